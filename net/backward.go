@@ -7,8 +7,8 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// pruneBackward walks the net from its end and takes layers out of the backward pass that cannot matter: those under
-// which no loss lies, and those all of whose tops get no gradient.
+// pruneBackward excludes layers from the backward pass that cannot contribute: those with no loss after them, and those whose tops all get
+// no gradient. It goes from the last layer to the first.
 func (n *Net) pruneBackward() {
 	underLoss, skipped := map[int]bool{}, map[int]bool{}
 	for i := len(n.nodes) - 1; i >= 0; i-- {
@@ -38,8 +38,7 @@ func (n *Net) pruneBackward() {
 	}
 }
 
-// forceBackward makes every layer compute the gradients of all its bottoms, except of those (labels) whose type does
-// not allow it.
+// forceBackward makes every layer compute the gradients of all its bottoms, except those (labels) that the type exempts.
 func (n *Net) forceBackward() {
 	for _, d := range n.nodes {
 		if d.kind.NoGradient {
@@ -55,9 +54,9 @@ func (n *Net) forceBackward() {
 	}
 }
 
-// findStarts finds the tops whose gradient Backward begins with: they have a loss weight, and no layer behind computes one. A loss layer's top
-// that is read has the gradient of its reader, though it counts in the loss by default, as in Caffe, where the weight that stands in the
-// gradient is overwritten; a loss_weight makes it count too (see InsertSplits).
+// findStarts finds the tops at which Backward starts from the loss weight: they have a loss weight, and no later layer computes their
+// gradient. If a loss layer's top has a reader, its gradient is that of the reader, although the top counts in the loss by default. As in
+// Caffe, the reader overwrites the weight in the gradient. An explicit loss_weight makes the top count as well (see InsertSplits).
 func (n *Net) findStarts() {
 	written := map[int]bool{}
 	for i := len(n.nodes) - 1; i >= 0; i-- {
@@ -72,9 +71,9 @@ func (n *Net) findStarts() {
 	}
 }
 
-// arrangeOverwritten tells layers whose tops' values a layer behind overwrites, as it runs in place, on them or on a view of them.
+// arrangeOverwritten sets Arranged.TopLost for layers whose tops' values a later in-place layer overwrites, directly or through a view.
 func (n *Net) arrangeOverwritten() error {
-	above := map[blob.Storage][]*node{} // by where their tops' values stand
+	above := map[blob.Storage][]*node{} // by the storage of their tops' values
 	for _, d := range n.nodes {
 		if len(d.Tops) != 1 {
 			continue
@@ -94,7 +93,7 @@ func (n *Net) arrangeOverwritten() error {
 	return nil
 }
 
-// selectGradients tells layers which weights' gradients are wanted.
+// selectGradients tells layers which weight gradients are needed.
 func (n *Net) selectGradients() {
 	for _, d := range n.nodes {
 		s, ok := d.Layer.(layers.GradSelector)
@@ -106,7 +105,7 @@ func (n *Net) selectGradients() {
 	}
 }
 
-// ComputesGradients reports whether layer i computes gradients of a kind in Backward.
+// ComputesGradients reports whether layer i computes gradients of the given kind in Backward.
 func (n *Net) ComputesGradients(i int, kind Gradients) bool {
 	d := n.nodes[i]
 	if !d.NeedsBackward {

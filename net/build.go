@@ -13,7 +13,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// build makes the layers of a filtered and split net in order, so that every layer sees its bottoms' shapes.
+// build makes the layers of a filtered and split net in order, so that every layer knows its bottoms' shapes.
 func (n *Net) build(p *caffepb.NetParameter, origin []int) error {
 	n.log.Infof("Initializing net %q for phase %v: %d layers", n.name, n.opt.State.GetPhase(), len(p.Layer))
 	unread := map[string]bool{}
@@ -58,14 +58,14 @@ func (n *Net) build(p *caffepb.NetParameter, origin []int) error {
 	return nil
 }
 
-// addLayer makes one layer, wires it, sets it up and records its weights and what it needs of Backward.
+// addLayer makes one layer, wires it and sets it up. It records the layer's weights, and whether the layer takes part in Backward.
 func (n *Net) addLayer(d *node, unread map[string]bool) (err error) {
 	defer pages.Catch(&err)
 	if d.kind, err = layers.Find(d.param.GetType()); err != nil {
 		return err
 	}
 	if c := len(d.param.PropagateDown); c != 0 && c != len(d.param.Bottom) {
-		return fmt.Errorf("propagate_down must be specified either 0 or %d times (once a bottom), not %d times", len(d.param.Bottom), c)
+		return fmt.Errorf("propagate_down must be specified either 0 or %d times (once per bottom), not %d times", len(d.param.Bottom), c)
 	}
 	d.Layer = d.kind.New(d.param, n.opt.Device)
 	n.log.Infof("Creating Layer %s", d.param.GetName())
@@ -94,7 +94,7 @@ func (n *Net) addLayer(d *node, unread map[string]bool) (err error) {
 	return n.appendParams(d)
 }
 
-// wire finds a layer's bottoms by name, makes its tops and reads their loss weights.
+// wire finds a layer's bottoms by name, creates its tops and reads their loss weights.
 func (n *Net) wire(d *node, unread map[string]bool) error {
 	for j := range d.param.Bottom {
 		if err := n.appendBottom(d, j, unread); err != nil {
@@ -117,8 +117,8 @@ func (n *Net) wire(d *node, unread map[string]bool) error {
 	return n.setLossWeights(d)
 }
 
-// addName makes d known by its name. Files of weights will not tell it from a layer of the same name above it, which matters if one of
-// them has any.
+// addName registers d under its name. It logs a warning if an earlier layer has the same name and one of the two has weights: a file of
+// weights cannot tell them apart.
 func (n *Net) addName(d *node) {
 	name := d.param.GetName()
 	first, taken := n.named[name]
@@ -170,7 +170,7 @@ func (n *Net) appendTop(d *node, j int, unread map[string]bool) error {
 	return nil
 }
 
-// maker is the name and the place of the layer that a blob is first a top of.
+// maker returns the name and the position of the layer that first writes a blob.
 func (n *Net) maker(id int) string {
 	d := n.nodes[slices.IndexFunc(n.nodes, func(d *node) bool { return slices.Contains(d.TopIDs, id) })]
 	name := strconv.Quote(d.param.GetName())
@@ -180,7 +180,7 @@ func (n *Net) maker(id int) string {
 	return name
 }
 
-// newTop makes a blob of its own for d.
+// newTop creates a new blob as a top of d.
 func (n *Net) newTop(d *node, name string) {
 	d.TopIDs = append(d.TopIDs, len(n.graph.Blobs))
 	b := n.opt.Device.NewBlob(0)
@@ -191,7 +191,7 @@ func (n *Net) newTop(d *node, name string) {
 	n.needBackward = append(n.needBackward, false)
 }
 
-// setLossWeights reads loss_weight; a loss layer's first top has weight 1 if the prototxt says nothing, and snapshots say so, as Caffe's do.
+// setLossWeights reads loss_weight. By default the first top of a loss layer has weight 1. As in Caffe, snapshots contain that default.
 func (n *Net) setLossWeights(d *node) error {
 	given := d.param.LossWeight
 	if len(given) == 0 && d.kind.Loss {

@@ -8,8 +8,8 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// SetDebugInfo turns the lines of debug_info on or off: the mean absolute value of every blob, gradient and weight
-// as it is made. From then on every layer is computed by itself. They are on at first if the net's own debug_info says so.
+// SetDebugInfo turns the lines of debug_info on or off: the mean absolute value of every blob, gradient and weight as it is computed. From
+// then on layers are not fused. At first they are on if the net's debug_info says so.
 func (n *Net) SetDebugInfo(on bool) {
 	if on && !n.graph.OneByOne {
 		n.graph.OneByOne = true
@@ -29,8 +29,8 @@ func (n *Net) forwardDebug(d *node) {
 	}
 }
 
-// backwardDebug prints the gradients that a prototxt asks for. Those of a BatchNorm's sums are among them unless their lr_mult is given, as
-// in Caffe: the layer sets it to 0, and the gradients stay 0.
+// backwardDebug prints the gradients that are requested. As in Caffe, these include BatchNorm's statistics unless the prototxt gives their
+// lr_mult: the layer sets it to 0, and the gradients stay 0.
 func (n *Net) backwardDebug(d *node) {
 	for j, b := range d.Bottoms {
 		if d.Propagate[j] {
@@ -56,7 +56,7 @@ func (n *Net) backwardSummary() {
 		caffelog.Figure(absData), caffelog.Figure(absDiff), caffelog.Figure(math.Sqrt(sqData)), caffelog.Figure(math.Sqrt(sqDiff)))
 }
 
-// paramName is the name a prototxt gives a weight, or its index.
+// paramName returns a weight's name in the prototxt, or its index.
 func (n *Net) paramName(d *node, i int) string {
 	if name := n.params[d.paramIDs[i]].name; name != "" {
 		return name

@@ -9,8 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// LayerError says in which layer something went wrong. Index is the layer's place in the NetParameter the net was
-// made from; Pos is its file and line where known.
+// LayerError is an error in a layer. Index is the layer's position in the original NetParameter; Pos is its file and line, if known.
 type LayerError struct {
 	Index int
 	Layer string
@@ -32,7 +31,7 @@ func (e *LayerError) Error() string {
 
 func (e *LayerError) Unwrap() error { return e.Err }
 
-// fail wraps what went wrong in a net as a whole.
+// fail wraps an error that concerns the whole net.
 func (o *Options) fail(p *caffepb.NetParameter, err error) error {
 	err = fmt.Errorf("net %q: %w", p.GetName(), err)
 	if o.Pos != nil {
@@ -41,8 +40,8 @@ func (o *Options) fail(p *caffepb.NetParameter, err error) error {
 	return err
 }
 
-// locate adds the position to an error of a pass. Filter counts layers of the file itself; later passes of what
-// Filter left, for which origin leads back.
+// locate adds the position to an error of a building step. Filter counts the layers of the file. Later steps count the layers that Filter
+// kept; origin maps these to the file's.
 func locate(err error, pos func(int) string, origin []int) error {
 	le, ok := err.(*LayerError)
 	if !ok || pos == nil {
@@ -55,7 +54,7 @@ func locate(err error, pos func(int) string, origin []int) error {
 	return le
 }
 
-// fail wraps what went wrong in a layer.
+// fail wraps an error of one layer.
 func (n *Net) fail(d *node, err error) error {
 	le := &LayerError{Index: d.origin, Layer: d.param.GetName(), Type: d.param.GetType(), Err: err}
 	if n.opt.Pos != nil {
@@ -66,6 +65,6 @@ func (n *Net) fail(d *node, err error) error {
 
 func unknownBottom[V any](name string, index int, known map[string]V) error {
 	names := slices.Sorted(maps.Keys(known))
-	return fmt.Errorf("unknown bottom blob %q (bottom index %d): no layer above has a top of that name%s",
+	return fmt.Errorf("unknown bottom blob %q (bottom index %d): no earlier layer has a top of that name%s",
 		name, index, suggest.DidYouMean(name, names))
 }

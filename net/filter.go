@@ -8,8 +8,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Filter returns the net with only those layers that state admits: a layer with include rules stays if one of them
-// is met, a layer with exclude rules stays if none is. origin[i] is the index in p of layer i of the result.
+// Filter returns the net without the layers that state excludes. A layer with include rules stays if one of them matches; a layer with
+// exclude rules stays if none does. origin[i] is the index in p of layer i of the result.
 func Filter(p *caffepb.NetParameter, state *caffepb.NetState) (filtered *caffepb.NetParameter, origin []int, err error) {
 	layers := p.Layer
 	p.Layer = nil
@@ -32,8 +32,8 @@ func Filter(p *caffepb.NetParameter, state *caffepb.NetState) (filtered *caffepb
 	return filtered, origin, nil
 }
 
-// meetsRule reports whether a state fits a rule: the phase, if given, is the same; the level lies within min_level and
-// max_level; every stage is among the state's and no not_stage is.
+// meetsRule reports whether a state matches a rule: phase is equal, if given; level is between min_level and max_level; the state has every
+// stage and no not_stage.
 func meetsRule(state *caffepb.NetState, r *caffepb.NetStateRule) bool {
 	switch {
 	case r.Phase != nil && r.GetPhase() != state.GetPhase(),
@@ -54,7 +54,7 @@ func meetsRule(state *caffepb.NetState, r *caffepb.NetStateRule) bool {
 	return true
 }
 
-// MergeState returns a state of a phase, overlaid with others field by field; stages are appended.
+// MergeState returns a state of a phase, with the fields of others copied over it in turn. Stages are appended.
 func MergeState(phase caffepb.Phase, others ...*caffepb.NetState) *caffepb.NetState {
 	s := &caffepb.NetState{Phase: phase.Enum()}
 	for _, o := range others {

@@ -8,8 +8,8 @@ import (
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
-// Arena is memory that blobs of nets stand in. Nets of which one runs while the others rest, a solver's training net and its
-// test nets, may share one: it is as long as the longest needs.
+// Arena is memory for the blobs of nets. Nets that never run at the same time, such as a solver's training and test nets, may share one. It
+// is as long as the longest net needs.
 type Arena struct{ memory []float32 }
 
 // reserve makes the arena at least n values long.
@@ -19,13 +19,13 @@ func (a *Arena) reserve(n int) {
 	}
 }
 
-// memory is where a net's blobs stand that its plan has placed.
+// memory is a net's part in an arena.
 type memory struct {
 	arena    *Arena
-	placedIn *float32 // the start of the memory that they were moved to
+	placedIn *float32 // the start of the memory that the blobs were moved to
 }
 
-// useMemory has room for what the plan places. Nothing moves yet.
+// useMemory reserves room for the plan's blobs. It moves nothing yet.
 func (n *Net) useMemory() {
 	n.placedIn = nil
 	if !n.opt.Economise || !n.opt.Device.Machine.Values() {
@@ -37,7 +37,7 @@ func (n *Net) useMemory() {
 	n.arena.reserve(n.plan.Memory.Total)
 }
 
-// useArena moves the blobs to their places, if they do not stand there.
+// useArena moves the blobs to their places, unless they are there already.
 func (n *Net) useArena() {
 	places := n.plan.Memory.Places
 	if len(places) == 0 || len(n.arena.memory) == 0 || n.placedIn == &n.arena.memory[0] {
@@ -49,7 +49,7 @@ func (n *Net) useArena() {
 	}
 }
 
-// withScratch runs a step while kernels have its scratch in the arena.
+// withScratch runs a step with the kernels' scratch in the arena.
 func (n *Net) withScratch(step int, run func() error) (err error) {
 	defer pages.Catch(&err)
 	if step >= len(n.plan.Memory.Scratch) {
@@ -65,7 +65,7 @@ func (n *Net) withScratch(step int, run func() error) (err error) {
 	return run()
 }
 
-// keep gives a blob storage of its own, with what it holds now, and leaves it out of later plans.
+// keep gives a blob storage of its own, with its present values, and excludes it from later plans.
 func (n *Net) keep(id int) {
 	if !n.opt.Economise || n.graph.Kept[id] {
 		return
@@ -85,20 +85,20 @@ func (n *Net) keep(id int) {
 	}
 }
 
-// replan plans anew, after what the plan was made for has changed.
+// replan makes a new plan after a change to the plan's inputs.
 func (n *Net) replan() {
 	n.plan.Release()
 	n.makePlan()
 }
 
-// makePlan plans a net that has been planned before, whose layers stand by themselves.
+// makePlan plans again. No layers are fused at that point.
 func (n *Net) makePlan() {
 	if err := n.schedule(); err != nil {
-		panic("net: a net that was planned cannot be planned any more: " + err.Error())
+		panic("net: planning again failed: " + err.Error())
 	}
 }
 
-// bringToPlanes converts what a blob holds.
+// bringToPlanes converts a blob's values and gradients from blocks to planes.
 func bringToPlanes(b *blob.Blob) {
 	for _, values := range [][]float32{b.Data(), b.Diff()} {
 		shape.FromBlocks(values, slices.Clone(values), b.CountRange(0, 2), b.CountFrom(2))

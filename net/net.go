@@ -15,36 +15,37 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// Options say how a net is built.
+// Options configure how a net is built.
 type Options struct {
-	// State is the phase, level and stages that the layers' rules are held against. It overrides the net's own
-	// state field; a caller that wants both merges them first.
+	// State is the phase, level and stages for the layers' rules. It overrides the net's own state field; a caller that wants both merges
+	// them first.
 	State *caffepb.NetState
-	// Device is what the layers are built with.
+	// Device is passed to every layer.
 	Device *layers.Device
-	// Pos returns file:line of layer i of the NetParameter, and the file for -1, for error messages; nil where there is no file.
+	// Pos returns the position file:line of layer i of the NetParameter, for error messages, and the file for i = -1. It is nil if there is
+	// no file.
 	Pos func(layer int) string
 
-	// Economise lets blobs share storage where their lifetimes in a run of Forward and Backward do not meet, in Arena, and chains of
-	// layers be computed together. Then what a blob holds after a run is undefined, unless it is one of the net's outputs, is
-	// made by a layer without bottoms, or was asked for by name (Net.Blob) before; and every Backward needs a Forward before it.
+	// Economise lets blobs with disjoint lifetimes share storage in Arena, and lets layers be fused. Blobs then hold undefined values after
+	// a run, except the net's outputs, tops of layers without bottoms, and blobs that were requested by name (Net.Blob) before. Every
+	// Backward needs a Forward before it.
 	Economise bool
-	// Arena is where, if several nets shall share it; nil makes one.
+	// Arena is the arena to use, if several nets share one; nil creates one.
 	Arena *Arena
-	// ForwardOnly says that Backward will not be called.
+	// ForwardOnly promises that Backward is never called.
 	ForwardOnly bool
-	// Without names passes and fusions that are left out, for measurements (schedule.Names).
+	// Without disables passes and fusions by name, for measurements (schedule.Names).
 	Without []string
 }
 
-// node is a layer with its wiring, as the prototxt has it.
+// node is a layer of the prototxt with its wiring.
 type node struct {
 	*schedule.Node
 	kind     layers.Type
 	param    *caffepb.LayerParameter
 	origin   int
 	paramIDs []int     // indices in Net.params
-	given    []float32 // lr_mult of the weights that the prototxt has a ParamSpec for
+	given    []float32 // lr_mult of the weights with a ParamSpec in the prototxt
 }
 
 // Net is a built network. It is not safe for concurrent use.
@@ -53,30 +54,30 @@ type Net struct {
 	opt   Options
 	log   *logrus.Logger
 	nodes []*node
-	named map[string]*node // by layer name: the first
-	graph *schedule.Graph  // what the plan is made from: the nodes and their blobs
-	plan  *schedule.Plan   // what runs
+	named map[string]*node // by layer name; the first layer of that name
+	graph *schedule.Graph  // input of the plan: the nodes and their blobs
+	plan  *schedule.Plan   // the tasks that run
 	wires
 	weights
 	memory
 	running
 }
 
-// wires are what joins layers by the names of their blobs.
+// wires connects layers by the names of their blobs.
 type wires struct {
-	ids          map[string]int // by name, the blob that has it last
+	ids          map[string]int // by name: the latest blob of that name
 	needBackward []bool         // by blob id
 }
 
-// running is what a net knows of its runs.
+// running is the state of a net's runs.
 type running struct {
 	debug     bool
-	scale     float32 // of the losses' weights in Backward
-	spoiled   bool    // the last Forward's loss was no number
-	nonFinite string  // what the first Forward found whose loss was none
+	scale     float32 // factor of the loss weights in Backward
+	spoiled   bool    // the last Forward's loss was NaN or infinite
+	nonFinite string  // FirstNonFinite after the first Forward with such a loss
 }
 
-// New builds a net for the state in opt. Errors name the layer and, where opt.Pos knows it, its file and line.
+// New builds a net for the state in opt. Errors name the layer and, if opt.Pos is set, its file and line.
 func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 	if err := schedule.CheckNames(opt.Without); err != nil {
 		return nil, err
@@ -117,7 +118,7 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 	return n, nil
 }
 
-// schedule plans what runs, and where in memory.
+// schedule makes the plan and reserves its memory.
 func (n *Net) schedule() (err error) {
 	defer pages.Catch(&err)
 	if n.plan, err = schedule.Make(n.graph); err != nil {
@@ -130,13 +131,13 @@ func (n *Net) schedule() (err error) {
 	return nil
 }
 
-// Passes returns what each pass over the net's tasks did, in order.
+// Passes returns, in order, what each pass did to the net's tasks.
 func (n *Net) Passes() []schedule.Note { return n.plan.Notes }
 
-// Layouts returns how the net's images lie.
+// Layouts returns the layouts of the net's images.
 func (n *Net) Layouts() schedule.Layouts { return n.plan.Layouts }
 
-// Close stops what the layers keep running (prefetchers) and closes their files.
+// Close stops the layers' goroutines (prefetchers) and closes their files.
 func (n *Net) Close() error {
 	var first error
 	for _, d := range n.nodes {
@@ -161,14 +162,14 @@ func (n *Net) LayerName(i int) string { return n.nodes[i].param.GetName() }
 // LayerType returns the type of layer i.
 func (n *Net) LayerType(i int) string { return n.nodes[i].param.GetType() }
 
-// LayerParam returns the prototxt of layer i: read only.
+// LayerParam returns the prototxt of layer i, which callers must not change.
 func (n *Net) LayerParam(i int) *caffepb.LayerParameter { return n.nodes[i].param }
 
-// Layer returns layer i itself, for its side interfaces.
+// Layer returns layer i, for access to its optional interfaces.
 func (n *Net) Layer(i int) layers.Layer { return n.nodes[i].Layer }
 
-// Algorithm names the algorithm with which a direction of layer i is computed, maybe together with layers around it; "" if there is none or
-// if its kernels have one way only.
+// Algorithm returns the algorithm that computes a direction of layer i, perhaps together with neighbouring layers. It is "" if there is
+// none, or if the layer's kernels have no choice.
 func (n *Net) Algorithm(i int, d shape.Direction) shape.Algorithm {
 	head := i
 	for k, t := range n.plan.Tasks[:i+1] {
@@ -199,10 +200,10 @@ func (n *Net) computes(i int, d shape.Direction) bool {
 	})
 }
 
-// Bottoms returns the blobs that layer i reads.
+// Bottoms returns the bottoms of layer i.
 func (n *Net) Bottoms(i int) []*blob.Blob { return n.nodes[i].Bottoms }
 
-// Tops returns the blobs that layer i makes.
+// Tops returns the tops of layer i.
 func (n *Net) Tops(i int) []*blob.Blob { return n.nodes[i].Tops }
 
 // Propagates reports whether Backward computes the gradient of bottom j of layer i.
@@ -211,8 +212,7 @@ func (n *Net) Propagates(i, j int) bool { return n.nodes[i].Propagate[j] }
 // NeedsBackward reports whether layer i takes part in Backward.
 func (n *Net) NeedsBackward(i int) bool { return n.nodes[i].NeedsBackward }
 
-// Blob returns a blob by name, nil where there is none. From now on it keeps what it holds from run to run, even if the net
-// economises.
+// Blob returns a blob by name, or nil. From then on the blob keeps its values after every run, even if the net economises.
 func (n *Net) Blob(name string) *blob.Blob {
 	if id, ok := n.ids[name]; ok {
 		n.keep(id)
@@ -221,7 +221,7 @@ func (n *Net) Blob(name string) *blob.Blob {
 	return nil
 }
 
-// Params returns the weights of the first layer with a name, nil where there is none or it has none.
+// Params returns the weights of the first layer with the given name, or nil.
 func (n *Net) Params(layer string) []*blob.Blob {
 	if d := n.named[layer]; d != nil {
 		return d.Params()
@@ -229,7 +229,7 @@ func (n *Net) Params(layer string) []*blob.Blob {
 	return nil
 }
 
-// BlobNames returns the names of all blobs in the order in which they are made.
+// BlobNames returns the names of all blobs in order of creation.
 func (n *Net) BlobNames() []string { return n.graph.Names }
 
 // Output is a blob that no layer reads.
@@ -239,7 +239,7 @@ type Output struct {
 	LossWeight float32
 }
 
-// Outputs returns the net's results in alphabetical order of their names.
+// Outputs returns the net's outputs, sorted by name.
 func (n *Net) Outputs() []Output {
 	var outs []Output
 	for _, id := range n.graph.Outputs {
@@ -248,8 +248,8 @@ func (n *Net) Outputs() []Output {
 	return outs
 }
 
-// BatchSize returns the first extent of the first blob with more than one axis: the number of images of an
-// iteration, for throughput figures. It is 1 where no blob has two axes.
+// BatchSize returns the first extent of the first blob with more than one axis: the number of images per iteration, for throughput figures.
+// It is 1 if no blob has two axes.
 func (n *Net) BatchSize() int {
 	for _, b := range n.graph.Blobs {
 		if b.NumAxes() > 1 {

@@ -8,29 +8,29 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// param is one weight blob of one layer.
+// param is one weight of one layer.
 type param struct {
 	blob      *blob.Blob
 	node      *node
 	index     int // in the layer's Params
 	name      string
 	learnable int  // index in Net.learnable: its own or its owner's entry
-	shared    bool // another layer had it first
+	shared    bool // another layer owns it
 	needGrad  bool
 }
 
-// weights are a net's: all of them, and by their owners those that the solver updates.
+// weights holds a net's weights, and those of them that the solver updates.
 type weights struct {
 	params    []param
 	learnable []Learnable
 }
 
-// Learnable is a weight the solver updates; a weight shared by several layers appears once.
+// Learnable is a weight that the solver updates. A weight shared by several layers appears once, under its first layer, the owner.
 type Learnable struct {
 	Blob      *blob.Blob
 	Layer     string // the owner's name
 	Index     int    // in the owner's Params
-	LayerID   int    // the owner's place in the net: no layer before it uses the weight
+	LayerID   int    // the owner's index in the net; no earlier layer uses the weight
 	LRMult    float32
 	DecayMult float32
 
@@ -40,7 +40,7 @@ type Learnable struct {
 // Learnable returns the weights in the order of their first appearance.
 func (n *Net) Learnable() []Learnable { return n.learnable }
 
-// appendParams records the weights of a layer that has just been set up.
+// appendParams records the weights of a layer after its SetUp.
 func (n *Net) appendParams(d *node) error {
 	if have, given := len(d.Params()), len(d.param.Param); given > have {
 		return fmt.Errorf("too many params specified: %d for a layer with %d weight blobs", given, have)
@@ -74,7 +74,7 @@ func (n *Net) appendParams(d *node) error {
 	return nil
 }
 
-// learningRates are the lr_mult of a layer's ParamSpecs.
+// learningRates returns the lr_mult of a layer's ParamSpecs.
 func learningRates(p *caffepb.LayerParameter) []float32 {
 	rates := make([]float32, len(p.Param))
 	for i, spec := range p.Param {
@@ -83,10 +83,10 @@ func learningRates(p *caffepb.LayerParameter) []float32 {
 	return rates
 }
 
-// frozen reports whether the prototxt says that weight i of a layer is not learned.
+// frozen reports whether the prototxt gives weight i of a layer lr_mult 0.
 func (d *node) frozen(i int) bool { return i < len(d.given) && d.given[i] == 0 }
 
-// paramOwner returns the first weight with a name, nil where there is none yet.
+// paramOwner returns the first weight with the given name, or nil.
 func (n *Net) paramOwner(name string) *param {
 	if name == "" {
 		return nil
@@ -99,7 +99,7 @@ func (n *Net) paramOwner(name string) *param {
 	return nil
 }
 
-// share makes p use the values and gradients of the weight that had its name first.
+// share makes p use the values and gradients of owner, the first weight with its name.
 func (n *Net) share(p, owner *param, spec *caffepb.ParamSpec) error {
 	layer, ownerLayer := p.node.param.GetName(), owner.node.param.GetName()
 	n.log.Infof("Sharing parameters '%s' owned by layer '%s', param index %d", p.name, ownerLayer, owner.index)

@@ -24,7 +24,7 @@ func (n *Net) Forward() (float64, error) {
 	return loss, nil
 }
 
-// judge looks for what spoiled the loss before Backward uses the memory; once, until a loss is a number again.
+// judge records what spoiled the loss, before Backward reuses the memory. It does so once, until a loss is finite again.
 func (n *Net) judge(loss float64) {
 	spoiled := math.IsNaN(loss) || math.IsInf(loss, 0)
 	switch {
@@ -58,12 +58,12 @@ func (n *Net) ForwardLayer(i int) (float64, error) {
 	return loss, nil
 }
 
-// ScaleLoss makes Backward compute the gradients of the loss times a factor. What Forward returns stays as it is.
+// ScaleLoss multiplies the loss by a factor in Backward only. Forward's result does not change.
 func (n *Net) ScaleLoss(factor float32) { n.scale = factor }
 
-// Backward runs the layers in reverse and leaves the gradients in the blobs' diffs; those of weights are added to what is there, and
-// stand in memory then, zeros too (see blob.StartDiff). done, if not nil, is told of each layer in the same order, as soon as the
-// gradients of it and of all behind it are there.
+// Backward runs the layers in reverse and writes the gradients to the blobs' diffs. It adds to the weights' gradients, which are then
+// complete in memory, zeros included (see blob.StartDiff). It calls done, if not nil, for each layer in the same order, once the gradients
+// of the layer and of all later layers are complete.
 func (n *Net) Backward(done func(layer int)) error {
 	next := len(n.nodes) - 1
 	for i := next; i >= 0; i-- {
@@ -83,15 +83,16 @@ func (n *Net) Backward(done func(layer int)) error {
 	return nil
 }
 
-// writeGradients has the gradients of layer i's weights in memory, if only zeros, for who reads the memory they were placed in.
+// writeGradients writes zero gradients of layer i's weights to memory that are only noted so far, for callers that read that memory
+// directly.
 func (n *Net) writeGradients(i int) {
 	for _, b := range n.nodes[i].Params() {
 		b.Diff()
 	}
 }
 
-// BackwardLayer runs Backward of layer i if the net needs it. A top with a loss weight, unless a layer behind has given it a gradient,
-// starts with that.
+// BackwardLayer runs Backward of layer i if the net needs it. The gradient of a top with a loss weight starts from that weight, unless a
+// later layer has computed one.
 func (n *Net) BackwardLayer(i int) error {
 	d := n.nodes[i]
 	if n.opt.ForwardOnly {
@@ -118,17 +119,17 @@ func (n *Net) BackwardLayer(i int) error {
 	return nil
 }
 
-// Gradients is a part of a layer's Backward.
+// Gradients selects a part of a layer's Backward.
 type Gradients int
 
 const (
-	// InputGradients are those of the bottoms.
+	// InputGradients selects the gradients of the bottoms.
 	InputGradients Gradients = iota
-	// WeightGradients are those of the parameters.
+	// WeightGradients selects the gradients of the parameters.
 	WeightGradients
 )
 
-// BackwardLayerPart runs Backward of layer i for its bottoms or its parameters alone. It is for counting what each costs.
+// BackwardLayerPart runs Backward of layer i for its bottoms only or its parameters only. Callers use it to measure the cost of each.
 func (n *Net) BackwardLayerPart(i int, part Gradients) error {
 	d := n.nodes[i]
 	selector, ok := d.Layer.(layers.GradSelector)
@@ -155,7 +156,7 @@ func (n *Net) BackwardLayerPart(i int, part Gradients) error {
 	return err
 }
 
-// ForwardBackward runs one pass of each and returns the loss.
+// ForwardBackward runs Forward and Backward and returns the loss.
 func (n *Net) ForwardBackward() (float64, error) {
 	loss, err := n.Forward()
 	if err != nil {
@@ -164,15 +165,15 @@ func (n *Net) ForwardBackward() (float64, error) {
 	return loss, n.Backward(nil)
 }
 
-// ClearParamDiffs makes the gradients of the weights zero. Memory is cleared when it is needed: by the next Backward, where layers do
-// not overwrite it, or when a blob's Diff is called.
+// ClearParamDiffs sets the weights' gradients to zero. The memory is cleared later, only if necessary: in the next Backward, unless a layer
+// overwrites the gradient, or in a call of Diff.
 func (n *Net) ClearParamDiffs() {
 	for i := range n.learnable {
 		n.learnable[i].Blob.StartDiff()
 	}
 }
 
-// Reshape gives all blobs their shapes anew, after a bottom of the first layers has been reshaped by hand.
+// Reshape updates the shapes of all blobs, after a caller has reshaped a bottom of the first layers.
 func (n *Net) Reshape() (err error) {
 	defer pages.Catch(&err)
 	n.plan.Release()
@@ -184,10 +185,9 @@ func (n *Net) Reshape() (err error) {
 	return n.schedule()
 }
 
-// FirstNonFinite looks for the layer in which a NaN or an infinity first appears, in forward order: in its weights or
-// in its tops as the last Forward left them. It returns "" where all values are finite. If the net economises, tops that
-// Backward does not need are passed over, and the others are looked at if the loss was no number. Of several such Forwards in a row it
-// tells what the first one left.
+// FirstNonFinite names the first layer, in forward order, with a NaN or an infinity in its weights or in its tops after the last Forward.
+// It returns "" if all values are finite. If the net economises, FirstNonFinite skips tops that Backward does not need, and checks the
+// others only if the loss was not finite. After several such Forwards in a row it reports the first.
 func (n *Net) FirstNonFinite() string {
 	if n.nonFinite != "" {
 		return n.nonFinite
@@ -214,7 +214,7 @@ func (n *Net) findNonFinite() string {
 	return ""
 }
 
-// nonFiniteTop looks at the values of a top that exist, which are not all where images are thin.
+// nonFiniteTop searches the values of a top, without the undefined values of thin images.
 func (n *Net) nonFiniteTop(b *blob.Blob) int {
 	first := -1
 	n.plan.EachMade(b, func(at int, values []float32) {
@@ -227,7 +227,7 @@ func (n *Net) nonFiniteTop(b *blob.Blob) int {
 
 func nonFinite(b *blob.Blob) int { return nonFiniteOf(b.Data()) }
 
-// nonFiniteOf returns the index of the first NaN or infinity, -1 if there is none.
+// nonFiniteOf returns the index of the first NaN or infinity, or -1.
 func nonFiniteOf(values []float32) int {
 	for i, v := range values {
 		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {

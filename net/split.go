@@ -7,19 +7,19 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// place is a top (or bottom) by layer index and position.
+// place is a top or bottom, by layer index and position.
 type place struct{ layer, blob int }
 
-// use says how a top is consumed: by how many bottoms, and how many of the split's outputs are dealt out so far.
+// use counts the bottoms that read a top, and the split outputs assigned to them so far.
 type use struct {
 	count, dealt int
 	lossWeight   float32
 }
 
-// InsertSplits returns the net with a Split layer behind every top that more than one bottom reads, so that each
-// reader has a blob (and a gradient) of its own. A top that is read and also carries a loss weight counts as read once
-// more: the loss is taken from the split's first output. Names are Caffe's: BLOB_LAYER_TOPINDEX_split and
-// ..._split_K. origin is carried along; an inserted layer has the origin of the layer that makes its bottom.
+// InsertSplits returns the net with a Split layer after every top that more than one bottom reads, so that each reader has a blob and a
+// gradient of its own. A loss weight on a top that is read counts as another reader: the loss is taken from the split's first output. Names
+// are Caffe's: BLOB_LAYER_TOPINDEX_split and ..._split_K. The returned origin maps the new layers to the file's. An inserted layer has the
+// origin of the layer that writes its bottom.
 func InsertSplits(p *caffepb.NetParameter, origin []int) (*caffepb.NetParameter, []int, error) {
 	uses, sources, err := countUses(p)
 	if err != nil {
@@ -55,7 +55,7 @@ func InsertSplits(p *caffepb.NetParameter, origin []int) (*caffepb.NetParameter,
 	return out, from, nil
 }
 
-// countUses finds for every bottom the top it reads and for every top how often it is read.
+// countUses finds the top that each bottom reads, and counts the readers of each top.
 func countUses(p *caffepb.NetParameter) (map[place]*use, map[place]place, error) {
 	latest := map[string]place{}
 	uses := map[place]*use{}

@@ -8,8 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// checkTypes reports every type of layers that nothing is registered for, at the first layer of that type. origin and pos are as for
-// locate.
+// checkTypes reports every unregistered layer type, at the first layer of that type. For origin and pos see locate.
 func checkTypes(p *caffepb.NetParameter, origin []int, pos func(int) string) error {
 	of := map[string][]int{} // the layers of each unknown type
 	var unknown []string

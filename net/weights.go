@@ -11,14 +11,14 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// CopyWeights copies the weights of a trained net into layers of the same name. Layers that p lacks keep their
-// values, and layers that this net lacks are ignored, each with a line in the log; a warning says that nothing was copied at all. It is an
-// error if a layer has another number of weight blobs or other shapes.
+// CopyWeights copies the weights of a trained net into the layers of the same name. Layers missing in p keep their values, and layers of p
+// missing in the net are ignored; the log says so for each. If nothing was copied, it has a warning. CopyWeights returns an error if a
+// layer has a different number of weights or other shapes.
 func (n *Net) CopyWeights(p *caffepb.NetParameter) error {
 	return n.LoadWeights(&swproto.Weights{Param: p})
 }
 
-// LoadWeights is CopyWeights for a file, whose values are read into the weights' places.
+// LoadWeights is CopyWeights for a file. It reads the values directly into the weights.
 func (n *Net) LoadWeights(w *swproto.Weights) error {
 	copied := map[*node]bool{}
 	for _, src := range w.Param.Layer {
@@ -37,7 +37,7 @@ func (n *Net) LoadWeights(w *swproto.Weights) error {
 	return nil
 }
 
-// logUncopied says which layers with weights of their own got none.
+// logUncopied logs the layers with weights of their own that were not copied.
 func (n *Net) logUncopied(copied map[*node]bool) {
 	var without []string
 	some := false
@@ -56,8 +56,8 @@ func (n *Net) logUncopied(copied map[*node]bool) {
 	}
 }
 
-// copyWeights copies a layer's weights from a file: a trained net's, or the prototxt, where a layer may have them as blobs. lacks says which
-// may be nil, or missing at the end; from has values that are not in the messages.
+// copyWeights copies a layer's weights from stored: a trained net's, or blobs in the prototxt. lacks says which weights may be nil, or
+// missing at the end. from holds the values that are not in the messages.
 func (d *node) copyWeights(stored []*caffepb.BlobProto, from *swproto.Stored, lacks func(i int) bool) error {
 	stored = slices.Clone(stored)
 	for i := len(stored); i < len(d.Params()) && lacks(i); i++ {
@@ -88,8 +88,7 @@ func copyWeight(b *blob.Blob, p *caffepb.BlobProto, from *swproto.Stored) error 
 	return b.Load(p, from)
 }
 
-// ShareWeights makes the layers of n use the weights of layers with the same name in other, as a test net does with
-// the training net's.
+// ShareWeights makes the layers of n use the weights of other's layers of the same name, as a test net shares those of the training net.
 func (n *Net) ShareWeights(other *Net) error {
 	for _, src := range other.nodes {
 		d := n.named[src.param.GetName()]
@@ -109,11 +108,11 @@ func (n *Net) ShareWeights(other *Net) error {
 	return nil
 }
 
-// Shares reports whether weight i of a layer is one that another layer had first.
+// Shares reports whether weight i of a layer is owned by another layer.
 func (n *Net) Shares(layer, i int) bool { return n.params[n.nodes[layer].paramIDs[i]].shared }
 
-// ToProto returns the net as Caffe stores it: its layers, inserted Split layers included, with their weights (and
-// gradients, if asked for), whose values are the net's own, not copies.
+// ToProto returns the net in Caffe's format: all layers, with inserted Split layers, and their weights, with gradients if withDiff. The
+// values are the net's own slices, not copies.
 func (n *Net) ToProto(withDiff bool) *caffepb.NetParameter {
 	p := &caffepb.NetParameter{Name: proto.String(n.name)}
 	for _, d := range n.nodes {

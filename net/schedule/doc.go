@@ -1,22 +1,22 @@
-// Package schedule turns the layers of a net into a list of tasks, one for each place in the net's order, and improves the list in passes.
+// Package schedule plans how a net runs. It turns the layers into a list of tasks, one for each layer's position, and improves the list in
+// passes.
 //
-// The central type is Plan: a list of Tasks and what the passes have decided besides, such as where in memory blobs stand. A Graph describes the
-// layers as the prototxt has them. Make begins with a task for every layer by itself and runs the passes of passes.go, in the order in
-// which they stand there:
+// The central type is Plan: a list of Tasks and the other decisions of the passes, such as the places of blobs in memory. A Graph describes
+// the layers as in the prototxt. Make starts with one task for every layer and runs the passes, in the order of passes.go:
 //
-//	fuse       two tasks become one, by the fusions that layers have registered (layers.RegisterFusion)
-//	relu       a task also rectifies its top, for a ReLU layer in place behind it
-//	relu-grad  a task also rectifies a bottom's gradient, for a ReLU layer in place before it
-//	finish     a convolution also normalises its results, in nets for Forward alone
-//	gradients  gradients that are equal, or whose sum is wanted, share a place
-//	layout     runs of layers have their channels in blocks
-//	thin       pixels that no reader wants are not made
-//	parts      Backward runs in two parts where that saves memory
-//	memory     values and gradients get places in an arena
+//	fuse       combine two layers in one task, by registered fusions (layers.RegisterFusion)
+//	relu       let a task also apply the in-place ReLU layer on its top
+//	relu-grad  let a task also apply the Backward of an in-place ReLU layer on a bottom
+//	finish     let a convolution also normalise its results, in nets for Forward only
+//	gradients  let gradients share storage if they are equal or only their sum is needed
+//	layout     keep channels in blocks through runs of layers
+//	thin       compute only the pixels that readers need
+//	parts      run Backward in two parts where that saves memory
+//	memory     place values and gradients in an arena
 //
-// A pass reads the plan that the passes before it have left, layers' Traits above all, changes it, and notes in words what it did (Note). What it
-// may do is decided by the layers' traits; whether it is sound, by the graph. A pass or a fusion can be left out by its name (Graph.Without).
+// A pass reads the plan as the earlier passes left it, above all the layers' Traits. It changes the plan and describes what it did (Note).
+// The Traits say what a pass may do, the graph whether it is correct. Passes and fusions can be disabled by name (Graph.Without).
 //
-// No pass is undone by itself. When something changes that a plan was made for, because a blob was asked for by name or bottoms have other
-// shapes, Plan.Release gives blobs their own storage back, and Make plans anew.
+// No pass is undone separately. If an input of the plan changes, because a blob is requested by name or bottoms change shape, Plan.Release
+// gives the blobs their own storage back, and Make makes a new plan.
 package schedule

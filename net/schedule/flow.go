@@ -6,20 +6,21 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 )
 
-// gradientFlow simulates Backward for the gradients of one place. A gradient is a number, and every gradient that a layer computes is a new
-// one; sums of gradients are sums of numbers. So it shows whether a layer finds the gradient that it should.
+// gradientFlow checks which gradients may share one place. It simulates Backward with numbers for gradients: every gradient that a layer
+// computes is a new number, and a sum of gradients is the sum of their numbers. A layer that reads a wrong number would read a wrong
+// gradient.
 type gradientFlow struct {
 	*gradientPlaces
 	place int
-	want  map[*blob.Blob]uint64 // each blob's gradient, if all stood apart
-	have  uint64                // what stands at the place
+	want  map[*blob.Blob]uint64 // the number of each blob's gradient if no storage were shared
+	have  uint64                // the number stored at the place
 	count uint64
 }
 
-// here reports whether a blob's gradient has the place that is followed.
+// here reports whether a blob's gradient is at the place under test.
 func (f *gradientFlow) here(b *blob.Blob) bool { return f.of[b] == f.place }
 
-// backward has a task read and write, and reports whether it reads what it would read if all gradients stood apart.
+// backward simulates a task's Backward. It reports whether the task reads the same numbers as without sharing.
 func (f *gradientFlow) backward(d *Node, t *Task) bool {
 	for k := range d.Loss {
 		if d.starts(k) {
@@ -54,7 +55,7 @@ func (f *gradientFlow) backward(d *Node, t *Task) bool {
 	return true
 }
 
-// sum is backward of a task whose bottom's gradient is the sum of its tops', which its readers have added up.
+// sum simulates a task whose bottom's gradient is the sum of its tops', which the tops' readers have already added up.
 func (f *gradientFlow) sum(t *Task) bool {
 	var sum uint64
 	for _, top := range t.Tops {
@@ -64,8 +65,8 @@ func (f *gradientFlow) sum(t *Task) bool {
 	return !f.here(t.Bottoms[0]) || f.have == sum
 }
 
-// overwrites reports whether a task writes the gradient of a bottom where that of a top stands, which it is still reading then. That is sound
-// if the layer runs in place, or says that it can.
+// overwrites reports whether a task writes a bottom's gradient over a top's gradient that it still reads. This is correct only if the layer
+// runs in place or its traits permit it.
 func (f *gradientFlow) overwrites(t *Task, bottom *blob.Blob) bool {
 	adds := f.adding[t]
 	replaces := t.traits.Grads.Replaces && !adds
@@ -80,7 +81,7 @@ func (f *gradientFlow) write(b *blob.Blob, value uint64) {
 	}
 }
 
-// number returns another number, of which no small sums are equal by chance: one of splitmix64's (Steele, Lea and Flood 2014).
+// number returns a new number of the generator splitmix64 (Steele, Lea and Flood 2014). Sums of few such numbers are not equal by chance.
 func (f *gradientFlow) number() uint64 {
 	f.count += 0x9e3779b97f4a7c15
 	z := (f.count ^ f.count>>30) * 0xbf58476d1ce4e5b9

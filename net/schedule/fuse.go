@@ -8,11 +8,11 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// fuse lets the task of a layer also compute the layer behind it, where a fusion is registered for the two and nobody wants the blob between
-// them. Both directions then run at the place of the first.
+// fuse lets the task of a layer also compute the next layer, if a fusion is registered for the two and nobody needs the blob between them.
+// Both directions then run at the position of the first layer.
 func fuse(p *Plan) error {
 	refused := map[int]bool{}
-	for range 2 { // the second time chains are there that layers before them can join
+	for range 2 { // twice: chains made in the first round may join layers before them
 		for i := range p.Nodes {
 			if !refused[i] && !p.fuseFrom(i) {
 				refused[i] = true
@@ -22,8 +22,8 @@ func fuse(p *Plan) error {
 	return nil
 }
 
-// fuseFrom lets the task of node i compute what is behind it as well, as far as it can. It reports false if the layers cannot be computed
-// together after all.
+// fuseFrom extends the task of node i by the layers after it, as far as possible. It returns false if the combined layer refuses the
+// shapes.
 func (p *Plan) fuseFrom(i int) bool {
 	t := p.Tasks[i]
 	var fusions []string
@@ -42,7 +42,7 @@ func (p *Plan) fuseFrom(i int) bool {
 	return len(fusions) == 0 || p.completeFusion(i, fusions)
 }
 
-// fused returns the layer that computes the task of node i and that of another, and the name of the fusion; nil if there is none.
+// fused returns the layer that computes both the task of node i and the next one, with the name of the fusion, or nil.
 func (p *Plan) fused(i int, next *Node) (fused layers.Layer, name string) {
 	t := p.Tasks[i]
 	if next == nil || !p.mayJoin(i, next) {
@@ -55,10 +55,10 @@ func (p *Plan) fused(i int, next *Node) (fused layers.Layer, name string) {
 	return fused, name
 }
 
-// mayJoin reports whether a node's task can be computed with the layers before it, at the place of node i. Its other bottoms are there by then;
-// it goes backward as they do; nobody asked for their top, unless the node overwrites that and the gradient is there all the same. Nor may they
-// overwrite, in place, values that Backward needs. A layer whose Backward looks at a top that another has overwritten in place finds the
-// other's values, as in Caffe.
+// mayJoin reports whether the task of node d can run at the position of node i, together with the layers before it. Its other bottoms must
+// be written by then, and it must take part in Backward as they do. Nobody may have requested their top by name, unless d overwrites that
+// top and its gradient is still correct. In-place layers among them must not overwrite values that Backward needs. As in Caffe, a layer
+// that reads an overwritten top in Backward gets the new values.
 func (p *Plan) mayJoin(i int, d *Node) bool {
 	head, front, t := p.Nodes[i], p.Tasks[i], p.task(d)
 	if t.Empty() || len(t.Tops) != 1 || d.NeedsBackward != head.NeedsBackward || d.NeedsBackward && !t.propagatesAll() {
@@ -73,7 +73,7 @@ func (p *Plan) mayJoin(i int, d *Node) bool {
 	}
 	top, id := front.Tops[0], front.last().TopIDs[0]
 	hidden := p.Kept[id] && (t.Tops[0] != top || p.hidesGrad(front.Nodes, id))
-	for _, b := range slices.Backward(t.Bottoms) { // of many the last is most often the one that is not there
+	for _, b := range slices.Backward(t.Bottoms) { // in reverse, since the last of many is most often the one not written yet
 		if p.fromSource(b) || b != top && p.writtenFrom(i, b) || b == top && hidden {
 			return false
 		}
@@ -81,7 +81,7 @@ func (p *Plan) mayJoin(i int, d *Node) bool {
 	return len(t.Bottoms) == 1 || !slices.Contains(t.Bottoms, t.Tops[0])
 }
 
-// addBottoms gives a task the bottoms, besides its top, of one that joins it.
+// addBottoms adds to a task the bottoms of a joined task, except its own top.
 func (t *Task) addBottoms(joined *Task) {
 	t.Bottoms, t.Propagate = slices.Clone(t.Bottoms), slices.Clone(t.Propagate)
 	for j, b := range joined.Bottoms {
@@ -91,8 +91,8 @@ func (t *Task) addBottoms(joined *Task) {
 	}
 }
 
-// completeFusion wires the task of node i. Where it would overwrite its own bottom, the tasks before it write to a blob of its own, which
-// shares its gradient with the top. It reports false if the fused layer refuses the shapes: then the layers remain by themselves.
+// completeFusion connects the blobs of node i's task. If the task would overwrite its own bottom, the earlier tasks write to a separate
+// blob, whose gradient is shared with the top. It returns false if the fused layer refuses the shapes; the layers then stay separate.
 func (p *Plan) completeFusion(i int, fusions []string) bool {
 	t := p.Tasks[i]
 	top := t.Tops[0]
@@ -116,8 +116,8 @@ func (p *Plan) completeFusion(i int, fusions []string) bool {
 	return true
 }
 
-// firstWith is the first node before node i whose task may have a blob: the one that computes the layer which writes it first, maybe
-// together with layers before that.
+// firstWith returns the first node before node i whose task may access a blob: the task that computes the layer which writes it first,
+// perhaps with layers before.
 func (p *Plan) firstWith(b *blob.Blob, i int) int {
 	first := min(i, p.of[b][0])
 	for k := first; k >= 0; k-- {

@@ -6,10 +6,10 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 )
 
-// shareGradients lets gradients share storage that are equal or whose sum is wanted. A sum passes its top's gradient on to all of its bottoms.
-// The readers of a split blob add to one gradient instead of writing each its own. And a layer may write its bottom's gradient over its top's.
-// So the gradient of a residual net's trunk stays where it is from block to block, and nothing passes over it but what computes with it. Places
-// are shared where every layer still reads what it would read if all gradients stood apart (flow.go).
+// shareGradients lets gradients share storage if they are equal or only their sum is needed. A sum passes its top's gradient on to all
+// bottoms. The readers of a split blob add to one gradient, instead of each writing its own. A layer may write its bottom's gradient over
+// its top's. In a residual net the trunk's gradient thus stays in one place from block to block, and no pass only copies or adds it. Places
+// are shared only if every layer still reads the same gradients as without sharing (flow.go).
 func shareGradients(p *Plan) error {
 	if p.ForwardOnly {
 		return nil
@@ -36,8 +36,8 @@ func shareGradients(p *Plan) error {
 	return nil
 }
 
-// passed merges the gradients of a sum and its bottoms. Layers that made a bottom from a blob whose gradient has its place get
-// another for that, one after the other, until it is sound.
+// passed merges the gradients of a sum and its bottoms. If that is not correct, it moves the gradients of fused layers' inputs out of the
+// place, one after the other, until it is.
 func (p *Plan) passed(g *gradientPlaces, bottoms, tops []*blob.Blob) bool {
 	all, before := slices.Concat(bottoms, tops), len(g.moves)
 	for i := len(p.Nodes); ; {
@@ -56,15 +56,15 @@ func (p *Plan) passed(g *gradientPlaces, bottoms, tops []*blob.Blob) bool {
 	}
 }
 
-// fusedInPlace reports whether fused layers make one of some blobs from one that only they have, and of which the gradient has the same
-// place.
+// fusedInPlace reports whether node i's task is a fused one that runs in place: it makes one of the blobs from a private blob, whose
+// gradient is at the same place.
 func (p *Plan) fusedInPlace(g *gradientPlaces, i int, blobs []*blob.Blob) bool {
 	t := p.Tasks[i]
 	return t.runsBackward(p.Nodes[i]) && len(t.Nodes) > 1 && slices.Contains(blobs, t.Tops[0]) && !slices.Contains(p.Blobs, t.Bottoms[0]) &&
 		g.of[t.Bottoms[0]] == g.of[t.Tops[0]]
 }
 
-// summed merges the gradients of a split blob, to which all readers but the first to go backward then add theirs.
+// summed merges the gradients of a split blob. The first reader in Backward writes the gradient, and all others add to it.
 func (p *Plan) summed(g *gradientPlaces, split int) bool {
 	t := p.Tasks[split]
 	var readers []int
@@ -96,7 +96,7 @@ func (p *Plan) summed(g *gradientPlaces, split int) bool {
 	return false
 }
 
-// replaced merges the gradients of a bottom and a top where one can replace the other.
+// replaced merges the gradients of a task's bottom and top if the first may overwrite the second.
 func (p *Plan) replaced(g *gradientPlaces, t *Task) bool {
 	if !t.traits.Grads.Replaces || g.of[t.Bottoms[0]] == g.of[t.Tops[0]] {
 		return false
@@ -109,8 +109,8 @@ func (p *Plan) replaced(g *gradientPlaces, t *Task) bool {
 	return false
 }
 
-// sound reports whether every layer finds the gradients of its tops where some blobs, which have one place, and the others of that
-// place share it, and none of them has to stay where it is. What stands elsewhere does not depend on that.
+// sound reports whether every layer reads the correct gradients of its tops if all blobs at one place share it, and none of them has to
+// stay elsewhere. Gradients at other places do not matter.
 func (p *Plan) sound(g *gradientPlaces, blobs []*blob.Blob) bool {
 	place := g.of[blobs[0]]
 	var users []int
@@ -130,7 +130,7 @@ func (p *Plan) sound(g *gradientPlaces, blobs []*blob.Blob) bool {
 	return true
 }
 
-// moveGradients gives gradients the places that were found.
+// moveGradients applies the places to the blobs.
 func (p *Plan) moveGradients(to *gradientPlaces) {
 	at := map[int]*blob.Blob{}
 	before := p.placesOfGradients()

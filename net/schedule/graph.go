@@ -5,22 +5,23 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// Graph is a net as its prototxt describes it: layers in order, which have their shapes.
+// Graph is a net as its prototxt describes it: layers in order, with known shapes.
 type Graph struct {
 	Nodes   []*Node
 	Blobs   []*blob.Blob // by blob id
 	Names   []string     // by blob id
-	Loss    []float32    // by blob id: the weight with which the blob counts in the loss
-	Outputs []int        // ids of blobs that nobody reads
-	Kept    map[int]bool // ids of blobs that somebody asked for by name, which keep what they hold
+	Loss    []float32    // by blob id: its weight in the loss
+	Outputs []int        // ids of blobs that no layer reads
+	Kept    map[int]bool // ids of blobs requested by name, which must keep their values
 
 	Device      *layers.Device
-	ForwardOnly bool // Backward will not be called
-	// Economise: a blob that nobody can see holds undefined values after a run. Otherwise all layers run one by one, in storage of their own.
+	ForwardOnly bool // Backward is never called
+	// Economise permits the passes to reuse storage: blobs that are not visible outside hold undefined values after a run. Otherwise each
+	// layer runs by itself, with storage of its own.
 	Economise bool
-	// OneByOne keeps layers apart even so, as debug_info wants them.
+	// OneByOne keeps layers separate even if Economise is set, as debug_info needs.
 	OneByOne bool
-	// Without are passes and fusions that are left out.
+	// Without disables passes and fusions by name.
 	Without []string
 }
 
@@ -33,12 +34,12 @@ type Node struct {
 	TopIDs        []int
 	Propagate     []bool          // by bottom: it gets a gradient
 	NeedsBackward bool            // the layer takes part in Backward
-	Loss          []float32       // by top: its weight in the loss
-	Starts        []bool          // by top: Backward begins with the loss weight as its gradient, since no layer behind computes one
-	Alone         layers.Arranged // how the layer is arranged when it runs by itself
+	Loss          []float32       // by top: weight in the loss
+	Starts        []bool          // by top: Backward starts from the loss weight, since no later layer computes the gradient
+	Alone         layers.Arranged // the layer's arrangement without fusion
 }
 
-// starts reports whether Backward begins with the loss weight of top k.
+// starts reports whether Backward starts at top k from its loss weight.
 func (d *Node) starts(k int) bool { return k < len(d.Starts) && d.Starts[k] }
 
 // inPlace reports whether the layer overwrites its only bottom.

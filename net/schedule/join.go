@@ -6,8 +6,8 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// joinReLU has a task floor its results, where it stores them, for a ReLU layer in place behind it. The ReLU layer keeps its task, which does
-// nothing where the kernels at hand have done it.
+// joinReLU lets a task apply the in-place ReLU layer on its top as it stores results. The ReLU layer keeps its task, which does nothing if
+// the kernel has done the work.
 func joinReLU(p *Plan) error {
 	for _, d := range p.Nodes {
 		next := p.behind(d)
@@ -23,7 +23,7 @@ func joinReLU(p *Plan) error {
 	return nil
 }
 
-// joinReLUGrad has a task rectify the gradient of a bottom, when it writes that, for a ReLU layer in place before it.
+// joinReLUGrad lets a task apply the Backward of an in-place ReLU layer on a bottom as it writes that bottom's gradient.
 func joinReLUGrad(p *Plan) error {
 	if p.ForwardOnly {
 		return nil
@@ -44,8 +44,8 @@ func joinReLUGrad(p *Plan) error {
 	return nil
 }
 
-// finish has a convolution do what the task behind it does to its results, block by block, in nets for Forward alone. Both tops then are one
-// place in memory, and the convolution's own results are nowhere.
+// finish lets a convolution apply the next task to its results, block by block, in nets for Forward only. Both tops then share one place,
+// and the convolution's own results are not stored.
 func finish(p *Plan) error {
 	if !p.ForwardOnly {
 		return nil
@@ -68,8 +68,8 @@ func finish(p *Plan) error {
 	return nil
 }
 
-// mayFinish reports whether node i could do a task that reads its top: nobody asks for that top, the task's other bottoms are there before node i
-// runs, and the task writes to none of the bottoms.
+// mayFinish reports whether node i can also do the given task, which reads its top: nobody requested that top, the task's other bottoms are
+// written before node i runs, and the task overwrites none of its bottoms.
 func (p *Plan) mayFinish(i int, behind *Task) bool {
 	d, t := p.Nodes[i], p.Tasks[i]
 	if len(t.Bottoms) != 1 || len(behind.Tops) != 1 { // Silence has no top

@@ -10,19 +10,20 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// Layouts says how a net's images lie, and which conversions between planes and blocks of channels are left.
+// Layouts lists the layouts of a net's images, and the conversions between planes and blocks of channels that remain.
 type Layouts struct {
-	Blocked []string `json:"blocked"` // blobs whose channels lie in blocks
-	Thin    []string `json:"thin"`    // those of which only the pixels that strides meet are made
-	// Turns are the conversions of an iteration, Values how many values they move; were all images to lie by planes, it would be the others.
+	Blocked []string `json:"blocked"` // blobs with channels in blocks
+	Thin    []string `json:"thin"`    // those of which only the pixels at multiples of strides are computed
+	// Turns counts the conversions per iteration, Values the values they move. The other two are the same for a net with all images in
+	// planes.
 	Turns          int `json:"turns"`
 	Values         int `json:"values"`
 	TurnsOfPlanes  int `json:"turns_of_planes"`
 	ValuesOfPlanes int `json:"values_of_planes"`
 }
 
-// layOut keeps the channels of images in blocks (shape.BlockLanes) through runs of layers that do better with that. Within such a run nothing is
-// converted; its first and last layers read or write planes. A blob that somebody asks for by name, or that is an output, lies by planes.
+// layOut keeps the channels of images in blocks (shape.BlockLanes) through runs of layers that are faster with them. Nothing is converted
+// within a run; its first and last layers read or write planes. Outputs and blobs requested by name are in planes.
 func layOut(p *Plan) error {
 	p.blocked = map[*blob.Blob]bool{}
 	for _, g := range p.layoutGroups() {
@@ -44,7 +45,7 @@ func layOut(p *Plan) error {
 	return nil
 }
 
-// arrange tells all layers what the passes before have chosen for them.
+// arrange passes the decisions of the earlier passes to all layers.
 func arrange(p *Plan) error {
 	l := &p.Layouts
 	l.TurnsOfPlanes, l.ValuesOfPlanes = p.turns()
@@ -57,7 +58,7 @@ func arrange(p *Plan) error {
 	return nil
 }
 
-// arrange tells layers what the plan has chosen for them.
+// arrange passes the plan's decisions to the layers of some tasks.
 func (p *Plan) arrange(tasks []*Task) error {
 	for _, t := range tasks {
 		if t.Empty() {
@@ -71,22 +72,22 @@ func (p *Plan) arrange(tasks []*Task) error {
 	return nil
 }
 
-// InBlocks reports whether a blob's channels lie in blocks.
+// InBlocks reports whether a blob has channels in blocks.
 func (p *Plan) InBlocks(b *blob.Blob) bool { return p.blocked[b] }
 
-// layoutGroup is blobs that lie alike.
+// layoutGroup is a set of blobs that must have the same layout.
 type layoutGroup struct {
 	blobs []*blob.Blob
-	can   bool // all layers that read or write them can do with blocks
-	gains bool // and one does better with them
+	can   bool // all layers that read or write them support blocks
+	gains bool // at least one of these layers is faster with blocks
 
-	made  int            // its number
-	parts []*layoutGroup // groups that it has taken in
-	in    *layoutGroup   // which has taken it in
+	made  int            // its number, in order of creation
+	parts []*layoutGroup // groups merged into this one
+	in    *layoutGroup   // the group this one was merged into
 }
 
-// layoutGroups returns the blobs that are read and written, in groups that must lie alike: they share storage, are the bottoms or
-// the tops of one layer, or those of one that makes its tops lie like its bottoms.
+// layoutGroups returns the blobs that are read or written, in groups of equal layout. Blobs belong to one group if they share storage, if
+// they are the bottoms or the tops of one layer, or if that layer's bottoms and tops must have the same layout.
 func (p *Plan) layoutGroups() []*layoutGroup {
 	j := &layoutJoiner{of: map[any]*layoutGroup{}}
 	for _, t := range p.Tasks {
@@ -117,13 +118,13 @@ func (p *Plan) layoutGroups() []*layoutGroup {
 	return groups
 }
 
-// layoutJoiner makes groups of blobs.
+// layoutJoiner builds groups of blobs.
 type layoutJoiner struct {
-	groups []*layoutGroup       // in the order in which they were made, those that are part of others too
+	groups []*layoutGroup       // in order of creation, merged ones included
 	of     map[any]*layoutGroup // by blob, storage of values, and storage of gradients
 }
 
-// join makes one group of some blobs and of the groups that have one of them, or one that shares its storage.
+// join merges some blobs, and all groups with one of them or with a blob of the same storage, into one group.
 func (j *layoutJoiner) join(blobs []*blob.Blob, can, gains bool) {
 	if len(blobs) == 0 {
 		return
@@ -147,14 +148,14 @@ func (j *layoutJoiner) join(blobs []*blob.Blob, can, gains bool) {
 	j.groups = append(j.groups, all)
 }
 
-// layoutKeys are equal for blobs that share storage.
+// layoutKeys returns keys that are equal for blobs that share storage.
 func layoutKeys(b *blob.Blob) [3]any {
 	type values struct{ of blob.Storage }
 	type gradients struct{ of blob.Storage }
 	return [3]any{b, values{b.DataStorage()}, gradients{b.DiffStorage()}}
 }
 
-// outermost returns the group that a group has become part of.
+// outermost returns the group that g was finally merged into.
 func (g *layoutGroup) outermost() *layoutGroup {
 	top := g
 	for top.in != nil {
@@ -166,7 +167,7 @@ func (g *layoutGroup) outermost() *layoutGroup {
 	return top
 }
 
-// all appends the blobs of a group and its parts.
+// all appends the blobs of a group and of the groups merged into it.
 func (g *layoutGroup) all(to []*blob.Blob) []*blob.Blob {
 	to = append(to, g.blobs...)
 	for _, p := range g.parts {
@@ -175,7 +176,7 @@ func (g *layoutGroup) all(to []*blob.Blob) []*blob.Blob {
 	return to
 }
 
-// seenFromOutside returns the blobs, by layoutKeys, that are outputs or were asked for.
+// seenFromOutside returns the blobs, by layoutKeys, that are outputs or were requested by name.
 func (p *Plan) seenFromOutside() map[any]bool {
 	seen := map[any]bool{}
 	add := func(id int) {
@@ -192,7 +193,8 @@ func (p *Plan) seenFromOutside() map[any]bool {
 	return seen
 }
 
-// mustBePlain reports whether a blob is no images with whole blocks of channels, or shares storage with one that is looked at from outside.
+// mustBePlain reports whether a blob must be in planes: it does not have four axes, its channels do not fill whole blocks, or it shares storage with a blob visible
+// outside.
 func mustBePlain(b *blob.Blob, seen map[any]bool) bool {
 	if b.NumAxes() != 4 || b.Dim(1)%shape.BlockLanes != 0 {
 		return true
@@ -201,7 +203,7 @@ func mustBePlain(b *blob.Blob, seen map[any]bool) bool {
 	return slices.ContainsFunc(keys[:], func(key any) bool { return seen[key] })
 }
 
-// turns adds up the conversions that layers make.
+// turns sums up the layers' layout conversions.
 func (p *Plan) turns() (times, values int) {
 	for _, t := range p.Tasks {
 		if !t.Empty() {
@@ -211,7 +213,7 @@ func (p *Plan) turns() (times, values int) {
 	return times, values
 }
 
-// namesWhere lists the names of blobs.
+// namesWhere lists the names of the blobs for which is returns true.
 func (p *Plan) namesWhere(is func(id int) bool) []string {
 	var names []string
 	for id, name := range p.Names {

@@ -2,19 +2,19 @@ package schedule
 
 import "github.com/swcaffe/swcaffe/blob"
 
-// storage is what blobs that share values, or gradients, have in common, and the steps of a run in which it is needed.
-// Forward of layer i is step i; Backward of it is two steps, see BackSteps.
+// storage is memory that several blobs may share, for values or for gradients, and the range of steps in which it is needed. Step i is
+// Forward of layer i. Backward has two steps per layer, see BackSteps.
 type storage struct {
-	blob *blob.Blob // one of them
+	blob *blob.Blob // one of the blobs
 	span
 	touched bool
-	// keep: it holds what has to outlast a run, or what nobody writes before it is read.
+	// keep: the contents must outlast a run, or are read before anybody writes them.
 	keep bool
 }
 
-// storages finds the storages of one kind in a net.
+// storages collects a net's storages of one kind, values or gradients.
 type storages struct {
-	list []*storage // in the order in which they are met
+	list []*storage // in order of first use
 	at   map[blob.Storage]*storage
 	kind func(*blob.Blob) blob.Storage
 }
@@ -34,7 +34,7 @@ func (s *storages) of(b *blob.Blob) *storage {
 	return st
 }
 
-// write and read note that a blob's storage is written, wholly, or read in a step.
+// write and read record that a step writes a blob's storage in full, or reads it.
 func (s *storages) write(b *blob.Blob, step int) { s.of(b).touch(b, step) }
 
 func (s *storages) read(b *blob.Blob, step int) {
@@ -50,16 +50,16 @@ func (s *storage) touch(b *blob.Blob, step int) {
 	s.last, s.size = step, max(s.size, b.Count())
 }
 
-// BackSteps are the steps of Backward of layer i: that of the parameters' gradients, if it runs in parts, and that of the bottoms' or of all. A net
-// of n layers has 3n steps.
+// BackSteps returns the steps of Backward of layer i: of the parameters' gradients, if it runs in parts, and of the bottoms' gradients or
+// all. A net of n layers has 3n steps.
 func (p *Plan) BackSteps(i int) (params, bottoms int) {
 	bottoms = 3*len(p.Nodes) - 1 - 2*i
 	return bottoms - 1, bottoms
 }
 
-// lifetimes returns when the values and the gradients of a net's blobs are needed in a run: Forward, then Backward unless the net
-// is for inference alone. Tops of layers without bottoms are kept, since some are filled only once; so are the net's
-// outputs, what was asked for by name, and gradients of weights that are tops, which the solver reads after Backward.
+// lifetimes returns the steps in which a net's values and gradients are needed in a run: Forward, then Backward unless ForwardOnly. Some
+// storage is kept: tops of layers without bottoms, since some are filled only once; the net's outputs; blobs requested by name; and
+// gradients of weights that are tops, which the solver reads after Backward.
 func (p *Plan) lifetimes() (data, diffs *storages) {
 	data, diffs = storagesOf((*blob.Blob).DataStorage), storagesOf((*blob.Blob).DiffStorage)
 	for i, d := range p.Nodes {
@@ -91,7 +91,7 @@ func (p *Plan) lifetimes() (data, diffs *storages) {
 	return data, diffs
 }
 
-// forwardLifetimes notes what Forward of a task reads and writes in its step.
+// forwardLifetimes records the reads and writes of a task's Forward.
 func (t *Task) forwardLifetimes(data, diffs *storages, step int) {
 	for j, b := range t.Bottoms {
 		data.read(b, step)
@@ -107,7 +107,7 @@ func (t *Task) forwardLifetimes(data, diffs *storages, step int) {
 	}
 }
 
-// backwardLifetimes notes what Backward of the task at node d's place reads and writes in its steps.
+// backwardLifetimes records the reads and writes of Backward at the position of node d.
 func (t *Task) backwardLifetimes(d *Node, data, diffs *storages, params, step int) {
 	for k, top := range d.Tops {
 		if d.starts(k) {
@@ -136,7 +136,7 @@ func (t *Task) backwardLifetimes(d *Node, data, diffs *storages, params, step in
 	}
 }
 
-// scratches returns how much memory kernels need in each step besides.
+// scratches returns the kernels' scratch in each step.
 func (p *Plan) scratches() []Stretch {
 	list := make([]Stretch, 3*len(p.Nodes))
 	for i, d := range p.Nodes {

@@ -7,22 +7,22 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 )
 
-// Memory says where in an arena blobs and kernels' scratch stand.
+// Memory lists the places of blobs and of kernels' scratch in an arena.
 type Memory struct {
 	Places  []Place
-	Scratch []Stretch // by step of a run: those of Forward, then as BackSteps numbers them
-	Total   int       // how long the arena must be
+	Scratch []Stretch // by step of a run: first Forward, then numbered as by BackSteps
+	Total   int       // the arena's length
 }
 
-// Place is where in the arena a blob's values or gradient stand.
+// Place is the place of a blob's values or gradient in the arena.
 type Place struct {
 	Blob       *blob.Blob
 	Diff       bool
 	From, Size int
-	last       int // the step after which it is not needed
+	last       int // the last step in which it is needed
 }
 
-// In moves what is placed to its place in memory, unless it has grown since, and has storage of its own.
+// In moves the blob's values or gradient to its place in memory. A blob that has grown since the plan keeps storage of its own.
 func (p *Place) In(memory []float32) {
 	if p.Blob.Count() > p.Size {
 		return
@@ -35,10 +35,10 @@ func (p *Place) In(memory []float32) {
 	p.Blob.PlaceData(memory)
 }
 
-// Stretch is a piece of the arena.
+// Stretch is a range of the arena.
 type Stretch struct{ From, Size int }
 
-// Of returns the stretch of the arena's memory, nil if it is empty.
+// Of returns the stretch as a slice of memory, or nil if it is empty.
 func (s Stretch) Of(memory []float32) []float32 {
 	if s.Size == 0 {
 		return nil
@@ -46,7 +46,7 @@ func (s Stretch) Of(memory []float32) []float32 {
 	return memory[s.From:][:s.Size:s.Size]
 }
 
-// placeMemory gives all blobs that the net does not keep places in one arena, if the machine moves values at all.
+// placeMemory places all blobs that the net need not keep in one arena, unless the machine moves no values.
 func placeMemory(p *Plan) error {
 	if !p.Device.Machine.Values() {
 		return nil
@@ -63,8 +63,7 @@ func placeMemory(p *Plan) error {
 	return nil
 }
 
-// PlaceAll returns a place, at the start of a cache line, for every storage that the net does not keep and for the kernels' scratch of
-// each step.
+// PlaceAll returns a place, aligned to cache lines, for every storage that the net need not keep and for the kernels' scratch in each step.
 func (p *Plan) PlaceAll() (m Memory) {
 	data, diffs := p.lifetimes()
 	var spans []span
@@ -92,12 +91,12 @@ func (p *Plan) PlaceAll() (m Memory) {
 	return m
 }
 
-// Drop leaves a blob out of the arena, since it has storage of its own from now on.
+// Drop removes a blob from the arena, since it has storage of its own from now on.
 func (p *Plan) Drop(b *blob.Blob) {
 	p.Memory.Places = slices.DeleteFunc(p.Memory.Places, func(at Place) bool { return at.Blob.SharesData(b) || at.Blob.SharesDiff(b) })
 }
 
-// OnlyForward reports whether a blob's values are needed in Forward alone, so that others may stand in their place after it.
+// OnlyForward reports whether a blob's values are needed in Forward only, so that their place may be reused afterwards.
 func (p *Plan) OnlyForward(b *blob.Blob) bool {
 	return slices.ContainsFunc(p.Memory.Places, func(at Place) bool {
 		return !at.Diff && at.last < len(p.Nodes)-1 && at.Blob.SharesData(b)

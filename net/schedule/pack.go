@@ -5,20 +5,19 @@ import (
 	"slices"
 )
 
-// span is a piece of storage that is needed from one step of a net's run to another, both included.
+// span is storage that is needed from step first to step last, both included.
 type span struct{ size, first, last int }
 
-// meets reports whether there is a step at which both are needed.
+// meets reports whether both spans are needed in a common step.
 func (s span) meets(o span) bool { return s.first <= o.last && o.first <= s.last }
 
-// packTries and packWork bound how often pack tries, and how many pairs of spans it looks at for that.
+// packTries bounds the number of attempts of pack, packWork the number of pairs of spans it compares.
 const packTries, packWork = 256, 1 << 24
 
-// pack gives every span a place in one stretch of memory, so that no two that meet overlap, and returns where each begins
-// and how long the stretch is. It takes the spans by time, those that are needed longest first, and puts each into the smallest gap
-// that the ones it meets leave, as "greedy by size" does with the largest first (Pisarchyk and Lee 2020, Efficient memory
-// management for deep neural net inference). As long as the stretch is longer than what some step needs, it tries again,
-// with those spans first that made it so long.
+// pack assigns every span an offset so that spans with a common step do not overlap, and returns the total length. It places spans in order
+// of duration, longest first, each in the smallest gap that fits. ("Greedy by size" takes the largest first: Pisarchyk and Lee 2020,
+// Efficient memory management for deep neural net inference.) While the total exceeds the peak demand, it tries again, and places the spans
+// that reached the end first.
 func pack(spans []span) (offsets []int, total int) {
 	var order []int
 	for i, s := range spans {
@@ -44,9 +43,9 @@ func pack(spans []span) (offsets []int, total int) {
 	return offsets, total
 }
 
-// peak is the most that spans take at any step, below which no plan can stay.
+// peak returns the largest sum of spans in any step, a lower bound of the total.
 func peak(spans []span) int {
-	change := map[int]int{} // of what is taken, by step
+	change := map[int]int{} // of the sum, by step
 	for _, s := range spans {
 		change[s.first] += s.size
 		change[s.last+1] -= s.size
@@ -72,7 +71,7 @@ func endingFirst(spans []span, offsets, order []int, end int) []int {
 	return append(last, others...)
 }
 
-// inOrder gives the spans places, one after the other.
+// inOrder assigns offsets to the spans, one after the other.
 func inOrder(spans []span, order []int) (offsets []int, total int) {
 	offsets = make([]int, len(spans))
 	var placed []int // by offset
@@ -85,8 +84,7 @@ func inOrder(spans []span, order []int) (offsets []int, total int) {
 	return offsets, total
 }
 
-// gap returns where the smallest gap begins that s fits into, among the spans that have been placed and meet it; behind them,
-// if there is none.
+// gap returns the start of the smallest gap that s fits into among the placed spans it meets, or the end of the last of them.
 func gap(spans []span, offsets, placed []int, s span) int {
 	best, room, end := -1, 0, 0
 	for _, p := range placed {

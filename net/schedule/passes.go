@@ -9,16 +9,16 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// pass is a step that changes a plan.
+// pass is a named step that changes a plan.
 type pass struct {
 	name string
 	run  func(*Plan) error
-	// always: the pass also runs for nets that do not economise, and for layers that are kept apart.
+	// always: the pass also runs for nets that do not economise. apart: it also runs if layers are kept separate (OneByOne).
 	always, apart bool
-	fixed         bool // cannot be left out
+	fixed         bool // cannot be disabled
 }
 
-// passes are all passes, in the order in which they run.
+// passes lists all passes in the order in which they run.
 var passes = []pass{
 	{name: "fuse", run: fuse},
 	{name: "relu", run: joinReLU},
@@ -32,7 +32,7 @@ var passes = []pass{
 	{name: "memory", run: placeMemory, apart: true},
 }
 
-// Names lists the passes and the fusions that can be left out.
+// Names lists the passes and fusions that can be disabled.
 func Names() []string {
 	var names []string
 	for _, s := range passes {
@@ -46,7 +46,7 @@ func Names() []string {
 	return names
 }
 
-// CheckNames returns an error if something in a list is no name of a pass or a fusion.
+// CheckNames returns an error if the list has a name that is neither a pass nor a fusion.
 func CheckNames(list []string) error {
 	for _, name := range list {
 		if !slices.Contains(Names(), name) {
@@ -56,10 +56,10 @@ func CheckNames(list []string) error {
 	return nil
 }
 
-// layoutError is the error of a layer that cannot be arranged after all.
+// layoutError is returned if a layer refuses its layout although its traits offer it.
 type layoutError struct{ error }
 
-// Make plans a graph, whose layers stand by themselves. Where a layer refuses a layout, Make begins again without that pass.
+// Make plans a graph whose layers are not fused. If a layer refuses a layout, Make starts again without the layout pass.
 func Make(g *Graph) (*Plan, error) {
 	p := newPlan(g)
 	for _, s := range passes {
@@ -86,7 +86,7 @@ func Make(g *Graph) (*Plan, error) {
 	return p, nil
 }
 
-// newPlan has a task for every layer.
+// newPlan returns a plan with one task for every layer.
 func newPlan(g *Graph) *Plan {
 	p := &Plan{Graph: g}
 	for _, d := range g.Nodes {
@@ -96,7 +96,7 @@ func newPlan(g *Graph) *Plan {
 	return p
 }
 
-// part lets Backward run in parts where layers are better off.
+// part lets Backward run in two parts for layers whose traits prefer it.
 func part(p *Plan) error {
 	var names []string
 	for _, t := range p.Tasks {

@@ -6,25 +6,26 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 )
 
-// gradientPlaces numbers the storages of gradients. Merges are tried and taken back, so that what one costs does not grow with the net.
+// gradientPlaces assigns each gradient the number of its place, its storage. Merges are tried and taken back by a list of moves, so that
+// the cost of a trial does not grow with the net.
 type gradientPlaces struct {
 	of     map[*blob.Blob]int
 	at     map[int][]*blob.Blob // by place
 	adding map[*Task]bool       // tasks that add to the gradient of their bottom
-	moves  []placeMove          // all that were made
+	moves  []placeMove          // all moves so far
 
-	readers map[*blob.Blob][]int // the nodes whose tasks have a blob for a bottom
-	users   map[*blob.Blob][]int // the nodes that read or write a blob's gradient
-	stays   map[*blob.Blob]bool  // blobs whose gradient has to stay where it is
+	readers map[*blob.Blob][]int // the nodes whose tasks have the blob as a bottom
+	users   map[*blob.Blob][]int // the nodes that read or write the blob's gradient
+	stays   map[*blob.Blob]bool  // blobs whose gradient must keep its place
 }
 
-// placeMove is a blob's way from a place to another.
+// placeMove records a blob's move and its previous place.
 type placeMove struct {
 	blob *blob.Blob
 	from int
 }
 
-// placesOfGradients numbers the storages as they are.
+// placesOfGradients numbers the present storages.
 func (p *Plan) placesOfGradients() *gradientPlaces {
 	g := &gradientPlaces{
 		of: map[*blob.Blob]int{}, at: map[int][]*blob.Blob{}, adding: map[*Task]bool{},
@@ -61,7 +62,7 @@ func (p *Plan) placesOfGradients() *gradientPlaces {
 	return g
 }
 
-// move gives a blob's gradient another place.
+// move assigns a blob's gradient another place.
 func (g *gradientPlaces) move(b *blob.Blob, to int) {
 	g.moves = append(g.moves, placeMove{b, g.of[b]})
 	g.put(b, to)
@@ -70,7 +71,7 @@ func (g *gradientPlaces) move(b *blob.Blob, to int) {
 func (g *gradientPlaces) put(b *blob.Blob, to int) {
 	before := g.at[g.of[b]]
 	i := len(before) - 1
-	for before[i] != b { // who came last goes first
+	for before[i] != b { // last in, first out
 		i--
 	}
 	before[i] = before[len(before)-1]
@@ -79,7 +80,7 @@ func (g *gradientPlaces) put(b *blob.Blob, to int) {
 	g.at[to] = append(g.at[to], b)
 }
 
-// takeBack takes back all moves but the first n.
+// takeBack undoes all moves but the first n.
 func (g *gradientPlaces) takeBack(n int) {
 	for i := len(g.moves) - 1; i >= n; i-- {
 		g.put(g.moves[i].blob, g.moves[i].from)
@@ -87,7 +88,7 @@ func (g *gradientPlaces) takeBack(n int) {
 	g.moves = g.moves[:n]
 }
 
-// merge makes the places of some blobs one.
+// merge moves the gradients of some blobs to one place.
 func (g *gradientPlaces) merge(blobs []*blob.Blob) {
 	to := g.of[blobs[0]]
 	for _, b := range blobs[1:] {

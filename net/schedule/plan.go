@@ -9,18 +9,18 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// Plan is a task list in the making, and when all passes are done, what a net runs.
+// Plan is a list of tasks. The passes build it, and then a net runs it.
 type Plan struct {
 	Tasks   []*Task  // by node
 	Notes   []Note   // what the passes did, in order
-	Log     []string // lines of it that belong in a net's log
+	Log     []string // the notes that belong in the net's log
 	Layouts Layouts
 	Memory  Memory
 
 	*Graph
 	wiring
 	moved   []move
-	blocked map[*blob.Blob]bool // whose channels lie in blocks
+	blocked map[*blob.Blob]bool // blobs with channels in blocks
 	thin    []*thinImages
 }
 
@@ -44,16 +44,16 @@ func (p *Plan) note(pass string, layers []string, did string, args ...any) {
 
 func (p *Plan) log(format string, args ...any) { p.Log = append(p.Log, fmt.Sprintf(format, args...)) }
 
-// leavesOut reports whether a pass or a fusion is to be left out.
+// leavesOut reports whether a pass or fusion is disabled.
 func (g *Graph) leavesOut(name string) bool { return slices.Contains(g.Without, name) }
 
-// move is a blob whose values, or gradient, stand elsewhere for the time of the plan.
+// move records that a blob's values or gradient are elsewhere while the plan is in use.
 type move struct {
-	blob, home *blob.Blob // home holds on to the blob's own storage
+	blob, home *blob.Blob // home keeps the blob's own storage
 	diff       bool
 }
 
-// moveData and moveDiff make a blob share another's values or gradient until the plan is released.
+// moveData and moveDiff make a blob share another's values or gradient until Release.
 func (p *Plan) moveData(b, to *blob.Blob) {
 	home := p.Device.NewBlob(b.Shape()...)
 	home.ShareData(b)
@@ -68,8 +68,8 @@ func (p *Plan) moveDiff(b, to *blob.Blob) {
 	p.moved = append(p.moved, move{b, home, true})
 }
 
-// Release gives blobs and layers back before another plan is made: blobs have storage of their own, and every layer is arranged as one by
-// itself. The plan still runs, with images by planes.
+// Release returns blobs and layers to their state before planning: blobs get their own storage back, and every layer its arrangement
+// without fusion. The plan can still run, with images in planes.
 func (p *Plan) Release() {
 	for _, m := range p.moved {
 		m.home.ReshapeLike(m.blob)
@@ -81,7 +81,7 @@ func (p *Plan) Release() {
 	}
 	release := func(l layers.Layer, name string, a layers.Arranged) {
 		if err := layers.Arrange(l, a); err != nil {
-			panic("schedule: layer " + name + " does not run by itself any more: " + err.Error())
+			panic("schedule: layer " + name + " refuses its arrangement without fusion: " + err.Error())
 		}
 	}
 	for _, t := range p.Tasks {
@@ -94,8 +94,8 @@ func (p *Plan) Release() {
 	}
 }
 
-// Holds reports whether the plan has to be made anew when a blob is asked for by name: it stands between fused layers, its values or gradient
-// are another's, or its channels lie in blocks.
+// Holds reports whether a request for a blob by name needs a new plan: the blob is between fused layers, it shares values or gradient by
+// the plan, or it has channels in blocks.
 func (p *Plan) Holds(id int) bool {
 	b := p.Blobs[id]
 	return p.between(id) || p.InBlocks(b) || slices.ContainsFunc(p.moved, func(m move) bool {
@@ -103,7 +103,8 @@ func (p *Plan) Holds(id int) bool {
 	})
 }
 
-// Complete reports whether the gradients of node i are there when Backward has come down to node at: it may be fused with a layer before it.
+// Complete reports whether the gradients of node i are complete once Backward has reached node at. If node i is fused with an earlier
+// layer, they are complete only after that layer.
 func (p *Plan) Complete(i, at int) bool {
 	if !p.Tasks[i].Empty() {
 		return i >= at
@@ -116,7 +117,7 @@ func (p *Plan) Complete(i, at int) bool {
 	return false
 }
 
-// refreshTraits asks the layers anew, after they were arranged.
+// refreshTraits reads the layers' traits again after they were arranged.
 func (p *Plan) refreshTraits() {
 	for _, t := range p.Tasks {
 		if !t.Empty() {

@@ -7,35 +7,35 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// Task is what runs at one place in a net's order: the layer that stands there, or a fused one that computes it and layers behind it.
+// Task is the work at one position in a net's order: the layer there, or a fused layer that also computes layers after it.
 type Task struct {
 	Layer         layers.Layer
 	Bottoms, Tops []*blob.Blob
 	Propagate     []bool
-	Nodes         []*Node // whose layers it computes; none: a task before it does
+	Nodes         []*Node // nodes that Layer computes; empty if an earlier task computes this position's layer
 	Arranged      layers.Arranged
 
-	traits   layers.Traits         // of Layer, as it is arranged
+	traits   layers.Traits         // of Layer in its present arrangement
 	parted   layers.PartedBackward // Layer, if Backward runs in parts
-	forward  layers.Joiner         // the layer before, if it may do Forward
-	backward layers.Joiner         // the layer behind, if it may do Backward
-	bottom   int                   // of that layer, which is the top here
+	forward  layers.Joiner         // the previous layer, if it may compute Forward
+	backward layers.Joiner         // the next layer, if it may compute Backward
+	bottom   int                   // index of this task's top among that layer's bottoms
 }
 
-// Empty reports whether nothing runs here.
+// Empty reports whether another task computes this position's layer.
 func (t *Task) Empty() bool { return len(t.Nodes) == 0 }
 
 // Parted reports whether Backward runs in two parts.
 func (t *Task) Parted() bool { return t.parted != nil }
 
-// Part lets Backward run in two parts, if there are any.
+// Part lets Backward run in two parts if the layer supports it.
 func (t *Task) Part() bool {
 	parted, ok := t.Layer.(layers.PartedBackward)
 	t.parted = parted
 	return ok
 }
 
-// Joined counts the directions in which a neighbour may do the task's work.
+// Joined returns the number of directions in which a neighbour may do the task's work.
 func (t *Task) Joined() int {
 	joined := 0
 	for _, by := range []layers.Joiner{t.forward, t.backward} {
@@ -54,7 +54,7 @@ func (t *Task) Reshape() error {
 	return t.Layer.Reshape(t.Bottoms, t.Tops)
 }
 
-// Forward reshapes and runs the layer, unless the one before has done so.
+// Forward reshapes and runs the layer, unless the previous layer has computed it.
 func (t *Task) Forward() error {
 	if err := t.Reshape(); err != nil || t.Empty() || t.forward != nil && t.forward.JoinedForward() {
 		return err
@@ -62,7 +62,7 @@ func (t *Task) Forward() error {
 	return t.Layer.Forward(t.Bottoms, t.Tops)
 }
 
-// BackwardParams is the first part of Backward, where it has parts.
+// BackwardParams runs the first part of Backward, if it has parts.
 func (t *Task) BackwardParams() error {
 	if t.parted == nil {
 		return nil
@@ -70,7 +70,7 @@ func (t *Task) BackwardParams() error {
 	return t.parted.BackwardParams(t.Tops, t.Bottoms)
 }
 
-// Backward is the second part, or all; nothing, if the layer behind has done it.
+// Backward runs the second part of Backward, or all of it. It does nothing if the next layer has computed it.
 func (t *Task) Backward() error {
 	switch {
 	case t.Empty() || t.backward != nil && t.backward.JoinedBackward(t.bottom):
@@ -81,21 +81,21 @@ func (t *Task) Backward() error {
 	return t.Layer.Backward(t.Tops, t.Propagate, t.Bottoms)
 }
 
-// alone returns the task of a node by itself.
+// alone returns the task of a node without fusion.
 func alone(d *Node) *Task {
 	return &Task{Layer: d.Layer, Bottoms: d.Bottoms, Tops: d.Tops, Propagate: d.Propagate, Nodes: []*Node{d}, Arranged: d.Alone, traits: layers.TraitsOf(d.Layer)}
 }
 
-// last is the last node that the task computes.
+// last returns the last node that the task computes.
 func (t *Task) last() *Node { return t.Nodes[len(t.Nodes)-1] }
 
-// runsBackward reports whether Backward runs something at node d's place.
+// runsBackward reports whether Backward has work at the position of node d.
 func (t *Task) runsBackward(d *Node) bool { return d.NeedsBackward && !t.Empty() }
 
 // propagatesAll reports whether all bottoms get a gradient.
 func (t *Task) propagatesAll() bool { return !slices.Contains(t.Propagate, false) }
 
-// names are those of the layers that the task computes.
+// names returns the names of the layers that the task computes.
 func (t *Task) names() []string {
 	var names []string
 	for _, d := range t.Nodes {
@@ -104,7 +104,7 @@ func (t *Task) names() []string {
 	return names
 }
 
-// passedOn lists the bottoms whose gradients may stand where the top's does.
+// passedOn lists the bottoms whose gradients may share the top's storage.
 func (t *Task) passedOn() (bottoms []*blob.Blob) {
 	for j, b := range t.Bottoms {
 		if t.traits.Grads.Passes.Has(j) {

@@ -7,7 +7,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// thinImages are a blob of which only the pixels that strides meet exist, with the blobs that share its values.
+// thinImages is a blob, with the blobs that share its values, of which only the pixels at multiples of given strides exist.
 type thinImages struct {
 	blobs   []*blob.Blob
 	strides [2]int
@@ -15,8 +15,8 @@ type thinImages struct {
 	readers []*Task
 }
 
-// thin has a layer make no more pixels of images in blocks of channels than its readers want, if these all have the same strides. Such images
-// stand at the front of their planes' memory. So the stages of a residual net begin.
+// thin lets a layer compute only the pixels that its readers need, for images with channels in blocks whose readers all have the same
+// strides. The pixels are packed at the front of their planes. Stages of a residual net start like this.
 func thin(p *Plan) error {
 	for i := range p.Nodes {
 		t := p.thinTop(i)
@@ -38,7 +38,7 @@ func thin(p *Plan) error {
 	return nil
 }
 
-// thinTop returns how the top of node i's task can be thin, nil if it cannot.
+// thinTop returns the thin form of the top of node i's task, or nil if it must be whole.
 func (p *Plan) thinTop(i int) *thinImages {
 	maker := p.Tasks[i]
 	if !maker.traits.Thin.Makes || len(maker.Tops) != 1 || !p.InBlocks(maker.Tops[0]) || p.Nodes[i].NeedsBackward && !maker.propagatesAll() {
@@ -67,7 +67,7 @@ func (p *Plan) thinTop(i int) *thinImages {
 	return t
 }
 
-// readBy notes another reader and reports whether it reads what the others do.
+// readBy records another reader. It reports whether its strides equal those of the others.
 func (t *thinImages) readBy(o *Task) bool {
 	strides := o.traits.Thin.Reads
 	if len(o.Bottoms) != 1 || strides == [2]int{} {
@@ -80,7 +80,7 @@ func (t *thinImages) readBy(o *Task) bool {
 	return strides[0]*strides[1] > 1 && strides == t.strides
 }
 
-// thinOf returns how a blob's images are thin, nil if they are not.
+// thinOf returns a blob's thin form, or nil.
 func (p *Plan) thinOf(b *blob.Blob) *thinImages {
 	for _, t := range p.thin {
 		if slices.Contains(t.blobs, b) {
@@ -90,7 +90,7 @@ func (p *Plan) thinOf(b *blob.Blob) *thinImages {
 	return nil
 }
 
-// EachMade calls f with the parts of a blob's values that exist and where they begin.
+// EachMade calls f with each range of a blob's values that is computed, and its start.
 func (p *Plan) EachMade(b *blob.Blob, f func(at int, values []float32)) {
 	t := p.thinOf(b)
 	if t == nil {

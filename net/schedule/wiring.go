@@ -7,14 +7,14 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// wiring says which nodes read and write what, as the layers stand by themselves. With it, the time that passes take grows with the number
-// of layers, not with its square.
+// wiring records which nodes read and write which blobs, before fusion. With it the cost of passes grows linearly with the number of
+// layers, not quadratically.
 type wiring struct {
-	at     map[*Node]int              // a node's place
-	reader map[*Node]*Node            // the next node that reads a node's first top
+	at     map[*Node]int              // a node's position
+	reader map[*Node]*Node            // the next reader of a node's first top
 	of     map[*blob.Blob][]int       // the nodes that write a blob, in order
-	views  map[blob.Storage][]written // the tops whose values share a storage
-	own    []layers.Traits            // of the nodes' own layers
+	views  map[blob.Storage][]written // the tops that share a storage of values
+	own    []layers.Traits            // traits of the nodes' own layers
 }
 
 // written is a top of a node.
@@ -47,10 +47,10 @@ func findWiring(g *Graph, alone []*Task) wiring {
 	return w
 }
 
-// task is that of a node.
+// task returns the task at a node's position.
 func (p *Plan) task(d *Node) *Task { return p.Tasks[p.at[d]] }
 
-// readerOf returns the node that reads a task's only top, which is no loss.
+// readerOf returns the reader of a task's only top, or nil if the top has a loss weight.
 func (p *Plan) readerOf(t *Task) *Node {
 	last := t.last()
 	if len(last.TopIDs) != 1 || last.Loss[0] != 0 {
@@ -59,7 +59,7 @@ func (p *Plan) readerOf(t *Task) *Node {
 	return p.reader[last]
 }
 
-// behind returns the node that reads the only top of node d, if d is computed by itself, and the reader is too, or with layers behind it.
+// behind returns the reader of node d's only top, if d is not fused and the reader is not fused to an earlier layer.
 func (p *Plan) behind(d *Node) *Node {
 	t := p.task(d)
 	if len(t.Nodes) != 1 {
@@ -71,17 +71,17 @@ func (p *Plan) behind(d *Node) *Node {
 	return nil
 }
 
-// isView reports whether a blob's values are those of another that a node before node i makes.
+// isView reports whether a blob shares its values with another top of a node before node i.
 func (p *Plan) isView(i int, b *blob.Blob) bool {
 	return slices.ContainsFunc(p.views[b.DataStorage()], func(w written) bool { return w.node < i && w.top != b })
 }
 
-// makerReads reports whether a node before node i that writes a blob reads its values in Backward.
+// makerReads reports whether a node before node i writes a blob and reads its values in Backward.
 func (p *Plan) makerReads(i int, b *blob.Blob) bool {
 	return slices.ContainsFunc(p.of[b], func(k int) bool { return k < i && p.Nodes[k].NeedsBackward && p.readsWritten(k, b) })
 }
 
-// readsOverwritten reports whether one of the layers of a task reads, in Backward, what it wrote and what a node behind them overwrites.
+// readsOverwritten reports whether a layer of the task reads in Backward one of its tops that a later node overwrites.
 func (p *Plan) readsOverwritten(t *Task) bool {
 	behind := p.at[t.last()] + 1
 	return slices.ContainsFunc(t.Nodes, func(m *Node) bool {
@@ -103,8 +103,8 @@ func (p *Plan) readsWritten(k int, b *blob.Blob) bool {
 	return !unread.Tops
 }
 
-// viewOverwritten reports whether a node behind node i overwrites, in place on another view of them, the values of its first bottom, from
-// which fused layers may compute anew in Backward what they keep by themselves.
+// viewOverwritten reports whether a node after node i overwrites the values of its bottoms in place through another view. Fused layers may
+// recompute from these in Backward, although the separate layers keep what they need.
 func (p *Plan) viewOverwritten(i int) bool {
 	return slices.ContainsFunc(p.Nodes[i].Bottoms, func(b *blob.Blob) bool {
 		return slices.ContainsFunc(p.views[b.DataStorage()], func(w written) bool {
@@ -113,7 +113,7 @@ func (p *Plan) viewOverwritten(i int) bool {
 	})
 }
 
-// writtenFrom reports whether a node from i on writes a blob.
+// writtenFrom reports whether node i or a later one writes a blob.
 func (p *Plan) writtenFrom(i int, b *blob.Blob) bool {
 	of := p.of[b]
 	return len(of) > 0 && of[len(of)-1] >= i
@@ -124,7 +124,7 @@ func (p *Plan) fromSource(b *blob.Blob) bool {
 	return slices.ContainsFunc(p.of[b], func(k int) bool { return len(p.Nodes[k].Bottoms) == 0 })
 }
 
-// between reports whether a blob or its gradient stands between fused layers, so that nobody writes it.
+// between reports whether a blob or its gradient lies between fused layers, so that nothing writes it.
 func (p *Plan) between(id int) bool {
 	return slices.ContainsFunc(p.Tasks, func(t *Task) bool {
 		inside := func(m *Node) bool { return m.TopIDs[0] == id }
@@ -132,13 +132,13 @@ func (p *Plan) between(id int) bool {
 	})
 }
 
-// hidesGrad reports whether fused layers, of which the later ones run in place on a blob, leave no gradient in it. If all run in place,
-// the gradient that they pass on is the blob's.
+// hidesGrad reports whether fused layers, the later of which run in place on a blob, leave no gradient in it. If all run in place, the
+// gradient that they pass on is the blob's.
 func (p *Plan) hidesGrad(nodes []*Node, id int) bool {
 	return nodes[0].NeedsBackward && !p.ForwardOnly && !slices.Contains(nodes[0].BottomIDs, id)
 }
 
-// exchanged returns a list with one blob in the place of another.
+// exchanged returns a copy of list with blob old replaced by another.
 func exchanged(list []*blob.Blob, old, by *blob.Blob) []*blob.Blob {
 	out := make([]*blob.Blob, len(list))
 	for i, b := range list {
