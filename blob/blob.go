@@ -1,13 +1,12 @@
 // Package blob holds Caffe's unit of data: an N-dimensional float32 array with a gradient of the same shape.
 //
-// A Blob is a shape and two storages, data and diff. Storage is allocated when it is first asked for, zeroed, and is
-// kept when a blob shrinks, so that a Reshape to a size seen before allocates nothing. Two blobs may share one storage
-// (ShareData, ShareDiff): that is how Split, in-place layers, shared weights and Reshape avoid copies.
+// The central type is Blob: a shape and two storages, data and diff. Storage is allocated and zeroed on first use. It is kept when a blob
+// shrinks, so that a Reshape to an earlier size allocates nothing. Two blobs may share a storage (ShareData, ShareDiff). Split, in-place
+// layers, shared weights and Reshape use this to avoid copies.
 //
-// Axes may be given from the end: -1 is the last one. Broken contracts inside the library (an axis out of range, a
-// shared storage that is too small) panic with the package's prefix; whatever depends on the user's files is checked
-// by the layer before it gets here, but for sizes that no memory has room for: these panic with a pages.TooMuch, of which
-// the net makes an error.
+// Negative axes count from the end; -1 is the last one. Violated contracts inside the library, such as an axis out of range or a shared
+// storage that is too small, panic with the package's prefix. Layers check anything that depends on the user's files before they call this
+// package. The exception is a size beyond the computer's memory: it panics with a pages.TooMuch, which the net turns into an error.
 package blob
 
 import (
@@ -30,11 +29,11 @@ type Blob struct {
 // storage is a growable float32 buffer that several blobs may share.
 type storage struct {
 	buf       []float32
-	unwritten int     // so many of the first values are zero, whatever buf holds; see StartDiff
-	shadow    *Shadow // not nil: where the values are instead
+	unwritten int     // number of leading values that count as zero, whatever buf holds; see StartDiff
+	shadow    *Shadow // if not nil, the values are there instead
 }
 
-// slice returns the first n values; it grows the buffer (zeroed, old values lost) when it is too short.
+// slice returns the first n values. It grows the buffer if necessary; new buffers are zeroed, and old values are lost.
 func (s *storage) slice(n int) []float32 {
 	if s.shadow != nil {
 		return s.shadow.of.slice(n)
@@ -52,13 +51,13 @@ func New(shape ...int) *Blob {
 	return b
 }
 
-// What blobs can be asked for, as in Caffe: values and axes.
+// Limits of a blob's values and axes, as in Caffe.
 const (
 	MaxCount = math.MaxInt32
 	MaxAxes  = 32
 )
 
-// CountOf returns the product of extents, math.MaxInt where that is larger.
+// CountOf returns the product of extents, or math.MaxInt if that is larger.
 func CountOf(shape ...int) int {
 	n := 1
 	for _, d := range shape {
@@ -74,8 +73,8 @@ func CountOf(shape ...int) int {
 	return n
 }
 
-// Reshape sets the shape. Values survive as long as the storage is large enough; new storage is zero. It panics with a pages.TooMuch
-// where the computer's memory cannot hold the values.
+// Reshape sets the shape. Values survive while the storage is large enough; new storage is zero. Reshape panics with a pages.TooMuch if the
+// values exceed the computer's memory.
 func (b *Blob) Reshape(shape ...int) {
 	for i, d := range shape {
 		if d < 0 {
@@ -95,10 +94,10 @@ func (b *Blob) Reshape(shape ...int) {
 	}
 }
 
-// ReshapeLike gives b the shape of other.
+// ReshapeLike sets b's shape to other's.
 func (b *Blob) ReshapeLike(other *Blob) { b.Reshape(other.shape...) }
 
-// Shape returns the extents of the axes. It is the blob's own slice: read only.
+// Shape returns the extents of the axes. Callers must not change the slice.
 func (b *Blob) Shape() []int { return b.shape }
 
 // NumAxes returns the number of axes.
@@ -124,7 +123,7 @@ func (b *Blob) CountRange(from, to int) int {
 	return n
 }
 
-// Dim returns the extent of an axis, negative axes counting from the end.
+// Dim returns the extent of an axis. Negative axes count from the end.
 func (b *Blob) Dim(axis int) int {
 	i, ok := b.Axis(axis)
 	if !ok {
@@ -133,7 +132,7 @@ func (b *Blob) Dim(axis int) int {
 	return b.shape[i]
 }
 
-// Axis turns a possibly negative axis into 0 <= axis < NumAxes; ok is false where there is no such axis.
+// Axis converts a possibly negative axis to 0 <= axis < NumAxes. ok is false if the blob has no such axis.
 func (b *Blob) Axis(axis int) (canonical int, ok bool) {
 	n := len(b.shape)
 	if axis < -n || axis >= n {
@@ -145,7 +144,7 @@ func (b *Blob) Axis(axis int) (canonical int, ok bool) {
 	return axis, true
 }
 
-// Legacy returns the extent of axis i of Caffe's old num x channels x height x width view: 1 for axes the blob lacks.
+// Legacy returns the extent of axis i in Caffe's old num x channels x height x width view. Missing axes have extent 1.
 func (b *Blob) Legacy(i int) int {
 	if i >= len(b.shape) {
 		return 1
@@ -153,10 +152,10 @@ func (b *Blob) Legacy(i int) int {
 	return b.shape[i]
 }
 
-// Data returns the values, Count of them.
+// Data returns the Count values.
 func (b *Blob) Data() []float32 { return b.storageOf(&b.data).slice(b.Count()) }
 
-// Diff returns the gradients, Count of them.
+// Diff returns the Count gradients.
 func (b *Blob) Diff() []float32 {
 	s := b.storageOf(&b.diff)
 	if s.unwritten > 0 {
@@ -172,7 +171,7 @@ func (b *Blob) storageOf(s **storage) *storage {
 	return *s
 }
 
-// ShareData makes b use other's values from now on; both see each other's writes. The counts must be equal.
+// ShareData makes b use other's values from now on, so that each sees the other's writes. The counts must be equal.
 func (b *Blob) ShareData(other *Blob) {
 	b.mustMatch(other)
 	b.data = other.storageOf(&other.data)
@@ -202,15 +201,15 @@ func (b *Blob) SharesStorage(other *Blob) bool {
 	return b == other || b.SharesData(other) || b.SharesDiff(other)
 }
 
-// Storage tells the storage of values or gradients from others: two are equal if blobs share it.
+// Storage identifies a storage of values or gradients. Two are equal if and only if blobs share the storage.
 type Storage struct{ of *storage }
 
-// DataStorage returns the storage of the values, DiffStorage that of the gradients.
+// DataStorage identifies the storage of the values, DiffStorage that of the gradients.
 func (b *Blob) DataStorage() Storage { return Storage{b.storageOf(&b.data)} }
 func (b *Blob) DiffStorage() Storage { return Storage{b.storageOf(&b.diff)} }
 
-// Place moves the values and gradients into slices of Count values each, which are the blob's storage from now on, and that of
-// the blobs that share it.
+// Place moves values and gradients into the given slices of Count values each. These become the storage of b and of all blobs that share
+// it.
 func (b *Blob) Place(data, diff []float32) {
 	n := b.Count()
 	if len(data) != n || len(diff) != n {
@@ -222,7 +221,7 @@ func (b *Blob) Place(data, diff []float32) {
 	b.diff.place(b, diff)
 }
 
-// ZeroDiff clears the gradients, at once.
+// ZeroDiff clears the gradients immediately; compare StartDiff.
 func (b *Blob) ZeroDiff() { clear(b.Diff()) }
 
 // ShapeString prints the shape as Caffe does: "64 1 28 28 (50176)".

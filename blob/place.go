@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// PlaceData makes memory, with whatever it holds, the values of b and of all blobs that share them. Where a later shape needs
-// more room than memory has, they get new storage, as ever.
+// PlaceData makes memory, with its present contents, the values of b and of all blobs that share them. If a later shape needs more room,
+// they get new storage.
 func (b *Blob) PlaceData(memory []float32) { b.storageOf(&b.data).place(b, memory) }
 
 // PlaceDiff makes memory the gradients of b and of all blobs that share them.
@@ -19,8 +19,7 @@ func (s *storage) place(b *Blob, memory []float32) {
 	s.buf, s.unwritten = memory[:len(memory):len(memory)], 0
 }
 
-// Own gives b, and all blobs that share its storage, storage apart from what PlaceData and PlaceDiff were given; it keeps what b
-// holds.
+// Own moves b's values and gradients, and all blobs that share them, from placed memory (PlaceData, PlaceDiff) to storage of their own.
 func (b *Blob) Own() {
 	for _, s := range []*storage{b.storageOf(&b.data), b.diff} {
 		s.buf = slices.Clone(s.buf)

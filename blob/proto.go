@@ -8,8 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// ProtoShape returns the shape that a BlobProto states: its shape field, or Caffe's old num, channels, height and
-// width where one of those is set.
+// ProtoShape returns the shape in a BlobProto: its shape field, or Caffe's old num, channels, height and width if one of them is set.
 func ProtoShape(p *caffepb.BlobProto) []int {
 	if p.Num != nil || p.Channels != nil || p.Height != nil || p.Width != nil {
 		return []int{int(p.GetNum()), int(p.GetChannels()), int(p.GetHeight()), int(p.GetWidth())}
@@ -21,8 +20,8 @@ func ProtoShape(p *caffepb.BlobProto) []int {
 	return shape
 }
 
-// FromProto sets b to what p holds, data and (where present) diff, and takes p's shape. Values may be floats or
-// doubles. It is an error if the number of values does not fit the shape.
+// FromProto sets b's shape, data and, if present, diff to those of p. Values may be floats or doubles. It returns an error if the number of
+// values does not match the shape.
 func (b *Blob) FromProto(p *caffepb.BlobProto) error {
 	if err := checkCounts(p, nil); err != nil {
 		return err
@@ -37,8 +36,8 @@ func (b *Blob) FromProto(p *caffepb.BlobProto) error {
 	return all.Data(p, b.Data())
 }
 
-// Load reads the values that p stands for into b, which has p's shape (SameShape) and keeps its own form of it; from has those that are
-// not in p. It is an error if the number of values does not fit the shape, which leaves b as it was, or if they cannot be read.
+// Load reads the values of p into b. b has the shape of p (SameShape) and keeps its own number of axes. from holds the values that are not
+// in p. Load returns an error if the values cannot be read, or if their number does not match the shape; in the latter case b is unchanged.
 func (b *Blob) Load(p *caffepb.BlobProto, from *swproto.Stored) error {
 	if err := checkCounts(p, from); err != nil {
 		return err
@@ -46,7 +45,7 @@ func (b *Blob) Load(p *caffepb.BlobProto, from *swproto.Stored) error {
 	return from.Data(p, b.Data())
 }
 
-// checkCounts makes sure that p has as many values as its shape needs, and of gradients these or none.
+// checkCounts returns an error unless p has as many values as its shape needs, and as many gradients or none.
 func checkCounts(p *caffepb.BlobProto, from *swproto.Stored) error {
 	shape := ProtoShape(p)
 	count := 1
@@ -66,7 +65,7 @@ func checkCounts(p *caffepb.BlobProto, from *swproto.Stored) error {
 	return nil
 }
 
-// ToProto returns b's shape and data, and its diff if asked for, as Caffe writes them. The values are b's own, not copies.
+// ToProto returns b's shape, its data and, with withDiff, its diff in Caffe's format. The values are b's own slices, not copies.
 func (b *Blob) ToProto(withDiff bool) *caffepb.BlobProto {
 	p := &caffepb.BlobProto{Shape: &caffepb.BlobShape{}, Data: b.Data()}
 	for _, d := range b.shape {
@@ -78,8 +77,7 @@ func (b *Blob) ToProto(withDiff bool) *caffepb.BlobProto {
 	return p
 }
 
-// SameShape reports whether b has the shape that p states. As in Caffe, old four-axis shapes match with leading ones
-// ignored.
+// SameShape reports whether b has the shape of p. As in Caffe, leading axes of extent 1 do not matter if p has the old four-axis form.
 func (b *Blob) SameShape(p *caffepb.BlobProto) bool {
 	shape := ProtoShape(p)
 	if p.Num != nil || p.Channels != nil || p.Height != nil || p.Width != nil {

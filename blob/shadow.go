@@ -1,8 +1,8 @@
 package blob
 
-// Shadow is one stretch of memory that stands in for the values and gradients of many blobs, as long as the largest of them. It
-// is for nets whose values nobody computes, only what they would cost: such blobs have shapes, are told apart by SharesData
-// as others are, and hold rubbish.
+// Shadow is one memory that many blobs use for their values and gradients, as long as the largest of them. It is for nets whose cost is
+// modelled and whose values are never computed. Such blobs have shapes and undefined values; SharesData and SharesDiff still tell them
+// apart.
 type Shadow struct{ of storage }
 
 // New returns a blob of the given shape in the shadow.

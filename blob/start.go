@@ -1,11 +1,11 @@
 package blob
 
-// A sum of gradients begins with zeros. StartDiff only notes them, and they are written when somebody looks: who comes first and
-// overwrites all of them (Gradient) saves both the clearing and the reading of zeros. The note belongs to the storage, so that all
-// blobs that share it see zeros, and the first of them to add a gradient is the one that overwrites.
+// A sum of gradients starts from zeros. StartDiff only records them in the storage; the zeros are written when somebody reads the gradient.
+// A layer that is first to add its gradient can overwrite the memory instead (Gradient), which saves clearing and reading it. All blobs
+// that share the storage see the zeros, and only the first addition overwrites.
 
-// StartDiff makes the gradients zero, for a sum that begins. A slice that Diff returned before shows it from the next call of Diff
-// on.
+// StartDiff sets the gradients to zero, as the start of a sum. A slice that Diff returned earlier shows the zeros only after another call
+// of Diff.
 func (b *Blob) StartDiff() {
 	s, n := b.storageOf(&b.diff), b.Count()
 	if s.shadow != nil {
@@ -15,8 +15,8 @@ func (b *Blob) StartDiff() {
 	s.unwritten = max(s.unwritten, n)
 }
 
-// Gradient returns the gradients to who adds to all of them: if add, they hold a sum; if not, they are zeros that were not written,
-// and must be overwritten.
+// Gradient returns the gradients to a caller that adds to all of them. If add is false, they count as zeros that were not written, and the
+// caller must overwrite them.
 func (b *Blob) Gradient() (diff []float32, add bool) {
 	s, n := b.storageOf(&b.diff), b.Count()
 	if s.unwritten < n {
@@ -27,7 +27,7 @@ func (b *Blob) Gradient() (diff []float32, add bool) {
 	return s.slice(n), false
 }
 
-// write clears the values that are zeros by the note alone.
+// write clears the values that only count as zero.
 func (s *storage) write() {
 	clear(s.buf[:s.unwritten])
 	s.unwritten = 0

@@ -14,10 +14,10 @@ import (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// digest turns a checksum into a float32 that holds it exactly: its lower 24 bits.
+// digest returns the lower 24 bits of a checksum, which a float32 holds exactly.
 func digest(sum uint32) float32 { return float32(sum & (1<<24 - 1)) }
 
-// checksum is the digest of values, bit by bit.
+// checksum returns the digest of the bits of values.
 func checksum(values []float32) float32 {
 	if len(values) == 0 {
 		return 0
@@ -26,7 +26,7 @@ func checksum(values []float32) float32 {
 	return digest(crc32.Checksum(bytes, castagnoli))
 }
 
-// compare gathers a row of every worker and returns the first rank, and the place in its row, that differs from rank 0's.
+// compare gathers one row from every worker. It returns the first rank whose row differs from rank 0's, and the first different index.
 func (t *Team) compare(row []float32) (rank, place int, differs bool, err error) {
 	rows, err := t.table(row)
 	if err != nil {
@@ -50,7 +50,7 @@ func (t *Team) meet(v *Solver) error {
 	return t.compareWeights(v)
 }
 
-// compareNets returns an error unless all workers have the same solver and training net. Where data comes from may differ.
+// compareNets returns an error unless all workers have the same solver and training net. Sources of data may differ.
 func (t *Team) compareNets(v *Solver) error {
 	layers := v.net.NumLayers()
 	rank, place, differs, err := t.compare(append([]float32{float32(layers)}, solverDigests(v.param)...))
@@ -58,7 +58,7 @@ func (t *Team) compareNets(v *Solver) error {
 	case err != nil:
 		return err
 	case differs && place == 0:
-		return fmt.Errorf("rank %d trains a net of another number of layers than rank 0; this one has %d", rank, layers)
+		return fmt.Errorf("the net of rank %d has a different number of layers than rank 0's; this rank's has %d", rank, layers)
 	case differs:
 		f := solverFields[place-1]
 		return fmt.Errorf("the solver of rank %d differs from rank 0's: %s is %s on rank %d", rank, f.Name(), fieldText(v.param, f), t.rank())
@@ -74,7 +74,7 @@ func (t *Team) compareNets(v *Solver) error {
 	return err
 }
 
-// solverFields are the fields of a solver that move weights.
+// solverFields lists the fields of a solver that influence the weights.
 var solverFields = func() (list []protoreflect.FieldDescriptor) {
 	others := []protoreflect.Name{
 		"net", "train_net", "net_param", "train_net_param", "test_net", "test_net_param", "test_iter", "test_state", "test_interval",
@@ -89,7 +89,7 @@ var solverFields = func() (list []protoreflect.FieldDescriptor) {
 	return list
 }()
 
-// solverDigests are those of the fields.
+// solverDigests returns the digests of these fields.
 func solverDigests(p *caffepb.SolverParameter) []float32 {
 	row := make([]float32, len(solverFields))
 	for i, f := range solverFields {
@@ -101,7 +101,7 @@ func solverDigests(p *caffepb.SolverParameter) []float32 {
 	return row
 }
 
-// fieldText is the value of a field of a solver as its prototxt has it, or its default.
+// fieldText returns a solver field as prototxt text, or its default.
 func fieldText(p *caffepb.SolverParameter, f protoreflect.FieldDescriptor) string {
 	value := p.ProtoReflect().Get(f)
 	switch {
@@ -127,7 +127,7 @@ func messageDigest(m proto.Message) float32 {
 	return digest(crc32.Checksum(text, castagnoli))
 }
 
-// layerDigest covers a layer's prototxt, but for where its data comes from.
+// layerDigest returns the digest of a layer's prototxt, without the source of its data.
 func layerDigest(p *caffepb.LayerParameter) float32 {
 	p = proto.CloneOf(p)
 	for _, m := range []proto.Message{p.DataParam, p.ImageDataParam, p.WindowDataParam, p.Hdf5DataParam} {

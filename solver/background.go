@@ -1,12 +1,12 @@
 package solver
 
-// background runs one piece of work at a time beside its caller, on a goroutine that stays.
+// background runs one function at a time in parallel with its caller, on a permanent goroutine.
 type background struct {
 	begun chan struct{}
 	ended chan error
 }
 
-// inBackground starts the goroutine; it ends with stop.
+// inBackground starts the goroutine. stop ends it.
 func inBackground(work func() error) *background {
 	b := &background{begun: make(chan struct{}), ended: make(chan error, 1)}
 	go func() {
@@ -17,10 +17,10 @@ func inBackground(work func() error) *background {
 	return b
 }
 
-// begin starts the work; wait must be called before the next begin.
+// begin starts one run. wait must be called before the next begin.
 func (b *background) begin() { b.begun <- struct{}{} }
 
-// wait returns what the work has returned.
+// wait returns the run's error.
 func (b *background) wait() error { return <-b.ended }
 
 func (b *background) stop() { close(b.begun) }

@@ -2,35 +2,35 @@ package solver
 
 import "sync"
 
-// turnOrder is how a centre orders the requests of workers.
+// turnOrder is the order in which a centre serves requests.
 type turnOrder int
 
 const (
-	// firstCome serves one request after the other, as they come.
+	// firstCome serves one request at a time, in order of arrival.
 	firstCome turnOrder = iota
-	// inTurn serves one request after the other in the order of ranks: [SC17] algorithm 1.
+	// inTurn serves one request at a time, in order of ranks: [SC17] algorithm 1.
 	inTurn
-	// unlocked serves all at once. A lock guards each chunk of the weights, since Go leaves racing writes undefined, but
-	// nothing orders the chunks of two requests.
+	// unlocked serves all requests at once. A lock protects each chunk of the weights, since racing writes are undefined in Go. The order
+	// of two requests may differ from chunk to chunk.
 	unlocked
 )
 
-// centreRule is what a request does to the centre W, and what comes back.
+// centreRule says how a request changes the centre's weights W, and what the answer is.
 type centreRule int
 
 const (
-	// descend: the request is a step u; W <- W - u, or with momentum V <- mu V - u; W <- W + V ([SC17] equations 3 and 4). The
-	// answer is the new W.
+	// descend: the request is a step u. W <- W - u, or with momentum V <- mu V - u; W <- W + V ([SC17] equations 3 and 4). The answer is
+	// the new W.
 	descend centreRule = iota
-	// elastic: the request is a worker's W_i; W <- W + eta rho (W_i - W) ([SC17] equation 2, one worker's term). The answer is
-	// the W before that.
+	// elastic: the request is a worker's W_i. W <- W + eta rho (W_i - W) ([SC17] equation 2, one worker's term). The answer is W before the
+	// change.
 	elastic
 )
 
 // chunk is the number of values that one lock guards.
 const chunk = 4096
 
-// centre holds the weights that workers move together. Its vectors are the packed weights and, behind them, the statistics.
+// centre holds the weights that all workers update together. Its vectors are the packed weights, followed by the statistics.
 type centre struct {
 	kind     centreKind
 	momentum float32
@@ -40,13 +40,13 @@ type centre struct {
 
 	mu     sync.Mutex
 	turned *sync.Cond
-	turn   int // inTurn: the rank that is served next
+	turn   int // inTurn: the next rank to be served
 	left   []bool
-	asked  Action // by any worker
-	round  Action // inTurn: what all are told in this round
-	kept   []int  // inTurn: how many snapshots each has written its own part of
+	asked  Action // requested by any worker
+	round  Action // inTurn: the action for all workers in this round
+	kept   []int  // inTurn: by rank, the number of snapshots for which it has written its own part
 	failed error
-	broken []error // inTurn: of workers whose requests end when it is their turn
+	broken []error // inTurn: errors of workers, reported once it is their turn
 }
 
 func newCentre(kind centreKind, workers int, momentum float32, weights []float32, learned int) *centre {
@@ -59,8 +59,8 @@ func newCentre(kind centreKind, workers int, momentum float32, weights []float32
 	return c
 }
 
-// serve applies a worker's request and replaces it by the answer. alpha is eta rho; asked is what signals ask of the worker, and agreed
-// what it is to do.
+// serve applies a worker's request and replaces it by the answer. alpha is eta rho. asked is the action that signals request of the worker;
+// agreed is the action it must take.
 func (c *centre) serve(rank int, request []float32, alpha float32, asked Action) (agreed Action, err error) {
 	if c.kind.order == inTurn {
 		return c.serveInTurn(rank, request, alpha, asked)
@@ -72,7 +72,7 @@ func (c *centre) serve(rank int, request []float32, alpha float32, asked Action)
 	return c.agreed(rank), nil
 }
 
-// serveAny serves a request at once, or as soon as no other is served.
+// serveAny serves a request at once, or, unless unlocked, once no other request is being served.
 func (c *centre) serveAny(request []float32, alpha float32) error {
 	if c.kind.order == unlocked {
 		for k := range c.locks {
@@ -93,8 +93,8 @@ func (c *centre) serveAny(request []float32, alpha float32) error {
 	return nil
 }
 
-// serveInTurn serves a request when it is the worker's turn. The first rank's turn begins a round, and settles what all are told in it: so
-// all stop, or write a snapshot, after the same iteration. What others are asked for counts in the next round.
+// serveInTurn serves a request at the worker's turn. The first rank's turn starts a round and fixes the action for all workers in it. They
+// therefore all stop, or write a snapshot, after the same iteration. Actions requested later in the round apply to the next one.
 func (c *centre) serveInTurn(rank int, request []float32, alpha float32, asked Action) (agreed Action, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -159,7 +159,7 @@ func (c *centre) move(k int, request []float32, alpha float32) {
 	copy(r, w)
 }
 
-// leave says that a worker makes no more requests.
+// leave records that a worker makes no more requests.
 func (c *centre) leave(rank int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -167,21 +167,21 @@ func (c *centre) leave(rank int) {
 	c.pass(rank)
 }
 
-// ask notes what a worker is asked for.
+// ask records an action requested of a worker.
 func (c *centre) ask(a Action) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.note(a)
 }
 
-// note is ask for who has the lock; a Stop stays.
+// note is ask for callers that hold the lock. A Stop is never replaced.
 func (c *centre) note(a Action) {
 	if a != None && c.asked != Stop {
 		c.asked = a
 	}
 }
 
-// agreed returns what workers that are not in turn are to do: a Stop as often as it is asked for, a Snapshot once and of the first rank only.
+// agreed returns the action for workers that do not take turns. A Stop goes to every worker, a Snapshot only once to the first rank.
 func (c *centre) agreed(rank int) Action {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -196,7 +196,7 @@ func (c *centre) agreed(rank int) Action {
 	return a
 }
 
-// keeps notes that a worker has written its own part of another snapshot.
+// keeps records that a worker has written its own part of another snapshot.
 func (c *centre) keeps(rank int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -204,7 +204,7 @@ func (c *centre) keeps(rank int) {
 	c.turned.Broadcast()
 }
 
-// allKept waits until every worker has written its own part of as many snapshots as the first one, or is an error if one has failed.
+// allKept waits until every worker has written its own parts of as many snapshots as the first. It returns an error if a worker has failed.
 func (c *centre) allKept() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -222,7 +222,7 @@ func (c *centre) allKept() error {
 	return nil
 }
 
-// fail makes all requests fail; the first cause counts. Workers in turn make theirs up to the turn of the one that has failed.
+// fail makes all requests fail with the first reported error. Workers in turn still complete the requests before the failed worker's turn.
 func (c *centre) fail(rank int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -239,8 +239,8 @@ func (c *centre) failure() error {
 	return c.failed
 }
 
-// copyTo reads the centre into weights and, where it has momentum, velocity. With whole, a centre that workers move in turn is
-// read at the end of a round: when it is the first rank's turn, or nobody is left.
+// copyTo copies the centre's weights and, if it has momentum, its velocity. If whole is set and workers take turns, it waits for the end of
+// a round: the first rank's turn, or all workers gone.
 func (c *centre) copyTo(weights, velocity []float32, whole bool) {
 	if c.kind.order != unlocked {
 		c.mu.Lock()

@@ -2,33 +2,33 @@ package solver
 
 import "sync"
 
-// What a message to and from the centre has behind the weights and statistics.
+// The tail of a message follows the weights and statistics. These are its indices.
 const (
 	tailAlpha  = iota // eta rho
-	tailAction        // asked for, agreed
-	tailKind          // one of the kinds of messages
+	tailAction        // requested in a request, agreed in an answer
+	tailKind          // the kind of message
 	tailSize
 )
 
 // The kinds of messages.
 const (
 	aRequest = iota
-	aLeave   // the last message of a worker, which is not answered
-	aKept    // the worker has written its own part of a snapshot; not answered
+	aLeave   // a worker's last message, without answer
+	aKept    // the worker has written its own part of a snapshot; without answer
 )
 
-// exchanger is a worker's way to the centre: it hands a message over and replaces it by the answer.
+// exchanger is a worker's connection to the centre. It sends a message and replaces it by the answer.
 type exchanger interface {
 	exchange(message []float32) error
-	// leave tells the centre that this was all. The worker that has the centre waits for the others.
+	// leave announces the end of the worker's requests. On the worker with the centre it waits for the others.
 	leave(message []float32) error
-	// kept tells the centre that the worker has written its own part of a snapshot. The worker that has the centre waits for the others.
+	// kept announces that the worker has written its own part of a snapshot. On the worker with the centre it waits for the others.
 	kept(message []float32) error
-	// fail tells what this process has of the centre that the worker has failed.
+	// fail reports the worker's failure to the centre, if this process holds it.
 	fail(err error)
 }
 
-// respond does what a worker's message asks for and reports which kind it was; the answer to a request takes its place.
+// respond handles a worker's message and returns its kind. The answer to a request replaces the message.
 func (c *centre) respond(rank int, message []float32) (kind int, err error) {
 	body, tail := message[:len(c.weights)], message[len(c.weights):]
 	switch kind = int(tail[tailKind]); kind {
@@ -45,7 +45,7 @@ func (c *centre) respond(rank int, message []float32) (kind int, err error) {
 	return kind, err
 }
 
-// server is the exchanger of the first worker, which has the centre: a goroutine each answers the other workers.
+// server is the exchanger of the first worker, which holds the centre. One goroutine per other worker answers its messages.
 type server struct {
 	*centre
 	answering sync.WaitGroup
@@ -63,7 +63,7 @@ func newServer(c *centre, t Transport) *server {
 	return s
 }
 
-// answer serves one worker to its end. The transport is used by several goroutines, each with another peer.
+// answer serves one worker until it leaves. Several goroutines use the transport, each for a different peer.
 func (s *server) answer(t Transport, rank int) error {
 	message := make([]float32, len(s.weights)+tailSize)
 	for {
@@ -122,5 +122,5 @@ func (r remote) kept(message []float32) error {
 	return r.t.Send(0, message)
 }
 
-// fail leaves it to the transport to stop the others.
+// fail does nothing: the transport stops the other workers.
 func (r remote) fail(error) {}

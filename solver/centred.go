@@ -7,34 +7,34 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// centreKind is what tells strategies with a centre apart.
+// centreKind tells the strategies with a centre apart.
 type centreKind struct {
 	order turnOrder
 	rule  centreRule
-	// centreMomentum: the centre moves with the solver's momentum; workerMomentum: each worker does ([SC17] equations 5 and 6).
+	// centreMomentum: the centre uses the solver's momentum. workerMomentum: each worker uses it ([SC17] equations 5 and 6).
 	centreMomentum, workerMomentum bool
 }
 
-// centred is a worker of a strategy with a centre, which the first worker's process holds. Every worker steps on batches of its
-// own and exchanges a message with the centre every tau steps:
+// centred is a worker of a strategy with a centre. The first worker's process holds the centre. Every worker trains on its own batches and
+// exchanges a message with the centre every tau steps:
 //
-//	descend  the worker's steps since the last exchange, added up; it goes on from the centre's new weights
-//	elastic  its weights W_i before the step; with the W that comes back, W_i <- W_i - eta g - eta rho (W_i - W) ([SC17] equation 1)
+//	descend  sends the sum of the steps since the last exchange, and continues from the centre's new weights
+//	elastic  sends its weights W_i from before the step; with the answer W, W_i <- W_i - eta g - eta rho (W_i - W) ([SC17] equation 1)
 //
-// An iteration is one step of every worker. All right-hand sides are values before the step. Weight decay is part of g.
+// An iteration is one step of every worker. All right-hand sides use values from before the step. The gradient g includes weight decay.
 type centred struct {
 	v       *Solver
 	team    *Team
 	kind    centreKind
-	centre  *centre   // the first worker's
+	centre  *centre   // on the first worker only
 	way     exchanger // nil between runs
 	message []float32
-	body    []float32 // of the message: weights and statistics
-	steps   []float32 // descend: what the steps since the last exchange subtracted
+	body    []float32 // the message's weights and statistics
+	steps   []float32 // descend: the total subtracted since the last exchange
 	before  []float32 // descend: the statistics after the last exchange
 	own     []float32 // scratch
-	shows   []float32 // the first worker's: the centre while it is shown
-	showsV  []float32 // and its momentum
+	shows   []float32 // first worker: the centre's state while shown
+	showsV  []float32 // first worker: the centre's momentum while shown
 	started bool
 }
 
@@ -60,7 +60,7 @@ func centredBy(kind centreKind) func(v *Solver) strategy {
 	}
 }
 
-// start sets the centre to what all workers begin with.
+// start sets the centre to the initial state, which all workers share.
 func (c *centred) start() error {
 	if !c.started {
 		if err := c.team.meet(c.v); err != nil {
@@ -83,7 +83,7 @@ func (c *centred) start() error {
 	return nil
 }
 
-// open makes the way to the centre for a run of iterations.
+// open connects the worker to the centre for a run of iterations.
 func (c *centred) open() exchanger {
 	if c.centre != nil {
 		clear(c.centre.left)
@@ -112,7 +112,7 @@ func (c *centred) combine(loss float64) (float64, error) {
 	if err := c.exchange(alpha); err != nil {
 		return 0, err
 	}
-	// The message is now W. What is left of it is eta rho (W_i - W), for after the step.
+	// The message holds W. It becomes eta rho (W_i - W), to be applied after the step.
 	c.v.group.state(c.own)
 	vec.Sub(c.body, c.own, c.body)
 	vec.Scale(c.body, c.body, alpha)
@@ -138,7 +138,7 @@ func (c *centred) updated(float64) (Action, error) {
 	return Action(c.message[len(c.body)+tailAction]), nil
 }
 
-// descend sends the steps and takes the centre's weights in their place.
+// descend sends the steps and continues from the centre's weights.
 func (c *centred) descend() error {
 	p := c.v.group.pack
 	n := copy(c.body, c.steps)
@@ -160,8 +160,8 @@ func (c *centred) exchange(alpha float32) error {
 	return c.way.exchange(c.message)
 }
 
-// shown lends the net the centre's weights, and the solver its momentum, in Caffe's sign. A worker whose centre has momentum has
-// none, and so nothing in its history that it needs.
+// shown calls f while the net has the centre's weights and the solver the centre's momentum, in Caffe's sign. If the centre has momentum,
+// the worker has none, so that its histories hold nothing that is needed.
 func (c *centred) shown(f func() error) error {
 	if c.centre == nil || !c.started {
 		return f()
@@ -172,7 +172,7 @@ func (c *centred) shown(f func() error) error {
 	return c.v.group.lend(c.shows, f)
 }
 
-// keep implements individual: the worker's weights, its momentum, and what it has not told the centre.
+// keep implements individual. It returns the worker's weights, its momentum, and the steps not yet sent.
 func (c *centred) keep() *caffepb.WorkerState {
 	s := &caffepb.WorkerState{State: make([]float32, c.v.group.stateSize())}
 	c.v.group.state(s.State)
@@ -186,8 +186,8 @@ func (c *centred) keep() *caffepb.WorkerState {
 	return s
 }
 
-// allKept implements individual. While the centre serves workers that take turns, their messages say that they have written; workers in any
-// other order are at different iterations, so that a snapshot is not of one moment anyway.
+// allKept implements individual. With workers in turn, their messages tell the centre that they have written. With any other order workers
+// are at different iterations, so that a snapshot is not of one moment anyway.
 func (c *centred) allKept(err error) error {
 	switch {
 	case c.kind.order != inTurn:

@@ -2,7 +2,7 @@ package solver
 
 import "github.com/swcaffe/swcaffe/proto/caffepb"
 
-// checkCounts reports the first field that counts something and cannot have the value it has.
+// checkCounts returns an error for the first counting field with an invalid value.
 func checkCounts(p *caffepb.SolverParameter) error {
 	for _, c := range []struct {
 		field        string

@@ -8,13 +8,13 @@ import (
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 
-// lossWindow is the mean of the last average_loss losses.
+// lossWindow computes the mean of the last average_loss losses.
 type lossWindow struct {
 	values []float64
 	next   int
 }
 
-// add takes a loss in and returns the mean of the last size losses.
+// add adds a loss and returns the mean of the last size losses.
 func (w *lossWindow) add(loss float64, size int) float64 {
 	if len(w.values) < size {
 		w.values = append(w.values, loss)
@@ -29,14 +29,14 @@ func (w *lossWindow) add(loss float64, size int) float64 {
 	return sum / float64(len(w.values))
 }
 
-// speedometer measures throughput between two lines of the log.
+// speedometer measures the throughput between two lines of the log.
 type speedometer struct {
 	since     time.Time
 	iteration int
 	waited    time.Duration
 }
 
-// displayLoss prints the loss, the throughput and the net's outputs at an iteration.
+// displayLoss logs the loss, the throughput and the net's outputs.
 func (v *Solver) displayLoss(smoothed float64) {
 	v.logTime()
 	now := v.opt.Now()
@@ -54,7 +54,7 @@ func (v *Solver) displayLoss(smoothed float64) {
 	v.displayOutputs()
 }
 
-// displaySpeed prints throughput in images, the share of time spent waiting for data, and the time still to go.
+// displaySpeed logs the throughput in images, the share of time spent waiting for data, and the remaining time.
 func (v *Solver) displaySpeed(perSecond, lapse float64) {
 	images := perSecond * v.itemsOfPass() * float64(max(1, v.param.GetIterSize()))
 	left := time.Duration(float64(int(v.param.GetMaxIter())-v.iter) / perSecond * float64(time.Second))
@@ -62,7 +62,7 @@ func (v *Solver) displaySpeed(perSecond, lapse float64) {
 	v.log.Infof("    Speed: %s images/s, data wait %.1f%%, ETA %s", caffelog.Figure(images), 100*waited/lapse, max(0, left).Round(time.Second))
 }
 
-// itemsOfPass is the number of items that all workers together take in a pass.
+// itemsOfPass returns the number of items that all workers together process in a pass.
 func (v *Solver) itemsOfPass() float64 {
 	items := float64(v.net.BatchSize()) / float64(v.group.part)
 	if !v.team.splits() {
@@ -71,7 +71,7 @@ func (v *Solver) itemsOfPass() float64 {
 	return items
 }
 
-// dataWait is how long the net's data layers have waited for their prefetchers so far.
+// dataWait returns how long the net's data layers have waited for their prefetchers so far.
 func dataWait(n *swnet.Net) time.Duration {
 	var sum time.Duration
 	for i := range n.NumLayers() {

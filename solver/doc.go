@@ -1,25 +1,25 @@
-// Package solver trains a net: it runs the loop of forward, backward and update, tests, logs, snapshots and resumes,
-// as Caffe's solver does, and in the same words, so that tools that read Caffe's logs read these.
+// Package solver trains a net. Its central type is Solver: it runs the loop of forward, backward and update, tests, logs, writes snapshots
+// and resumes, as Caffe's solver does. Its log has Caffe's wording, so that tools for Caffe's logs can read it.
 //
-//	solver.go      the Solver; nets.go: which nets its file asks for; counts.go: what its counts may be
+//	solver.go      the Solver; nets.go: the nets of its file; counts.go: checks of the file's counts
 //	loop.go        Solve and Step
-//	test.go        the test pass; scorer.go: batches that workers run in turn
+//	test.go        the test pass; scorer.go: test batches split over workers
 //	rate.go        learning-rate policies                              (pure)
-//	rule.go        the update rules: SGD and its relatives, each as one streaming kernel and as a plain loop
+//	rule.go        the update rules: SGD and its relatives, each as a streaming kernel and as a plain loop
 //	update.go      clipping, and one update of all weights
-//	snapshot.go    .caffemodel and .solverstate, out and in; caffeh5: as HDF5; snapshot_worker.go: what workers have of their own
+//	snapshot.go    reads and writes .caffemodel and .solverstate; caffeh5: the same in HDF5; snapshot_worker.go: each worker's own state
 //	weights.go     weights from files
 //	display.go     the lines of the log
 //
-// Several workers train together as a [Team]; each is a Solver of its own, and a strategy joins them:
+// Several workers train together as a [Team]. Each is a Solver of its own, and a strategy connects them:
 //
-//	strategy.go    what a strategy is asked at the points of an iteration; the list of them
+//	strategy.go    the interface of strategies, and their list
 //	sync.go        synchronous SGD: gradients summed before the update, whole or in buckets during Backward
-//	centred.go     strategies whose workers exchange messages with a centre; centre.go is the centre, centre_server.go the way to it
+//	centred.go     strategies whose workers exchange messages with a centre; centre.go: the centre; centre_server.go: the connection to it
 //	sync_easgd.go  synchronous and decentralised EASGD
-//	team.go        a worker's place; agree.go: the comparison of nets and weights
+//	team.go        a worker's place in its team; agree.go: comparison of nets and weights
 //	pack.go        weights and gradients of all layers in one array
 //	passes.go      a worker's passes, on one core group or several
-//	virtual.go     virtual time; queue.go: the order of a centre's messages in it
-//	background.go  work beside the passes
+//	virtual.go     virtual time; queue.go: the order of a centre's messages in virtual time
+//	background.go  work in parallel with the passes
 package solver

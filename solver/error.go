@@ -9,7 +9,7 @@ import (
 	swproto "github.com/swcaffe/swcaffe/proto"
 )
 
-// fieldError says what is wrong with a field of the solver's file.
+// fieldError is an error in a field of the solver's file.
 type fieldError struct {
 	field string
 	err   error
@@ -22,7 +22,7 @@ func wrong(field, format string, args ...any) error {
 	return &fieldError{field, fmt.Errorf(format, args...)}
 }
 
-// inFile puts before an error where the field stands that it is about, or else the solver file's name.
+// inFile prefixes an error with the position of the field it concerns, or with the solver file's name.
 func inFile(file *swproto.Solver, err error) error {
 	place := file.Path
 	if about := (*fieldError)(nil); errors.As(err, &about) {
@@ -31,7 +31,7 @@ func inFile(file *swproto.Solver, err error) error {
 	return fmt.Errorf("%s: %w", place, err)
 }
 
-// ofNamed is the error of a file that a field names: if it cannot be opened, with the field's place.
+// ofNamed returns the error of a file that a field names. If the file cannot be opened, the error has the field's position.
 func ofNamed(file *swproto.Solver, field string, err error) error {
 	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
 		return inFile(file, wrong(field, "%s: %w", field, err))

@@ -79,11 +79,11 @@ func TestHDF5RefusesNames(t *testing.T) {
 		names []string
 		want  string
 	}{
-		{[]string{"a", "a/"}, `layers "a" and "a/" would both be group /data/a`},
-		{[]string{"/a//b", "a/b"}, `layers "/a//b" and "a/b" would both be group /data/a/b`},
+		{[]string{"a", "a/"}, `layers "a" and "a/" have the same group /data/a`},
+		{[]string{"/a//b", "a/b"}, `layers "/a//b" and "a/b" have the same group /data/a/b`},
 		{[]string{"a", "a/0"}, "dataset /data/a/0: the file has /data/a/0 already"},
 		{[]string{"a/0/1", "a"}, "the file has /data/a/0 already"},
-		{[]string{"a", "/"}, `layer "/" has weights, and a name that no group of an HDF5 file can have`},
+		{[]string{"a", "/"}, `layer "/" has weights, but its name cannot be that of an HDF5 group`},
 		{[]string{"a\x00b"}, "names in HDF5 files have no NUL"},
 	} {
 		_, err := newSolver(t, t.TempDir(), chain(c.names...))

@@ -8,8 +8,8 @@ import (
 	"github.com/swcaffe/swcaffe/internal/caffelog"
 )
 
-// Solve trains from the current iteration to max_iter, or until a signal asks to stop; it snapshots at the end and,
-// as Caffe does, then prints the loss of one more forward pass and a last test.
+// Solve trains from the current iteration to max_iter, or until a signal requests a stop. At the end it writes a snapshot. Then, as Caffe
+// does, it prints the loss of one more forward pass and runs a last test.
 func (v *Solver) Solve() error {
 	v.log.Infof("Solving %s", v.net.Name())
 	v.log.Infof("Learning Rate Policy: %s", v.param.GetLrPolicy())
@@ -42,7 +42,8 @@ func (v *Solver) Solve() error {
 	return nil
 }
 
-// lastLoss is the loss of one more forward pass. Workers that split batches take its mean by items, of their first core groups.
+// lastLoss returns the loss of one more forward pass. Workers that split batches return the mean over items of their first core groups'
+// losses.
 func (v *Solver) lastLoss() (float64, error) {
 	loss, err := v.net.Forward()
 	if err != nil || v.team == nil || !v.team.splits() {
@@ -57,7 +58,7 @@ func (v *Solver) window() int { return max(1, int(v.param.GetAverageLoss())) }
 
 func (v *Solver) failed(err error) error { return fmt.Errorf("iteration %d: %w", v.iter, err) }
 
-// Step does n iterations. All workers of a team call it with the same n.
+// Step runs n iterations. All workers of a team call it with the same n.
 func (v *Solver) Step(n int) error {
 	if err := v.strategy.start(); err != nil {
 		return err
@@ -102,8 +103,8 @@ func (v *Solver) steps(n int) error {
 	return nil
 }
 
-// iterate does one iteration: iter_size forward and backward passes, the lines of the log, the update. It returns what is to be
-// done after it.
+// iterate runs one iteration: iter_size forward and backward passes, the lines of the log, and the update. It returns the action to take
+// after it.
 func (v *Solver) iterate() (Action, error) {
 	v.watch.begin()
 	if v.overlap != nil {
@@ -134,7 +135,7 @@ func (v *Solver) iterate() (Action, error) {
 	return v.strategy.updated(rate)
 }
 
-// passes does iter_size forward and backward passes and returns their mean loss.
+// passes runs iter_size forward and backward passes and returns their mean loss.
 func (v *Solver) passes() (float64, error) {
 	var loss float64
 	v.spoiled = ""
@@ -156,7 +157,7 @@ func (v *Solver) passes() (float64, error) {
 	return loss / float64(passes), nil
 }
 
-// checkLoss returns an error for a loss that is no number.
+// checkLoss returns an error if a loss is NaN or infinite.
 func (v *Solver) checkLoss(loss float64) error {
 	if finite(loss) {
 		return nil
@@ -164,7 +165,7 @@ func (v *Solver) checkLoss(loss float64) error {
 	return v.diverged(loss)
 }
 
-// warnOfLoss says once that a loss is no number. Training goes on, as Caffe's does: it may be one batch's.
+// warnOfLoss logs a warning once if a loss is NaN or infinite. Training continues, as in Caffe: a single batch may be the cause.
 func (v *Solver) warnOfLoss(loss float64) {
 	if v.warned || finite(loss) {
 		return
@@ -173,7 +174,7 @@ func (v *Solver) warnOfLoss(loss float64) {
 	v.log.Warnf("%v. Training goes on; later losses that are no numbers are not reported", v.diverged(loss))
 }
 
-// diverged explains a loss that is no number.
+// diverged returns the error for a loss that is NaN or infinite.
 func (v *Solver) diverged(loss float64) error {
 	where := v.spoiled
 	if where == "" {
@@ -182,7 +183,7 @@ func (v *Solver) diverged(loss float64) error {
 	return fmt.Errorf("iteration %d: loss = %s; it first appeared in %s; a smaller base_lr or clip_gradients may help", v.iter, caffelog.Figure(loss), where)
 }
 
-// applyUpdate moves the weights along the gradients that the last passes left. It returns the learning rate.
+// applyUpdate updates the weights by the gradients of the last passes. It returns the learning rate.
 func (v *Solver) applyUpdate(display bool) (float64, error) {
 	if step := nextStep(v.param, v.iter, v.step); step != v.step {
 		v.step = step
@@ -214,10 +215,10 @@ func (v *Solver) applyUpdate(display bool) (float64, error) {
 	return r, nil
 }
 
-// exchanges reports whether workers that communicate every tau iterations do so in this one.
+// exchanges reports whether workers that communicate every tau iterations do so in this iteration.
 func (v *Solver) exchanges() bool { return (v.iter+1)%v.team.Tau == 0 }
 
-// learningRate is that of the current iteration.
+// learningRate returns the learning rate of the current iteration.
 func (v *Solver) learningRate() float64 {
 	return rate(v.param, v.iter, nextStep(v.param, v.iter, v.step))
 }

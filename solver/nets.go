@@ -9,17 +9,17 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// netSource is one net that a solver asks for: a file, or a field of the solver's own file, and its state.
+// netSource is one net of a solver: a file, or a field of the solver's own file, and its state.
 type netSource struct {
 	in    *swproto.Solver
-	field string                // of it
-	path  string                // the field's value,
-	param *caffepb.NetParameter // or this where the net stands in it
+	field string                // the field of the solver's file
+	path  string                // the file that the field names,
+	param *caffepb.NetParameter // or the net that the field contains
 	phase caffepb.Phase
 	state *caffepb.NetState
 }
 
-// String is what the log says.
+// String returns the description for the log.
 func (s netSource) String() string {
 	if s.param != nil {
 		return s.field
@@ -27,7 +27,7 @@ func (s netSource) String() string {
 	return s.field + " file: " + s.path
 }
 
-// read reads the net, in its current form.
+// read reads the net and upgrades it to the current format.
 func (s netSource) read() (*swproto.Net, error) {
 	if s.param != nil {
 		return s.in.NetIn(s.field, s.param)
@@ -36,7 +36,7 @@ func (s netSource) read() (*swproto.Net, error) {
 	return n, ofNamed(s.in, s.field, err)
 }
 
-// build reads the net and builds it with options that need no state and pos.
+// build reads and builds the net. It sets the state and positions in opt.
 func (s netSource) build(opt swnet.Options) (*swnet.Net, error) {
 	file, err := s.read()
 	if err != nil {
@@ -49,7 +49,7 @@ func (s netSource) build(opt swnet.Options) (*swnet.Net, error) {
 	return swnet.New(file.Param, opt)
 }
 
-// TrainNet reads the net that a solver trains, wherever it stands.
+// TrainNet reads a solver's training net from any of its fields.
 func TrainNet(file *swproto.Solver) (*swproto.Net, error) {
 	source, err := trainNet(file)
 	if err != nil {
@@ -58,7 +58,7 @@ func TrainNet(file *swproto.Solver) (*swproto.Net, error) {
 	return source.read()
 }
 
-// trainNet finds the one net to train on among net, net_param, train_net and train_net_param.
+// trainNet returns the one training net among net, net_param, train_net and train_net_param.
 func trainNet(file *swproto.Solver) (netSource, error) {
 	p := file.Param
 	const fields = "train_net_param, train_net, net_param, net"
@@ -86,8 +86,8 @@ func trainNet(file *swproto.Solver) (netSource, error) {
 	return found[0], nil
 }
 
-// testNets lists the nets to test on, one for every test_iter: those of test_net_param and test_net first, then
-// the net that is trained on as often as test_iter values are left.
+// testNets lists the test nets, one for each test_iter: those of test_net_param and test_net first. The training net's definition is used
+// for the remaining test_iter values.
 func testNets(file *swproto.Solver) ([]netSource, error) {
 	p := file.Param
 	var nets []netSource

@@ -7,25 +7,25 @@ import (
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 
-// pack holds the weights that a net learns in one array and their gradients in another, so that workers exchange one message
-// instead of one a layer (swCaffe: gradients of all layers in one buffer; You et al.: packed layers).
+// pack holds all weights that a net learns in one array and their gradients in another, so that workers exchange one message instead of one
+// per layer (swCaffe: gradients of all layers in one buffer; You et al.: packed layers).
 type pack struct {
 	data, diff []float32
-	head       []float32 // what is sent along: it stands before diff in one array with it
+	head       []float32 // values sent along with the gradients; precedes diff in the same array
 	message    []float32 // head and diff
 	weights    []packed
 	statistics []*blob.Blob // see layers.RunningStatistics
 	count      int          // values of the statistics
 }
 
-// packed is the place of a weight: data[lo:hi].
+// packed is the position of a weight: data[lo:hi].
 type packed struct {
 	swnet.Learnable
 	lo, hi int
 }
 
-// newPack moves the weights of n into arrays of their own, each at the start of a cache line, with room in the head for the
-// statistics and spare values. Weights whose lr_mult is 0 stay where they are.
+// newPack moves the weights of n into arrays of their own, each aligned to a cache line. The head has room for the statistics and for spare
+// values. Weights with lr_mult 0 are not moved.
 func newPack(n *swnet.Net, spare int) *pack {
 	p := &pack{}
 	size := 0
@@ -53,7 +53,7 @@ func newPack(n *swnet.Net, spare int) *pack {
 	return p
 }
 
-// histories calls f with the history of every packed weight, for a solver that has one, and its place.
+// histories calls f with the history of every packed weight and its position, if the solver has histories.
 func (p *pack) histories(u *updater, f func(history []float32, lo, hi int)) {
 	byBlob := map[*blob.Blob]*blob.Blob{}
 	for _, w := range u.weights {

@@ -9,8 +9,8 @@ import (
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 
-// replica is the training net of a further core group: it has the weights of the first one's net, and gradients and blobs of
-// its own.
+// replica is the training net of a further core group. It shares the weights of the first core group's net, and has its own gradients and
+// blobs.
 type replica struct {
 	net    *swnet.Net
 	device *layers.Device
@@ -20,15 +20,15 @@ type replica struct {
 	beside *background
 }
 
-// group runs a worker's passes: one net, or one on each of several core groups, which split the worker's items (swCaffe,
-// algorithm 1). Their gradients are added up in the order of the groups.
+// group runs a worker's passes, on one net or on one net per core group. Core groups split the worker's items (swCaffe, algorithm 1). Their
+// gradients are added in the order of the groups.
 type group struct {
 	net    *swnet.Net
 	pack   *pack
-	part   float32 // of the step's items that the first core group takes
+	part   float32 // the first core group's fraction of the step's items
 	others []*replica
-	total  []float32 // of the statistics
-	own    []float32 // one core group's
+	total  []float32 // sum of all core groups' statistics
+	own    []float32 // one core group's statistics
 }
 
 // addReplicas builds the nets of the other core groups.
@@ -46,7 +46,7 @@ func (v *Solver) addReplicas(source netSource) error {
 	return nil
 }
 
-// prepare packs the gradients and finds out which parts the nets take; spare is passed to newPack.
+// prepare packs the gradients and computes each net's fraction of the items. spare is passed to newPack.
 func (g *group) prepare(share layers.Share, spare int) error {
 	g.pack = newPack(g.net, spare)
 	g.total, g.own = make([]float32, g.pack.count), make([]float32, g.pack.count)
@@ -67,7 +67,7 @@ func (g *group) prepare(share layers.Share, spare int) error {
 	return nil
 }
 
-// shareWeights makes all weights of n those of first, except statistics.
+// shareWeights makes n use the weights of first, except for the statistics.
 func shareWeights(n, first *swnet.Net) {
 	for i := range n.NumLayers() {
 		if s, ok := n.Layer(i).(layers.RunningStatistics); ok && len(s.Statistics()) > 0 {
@@ -79,7 +79,7 @@ func shareWeights(n, first *swnet.Net) {
 	}
 }
 
-// part returns which part of a step's items a net takes: those of all workers if they split batches, else those of one worker.
+// part returns a net's fraction of a step's items: those of all workers if they split batches, else those of one worker.
 func part(n *swnet.Net, share layers.Share) (float32, error) {
 	if share.Ranks <= 1 && share.Groups <= 1 {
 		return 1, nil
@@ -96,7 +96,7 @@ func part(n *swnet.Net, share layers.Share) (float32, error) {
 			p *= float32(max(1, share.Ranks))
 		}
 		if where != "" && p != found {
-			return 0, fmt.Errorf("layers %q and %q cut their batches into different parts, %g and %g of the items: let both batch sizes be multiples of the number of workers",
+			return 0, fmt.Errorf("layers %q and %q give this worker different fractions of their batches, %g and %g: make both batch sizes multiples of the number of workers",
 				where, n.LayerName(i), found, p)
 		}
 		found, where = p, n.LayerName(i)
@@ -107,8 +107,8 @@ func part(n *swnet.Net, share layers.Share) (float32, error) {
 	return found, nil
 }
 
-// forwardBackward runs one pass and returns the loss of the worker's items, weighted with the part of the step's items that
-// they are. done is told after each layer that its gradients are complete; nil: nobody asks.
+// forwardBackward runs one pass. It returns the loss of the worker's items, weighted by their fraction of the step's items. If done is not
+// nil, it is called for each layer once the layer's gradients are complete.
 func (g *group) forwardBackward(done func(layer int)) (float64, error) {
 	if len(g.others) == 0 {
 		loss, err := g.net.Forward()
@@ -143,7 +143,7 @@ func (g *group) forwardBackward(done func(layer int)) (float64, error) {
 	return loss, nil
 }
 
-// pass is a further core group's share of a pass.
+// pass runs a further core group's part of a pass.
 func (r *replica) pass() (err error) {
 	r.net.ClearParamDiffs()
 	r.loss, err = r.net.ForwardBackward()
@@ -157,7 +157,7 @@ func (r *replica) close() error {
 	return r.net.Close()
 }
 
-// levelStatistics gives the other core groups the first one's statistics.
+// levelStatistics copies the first core group's statistics to the others.
 func (g *group) levelStatistics() {
 	if len(g.others) > 0 {
 		g.pack.gather(g.total, 1)
@@ -165,7 +165,7 @@ func (g *group) levelStatistics() {
 	}
 }
 
-// averageStatistics gives all core groups the mean, by items, of their statistics.
+// averageStatistics gives all core groups the mean of their statistics, weighted by items.
 func (g *group) averageStatistics() {
 	if g.pack.count == 0 {
 		return
@@ -179,7 +179,7 @@ func (g *group) averageStatistics() {
 	g.spread(g.total)
 }
 
-// whole is the part of a step's items that the worker takes.
+// whole returns the worker's fraction of a step's items.
 func (g *group) whole() float32 {
 	sum := g.part
 	for _, r := range g.others {
@@ -188,7 +188,7 @@ func (g *group) whole() float32 {
 	return sum
 }
 
-// spread gives all core groups the same statistics.
+// spread sets the statistics of all core groups.
 func (g *group) spread(statistics []float32) {
 	g.pack.scatter(statistics)
 	for _, r := range g.others {
@@ -196,7 +196,7 @@ func (g *group) spread(statistics []float32) {
 	}
 }
 
-// nonFinite says where a value that is no number first appeared, "" if nowhere.
+// nonFinite describes where a NaN or infinity first appeared, or returns "".
 func (g *group) nonFinite() string {
 	where := g.net.FirstNonFinite()
 	for i, r := range g.others {
@@ -209,13 +209,13 @@ func (g *group) nonFinite() string {
 	return where
 }
 
-// stateSize is the length of a state: the packed weights and, behind them, the statistics.
+// stateSize returns the length of a state: the packed weights, followed by the statistics.
 func (g *group) stateSize() int { return len(g.pack.data) + g.pack.count }
 
 // state copies the worker's state to dst.
 func (g *group) state(dst []float32) { g.pack.gather(dst[copy(dst, g.pack.data):], 1) }
 
-// setState gives the worker a state.
+// setState sets the worker's state.
 func (g *group) setState(src []float32) { g.spread(src[copy(g.pack.data, src):]) }
 
 // lend calls f while the net has another state.

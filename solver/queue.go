@@ -2,12 +2,12 @@ package solver
 
 import "sync"
 
-// Queue plays strategies with a centre in virtual time. A worker that has a message for the centre waits until every worker has
-// one, or has left; then the earliest is served, the lowest rank's of several, or that of the rank whose turn it is. So goroutine
-// order reaches no result.
+// Queue orders the messages of strategies with a centre in virtual time. A worker with a message for the centre waits until every other
+// worker has a message too or has left. Then the Queue serves the earliest message; of several, the lowest rank's. If workers take turns,
+// it serves the rank whose turn it is. The order of goroutines therefore affects no result.
 //
-// A centre that serves one worker at a time is busy with its request from the first byte in to the last byte out. One that is
-// unlocked receives, moves its weights and sends at the same time, each for one worker.
+// A centre that serves one worker at a time is busy from the first byte of a request to the last byte of its answer. An unlocked centre
+// receives, updates its weights and sends at the same time, each for a different worker.
 type Queue struct {
 	costs   Costs
 	centre  *centre
@@ -15,22 +15,22 @@ type Queue struct {
 	changed *sync.Cond
 	workers []queued
 	opened  int
-	run     int // of Step
+	run     int // number of the present run (Step)
 	failed  error
 
-	busy                  float64 // until then
+	busy                  float64 // the time until which the centre is busy
 	receiving, forwarding float64
 }
 
-// queued is one worker in a Queue. It is its Clock and its exchanger.
+// queued is one worker in a Queue, as its Clock and its exchanger.
 type queued struct {
 	queue   *Queue
 	rank    int
 	now     float64
-	message []float32 // not nil: the worker waits
+	message []float32 // if not nil, the worker waits for an answer
 	left    bool
 	err     error
-	failure error // why it makes no more requests
+	failure error // the reason that the worker makes no more requests
 }
 
 // NewQueue returns the queue of a team.
@@ -52,7 +52,7 @@ func (w *queued) Now() float64 { return w.now }
 // AdvanceTo implements Clock.
 func (w *queued) AdvanceTo(t float64) { w.now = max(w.now, t) }
 
-// open waits until all workers have begun a run; c is nil except for the worker that has the centre.
+// open waits until all workers have started a run. c is nil except on the worker with the centre.
 func (q *Queue) open(rank int, c *centre) *queued {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -90,7 +90,7 @@ func (w *queued) exchange(message []float32) error {
 	return w.err
 }
 
-// serve, when all workers wait, serves one. If some have failed, all fail with the lowest rank's error.
+// serve serves one message if all workers wait. If some have failed, all fail with the error of the lowest failed rank.
 func (q *Queue) serve() {
 	next, broken := -1, -1
 	for r := range q.workers {
@@ -121,7 +121,7 @@ func (q *Queue) serve() {
 	q.changed.Broadcast()
 }
 
-// answered returns when the answer to a request made at a time is there.
+// answered returns the time at which the answer to a request arrives.
 func (q *Queue) answered(at float64, bytes int) float64 {
 	message := q.costs.Message(bytes)
 	if q.centre.kind.order != unlocked {
@@ -133,7 +133,7 @@ func (q *Queue) answered(at float64, bytes int) float64 {
 	return q.forwarding
 }
 
-// leave ends a worker's run; the one that has the centre waits for the others.
+// leave ends a worker's run. The worker with the centre waits for the others.
 func (w *queued) leave([]float32) error {
 	q := w.queue
 	q.mu.Lock()
@@ -159,7 +159,7 @@ func (q *Queue) empty() bool {
 
 // kept is not called in virtual time.
 func (w *queued) kept([]float32) error {
-	panic("solver: workers in virtual time do not say what they have kept")
+	panic("solver: kept is not available in virtual time")
 }
 
 func (w *queued) fail(err error) {

@@ -12,10 +12,10 @@ import (
 
 var policies = []string{"exp", "fixed", "inv", "multistep", "poly", "sigmoid", "step"}
 
-// powersOfGamma are policies that make no sense of a negative gamma; sigmoid does, whose rate falls with one.
+// powersOfGamma lists the policies for which a negative gamma is meaningless. For sigmoid a negative gamma makes the rate fall.
 var powersOfGamma = []string{"exp", "inv", "multistep", "step"}
 
-// checkPolicy reports what is wrong with a solver's learning-rate fields.
+// checkPolicy returns an error if a learning-rate field is invalid.
 func checkPolicy(p *caffepb.SolverParameter) error {
 	if p.GetWarmupIter() < 0 || !(p.GetWarmupStartLr() >= 0) {
 		return wrong("warmup_iter", "warmup_iter %d and warmup_start_lr %g cannot be negative", p.GetWarmupIter(), p.GetWarmupStartLr())
@@ -38,7 +38,7 @@ func checkPolicy(p *caffepb.SolverParameter) error {
 	return nil
 }
 
-// rate returns the learning rate of an iteration: that of the policy, or on a straight line to it during the warm-up.
+// rate returns the learning rate of an iteration: the policy's, or during the warm-up a linear ramp to it.
 func rate(p *caffepb.SolverParameter, iter, step int) float64 {
 	r := policyRate(p, iter, step)
 	if warmup := int(p.GetWarmupIter()); iter < warmup {
@@ -75,8 +75,8 @@ func policyRate(p *caffepb.SolverParameter, iter, step int) float64 {
 	return b
 }
 
-// nextStep returns the step of the step and multistep policies at an iteration, which a solver's state has. As in Caffe
-// multistep's moves by at most one an iteration; other policies leave what a state brought.
+// nextStep returns the step of the step and multistep policies at an iteration, which is stored in a solver's state. As in Caffe,
+// multistep's advances by at most one per iteration. Other policies do not change the stored step.
 func nextStep(p *caffepb.SolverParameter, iter, step int) int {
 	switch p.GetLrPolicy() {
 	case "step":

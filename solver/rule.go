@@ -10,18 +10,18 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// A rule turns the gradient g (clipped, normalised and regularised already) into the update that is subtracted from
-// the weights, using and moving its histories h.
+// A rule computes the update to subtract from the weights, from the clipped, normalised and regularised gradient g. It reads and writes its
+// histories h.
 type rule struct {
-	// Rule updates weights tile by tile.
+	// Rule processes tiles of weights.
 	vec.Rule
 	// refusesMomentum: the solver refuses a momentum other than 0, as Caffe's does.
 	refusesMomentum bool
-	// element is the reference, for one value: it returns the update.
+	// element is the reference for a single value. It returns the update.
 	element func(c *vec.Step, g float64, h []float64) float64
 }
 
-// rules are Caffe's solver types. In their formulas, below, r is the rate, m the momentum, d delta.
+// rules maps Caffe's solver types to their rules. In the formulas below, r is the rate, m the momentum, d delta.
 var rules = map[string]rule{
 	"SGD":      {Rule: vec.SGD, element: sgd},
 	"Nesterov": {Rule: vec.Nesterov, element: nesterov},
@@ -34,7 +34,7 @@ var rules = map[string]rule{
 // ruleNames lists the solver types.
 func ruleNames() []string { return slices.Sorted(maps.Keys(rules)) }
 
-// findRule returns the rule of a solver, after checking the fields it uses.
+// findRule returns a solver's rule after it has checked the rule's fields.
 func findRule(p *caffepb.SolverParameter) (rule, error) {
 	r, ok := rules[p.GetType()]
 	if !ok {

@@ -9,16 +9,16 @@ import (
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 
-// Scorer runs batches of a net for inference. Several workers run one each at a time, on nets of their own whose layers share the data
-// as layers.Share with Split false has it. Where a batch goes on from the one before (layers.Carrier) the first worker runs all.
+// Scorer runs batches of a net for inference. Several workers each run one batch at a time, on their own nets. Their layers share the data
+// as layers.Share does without Split. If a batch depends on the previous one (layers.Carrier), the first worker runs all batches.
 type Scorer struct {
 	net     *swnet.Net
 	workers Transport
 	carries bool
-	row     []float32 // of a batch: the loss, and the values of all outputs
+	row     []float32 // of one batch: the loss, and the values of all outputs
 }
 
-// NewScorer returns a Scorer of a worker's net; workers is nil for one that is alone.
+// NewScorer returns a Scorer for a worker's net. workers is nil for a single worker.
 func NewScorer(n *swnet.Net, workers Transport) *Scorer {
 	s := &Scorer{net: n, workers: workers}
 	for i := range n.NumLayers() {
@@ -28,10 +28,10 @@ func NewScorer(n *swnet.Net, workers Transport) *Scorer {
 	return s
 }
 
-// Next runs the next batches, one a worker but n at most, and returns how many; further workers compute nothing. The first worker is told
-// of each, in order: its loss, and the values of the net's outputs, of which every batch has the same number if there are several workers.
-// All workers call it with the same n, and the data goes on behind the last batch that counts. Who computes one does not go on before all
-// have computed theirs, so that the first bad batch is the one that is reported.
+// Next runs the next batches, one per worker but at most n, and returns their number. On the first worker it calls tell for each batch in
+// order, with its loss and the values of the net's outputs. With several workers every batch must have the same number of output values.
+// All workers call Next with the same n. Afterwards the data continues after the last batch that was run. A worker returns only when all
+// have run their batches, so that the first batch in order with an error is the one reported.
 func (s *Scorer) Next(n int, tell func(loss float64, values []float32)) (int, error) {
 	if s.carries && s.workers != nil && s.workers.Rank() > 0 {
 		return 1, nil
@@ -74,8 +74,8 @@ func (s *Scorer) Next(n int, tell func(loss float64, values []float32)) (int, er
 	return n, s.move(n - size)
 }
 
-// move has the data go on by batches, or back if there are less than none: a worker that computed one is behind those of all workers, and
-// one that did not is where it was.
+// move advances the data by batches, or moves it back for a negative number. It aligns the positions of workers that ran a batch with those
+// that did not.
 func (s *Scorer) move(batches int) error {
 	for i := range s.net.NumLayers() {
 		p, reads := s.net.Layer(i).(layers.Positioner)
@@ -91,7 +91,7 @@ func (s *Scorer) move(batches int) error {
 	return nil
 }
 
-// compute fills the row with a batch's.
+// compute runs a batch and stores its results in row.
 func (s *Scorer) compute() error {
 	loss, err := s.net.Forward()
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *Scorer) compute() error {
 	return nil
 }
 
-// tell passes on what the row holds.
+// tell passes the results in row to a function.
 func (s *Scorer) tell(tell func(loss float64, values []float32)) {
 	tell(math.Float64frombits(words.Get(s.row)), s.row[words.Len:])
 }

@@ -13,9 +13,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Snapshot writes PREFIX_iter_N.caffemodel and PREFIX_iter_N.solverstate, with .h5 behind for snapshot_format HDF5, each whole or not
-// at all: a full disk or a kill leaves earlier snapshots as they were. Workers that differ each write PREFIX_iter_N.worker_RANK as well. All
-// workers of a team call it.
+// Snapshot writes PREFIX_iter_N.caffemodel and PREFIX_iter_N.solverstate, with the suffix .h5 for snapshot_format HDF5. Each file is
+// written in full or not at all: after a full disk or a kill, earlier snapshots are intact. If workers differ, each also writes
+// PREFIX_iter_N.worker_RANK. All workers of a team call Snapshot.
 func (v *Solver) Snapshot() error {
 	if err := v.keepOwn(); err != nil {
 		return fmt.Errorf("snapshot at iteration %d: %w", v.iter, err)
@@ -26,10 +26,10 @@ func (v *Solver) Snapshot() error {
 	return v.strategy.shown(v.snapshot)
 }
 
-// snapshotMark stands between a snapshot_prefix and the iteration in the names of a snapshot's files.
+// snapshotMark separates snapshot_prefix and the iteration in the names of a snapshot's files.
 const snapshotMark = "_iter_"
 
-// snapshotBase is what the names of a snapshot's files begin with.
+// snapshotBase returns the common start of the names of a snapshot's files.
 func (v *Solver) snapshotBase() string {
 	return fmt.Sprint(v.param.GetSnapshotPrefix(), snapshotMark, v.iter)
 }
@@ -67,8 +67,8 @@ func (v *Solver) snapshotHDF5(base string) error {
 	return caffeh5.WriteState(state, v.stateProto(model))
 }
 
-// stateProto is the solver's state in Caffe's layout: the first history of every weight, then the second of every
-// weight. RunState, which Caffe skips, holds what a bit-equal continuation needs besides.
+// stateProto returns the solver's state in Caffe's layout: the first history of every weight, then the second of every weight. RunState, a
+// field that Caffe skips, has the rest of what a bit-equal continuation needs.
 func (v *Solver) stateProto(model string) *caffepb.SolverState {
 	s := &caffepb.SolverState{
 		Iter:        proto.Int32(int32(v.iter)),
@@ -90,7 +90,7 @@ func (v *Solver) stateProto(model string) *caffepb.SolverState {
 	return s
 }
 
-// namedNet is a net by the name that a snapshot has for it.
+// namedNet is a net with its name in snapshots.
 type namedNet struct {
 	name string
 	*swnet.Net
@@ -105,7 +105,7 @@ func (v *Solver) nets() []namedNet {
 	return nets
 }
 
-// devices lists those of the training nets.
+// devices lists the devices of the training nets.
 func (v *Solver) devices() []*layers.Device {
 	all := []*layers.Device{v.device}
 	for _, r := range v.group.others {
@@ -114,7 +114,7 @@ func (v *Solver) devices() []*layers.Device {
 	return all
 }
 
-// positions visits the layers of nets that read a stream of items.
+// positions visits the layers of some nets that read a stream of items.
 func (v *Solver) positions(nets []namedNet, visit func(net, layer string, p layers.Positioner) error) error {
 	for _, n := range nets {
 		for i := range n.NumLayers() {
@@ -128,8 +128,8 @@ func (v *Solver) positions(nets []namedNet, visit func(net, layer string, p laye
 	return nil
 }
 
-// Restore continues from a .solverstate, and the weights it names. A state without RunState, as Caffe writes it,
-// starts the data layers at their first item, as Caffe does.
+// Restore continues from a .solverstate file and the weights it names. For a state without RunState, as Caffe writes it, the data layers
+// start at their first item, as in Caffe.
 func (v *Solver) Restore(path string) error {
 	v.log.Infof("Restoring previous solver status from %s", path)
 	state, err := openState(path)
@@ -154,7 +154,7 @@ func (v *Solver) Restore(path string) error {
 	return v.readOwn(path, state.RunState.GetSeed())
 }
 
-// loadLearnedNet reads the weights that a state names; if they are not where it says, they may lie beside it.
+// loadLearnedNet reads the weights that a state names. If they are not at that path, it looks in the state's folder.
 func (v *Solver) loadLearnedNet(statePath, model string) error {
 	if _, err := os.Stat(model); os.IsNotExist(err) {
 		beside := filepath.Join(filepath.Dir(statePath), filepath.Base(model))
@@ -174,7 +174,7 @@ func (v *Solver) setHistory(stored *swproto.State) error {
 		w := u.weights[i%len(u.weights)]
 		h := w.histories[i/len(u.weights)]
 		if !h.SameShape(p) {
-			return fmt.Errorf("history %d, of layer %q, has shape mismatch: another shape is stored than %s", i, w.weight.Layer, h.ShapeString())
+			return fmt.Errorf("history %d, of layer %q, has shape mismatch: the stored shape differs from %s", i, w.weight.Layer, h.ShapeString())
 		}
 		if err := h.Load(p, stored.Stored); err != nil {
 			return fmt.Errorf("history %d, of layer %q: %w", i, w.weight.Layer, err)
@@ -206,7 +206,7 @@ func (v *Solver) setRunState(r *caffepb.RunState) error {
 	})
 }
 
-// checkWritable makes sure, before hours of training, that snapshots can be written.
+// checkWritable returns an error if snapshots could not be written. It runs before training starts.
 func (v *Solver) checkWritable() error {
 	prefix := v.param.GetSnapshotPrefix()
 	if err := swproto.CheckWritable(fmt.Sprint(prefix, snapshotMark, v.param.GetMaxIter(), ".solverstate.h5")); err != nil {

@@ -11,11 +11,12 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// workerFile names what one worker has of its own beside a snapshot, whatever the snapshot's format.
+// workerFile returns the name of the file with a worker's own state for a snapshot of either format.
 func workerFile(base string, rank int) string { return fmt.Sprintf("%s.worker_%d", base, rank) }
 
-// keepOwn writes what the worker has of its own, if workers differ. The first worker returns when all have, or with an error if one could not: a
-// snapshot whose state is there has all its files. Virtual time, which has one process, would show the messages for this, and goes without.
+// keepOwn writes the worker's own state if workers differ. On the first worker it returns once all workers have written, or with an error
+// if one could not. A snapshot with a .solverstate is therefore complete. In virtual time, a single process, no such confirmation is
+// needed, and its messages would take virtual time.
 func (v *Solver) keepOwn() error {
 	worker, ok := v.strategy.(individual)
 	if !ok {
@@ -30,14 +31,14 @@ func (v *Solver) keepOwn() error {
 	return worker.allKept(err)
 }
 
-// sign says where a worker's state belongs.
+// sign records which run and which worker a worker's state belongs to.
 func (v *Solver) sign(s *caffepb.WorkerState, seed uint64) {
 	s.Strategy, s.Workers, s.Rank = proto.String(v.team.Strategy), proto.Int32(int32(v.team.size())), proto.Int32(int32(v.team.rank()))
 	s.Iter, s.Seed = proto.Int32(int32(v.iter)), proto.Uint64(seed)
 }
 
-// readOwn reads what the worker had of its own when a snapshot was taken. It is no error if there is none for this worker, or
-// one of another strategy, number of workers or run, which the seed tells.
+// readOwn reads the worker's own state from a snapshot. A missing file is no error, and neither is one of another strategy, number of
+// workers or run (told by its seed).
 func (v *Solver) readOwn(snapshot string, seed uint64) error {
 	v.restored, v.kept = true, nil
 	worker, ok := v.strategy.(individual)
@@ -66,7 +67,7 @@ func (v *Solver) readOwn(snapshot string, seed uint64) error {
 	return nil
 }
 
-// resume gives every worker back what it had of its own, if all have found it; otherwise all go on from what the snapshot has.
+// resume restores every worker's own state if all workers have found theirs. Otherwise all workers continue from the snapshot alone.
 func (v *Solver) resume(worker individual) error {
 	if !v.restored {
 		return nil

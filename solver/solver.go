@@ -18,35 +18,35 @@ import (
 	"github.com/swcaffe/swcaffe/solver/caffeh5"
 )
 
-// Action is what a signal asks of a running solver.
+// Action is a signal's request to a running solver.
 type Action int
 
 const (
-	// None: go on.
+	// None: continue.
 	None Action = iota
-	// Stop: finish the iteration, snapshot if the solver does so at its end, and return.
+	// Stop: finish the iteration, write a snapshot if the solver does so at its end, and return.
 	Stop
-	// Snapshot: write a snapshot and go on.
+	// Snapshot: write a snapshot and continue.
 	Snapshot
 )
 
-// Options are what a solver needs besides its prototxt.
+// Options configure a solver beyond its prototxt.
 type Options struct {
 	Engine  layers.Engine
 	Machine *cpe.Machine
-	// CoreGroups are the machines of further core groups; the worker's items are split over Machine and these.
+	// CoreGroups are the machines of further core groups. The worker's items are split over Machine and these.
 	CoreGroups []*cpe.Machine
-	// Team is the worker's place among several; nil where it is alone.
+	// Team is the worker's place among several workers; nil for a single worker.
 	Team *Team
 	Log  *logrus.Logger
-	// Strategy and Tuner say how convolutions are computed, as those of layers.Device.
+	// Strategy and Tuner select the algorithms of convolutions, as in layers.Device.
 	Strategy shape.Strategy
 	Tuner    conv.Tuner
-	// Seed is used where the prototxt has no random_seed.
+	// Seed is the random seed if the prototxt has no random_seed.
 	Seed uint64
-	// Action, if not nil, is asked after every iteration and every test batch what signals have come.
+	// Action, if not nil, returns the signals' request. It is called after every iteration and every test batch.
 	Action func() Action
-	// Progress, if not nil, is told before every iteration and every batch of a test how many of them are done, and of how many.
+	// Progress, if not nil, is called before every iteration and every test batch with the number done and the total.
 	Progress func(testing bool, done, of int)
 	// Now is the clock for throughput figures; nil means time.Now.
 	Now func() time.Time
@@ -62,31 +62,31 @@ type Solver struct {
 
 	net      *swnet.Net
 	testNets []*swnet.Net
-	scorers  []*Scorer // of the test nets
-	agree    Reducer   // of one value; of workers that test together
+	scorers  []*Scorer // by test net
+	agree    Reducer   // sums one value over the workers that test together
 	device   *layers.Device
 	update   *updater
 	team     *Team
 	group    group
 	strategy strategy
-	overlap  overlapping // the strategy, if it is one
-	pending  Action      // asked for while testing
+	overlap  overlapping // the strategy, if it is overlapping
+	pending  Action      // requested during a test
 	watch    *stopwatch
 
-	restored bool                 // since the last run of iterations
-	kept     *caffepb.WorkerState // what the worker had of its own then; nil: nothing
+	restored bool                 // a snapshot was restored since the last run of iterations
+	kept     *caffepb.WorkerState // the worker's own state in that snapshot; nil if absent
 
 	iter, step int
 	losses     lossWindow
 	speed      speedometer
 	stopped    bool
-	lastState  string // of the last snapshot
-	lastIter   int    // when it was written
-	spoiled    string // where in the last passes a value first appeared that is no number
-	warned     bool   // of a loss that is no number
+	lastState  string // file of the last snapshot's state
+	lastIter   int    // iteration of the last snapshot
+	spoiled    string // where a NaN or infinity first appeared in the last passes
+	warned     bool   // the warning of a NaN or infinite loss was logged
 }
 
-// New builds the nets a solver file asks for and gives the training net the weights that the weights field names.
+// New builds the nets of a solver file and loads the weights that the weights field names.
 func New(s *swproto.Solver, opt Options) (*Solver, error) {
 	v := &Solver{file: s, param: s.Param, opt: opt, log: opt.Log, team: opt.Team}
 	if v.log == nil {
@@ -122,7 +122,7 @@ func New(s *swproto.Solver, opt Options) (*Solver, error) {
 	return v, nil
 }
 
-// build makes the nets with their weights, on all workers or on none, and what comes behind their passes.
+// build makes the nets with their weights, on all workers or on none, and then the exchange and the update.
 func (v *Solver) build() error {
 	if err := v.team.consent(v.fillNets()); err != nil {
 		return err
@@ -162,14 +162,14 @@ func (v *Solver) makeUpdate() (err error) {
 	return err
 }
 
-// quiet is a log that nobody reads.
+// quiet returns a log without output.
 func quiet() *logrus.Logger {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
 	return log
 }
 
-// check looks at everything in the solver's file that can be judged before a net is built.
+// check validates the fields of the solver's file that can be checked without a net.
 func (v *Solver) check() error {
 	if err := checkCounts(v.param); err != nil {
 		return err
@@ -247,10 +247,10 @@ func (v *Solver) makeNets() error {
 	return nil
 }
 
-// shared reports whether the batch is shared with other workers or core groups.
+// shared reports whether other workers or core groups take part.
 func (v *Solver) shared() bool { return v.team != nil || len(v.opt.CoreGroups) > 0 }
 
-// share is which items a core group's net trains on.
+// share returns the items that a core group's net trains on.
 func (v *Solver) share(coreGroup int) layers.Share {
 	if !v.shared() {
 		return layers.Share{}
@@ -268,13 +268,13 @@ func (v *Solver) newDevice(seed uint64) *layers.Device {
 // Net returns the training net.
 func (v *Solver) Net() *swnet.Net { return v.net }
 
-// TestNets returns the nets for testing, in the order of the test_iter values.
+// TestNets returns the test nets, in the order of the test_iter values.
 func (v *Solver) TestNets() []*swnet.Net { return v.testNets }
 
-// Stopped reports whether a signal has ended Solve before max_iter.
+// Stopped reports whether a signal ended Solve before max_iter.
 func (v *Solver) Stopped() bool { return v.stopped }
 
-// LastSnapshot returns the file of the last state that the solver has written, and its iteration; "" if there is none.
+// LastSnapshot returns the file and the iteration of the last state written, or "".
 func (v *Solver) LastSnapshot() (state string, iteration int) { return v.lastState, v.lastIter }
 
 // Iter returns the number of iterations done.

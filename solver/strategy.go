@@ -7,43 +7,43 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// strategy is how workers train together. The solver calls it at the points of an iteration.
+// strategy defines how workers train together. The solver calls its methods at fixed points of an iteration.
 type strategy interface {
-	// start is called before a run of iterations, when weights, histories and the iteration's number are as they will be.
+	// start is called before a run of iterations. Weights, histories and iteration number are set by then.
 	start() error
 	// combine is called between the backward pass and the update. It returns the loss to log.
 	combine(loss float64) (float64, error)
-	// updated is called after the update, which used a learning rate. It returns what the workers have agreed to do.
+	// updated is called after the update with its learning rate. It returns the action that the workers have agreed on.
 	updated(rate float64) (Action, error)
 	// shown calls f while the net has the weights to test and to store.
 	shown(f func() error) error
-	// finish is called after a run of iterations; err is why it ended early, or nil.
+	// finish is called after a run of iterations. err is nil, or the reason that the run ended early.
 	finish(err error) error
 }
 
-// overlapping is implemented by strategies that communicate while the passes of an iteration are under way.
+// overlapping is implemented by strategies that communicate during the passes of an iteration.
 type overlapping interface {
 	// begin is called before the first pass.
 	begin() error
-	// layerDone is told in the last backward pass, after each layer, that the gradients of its weights are complete.
+	// layerDone is called in the last backward pass after each layer, once the gradients of the layer's weights are complete.
 	layerDone(layer int)
 }
 
-// individual is implemented by strategies whose workers differ: a snapshot keeps what each has of its own.
+// individual is implemented by strategies whose workers differ. keep returns a worker's own state for a snapshot.
 type individual interface {
 	keep() *caffepb.WorkerState
-	// allKept waits, on the first worker at least, until every worker has written what keep returned for a snapshot; err is how that went for
-	// this one. The failure of a worker is an error on the first one. It is not called in virtual time.
+	// allKept waits, at least on the first worker, until every worker has written its own state. err is this worker's result. The first
+	// worker returns an error if any worker failed. It is not called in virtual time.
 	allKept(err error) error
-	// regain makes the worker what keep has returned.
+	// regain restores a state returned by keep.
 	regain(*caffepb.WorkerState)
 }
 
-// Sync is the strategy whose workers split each batch and add up their gradients before every update.
+// Sync is the strategy whose workers split each batch and sum their gradients before every update.
 const Sync = "sync"
 
-// family lists the strategies and what makes them, in the order of [SC17] (Y. You, A. Buluc, J. Demmel, "Scaling deep learning on
-// GPU and Knights Landing clusters", 2017), which defines all but the first and the last.
+// family lists the strategies with their constructors, in the order of [SC17] (Y. You, A. Buluc, J. Demmel, "Scaling deep learning on GPU
+// and Knights Landing clusters", 2017). That paper defines all but the first and the last.
 var family = suggest.Table[member]{Kind: "strategy", Kinds: "strategies", Name: func(m member) string { return m.name }, Entries: []member{
 	{Sync, false, func(v *Solver) strategy { return &syncSGD{v: v, team: v.team} }},
 	{"easgd", true, centredBy(centreKind{order: inTurn, rule: elastic})},
@@ -65,22 +65,22 @@ type member struct {
 	make   func(v *Solver) strategy
 }
 
-// Strategies lists the names that a Team's Strategy may have.
+// Strategies lists the names for Team.Strategy.
 func Strategies() []string { return family.Names() }
 
-// CheckStrategy returns an error for a name that is none of Strategies.
+// CheckStrategy returns an error if name is not in Strategies.
 func CheckStrategy(name string) error {
 	_, err := family.Find(name)
 	return err
 }
 
-// HasCentre reports whether a strategy is one whose workers exchange messages with a centre; the others add up arrays.
+// HasCentre reports whether the workers of a strategy exchange messages with a centre. Workers of the other strategies sum arrays.
 func HasCentre(name string) bool {
 	m, err := family.Find(name)
 	return err == nil && m.centre
 }
 
-// newStrategy makes the strategy of the worker's team.
+// newStrategy returns the strategy of the worker's team.
 func (v *Solver) newStrategy() (strategy, error) {
 	if v.team == nil {
 		return alone{v}, nil
@@ -95,7 +95,7 @@ func (v *Solver) newStrategy() (strategy, error) {
 	return m.make(v), nil
 }
 
-// dropMomentum takes the momentum out of the solver of a strategy whose workers have none, and returns it.
+// dropMomentum sets the solver's momentum to 0, for a strategy whose workers have none, and returns the old value.
 func (v *Solver) dropMomentum() float32 {
 	momentum := v.param.GetMomentum()
 	if momentum != 0 {
@@ -105,7 +105,7 @@ func (v *Solver) dropMomentum() float32 {
 	return momentum
 }
 
-// alone is the strategy of a worker that has no team.
+// alone is the strategy of a worker without a team.
 type alone struct{ v *Solver }
 
 func (a alone) start() error { return nil }
@@ -121,5 +121,5 @@ func (a alone) shown(f func() error) error { return f() }
 
 func (a alone) finish(err error) error { return err }
 
-// finite reports whether a loss is a number.
+// finite reports whether a loss is neither NaN nor infinite.
 func finite(loss float64) bool { return !math.IsNaN(loss) && !math.IsInf(loss, 0) }

@@ -6,29 +6,29 @@ import (
 	"github.com/swcaffe/swcaffe/internal/caffelog"
 )
 
-// syncSGD is synchronous SGD. Every worker computes the gradient of its part of the batch, weighted so that the sum over
-// workers is the gradient of the whole batch; the sums are made before the update, which is the same for all.
+// syncSGD is synchronous SGD. Every worker computes the gradient of its part of the batch, weighted so that the sum over workers is the
+// gradient of the whole batch. The workers sum the gradients before the update, which is then the same for all.
 //
-// Statistics of batches (batch norm's running sums) travel with the gradients and are averaged by items; variances are those
-// inside a worker's part. So do the loss and what signals ask of a worker: all agree on both in every iteration.
+// Running statistics (batch norm's) are sent with the gradients and averaged by items; variances are those within a worker's part. The loss
+// and the actions that signals request are sent the same way, so that all workers agree on both in every iteration.
 type syncSGD struct {
 	v       *Solver
 	team    *Team
 	buckets []bucket // in the order in which their gradients are complete
-	next    int      // of the buckets
-	queue   chan int // buckets to sum; nil where there is one, or time is virtual: they are summed at the end
+	next    int      // index of the next bucket
+	queue   chan int // buckets to sum; nil for a single bucket or in virtual time, where all are summed at the end
 	summed  chan error
 	agreed  Action
 }
 
-// bucket is a part of the message that is summed by itself.
+// bucket is a part of the message that is summed separately.
 type bucket struct {
 	values []float32
-	layer  int // when Backward of this layer has run its gradients are complete
+	layer  int // the gradients are complete after Backward of this layer
 	sum    Reducer
 }
 
-// What the head holds behind the statistics.
+// Indices of the head's values after the statistics.
 const (
 	headLoss = iota
 	headStop
@@ -36,7 +36,7 @@ const (
 	headSize
 )
 
-// start compares the workers' nets and states, and cuts the message into buckets.
+// start compares the workers' nets and states, and divides the message into buckets.
 func (s *syncSGD) start() error {
 	if err := s.team.meet(s.v); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (s *syncSGD) start() error {
 	return nil
 }
 
-// cut makes the buckets from the end of the message, where the last layers' gradients are. The head goes with the last bucket.
+// cut makes the buckets from the end of the message, which has the last layers' gradients. The head belongs to the last bucket.
 func (s *syncSGD) cut() {
 	p := s.v.group.pack
 	hi := len(p.message)
@@ -73,7 +73,7 @@ func (s *syncSGD) add(lo, hi, layer int) {
 
 func (s *syncSGD) begin() error { return nil }
 
-// sum is the goroutine that sums buckets while Backward goes on. It alone uses the transport meanwhile.
+// sum is the goroutine that sums buckets during Backward. Only this goroutine uses the transport during that time.
 func (s *syncSGD) sum() {
 	var failed error
 	for k := range s.queue {
@@ -93,7 +93,7 @@ func (s *syncSGD) layerDone(layer int) {
 	}
 }
 
-// combine sums what is left and reads the head.
+// combine sums the remaining buckets and reads the head.
 func (s *syncSGD) combine(loss float64) (float64, error) {
 	s.fillHead(loss)
 	if err := s.settle(); err != nil {
@@ -133,7 +133,7 @@ func (s *syncSGD) fillHead(loss float64) {
 	}
 }
 
-// settle sums the buckets that are not under way and waits for those that are.
+// settle sums the buckets that were not started and waits for the others.
 func (s *syncSGD) settle() error {
 	if s.queue == nil {
 		for _, b := range s.buckets {
@@ -151,7 +151,7 @@ func (s *syncSGD) settle() error {
 	return <-s.summed
 }
 
-// updated compares the weights now and then.
+// updated compares the workers' weights at regular intervals.
 func (s *syncSGD) updated(float64) (Action, error) {
 	if s.team.checks(s.v.iter) {
 		return s.agreed, s.team.compareWeights(s.v)

@@ -5,35 +5,35 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// syncElasticKind is what tells the synchronous kinds of EASGD apart. They compute the same; what they cost differs.
+// syncElasticKind tells the synchronous kinds of EASGD apart. Their results are equal; their costs differ.
 type syncElasticKind struct {
-	tree       bool // sums go over a tree to the first worker and back; otherwise as the team's all-reduce does it
-	apart      bool // the centre is kept outside of the workers
-	overlapped bool // the sums are made while the passes are under way
+	tree       bool // sums use a tree to the first worker and back; otherwise the team's all-reduce
+	apart      bool // the centre is a separate process, not a worker
+	overlapped bool // the sums run during the passes
 }
 
-// syncElastic is a worker of synchronous EASGD. Every tau iterations it moves its own weights and the centre's, with values
-// from before the step ([SC17] equations 1 and 2):
+// syncElastic is a worker of synchronous EASGD. Every tau iterations it updates its own weights and the centre's, with values from before
+// the step ([SC17] equations 1 and 2):
 //
 //	W_i <- W_i - eta g_i - eta rho (W_i - W)
 //	W   <- W + eta rho (sum of all W_i - P W)
 //
-// The paper's master has the centre, sends it to all over a tree and receives the sum of W_i over the same tree. Here that tree
-// hands the sum on to all, which costs as much, and every worker moves a copy of the centre, the same for all. In [SC17]
-// algorithm 2 (sync_easgd1) the master is no worker; in algorithm 3 (2) it is the first one; in sync_easgd3 its messages move while
-// the workers compute. decentralised_easgd has no tree with a root either, but the all-reduce that the team has: our reading of
-// swFLOW's decentralised variant, of which no more than the name is published.
+// In the paper the master holds the centre, sends it to all workers over a tree, and receives the sum of W_i over the same tree. Here the
+// tree distributes the sum to all workers, at the same cost, and every worker updates an identical copy of the centre. In [SC17] algorithm
+// 2 (sync_easgd1) the master is no worker. In algorithm 3 (sync_easgd2) it is the first worker. In sync_easgd3 its messages overlap the
+// passes. decentralised_easgd has no tree; it uses the team's all-reduce. It is our reading of swFLOW's decentralised variant, of which
+// only the name is published.
 type syncElastic struct {
 	v       *Solver
 	team    *Team
 	kind    syncElasticKind
 	sum     Reducer     // nil before the first run
-	centre  []float32   // state of the centre
-	mine    []float32   // of the worker, before the step
-	total   []float32   // of all workers
-	asked   []float32   // how many workers are asked for each Action: it stands behind total in one array
-	message []float32   // both
-	beside  *background // makes the sum, where it overlaps the passes
+	centre  []float32   // the centre's state
+	mine    []float32   // the worker's state before the step
+	total   []float32   // sum of all workers' states
+	asked   []float32   // number of workers with a request for each Action; follows total in the same array
+	message []float32   // total and asked
+	beside  *background // runs the sum, if it overlaps the passes
 	running bool
 }
 
@@ -65,7 +65,7 @@ func (s *syncElastic) start() error {
 	return nil
 }
 
-// begin prepares the message, and starts the sum where it overlaps the passes.
+// begin prepares the message. If the sum overlaps the passes, begin starts it.
 func (s *syncElastic) begin() error {
 	if !s.v.exchanges() {
 		return nil
@@ -137,7 +137,7 @@ func (s *syncElastic) shown(f func() error) error {
 	return s.v.group.lend(s.centre, f)
 }
 
-// settle waits for the sum that is under way, if one is.
+// settle waits for a running sum.
 func (s *syncElastic) settle() error {
 	if !s.running {
 		return nil
@@ -156,7 +156,7 @@ func (s *syncElastic) finish(err error) error {
 	return err
 }
 
-// keep implements individual: the worker's weights.
+// keep implements individual. It returns the worker's weights.
 func (s *syncElastic) keep() *caffepb.WorkerState {
 	w := &caffepb.WorkerState{State: make([]float32, s.v.group.stateSize())}
 	s.v.group.state(w.State)

@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// Transport is a worker's way to the others. Calls block; both sides name the same length. Package topology has some.
+// Transport is a worker's connection to the others. Calls block, and both sides give the same length. Package topology implements it.
 type Transport interface {
 	Rank() int
 	Size() int
@@ -16,32 +16,33 @@ type Transport interface {
 	Recv(from int, data []float32) error
 }
 
-// Reducer replaces an array by its sum over all workers, with the same bits for each. All workers call it in the same order.
+// Reducer replaces an array by its sum over all workers, bit for bit the same on each. All workers call it in the same order.
 type Reducer interface {
 	Run(data []float32) error
 }
 
-// Team is a worker's place among those that train together.
+// Team is a worker's place among the workers that train together.
 type Team struct {
 	Transport Transport
-	// NewReducer prepares the all-reduce of arrays of n values: the team's, or one over a tree to the first worker and back.
+	// NewReducer prepares the all-reduce of arrays of n values: the team's algorithm, or with tree one over a tree to the first worker and
+	// back.
 	NewReducer func(n int, tree bool) Reducer
-	// Strategy is one of Strategies.
+	// Strategy is a name from Strategies.
 	Strategy string
-	// Tau is after how many iterations the workers of strategies other than sync communicate; 0: 1.
+	// Tau is the number of iterations between exchanges of workers, for strategies other than sync; 0 means 1.
 	Tau int
-	// Rho is the strength of the elastic force of EASGD; 0: so that eta rho is 0.9/P at base_lr, as S. Zhang, A. Choromanska and
-	// Y. LeCun ("Deep learning with elastic averaging SGD", 2015) choose it.
+	// Rho is the strength of EASGD's elastic force. 0 means that eta rho is 0.9/P at base_lr, as in S. Zhang, A. Choromanska and Y. LeCun
+	// ("Deep learning with elastic averaging SGD", 2015).
 	Rho float64
-	// BucketBytes, if positive, cuts the gradients into buckets of at least that size, which are summed while Backward goes on.
+	// BucketBytes, if positive, divides the gradients into buckets of at least that size, which are summed during Backward.
 	BucketBytes int
-	// Virtual is the worker's virtual time; nil where time is real.
+	// Virtual is the worker's virtual time, or nil for real time.
 	Virtual *Virtual
-	// CheckEvery is after how many iterations the workers compare their weights; 0: never.
+	// CheckEvery is the number of iterations between comparisons of the workers' weights; 0 means never.
 	CheckEvery int
 }
 
-// PeerError is the failure of another worker than the one that returns it.
+// PeerError is the failure of another worker.
 type PeerError struct {
 	Rank int
 	Text string
@@ -49,7 +50,7 @@ type PeerError struct {
 
 func (e *PeerError) Error() string { return fmt.Sprintf("rank %d: %s", e.Rank, e.Text) }
 
-// rank is the worker's number: 0 for one that is alone.
+// rank returns the worker's number, 0 without a team.
 func (t *Team) rank() int {
 	if t == nil {
 		return 0
@@ -65,7 +66,7 @@ func (t *Team) size() int {
 	return t.Transport.Size()
 }
 
-// check judges what a team's strategy asks of a solver and completes the team.
+// check validates a solver for the team's strategy and sets the team's defaults.
 func (t *Team) check(p *caffepb.SolverParameter) error {
 	t.Tau = max(1, t.Tau)
 	if t.splits() {
@@ -80,21 +81,21 @@ func (t *Team) check(p *caffepb.SolverParameter) error {
 	return nil
 }
 
-// zhang is what P eta rho is unless rho is given.
+// zhang is P eta rho if rho is not given.
 const zhang = 0.9
 
-// alpha is eta rho.
+// alpha returns eta rho.
 func (t *Team) alpha(rate float64) float32 { return float32(rate * t.Rho) }
 
-// checks reports whether weights are compared after an iteration: not in virtual time, which it would take.
+// checks reports whether the workers compare weights after an iteration. They do not in virtual time, since the comparison would take time.
 func (t *Team) checks(iter int) bool {
 	return t.CheckEvery > 0 && (iter+1)%t.CheckEvery == 0 && t.Virtual == nil
 }
 
-// splits reports whether the workers split each batch; otherwise each takes batches of its own.
+// splits reports whether the workers split each batch. Otherwise each has batches of its own.
 func (t *Team) splits() bool { return t == nil || t.Strategy == Sync }
 
-// table gathers a row of the same length from every worker. Values that are no integers below 2^24 may lose bits.
+// table gathers a row from every worker; all rows have the same length. Values other than integers below 2^24 may lose bits.
 func (t *Team) table(row []float32) ([][]float32, error) {
 	n := len(row)
 	all := make([]float32, n*t.size())
@@ -109,7 +110,7 @@ func (t *Team) table(row []float32) ([][]float32, error) {
 	return rows, nil
 }
 
-// ShareSeed gives all workers the first one's random seed.
+// ShareSeed returns the first worker's random seed on all workers.
 func ShareSeed(w Transport, seed uint64) (uint64, error) {
 	row := make([]float32, words.Len)
 	if w.Rank() > 0 {
@@ -125,8 +126,8 @@ func ShareSeed(w Transport, seed uint64) (uint64, error) {
 	return seed, nil
 }
 
-// consent makes the failure of one worker that of all: each returns its own error, or else a PeerError that tells that of the
-// lowest rank that has one. A worker alone keeps its own.
+// consent makes all workers fail if one fails. Each returns its own error, or else a PeerError with the error of the lowest failed rank.
+// Without a team it returns err.
 func (t *Team) consent(err error) error {
 	if t == nil {
 		return err
@@ -155,7 +156,7 @@ func (t *Team) consent(err error) error {
 	return nil
 }
 
-// tell hands the text of one worker's error to all.
+// tell sends the text of one worker's error to all.
 func (t *Team) tell(from int, err error) (string, error) {
 	const longest = 4096
 	text := make([]float32, longest)

@@ -34,7 +34,7 @@ func TestTeamFaults(t *testing.T) {
 		})}, nil, []string{`layer "ip" (InnerProduct) of rank 2 differs from rank 0's`}},
 		{"fewer layers", crew{solver: other(func(p *caffepb.SolverParameter) {
 			p.NetParam.Layer = append(p.NetParam.Layer[:2], p.NetParam.Layer[3:]...)
-		})}, nil, []string{"rank 2 trains a net of another number of layers"}},
+		})}, nil, []string{"the net of rank 2 has a different number of layers"}},
 		{"another rate", crew{solver: other(func(p *caffepb.SolverParameter) { p.BaseLr = proto.Float32(1.5) })}, nil,
 			[]string{"the solver of rank 2 differs from rank 0's: base_lr is "}},
 		{"another type", crew{solver: other(func(p *caffepb.SolverParameter) { p.Type = proto.String("Nesterov") })}, nil,

@@ -8,7 +8,7 @@ import (
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 
-// testAll runs every test net, until a signal asks to stop.
+// testAll runs every test net, unless a signal requests a stop.
 func (v *Solver) testAll() error { return v.strategy.shown(v.testNetworks) }
 
 func (v *Solver) testNetworks() error {
@@ -24,7 +24,8 @@ func (v *Solver) testNetworks() error {
 	return nil
 }
 
-// testers are the workers that compute batches of tests: all, if they have the same weights; nil if the first one alone does.
+// testers returns the transport of the workers that run test batches: all workers if they have the same weights. It is nil if only the
+// first worker tests.
 func (v *Solver) testers() Transport {
 	if v.team == nil || !v.team.splits() || v.team.Virtual != nil {
 		return nil
@@ -32,7 +33,7 @@ func (v *Solver) testers() Transport {
 	return v.team.Transport
 }
 
-// testShare is which batches of a test a worker computes.
+// testShare returns the test batches that a worker runs.
 func (v *Solver) testShare() layers.Share {
 	if w := v.testers(); w != nil {
 		return layers.Share{Rank: w.Rank(), Ranks: w.Size()}
@@ -47,7 +48,7 @@ type score struct {
 	sum    float64
 }
 
-// test runs a test net and logs what it finds, unless a signal asks to stop.
+// test runs a test net and logs the scores, unless a signal requests a stop.
 func (v *Solver) test(i int) (stop bool, err error) {
 	v.log.Infof("Iteration %d, Testing net (#%d)", v.iter, i)
 	v.logTime()
@@ -102,7 +103,7 @@ func newScores(n *swnet.Net) []score {
 	return scores
 }
 
-// stopsTests does what a signal asked for, and reports whether tests end. Workers that test together agree on it.
+// stopsTests performs a signal's request, and reports whether tests must end. Workers that test together agree on it.
 func (v *Solver) stopsTests() (bool, error) {
 	if err := v.act(); err != nil {
 		return false, err
@@ -119,12 +120,12 @@ func (v *Solver) stopsTests() (bool, error) {
 	return flag[0] > 0, err
 }
 
-// act does what a signal asked for. One of several workers does it when all have agreed, after the next iteration.
+// act performs a signal's request. In a team the request waits until all workers have agreed, after the next iteration.
 func (v *Solver) act() error {
 	a := v.opt.Action()
 	switch {
 	case a == None:
-	case v.team != nil && v.pending == Stop: // which nothing takes back
+	case v.team != nil && v.pending == Stop: // a Stop is never replaced
 	case v.team != nil:
 		v.pending = a
 	case a == Stop:
@@ -135,7 +136,7 @@ func (v *Solver) act() error {
 	return nil
 }
 
-// pendingAction returns, once, what signals have asked for since it was last called.
+// pendingAction returns the signals' requests since the last call.
 func (v *Solver) pendingAction() Action {
 	a := v.opt.Action()
 	if v.pending == Stop || a == None {

@@ -20,17 +20,17 @@ type updater struct {
 	engine  layers.Engine
 }
 
-// weightUpdate updates one weight. step and l1 are set anew before each run of its kernel.
+// weightUpdate updates one weight. step and l1 are set before each run of its kernel.
 type weightUpdate struct {
 	weight    swnet.Learnable
 	histories []*blob.Blob
-	step      vec.Step // its Scale is the clipping factor / iter_size, its Decay L2 regularisation's weight decay * decay_mult
-	l1        float32  // the same of L1's
+	step      vec.Step // Scale is the clipping factor / iter_size, Decay the weight decay of L2 regularisation * decay_mult
+	l1        float32  // weight decay of L1 regularisation * decay_mult
 	kernel    *stream.Kernel
 	ins, outs [][]float32
 }
 
-// newUpdater makes the histories (zero) and the kernels for all weights of n.
+// newUpdater makes the zeroed histories and the kernels for all weights of n.
 func newUpdater(p *caffepb.SolverParameter, n *swnet.Net, d *layers.Device) (*updater, error) {
 	r, err := findRule(p)
 	if err != nil {
@@ -55,14 +55,14 @@ func newUpdater(p *caffepb.SolverParameter, n *swnet.Net, d *layers.Device) (*up
 	return u, nil
 }
 
-// packHistory copies the histories of packed weights to dst, unless that is empty.
+// packHistory copies the histories of packed weights to dst, unless dst is empty.
 func (u *updater) packHistory(p *pack, dst []float32) {
 	if len(dst) > 0 {
 		p.histories(u, func(h []float32, lo, hi int) { copy(dst[lo:hi], h) })
 	}
 }
 
-// unpackHistory is the reverse.
+// unpackHistory copies src to the histories of packed weights, unless src is empty.
 func (u *updater) unpackHistory(p *pack, src []float32) {
 	if len(src) > 0 {
 		p.histories(u, func(h []float32, lo, hi int) { copy(h, src[lo:hi]) })
@@ -91,7 +91,7 @@ func (w *weightUpdate) makeKernel(r rule, d *layers.Device) error {
 	return err
 }
 
-// addSigns scales the gradient of a tile and adds that of L1 regularisation to it.
+// addSigns scales the gradient of a tile and adds the gradient of L1 regularisation.
 func (w *weightUpdate) addSigns(weight, g []float32) {
 	vec.Scale(g, g, w.step.Scale)
 	for i, v := range weight {
@@ -109,8 +109,8 @@ func sign(v float32) float32 {
 	return 0
 }
 
-// apply updates all weights at an iteration. Gradients are multiplied by clip (see clipFactor) and divided by
-// iter_size first; afterwards the diffs hold what was subtracted.
+// apply updates all weights. It first multiplies gradients by clip (see clipFactor) and divides them by iter_size. Afterwards the diffs
+// hold the subtracted updates.
 func (u *updater) apply(iter int, learningRate float64, clip float32) error {
 	p := u.param
 	t := float64(iter + 1)
@@ -133,8 +133,8 @@ func (u *updater) apply(iter int, learningRate float64, clip float32) error {
 	return nil
 }
 
-// trust is LARS's factor of the rate, trust |w| / (|g| + decay |w|) (Y. You, I. Gitman, B. Ginsburg, "Large batch training of
-// convolutional networks", 2017, algorithm 1); 1 without LARS, and where one of the norms is 0.
+// trust returns LARS's factor of the rate, trust |w| / (|g| + decay |w|) (Y. You, I. Gitman, B. Ginsburg, "Large batch training of
+// convolutional networks", 2017, algorithm 1). It returns 1 without LARS, and if one of the norms is 0.
 func (w *weightUpdate) trust(trust, decay float64) float64 {
 	if trust == 0 {
 		return 1
@@ -160,7 +160,7 @@ func (u *updater) update(w *weightUpdate) error {
 	return w.kernel.Run(w.ins, w.outs)
 }
 
-// reference is the MPE path of the same update.
+// reference runs the update on the MPE path.
 func (w *weightUpdate) reference(r rule) {
 	weight, g := w.weight.Blob.Data(), w.weight.Blob.Diff()
 	h := make([]float64, len(w.histories))
@@ -178,8 +178,8 @@ func (w *weightUpdate) reference(r rule) {
 	}
 }
 
-// clipFactor returns what the gradients must be multiplied with so that their L2 norm over all weights is at most
-// limit (clip_gradients), and that norm. The norm is that of the sum over iter_size passes, as in Caffe.
+// clipFactor returns the factor that limits the gradients' L2 norm over all weights to limit (clip_gradients), and the norm before. As in
+// Caffe, the norm is that of the sum over iter_size passes.
 func clipFactor(weights []swnet.Learnable, limit float32) (factor float32, norm float64) {
 	if limit < 0 {
 		return 1, 0

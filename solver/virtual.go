@@ -5,45 +5,45 @@ import "github.com/swcaffe/swcaffe/internal/caffelog"
 // Clock is a worker's virtual time, in seconds.
 type Clock interface {
 	Now() float64
-	// AdvanceTo lets time pass up to t; it does nothing for a t that is past.
+	// AdvanceTo moves the clock forward to t. It does nothing if t has passed.
 	AdvanceTo(t float64)
 }
 
-// Costs are what a worker's work takes on a modelled machine and network, in seconds.
+// Costs are the times of a worker's operations on a modelled machine and network, in seconds.
 type Costs struct {
-	Forward  float64   // all layers, over the worker's items
+	Forward  float64   // all layers, for the worker's items
 	Backward []float64 // each layer
-	Update   float64   // of all weights once, by a worker or by a centre
-	// Message is one way between a worker and a centre when nobody else sends.
+	Update   float64   // all weights once, by a worker or by a centre
+	// Message is the time of one message between a worker and a centre on an idle network.
 	Message func(bytes int) float64
 }
 
-// Virtual makes a team train in virtual time: values are computed for real, and clocks show what the modelled machines would take.
+// Virtual makes a team train in virtual time: values are computed for real, while clocks show the time on the modelled machines.
 type Virtual struct {
 	Clock Clock
 	Costs Costs
-	// Queue orders the messages of strategies with a centre; all workers have the same one. Its clocks are those of the workers.
+	// Queue orders the messages of strategies with a centre. All workers have the same Queue, and its clocks are theirs.
 	Queue *Queue
 }
 
-// stopwatch accounts for a worker's virtual time. A nil stopwatch, where time is real, does nothing.
+// stopwatch keeps a worker's virtual time. A nil stopwatch means real time; its methods do nothing.
 type stopwatch struct {
 	*Virtual
-	passes        float64 // a pass is forward and backward
+	passes        float64 // passes per iteration (iter_size), each forward and backward
 	backward      []float64
 	started       bool
 	origin, begun float64
-	computed      float64 // over all iterations
+	computed      float64 // time of passes over all iterations
 	updated       float64
 }
 
-// newStopwatch returns nil where time is real.
+// newStopwatch returns a worker's stopwatch, or nil for real time.
 func newStopwatch(t *Team, iterSize int32) *stopwatch {
 	if t == nil || t.Virtual == nil {
 		return nil
 	}
 	w := &stopwatch{Virtual: t.Virtual, passes: float64(max(1, iterSize)), backward: make([]float64, len(t.Virtual.Costs.Backward)+1)}
-	// backward[i] is the time from the end of the forward pass to the end of layer i.
+	// backward[i] is the time from the end of Forward to the end of Backward of layer i.
 	for i := len(w.Costs.Backward) - 1; i >= 0; i-- {
 		w.backward[i] = w.backward[i+1] + w.Costs.Backward[i]
 	}
@@ -57,7 +57,7 @@ func (w *stopwatch) zero() {
 	}
 }
 
-// begin notes the start of an iteration.
+// begin records the start of an iteration.
 func (w *stopwatch) begin() {
 	if w != nil {
 		w.begun = w.Clock.Now()
@@ -67,14 +67,14 @@ func (w *stopwatch) begin() {
 
 func (w *stopwatch) passTime() float64 { return w.Costs.Forward + w.backward[0] }
 
-// reach waits until the last backward pass of the iteration has done a layer; 0 is its end.
+// reach advances the clock to the moment when the iteration's last backward pass has completed a layer. Layer 0 is the pass's end.
 func (w *stopwatch) reach(layer int) {
 	if w != nil {
 		w.Clock.AdvanceTo(w.begun + w.passTime()*(w.passes-1) + w.Costs.Forward + w.backward[layer])
 	}
 }
 
-// update lets the time of an update pass.
+// update advances the clock by the time of an update.
 func (w *stopwatch) update() {
 	if w != nil {
 		w.updated += w.Costs.Update
@@ -82,15 +82,15 @@ func (w *stopwatch) update() {
 	}
 }
 
-// round lets a message go to a centre that is no worker, and one back.
+// round advances the clock by a message to a centre that is no worker, and its answer.
 func (w *stopwatch) round(bytes int) {
 	if w != nil {
 		w.Clock.AdvanceTo(w.Clock.Now() + 2*w.Costs.Message(bytes) + w.Costs.Update)
 	}
 }
 
-// logTime prints the virtual time since the start and what it went to; what is neither passes nor updates is communication that
-// does not overlap with them, waiting included.
+// logTime logs the virtual time since the start and its parts. The rest, beside passes and updates, is communication that does not overlap
+// them, including waiting.
 func (v *Solver) logTime() {
 	w := v.watch
 	if w == nil {

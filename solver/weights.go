@@ -11,8 +11,8 @@ import (
 	"github.com/swcaffe/swcaffe/solver/caffeh5"
 )
 
-// LoadWeights copies weights from a comma-separated list of files, .caffemodel or HDF5, into a net; later files win. A file without
-// layers is an error: any small binary file may pass for one.
+// LoadWeights copies weights from a comma-separated list of files, .caffemodel or HDF5, into a net. Later files overwrite earlier ones. A
+// file without layers is an error, because almost any small binary file parses as one.
 func LoadWeights(n *swnet.Net, list string, log *logrus.Logger) error {
 	for path := range strings.SplitSeq(list, ",") {
 		if path = strings.TrimSpace(path); path == "" {

@@ -13,10 +13,10 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// runStateDataset holds the bytes of a RunState, one a number. Caffe reads the datasets it knows and no others.
+// runStateDataset holds the bytes of a RunState, one byte per number. Caffe ignores unknown datasets.
 const runStateDataset = "/swcaffe_run_state"
 
-// WriteState writes a solver's state. A state without RunState, which Caffe does not have, leaves its dataset out.
+// WriteState writes a solver's state. It omits the dataset of a RunState that is nil.
 func WriteState(path string, s *caffepb.SolverState) error {
 	f := &hdf5.File{
 		Groups: []string{"/history"},
@@ -42,7 +42,7 @@ func WriteState(path string, s *caffepb.SolverState) error {
 	return write(path, f)
 }
 
-// ReadState reads a solver's state. RunState is nil where the file has none.
+// ReadState reads a solver's state. RunState is nil if the file has none.
 func ReadState(path string) (*swproto.State, error) {
 	s := &caffepb.SolverState{}
 	text, err := hdf5.ReadString(path, "/learned_net")
@@ -56,7 +56,7 @@ func ReadState(path string) (*swproto.State, error) {
 	}{{"/iter", &s.Iter}, {"/current_step", &s.CurrentStep}} {
 		v, err := hdf5.ReadInteger(path, n.dataset)
 		if err == nil && (v < 0 || v > math.MaxInt32) {
-			err = fmt.Errorf("%s: dataset %s: %d is no count of iterations or steps", path, n.dataset, v)
+			err = fmt.Errorf("%s: dataset %s: %d is not a valid number of iterations or steps", path, n.dataset, v)
 		}
 		if err != nil {
 			return nil, err
@@ -84,7 +84,7 @@ func ReadState(path string) (*swproto.State, error) {
 	return &swproto.State{SolverState: s}, nil
 }
 
-// addToState puts a dataset where it belongs: into the history, or the run state.
+// addToState adds a dataset to the histories or to the run state.
 func addToState(s *caffepb.SolverState, history map[int]*caffepb.BlobProto, set *hdf5.Dataset) error {
 	if name, ok := strings.CutPrefix(set.Path, "/history/"); ok {
 		i, err := strconv.Atoi(name)

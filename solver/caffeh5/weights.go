@@ -1,9 +1,9 @@
-// Package caffeh5 reads and writes the HDF5 files that Caffe makes of a snapshot: WriteWeights and ReadWeights a .caffemodel.h5,
-// WriteState and ReadState a .solverstate.h5. Package data/hdf5 knows the format; this package knows Caffe's groups and datasets.
+// Package caffeh5 reads and writes the HDF5 files of Caffe's snapshots. WriteWeights and ReadWeights handle a .caffemodel.h5, WriteState
+// and ReadState a .solverstate.h5. Package data/hdf5 implements the file format; this package knows Caffe's groups and datasets.
 //
-// A file of weights has a group /data/LAYER for every layer and in it a dataset INDEX for every weight. A file of a state has the
-// datasets iter, current_step, learned_net and history/N. Names of layers are free in a net but not in a file: Check says whether a
-// net's names can be groups.
+// A file of weights has a group /data/LAYER for every layer, with a dataset INDEX for every weight. A file of a state has the datasets
+// iter, current_step, learned_net and history/N. A net allows any layer name, a file does not: Check reports whether a net's names can be
+// groups.
 package caffeh5
 
 import (
@@ -20,8 +20,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// WriteWeights writes a net's weights. A weight that layers share is written with the first of them. If withDiff is set, the gradients of
-// all weights are written below /diff.
+// WriteWeights writes a net's weights. A weight shared by layers is written under the first of them. With withDiff, the gradients of all
+// weights are written below /diff.
 func WriteWeights(path string, n *swnet.Net, withDiff bool) error {
 	f := &hdf5.File{}
 	for k, l := range n.ToProto(withDiff).Layer {
@@ -39,12 +39,12 @@ func WriteWeights(path string, n *swnet.Net, withDiff bool) error {
 	return write(path, f)
 }
 
-// write writes a file whole or not at all.
+// write writes a file in full or not at all.
 func write(path string, f *hdf5.File) error {
 	return swproto.WriteFileAtomic(path, func(temporary *os.File) error { return hdf5.Write(temporary.Name(), f) })
 }
 
-// ReadWeights reads weights for a net. Layers get the names that the net has for their groups; weights that the file lacks are nil.
+// ReadWeights reads weights for a net. Layers get the net's names for their groups. Weights missing in the file are nil.
 func ReadWeights(path string, n *swnet.Net) (*swproto.Weights, error) {
 	sets, err := hdf5.Read(path, func(name string) bool { return name == "/data" || strings.HasPrefix(name, "/data/") })
 	if err != nil {
@@ -74,7 +74,7 @@ func ReadWeights(path string, n *swnet.Net) (*swproto.Weights, error) {
 	return &swproto.Weights{Param: p, Unshared: true}, nil
 }
 
-// parseWeight takes the path of a weight's dataset apart. A layer's name may have slashes of its own.
+// parseWeight splits the path of a weight's dataset. A layer's name may contain slashes.
 func parseWeight(path string) (layer string, index int, ok bool) {
 	cut := strings.LastIndexByte(path, '/')
 	layer, ok = strings.CutPrefix(path[:cut], "/data/")
