@@ -2,7 +2,7 @@ package data
 
 import "github.com/swcaffe/swcaffe/blob"
 
-// ChannelMeans returns the mean of each channel of a mean image, of which b holds channels x height x width values or more.
+// ChannelMeans returns the mean of each channel of a mean image. b holds at least channels x height x width values.
 func ChannelMeans(b *blob.Blob, channels int) []float64 {
 	plane := b.CountFrom(b.NumAxes() - 2)
 	means := make([]float64, channels)

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Datum is Caffe's record of a database: channels x height x width values, as bytes in Data or as floats, with a
-// label; or, if Encoded, a whole image file in Data. It is read without copying: Data is a part of the message.
+// Datum is a record of a Caffe database: channels x height x width values, as bytes in Data or as floats in Floats, with a label.
+// An encoded Datum holds a whole image file in Data. Unmarshal does not copy: Data is a slice of the serialised message.
 type Datum struct {
 	Channels, Height, Width int
 	Data                    []byte
@@ -40,8 +40,8 @@ func (d *Datum) Unmarshal(b []byte) error {
 	return nil
 }
 
-// field reads one field and returns the length of its value. Unknown fields, and known ones with another wire type,
-// are skipped as protobuf does.
+// field reads one field and returns the length of its value. As in protobuf, it skips unknown fields, and known fields with
+// another wire type.
 func (d *Datum) field(num protowire.Number, typ protowire.Type, b []byte) (int, error) {
 	var n int
 	switch {

@@ -1,14 +1,13 @@
-// Package data brings training data to a net: databases of Datums (LMDB, LevelDB), image files and windows of them,
-// Caffe's transform_param, and the prefetcher that keeps the trainer fed.
+// Package data brings training data to a net. Its central type is the Prefetcher, which keeps the trainer supplied with batches.
 //
-// Data flows through three parts. A Source hands out raw records in order, and starts again at its end. A Decoder makes
-// pixels of a record, and the Transformer writes them, cropped, mirrored, mean-subtracted and scaled, where a batch
-// wants them. The Prefetcher joins the three: one goroutine reads, several decode and transform, the trainer takes
-// finished batches.
+// Data flows through three parts. A Source delivers raw records in order and starts again after the last one: it reads a database
+// (LMDB or LevelDB), a list of image files, or windows of images. A Decoder turns a record into pixels. The Transformer applies
+// transform_param: it crops, mirrors, subtracts the mean, scales and writes the result into a batch. The Prefetcher joins the
+// three: one goroutine reads, several decode and transform, and the trainer takes finished batches.
 //
-// Nothing depends on the number or speed of the goroutines: records keep their order, and the random draws of a
-// record (crop, mirror) are a function of the seed and of the record's position in the stream. A position is a
-// number of records since the start, which is also how a stopped run continues.
+// The batches do not depend on the number or speed of the goroutines. Records keep their order, and the random draws for a record
+// (crop, mirror) are a function of the seed and the record's position in the stream. A position counts records since the start of
+// training; a resumed run continues from it.
 //
-// Channels are in B, G, R order, as in Caffe, since OpenCV reads images so.
+// Channels are in B, G, R order, as in Caffe, because OpenCV reads images in this order.
 package data

@@ -12,14 +12,14 @@ import (
 	"github.com/swcaffe/swcaffe/data/regular"
 )
 
-// ImageList is a Source of image files named in a text file, one "path label" a line, in the order of the file or
-// shuffled anew in each epoch. Its records have a name and a label; the file is read when it is decoded.
+// ImageList is a Source of image files listed in a text file, one "path label" a line. It keeps the order of the file, or
+// shuffles it anew in each epoch. A record holds the image's name and label; the Decoder reads the image file.
 type ImageList struct {
 	items   []imageItem
 	shuffle bool
 	seed    uint64
-	order   []int  // of the present epoch
-	epoch   uint64 // whose order that is
+	order   []int  // of the current epoch
+	epoch   uint64 // the epoch that order belongs to
 	item    uint64 // position in the stream
 }
 
@@ -28,8 +28,8 @@ type imageItem struct {
 	label int
 }
 
-// OpenImageList reads the list in file; root is put before each path as it is. A list of paths alone gives every image label 0, as in
-// Caffe. The order of an epoch is a function of seed and epoch.
+// OpenImageList reads the list in file and prepends root to each path, without adding a slash. A list without labels gives every
+// image label 0, as in Caffe. The order of an epoch is a function of seed and epoch.
 func OpenImageList(file, root string, shuffle bool, seed uint64) (*ImageList, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -37,7 +37,7 @@ func OpenImageList(file, root string, shuffle bool, seed uint64) (*ImageList, er
 	}
 	defer f.Close()
 	s := &ImageList{shuffle: shuffle, seed: seed}
-	var bare, labelled string // the last line of each kind
+	var bare, labelled string // the last line without and with a label
 	lines := bufio.NewScanner(f)
 	read := 0
 	for n := 1; lines.Scan(); n++ {
@@ -71,13 +71,13 @@ func OpenImageList(file, root string, shuffle bool, seed uint64) (*ImageList, er
 	return s, nil
 }
 
-// cutLabel cuts a line into a path and a label; what has no blanks is a path with label 0.
+// cutLabel cuts a line into a path and a label. A line without blanks is a path with label 0.
 func cutLabel(line string) (path string, label int, err error) {
 	blank := strings.LastIndexAny(line, " \t")
 	if blank < 0 {
 		return line, 0, nil
 	}
-	wide, err := strconv.ParseInt(line[blank+1:], 10, 32) // as many bits as a Datum's label has
+	wide, err := strconv.ParseInt(line[blank+1:], 10, 32) // a Datum's label has 32 bits
 	if err != nil {
 		return "", 0, fmt.Errorf("%q is not a path, a space and an integer label of 32 bits", line)
 	}
@@ -87,7 +87,7 @@ func cutLabel(line string) (path string, label int, err error) {
 // Len returns the number of images.
 func (s *ImageList) Len() int { return len(s.items) }
 
-// arrange sets the order of an epoch.
+// arrange sets the order of the images for an epoch.
 func (s *ImageList) arrange(epoch uint64) {
 	s.epoch = epoch
 	for i := range s.order {
@@ -120,7 +120,7 @@ func (s *ImageList) Seek(item uint64) error {
 // Close implements Source.
 func (s *ImageList) Close() error { return nil }
 
-// ImageDecoder reads the image files that records name. Height and Width, if not 0, are the size to scale them to.
+// ImageDecoder reads the image files that records name. It resizes them to Height x Width unless these are 0.
 type ImageDecoder struct {
 	Height, Width int
 	Mode          imageio.Mode

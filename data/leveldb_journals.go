@@ -12,12 +12,13 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/storage"
 )
 
-// goleveldb reads the one journal that it leaves itself. Of LevelDB's databases it would miss records, for two reasons:
-// opened for reading, it stops with EOF at a second journal; and it skips the records of a journal whose sequence numbers
-// lie below the manifest's, though LevelDB counts in the manifest what has gone to the present journal as well. So levelDir
-// shows it one journal that holds the records of all journals that count, with new sequence numbers.
+// goleveldb misreads the journals of databases that LevelDB wrote, and would lose records, for two reasons. Opened for reading,
+// it stops with EOF at a second journal. And it skips the records of a journal whose sequence numbers lie below the manifest's,
+// although LevelDB's manifest also counts the records of the current journal. Therefore levelDir shows goleveldb a single
+// journal. It holds the records of all live journals, with new sequence numbers.
 
-// firstSequence is the new sequence number of the first record, beyond all that LevelDB gets to, and half of what 56 bits hold.
+// firstSequence is the new sequence number of the first record. It lies above all numbers that LevelDB reaches, and in the middle
+// of the 56-bit range.
 const firstSequence = 1 << 55
 
 // liveJournals returns the journals whose records are not in tables yet, the oldest first.
@@ -35,8 +36,8 @@ func (d levelDir) liveJournals() ([]storage.FileDesc, error) {
 	return fds, nil
 }
 
-// manifest reads of the manifest which journals count: the number of the oldest, and that of one more, 0 if there is none. A record that
-// holds something else than its fields is an error, as with LevelDB; goleveldb would make buffers of any length that stands there.
+// manifest returns the numbers of the live journals: of the oldest one, and of one earlier journal, 0 if there is none. A
+// malformed record is an error, as in LevelDB; goleveldb would allocate buffers of whatever length the record states.
 func (d levelDir) manifest() (oldest, previous int64, err error) {
 	fd, err := d.GetMeta()
 	if err != nil {
@@ -53,7 +54,7 @@ func (d levelDir) manifest() (oldest, previous int64, err error) {
 	return oldest, previous, err
 }
 
-// Tags of the fields of a manifest's records, and how many numbers and then strings follow each.
+// Tags of the fields in a manifest record, and the count of numbers and of strings that follow each.
 const (
 	manifestComparer, manifestJournal, manifestNextFile, manifestSequence = 1, 2, 3, 4
 	manifestCompacted, manifestDeleted, manifestAdded, manifestPrevious   = 5, 6, 7, 9
@@ -95,7 +96,7 @@ func manifestJournals(manifest io.Reader) (oldest, previous int64, err error) {
 	}
 }
 
-// manifestField reads the field that b begins with: its tag, its first number, and what comes after it.
+// manifestField decodes the first field of b: its tag, its first number, and the bytes after the field.
 func manifestField(b []byte) (tag uint64, number int64, rest []byte, ok bool) {
 	next := func() uint64 {
 		v, n := binary.Uvarint(b)
@@ -124,14 +125,14 @@ func manifestField(b []byte) (tag uint64, number int64, rest []byte, ok bool) {
 	return tag, number, b, ok
 }
 
-// mergedJournals is a journal of the records of others. As in those, records that are damaged are left out.
+// mergedJournals reads as one journal with the records of several. Like goleveldb, it drops damaged records.
 type mergedJournals struct {
 	dir      levelDir
 	rest     []storage.FileDesc // not opened yet
-	file     storage.Reader     // the one that is read
+	file     storage.Reader     // the open journal
 	records  *journal.Reader
 	record   bytes.Buffer
-	sequence uint64 // entries so far
+	sequence uint64 // number of entries so far
 	out      bytes.Buffer
 	writer   *journal.Writer
 }
@@ -173,7 +174,7 @@ func (m *mergedJournals) next() error {
 	m.record.Reset()
 	if _, err := m.record.ReadFrom(r); err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil // of a damaged record
+			return nil // the record is damaged: dropped
 		}
 		return err
 	}
@@ -187,8 +188,8 @@ func (m *mergedJournals) next() error {
 	return m.writer.Flush()
 }
 
-// renumbered gives a batch, which begins with a sequence number of 8 bytes and a number of entries of 4, its new sequence number. What is too
-// short for that stays, for goleveldb to leave it out.
+// renumbered replaces the sequence number of a batch. A batch starts with an 8-byte sequence number and a 4-byte entry count. It
+// leaves shorter batches unchanged, for goleveldb to drop.
 func (m *mergedJournals) renumbered(batch []byte) []byte {
 	if len(batch) >= 12 {
 		binary.LittleEndian.PutUint64(batch, firstSequence+m.sequence)
@@ -197,7 +198,7 @@ func (m *mergedJournals) renumbered(batch []byte) []byte {
 	return batch
 }
 
-// Close closes the journal that is read.
+// Close closes the open journal.
 func (m *mergedJournals) Close() error {
 	f := m.file
 	m.file = nil
@@ -209,6 +210,6 @@ func (m *mergedJournals) Close() error {
 
 var errOnlyForward = errors.New("data: a journal is read from its beginning to its end")
 
-// Seek and ReadAt are there for storage.Reader; goleveldb calls neither for journals.
+// Seek and ReadAt complete storage.Reader. goleveldb calls neither for journals.
 func (m *mergedJournals) Seek(int64, int) (int64, error)    { return 0, errOnlyForward }
 func (m *mergedJournals) ReadAt([]byte, int64) (int, error) { return 0, errOnlyForward }

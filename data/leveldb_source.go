@@ -8,12 +8,12 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/opt"
 )
 
-// levelEntries walks over a LevelDB. Its keys and values are valid until the next move.
+// levelEntries iterates over a LevelDB. Its keys and values are valid until the next move.
 type levelEntries struct {
 	iterator.Iterator
 	db     *leveldb.DB
 	path   string
-	broken error // by a panic
+	broken error // set after a panic of goleveldb
 }
 
 func openLevelDB(path string) (Source, error) {
@@ -44,7 +44,7 @@ func newLevelEntries(d levelDir) (e *levelEntries, err error) {
 	return &levelEntries{Iterator: db.NewIterator(nil, &opt.ReadOptions{DontFillCache: true}), db: db, path: d.path}, nil
 }
 
-// damaged turns a panic of goleveldb, which trusts numbers in records whose checksums are right, into an error.
+// damaged turns a panic of goleveldb into an error. goleveldb trusts the numbers in records with correct checksums.
 func damaged(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("the database is damaged: %v", r)

@@ -14,8 +14,8 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/storage"
 )
 
-// levelDir gives goleveldb the files of a database directory and nothing else: no LOCK, no LOG, no write of any kind,
-// so that databases on read-only media and in other people's directories can be read. Of several journals it makes one
+// levelDir is a read-only view of a database directory for goleveldb: without LOCK or LOG, and without writing anything.
+// Databases on read-only media, and in other people's directories, can therefore be read. It merges several journals into one
 // (leveldb_journals.go).
 type levelDir struct{ path string }
 
@@ -41,7 +41,7 @@ func (levelDir) Create(storage.FileDesc) (storage.Writer, error) { return nil, e
 func (levelDir) Remove(storage.FileDesc) error                   { return errReadOnly }
 func (levelDir) Rename(storage.FileDesc, storage.FileDesc) error { return errReadOnly }
 
-// GetMeta returns the manifest that the file CURRENT names.
+// GetMeta returns the manifest named by the file CURRENT.
 func (d levelDir) GetMeta() (storage.FileDesc, error) {
 	text, err := regular.ReadFile(filepath.Join(d.path, "CURRENT"))
 	if err != nil {
@@ -54,7 +54,7 @@ func (d levelDir) GetMeta() (storage.FileDesc, error) {
 	return fd, nil
 }
 
-// List implements storage.Storage. Instead of all journals there is one, called like the newest that counts.
+// List implements storage.Storage. It lists one journal, under the number of the newest live one.
 func (d levelDir) List(types storage.FileType) ([]storage.FileDesc, error) {
 	fds, err := d.files(types &^ storage.TypeJournal)
 	if err != nil || types&storage.TypeJournal == 0 {
@@ -82,7 +82,7 @@ func (d levelDir) files(types storage.FileType) ([]storage.FileDesc, error) {
 	return fds, nil
 }
 
-// Open implements storage.Storage. The journal that List names has the records of all.
+// Open implements storage.Storage. The listed journal holds the records of all live journals.
 func (d levelDir) Open(fd storage.FileDesc) (storage.Reader, error) {
 	if fd.Type != storage.TypeJournal {
 		return d.openFile(fd)
@@ -94,7 +94,7 @@ func (d levelDir) Open(fd storage.FileDesc) (storage.Reader, error) {
 	return &mergedJournals{dir: d, rest: live}, nil
 }
 
-// openFile opens a file. Tables of older databases end in .sst.
+// openFile opens a file. Older databases name their tables .sst.
 func (d levelDir) openFile(fd storage.FileDesc) (storage.Reader, error) {
 	f, err := regular.Open(filepath.Join(d.path, fd.String()))
 	if errors.Is(err, fs.ErrNotExist) && fd.Type == storage.TypeTable {
@@ -111,8 +111,8 @@ func (d levelDir) openFile(fd storage.FileDesc) (storage.Reader, error) {
 	return f, nil
 }
 
-// checkFooter checks that the blocks that a table's footer names lie in the file. Everything else in a table has a
-// checksum, but of these lengths goleveldb makes buffers at once, however large they are.
+// checkFooter checks that the blocks named by a table's footer lie in the file. A checksum protects everything else in a table,
+// but goleveldb allocates buffers of the footer's lengths without a check.
 func checkFooter(f *os.File) error {
 	const footer, trailer = 48, 5
 	info, err := f.Stat()
@@ -142,7 +142,7 @@ func checkFooter(f *os.File) error {
 	return nil
 }
 
-// parseLevelName reads MANIFEST-000002, 000003.log, 000005.ldb and the like.
+// parseLevelName parses names such as MANIFEST-000002, 000003.log and 000005.ldb.
 func parseLevelName(name string) (storage.FileDesc, bool) {
 	kind, digits := storage.FileType(0), ""
 	if rest, ok := strings.CutPrefix(name, "MANIFEST-"); ok {

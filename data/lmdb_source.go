@@ -2,7 +2,7 @@ package data
 
 import "github.com/swcaffe/swcaffe/data/lmdb"
 
-// lmdbEntries walks over an LMDB.
+// lmdbEntries iterates over an LMDB.
 type lmdbEntries struct {
 	*lmdb.Cursor
 	db *lmdb.DB

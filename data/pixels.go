@@ -6,8 +6,8 @@ import (
 	"github.com/swcaffe/swcaffe/data/imageio"
 )
 
-// Pixels are the values of one image: Bytes, or Floats where Bytes is nil. Element (channel c, row y, column x) is at
-// c*StrideC + y*StrideY + x*StrideX.
+// Pixels are the values of one image, in Bytes or, if Bytes is nil, in Floats. The element at channel c, row y, column x has
+// index c*StrideC + y*StrideY + x*StrideX.
 type Pixels struct {
 	Channels, Height, Width   int
 	StrideC, StrideY, StrideX int
@@ -15,7 +15,7 @@ type Pixels struct {
 	Floats                    []float32
 }
 
-// imagePixels returns the pixels of an image, which shares its storage.
+// imagePixels returns the pixels of an image. They share the image's storage.
 func imagePixels(im *imageio.Image) Pixels {
 	return Pixels{
 		Channels: im.Channels, Height: im.Height, Width: im.Width,
@@ -24,7 +24,7 @@ func imagePixels(im *imageio.Image) Pixels {
 	}
 }
 
-// Pixels returns the values of a datum; they share its storage, or are decoded as mode says if it holds an image file.
+// Pixels returns the values of a datum. They share its storage; an encoded datum is decoded as mode says.
 func (d *Datum) Pixels(mode imageio.Mode) (Pixels, error) {
 	if d.Encoded {
 		im, err := imageio.Decode(d.Data, mode)

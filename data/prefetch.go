@@ -10,16 +10,16 @@ import (
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
-// Decoder makes pixels and a label of a record. It is called by several goroutines at once, each with records and
-// scratch of its own; the pixels may alias both.
+// Decoder turns a record into pixels and a label. Several goroutines call it at once, each with its own record and scratch. The
+// pixels may alias both.
 type Decoder interface {
 	Decode(r *Record, scratch *Scratch) (p Pixels, label int, err error)
 }
 
-// Scratch is what a goroutine keeps from one Decode to the next.
+// Scratch is memory that a goroutine reuses from one Decode to the next.
 type Scratch struct{ Datum Datum }
 
-// DatumDecoder decodes records that are serialised Datums.
+// DatumDecoder decodes records that hold a serialised Datum.
 type DatumDecoder struct{ Transformer *Transformer }
 
 // Decode implements Decoder.
@@ -31,22 +31,22 @@ func (d DatumDecoder) Decode(r *Record, s *Scratch) (Pixels, int, error) {
 	return p, s.Datum.Label, err
 }
 
-// Config says what a Prefetcher does.
+// Config configures a Prefetcher.
 type Config struct {
 	Source      Source // owned by the Prefetcher from now on
 	Decoder     Decoder
 	Transformer *Transformer
 	BatchSize   int
-	Ahead       int    // batches kept ready
-	Seed        uint64 // of random crops and mirrors
-	Skip        uint64 // records passed over at the start
-	// First and Stride are for workers that share a stream: batch k is the BatchSize items from k*Stride + First. A Stride of 0
-	// is BatchSize.
+	Ahead       int    // number of batches prepared in advance
+	Seed        uint64 // seed of random crops and mirrors
+	Skip        uint64 // number of records to skip at the start
+	// First and Stride divide a stream among workers: batch k is the BatchSize items from k*Stride + First on. Stride 0 means
+	// BatchSize.
 	First, Stride int
-	Workers       int // goroutines that decode; 0: one a processor
+	Workers       int // number of decoding goroutines; 0: one per processor
 }
 
-// Batch is BatchSize transformed items: Data is items x channels x height x width, Labels one an item.
+// Batch is BatchSize transformed items: Data is items x channels x height x width, Labels has one value an item.
 type Batch struct {
 	Shape  [4]int
 	Data   []float32
@@ -57,30 +57,30 @@ type Batch struct {
 	pending sync.WaitGroup
 	mu      sync.Mutex
 	badItem int
-	err     error // of the first bad item
+	err     error // error of the first bad item
 }
 
-// Prefetcher prepares batches ahead of their use. Its batches, buffers included, are reused.
+// Prefetcher prepares batches ahead of their use. It reuses batches with their buffers.
 type Prefetcher struct {
 	Config
 	shape    [4]int
-	position uint64 // items handed out, to all workers
+	position uint64 // items delivered, to all workers
 	waited   time.Duration
-	scratch  Scratch // of the reading goroutine
+	scratch  Scratch // scratch of the reading goroutine
 
 	batches []*Batch
-	held    *Batch // handed out by the last Next
+	held    *Batch // the batch returned by the last Next
 	err     error
 
 	running bool
 	stop    chan struct{}
-	free    chan *Batch // may be filled
-	ready   chan *Batch // in order; being filled or full
+	free    chan *Batch // batches free to be filled
+	ready   chan *Batch // batches in order, full or being filled
 	tasks   chan task
 	done    sync.WaitGroup
 }
 
-// NewPrefetcher reads the first record to know the shape of a batch. Goroutines start with the first Next.
+// NewPrefetcher reads the first record to find the shape of a batch. The first Next starts the goroutines.
 func NewPrefetcher(c Config) (_ *Prefetcher, err error) {
 	defer pages.Catch(&err)
 	if c.Workers == 0 {
@@ -121,28 +121,27 @@ func (p *Prefetcher) inferShape(r *Record) error {
 	return nil
 }
 
-// valuesOf returns the values that an item of a batch takes, with a record's bookkeeping.
+// valuesOf returns the number of float32 values that an item's memory corresponds to, bookkeeping of its record included.
 func valuesOf(shape [4]int) int {
 	return shape[1]*shape[2]*shape[3] + int(unsafe.Sizeof(Record{}))/4 + 1
 }
 
-// Shape returns items x channels x height x width of the first batch. Later ones may differ: each has the shape of its
-// first item.
+// Shape returns items x channels x height x width of the first batch. Later batches may differ: the first item of each decides.
 func (p *Prefetcher) Shape() [4]int { return p.shape }
 
-// Position returns the number of items handed out, to all workers that share the stream.
+// Position returns the number of items delivered to all workers that share the stream.
 func (p *Prefetcher) Position() uint64 { return p.position }
 
-// Waited returns the time for which Next had to wait for data since the start.
+// Waited returns the total time that Next has waited for data.
 func (p *Prefetcher) Waited() time.Duration { return p.waited }
 
-// SetPosition makes item number items, plus First, the first of the next batch.
+// SetPosition moves the stream: the next batch starts with item items + First.
 func (p *Prefetcher) SetPosition(items uint64) {
 	p.halt()
 	p.position, p.err = items, nil
 }
 
-// Next returns the next batch, which is valid until the following Next. An error sticks.
+// Next returns the next batch, which is valid until the following Next. After an error, every Next returns it.
 func (p *Prefetcher) Next() (*Batch, error) {
 	if p.err != nil {
 		return nil, p.err
@@ -190,7 +189,7 @@ func (p *Prefetcher) start() {
 	}
 }
 
-// halt stops the goroutines and waits for them; start begins anew at the position reached by the consumer.
+// halt stops the goroutines and waits for them. start begins again at the consumer's position.
 func (p *Prefetcher) halt() {
 	if !p.running {
 		return

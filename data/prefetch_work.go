@@ -6,13 +6,13 @@ import (
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
-// task asks a worker for items from <= i < to of a batch.
+// task asks a worker for the items from <= i < to of a batch.
 type task struct {
 	batch    *Batch
 	from, to int
 }
 
-// read fills batches with records in stream order and hands their items to the workers. It alone uses the Source.
+// read fills batches with records in stream order and hands their items to the workers. No other goroutine uses the Source.
 func (p *Prefetcher) read() {
 	defer close(p.tasks)
 	at := p.position + uint64(p.First)
@@ -42,7 +42,7 @@ func (p *Prefetcher) read() {
 	}
 }
 
-// fill reads the records of b and makes its first item, which decides the shape.
+// fill reads the records of b and transforms its first item, which decides the batch's shape.
 func (p *Prefetcher) fill(b *Batch) error {
 	for i := range b.records {
 		if err := p.Source.Next(&b.records[i]); err != nil {
@@ -70,7 +70,7 @@ func (p *Prefetcher) fill(b *Batch) error {
 	return p.transform(b, 0, pixels)
 }
 
-// dispatch hands items 1.. of b to the workers, in pieces small enough to keep all of them busy.
+// dispatch hands the items from 1 on to the workers, in tasks small enough to keep all workers busy.
 func (p *Prefetcher) dispatch(b *Batch) bool {
 	piece := max(1, p.BatchSize/(4*p.Workers))
 	for from := 1; from < p.BatchSize; from += piece {
@@ -114,7 +114,7 @@ func (p *Prefetcher) transform(b *Batch, i int, pixels Pixels) error {
 	return nil
 }
 
-// fail keeps the error of the first bad item, whatever the order in which workers find them.
+// fail keeps the error of the first bad item, in whatever order the workers report errors.
 func (b *Batch) fail(item int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -123,7 +123,7 @@ func (b *Batch) fail(item int, err error) {
 	}
 }
 
-// itemError says which item of the stream is bad.
+// itemError adds the record's name and the item's position to an error.
 func itemError(r *Record, item uint64, err error) error {
 	if r.Key != nil {
 		return fmt.Errorf("%s: item %d (key %q): %w", r.Name, item, r.Key, err)

@@ -1,7 +1,7 @@
 package data
 
-// draw returns a uniform number in [0, n) for one purpose of one item: a hash of (seed, item, purpose) by the finaliser
-// of SplitMix64 (Steele, Lea, Flood 2014), so that it does not matter who draws when.
+// draw returns a uniform number in [0, n) for one purpose (crop, mirror) of one item. It hashes (seed, item, purpose) with the
+// finaliser of SplitMix64 (Steele, Lea, Flood 2014), so the order of draws does not matter.
 func draw(seed, item, purpose uint64, n int) int {
 	x := mix(seed + 0x9e3779b97f4a7c15*(item+1))
 	x = mix(x + 0x9e3779b97f4a7c15*(purpose+1))

@@ -11,14 +11,14 @@ import (
 
 // Record is one raw item of a Source.
 type Record struct {
-	Name   string // for messages: the database, or the image file
-	Key    []byte // for messages: the key in the database
-	Raw    []byte // a serialised Datum or the like; the record's own, reused by the next read into it
-	Label  int    // for sources that keep labels beside the data
-	Window Window // for a WindowList: the part of the image to take
+	Name   string // database or image file, for messages
+	Key    []byte // key in the database, for messages
+	Raw    []byte // serialised Datum or file content; the next read into the record reuses it
+	Label  int    // set by sources that keep labels beside the data
+	Window Window // set by a WindowList: the part of the image to use
 }
 
-// Source is an endless stream of records: after the last one comes the first again. It is used by one goroutine.
+// Source is an endless stream of records: the first record follows the last. One goroutine uses it.
 type Source interface {
 	// Next reads the following record into r, reusing its buffer.
 	Next(r *Record) error
@@ -27,7 +27,7 @@ type Source interface {
 	Close() error
 }
 
-// OpenDB opens the database that a data_param names. A missing one is an error, as is an empty one.
+// OpenDB opens the database named by a data_param. A missing or empty database is an error.
 func OpenDB(p *caffepb.DataParameter) (Source, error) {
 	if p.GetSource() == "" {
 		return nil, errors.New("data_param: source is not set")
@@ -43,8 +43,8 @@ func OpenDB(p *caffepb.DataParameter) (Source, error) {
 	return nil, fmt.Errorf("data_param: unknown backend %v (known: LEVELDB, LMDB)", p.GetBackend())
 }
 
-// otherBackend makes of an error that the folder holds a database of another backend, if a file of that is there. LEVELDB being the
-// field's default, a forgotten backend is the likeliest cause.
+// otherBackend adds a hint to an error if the folder holds a database of another backend, recognised by a file's name. LEVELDB is
+// the field's default, so a forgotten backend is the likeliest cause.
 func otherBackend(err error, p *caffepb.DataParameter, file string, backend caffepb.DataParameter_DB) error {
 	if err == nil {
 		return nil
@@ -55,7 +55,7 @@ func otherBackend(err error, p *caffepb.DataParameter, file string, backend caff
 	return fmt.Errorf("%s holds a database of backend %v, not %v: set data_param { backend: %v }", p.GetSource(), backend, p.GetBackend(), backend)
 }
 
-// entries is a database as dbSource walks over it.
+// entries is the interface of a database for dbSource.
 type entries interface {
 	First() bool
 	Next() bool
@@ -69,7 +69,7 @@ type entries interface {
 type dbSource struct {
 	entries
 	path string
-	at   uint64 // entries handed out since First
+	at   uint64 // entries delivered since First
 	size uint64 // number of entries; 0 until it is known
 	item uint64 // position in the stream
 }
@@ -97,7 +97,7 @@ func (s *dbSource) Next(r *Record) error {
 	return s.advance()
 }
 
-// advance goes to the following entry, or to the first one behind the last.
+// advance goes to the following entry, or from the last entry to the first.
 func (s *dbSource) advance() error {
 	s.item++
 	s.at++
@@ -125,7 +125,7 @@ func (s *dbSource) rewind() error {
 	return fmt.Errorf("%s: the database has become empty", s.path)
 }
 
-// Seek implements Source. It walks over keys only, and at most once over the database if its size is known.
+// Seek implements Source. It reads keys only, and passes over the database at most once if its size is known.
 func (s *dbSource) Seek(item uint64) error {
 	if item < s.item {
 		if err := s.rewind(); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// What an item's random draws are for.
+// Purposes of an item's random draws.
 const (
 	drawMirror = iota
 	drawCropY
@@ -19,12 +19,12 @@ const (
 	drawWindow
 )
 
-// Transformer does what a transform_param says (Caffe's DataTransformer):
+// Transformer applies a transform_param, like Caffe's DataTransformer:
 //
 //	y[c][h][w] = (x[c][h+top][w'+left] - mean) * scale,  w' = w, or width-1-w when mirrored
 //
-// where the mean is that of mean_file at the same place of the uncropped image, or the mean_value of the channel. The
-// crop is in the centre, rounded down, in the TEST phase and random in TRAIN; mirroring is random in both.
+// The mean is mean_file's value at the same place of the uncropped image, or the channel's mean_value. The crop is random in the
+// TRAIN phase and central, rounded down, in TEST. Mirroring is random in both.
 type Transformer struct {
 	scale  float32
 	mirror bool
@@ -33,10 +33,10 @@ type Transformer struct {
 	mode   imageio.Mode
 
 	meanFile  string
-	mean      []float32 // of mean_file, channels x height x width
+	mean      []float32 // mean_file's values, channels x height x width
 	meanShape [3]int
 	meanValue []float32
-	tables    [][256]float32 // without mean_file: (byte - mean) * scale, one table, or one a channel
+	tables    [][256]float32 // without mean_file: (byte - mean) * scale, one table for all channels or one per channel
 }
 
 // NewTransformer checks p and reads its mean file.
@@ -98,10 +98,10 @@ func (t *Transformer) readMean() error {
 	return nil
 }
 
-// Mode says how images that a datum holds are to be decoded.
+// Mode says how to decode the image of an encoded datum.
 func (t *Transformer) Mode() imageio.Mode { return t.mode }
 
-// Shape returns channels, height and width of what Transform makes of p; it is an error if p cannot be transformed.
+// Shape returns channels, height and width of the result for p. An image that cannot be transformed is an error.
 func (t *Transformer) Shape(p Pixels) (shape [3]int, err error) {
 	if t.crop > p.Height || t.crop > p.Width {
 		return shape, fmt.Errorf("crop_size %d is larger than the data: height %d, width %d", t.crop, p.Height, p.Width)
@@ -119,8 +119,8 @@ func (t *Transformer) Shape(p Pixels) (shape [3]int, err error) {
 	return [3]int{p.Channels, p.Height, p.Width}, nil
 }
 
-// Transform writes p, transformed, to dst, which holds the values of shape (channels x height x width), the shape of
-// the batch. Random draws depend on seed and item only.
+// Transform writes p, transformed, to dst. shape is the batch's channels x height x width, the size of dst. Random draws depend
+// on seed and item only.
 func (t *Transformer) Transform(dst []float32, shape [3]int, p Pixels, seed, item uint64) error {
 	own, err := t.Shape(p)
 	if err != nil {
@@ -180,7 +180,7 @@ func (t *Transformer) channelMean(c int) float32 {
 	return t.meanValue[c]
 }
 
-// lookUp writes the table's entries for every stride-th byte of src to row.
+// lookUp writes table[src[i*stride]] to row[i].
 func lookUp(row []float32, src []byte, stride int, table *[256]float32) {
 	if stride == 1 {
 		for i, v := range src[:len(row)] {
@@ -193,7 +193,7 @@ func lookUp(row []float32, src []byte, stride int, table *[256]float32) {
 	}
 }
 
-// gather writes every stride-th value of src to row.
+// gather writes src[i*stride] to row[i].
 func gather[T byte | float32](row []float32, src []T, stride int) {
 	for i, at := 0, 0; i < len(row); i, at = i+1, at+stride {
 		row[i] = float32(src[at])

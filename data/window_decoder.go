@@ -11,10 +11,10 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// WindowDecoder makes crop_size x crop_size pixels of the windows that a WindowList draws. A window is cut out of its
-// image and warped to the crop's size. context_pad enlarges it first, so that after warping there are that many pixels
-// around it, and crop_mode "square" makes it a square around its centre; what then lies outside of the image is 0 in
-// the result. Elsewhere it holds (pixel - mean) * scale, with the mean_file's centre or the mean_value.
+// WindowDecoder turns a window of a WindowList into crop_size x crop_size pixels. It cuts the window out of its image and warps
+// it to the crop's size. context_pad first enlarges the window, so that the warped result has this many pixels around it.
+// crop_mode "square" first makes the window a square around its centre. Outside the image the result is 0; elsewhere it is (pixel
+// - mean) * scale, with the central crop of the mean_file, or with the mean_value.
 type WindowDecoder struct {
 	t       *Transformer
 	size    int
@@ -23,8 +23,8 @@ type WindowDecoder struct {
 	scale   float32
 }
 
-// NewWindowDecoder checks p. crop_size and the mean are those of transform_param, which t was made of; the scale is
-// window_data_param's, as in Caffe.
+// NewWindowDecoder checks p. crop_size and the mean come from transform_param, through t; the scale comes from window_data_param,
+// as in Caffe.
 func NewWindowDecoder(p *caffepb.WindowDataParameter, t *Transformer) (*WindowDecoder, error) {
 	d := &WindowDecoder{t: t, size: t.crop, context: int(p.GetContextPad()), square: p.GetCropMode() == "square", scale: p.GetScale()}
 	switch {
@@ -44,7 +44,7 @@ func NewWindowDecoder(p *caffepb.WindowDataParameter, t *Transformer) (*WindowDe
 	return d, nil
 }
 
-// placed says which part of an image is warped to which size, and where in the crop it goes.
+// placed is a part of an image, the size to warp it to, and the result's place in the crop.
 type placed struct {
 	x1, y1, x2, y2 int
 	height, width  int
@@ -86,7 +86,7 @@ func (d *WindowDecoder) Decode(r *Record, s *Scratch) (Pixels, int, error) {
 	}, r.Label, nil
 }
 
-// place does the arithmetic of context and squares, in float32 and with Caffe's rounding.
+// place computes context and squares in float32, with Caffe's rounding.
 func (d *WindowDecoder) place(w Window, im *imageio.Image) placed {
 	p := placed{x1: w.X1, y1: w.Y1, x2: w.X2, y2: w.Y2, height: d.size, width: d.size}
 	if d.context == 0 && !d.square {

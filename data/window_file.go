@@ -10,7 +10,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// windowReader reads Caffe's window files, words between white space:
+// windowReader reads Caffe's window files. They are words between white space:
 //
 //	# image_index
 //	image_path
@@ -18,7 +18,7 @@ import (
 //	num_windows
 //	class_index overlap x1 y1 x2 y2, once a window
 //
-// and so on for every image; indices count up from 0.
+// and so on for every image. The indices count from 0.
 type windowReader struct {
 	words
 	param *caffepb.WindowDataParameter
@@ -84,7 +84,7 @@ func (r *windowReader) image() error {
 	return nil
 }
 
-// window reads a window and puts it where its overlap says; between the thresholds it is left out.
+// window reads a window and adds it to the foreground or background by its overlap. It drops windows between the two thresholds.
 func (r *windowReader) window(image int) error {
 	w := windowItem{image: image}
 	var err error
@@ -121,7 +121,7 @@ type words struct {
 	line int
 }
 
-// spaces stand between words.
+// spaces separate words.
 const spaces = " \t\r\n\v\f"
 
 // next returns the following word; ok is false at the end.
@@ -141,7 +141,7 @@ func (w *words) next() (word string, ok bool) {
 	return word, word != ""
 }
 
-// number reads an integer; what says which.
+// number reads an integer; what names it in errors.
 func (w *words) number(what string) (int, error) {
 	word, ok := w.next()
 	if !ok {

@@ -8,16 +8,16 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// Window is a part of an image: X1..X2 x Y1..Y2, both ends within. Mirror says that it is to be flipped.
+// Window is the part X1..X2 x Y1..Y2 of an image, both ends included. Mirror: flip it horizontally.
 type Window struct {
 	X1, Y1, X2, Y2 int
 	Mirror         bool
 }
 
-// WindowList is a Source of windows drawn at random from the images of a window file, as R-CNN (Girshick et al. 2014)
-// trains with them: of each batch the last int(batch*fg_fraction) windows are drawn from the foreground, those whose
-// overlap with an object is fg_threshold or more, the others from the background, those below bg_threshold, whose
-// label is 0. What is drawn is a function of the seed and of the position in the stream.
+// WindowList is a Source of windows drawn at random from the images of a window file, for training as in R-CNN (Girshick et al.
+// 2014). The last int(batch*fg_fraction) windows of each batch come from the foreground: windows whose overlap with an object is
+// fg_threshold or more. The others come from the background: overlap below bg_threshold, label 0. The draws depend only on the
+// seed and the position in the stream.
 type WindowList struct {
 	images                 []windowImage
 	foreground, background []windowItem
@@ -29,7 +29,7 @@ type WindowList struct {
 
 type windowImage struct {
 	path string
-	file []byte // with cache_images: what the file holds
+	file []byte // with cache_images: the content of the file
 }
 
 type windowItem struct {
@@ -37,10 +37,10 @@ type windowItem struct {
 	x1, y1, x2, y2 int
 }
 
-// mostText bounds the bytes of a window file, so that a device without an end is an error.
+// mostText limits the bytes of a window file, so that an endless device is an error.
 const mostText = 1 << 28
 
-// OpenWindowList reads the window file that p names. With mirror half of the windows are flipped.
+// OpenWindowList reads the window file named by p. With mirror, half of the windows are flipped.
 func OpenWindowList(p *caffepb.WindowDataParameter, mirror bool, seed uint64) (*WindowList, error) {
 	if p.GetSource() == "" {
 		return nil, errors.New("window_data_param: source is not set")
@@ -70,7 +70,7 @@ func OpenWindowList(p *caffepb.WindowDataParameter, mirror bool, seed uint64) (*
 	return s, nil
 }
 
-// Next implements Source. The record is named after its image; Raw is the image's file if images are cached.
+// Next implements Source. The record's name is its image's path. Raw is the content of the image file if images are cached.
 func (s *WindowList) Next(r *Record) error {
 	from := s.background
 	if int(s.item%uint64(s.batch)) >= s.batch-s.fromForeground {

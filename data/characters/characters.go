@@ -1,10 +1,10 @@
-// Package characters turns a text into numbers for a character-level recurrent net: a code for each character, and several
-// parts of the text side by side, so that each step of the net reads one character of every part.
+// Package characters prepares a text for a character-level recurrent net. Each character gets a code. Split cuts the text into
+// parts and lays them side by side, so that each time step of the net reads one character of every part.
 package characters
 
 import "fmt"
 
-// Codes is the number of characters that have a code: the line feed and the printable ones of ASCII.
+// Codes is the number of characters with a code: the line feed and the printable ASCII characters.
 const Codes = 96
 
 // Code returns the code of a character: 0 for a line feed, 1 for a space, up to 95 for '~'.
@@ -26,16 +26,17 @@ func Character(code int) byte {
 	return byte(code-1) + ' '
 }
 
-// Streams holds parts of a text, step by step: Steps rows of N values.
+// Streams holds the parts of a text in time order: Steps rows of N values, one column a part.
 type Streams struct {
 	Steps, N int
-	Input    []float32 // codes
-	Target   []float32 // the codes that follow
-	Cont     []float32 // 0 where a part begins, else 1, as recurrent layers want it
+	Input    []float32 // codes of the characters read
+	Target   []float32 // codes of the characters to predict: each the successor of its input
+	Cont     []float32 // the cont input of recurrent layers: 0 at the first character of a part, else 1
 }
 
-// Split cuts a text into n parts of equal length and lays them side by side. The last character of a part has the first of
-// the next for a target, so that n parts of s steps take n*s+1 characters; what is left behind them is left out.
+// Split cuts a text into n parts of equal length and lays them side by side. The last character of a part is predicted from the
+// first character of the next part, so n parts of s steps need n*s+1 characters. Surplus characters at the end of the text are
+// dropped.
 func Split(text []byte, n int) (*Streams, error) {
 	if n < 1 || len(text) <= n {
 		return nil, fmt.Errorf("%d characters cannot be cut into %d parts of one character and its successor", len(text), n)

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// warp maps points of an outline to pixels: (x, y) -> affine(x, y) + bend, where the shift along x is a sine of y and the
-// shift along y a sine of x.
+// warp maps points of an outline to pixels: (x, y) -> affine(x, y) + bend. The bend's shift along x is a sine of y, its shift
+// along y a sine of x.
 type warp struct {
 	xx, xy, yx, yy, x0, y0 float64
 	bendX, bendY           wave
@@ -18,8 +18,8 @@ func (w wave) at(v float64) float64 { return w.amplitude * math.Sin(w.frequency*
 
 var identity = warp{xx: 1, yy: 1}
 
-// newWarp draws a warp for outlines one unit high around the origin: turned, sheared, scaled, moved off the centre by
-// up to 2.5 pixels and bent by up to 1.2.
+// newWarp draws a random warp for outlines one unit high around the origin: rotated, sheared, scaled, shifted by up to 2.5 pixels
+// and bent by up to 1.2 pixels.
 func newWarp(rng *rand.Rand) warp {
 	sin, cos := math.Sincos(uniform(rng, -0.27, 0.27))
 	shear := uniform(rng, -0.25, 0.25)
@@ -42,7 +42,7 @@ func (w *warp) apply(p point) point {
 	}
 }
 
-// crossingLine returns a thin bar somewhere in the image, in pixels: a stroke that does not belong to the digit.
+// crossingLine returns a thin bar at a random place, in pixels: a distracting stroke outside the digit.
 func crossingLine(rng *rand.Rand) []point {
 	sin, cos := math.Sincos(uniform(rng, 0, math.Pi))
 	offset := Size * uniform(rng, -0.4, 0.4)
@@ -54,8 +54,8 @@ func crossingLine(rng *rand.Rand) []point {
 	return []point{corner(-1, -1), corner(1, -1), corner(1, 1), corner(-1, 1)}
 }
 
-// restroke makes strokes thicker or thinner: it blurs the plane and cuts the result at a random level. A low cut dilates,
-// a high one erodes.
+// restroke makes strokes thicker or thinner: it blurs the plane and thresholds it at a random level. A low threshold dilates, a
+// high one erodes.
 func (p *plane) restroke(rng *rand.Rand) {
 	cut, gain := uniform(rng, 0.1, 0.35), uniform(rng, 1.8, 4)
 	sharp := *p
@@ -67,7 +67,7 @@ func (p *plane) restroke(rng *rand.Rand) {
 	}
 }
 
-// blurred is the mean of the 3x3 pixels around (x, y) that are in the image, with weights 1/(1+distance^2).
+// blurred is the weighted mean of the 3x3 pixels around (x, y) inside the image, with weights 1/(1+distance^2).
 func (p *plane) blurred(x, y int) float64 {
 	var sum, weight float64
 	for v := max(0, y-1); v <= min(Size-1, y+1); v++ {

@@ -93,10 +93,10 @@ func outline(f *sfnt.Font, char rune) glyph {
 
 func toFloat(v fixed.Int26_6) float32 { return float32(v) / 64 }
 
-// mix is the point that lies the share t of the way from a to b.
+// mix interpolates between the points a and b: a at t = 0, b at t = 1.
 func mix(a, b point, t float32) point { return point{a.x + t*(b.x-a.x), a.y + t*(b.y-a.y)} }
 
-// pieces is how many straight lines a curve becomes, and a line too, so that it can bend.
+// pieces is the number of straight segments in a flattened curve. Lines get as many, so that a warp can bend them.
 const pieces = 6
 
 // appendCurve flattens the cubic Bezier curve with ends from and to and control points a and b. Lines and quadratic

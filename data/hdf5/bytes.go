@@ -5,18 +5,19 @@ import (
 	"fmt"
 )
 
-// undefined is the address of what a file does not have. Files with addresses of fewer bytes have as many bits of it.
+// undefined is the address of an absent structure: all bits set. In files with shorter addresses, it has all bits of such an
+// address set.
 const undefined = ^uint64(0)
 
-// damaged makes the error of a file that breaks the format's rules.
+// damaged returns an error for a file that violates the format.
 func damaged(format string, args ...any) error {
 	return fmt.Errorf("damaged HDF5 file: "+format, args...)
 }
 
-// cursor takes values from bytes, the least significant byte first. Past the end it gives zeros and remembers that in err.
+// cursor decodes little-endian values from a byte slice. Past the end it returns zeros and records the error in err.
 type cursor struct {
 	b               []byte
-	offsets, widths int // bytes of addresses, and of lengths
+	offsets, widths int // size of an address and of a length in this file, in bytes
 	err             error
 }
 
@@ -64,7 +65,7 @@ func (c *cursor) offset() uint64 {
 
 func (c *cursor) length() uint64 { return c.uint(c.widths) }
 
-// expect takes a signature or a version, which must be the one given.
+// expect reads a signature or a version and fails unless it equals want.
 func (c *cursor) expect(want, what string) {
 	got := string(c.take(len(want)))
 	if c.err == nil && got != want {
@@ -72,10 +73,10 @@ func (c *cursor) expect(want, what string) {
 	}
 }
 
-// bytesFor is how many bytes libhdf5 gives to numbers up to most.
+// bytesFor is the number of bytes in which libhdf5 stores numbers up to most.
 func bytesFor(most uint64) int { return log2(most)/8 + 1 }
 
-// log2 rounds down; it is 0 for 0.
+// log2 returns the base-2 logarithm, rounded down; log2(0) is 0.
 func log2(n uint64) int {
 	bits := 0
 	for ; n > 1; n >>= 1 {

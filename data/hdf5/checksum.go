@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// lookup3 is Bob Jenkins' hash of that name, by which the newer structures of a file are checked (HDF5 file format specification 3.0,
-// "Metadata Checksum").
+// lookup3 is Bob Jenkins' hash function lookup3: the checksum of the newer structures of a file (HDF5 file format specification
+// 3.0, "Metadata Checksum").
 func lookup3(b []byte) uint32 {
 	x := 0xdeadbeef + uint32(len(b))
 	y, z := x, x
@@ -46,7 +46,7 @@ func lookup3(b []byte) uint32 {
 	return z
 }
 
-// fletcher32 is the sum that libhdf5's filter of that name puts behind a chunk: of words of two bytes, the first byte being the higher.
+// fletcher32 is the checksum that libhdf5's fletcher32 filter appends to a chunk. It sums big-endian words of two bytes.
 func fletcher32(b []byte) uint32 {
 	var low, high uint64
 	for i := 0; i < len(b); i += 2 {

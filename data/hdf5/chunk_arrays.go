@@ -2,14 +2,14 @@ package hdf5
 
 import "fmt"
 
-// singleIndex is a dataset of one chunk.
+// singleIndex is the chunk index of a dataset with one chunk.
 type singleIndex struct{ size, mask uint64 }
 
 func (s *singleIndex) chunks(d *storedSet) ([]chunk, error) {
 	return []chunk{{make([]int, len(d.shape)), d.layout.address, s.size, s.mask}}, nil
 }
 
-// implicitIndex has all chunks one behind the other.
+// implicitIndex is the chunk index of a dataset whose chunks are stored contiguously, in order.
 type implicitIndex struct{}
 
 func (implicitIndex) chunks(d *storedSet) ([]chunk, error) {
@@ -22,11 +22,11 @@ func (implicitIndex) chunks(d *storedSet) ([]chunk, error) {
 	})
 }
 
-// entry is what an array has of a chunk.
+// entry describes one chunk in an array: its address, its stored size and its filter mask.
 type entry struct{ address, size, mask uint64 }
 
-// numbered looks up the chunks of a dataset by their numbers: row by row of as many as the axes may grow to, but with the axis first that
-// may grow without end, if there is one (-1: none).
+// numbered looks up the chunks of a dataset by number. Chunks are numbered in row-major order over the largest extents of the
+// axes. An axis without limit (endless; -1: none) counts as the first axis.
 func (d *storedSet) numbered(endless int, look func(number uint64) (entry, error)) ([]chunk, error) {
 	rank := len(d.shape)
 	counts, most, at := make([]int, rank), make([]int, rank), make([]int, rank)
@@ -71,16 +71,16 @@ func (d *storedSet) numbered(endless int, look func(number uint64) (entry, error
 	}
 }
 
-// array is what fixed and extensible arrays have in common.
+// array is the common part of fixed and extensible arrays.
 type array struct {
 	d         *storedSet
 	filtered  bool
 	entrySize uint64
 	pageSize  uint64            // entries in a page of a large block
-	blocks    map[uint64][]byte // that were read, by address
+	blocks    map[uint64][]byte // data blocks already read, by address
 }
 
-// open reads what heads of both begin with.
+// open reads the common beginning of both kinds of header.
 func (a *array) open(d *storedSet, c *cursor, sign string) error {
 	a.d, a.blocks = d, map[uint64][]byte{}
 	c.expect(sign+"\x00", "an array of chunks")
@@ -96,7 +96,7 @@ func (a *array) open(d *storedSet, c *cursor, sign string) error {
 	return c.err
 }
 
-// block reads a block with a checksum, once.
+// block reads a block with a checksum, at most once.
 func (a *array) block(address, size uint64) ([]byte, error) {
 	if b, ok := a.blocks[address]; ok && uint64(len(b))+4 == size {
 		return b, nil
@@ -108,7 +108,7 @@ func (a *array) block(address, size uint64) ([]byte, error) {
 	return b, err
 }
 
-// entry returns entry i of those in b.
+// entry returns entry i of the entries in b.
 func (a *array) entry(b []byte, i uint64) (entry, error) {
 	if i >= uint64(len(b))/a.entrySize {
 		return entry{}, damaged("entry %d of %d bytes of chunks", i, len(b))
@@ -122,7 +122,7 @@ func (a *array) entry(b []byte, i uint64) (entry, error) {
 	return e, c.err
 }
 
-// inBlock returns entry i of a data block of n, behind a head. Those of large blocks are in pages.
+// inBlock returns entry i of a data block with n entries, after the block's header. Large blocks store their entries in pages.
 func (a *array) inBlock(sign string, address, head, n, i uint64, paged func(page uint64, head []byte) bool) (entry, error) {
 	if address == undefined {
 		return entry{address: undefined}, nil
@@ -156,12 +156,13 @@ func (a *array) inBlock(sign string, address, head, n, i uint64, paged func(page
 	return a.entry(b, i%a.pageSize)
 }
 
-// bit returns bit i of bytes, the highest of each first.
+// bit returns bit i of b; the highest bit of each byte comes first.
 func bit(b []byte, i uint64) bool {
 	return i/8 < uint64(len(b)) && b[i/8]>>(7-i%8)&1 != 0
 }
 
-// fixedArray is an array of as many chunks as a dataset may have (HDF5 file format specification 3.0, section VII.C).
+// fixedArray is a chunk index with one entry for every chunk that a dataset may have (HDF5 file format specification 3.0, section
+// VII.C).
 type fixedArray struct{}
 
 func (fixedArray) chunks(d *storedSet) ([]chunk, error) {
@@ -196,12 +197,13 @@ func (fixedArray) chunks(d *storedSet) ([]chunk, error) {
 	})
 }
 
-// extensibleArray is an array for datasets of which one axis may grow without end (HDF5 file format specification 3.0, section VII.D).
-// Behind the first entries come data blocks, of which later ones are larger; super blocks tell where those behind the first are.
+// extensibleArray is a chunk index for datasets with one unlimited axis (HDF5 file format specification 3.0, section VII.D). The
+// index block holds the first entries. Data blocks of growing size hold the rest. The index block holds the addresses of the
+// first data blocks; super blocks hold the addresses of the others.
 type extensibleArray struct {
 	array
-	first, minEntries   uint64 // entries in the index block, and in the smallest data block
-	direct              int    // super blocks whose data blocks stand in the index block
+	first, minEntries   uint64 // number of entries in the index block, and in the smallest data block
+	direct              int    // number of super blocks whose data blocks are listed in the index block
 	supers, offsetBytes int
 	index               []byte // the index block
 }
@@ -219,7 +221,7 @@ func (*extensibleArray) chunks(d *storedSet) ([]chunk, error) {
 		return nil, err
 	}
 	o := uint64(d.f.offsetSize)
-	direct := uint64(0) // data blocks in the index block
+	direct := uint64(0) // number of data blocks listed in the index block
 	for u := range a.direct {
 		direct += 1 << (u / 2)
 	}
@@ -290,7 +292,7 @@ func (a *extensibleArray) look(number uint64) (entry, error) {
 	if address == undefined {
 		return entry{address: undefined}, nil
 	}
-	// Of paged data blocks a super block has bits that say which pages there are.
+	// A super block over paged data blocks has a bitmap of the pages that have been written.
 	pages, bitmap := entries/a.pageSize, uint64(0)
 	if entries > a.pageSize {
 		bitmap = (pages + 7) / 8
@@ -309,7 +311,7 @@ func (a *extensibleArray) look(number uint64) (entry, error) {
 	})
 }
 
-// address returns address i of those in b.
+// address returns address i of the addresses in b.
 func (a *extensibleArray) address(b []byte, i uint64) uint64 {
 	o := uint64(a.d.f.offsetSize)
 	return a.d.f.cursor(b[i*o:]).offset()

@@ -2,19 +2,20 @@ package hdf5
 
 import "fmt"
 
-// chunk is a stored piece of a dataset.
+// chunk is one stored chunk of a dataset.
 type chunk struct {
-	at            []int // where its first value is
+	at            []int // index of its first value
 	address, size uint64
-	mask          uint64 // the filters that were left out
+	mask          uint64 // bit i set: filter i was not applied
 }
 
-// chunkIndex is one of the ways in which a file keeps the addresses of a dataset's chunks.
+// chunkIndex finds the addresses of a dataset's chunks. A file uses one of several kinds of index.
 type chunkIndex interface {
 	chunks(d *storedSet) ([]chunk, error)
 }
 
-// prepare looks, before room is made for values, whether all that is stored of them lies in the file, and returns the chunks, if there are any.
+// prepare checks that all stored values lie inside the file, before memory is allocated for them. It returns the chunks of a
+// chunked dataset.
 func (d *storedSet) prepare() ([]chunk, error) {
 	l := d.layout
 	if l == nil {
@@ -64,10 +65,10 @@ func (d *storedSet) checkedChunks() ([]chunk, error) {
 	return all, d.checkWritten(written)
 }
 
-// mostUnwritten is how many values of a dataset may never have been written: nothing else in a file bounds their number.
+// mostUnwritten limits the number of values in a dataset without stored chunks. The file's length does not bound these.
 const mostUnwritten = 1 << 24
 
-// checkWritten is an error if chunks of so many bytes cannot hold a dataset.
+// checkWritten fails if stored chunks of so many bytes cannot hold a dataset.
 func (d *storedSet) checkWritten(bytes uint64) error {
 	values := float64(bytes) / float64(d.kind.size)
 	for _, f := range d.filters {
@@ -83,7 +84,7 @@ func (d *storedSet) checkWritten(bytes uint64) error {
 
 func ceil(n, by int) int { return (n-1)/by + 1 }
 
-// visit calls use with all stored values: n of them, of which the first is value at of the dataset, have bytes b.
+// visit calls use for each run of stored values: n values with bytes b, from value at of the dataset on.
 func (d *storedSet) visit(chunks []chunk, use func(at, n int, b []byte)) error {
 	l, count := d.layout, d.count()
 	switch {
@@ -120,7 +121,7 @@ func (d *storedSet) visitContiguous(count int, use func(at, n int, b []byte)) er
 	return nil
 }
 
-// visitChunk hands out a chunk's rows, as far as they lie in the dataset.
+// visitChunk calls use for the rows of a chunk, cut off at the dataset's edges.
 func (d *storedSet) visitChunk(c *chunk, use func(at, n int, b []byte)) error {
 	rank, extents, edge := len(d.shape), d.layout.chunk, false
 	inside := make([]int, rank)
@@ -155,7 +156,8 @@ func (d *storedSet) visitChunk(c *chunk, use func(at, n int, b []byte)) error {
 	}
 }
 
-// advance counts indices up, the last first, each below its limit; false if they are through.
+// advance increments a multi-dimensional index in row-major order, each component below its limit. It returns false after the
+// last index.
 func advance(at, limits []int) bool {
 	for i := len(at) - 1; i >= 0; i-- {
 		if at[i]++; at[i] < limits[i] {
@@ -166,7 +168,7 @@ func advance(at, limits []int) bool {
 	return false
 }
 
-// treeIndex is a B-tree of version 1.
+// treeIndex is a chunk index in a version 1 B-tree.
 type treeIndex struct{}
 
 func (treeIndex) chunks(d *storedSet) ([]chunk, error) {
@@ -203,7 +205,7 @@ func (d *storedSet) chunkNode(address uint64, level int, all *[]chunk) error {
 	return nil
 }
 
-// place reads where a chunk is: as indices of its first value or, scaled, of the chunk itself.
+// place reads the position of a chunk: the index of its first value or, if scaled, the index of the chunk in the grid of chunks.
 func (d *storedSet) place(b []byte, scaled bool) ([]int, error) {
 	c := d.f.cursor(b)
 	at := make([]int, len(d.shape))
@@ -223,7 +225,7 @@ func (d *storedSet) place(b []byte, scaled bool) ([]int, error) {
 	return at, nil
 }
 
-// tree2Index is a B-tree of version 2.
+// tree2Index is a chunk index in a version 2 B-tree.
 type tree2Index struct{}
 
 func (tree2Index) chunks(d *storedSet) ([]chunk, error) {

@@ -6,17 +6,17 @@ import (
 	"math"
 )
 
-// storedSet is what an object's header says of its values.
+// storedSet describes a dataset as its object header does: shape, type, layout and filters.
 type storedSet struct {
 	f          *file
-	shape, max []int // max is 0 where an axis may grow without end
+	shape, max []int // current and largest extents; max is 0 for an unlimited axis
 	kind       *datatype
 	layout     *layout
 	filters    []filter
-	fill       []byte // of a value; nil: zeros
+	fill       []byte // the fill value; nil: zeros
 }
 
-// maxRank is libhdf5's limit.
+// maxRank is libhdf5's limit on the number of axes.
 const maxRank = 32
 
 func (f *file) dataset(o *object) (*storedSet, error) {
@@ -48,7 +48,7 @@ func (f *file) dataset(o *object) (*storedSet, error) {
 	return d, read(messageLayout, d.parseLayout)
 }
 
-// parseSpace reads the extents.
+// parseSpace reads the extents of the axes (the dataspace message).
 func (d *storedSet) parseSpace(b []byte) error {
 	c := d.f.cursor(b)
 	version, rank, flags := c.u8(), c.u8(), c.u8()
@@ -119,7 +119,7 @@ func (d *storedSet) setFill(c *cursor, n uint64) {
 	}
 }
 
-// count is how many values there are; allow has looked at the shape.
+// count is the number of values. allow has checked that it does not overflow.
 func (d *storedSet) count() int {
 	n := 1
 	for _, e := range d.shape {
@@ -128,7 +128,7 @@ func (d *storedSet) count() int {
 	return n
 }
 
-// floats returns all values.
+// floats returns all values as float32.
 func (d *storedSet) floats() ([]float32, error) {
 	convert, err := d.kind.toFloats()
 	if err != nil {
@@ -151,7 +151,7 @@ func (d *storedSet) floats() ([]float32, error) {
 	return values, d.visit(chunks, func(at, n int, b []byte) { convert(values[at:at+n], b) })
 }
 
-// first returns the bytes of the first value, for datasets of one.
+// first returns the bytes of a dataset with one value.
 func (d *storedSet) first() ([]byte, error) {
 	if err := d.f.allow(d.shape); err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func (d *storedSet) first() ([]byte, error) {
 	return value, err
 }
 
-// string returns the first value of strings.
+// string returns the value of a dataset with one string.
 func (d *storedSet) string() (string, error) {
 	if d.kind.class != classString && !d.kind.text {
 		return "", fmt.Errorf("%s are no string", d.kind)
@@ -187,7 +187,7 @@ func (d *storedSet) string() (string, error) {
 	return untilNUL(b), err
 }
 
-// integer returns the one value of a dataset of integers.
+// integer returns the value of a dataset with one integer.
 func (d *storedSet) integer() (int64, error) {
 	if err := d.kind.number(); err != nil {
 		return 0, err

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// The classes of types (HDF5 file format specification 3.0, section IV.A.2.d).
+// Classes of datatypes (HDF5 file format specification 3.0, section IV.A.2.d).
 const (
 	classInteger  = 0
 	classFloat    = 1
@@ -20,16 +20,16 @@ var classNames = []string{"integers", "floats", "times", "strings", "bit fields"
 // datatype is the type of a dataset's values.
 type datatype struct {
 	class int
-	size  int // bytes of a value
+	size  int // bytes of one value
 	big   bool
-	// Numbers: where their bits are, and for floats what these mean.
+	// For numbers: the positions of the bits and, for floats, of exponent and mantissa.
 	signed                   bool
 	bitOffset, precision     int
 	sign                     int
 	exponentAt, exponentSize int
 	mantissaAt, mantissaSize int
 	bias                     uint64
-	text                     bool // of a sequence of variable length: whether it is a string
+	text                     bool // for sequences of variable length: the sequence is a string
 }
 
 func (t *datatype) String() string {
@@ -80,7 +80,7 @@ func (f *file) datatype(b []byte) (*datatype, error) {
 	return t, c.err
 }
 
-// number is an error if values are no numbers that fit 8 bytes.
+// number fails unless the values are numbers of at most 8 bytes.
 func (t *datatype) number() error {
 	bits := 8 * t.size
 	switch {
@@ -96,7 +96,7 @@ func (t *datatype) number() error {
 	return nil
 }
 
-// bits returns a value's bytes as a number.
+// bits returns the bytes of a value as an unsigned number, in the byte order of the type.
 func (t *datatype) bits(b []byte) uint64 {
 	var full [8]byte
 	for i := range t.size {
@@ -109,7 +109,7 @@ func (t *datatype) bits(b []byte) uint64 {
 	return binary.LittleEndian.Uint64(full[:])
 }
 
-// integer returns the value of integers; as a uint64 it is right as well where types have no sign.
+// integer decodes an integer. Convert the result to uint64 for unsigned types.
 func (t *datatype) integer(b []byte) int64 {
 	up := 64 - t.bitOffset - t.precision
 	v := t.bits(b) << up
@@ -119,7 +119,7 @@ func (t *datatype) integer(b []byte) int64 {
 	return int64(v >> (64 - t.precision))
 }
 
-// float returns the value of floats.
+// float decodes a floating-point value.
 func (t *datatype) float(b []byte) float64 {
 	v := t.bits(b)
 	most := uint64(1)<<t.exponentSize - 1
@@ -142,13 +142,13 @@ func (t *datatype) float(b []byte) float64 {
 	return x
 }
 
-// isIEEE reports whether values are those of Go's float32 or float64, the least significant byte first.
+// isIEEE reports whether the type is little-endian IEEE 754 of the given size: Go's float32 or float64.
 func (t *datatype) isIEEE(size, exponent, mantissa int) bool {
 	return t.class == classFloat && !t.big && t.size == size && t.exponentSize == exponent && t.exponentAt == mantissa && t.mantissaAt == 0 &&
 		t.mantissaSize == mantissa && t.bias == 1<<(exponent-1)-1 && t.sign == 8*size-1
 }
 
-// toFloats returns what turns stored values into float32, each rounded once.
+// toFloats returns a function that converts stored values to float32, each rounded once.
 func (t *datatype) toFloats() (func(dst []float32, src []byte), error) {
 	if err := t.number(); err != nil {
 		return nil, err

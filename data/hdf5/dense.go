@@ -2,7 +2,8 @@ package hdf5
 
 import "fmt"
 
-// denseLinks reads the links that a group keeps in a fractal heap; its B-tree of names says where there. A group of few has none.
+// denseLinks reads the links of a group from its fractal heap. The group's B-tree of names has the positions in the heap. A small
+// group has no heap.
 func (f *file) denseLinks(info []byte) ([]link, error) {
 	c := f.cursor(info)
 	c.expect("\x00", "a group's link information")
@@ -30,16 +31,16 @@ func (f *file) denseLinks(info []byte) ([]link, error) {
 	return all, err
 }
 
-// fractalHeap is where newer groups keep their links: objects in blocks of a table, whose rows have blocks of doubling sizes (HDF5 file
-// format specification 3.0, section III.G).
+// fractalHeap stores the links of large groups in newer files: objects in the blocks of a table, whose rows have blocks of
+// doubling sizes (HDF5 file format specification 3.0, section III.G).
 type fractalHeap struct {
 	f                         *file
 	idSize                    int
 	offsetBytes, lengthBytes  int
-	width                     uint64 // blocks in a row
-	start, maxDirect, maxSize uint64 // bytes of the first row's blocks, of the largest direct ones; bits of the whole space
+	width                     uint64 // blocks per row
+	start, maxDirect, maxSize uint64 // bytes of a block in the first row; bytes of the largest direct block; bits of an offset in the heap
 	root                      uint64
-	rows                      int // of the root block; 0: the root is a direct block
+	rows                      int // rows of the root block; 0: the root is a direct block
 }
 
 func (f *file) openHeap(address uint64) (*fractalHeap, error) {
@@ -74,7 +75,7 @@ func (f *file) openHeap(address uint64) (*fractalHeap, error) {
 	return h, nil
 }
 
-// object returns what an ID of the heap stands for.
+// object returns the object that a heap ID names.
 func (h *fractalHeap) object(id []byte) ([]byte, error) {
 	c := h.f.cursor(id)
 	switch kind := c.u8(); kind >> 4 {
@@ -94,7 +95,7 @@ func (h *fractalHeap) object(id []byte) ([]byte, error) {
 	}
 }
 
-// inBlock reads a part of a direct block.
+// inBlock reads length bytes at an offset of a direct block.
 func (h *fractalHeap) inBlock(address, size, offset, length uint64) ([]byte, error) {
 	if offset > size || length > size-offset {
 		return nil, damaged("%d bytes at byte %d of a heap's block of %d", length, offset, size)
@@ -102,7 +103,7 @@ func (h *fractalHeap) inBlock(address, size, offset, length uint64) ([]byte, err
 	return h.f.read(address+offset, length, "a heap's object")
 }
 
-// rowSize is the length of the blocks of a row.
+// rowSize is the size in bytes of the blocks in a row.
 func (h *fractalHeap) rowSize(row int) uint64 {
 	if shift := max(0, row-1); shift < 64 && h.start<<shift>>shift == h.start {
 		return h.start << shift
@@ -110,7 +111,8 @@ func (h *fractalHeap) rowSize(row int) uint64 {
 	return 0
 }
 
-// find looks an offset up in an indirect block: the address of the block that has it stands there.
+// find reads length bytes at an offset of the heap, starting from an indirect block. The indirect block holds the addresses of
+// its child blocks.
 func (h *fractalHeap) find(address uint64, rows int, offset, length uint64) ([]byte, error) {
 	for range 64 {
 		row := 0
@@ -122,7 +124,7 @@ func (h *fractalHeap) find(address uint64, rows int, offset, length uint64) ([]b
 		if row >= rows || size == 0 {
 			return nil, damaged("an offset past the %d rows of a fractal heap's block", rows)
 		}
-		// Blocks have signature, version, the heap's address and their offset first.
+		// A block starts with its signature, its version, the heap's address and its own offset in the heap.
 		head := uint64(5 + h.f.offsetSize + h.offsetBytes)
 		b, err := h.f.read(address, 4, "a fractal heap's block")
 		if err != nil {

@@ -9,27 +9,28 @@ import (
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
-// verify is false in tests that reach the structures behind checksums with damaged ones.
+// verify is false in tests that damage structures behind a checksum: the checksum is then not checked.
 var verify = true
 
-// file is an open HDF5 file. Nothing in it is believed: lengths are held against the file's before anything is made for them.
+// file is an open HDF5 file. Its contents are not trusted: lengths are compared with the file's length before memory is
+// allocated.
 type file struct {
 	r    *os.File
 	size int64
-	base int64 // where addresses count from
+	base int64 // addresses are relative to this offset
 	superblock
 
-	// budget is how many bytes may still be read. What is reached on many ways is read again each time, so that it is more than the
-	// file's length; a damaged file's structures may go round in circles, and then it ends.
+	// budget is the number of bytes that may still be read. A structure reachable on several paths is read again on each, so the
+	// budget exceeds the file's length. In a damaged file structures may form a cycle; the budget then ends the reading.
 	budget int64
-	values float64 // how many values datasets may still have
+	values float64 // limit on the number of values in the remaining datasets
 	groups map[uint64][]link
 }
 
-// deflateRatio is the most by which gzip shrinks anything.
+// deflateRatio is the highest compression ratio of gzip.
 const deflateRatio = 1032
 
-// open reads a file's superblock.
+// open opens a file and reads its superblock.
 func open(path string) (*file, error) {
 	r, err := os.Open(path)
 	if err != nil {
@@ -52,7 +53,7 @@ func open(path string) (*file, error) {
 
 func (f *file) close() { f.r.Close() }
 
-// check is an error unless n bytes at an address lie in the file.
+// check fails unless n bytes at an address lie in the file.
 func (f *file) check(address, n uint64, what string) error {
 	length := uint64(f.size - f.base)
 	if address > length || n > length-address {
@@ -81,7 +82,7 @@ func (f *file) readInto(b []byte, address uint64, what string) error {
 	return err
 }
 
-// readChecked reads a structure whose last four bytes are a checksum, and returns what stands before them.
+// readChecked reads a structure that ends with a 4-byte checksum, and returns it without the checksum.
 func (f *file) readChecked(address, n uint64, what string) ([]byte, error) {
 	b, err := f.read(address, n, what)
 	if err != nil {
@@ -97,7 +98,7 @@ func (f *file) readChecked(address, n uint64, what string) ([]byte, error) {
 	return body, nil
 }
 
-// allow is an error if a file of this length, or this computer's memory, cannot hold datasets of so many values besides those before.
+// allow fails if this file, or this computer's memory, cannot hold a dataset of this shape in addition to the datasets before.
 func (f *file) allow(shape []int) error {
 	count := 1.0
 	for _, n := range shape {

@@ -15,10 +15,10 @@ const (
 	filterFletcher = 3
 )
 
-// filterNames are those of filters that files may name by number only.
+// filterNames names the filters that files may identify by number only.
 var filterNames = map[int]string{4: "szip", 5: "nbit", 6: "scaleoffset", 32000: "lzf", 32001: "blosc", 32004: "lz4", 32008: "bitshuffle", 32015: "zstd"}
 
-// filter is a step through which chunks went when they were written.
+// filter is one step of the pipeline that chunks passed when they were written.
 type filter struct {
 	id     int
 	name   string
@@ -71,7 +71,8 @@ func (d *storedSet) parseFilters(b []byte) error {
 	return nil
 }
 
-// undo takes a chunk back through the filters, but for those that mask says were left out, and returns it with as many bytes as it should have.
+// undo reverses the filters of a chunk, except for those in mask, which were not applied. It fails unless the result has want
+// bytes.
 func (d *storedSet) undo(b []byte, mask uint64, want int) ([]byte, error) {
 	for i := len(d.filters) - 1; i >= 0; i-- {
 		if mask>>i&1 != 0 {
@@ -100,7 +101,7 @@ func (d *storedSet) undo(b []byte, mask uint64, want int) ([]byte, error) {
 	return b, nil
 }
 
-// inflate undoes zlib. What comes out grows as it is read: a wrong size makes no room.
+// inflate undoes zlib. Its buffer grows with the output, so a wrong size in the file allocates nothing.
 func inflate(b []byte, most int) ([]byte, error) {
 	r, err := zlib.NewReader(bytes.NewReader(b))
 	if err != nil {
@@ -117,8 +118,8 @@ func inflate(b []byte, most int) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// unshuffle puts the bytes of values together, of which first all first ones are stored, then all second ones. What is left behind the
-// last whole value stays where it is.
+// unshuffle undoes the shuffle filter, which stores first the first byte of every value, then all second bytes, and so on. Bytes
+// after the last whole value stay in place.
 func unshuffle(b []byte, size int) []byte {
 	n := 0
 	if size > 1 {
@@ -137,7 +138,8 @@ func unshuffle(b []byte, size int) []byte {
 	return out
 }
 
-// checkSum takes the checksum off a chunk. Early versions of libhdf5 turned the bytes of both its words over on some processors.
+// checkSum verifies and removes the checksum of a chunk. Early versions of libhdf5 swapped the bytes of both checksum words on
+// some processors.
 func checkSum(b []byte) ([]byte, error) {
 	if len(b) < 4 {
 		return nil, damaged("a chunk of %d bytes, which is less than its checksum", len(b))

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// link is an entry of a group: an object's address, or the path that a soft link leads to, or, for other links, what they are.
+// link is an entry of a group: the address of an object, the path of a soft link, or the description of an unsupported kind of
+// link.
 type link struct {
 	name    string
 	address uint64
@@ -15,10 +16,10 @@ type link struct {
 	other   string
 }
 
-// longestName is how long a link's name may be here; header messages, in which newer groups keep them, end there.
+// longestName limits the length of a link's name. Header messages, where newer groups keep links, cannot be longer.
 const longestName = 1 << 16
 
-// links returns the entries of a group, by name.
+// links returns the entries of a group in the order of their names.
 func (f *file) links(address uint64, o *object) ([]link, error) {
 	if l, ok := f.groups[address]; ok {
 		return l, nil
@@ -64,7 +65,7 @@ func (f *file) links(address uint64, o *object) ([]link, error) {
 // oldGroup reads a group of the older kind: a B-tree of symbol tables, with the names in a local heap.
 type oldGroup struct {
 	f        *file
-	heap     uint64 // where the heap's text is
+	heap     uint64 // address of the heap's text
 	heapSize uint64
 	links    []link
 }
@@ -108,7 +109,7 @@ func (g *oldGroup) text(offset uint64) (string, error) {
 	}
 }
 
-// node reads a node of the B-tree; level is the one it must have, -1 for the root's, which may have any.
+// node reads a node of the B-tree. The node must have the given level; -1 accepts every level, for the root.
 func (g *oldGroup) node(address uint64, level int) error {
 	head, err := g.f.treeNode(address, 0, level, 2*g.f.lengthSize)
 	if err != nil {
@@ -133,13 +134,13 @@ func (g *oldGroup) node(address uint64, level int) error {
 	return nil
 }
 
-// treeHead is a node of a B-tree of version 1 without its head.
+// treeHead is the content of a version 1 B-tree node after its header.
 type treeHead struct {
 	level, used int
-	entries     []byte // keys and children by turns, and a last key
+	entries     []byte // keys and child addresses alternate; a key comes last
 }
 
-// treeNode reads a node of a B-tree of version 1. keys is how many bytes two keys have, or more.
+// treeNode reads a node of a version 1 B-tree. keys is the least number of bytes that two keys take.
 func (f *file) treeNode(address uint64, kind, level, keys int) (treeHead, error) {
 	const what = "a B-tree's node"
 	size := uint64(8 + 2*f.offsetSize)
@@ -162,7 +163,7 @@ func (f *file) treeNode(address uint64, kind, level, keys int) (treeHead, error)
 	return head, err
 }
 
-// table reads a node of symbols.
+// table reads a symbol table node.
 func (g *oldGroup) table(address uint64) error {
 	const what = "a symbol table"
 	b, err := g.f.read(address, 8, what)

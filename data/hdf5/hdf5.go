@@ -1,11 +1,13 @@
-// Package hdf5 reads numbers and strings from HDF5 files, and writes files as Caffe does.
+// Package hdf5 reads numbers and strings from HDF5 files, and writes files as Caffe does. Read returns Datasets; Write writes a
+// File.
 //
-// What libhdf5 1.6 to 1.14 write can be read: groups of all kinds and sizes, soft links, contiguous, compact and chunked datasets with every
-// index of chunks, gzip, shuffle and fletcher32, integers and floats of up to 8 bytes in both orders. What cannot is an error that names it:
-// other filters, external links and files, virtual datasets. Files are written with the structures of the oldest version, which every
-// libhdf5 reads: symbol tables and contiguous datasets.
+// The reader understands files of libhdf5 1.6 to 1.14: groups of all kinds and sizes, soft links, contiguous, compact and chunked
+// datasets with every kind of chunk index, the filters gzip, shuffle and fletcher32, and integers and floats of up to 8 bytes in
+// both byte orders. Other filters, external links and files, and virtual datasets give an error that names the feature. The
+// writer uses the oldest version of every structure, which every libhdf5 reads: symbol tables and contiguous datasets.
 //
-// A damaged file is an error that names it. It cannot make the reader run without end or take more memory than the file could fill.
+// A damaged file gives an error that names the file. It cannot make the reader loop for ever or allocate more memory than the
+// file could fill.
 package hdf5
 
 import (
@@ -14,15 +16,15 @@ import (
 	"strings"
 )
 
-// Dataset is one dataset, as float32 whatever it is stored as.
+// Dataset is one dataset, converted to float32 from its stored type.
 type Dataset struct {
 	Path  string // "/data/conv1/0"
 	Shape []int
 	Data  []float32
 }
 
-// Read returns the datasets of a file that want accepts by path (all, if it is nil), group by group in the order of their names. Wanted
-// links that lead to nothing are errors.
+// Read returns the datasets of a file whose paths want accepts (nil accepts all), in the order of their names within each group.
+// A wanted link without a target is an error.
 func Read(path string, want func(dataset string) bool) ([]Dataset, error) {
 	f, err := open(path)
 	if err != nil {
@@ -59,17 +61,17 @@ func (f *file) numbers(o *object) ([]int, []float32, error) {
 	return d.shape, values, err
 }
 
-// ReadString returns the string that a dataset holds.
+// ReadString returns the string in a dataset.
 func ReadString(path, dataset string) (string, error) {
 	return readOne(path, dataset, (*storedSet).string)
 }
 
-// ReadInteger returns the one number that a dataset holds; Read would round it to 24 bits.
+// ReadInteger returns the only number in a dataset. Read would round it to the 24 bits of a float32.
 func ReadInteger(path, dataset string) (int64, error) {
 	return readOne(path, dataset, (*storedSet).integer)
 }
 
-// readOne uses the dataset of a path; it is an error if there is none.
+// readOne calls use with the dataset at a path. A missing dataset is an error.
 func readOne[T any](path, name string, use func(d *storedSet) (T, error)) (value T, err error) {
 	f, err := open(path)
 	if err != nil {
@@ -100,8 +102,8 @@ func readOne[T any](path, name string, use func(d *storedSet) (T, error)) (value
 	return value, nil
 }
 
-// Clean returns a path, or a part of one, as libhdf5 reads it: slashes at its ends, or one behind another, stand for nothing or for one,
-// and a dot between slashes for nothing.
+// Clean returns a path, or a part of one, in the form to which libhdf5 reduces it: without slashes at the ends, repeated slashes
+// or "." components.
 func Clean(path string) string {
 	var parts []string
 	for part := range strings.SplitSeq(path, "/") {

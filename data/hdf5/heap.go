@@ -2,7 +2,8 @@ package hdf5
 
 import "bytes"
 
-// variable returns the bytes of a sequence of variable length: its value says where in which global heap they are.
+// variable returns the bytes of a variable-length sequence. Its stored value names a global heap and the index of the sequence in
+// it.
 func (f *file) variable(value []byte) ([]byte, error) {
 	const what = "a global heap"
 	c := f.cursor(value)
@@ -31,7 +32,7 @@ func (f *file) variable(value []byte) ([]byte, error) {
 		c.skip(6)
 		n := c.length()
 		if number == 0 {
-			break // the rest is free
+			break // the rest of the heap is free
 		}
 		if n > uint64(len(c.b)) {
 			return nil, damaged("an object of %d bytes in a global heap of %d", n, size)
@@ -45,7 +46,7 @@ func (f *file) variable(value []byte) ([]byte, error) {
 	return nil, damaged("the global heap at address %d has no object %d", address, index)
 }
 
-// untilNUL returns a text, which a NUL may end.
+// untilNUL returns the text before the first NUL, or all of it without one.
 func untilNUL(b []byte) string {
 	if end := bytes.IndexByte(b, 0); end >= 0 {
 		b = b[:end]

@@ -5,15 +5,15 @@ import (
 	"math"
 )
 
-// layout says where a dataset's values are.
+// layout says where a dataset's values are stored.
 type layout struct {
 	class   int
 	compact []byte
 	address uint64
-	size    uint64 // of contiguous values; 0 where the message does not say it
-	chunk   []int  // extents of chunks
+	size    uint64 // bytes of contiguous values; 0 if the message omits it
+	chunk   []int  // extents of a chunk
 	index   chunkIndex
-	// edgesPlain says that chunks that reach over the dataset's edges went through no filters.
+	// edgesPlain: chunks that extend beyond the dataset's edges are stored unfiltered.
 	edgesPlain bool
 }
 
@@ -79,7 +79,7 @@ func (d *storedSet) parseOldLayout(c *cursor, rank int) {
 	}
 }
 
-// parseChunk reads the extents of a chunk, behind which the size of a value stands.
+// parseChunk reads the extents of a chunk, followed by the size of a value.
 func (d *storedSet) parseChunk(c *cursor, rank, width int) {
 	if c.err == nil && rank != len(d.shape)+1 {
 		c.err = damaged("chunks of %d axes in a dataset of %d", rank-1, len(d.shape))
@@ -99,7 +99,7 @@ func (d *storedSet) parseChunk(c *cursor, rank, width int) {
 	}
 }
 
-// parseNewChunks reads the chunks of version 4: their extents and the index in which they stand.
+// parseNewChunks reads a version 4 chunk layout: the extents of a chunk, and the kind and place of the chunk index.
 func (d *storedSet) parseNewChunks(c *cursor) error {
 	l := d.layout
 	flags, rank, width := c.u8(), c.u8(), c.u8()
@@ -140,7 +140,7 @@ func (d *storedSet) parseNewChunks(c *cursor) error {
 	return c.err
 }
 
-// checkChunk is an error if chunks are larger than libhdf5 lets them be, or there are none where there should be.
+// checkChunk fails if a chunk is larger than libhdf5 permits, or if an extent is 0.
 func (d *storedSet) checkChunk() error {
 	if d.layout.class != layoutChunked {
 		if len(d.filters) > 0 {
@@ -158,7 +158,7 @@ func (d *storedSet) checkChunk() error {
 	return nil
 }
 
-// chunkBytes is the length of a chunk before filters.
+// chunkBytes is the length of a chunk before filtering.
 func (d *storedSet) chunkBytes() int {
 	n := d.kind.size
 	for _, e := range d.layout.chunk {

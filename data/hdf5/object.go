@@ -2,7 +2,7 @@ package hdf5
 
 import "fmt"
 
-// The kinds of messages in object headers that are read (HDF5 file format specification 3.0, section IV.A.2).
+// Kinds of object header messages that this package reads (HDF5 file format specification 3.0, section IV.A.2).
 const (
 	messageDataspace    = 0x01
 	messageLinkInfo     = 0x02
@@ -17,7 +17,7 @@ const (
 	messageSymbolTable  = 0x11
 )
 
-// flagShared is the bit of a message's flags that says that its data tell where the message is.
+// flagShared in a message's flags marks a shared message: its data are the address of the actual message.
 const flagShared = 0x02
 
 type message struct {
@@ -25,10 +25,10 @@ type message struct {
 	data        []byte
 }
 
-// object is an object's header: a group's, a dataset's or a type's.
+// object is an object header: of a group, a dataset or a named datatype.
 type object struct{ messages []message }
 
-// find returns the data of the first message of a kind; false if there is none.
+// find returns the first message of a kind; false if there is none.
 func (o *object) find(kind int) (message, bool) {
 	for _, m := range o.messages {
 		if m.kind == kind {
@@ -51,7 +51,7 @@ func (o *object) isGroup() bool {
 
 const headerText = "an object header"
 
-// object reads the header at an address, with all its continuations.
+// object reads the header at an address, with all its continuation blocks.
 func (f *file) object(address uint64) (*object, error) {
 	head, err := f.read(address, 6, headerText)
 	if err != nil {
@@ -64,12 +64,12 @@ func (f *file) object(address uint64) (*object, error) {
 	return p.object, p.version1(address)
 }
 
-// headerParser collects messages block by block.
+// headerParser collects the messages of a header block by block.
 type headerParser struct {
 	f      *file
 	object *object
-	total  uint64      // bytes of the blocks so far, which the file must have room for
-	more   [][2]uint64 // continuations: address, length
+	total  uint64      // bytes of the blocks so far; they must fit into the file
+	more   [][2]uint64 // continuation blocks: address, length
 }
 
 func (p *headerParser) version1(address uint64) error {
@@ -99,10 +99,10 @@ func (p *headerParser) version2(address uint64, version, flags int) error {
 	}
 	prefix := uint64(6)
 	if flags&0x20 != 0 {
-		prefix += 16 // times
+		prefix += 16 // timestamps
 	}
 	if flags&0x10 != 0 {
-		prefix += 4 // bounds for attributes
+		prefix += 4 // limits for attribute storage
 	}
 	width := 1 << (flags & 3)
 	b, err := p.f.read(address+prefix, uint64(width), headerText)
@@ -116,7 +116,7 @@ func (p *headerParser) version2(address uint64, version, flags int) error {
 	prefix += uint64(width)
 	first, head := true, 4
 	if flags&0x04 != 0 {
-		head += 2 // the order in which messages came
+		head += 2 // creation order of the message
 	}
 	return p.blocks(address, prefix+length+4, func(address, n uint64) error {
 		b, err := p.f.readChecked(address, n, headerText)
@@ -135,7 +135,7 @@ func (p *headerParser) version2(address uint64, version, flags int) error {
 	})
 }
 
-// blocks reads the first block of a header and those that continue it.
+// blocks reads the first block of a header and its continuation blocks.
 func (p *headerParser) blocks(address, length uint64, read func(address, length uint64) error) error {
 	p.more = append(p.more, [2]uint64{address, length})
 	for i := 0; i < len(p.more); i++ {
@@ -153,7 +153,8 @@ func (p *headerParser) blocks(address, length uint64, read func(address, length 
 	return nil
 }
 
-// messages takes the messages of a block, whose heads have kind, length and flags first. A rest that is shorter than a head is a gap.
+// messages parses the messages of a block. Each begins with its kind, length and flags. A remainder shorter than a message header
+// is a gap.
 func (p *headerParser) messages(b []byte, kindBytes, head int) error {
 	c := p.f.cursor(b)
 	for len(c.b) >= head {
@@ -176,7 +177,8 @@ func (p *headerParser) messages(b []byte, kindBytes, head int) error {
 	return nil
 }
 
-// message returns the data of an object's message of a kind, nil if it has none. Where a type is shared it stands in another object.
+// message returns the data of an object's message of a kind, nil if it has none. A shared datatype is read from the object that
+// holds it.
 func (f *file) message(o *object, kind int) ([]byte, error) {
 	m, ok := o.find(kind)
 	if !ok || m.flags&flagShared == 0 {
@@ -185,7 +187,7 @@ func (f *file) message(o *object, kind int) ([]byte, error) {
 	c := f.cursor(m.data)
 	version, where := c.u8(), c.u8()
 	if version == 1 {
-		c.skip(6 + f.lengthSize) // the place of a name
+		c.skip(6 + f.lengthSize) // heap address and name offset of the link
 	}
 	if version < 1 || version > 3 || version == 3 && where != 2 {
 		return nil, fmt.Errorf("message %d is kept in the file's heap of shared messages, which cannot be read", kind)

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Rows hands out, row by row, the datasets of a list of HDF5 files. A row is one index of the first axis of every
-// dataset. Behind the last file it begins again. With Shuffle the order of files, and of the rows in each, is drawn anew
-// in every round from the seed and the round's number, so that a position can be found again.
+// Rows delivers the rows of the datasets in a list of HDF5 files. A row is one index of the first axis of every dataset. After
+// the last file, it starts again with the first. With Shuffle, each round draws a new order of the files, and of the rows in each
+// file, from the seed and the round's number. Seek can therefore return to any position.
 type Rows struct {
 	list    string
 	files   []string
@@ -22,14 +22,14 @@ type Rows struct {
 	rows  int
 	round uint64
 	file  int   // index into order
-	order []int // of files
-	perm  []int // of rows
+	order []int // order of the files
+	perm  []int // order of the rows in the current file
 	row   int
 	done  uint64
 }
 
-// OpenRows reads a list of files and the first of them; all must be there, since the last may not come up for hours. names are the
-// datasets that every file must have.
+// OpenRows reads a list of files and loads the first one. All files must exist now, because the last one may not be read for
+// hours. Every file must have the datasets in names.
 func OpenRows(list string, names []string, shuffle bool, seed uint64) (*Rows, error) {
 	r := &Rows{list: list, names: names, shuffle: shuffle, seed: seed}
 	f, err := os.Open(list)
@@ -58,7 +58,7 @@ func OpenRows(list string, names []string, shuffle bool, seed uint64) (*Rows, er
 	return r, r.goTo(0)
 }
 
-// goTo reads the first file of a round.
+// goTo loads the first file of a round.
 func (r *Rows) goTo(round uint64) error {
 	r.round, r.file = round, 0
 	r.draw()
@@ -69,7 +69,7 @@ func (r *Rows) goTo(round uint64) error {
 	return nil
 }
 
-// draw fixes the order of the files in a round.
+// draw sets the order of the files in a round.
 func (r *Rows) draw() {
 	r.order = indices(len(r.files))
 	if r.shuffle {
@@ -117,7 +117,7 @@ func (r *Rows) load() error {
 	return nil
 }
 
-// start goes to the first row of a file that is loaded, and fixes the order of its rows in a round.
+// start goes to the first row of the loaded file, and sets the order of its rows in a round.
 func (r *Rows) start() {
 	r.row, r.perm = 0, indices(r.rows)
 	if r.shuffle {
@@ -156,7 +156,7 @@ func (r *Rows) Next(dst [][]float32) error {
 	return r.nextFile()
 }
 
-// nextFile reads the next file, unless it is the only one.
+// nextFile loads the next file, unless there is only one.
 func (r *Rows) nextFile() error {
 	if r.file++; r.file == len(r.files) {
 		r.file = 0
@@ -172,11 +172,11 @@ func (r *Rows) nextFile() error {
 	return nil
 }
 
-// Position is the number of rows handed out; Seek goes to one.
+// Position is the number of rows delivered so far.
 func (r *Rows) Position() uint64 { return r.done }
 
-// Seek starts anew and passes over rows: whole files in the first round, which tells how many rows a round has, then whole rounds,
-// which are not read, and files again.
+// Seek returns to the start and skips rows. It loads the files of the first round to learn the number of rows in a round. It then
+// skips whole rounds without reading, and finally files and rows of the last round.
 func (r *Rows) Seek(position uint64) error {
 	r.done = 0
 	if err := r.goTo(0); err != nil {

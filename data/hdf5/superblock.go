@@ -9,13 +9,14 @@ import (
 
 const signature = "\x89HDF\r\n\x1a\n"
 
-// superblock says how a file is to be read and where its root group is (HDF5 file format specification 3.0, section II.A).
+// superblock holds the sizes of addresses and lengths in a file, and its root group (HDF5 file format specification 3.0, section
+// II.A).
 type superblock struct {
 	offsetSize, lengthSize int
-	end, root              uint64 // the file's length from here on, and the address of the root group's header
+	end, root              uint64 // the file's length from base on, and the address of the root group's header
 }
 
-// signatureAt returns where a file's superblock begins: at 0, or at 512, 1024, 2048 ... behind a block of the user's; -1 if nowhere.
+// signatureAt returns the offset of a file's superblock: 0, or 512, 1024, 2048 ... after a user block; -1 if there is none.
 func signatureAt(r io.ReaderAt, size int64) int64 {
 	head := make([]byte, len(signature))
 	for at := int64(0); at < size; at = max(512, 2*at) {
@@ -29,7 +30,7 @@ func signatureAt(r io.ReaderAt, size int64) int64 {
 	return -1
 }
 
-// Is reports whether a file is an HDF5 file. A pipe, which gives its bytes once, is not looked into and counts as none.
+// Is reports whether a file is an HDF5 file. It does not read from a pipe, since the bytes would be lost, and returns false.
 func Is(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -43,10 +44,10 @@ func Is(path string) bool {
 	return signatureAt(f, info.Size()) >= 0
 }
 
-// longestSuperblock is version 1's with addresses of 8 bytes.
+// longestSuperblock is the length of a version 1 superblock with 8-byte addresses.
 const longestSuperblock = 100
 
-// readSuperblock fills in f's sizes, its base and its root. A file that is shorter than it says is an error.
+// readSuperblock sets f's sizes, base and root. A file shorter than its superblock says is an error.
 func (f *file) readSuperblock() error {
 	f.base = max(0, signatureAt(f.r, f.size))
 	b := make([]byte, longestSuperblock)
@@ -71,7 +72,7 @@ func (f *file) readSuperblock() error {
 	return nil
 }
 
-// errShort says that a superblock is cut off.
+// errShort reports a truncated superblock.
 var errShort = errors.New("the superblock is cut off")
 
 func parseSuperblock(b []byte) (*superblock, error) {
@@ -96,11 +97,11 @@ func parseSuperblock(b []byte) (*superblock, error) {
 	c.offsets, c.widths = s.offsetSize, s.lengthSize
 	switch version {
 	case 0, 1:
-		c.skip(9 + 4*version) // ranks of B-trees and flags
+		c.skip(9 + 4*version) // ranks of B-trees, and flags
 		base := c.offset()
 		c.skip(s.offsetSize)
 		s.end = c.offset() - base
-		c.skip(2 * s.offsetSize) // the driver's block, and the offset of the root's name
+		c.skip(2 * s.offsetSize) // address of the driver's block, and offset of the root's name
 		s.root = c.offset()
 	default:
 		c.skip(1)

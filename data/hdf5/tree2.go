@@ -7,12 +7,13 @@ type tree2 struct {
 	nodeSize   uint64
 	recordSize int
 	visit      func(record []byte) error
-	// By a node's level: how many records it has at most, and how many bytes a pointer to it has for those in all below it.
+	// For each level of node: the largest number of records, and the bytes of the number of records in a subtree, as stored in
+	// pointers.
 	records   []uint64
 	totalSize []int
 }
 
-// tree2 visits the records of a tree in their order. It must be of a kind, and its records at least as long as a size.
+// tree2 visits the records of a tree in order. The tree must be of the given kind, with records of at least recordSize bytes.
 func (f *file) tree2(address uint64, kind, recordSize int, visit func(record []byte) error) error {
 	const what = "a B-tree's head"
 	b, err := f.readChecked(address, uint64(22+f.offsetSize+f.lengthSize), what)
@@ -38,7 +39,7 @@ func (f *file) tree2(address uint64, kind, recordSize int, visit func(record []b
 	return t.node(root, depth, n)
 }
 
-// measure computes how many records nodes of all levels can have.
+// measure computes the largest number of records for nodes of all levels.
 func (t *tree2) measure(depth int) {
 	t.records, t.totalSize = []uint64{(t.nodeSize - 10) / uint64(t.recordSize)}, []int{0}
 	total := t.records[0]
@@ -53,7 +54,8 @@ func (t *tree2) measure(depth int) {
 	}
 }
 
-// pointerSize is how many bytes a node of a level has for a child: address, number of records, number of all below.
+// pointerSize is the size of a child pointer in a node: address, number of records in the child, number of records in the
+// subtree.
 func (t *tree2) pointerSize(level int) int {
 	return t.f.offsetSize + bytesFor(t.records[0]) + t.totalSize[level-1]
 }

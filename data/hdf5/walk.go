@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// errNone says that a path leads to nothing.
+// errNone reports a path without an object.
 var errNone = errors.New("there is nothing of that name")
 
-// walk visits the datasets of all groups, by all their names, and links that lead to none, with the problem. Objects of other kinds, and
-// groups inside themselves, are passed over.
+// walk visits the datasets in all groups, under all their names. For a link without a target it calls visit with the problem. It
+// skips objects of other kinds, and groups nested inside themselves.
 func (f *file) walk(visit func(path string, o *object, problem error) error) error {
 	o, err := f.object(f.root)
 	if err != nil {
@@ -54,10 +54,10 @@ func (f *file) walkGroup(path string, address uint64, group *object, above []uin
 	return nil
 }
 
-// mostSoft is how many soft links may lead on to another, as in libhdf5.
+// mostSoft limits the length of a chain of soft links, as in libhdf5.
 const mostSoft = 16
 
-// follow returns the address to which a link of a group leads.
+// follow returns the address of a link's target.
 func (f *file) follow(l link, group uint64, soft int) (uint64, error) {
 	switch {
 	case l.other != "":
@@ -74,7 +74,7 @@ func (f *file) follow(l link, group uint64, soft int) (uint64, error) {
 	return address, err
 }
 
-// resolve returns the address of the object at a path, from a group on, or from the root if it begins with a slash.
+// resolve returns the address of the object at a path, relative to a group, or to the root if the path begins with a slash.
 func (f *file) resolve(path string, group uint64, soft int) (uint64, error) {
 	if strings.HasPrefix(path, "/") {
 		group = f.root

@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// File is what Write puts into a file. Groups above a dataset need not be listed; those without datasets do. Paths are read as Clean reads
-// them.
+// File is the content of a file for Write. Groups that hold a dataset may be left out of Groups; empty groups must be listed.
+// Paths are read as Clean reads them.
 type File struct {
 	Groups   []string  // "/data/relu1"
 	Floats   []Dataset // 32-bit floats
@@ -26,14 +26,13 @@ type Integers struct {
 // String is a dataset of one string, without axes.
 type String struct{ Path, Text string }
 
-// Check returns the error that Write would return for a file whatever the values of its datasets: paths that HDF5 cannot have, or of which
-// two are one.
+// Check returns the error of Write for this list of paths, whatever the values: an invalid path, or two equal ones.
 func (f *File) Check() error {
 	_, err := f.tree()
 	return err
 }
 
-// Write makes a file, or overwrites one: contiguous datasets, which every libhdf5 reads.
+// Write creates or overwrites a file. Its datasets are contiguous, which every libhdf5 reads.
 func Write(path string, f *File) error {
 	root, err := f.tree()
 	if err != nil {
@@ -50,7 +49,7 @@ func Write(path string, f *File) error {
 	return err
 }
 
-// write writes the superblock, the values of all datasets one behind the other, and what says where they are.
+// write writes the superblock, then the values of all datasets, then the headers and groups with their addresses.
 func write(out *os.File, root *node) error {
 	end := uint64(superblockSize)
 	root.place(&end)
@@ -69,7 +68,7 @@ func write(out *os.File, root *node) error {
 	return w.Flush()
 }
 
-// place gives the datasets of a tree their addresses, from *end on, which it moves behind the last.
+// place assigns addresses to the datasets of a tree, from *end on, and moves *end past the last one.
 func (n *node) place(end *uint64) {
 	for _, child := range n.sorted() {
 		child.place(end)
@@ -80,7 +79,7 @@ func (n *node) place(end *uint64) {
 	}
 }
 
-// writeValues writes what place has given addresses, in the same order.
+// writeValues writes the values in the order in which place assigned addresses.
 func (n *node) writeValues(w *bufio.Writer) error {
 	for _, child := range n.sorted() {
 		if err := child.writeValues(w); err != nil {
@@ -97,13 +96,13 @@ func (n *node) writeValues(w *bufio.Writer) error {
 	return err
 }
 
-// stored is a dataset as Write sees it: one of floats, integers and text, by its class.
+// stored is a dataset to write: floats, integers or text, as its class says.
 type stored struct {
 	class    int
 	shape    []int
 	floats   []float32
 	integers []int32
-	text     []byte // with the NUL that ends it
+	text     []byte // NUL-terminated
 	address  uint64
 }
 

@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// The superblock of version 0, and the extents of groups' structures that it states: these are libhdf5's own.
+// The version 0 superblock states the sizes of group structures. These values are libhdf5's defaults.
 const (
 	superblockSize = 96
-	leafRank       = 4  // a symbol table has room for twice as many
-	nodeRank       = 16 // and so has a node of a B-tree
+	leafRank       = 4  // a symbol table holds at most twice as many entries
+	nodeRank       = 16 // a B-tree node holds at most twice as many children
 	symbolSize     = 40
 )
 
-// symbol is an entry of a group: a name's place in the group's heap, and where the object is.
-type symbol struct{ name, header, tree, heap uint64 } // tree and heap of a group
+// symbol is an entry of a group: the offset of its name in the group's heap, and the address of the object.
+type symbol struct{ name, header, tree, heap uint64 } // tree and heap: for groups only
 
-// put appends numbers of 8 bytes.
+// put appends 8-byte numbers.
 func put(b []byte, values ...uint64) []byte {
 	for _, v := range values {
 		b = binary.LittleEndian.AppendUint64(b, v)
@@ -24,7 +24,7 @@ func put(b []byte, values ...uint64) []byte {
 	return b
 }
 
-// append appends the entry as a symbol table has it.
+// append appends the entry in the form of a symbol table.
 func (s symbol) append(b []byte) []byte {
 	cached := uint64(0)
 	if s.tree != 0 {
@@ -39,13 +39,13 @@ func newSuperblock(end uint64, root symbol) []byte {
 	return root.append(b)
 }
 
-// listing is the part of a file that says what there is and where. It stands behind all values, from base on.
+// listing holds the headers and groups of a file. It follows the values, from base on.
 type listing struct {
 	b    []byte
 	base uint64
 }
 
-// at adds a structure, and returns its address.
+// at adds a structure and returns its address.
 func (l *listing) at(b []byte) uint64 {
 	address := l.base + uint64(len(l.b))
 	l.b = append(l.b, b...)
@@ -53,9 +53,9 @@ func (l *listing) at(b []byte) uint64 {
 	return address
 }
 
-// group adds a group with all below it: a heap of names, symbol tables, a B-tree over them, and a header that says where these are.
+// group adds a group with its whole subtree: a heap of names, symbol tables, a B-tree over them, and the group's header.
 func (l *listing) group(n *node) symbol {
-	heap := make([]byte, 8) // at 0 is the empty name, less than all others
+	heap := make([]byte, 8) // the empty name at offset 0 sorts before all others
 	var symbols []symbol
 	for _, child := range n.sorted() {
 		s := symbol{}
@@ -69,7 +69,7 @@ func (l *listing) group(n *node) symbol {
 		heap = append(heap, make([]byte, -len(heap)&7)...)
 		symbols = append(symbols, s)
 	}
-	const noneFree = 1 // where a list of free places would begin
+	const noneFree = 1 // the offset of the first free block: none
 	head := put([]byte("HEAP\x00\x00\x00\x00"), uint64(len(heap)), noneFree)
 	text := l.at(heap)
 	g := symbol{heap: l.at(put(head, text))}
@@ -78,10 +78,10 @@ func (l *listing) group(n *node) symbol {
 	return g
 }
 
-// branch is a symbol table, or a node of a B-tree: its address, and the last name below it.
+// branch is a symbol table or a B-tree node: its address, and the heap offset of the last name below it.
 type branch struct{ address, last uint64 }
 
-// tree adds symbol tables and the B-tree over them, and returns the root's address.
+// tree adds the symbol tables and the B-tree over them, and returns the root's address.
 func (l *listing) tree(symbols []symbol) uint64 {
 	var row []branch
 	for part := range slices.Chunk(symbols, 2*leafRank) {
@@ -100,7 +100,7 @@ func (l *listing) tree(symbols []symbol) uint64 {
 	}
 }
 
-// level adds the nodes over a row of tables or nodes. Each has the addresses of its neighbours.
+// level adds the B-tree nodes over a list of tables or nodes. Each node holds the addresses of its neighbours.
 func (l *listing) level(below []branch, level byte) []branch {
 	const size = 24 + 8*(2*nodeRank+2*nodeRank+1)
 	n := max(1, (len(below)+2*nodeRank-1)/(2*nodeRank))
@@ -137,14 +137,14 @@ func (l *listing) dataset(s *stored) uint64 {
 	if size == 0 {
 		address = undefined
 	}
-	// Space is allocated late, a fill value would be written if it were set, it is the default.
+	// Fill value message: late allocation, write the fill value only if the user set one, the default fill value.
 	fill := []byte{2, 2, 2, 1, 0, 0, 0, 0}
 	place := put([]byte{3, layoutContiguous}, address, size)
 	return l.at(header(message{kind: messageDataspace, data: space}, message{kind: messageDatatype, flags: 1, data: s.datatype()},
 		message{kind: messageFill, flags: 1, data: fill}, message{kind: messageLayout, data: place}))
 }
 
-// datatype is the message of a dataset's type: IEEE floats or integers of 32 bits, or strings that a NUL ends.
+// datatype is the datatype message: 32-bit IEEE floats, 32-bit integers, or NUL-terminated strings.
 func (s *stored) datatype() []byte {
 	const version = 1 << 4
 	switch s.class {
@@ -158,7 +158,7 @@ func (s *stored) datatype() []byte {
 	return []byte{version | classFloat, hiddenBit, 31, 0, 4, 0, 0, 0, 0, 0, 32, 0, 23, 8, 0, 23, 127, 0, 0, 0}
 }
 
-// header makes an object header of version 1.
+// header returns a version 1 object header.
 func header(messages ...message) []byte {
 	var body []byte
 	for _, m := range messages {

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// node is a group or a dataset of a file that will be written.
+// node is a group or a dataset of a file to write.
 type node struct {
 	name     string
 	set      *stored // nil: a group
 	children map[string]*node
-	order    []*node // the children by name, once they are all there
+	order    []*node // the children by name, once the tree is complete
 }
 
-// tree sorts groups and datasets by their paths.
+// tree arranges groups and datasets into a tree by their paths.
 func (f *File) tree() (*node, error) {
 	root := &node{}
 	for _, g := range f.Groups {
@@ -43,7 +43,7 @@ func (f *File) tree() (*node, error) {
 	return root, nil
 }
 
-// add adds a dataset, or a group if set is nil, and the groups above it where they are missing.
+// add adds a dataset, or a group if set is nil, and the missing groups above it.
 func (n *node) add(path string, set *stored) error {
 	kind := "group"
 	if set != nil {
@@ -84,7 +84,7 @@ func (n *node) add(path string, set *stored) error {
 	return nil
 }
 
-// sorted returns the children in the order of libhdf5, that of the bytes of their names.
+// sorted returns the children in libhdf5's order: by the bytes of their names.
 func (n *node) sorted() []*node {
 	if len(n.order) != len(n.children) {
 		n.order = n.order[:0]

@@ -11,11 +11,11 @@ import (
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
-// maxPixelsPerByte is more than any of the formats can pack: deflate reaches 1032 to 1, with 8 pixels a byte in PNGs. A
-// damaged header must not make the decoder allocate gigabytes.
+// maxPixelsPerByte exceeds the densest packing of all formats: PNG, with deflate's 1032 to 1 and 8 pixels a byte. It keeps a
+// damaged header from making the decoder allocate gigabytes.
 const maxPixelsPerByte = 8300
 
-// decode runs one of the standard library's decoders after a look at the image's size.
+// decode runs one of the standard library's decoders after checking the image's size.
 func decode(file []byte, config func(io.Reader) (image.Config, error), full func(io.Reader) (image.Image, error)) (image.Image, error) {
 	head := &reader{bytes.NewReader(file), false}
 	c, err := config(head)
@@ -43,7 +43,7 @@ func checkSize(width, height int) error {
 	return nil
 }
 
-// bytesPerPixel is what a decoded pixel takes, and a converted one beside it where that does not take its place.
+// bytesPerPixel is the memory per pixel of the decoded image, plus the converted image if the conversion is not in place.
 func bytesPerPixel(m color.Model) float64 {
 	switch m {
 	case color.RGBA64Model, color.NRGBA64Model:
@@ -57,10 +57,10 @@ func bytesPerPixel(m color.Model) float64 {
 	case color.Gray16Model:
 		return 2 + 3
 	}
-	return 1 + 3 // grey, palettes
+	return 1 + 3 // grey or palette
 }
 
-// reader is a file that notes whether a decoder wants more of it than there is.
+// reader records whether a decoder has tried to read past the end of the file.
 type reader struct {
 	*bytes.Reader
 	over bool
@@ -72,7 +72,7 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// explain says of a decoder's error that the file ends early where that is so.
+// explain turns a decoder's error into "the file ends early" if the decoder has read past the end.
 func (r *reader) explain(err error) error {
 	if err != nil && (r.over || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
 		return fmt.Errorf("the image file ends early: %w", err)
@@ -80,14 +80,14 @@ func (r *reader) explain(err error) error {
 	return err
 }
 
-// colours converts any image to B, G, R, dropping alpha without multiplying by it.
+// colours converts any image to B, G, R. It drops alpha, without multiplying by it.
 func colours(src image.Image) rows {
 	b := src.Bounds()
 	r := rows{height: b.Dy(), width: b.Dx(), channels: 3}
 	switch s := src.(type) {
 	case *image.NRGBA:
 		r.write, r.storage = func(y int, out []byte) { swap(out, s.Pix[y*s.Stride:], 4, 1) }, s.Pix
-	case *image.RGBA: // the decoders use it for opaque images
+	case *image.RGBA: // Go's decoders use this type for opaque images
 		r.write, r.storage = func(y int, out []byte) { swap(out, s.Pix[y*s.Stride:], 4, 1) }, s.Pix
 	case *image.NRGBA64:
 		r.write, r.storage = func(y int, out []byte) { swap(out, s.Pix[y*s.Stride:], 8, 2) }, s.Pix
@@ -102,14 +102,14 @@ func colours(src image.Image) rows {
 	return r
 }
 
-// swap writes R, G, B values, which are pitch bytes a pixel and step bytes a value (the high byte first), as B, G, R.
+// swap converts R, G, B values to B, G, R. A pixel of in has pitch bytes, a value step bytes, of which the first is the highest.
 func swap(out, in []byte, pitch, step int) {
 	for i, at := 0, 0; i < len(out); i, at = i+3, at+pitch {
 		out[i], out[i+1], out[i+2] = in[at+2*step], in[at+step], in[at]
 	}
 }
 
-// palette returns a palette as B, G, R, alpha, black where a pixel has no entry.
+// palette returns the palette of an image as B, G, R, alpha. Missing entries are black.
 func palette(s *image.Paletted) *[256][4]byte {
 	var table [256][4]byte
 	for i, c := range s.Palette {

@@ -1,9 +1,9 @@
-// Package imageio decodes and resizes images so that pixels agree with what OpenCV gives Caffe: B, G, R order, chroma
-// of JPEGs interpolated as libjpeg does ("fancy upsampling"), alpha dropped, and bilinear resizing in OpenCV's 8-bit
-// fixed-point arithmetic, which does not smooth when it shrinks.
+// Package imageio decodes and resizes images so that pixels agree with OpenCV's, which Caffe uses: B, G, R order, chroma of JPEGs
+// interpolated as in libjpeg ("fancy upsampling"), alpha dropped, and bilinear resizing in OpenCV's 8-bit fixed-point arithmetic,
+// without smoothing when it shrinks. Decode and DecodeResized return an Image.
 //
-// JPEG, PNG, BMP, TIFF and PNM (PBM, PGM, PPM) are read. Against OpenCV 4.5 and 4.6 all but a JPEG are exact, which may
-// differ by 3 of 255 (the rounding of the inverse cosine transform).
+// It reads JPEG, PNG, BMP, TIFF and PNM (PBM, PGM, PPM). All formats but JPEG agree exactly with OpenCV 4.5 and 4.6. JPEGs may
+// differ by up to 3 of 255, because the inverse cosine transform rounds differently.
 package imageio
 
 import (
@@ -20,8 +20,7 @@ import (
 	"golang.org/x/image/tiff"
 )
 
-// Image is an 8-bit image, its channels interleaved: 1 (grey), 3 (B, G, R) or 4 (B, G, R, alpha) of them. Rows follow
-// each other without gaps.
+// Image is an 8-bit image with interleaved channels: 1 (grey), 3 (B, G, R) or 4 (B, G, R, alpha). Rows are contiguous.
 type Image struct {
 	Height, Width, Channels int
 	Pix                     []byte
@@ -32,11 +31,11 @@ func New(height, width, channels int) *Image {
 	return &Image{height, width, channels, make([]byte, height*width*channels)}
 }
 
-// Mode says which channels Decode gives.
+// Mode selects the channels that Decode returns.
 type Mode int
 
 const (
-	// Unchanged keeps the channels of the file, alpha included (cv::IMREAD_UNCHANGED). 16-bit files are refused.
+	// Unchanged keeps the channels of the file, alpha included (cv::IMREAD_UNCHANGED). 16-bit files are an error.
 	Unchanged Mode = iota
 	// Color gives B, G, R (cv::IMREAD_COLOR).
 	Color
@@ -72,8 +71,8 @@ func Decode(file []byte, mode Mode) (*Image, error) {
 	return r.image(), nil
 }
 
-// DecodeResized decodes the bytes of an image file and scales the image as Resize does; resized says whether it had another size. It never
-// holds the whole image beside what the decoder of the file's format does.
+// DecodeResized decodes an image file and scales the image as Resize does; resized reports whether its size changed. Apart from
+// the decoder's own output, it never holds the whole image at its original size.
 func DecodeResized(file []byte, mode Mode, height, width int) (im *Image, resized bool, err error) {
 	if err := checkResized(height, width, 4); err != nil {
 		return nil, false, err
@@ -116,7 +115,7 @@ func decodeRows(file []byte, mode Mode) (rows, error) {
 	return convert(src, mode)
 }
 
-// fromBMP converts a decoded BMP. Palettes give colour, as in OpenCV.
+// fromBMP converts a decoded BMP. Images with a palette become colour images, as in OpenCV.
 func fromBMP(src image.Image, mode Mode) (rows, error) {
 	dst := colours(src)
 	if mode == Gray {
@@ -125,17 +124,17 @@ func fromBMP(src image.Image, mode Mode) (rows, error) {
 	return dst, nil
 }
 
-// weights turn B, G, R into grey: (b*B + g*G + r*R + round) >> shift.
+// weights convert B, G, R to grey: (b*B + g*G + r*R + round) >> shift.
 type weights struct {
 	b, g, r, round int32
 	shift          uint
 }
 
 var (
-	// readerWeights are those of OpenCV's own readers, 14 bits.
+	// readerWeights are the 14-bit weights of OpenCV's own readers.
 	readerWeights = weights{1868, 9617, 4899, 1 << 13, 14}
-	// pngWeights are what libpng makes of OpenCV's 0.299 and 0.587, with its truncation.
+	// pngWeights are libpng's truncated 15-bit versions of OpenCV's weights 0.299 and 0.587.
 	pngWeights = weights{32768 - 9797 - 19234, 19234, 9797, 0, 15}
-	// jpegWeights are libjpeg's luma, 16 bits.
+	// jpegWeights are libjpeg's 16-bit luma weights.
 	jpegWeights = weights{7471, 38470, 19595, 1 << 15, 16}
 )

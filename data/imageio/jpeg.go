@@ -5,7 +5,7 @@ import (
 	"image"
 )
 
-// fromJPEG converts a decoded JPEG. Grey is the luma channel itself where there is one.
+// fromJPEG converts a decoded JPEG. Grey is the luma channel, if the file has one.
 func fromJPEG(src image.Image, mode Mode) (rows, error) {
 	switch s := src.(type) {
 	case *image.Gray:
@@ -19,7 +19,7 @@ func fromJPEG(src image.Image, mode Mode) (rows, error) {
 			return luma(s), nil
 		}
 		return fromYCbCr(s), nil
-	case *image.RGBA: // R, G, B components in the file
+	case *image.RGBA: // the file stores R, G, B
 		if mode == Gray {
 			return colours(s).gray(jpegWeights), nil
 		}
@@ -37,7 +37,7 @@ func luma(s *image.YCbCr) rows {
 	return rows{s.Rect.Dy(), s.Rect.Dx(), 1, func(y int, out []byte) { copy(out, s.Y[y*s.YStride:]) }, s.Y}
 }
 
-// fromCMYK undoes the inversion that Go made and scales by black as OpenCV does.
+// fromCMYK undoes the inversion by Go's decoder and scales by black as OpenCV does.
 func fromCMYK(s *image.CMYK) rows {
 	return rows{s.Rect.Dy(), s.Rect.Dx(), 3, func(y int, out []byte) {
 		in := s.Pix[y*s.Stride:]
@@ -71,13 +71,13 @@ func fromYCbCr(s *image.YCbCr) rows {
 
 func clamp(v int32) byte { return byte(min(max(v, 0), 255)) }
 
-// upsampler brings rows of a chroma plane to the width and place of image rows.
+// upsampler interpolates rows of the chroma planes to the resolution of the image.
 type upsampler struct {
 	h, v          int // subsampling factors
-	width, height int // of the chroma planes
+	width, height int // size of the chroma planes
 	stride        int
 	sums          []int32 // a row of vertically weighted sums
-	cb, cr        []byte  // a row each, at full width
+	cb, cr        []byte  // one row each, at full width
 }
 
 func newUpsampler(s *image.YCbCr) *upsampler {
@@ -101,8 +101,8 @@ func newUpsampler(s *image.YCbCr) *upsampler {
 	return u
 }
 
-// row returns image row y of a chroma plane. Factors of 2 interpolate linearly between sample centres, weights 3 and 1
-// an axis, and round as libjpeg-turbo; other factors, and planes narrower than 3, repeat samples.
+// row returns image row y of a chroma plane. Factors of 2 interpolate linearly between sample centres, with weights 3/4 and 1/4
+// on each axis, and round as libjpeg-turbo does. Other factors, and planes narrower than 3, repeat samples.
 func (u *upsampler) row(plane []byte, y int, out []byte) []byte {
 	near := plane[y/u.v*u.stride:][:u.width]
 	fancy := u.h == 1 && u.v <= 2 || u.h == 2 && u.width > 2
@@ -135,7 +135,7 @@ func (u *upsampler) row(plane []byte, y int, out []byte) []byte {
 	return out
 }
 
-// otherRow returns the chroma row on the other side of image row y, the nearest one at the edge.
+// otherRow returns the second chroma row that image row y interpolates from; at the edge it is the nearest row itself.
 func (u *upsampler) otherRow(y int) int {
 	if y&1 == 0 {
 		return max(y/2-1, 0)
@@ -143,7 +143,7 @@ func (u *upsampler) otherRow(y int) int {
 	return min(y/2+1, u.height-1)
 }
 
-// widen doubles a row: each sample gives a left and a right pixel, 3/4 of it and 1/4 of the neighbour on that side.
+// widen doubles the width of a row: each sample gives a left and a right pixel, 3/4 of it plus 1/4 of the neighbour on that side.
 func widen(out []byte, in []int32, left, right int32, shift uint) {
 	last := len(in) - 1
 	for i, v := range in {

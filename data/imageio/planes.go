@@ -1,6 +1,6 @@
 package imageio
 
-// Planes returns the pixels channel by channel, as blobs and Datum messages hold them.
+// Planes returns the pixels channel by channel, the order of blobs and Datum messages.
 func (im *Image) Planes() []byte {
 	out := make([]byte, len(im.Pix))
 	plane := im.Height * im.Width

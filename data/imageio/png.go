@@ -41,7 +41,7 @@ func fromPNG(src image.Image, colourType byte, mode Mode) (rows, error) {
 	return dst, nil
 }
 
-// luminance returns the grey values of an image without colour.
+// luminance returns the grey values of a colourless image.
 func luminance(src image.Image) rows {
 	b := src.Bounds()
 	r := rows{height: b.Dy(), width: b.Dx(), channels: 1}
@@ -53,7 +53,7 @@ func luminance(src image.Image) rows {
 		every(s.Pix, s.Stride, 1)
 	case *image.Gray16:
 		every(s.Pix, s.Stride, 2)
-	case *image.NRGBA: // grey with transparency
+	case *image.NRGBA: // grey with alpha
 		every(s.Pix, s.Stride, 4)
 	case *image.NRGBA64:
 		every(s.Pix, s.Stride, 8)
@@ -88,7 +88,7 @@ func transparent(src image.Image) bool {
 	return false
 }
 
-// straight returns B, G, R and alpha, not multiplied by it.
+// straight returns B, G, R and alpha; the colours are not multiplied by alpha.
 func straight(c color.Color) [4]byte {
 	n := color.NRGBAModel.Convert(c).(color.NRGBA)
 	return [4]byte{n.B, n.G, n.R, n.A}

@@ -13,8 +13,8 @@ func isPNM(file []byte) bool {
 	return len(file) > 2 && file[0] == 'P' && '1' <= file[1] && file[1] <= '6' && isSpace(file[2])
 }
 
-// decodePNM reads a PBM, PGM or PPM image. As in OpenCV, values in digits are scaled so that the largest is 255, those in
-// bytes are taken as they are, and of 16 bits the upper 8.
+// decodePNM reads a PBM, PGM or PPM image. As in OpenCV, text values are scaled so that the largest becomes 255. 8-bit binary
+// values are unchanged, and 16-bit binary values keep their upper 8 bits.
 func decodePNM(file []byte, mode Mode) (rows, error) {
 	r := pnmReader{rest: file[2:]}
 	kind := (file[1]-'1')%3 + 1
@@ -68,16 +68,16 @@ func decodePNM(file []byte, mode Mode) (rows, error) {
 	return im.rows(), nil
 }
 
-// What PNM images are made of.
+// Kinds of PNM images.
 const (
-	bitmap  = 1 // bits, 1 being black
+	bitmap  = 1 // bits, 1 is black
 	greymap = 2
 	pixmap  = 3 // red, green, blue
 )
 
 var errCutPNM = errors.New("the PNM image ends early")
 
-// pnmReader reads from the front of rest, until err is set.
+// pnmReader consumes rest from its front. After an error it sets err and stops.
 type pnmReader struct {
 	rest []byte
 	err  error
@@ -85,7 +85,7 @@ type pnmReader struct {
 
 func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
-// skip goes on to the next character that is neither space nor in a comment, which # begins and a line's end ends.
+// skip skips white space and comments. A comment runs from # to the end of the line.
 func (r *pnmReader) skip() {
 	for comment := false; len(r.rest) > 0; r.rest = r.rest[1:] {
 		switch c := r.rest[0]; {
@@ -117,7 +117,7 @@ func (r *pnmReader) number() int {
 	return v
 }
 
-// digits reads values that are written as text; bits need no space between them.
+// digits reads values in text form. Bits need no space between them.
 func (r *pnmReader) digits(out []byte, kind byte, most int) {
 	for i := range out {
 		if kind == bitmap {
@@ -149,10 +149,10 @@ func (r *pnmReader) bit() byte {
 	return 255 * white
 }
 
-// bytes reads values of 1, 8 or 16 bits.
+// bytes reads binary values of 1, 8 or 16 bits.
 func (r *pnmReader) bytes(im *Image, kind byte, most int) {
 	row := im.Width * im.Channels
-	size := row // of a row in the file
+	size := row // bytes of a row in the file
 	switch {
 	case kind == bitmap:
 		size = (row + 7) / 8

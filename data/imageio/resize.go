@@ -8,10 +8,9 @@ import (
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
-// Resize scales to height x width as cv::resize does with INTER_LINEAR on 8-bit images. Output pixel x looks at the
-// source position (x+0.5)*from/to - 0.5 and mixes the two pixels around it, without smoothing when it shrinks:
-// weights have 11 bits, columns are mixed first, exactly; rows lose 4 bits before they are weighted. A size for which
-// there is no memory is an error.
+// Resize scales to height x width as cv::resize does with INTER_LINEAR on 8-bit images. Output pixel x interpolates the two
+// pixels around the source position (x+0.5)*from/to - 0.5, without smoothing when it shrinks. Weights have 11 bits. The
+// horizontal pass is exact; its results lose 4 bits before the vertical pass. A size too large for memory is an error.
 func (im *Image) Resize(height, width int) (*Image, error) {
 	if height == im.Height && width == im.Width {
 		return im, nil
@@ -22,7 +21,7 @@ func (im *Image) Resize(height, width int) (*Image, error) {
 	return im.rows().resize(height, width), nil
 }
 
-// checkResized checks that there is memory for an image and for what resize needs beside it.
+// checkResized checks that memory suffices for the result and for the resizer's buffers.
 func checkResized(height, width, channels int) error {
 	h, w, c := float64(height), float64(width), float64(channels)
 	if err := pages.Room(h*w*c + 2*4*w*c + float64(unsafe.Sizeof(tap{}))*(h+w)); err != nil {
@@ -49,7 +48,7 @@ func (from rows) resize(height, width int) *Image {
 	return dst
 }
 
-// tap says from which two source places an output place is mixed; the weights sum to 2048.
+// tap is the pair of source positions and weights for one output position. The weights sum to 2048.
 type tap struct {
 	low, high             int
 	lowWeight, highWeight int32
@@ -69,10 +68,10 @@ func taps(from, to int) []tap {
 
 func weight(f float32) int32 { return int32(math.RoundToEven(float64(f * 2048))) }
 
-// resizer keeps the last two source rows, stretched to the output's width.
+// resizer caches the last two source rows, scaled to the output's width.
 type resizer struct {
 	src     rows
-	in      []byte // a row of src
+	in      []byte // one row of src
 	columns []tap
 	width   int
 	cache   [2]cachedRow
@@ -83,7 +82,7 @@ type cachedRow struct {
 	values []int32
 }
 
-// row returns source row y at the output's width, scaled by 2048/16. Two neighbouring rows are never in one slot.
+// row returns source row y at the output's width, scaled by 2048/16. Neighbouring rows use different slots.
 func (r *resizer) row(y int) []int32 {
 	c := &r.cache[y%2]
 	if c.y == y {

@@ -2,16 +2,17 @@ package imageio
 
 import "image"
 
-// rows are the pixels of an image that are made row by row, of what a decoder has left. So a large image is not held several times, and one
-// that is scaled down never as a whole.
+// rows produces the pixels of an image row by row from a decoder's output. A large image therefore needs no second copy, and an
+// image to be shrunk is never converted as a whole.
 type rows struct {
 	height, width, channels int
-	write                   func(y int, out []byte) // row y to out
-	// storage, if not nil, has room for all rows, each of which may overwrite what those from it on, and no others, are made of.
+	write                   func(y int, out []byte) // writes row y to out
+	// storage, if not nil, is memory for all rows. It may overlap the decoder's output: row y never overwrites the source of a
+	// later row.
 	storage []byte
 }
 
-// image makes all rows.
+// image produces all rows.
 func (r rows) image() *Image {
 	row := r.width * r.channels
 	im := &Image{Height: r.height, Width: r.width, Channels: r.channels}
@@ -26,7 +27,7 @@ func (r rows) image() *Image {
 	return im
 }
 
-// rows of an image are its own.
+// rows returns the rows of an image without conversion.
 func (im *Image) rows() rows {
 	row := im.Width * im.Channels
 	return rows{im.Height, im.Width, im.Channels, func(y int, out []byte) { copy(out, im.Pix[y*row:]) }, im.Pix}
@@ -44,7 +45,7 @@ func (r rows) gray(w weights) rows {
 	}, r.storage}
 }
 
-// replicate makes B, G, R of grey.
+// replicate converts grey to B, G, R.
 func (r rows) replicate() rows {
 	from := make([]byte, r.width)
 	return rows{r.height, r.width, 3, func(y int, out []byte) {
@@ -56,7 +57,7 @@ func (r rows) replicate() rows {
 	}, nil}
 }
 
-// withAlpha adds the alpha of src to B, G, R.
+// withAlpha adds the alpha channel of src to B, G, R.
 func (r rows) withAlpha(src image.Image) rows {
 	from := make([]byte, r.width*3)
 	return rows{r.height, r.width, 4, func(y int, out []byte) {
@@ -68,7 +69,7 @@ func (r rows) withAlpha(src image.Image) rows {
 	}, nil}
 }
 
-// withoutAlpha makes B, G, R of B, G, R, alpha.
+// withoutAlpha drops alpha.
 func (r rows) withoutAlpha() rows {
 	from := make([]byte, r.width*4)
 	return rows{r.height, r.width, 3, func(y int, out []byte) {

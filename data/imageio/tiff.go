@@ -5,13 +5,13 @@ import (
 	"image"
 )
 
-// isTIFF reports whether a file begins as TIFFs of either byte order do.
+// isTIFF reports whether a file begins with the signature of a TIFF, in either byte order.
 func isTIFF(file []byte) bool {
 	return len(file) > 4 && (string(file[:4]) == "II*\x00" || string(file[:4]) == "MM\x00*")
 }
 
-// fromTIFF converts a decoded TIFF as libtiff does for OpenCV: colours are multiplied by alpha, and 16 bits of a colour are rounded to 8,
-// of grey cut off.
+// fromTIFF converts a decoded TIFF as libtiff does for OpenCV. Colours are multiplied by alpha. 16-bit colours are rounded to 8
+// bits; 16-bit grey values are truncated.
 func fromTIFF(src image.Image, mode Mode) (rows, error) {
 	if mode == Unchanged {
 		switch src.(type) {
@@ -44,7 +44,7 @@ func isOpaque(im image.Image) bool {
 	return ok && o.Opaque()
 }
 
-// multiplied returns the pixels of an image with alpha as B, G, R, alpha, the first three multiplied by the last.
+// multiplied returns an image with alpha as B, G, R, alpha, the colours multiplied by alpha.
 func multiplied(src image.Image) *Image {
 	r := src.Bounds()
 	dst := New(r.Dy(), r.Dx(), 4)
@@ -78,7 +78,7 @@ func multiplied(src image.Image) *Image {
 	return dst
 }
 
-// round writes values of 16 bits, the high byte first, as 8.
+// round rounds big-endian 16-bit values to 8 bits.
 func round(out, in []byte) {
 	for i := range out {
 		v := int(in[2*i])<<8 | int(in[2*i+1])

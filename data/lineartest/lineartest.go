@@ -1,5 +1,5 @@
-// Package lineartest measures how hard a set of labelled images is for a linear classifier, for the tests of the
-// rendered sets: a set that softmax regression solves says little about a convolutional net.
+// Package lineartest measures how well a linear classifier solves a set of labelled images. Tests of the rendered data sets use
+// it: a set that softmax regression solves says little about a convolutional net.
 package lineartest
 
 import (
@@ -19,10 +19,9 @@ func (s *Set) Add(pixels []byte, label int) {
 	s.Labels = append(s.Labels, label)
 }
 
-// Accuracy trains softmax regression with classes outputs on train and returns the share of test that it gets right
-// after the best of the epochs: p = softmax(W x + b), by stochastic gradient descent on the cross entropy with a falling
-// rate and a little weight decay, on pixels brought to mean 0 and deviation 1. Choosing the epoch on the test set makes
-// the result an upper bound of what such a classifier is worth.
+// Accuracy trains softmax regression, p = softmax(W x + b), on train and returns its accuracy on test after the best epoch. It
+// minimises the cross entropy by stochastic gradient descent, with a falling rate and a little weight decay. Pixels are
+// normalised to mean 0 and standard deviation 1. Choosing the epoch on the test set makes the result an upper bound.
 func Accuracy(train, test *Set, classes, epochs int) float64 {
 	norm := newNorm(train)
 	m := &model{classes: classes, weights: make([]float32, classes*len(norm.mean)), bias: make([]float32, classes)}
@@ -81,7 +80,7 @@ type model struct {
 	scores        []float32
 }
 
-// row is the weights of a class.
+// row returns the weights of a class.
 func (m *model) row(class, n int) []float32 { return m.weights[class*n : (class+1)*n] }
 
 func (m *model) score(x []float32) []float32 {

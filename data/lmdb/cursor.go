@@ -2,22 +2,22 @@ package lmdb
 
 import "bytes"
 
-// Cursor walks over a database in the order of its keys. It starts before the first entry:
+// Cursor iterates over a database in the order of its keys. It starts before the first entry:
 //
 //	for ok := c.First(); ok; ok = c.Next() { c.Key(); c.Value() }
 //	if c.Err() != nil { ... }
 type Cursor struct {
 	db    *DB
-	stack [maxDepth]level // from the root to the leaf
+	stack [maxDepth]level // pages from the root to the leaf
 	depth int             // 0: not on an entry
-	key   []byte          // a copy of the current entry's, nil without
+	key   []byte          // a copy of the current key; nil without an entry
 	own   []byte          // the storage of key
-	value []byte          // the storage of what Value returns
+	value []byte          // the storage of Value's result
 	begun bool
 	err   error
 }
 
-// level is a page on the way to the current entry and the node taken there.
+// level is a page on the path to the current entry, and the index of the chosen node.
 type level struct {
 	page page
 	node int
@@ -26,7 +26,7 @@ type level struct {
 // Cursor returns a new cursor.
 func (db *DB) Cursor() *Cursor { return &Cursor{db: db, own: make([]byte, 0, MaxKeySize)} }
 
-// Err returns the error that stopped the cursor; nil at the end of the database.
+// Err returns the error that stopped the cursor, or nil at the end of the database.
 func (c *Cursor) Err() error { return c.err }
 
 // Key returns the key of the current entry, valid until the next move.
@@ -92,7 +92,7 @@ func (c *Cursor) next() bool {
 	return c.settle()
 }
 
-// descend goes from page pgno, which is the child chosen at the top of the stack, down to the first entry of a leaf.
+// descend goes from page pgno, the child of the node at the top of the stack, down to the first entry of a leaf.
 func (c *Cursor) descend(pgno uint64) bool {
 	if pgno == noPage {
 		return false
@@ -118,7 +118,8 @@ func (c *Cursor) descend(pgno uint64) bool {
 	return c.settle()
 }
 
-// settle makes the node at the top of the stack the current entry; if the leaf has ended, the next leaf's first.
+// settle makes the node at the top of the stack the current entry. At the end of a leaf it goes to the first entry of the next
+// leaf.
 func (c *Cursor) settle() bool {
 	if leaf := &c.stack[c.depth-1]; leaf.node < leaf.page.nodes {
 		_, key, err := c.db.node(leaf.page, leaf.node)

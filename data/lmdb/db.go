@@ -10,20 +10,20 @@ import (
 	"github.com/swcaffe/swcaffe/data/regular"
 )
 
-// DB is an LMDB database opened for reading. Its cursors may be used from different goroutines, each from one.
+// DB is an LMDB database opened for reading. Several goroutines may use it, each with a Cursor of its own.
 type DB struct {
-	path     string // of the data file
+	path     string // path of the data file
 	data     []byte
 	unmap    func() error
 	meta     meta
-	reader   *reader // nil: without
-	unlocked error   // why there is no reader
+	reader   *reader // nil: no slot in the table of readers
+	unlocked error   // the reason for having no slot
 }
 
-// Open opens the database in directory path (the usual form), or the data file path itself. The database as of the last commit is
-// read, whatever others write to it meanwhile: as liblmdb does, Open takes a slot of the lock file's table of readers, which keeps
-// the pages of that commit. Where that cannot be, as on read-only media, the database is read without, and it is an error if somebody
-// writes to it.
+// Open opens the database in directory path (the usual form), or the data file path itself. It reads the state of the last
+// commit, whatever other processes write meanwhile. As in liblmdb, Open takes a slot in the lock file's table of readers, so that
+// no writer reuses pages of this commit. Where no slot can be had, for example on read-only media, it reads without one; then a
+// concurrent write to these pages is an error.
 func Open(path string) (*DB, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -47,9 +47,9 @@ func Open(path string) (*DB, error) {
 	return db, nil
 }
 
-// open takes the slot first, so that the file has all pages of what the slot keeps when it is mapped.
+// open takes the slot before it maps the file. The map then contains all pages of the commit that the slot protects.
 func (db *DB) open(f *os.File, lock string) error {
-	if _, err := newestOf(f); err == nil { // what is no database gets no lock file
+	if _, err := newestOf(f); err == nil { // create no lock file beside a file that is no database
 		db.reader, db.unlocked = openReader(lock, f)
 	}
 	var err error
@@ -60,7 +60,7 @@ func (db *DB) open(f *os.File, lock string) error {
 	return db.look(db.readMetas)
 }
 
-// newestOf returns the number of the last commit to a file.
+// newestOf returns the transaction number of a file's last commit.
 func newestOf(f *os.File) (uint64, error) {
 	db := DB{path: f.Name(), data: make([]byte, 2*maxPageSize)}
 	n, err := f.ReadAt(db.data, 0)
@@ -92,8 +92,8 @@ func (db *DB) newest() (meta, error) {
 	return m, nil
 }
 
-// readMetas reads the meta page of the last commit, and checks what it says of the main database. A meta page that is being written while
-// it is read is read again.
+// readMetas reads the meta page of the last commit and checks its main database. It retries if the meta page is being written at
+// the moment.
 func (db *DB) readMetas() error {
 	m, err := db.newest()
 	for range 1000 {
@@ -139,8 +139,8 @@ func (db *DB) corrupt(pgno uint64, format string, args ...any) error {
 	return fmt.Errorf("lmdb: %s: page %d: %s", db.path, pgno, fmt.Sprintf(format, args...))
 }
 
-// span returns count pages from pgno on, if they are inside the database and the file, and start with a header of
-// the wanted kind.
+// span returns count pages from pgno on. They must lie inside the database and the file, and start with a header of the wanted
+// kind.
 func (db *DB) span(pgno, count uint64, kind uint16) ([]byte, error) {
 	size := uint64(db.meta.pageSize)
 	have := uint64(len(db.data)) / size
@@ -170,7 +170,7 @@ func kindName(kind uint16) string {
 	return "overflow"
 }
 
-// page is a checked branch or leaf page.
+// page is a branch or leaf page after checking.
 type page struct {
 	number uint64
 	data   []byte
@@ -194,7 +194,7 @@ func (db *DB) page(pgno uint64, kind uint16) (page, error) {
 	return p, nil
 }
 
-// node returns node i of p from its header to the end of the page, and its key.
+// node returns node i of p, from its header to the end of the page, and the node's key.
 func (db *DB) node(p page, i int) (node, key []byte, err error) {
 	at := int(le.Uint16(p.data[pageHeader+2*i:]))
 	if at < p.upper || at+nodeHeader > len(p.data) {

@@ -1,14 +1,17 @@
-// Package lmdb reads and writes LMDB databases, the files that Caffe keeps its training data in, without liblmdb.
+// Package lmdb reads and writes LMDB databases, the format of Caffe's training data, without liblmdb. A DB reads, with Cursors; a
+// Writer writes.
 //
-// The reader (Open) maps the file and walks the B+tree of the main database: any page size, any depth, values on
-// overflow pages. It takes a slot of liblmdb's table of readers (reader_linux.go), so that others may write meanwhile. Every page number, offset and length is checked before use, so that a damaged file gives an error
-// with the file, the page and what is wrong with it; keys must ascend, which also rules out endless walks. The
-// writer (Create) takes ascending keys and builds the tree bottom up; liblmdb can read the result and write to it.
+// Open maps the file and reads the B+tree of the main database: any page size, any depth, values on overflow pages. It takes a
+// slot in liblmdb's table of readers (reader_linux.go), so that other processes may write meanwhile. Every page number, offset
+// and length is checked before use. A damaged file gives an error with the file, the page and the fault. Keys must ascend, so no
+// damaged tree is read for ever.
 //
-// Not supported, and refused with an error: named databases, duplicate keys, databases with another key order, and
-// big-endian files.
+// Create starts a Writer. It takes entries with ascending keys and builds the tree bottom up. liblmdb can read the result and
+// write to it.
 //
-// The format is that of LMDB 0.9 on 64-bit machines (data version 1), all numbers little-endian:
+// Unsupported features give an error: named databases, duplicate keys, databases with another key order, and big-endian files.
+//
+// The format is LMDB 0.9's on 64-bit machines (data version 1), all numbers little-endian:
 //
 //	page      pgno u64, pad u16, flags u16, lower u16, upper u16 (on overflow pages: pages u32), then
 //	          (lower-16)/2 offsets u16 of nodes; the nodes fill the page from its end down to upper
@@ -40,7 +43,7 @@ const (
 	flagLeaf     = 0x02
 	flagOverflow = 0x04
 	flagMeta     = 0x08
-	// pageKind masks the flags that say what a page is; the others only have a meaning in liblmdb's memory.
+	// pageKind masks the flags for the kind of a page. The other flags have a meaning only in liblmdb's memory.
 	pageKind = 0x6f
 
 	nodeBigData = 0x01
@@ -79,9 +82,9 @@ func (t tree) put(b []byte, pad uint32) {
 	le.PutUint64(b[40:], t.root)
 }
 
-// meta is what a meta page says.
+// meta is the content of a meta page.
 type meta struct {
-	number   uint64 // of the page
+	number   uint64 // page number
 	pageSize int
 	mapSize  uint64
 	main     tree
@@ -131,9 +134,9 @@ func (m meta) put(b []byte, pgno uint64) {
 	le.PutUint64(b[128:], m.txn)
 }
 
-// maxNode is the largest node, header included, that is kept on a leaf; a longer value goes to overflow pages.
-// Two nodes must fit on a page.
+// maxNode is the size of the largest node on a leaf, header included. Longer values go to overflow pages. Two nodes must fit on a
+// page.
 const maxNode = (writePageSize-pageHeader)/2&^1 - 2
 
-// overflowPages is the number of pages that a value of n bytes takes behind one page header.
+// overflowPages is the number of pages for a value of n bytes. Only the first page has a header.
 func overflowPages(n, pageSize int) int { return (pageHeader-1+n)/pageSize + 1 }

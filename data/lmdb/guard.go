@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// look calls f, which may read mapped pages and must keep no slice of them. Two things that others do to the file become errors:
-// that it gets shorter, so that the processor faults; and, where no reader's slot keeps its pages, that a writer gives them away.
+// look calls f, which may read mapped pages but must not keep slices of them. Interference by other processes becomes an error: a
+// shortened file, which makes the processor fault, or reused pages, if no reader's slot protects them.
 func (db *DB) look(f func() error) (err error) {
 	defer db.fault(&err, debug.SetPanicOnFault(true))
 	err = f()
@@ -19,7 +19,7 @@ func (db *DB) look(f func() error) (err error) {
 	return err
 }
 
-// fault, deferred, makes an error of a fault in the mapped file.
+// fault, called by defer, turns a fault in the mapped file into an error.
 func (db *DB) fault(err *error, faults bool) {
 	debug.SetPanicOnFault(faults)
 	r := recover()
@@ -44,9 +44,9 @@ func (db *DB) fault(err *error, faults bool) {
 	*err = fmt.Errorf("lmdb: %s: byte %d: %s", db.path, at, what)
 }
 
-// overwritten reports whether pages that the database was opened with may hold something else by now. A reader's slot keeps writers
-// from them. Without one, transaction N+1 sets pages free that were there in transaction N, and N+3 is the first to write to them: they are
-// as they were while N+1 is the last that was committed.
+// overwritten reports whether a writer may have changed pages of the opened commit. A reader's slot prevents this. Without a
+// slot, let N be the opened transaction. Transaction N+1 frees pages of N, and N+3 is the first to write to them. So the pages
+// are intact while N+1 is the last commit.
 func (db *DB) overwritten() error {
 	if db.reader != nil {
 		return nil

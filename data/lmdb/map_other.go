@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// mapFile reads the whole file where there is no mmap.
+// mapFile reads the whole file, on systems without mmap.
 func mapFile(f *os.File) (data []byte, unmap func() error, err error) {
 	data, err = io.ReadAll(f)
 	return data, func() error { return nil }, err

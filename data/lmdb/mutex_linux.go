@@ -15,8 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// glibc's robust mutex between processes (nptl, 64 bits): words of 32 bits for the lock, a count, the owner's thread, the number of users and
-// the kind. The lock is 0, or the owner's thread with two flags: somebody waits for it, and the owner has died, which the kernel sets.
+// glibc's robust process-shared mutex (nptl, 64 bits) has 32-bit words: the lock, a count, the owner's thread, the number of
+// users and the kind. The lock is 0 if free, else the owner's thread with two flags: other threads wait, and the owner has died.
+// The kernel sets the second flag.
 const (
 	mutexOwner   = 8
 	mutexUsers   = 12
@@ -24,25 +25,25 @@ const (
 	robustShared = 0x10 | 0x80
 	waiters      = 0x80000000
 	ownerDied    = 0x40000000
-	lost         = 0x7ffffffe // the owner of a mutex that is not to be locked any more
+	lost         = 0x7ffffffe // owner of a mutex that must not be locked any more
 	futexWake    = 1
 )
 
-// robustList is what the kernel looks at when a thread dies: the one lock that it may hold.
+// robustList is read by the kernel when a thread dies. It names the one lock that the thread may hold.
 type robustList struct {
 	next    uintptr
 	offset  int64
 	pending uintptr
 }
 
-// list is that of the thread that is in lockedMutex. The kernel keeps its address.
+// list is the robustList of the thread in lockedMutex. The kernel keeps its address.
 var list struct {
 	sync.Mutex
 	robustList
 }
 
-// lockedMutex calls f with a mutex, which is held for a moment only. If the process is killed in that moment, the kernel tells whoever locks
-// the mutex next, as it does for liblmdb's own processes.
+// lockedMutex calls f while it holds mutex, for a moment only. If the process is killed in that moment, the kernel marks the
+// mutex, and the next process to lock it learns of the death. The same holds for liblmdb's processes.
 func lockedMutex(mutex []byte, f func() error) error {
 	word := func(at int) *atomic.Uint32 { return (*atomic.Uint32)(unsafe.Pointer(&mutex[at])) }
 	list.Lock()
@@ -76,8 +77,8 @@ func lockedMutex(mutex []byte, f func() error) error {
 	return err
 }
 
-// acquire locks. Others hold the lock for moments, so that looking again is as good as waiting for them. What an owner that has died was doing to the
-// table needs no repair: a slot is claimed by its last store.
+// acquire locks the mutex. Other processes hold it only for moments, so it polls instead of waiting in the kernel. After an
+// owner's death the table needs no repair, because the last store of claim is the one that takes a slot.
 func acquire(lock *atomic.Uint32, self uint32) error {
 	for begun := time.Now(); ; time.Sleep(200 * time.Microsecond) {
 		v := lock.Load()
@@ -90,14 +91,14 @@ func acquire(lock *atomic.Uint32, self uint32) error {
 	}
 }
 
-// release unlocks, and wakes one of those that wait.
+// release unlocks, and wakes one waiting thread.
 func release(lock *atomic.Uint32) {
 	if lock.Swap(0)&waiters != 0 {
 		unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(lock)), futexWake, 1, 0, 0, 0)
 	}
 }
 
-// guardTable makes an error of a fault in the table, whose file somebody has cut.
+// guardTable turns a fault in the table into an error. A process that truncates the lock file causes one.
 func guardTable(f func() error) (err error) {
 	defer func(faults bool) {
 		debug.SetPanicOnFault(faults)

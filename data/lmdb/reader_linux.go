@@ -13,17 +13,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The lock file of liblmdb 0.9 on Linux, of which every process that has the database open maps the first bytes:
+// The lock file of liblmdb 0.9 on Linux. Every process with the database open maps its beginning:
 //
 //	magic u32, format u32, mutex of the table of readers, number of the last commit u64, slots in use u32,
 //	then at the next multiple of 64 the writers' mutex, and at the next one the slots of 64 bytes:
 //	number of the commit that is read u64, process u32, pad u32, thread u64
 //
-// A process holds a shared lock (fcntl) of byte 0 while it has the database open; who gets an exclusive one is the first, and
-// makes the table anew. Of byte p process p holds a lock while it has slots, so that the slots of one that was killed can be told.
-// Ours are open file description locks, which liblmdb's meet like any other: several databases of one process do not undo each other's.
+// A process holds a shared lock (fcntl) on byte 0 while it has the database open. A process that gets an exclusive lock on byte 0
+// is the first, and initialises the table. Process p holds a lock on byte p while it has slots; a slot without this lock belongs
+// to a dead process. This package uses open file description locks, which conflict with liblmdb's locks as usual. Several
+// databases in one process do not release each other's locks.
 const (
-	lockFormat   = 1 | 1<<16 // version 1, with locks of processes
+	lockFormat   = 1 | 1<<16 // version 1, with process locks
 	mutexAt      = 8
 	commitAt     = mutexAt + mutexSize
 	usedAt       = commitAt + 8
@@ -37,14 +38,14 @@ const (
 	lockPatience = 5 * time.Second
 )
 
-// reader is a slot in a table of readers. While it is there, no writer touches pages of its commit.
+// reader is a slot in a table of readers. While it exists, no writer reuses pages of its commit.
 type reader struct {
 	file  *os.File
 	table []byte
 	slot  []byte
 }
 
-// openReader takes a slot for the last commit to data. It makes the lock file where there is none, as liblmdb does.
+// openReader takes a slot for the last commit to data. Like liblmdb, it creates a missing lock file.
 func openReader(path string, data *os.File) (r *reader, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NONBLOCK, 0o664)
 	if err != nil {
@@ -86,7 +87,7 @@ func (r *reader) join(data *os.File) error {
 		if err := lockedMutex(r.table[mutexAt:], r.claim); err != nil {
 			return err
 		}
-		for { // until the commit is still the last when the slot names it
+		for { // repeat until the slot names the last commit
 			last := r.u64(commitAt).Load()
 			slotWord(r.slot, 0).Store(last)
 			if r.u64(commitAt).Load() == last {
@@ -96,13 +97,13 @@ func (r *reader) join(data *os.File) error {
 	})
 }
 
-// lock sets a lock of one byte. It fails where somebody else's is in the way.
+// lock locks one byte. It fails if another process holds a conflicting lock.
 func (r *reader) lock(kind int16, at int64) error {
 	l := unix.Flock_t{Type: kind, Start: at, Len: 1}
 	return unix.FcntlFlock(r.file.Fd(), unix.F_OFD_SETLK, &l)
 }
 
-// share locks byte 0. The first gets it for itself, for now.
+// share locks byte 0. The first process gets an exclusive lock, until initialise makes it a shared one.
 func (r *reader) share() (first bool, err error) {
 	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
 		if r.lock(unix.F_WRLCK, 0) == nil {
@@ -136,7 +137,7 @@ func (r *reader) mapTable(first bool) error {
 	return err
 }
 
-// initialise writes an empty table, and shares the lock.
+// initialise writes an empty table and makes the lock a shared one.
 func (r *reader) initialise(data *os.File) error {
 	last, err := newestOf(data)
 	if err != nil {
@@ -152,7 +153,7 @@ func (r *reader) initialise(data *os.File) error {
 	return r.lock(unix.F_RDLCK, 0)
 }
 
-// check looks whether the table is of the kind that is described above.
+// check fails unless the table has the format above.
 func (r *reader) check() error {
 	switch magic, format, kind := le.Uint32(r.table), le.Uint32(r.table[4:]), le.Uint32(r.table[mutexAt+mutexKind:]); {
 	case magic != metaMagic || format != lockFormat:
@@ -169,7 +170,7 @@ func (r *reader) u64(at int) *atomic.Uint64 { return (*atomic.Uint64)(unsafe.Poi
 func slotWord(slot []byte, at int) *atomic.Uint64 { return (*atomic.Uint64)(unsafe.Pointer(&slot[at])) }
 func process(slot []byte) *atomic.Uint32          { return (*atomic.Uint32)(unsafe.Pointer(&slot[processAt])) }
 
-// claim takes a slot that nobody has. It is called with the table's mutex.
+// claim takes a free slot. The caller holds the table's mutex.
 func (r *reader) claim() error {
 	used, most := int(r.u32(usedAt).Load()), (len(r.table)-slotsAt)/slotSize
 	used = min(used, most)
@@ -199,7 +200,7 @@ func (r *reader) claim() error {
 
 func (r *reader) at(slot int) []byte { return r.table[slotsAt+slot*slotSize:][:slotSize] }
 
-// clearDead frees the slots of processes that are no more.
+// clearDead frees the slots of dead processes.
 func (r *reader) clearDead(used int) {
 	for i := range used {
 		pid := process(r.at(i)).Load()
@@ -210,10 +211,10 @@ func (r *reader) clearDead(used int) {
 	}
 }
 
-// close gives the slot back. The locks go with the file.
+// close frees the slot. Closing the file releases the locks.
 func (r *reader) close() {
 	if r.slot != nil {
-		_ = guardTable(func() error { // without its file the table is of no use to anybody
+		_ = guardTable(func() error { // an error is harmless: without its file the table has no users
 			slotWord(r.slot, 0).Store(noCommit)
 			process(r.slot).Store(0)
 			return nil

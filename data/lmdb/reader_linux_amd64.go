@@ -1,4 +1,4 @@
 package lmdb
 
-// mutexSize is that of glibc's pthread_mutex_t.
+// mutexSize is the size of glibc's pthread_mutex_t.
 const mutexSize = 40

@@ -17,7 +17,7 @@ type Writer struct {
 	dir  string
 	tmp  *os.File
 	out  *bufio.Writer
-	err  error // the first write error; sticks
+	err  error // the first write error; later calls return it
 	next uint64
 	main tree
 
@@ -27,8 +27,7 @@ type Writer struct {
 	zero   [writePageSize]byte
 }
 
-// Create starts a new database in directory dir, which it makes if need be. A directory that holds one already is
-// refused.
+// Create starts a new database in directory dir and creates dir if necessary. It fails if dir already holds a database.
 func Create(dir string) (*Writer, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("lmdb: %w", err)
@@ -41,7 +40,7 @@ func Create(dir string) (*Writer, error) {
 		return nil, fmt.Errorf("lmdb: %w", err)
 	}
 	w := &Writer{dir: dir, tmp: tmp, out: bufio.NewWriterSize(tmp, 1<<20), next: 2, leaf: newBuilder()}
-	w.write(w.zero[:]) // the meta pages come last
+	w.write(w.zero[:]) // space for the meta pages, which are written last
 	w.write(w.zero[:])
 	return w, w.err
 }
@@ -84,7 +83,7 @@ func (w *Writer) Put(key, value []byte) error {
 	return w.err
 }
 
-// Close finishes the database: branch pages, meta pages, sync, rename. After an error nothing is left behind.
+// Close finishes the database: branch pages, meta pages, sync, rename. If it fails, no files remain.
 func (w *Writer) Close() error {
 	if w.tmp == nil {
 		return w.err
@@ -141,20 +140,20 @@ func (w *Writer) publish() error {
 	return nil
 }
 
-// giveName gives the finished file its name. Where another writer was faster, its database stays.
+// giveName gives the finished file its name. If another writer has published a database meanwhile, that one stays.
 func (w *Writer) giveName(temporary string) error {
 	name := filepath.Join(w.dir, dataFile)
-	err := os.Link(temporary, name) // unlike a rename it replaces nothing
+	err := os.Link(temporary, name) // unlike a rename, a link replaces nothing
 	if err == nil {
 		return os.Remove(temporary)
 	}
 	if _, exists := os.Lstat(name); exists == nil {
 		return fmt.Errorf("%s holds a database already, which was made meanwhile", w.dir)
 	}
-	return os.Rename(temporary, name) // no links here
+	return os.Rename(temporary, name) // this file system has no links
 }
 
-// Abort drops what was written. It does nothing after Close.
+// Abort discards the entries written so far. It does nothing after Close.
 func (w *Writer) Abort() error {
 	if w.tmp == nil {
 		return nil
@@ -172,7 +171,7 @@ func (w *Writer) write(p []byte) {
 	}
 }
 
-// writeOverflow writes a value on pages of its own and returns the first one's number.
+// writeOverflow writes a value on overflow pages and returns the number of the first.
 func (w *Writer) writeOverflow(value []byte) uint64 {
 	pages := overflowPages(len(value), writePageSize)
 	var head [pageHeader]byte
@@ -203,8 +202,8 @@ func (w *Writer) flush(b *builder, kind uint16) {
 	b.count, b.upper = 0, writePageSize
 }
 
-// writeMetas writes page 0 as of an empty database (transaction 0) and page 1 as of ours (transaction 1).
-// The map size leaves room for liblmdb users to add entries.
+// writeMetas writes two meta pages: page 0 for an empty database (transaction 0), page 1 for this one (transaction 1). The map
+// size leaves room for liblmdb users to add entries.
 func (w *Writer) writeMetas() error {
 	m := meta{pageSize: writePageSize, mapSize: max(1<<30, 4*w.next*writePageSize), main: tree{root: noPage}, lastPage: 1}
 	pages := make([]byte, 2*writePageSize)

@@ -1,12 +1,12 @@
 package lmdb
 
-// child is a finished page and the first key below it.
+// child is a finished page and the smallest key in its subtree.
 type child struct {
 	key  []byte
 	pgno uint64
 }
 
-// writeBranches writes the branch pages above children, at least two children each, and returns these pages.
+// writeBranches writes branch pages over children, at least two children each, and returns the branch pages.
 func (w *Writer) writeBranches(children []child) []child {
 	var level []child
 	b := newBuilder()
@@ -35,7 +35,7 @@ func (w *Writer) writeBranches(children []child) []child {
 	return level
 }
 
-// branchFill returns how many of the first children one branch page holds.
+// branchFill returns the number of children, from the first on, that one branch page holds.
 func branchFill(children []child) int {
 	room := writePageSize - pageHeader
 	for i, c := range children {

@@ -1,6 +1,6 @@
-// Package points draws labelled points for logistic regression, in the manner of scikit-learn's make_classification: two
-// classes of two clusters each in a plane, which are seen through four coordinates, two of them linear combinations of
-// the others. A line tells the classes apart for about five points in six; a net with a hidden layer does better.
+// Package points draws labelled points for logistic regression, in the manner of scikit-learn's make_classification. Draw makes a
+// Point. Each of two classes has two clusters in a plane. A point has four coordinates, two of them linear combinations of the
+// others. A line separates the classes for about five points in six; a net with a hidden layer does better.
 //
 // Point i of a seed is a pure function of both.
 package points
@@ -9,7 +9,7 @@ import (
 	"math/rand/v2"
 )
 
-// Coordinates is the number of values of a point, Classes that of the labels.
+// Coordinates is the number of values in a point, Classes the number of labels.
 const (
 	Coordinates = 4
 	Classes     = 2
@@ -27,13 +27,13 @@ type cluster struct {
 	xx, xy, yx, yy float64
 }
 
-// clusters of each class. The second cluster of class 0 stands on the far side of the line that parts the others best.
+// clusters of each class. The second cluster of class 0 lies on the wrong side of the best separating line.
 var clusters = [Classes][2]cluster{
 	{{x: -1.5, y: -0.8, xx: 0.8, xy: 0.3, yy: 0.6}, {x: 2.3, y: -0.2, xx: 0.5, yx: -0.3, yy: 0.6}},
 	{{x: 0.4, y: 0.6, xx: 0.7, yx: 0.3, yy: 0.6}, {x: -0.9, y: 1.9, xx: 0.9, xy: -0.4, yy: 0.5}},
 }
 
-// flipped is one in how many labels that are wrong.
+// flipped: one label in this many is wrong.
 const flipped = 100
 
 // Draw writes point index of a seed to out.

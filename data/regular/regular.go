@@ -1,4 +1,4 @@
-// Package regular opens files that must be files: not pipes, whose opening can wait for ever, nor devices, which may never end.
+// Package regular opens regular files only. Opening a pipe can block for ever, and a device may never end.
 package regular
 
 import (
@@ -23,7 +23,7 @@ func Open(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// check says what a thing is that is no file.
+// check returns an error that names the kind of a file that is not regular.
 func check(mode fs.FileMode) error {
 	switch {
 	case mode.IsRegular():
@@ -40,7 +40,7 @@ func check(mode fs.FileMode) error {
 	return fmt.Errorf("it is no file (%v)", mode)
 }
 
-// ReadFile returns what a file holds. One that memory has no room for is an error.
+// ReadFile returns the content of a file. A file too large for memory is an error.
 func ReadFile(path string) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {
@@ -59,10 +59,10 @@ func ReadFile(path string) ([]byte, error) {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, err
 	}
-	return b[:n], nil // less than info said, if the file has become shorter
+	return b[:n], nil // shorter than the stated length if the file has shrunk
 }
 
-// ReadText returns what a text of at most so many bytes holds, from a file, a pipe or a device.
+// ReadText returns the content of a text from a file, a pipe or a device. More than most bytes are an error.
 func ReadText(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

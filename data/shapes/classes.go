@@ -2,8 +2,8 @@ package shapes
 
 import "math"
 
-// class is one kind of shape. inside reports whether a point of the shape's own frame, about [-1, 1] each way with y
-// downwards, belongs to it.
+// class is one kind of shape. inside reports whether a point belongs to the shape. The shape's own frame spans about [-1, 1] on
+// each axis, y downwards.
 type class struct {
 	name   string
 	inside func(x, y float64) bool
@@ -25,14 +25,14 @@ var classes = [...]class{
 
 func bar(x, y float64) bool { return math.Abs(x) < 0.28 && math.Abs(y) < 0.9 }
 
-// starWedge is the angle between a point of the star and the next inner corner; starX, starY is where that corner is seen
-// from the point's direction.
+// starWedge is the angle between a point of the star and the next inner corner. (starX, starY) is this corner, in axes whose
+// first runs from the centre to the point.
 const starWedge = math.Pi / 5
 
 var starX, starY = 0.42 * math.Cos(starWedge), 0.42 * math.Sin(starWedge)
 
-// star has five points at distance 1, one of them upwards, and its inner corners at 0.42. By symmetry it is one edge
-// between a point and the next inner corner, repeated ten times.
+// star has five points at distance 1, one of them upwards, and inner corners at distance 0.42. By symmetry it is a single edge,
+// from a point to the next inner corner, repeated ten times.
 func star(x, y float64) bool {
 	radius := math.Sqrt(x*x + y*y)
 	if radius > 1 {
@@ -42,7 +42,7 @@ func star(x, y float64) bool {
 	return (radius*cos-1)*starY-radius*sin*(starX-1) < 0
 }
 
-// hexagon is regular, with two corners on the vertical axis' right and left.
+// hexagon is regular, with corners on the left and right ends of the horizontal axis.
 func hexagon(x, y float64) bool {
 	x, y = math.Abs(x), math.Abs(y)
 	return x < 0.8 && 0.5*x+0.866*y < 0.8

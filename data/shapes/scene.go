@@ -8,14 +8,14 @@ import (
 // SceneSize is the width and height of a scene.
 const SceneSize = 64
 
-// Scene is an image of one to four shapes, which may hide each other in part, and the class of every pixel: 0 for the ground,
-// or one more than the index into Names. A pixel on an edge belongs to the shape that covers at least half of it.
+// Scene is an image of one to four shapes, which may partly hide each other, with the class of every pixel: 0 for the ground,
+// else one more than the index into Names. A pixel on an edge belongs to the shape if the shape covers at least half of it.
 type Scene struct {
 	Pixels  [Channels * SceneSize * SceneSize]byte
 	Classes [SceneSize * SceneSize]byte
 }
 
-// sceneShape is a shape in a scene; later ones lie over earlier ones.
+// sceneShape is a shape in a scene. Later shapes lie over earlier ones.
 type sceneShape struct {
 	class   int
 	place   frame
@@ -59,7 +59,7 @@ func RenderScene(seed, index uint64, out *Scene) {
 	}
 }
 
-// newSceneFrame puts a shape of 16 to 36 pixels anywhere in a scene where its centre keeps 8 pixels from the edges.
+// newSceneFrame places a shape of 16 to 36 pixels at random, its centre at least 8 pixels from the scene's edges.
 func newSceneFrame(rng *rand.Rand) frame {
 	var f frame
 	f.sin, f.cos = math.Sincos(uniform(rng, -0.3, 0.3))

@@ -1,10 +1,12 @@
-// Package shapes renders labelled 32x32 colour images of textured shapes in ten classes: discs, squares, triangles,
-// stars, crosses, rings, crescents, hexagons, hearts and arrows, of any colour on any ground, turned, stretched, moved and
-// noisy. Colour and texture say nothing of the class, and a shape may be lighter or darker than its ground, so that no
-// pixel by itself speaks for a class: a linear classifier stays near chance, a small convolutional net does well.
+// Package shapes renders labelled 32x32 colour images of textured shapes in ten classes: discs, squares, triangles, stars,
+// crosses, rings, crescents, hexagons, hearts and arrows. Render makes an Image of one shape, RenderScene a Scene of several.
 //
-// Image i of a seed is a pure function of both, so that a set can be rendered by any number of goroutines and is
-// reproducible.
+// Shapes are rotated, stretched, shifted and noisy, in any colour on any ground. Colour and texture do not depend on the class,
+// and a shape may be lighter or darker than its ground. No single pixel therefore speaks for a class: a linear classifier stays
+// near chance, while a small convolutional net does well.
+//
+// Image i of a seed is a pure function of i and the seed. Any number of goroutines can therefore render a set, always with the
+// same result.
 package shapes
 
 import (
@@ -12,7 +14,7 @@ import (
 	"math/rand/v2"
 )
 
-// Size is the width and height of an image, Channels the number of its planes: blue, green, red, as Caffe has them.
+// Size is the width and height of an image, Channels its number of planes: blue, green, red, in Caffe's order.
 const (
 	Size     = 32
 	Channels = 3
@@ -54,8 +56,8 @@ func Render(seed, index uint64, out *Image) {
 
 func uniform(rng *rand.Rand, lo, hi float64) float64 { return lo + (hi-lo)*rng.Float64() }
 
-// frame is where a shape lies: its own axes, of about [-1, 1], turned by an angle, stretched to radii and moved to a
-// centre, in pixels.
+// frame places a shape in an image: the shape's own axes, about [-1, 1], are rotated by an angle, scaled to the radii and moved
+// to the centre, in pixels.
 type frame struct{ sin, cos, rx, ry, cx, cy float64 }
 
 func newFrame(rng *rand.Rand) frame {
@@ -66,7 +68,7 @@ func newFrame(rng *rand.Rand) frame {
 	return f
 }
 
-// cover is the share of a pixel that lies inside a shape, from 2x2 points in it.
+// cover is the share of a pixel inside a shape, estimated at 2x2 points.
 func (f *frame) cover(x, y int, inside func(x, y float64) bool) float64 {
 	share := 0.0
 	for s := range 4 {

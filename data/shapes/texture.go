@@ -8,7 +8,7 @@ import (
 // colour is blue, green and red, each in [0, 1].
 type colour [Channels]float64
 
-// minContrast is how far the main colours of a shape and of its ground are apart, at least.
+// minContrast is the least distance between the main colours of a shape and of its ground.
 const minContrast = 0.35
 
 // distance is the sum of the channels' absolute differences.
@@ -32,8 +32,8 @@ const (
 	patterns
 )
 
-// texture is a pattern of two related colours. Its two waves stand at a right angle to each other:
-// u = kx x + ky y + pu, v = kx y - ky x + pv.
+// texture is a pattern of two related colours. The directions of its two waves are perpendicular: u = kx x + ky y + pu, v = kx y
+// - ky x + pv.
 type texture struct {
 	pattern        pattern
 	main, second   colour
