@@ -1,7 +1,7 @@
 // Command swcaffe trains, tests and times Caffe networks on this computer's cores and on a model of the Sunway SW26010.
 //
-// This package holds the list of commands and the tests that run the binary as its users do. Each command is one cli.Command and has a file of
-// its own in a group:
+// This package holds the list of commands and the tests that run the binary. Each command is a cli.Command with a file of its own
+// in one of these groups:
 //
 //	internal/train    train, alone or with many workers
 //	internal/infer    test, classify, extract_features: trained nets
@@ -10,7 +10,7 @@
 //	internal/dataset  convert_*, compute_image_mean, dataset
 //	internal/logs     parse_log, plot_log
 //
-// Groups import internal/cli and the libraries, never each other. They stand below this folder because nothing else may use them.
+// Groups import internal/cli and libraries, never each other.
 package main
 
 import (

@@ -1,17 +1,17 @@
-// Package cli is the frame around swcaffe's commands and the parts that several of them share.
+// Package cli runs swcaffe's commands and holds the code that they share.
 //
-// A Command declares a command: name, help, flags and code. Commands, a list of them, runs a command line: it finds the command, reads flags as
-// gflags does, sets up the log as glog does (internal/glog) and turns the command's error into a last log line and exit code 1. The
-// binary can be called by the names of Caffe's own binaries too (program.go). A command gets an Env, which has its log and its streams.
+// A Command is a name, help, flags and a function. Commands, a list of them, runs a command line: it finds the command, parses
+// flags like gflags, sets up the log like glog (internal/glog), and runs the function with an Env: its log and streams. An error
+// becomes the last log line and exit code 1. The binary also answers to the names of Caffe's binaries (program.go).
 //
-// Shared by commands are:
+// Commands share:
 //
 //	flags    DeviceFlags, StateFlags, StrategyFlags; OutputVar for files to write
-//	results  Env.WriteFile and others; Database and TemporaryFolder, which appear whole or not at all
-//	terminal Progress, a bar; Pulse, a last line that shows that work goes on
+//	results  Env.WriteFile and others; Database and NewTemporary, whose results appear complete or not at all
+//	terminal NewProgress, a bar; Env.Pulse, a last line with the progress of work
 //	ranks    MPI jobs, transports, the log of a rank
 //
-// The commands about the binary itself, version and install_links, are here as well.
+// Two commands about the binary itself are here: version and install_links.
 package cli
 
 import (
@@ -26,19 +26,19 @@ type Command struct {
 	Synopsis string // one line for the list of commands
 	Args     string // follows the name in the usage line
 	Example  string // one command line
-	Help     string // says what the command does
-	// Words names the flags that words without a dash set, in order, as in "swcaffe dataset digits". A last name that ends in "..." takes
-	// all words that are left.
+	Help     string // describes the command
+	// Words names the flags that arguments without a dash set, in order, as in "swcaffe dataset digits". If the last name ends in
+	// "...", it takes all remaining arguments.
 	Words []string
-	// Quiet commands show no log unless a flag of glog's asks for it, like the tools of Caffe's that they replace.
+	// Quiet commands show no log unless one of glog's flags asks for it, like the tools of Caffe that they replace.
 	Quiet bool
-	Do    action // made by with
+	Do    action // made by With
 }
 
-// action registers a command's flags and returns the function that runs the command with the values that they get.
+// action registers a command's flags and returns the function that runs the command with the flags' values.
 type action func(fs *flag.FlagSet) func(*Env) error
 
-// With makes an action of a command's flags and its code. Both work on options: flags registers its fields, and run reads them.
+// With makes an action from two functions over the same options O: flags registers O's fields as flags, and run reads them.
 func With[O any](flags func(fs *flag.FlagSet, o *O), run func(e *Env, o *O) error) action {
 	return func(fs *flag.FlagSet) func(*Env) error {
 		o := new(O)
@@ -47,16 +47,16 @@ func With[O any](flags func(fs *flag.FlagSet, o *O), run func(e *Env, o *O) erro
 	}
 }
 
-// Commands is the program's commands, in the order of its help.
+// Commands is the list of the program's commands, in the order of its help.
 type Commands []Command
 
-// Find returns a command by its name; the error for an unknown name has the nearest known one.
+// Find returns a command by its name. For an unknown name, the error suggests the nearest known one.
 func (cs Commands) Find(name string) (Command, error) {
 	table := suggest.Table[Command]{Kind: "command", Kinds: "commands", Name: func(c Command) string { return c.Name }, Entries: cs}
 	return table.Find(name)
 }
 
-// Check returns the error that a command line would be refused with before its command runs, nil if there is none.
+// Check returns the error that would refuse a command line before its command runs, or nil.
 func (cs Commands) Check(args []string) error {
 	name, rest := cs.Split(args)
 	c, err := cs.Find(name)

@@ -13,13 +13,13 @@ import (
 	"github.com/swcaffe/swcaffe/internal/glog"
 )
 
-// commonFlags are the flags that commands take beside their own: those of glog, those of gflags, and for the commands of the binary
-// caffe the flags of one another.
+// commonFlags are the flags that every command accepts beside its own: glog's and gflags'. The commands of Caffe's binary caffe
+// also accept each other's flags.
 type commonFlags struct {
 	glog              glog.Flags
 	help, full, about bool
 	undefined         string   // -undefok
-	unused            []string // flags of other commands that are given
+	unused            []string // given flags of other commands
 
 	groups []flagGroup
 }
@@ -29,7 +29,7 @@ type flagGroup struct {
 	flags *flag.FlagSet
 }
 
-// newCommonFlags returns the common flags of a command, with what the environment says.
+// newCommonFlags returns the common flags of a command, with defaults from the environment.
 func newCommonFlags(c Command, own *flag.FlagSet) (*commonFlags, error) {
 	f := &commonFlags{}
 	group := func(title string) *flag.FlagSet {
@@ -54,12 +54,12 @@ func newCommonFlags(c Command, own *flag.FlagSet) (*commonFlags, error) {
 	return f, f.glog.ReadEnvironment(log, os.LookupEnv)
 }
 
-// brewCommands are the commands of the binary caffe, which has one list of flags for all of them.
+// brewCommands are the commands of the binary caffe. It has one list of flags for all of them.
 var brewCommands = []string{"train", "test", "device_query", "time"}
 
 func isBrew(name string) bool { return slices.Contains(brewCommands, name) }
 
-// registerBrew registers those of the binary caffe's flags that a command does not have.
+// registerBrew registers the flags of the binary caffe that a command does not have itself.
 func (f *commonFlags) registerBrew(c Command, own, fs *flag.FlagSet) {
 	text := func(string) error { return nil }
 	number := func(s string) error {
@@ -93,9 +93,9 @@ func (f *commonFlags) lookup(name string) *flag.Flag {
 	return nil
 }
 
-// take sets the common flags of a command line and returns the other words.
+// take sets the common flags of a command line and returns the other arguments.
 func (f *commonFlags) take(own *flag.FlagSet, args []string) (rest []string, err error) {
-	var unknown []int // places in rest of flags that nobody has
+	var unknown []int // indices in rest of unknown flags
 	for i := 0; i < len(args); i++ {
 		name, value := cutFlag(args[i])
 		mine := own.Lookup(name)
@@ -133,7 +133,7 @@ func (f *commonFlags) take(own *flag.FlagSet, args []string) (rest []string, err
 	return f.drop(rest, unknown), nil
 }
 
-// drop leaves out flags that -undefok names.
+// drop removes the unknown flags that -undefok permits.
 func (f *commonFlags) drop(args []string, unknown []int) []string {
 	allowed := strings.Split(f.undefined, ",")
 	for _, i := range slices.Backward(unknown) {

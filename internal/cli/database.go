@@ -17,8 +17,8 @@ import (
 	"github.com/syndtr/goleveldb/leveldb"
 )
 
-// Database is a new database of a tool's results. It is made in a temporary folder, which gets the database's name when all is there. An
-// interrupt is an error of the next put.
+// Database is a new database of results. It is written in a temporary folder and renamed when complete. After an interrupt, the
+// next Put fails.
 type Database struct {
 	path        string
 	temporary   *temporaryFolder
@@ -28,7 +28,7 @@ type Database struct {
 	unwatch     context.CancelFunc
 }
 
-// ParseBackend parses the name of a kind of database.
+// ParseBackend parses the name of a database backend.
 func ParseBackend(name string) (caffepb.DataParameter_DB, error) {
 	kind, ok := caffepb.DataParameter_DB_value[strings.ToUpper(name)]
 	if !ok {
@@ -37,7 +37,7 @@ func ParseBackend(name string) (caffepb.DataParameter_DB, error) {
 	return caffepb.DataParameter_DB(kind), nil
 }
 
-// CreateDatabase starts a database; one that is there already is an error.
+// CreateDatabase starts a database. It fails if the database exists.
 func CreateDatabase(path, kind string) (*Database, error) {
 	which, err := ParseBackend(kind)
 	if err != nil {
@@ -55,7 +55,7 @@ func CreateDatabase(path, kind string) (*Database, error) {
 		d.unwatch()
 		return nil, err
 	}
-	if err = d.absent(); err == nil { // another process may have finished since
+	if err = d.absent(); err == nil { // another process may have finished meanwhile
 		err = d.open(which)
 	}
 	if err != nil {
@@ -103,22 +103,22 @@ func (d *Database) interruption() error {
 	return fmt.Errorf("interrupted; nothing was left behind of %s", d.path)
 }
 
-// Fill puts what work puts, which returns the number of records, and publishes the database. Work that is interrupted while it waits for a pipe
-// is left alone.
+// Fill calls work, which puts records and returns their number, and publishes the database. If work does not return after an
+// interrupt, because it waits for a pipe, Fill abandons it.
 func (d *Database) Fill(work func() (int, error)) (int, error) {
 	n, err := Interruptibly(d.interrupted, work)
 	if errors.Is(err, ErrLeftAlone) {
-		d.close = func() error { return nil } // work may still use it
+		d.close = func() error { return nil } // the abandoned work may still use the database
 		err = d.interruption()
 	}
 	return n, d.Publish(err)
 }
 
-// Publish closes the database and gives it its name, if all went well; else nothing is left of it.
+// Publish closes the database and renames it. After an error it removes the database instead.
 func (d *Database) Publish(err error) error {
 	defer d.unwatch()
 	if closing := d.close(); err == nil {
-		err = closing // else most often the same again
+		err = closing // closing mostly repeats an earlier error
 	}
 	if err == nil {
 		err = Publish(d.temporary.Path, d.path)
@@ -129,11 +129,11 @@ func (d *Database) Publish(err error) error {
 	return d.temporary.release()
 }
 
-// ErrLeftAlone is that of work which an interrupt could not end.
+// ErrLeftAlone reports abandoned work: an interrupt could not end it.
 var ErrLeftAlone = errors.New("interrupted")
 
-// Interruptibly returns what work does. After an interrupt it gives work two seconds to notice, and then leaves it alone: it may wait for a pipe
-// to which nobody writes. The process should end soon then.
+// Interruptibly returns the results of work. After an interrupt, work has two seconds to return. Then Interruptibly abandons it,
+// since it may wait for a pipe without a writer. The process should end soon after that.
 func Interruptibly[T any](interrupted context.Context, work func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -180,7 +180,7 @@ func EachRecord(path, kind string, visit func(r *data.Record) error) error {
 		if key := string(r.Key); n == 0 || key > last {
 			last = key
 		} else {
-			return nil // the first one again
+			return nil // the stream has returned to the first record
 		}
 		if err := visit(&r); err != nil {
 			return fmt.Errorf("%s: key %q: %w", path, r.Key, err)

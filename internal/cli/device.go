@@ -12,18 +12,19 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// DeviceFlags say what a net runs on.
+// DeviceFlags are the flags for the device that a net runs on.
 type DeviceFlags struct {
 	EngineName, MachineName string
 	threads                 int
 	Seed                    int64
 	GPU                     string
-	Subject                 string // what runs on it, for messages; "" for a net
+	Subject                 string // names the user of the device in messages; "": a net
 
 	Engine layers.Engine
 }
 
-// WarnOfGPU warns that subject runs on CPUs although asks, a flag with its value, names a GPU; the solver warns of solver_mode: GPU alike.
+// WarnOfGPU warns that subject runs on CPUs although a flag (asks: its name and value) asks for a GPU. The solver warns of
+// solver_mode: GPU in the same way.
 func WarnOfGPU(e *Env, asks, subject string) {
 	e.Log.Warnf("%s: there is no GPU in this build; the %s runs on CPUs", asks, subject)
 }
@@ -36,10 +37,10 @@ func (d *DeviceFlags) Register(fs *flag.FlagSet) {
 	fs.StringVar(&d.GPU, "gpu", "", "accepted with a warning: there is no GPU in this build")
 }
 
-// maxThreads bounds -threads, or the number of cores if that is larger: every thread is busy and holds memory for its tiles.
+// maxThreads limits -threads, unless the computer has more cores. Every thread is busy and holds memory for its tiles.
 const maxThreads = 1024
 
-// NewMachine makes the machine that the flags name.
+// NewMachine makes the machine named by the flags.
 func (d *DeviceFlags) NewMachine(e *Env) (*cpe.Machine, error) {
 	spec, err := d.Spec(e)
 	if err != nil {

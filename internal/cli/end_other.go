@@ -9,8 +9,8 @@ import (
 
 const brokenPipe = syscall.SIGPIPE
 
-// writeErrorsAreErrors does nothing where a failed write never ends the process.
+// writeErrorsAreErrors does nothing: on this system, a failed write never ends the process.
 func writeErrorsAreErrors() {}
 
-// EndBySignal ends the process where it cannot do so by a signal.
+// EndBySignal exits with code 1: this system cannot end the process by a signal.
 func EndBySignal(os.Signal) { os.Exit(1) }

@@ -10,19 +10,19 @@ import (
 	"github.com/swcaffe/swcaffe/internal/glog"
 )
 
-// Env is the surroundings of a running command: its log, its streams and the name that the program was called by.
+// Env is the environment of a running command: its log, its streams and the name by which the program was called.
 type Env struct {
 	Log            *logrus.Logger
 	Stdout, Stderr io.Writer
-	// Tables takes the figures that are printed for people: stdout, or nothing where a file is written to stdout.
+	// Tables receives figures for people: stdout, or nothing if a file is written to stdout.
 	Tables io.Writer
-	// Resume returns the command line that goes on from a solver state.
+	// Resume returns the command line that continues from a solver state.
 	Resume func(state string) string
-	// Pulse draws on the terminal that stderr is; nil if stderr is no terminal.
+	// Pulse draws on the terminal behind stderr; nil if stderr is no terminal.
 	Pulse *pulse
 
-	program program // the name that the binary was called by, and its meaning
-	called  string  // the path that the binary was called by
+	program program // the name by which the binary was called, and its meaning
+	called  string  // the path by which the binary was called
 }
 
 // osEnv is the environment of this process.
@@ -35,12 +35,12 @@ func osEnv() *Env {
 	return e
 }
 
-// stream keeps the first error of its writes, so that commands can print tables without a check at every line and a full disk is still
-// reported. When the reader of a pipe is gone, the process ends as if by SIGPIPE: nobody wants the rest.
+// stream keeps the first error of its writes. Commands can print tables without checking every line, and a full disk is still
+// reported. If the reader of a pipe has gone, the process ends as if by SIGPIPE.
 type stream struct {
 	to    io.Writer
 	err   error
-	pulse *pulse // its terminal may show the stream too
+	pulse *pulse // the pulse of the terminal that may show this stream
 }
 
 func (s *stream) Write(b []byte) (int, error) {

@@ -10,7 +10,7 @@ const (
 	flagFile           = "flagfile"
 	fromEnvironment    = "fromenv"
 	tryFromEnvironment = "tryfromenv"
-	maxFlagFiles       = 10 // deep: one file may name another
+	maxFlagFiles       = 10 // depth of nesting: a flag file may name another one
 )
 
 // expandFlagFiles replaces -flagfile FILE by the flags in it, a flag a line, "-name=value" or "-name value"; blank lines
@@ -68,7 +68,8 @@ func flagLines(text string) []string {
 	return out
 }
 
-// environmentFlags are the flags of a list of names with the values of environment variables FLAGS_NAME.
+// environmentFlags returns flags for a list of names, with the values of the environment variables FLAGS_NAME. With must, a
+// missing variable is an error.
 func environmentFlags(names string, must bool) (flags []string, err error) {
 	for name := range strings.SplitSeq(names, ",") {
 		value, ok := os.LookupEnv("FLAGS_" + name)

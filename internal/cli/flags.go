@@ -10,8 +10,9 @@ import (
 	"github.com/swcaffe/swcaffe/internal/suggest"
 )
 
-// Split takes the command's name out of a command line. Flags may stand before the name, and the word after a flag that takes a value is that
-// value. Of the other words without a dash, the first that names a command is the command, or else the first one.
+// Split extracts the command's name from a command line. Flags may precede the name. A word after a flag with a value is that
+// value. Of the remaining words without a dash, the first that names a command is the command; if none does, it is the first
+// word.
 func (cs Commands) Split(args []string) (name string, rest []string) {
 	takesValue := cs.valueFlags()
 	first := -1
@@ -36,10 +37,10 @@ func (cs Commands) Split(args []string) (name string, rest []string) {
 	return args[first], slices.Concat(args[:first], args[first+1:])
 }
 
-// valueFlags holds true for the flags, of all commands, that are followed by a value, and false for the others.
+// valueFlags maps the flags of all commands: true if a value follows the flag, false for booleans.
 func (cs Commands) valueFlags() map[string]bool {
 	names := map[string]bool{}
-	common, _ := newCommonFlags(Command{}, nil) // the environment is judged later
+	common, _ := newCommonFlags(Command{}, nil) // errors in the environment are reported later
 	for _, g := range common.groups {
 		g.flags.VisitAll(func(f *flag.Flag) { names[f.Name] = !glog.IsBool(f) })
 	}
@@ -51,7 +52,7 @@ func (cs Commands) valueFlags() map[string]bool {
 	return names
 }
 
-// cutFlag splits -name or --name=value; name is "" for a word that is no flag, value is nil where there is no "=".
+// cutFlag splits -name or --name=value. name is "" for a word that is no flag; value is nil without "=".
 func cutFlag(arg string) (name string, value *string) {
 	name, ok := strings.CutPrefix(arg, "-")
 	if !ok {
@@ -69,8 +70,8 @@ func isHelp(arg string) bool {
 	return name == "h" || name == "help"
 }
 
-// parseFlags reads gflags-style flags: one dash or two, -x=v or -x v, -nox for booleans, -flagfile FILE with a flag a
-// line. Words that are no flags are the values of the flags named words, in their order; more are an error.
+// parseFlags parses gflags-style flags: one dash or two, -x=v or -x v, -nox for booleans, -flagfile FILE with one flag a line.
+// Words without a dash set the flags listed in words, in order; more of them are an error.
 func parseFlags(fs *flag.FlagSet, common *commonFlags, args []string, words []string) error {
 	args, err := expandFlagFiles(args, 0)
 	if err != nil {
@@ -110,8 +111,8 @@ func parseFlags(fs *flag.FlagSet, common *commonFlags, args []string, words []st
 	}
 }
 
-// explain turns the flag package's message about an unknown flag into one with the nearest known name, and that about a value into one with
-// what the value must be.
+// explain improves two messages of the flag package. An unknown flag gets the nearest known name, and a bad value gets a
+// description of valid values.
 func explain(fs *flag.FlagSet, err error) error {
 	const undefined = "flag provided but not defined: -"
 	if name, ok := strings.CutPrefix(err.Error(), undefined); ok {
@@ -126,7 +127,7 @@ func explain(fs *flag.FlagSet, err error) error {
 	return err
 }
 
-// wanted says what the values of a flag are.
+// wanted describes the valid values of a flag.
 func wanted(f *flag.Flag) string {
 	switch f.Value.(flag.Getter).Get().(type) {
 	case bool:

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// InstallLinks declares install_links.
+// InstallLinks is the command install_links.
 var InstallLinks = Command{
 	Name:     "install_links",
 	Synopsis: "make links by the names of Caffe's binaries, for Caffe's scripts",
@@ -36,7 +36,7 @@ type linkOptions struct {
 	flat, force bool
 }
 
-// links lists the paths of the links for a folder.
+// links lists the paths of the links below a folder.
 func links(dir string, flat bool) (paths []string) {
 	for _, t := range tools() {
 		folder := filepath.Join(dir, filepath.FromSlash(t.folder))
@@ -60,7 +60,7 @@ func installLinks(e *Env, o *linkOptions) error {
 		return fmt.Errorf("cannot tell where this binary is: %w", err)
 	}
 	paths := links(o.dir, o.flat)
-	for _, path := range paths { // all before the first is made
+	for _, path := range paths { // check all links before making the first
 		err = errors.Join(err, replaceable(path, binary, o.force))
 	}
 	if err != nil {
@@ -78,7 +78,7 @@ func installLinks(e *Env, o *linkOptions) error {
 	return nil
 }
 
-// replaceable is an error if something stands at a path that a link must not replace.
+// replaceable fails if a link must not replace the file at a path.
 func replaceable(path, binary string, force bool) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -103,7 +103,7 @@ func replaceable(path, binary string, force bool) error {
 	return fmt.Errorf("%s exists already and is no link to a swcaffe; -force replaces it", path)
 }
 
-// link makes a link, in the place of what stands there, so that the name is there all the time.
+// link creates a link or replaces a file by it, without a moment in which the name is missing.
 func link(target, path string) error {
 	temporary := path + ".partial"
 	if err := os.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -12,7 +12,7 @@ import (
 // UnderMPI reports whether mpirun has started this process.
 func UnderMPI() bool { return os.Getenv("OMPI_COMM_WORLD_SIZE") != "" }
 
-// LaunchedRank is the rank that mpirun has started this process as, 0 where it has not.
+// LaunchedRank is this process's rank under mpirun, 0 without mpirun.
 func LaunchedRank() int {
 	rank, err := strconv.Atoi(os.Getenv("OMPI_COMM_WORLD_RANK"))
 	if err != nil {
@@ -21,7 +21,8 @@ func LaunchedRank() int {
 	return rank
 }
 
-// InJob runs this process's rank of an MPI job. An error of any rank ends the whole job; the error of the lowest rank that has one is shown.
+// InJob runs this process's rank of an MPI job. An error of any rank ends the whole job and is shown; of several errors, that of
+// the lowest rank.
 func InJob(e *Env, work func(job *topology.MPIJob) error) error {
 	job, err := topology.OpenMPI()
 	if err != nil {

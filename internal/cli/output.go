@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// StandardStream is the file name that means standard output where a file is written, and standard input where a log or a prototxt is read.
+// StandardStream is the file name for standard output, and for standard input in flags that name a log or a prototxt.
 const StandardStream = "-"
 
 // outputFile is the value of a flag that names a file to write.
@@ -36,8 +36,8 @@ func OutputVar(fs *flag.FlagSet, path *string, name, usage string) {
 	fs.Var((*outputFile)(path), name, usage)
 }
 
-// direct checks the output files of flags before the command starts: they must be writable. One of them may be standard output, which then
-// gets nothing else.
+// direct checks the output files of flags before the command starts: they must be writable. One of them may be standard output;
+// tables are then not printed.
 func (e *Env) direct(fs *flag.FlagSet) (err error) {
 	fs.VisitAll(func(f *flag.Flag) {
 		file, ok := f.Value.(*outputFile)
@@ -61,7 +61,7 @@ func (e *Env) direct(fs *flag.FlagSet) (err error) {
 	return err
 }
 
-// WriteFile writes the file of a flag, whole or not at all, or standard output.
+// WriteFile writes a flag's output file, complete or not at all, or standard output.
 func (e *Env) WriteFile(path string, text []byte) error {
 	return e.CreateFile(path, func(w io.Writer) error {
 		_, err := w.Write(text)
@@ -69,7 +69,7 @@ func (e *Env) WriteFile(path string, text []byte) error {
 	})
 }
 
-// CreateFile is WriteFile for contents that write produces.
+// CreateFile is WriteFile for contents produced by a function.
 func (e *Env) CreateFile(path string, write func(w io.Writer) error) error {
 	if path == StandardStream {
 		return write(e.Stdout)
@@ -90,7 +90,7 @@ func (e *Env) WriteBinary(path string, m proto.Message) error {
 	return e.WriteFile(path, data)
 }
 
-// WriteJSON writes a report; path "" is for none.
+// WriteJSON writes a report. With path "" it does nothing.
 func (e *Env) WriteJSON(path string, report any) error {
 	if path == "" {
 		return nil
@@ -102,7 +102,7 @@ func (e *Env) WriteJSON(path string, report any) error {
 	return e.WriteFile(path, append(text, '\n'))
 }
 
-// OpenInput opens a file that is read from its beginning to its end, or standard input; name is what messages and results call it.
+// OpenInput opens a file for sequential reading, or standard input. name is its name in messages and results.
 func OpenInput(path string) (f *os.File, name string, err error) {
 	if path == StandardStream {
 		return os.Stdin, "stdin", nil
@@ -111,7 +111,7 @@ func OpenInput(path string) (f *os.File, name string, err error) {
 	return f, path, err
 }
 
-// CheckFolder returns an error if path is standard output; what names the folder that is to be written there.
+// CheckFolder fails if path is standard output; what names the folder in the error.
 func CheckFolder(path, what string) error {
 	if path == StandardStream {
 		return fmt.Errorf("%s is a folder and cannot be written to standard output (-)", what)

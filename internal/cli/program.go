@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// program is what the binary is by the name that it was called by: swcaffe, or one of Caffe's binaries through a link.
+// program is the binary's role, given by the name it was called by: swcaffe, or one of Caffe's binaries through a link.
 type program struct {
 	name    string // as called, without folders
 	command string // the only command of a tool
 	brew    bool   // caffe, which has four commands
-	instead string // for a tool that Caffe has given up: what to use
+	instead string // for a tool that Caffe has deprecated: the replacement
 }
 
-// tool is one of Caffe's binaries. folder is where it stands in Caffe's build folder.
+// tool is one of Caffe's binaries. folder is its place in Caffe's build folder.
 type tool struct {
 	program
 	folder string
 }
 
-// tools lists Caffe's binaries; each also goes by its name with ".bin".
+// tools lists Caffe's binaries. Each also has its name with ".bin" appended.
 func tools() []tool {
 	list := []tool{{program{name: "caffe", brew: true}, "tools"}}
 	add := func(folder string, names ...string) {
@@ -45,7 +45,7 @@ func tools() []tool {
 	return list
 }
 
-// ProgramNames are the names that the binary goes by beside its own.
+// ProgramNames lists the names of Caffe's binaries that this binary answers to.
 func ProgramNames() (names []string) {
 	for _, t := range tools() {
 		names = append(names, t.name, t.name+binSuffix)
@@ -53,10 +53,10 @@ func ProgramNames() (names []string) {
 	return names
 }
 
-// binSuffix is what Caffe's build puts behind the names of binaries that it makes links to.
+// binSuffix is the ending in Caffe's build of the binaries behind its links.
 const binSuffix = ".bin"
 
-// programNamed finds what the binary is by the path that it was called by; any name that is not one of Caffe's is swcaffe.
+// programNamed returns the role for a path by which the binary was called. Any name that is not one of Caffe's means swcaffe.
 func programNamed(path string) program {
 	name := strings.TrimSuffix(filepath.Base(path), ".exe")
 	for _, t := range tools() {
@@ -69,10 +69,10 @@ func programNamed(path string) program {
 	return program{name: name}
 }
 
-// caffes reports whether the binary goes by a name of Caffe's.
+// caffes reports whether the binary was called by one of Caffe's names.
 func (p program) caffes() bool { return p.brew || p.command != "" || p.instead != "" }
 
-// split takes the command out of a command line; of a tool all words are arguments.
+// split extracts the command from a command line. For a tool, all words are arguments.
 func (p program) split(cs Commands, args []string) (name string, rest []string, err error) {
 	switch {
 	case p.instead != "":
@@ -87,7 +87,7 @@ func (p program) split(cs Commands, args []string) (name string, rest []string, 
 	return name, rest, nil
 }
 
-// line is how a command is called.
+// line returns the words that call a command.
 func (p program) line(c Command) string {
 	switch {
 	case p.command != "":
@@ -98,7 +98,7 @@ func (p program) line(c Command) string {
 	return "swcaffe " + c.Name
 }
 
-// own says a message about a command with the words that the command was called by.
+// own rewrites a message about a command, to use the words by which the command was called.
 func (p program) own(message string) string {
 	if p.command == "" {
 		return message

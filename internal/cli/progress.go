@@ -7,7 +7,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// progress is a bar on a terminal; for a file or a log reader it prints nothing.
+// progress is a bar on a terminal. It prints nothing to files and pipes.
 type progress struct {
 	bar   *progressbar.ProgressBar
 	pulse *pulse
@@ -25,7 +25,7 @@ func NewProgress(w io.Writer, n int, what string) *progress {
 
 func (p *progress) Add(n int) {
 	if p.bar != nil {
-		_ = p.bar.Add(n) // a bar that cannot be drawn is no reason to stop
+		_ = p.bar.Add(n) // an undrawable bar is no reason to stop
 	}
 }
 

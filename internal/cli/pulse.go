@@ -10,23 +10,23 @@ import (
 	"golang.org/x/term"
 )
 
-// pulse is the standard error stream of a terminal. While nothing is printed, a last line that changes every second shows that the
-// program works, and how far it is; the next line of the log takes its place. A file or a log reader never gets to see it.
+// pulse is the standard error stream of a terminal. While nothing is printed, it shows a last line that changes every second,
+// with the progress of the work. The next line of the log replaces it. Files and pipes never receive it.
 type pulse struct {
 	to io.Writer
 
 	mu       sync.Mutex
-	last     time.Time // when something was printed
+	last     time.Time // time of the last output
 	shown    bool
-	held     bool   // somebody else draws at the bottom of the terminal
-	progress string // how far the work is, as a format of two numbers; "" where nobody says
+	held     bool   // another writer uses the bottom of the terminal
+	progress string // progress of the work, as a format with two numbers; "": unknown
 	done, of int
 }
 
-// silence is how long the terminal may stay as it is.
+// silence is the time without output after which the last line appears.
 const silence = time.Second
 
-// newPulse returns the pulse of a terminal; of other files nil, on which all methods do nothing.
+// newPulse returns the pulse of a terminal. For other files it returns nil, on which all methods do nothing.
 func newPulse(f *os.File) *pulse {
 	if kind := os.Getenv("TERM"); !term.IsTerminal(int(f.Fd())) || kind == "" || kind == "dumb" {
 		return nil
@@ -40,7 +40,7 @@ func newPulse(f *os.File) *pulse {
 	return p
 }
 
-// Write prints in the place of the last line.
+// Write replaces the last line by b.
 func (p *pulse) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -48,7 +48,7 @@ func (p *pulse) Write(b []byte) (int, error) {
 	return p.to.Write(b)
 }
 
-// printed is called before something is printed on the terminal by another stream.
+// printed must be called before another stream prints on the terminal.
 func (p *pulse) printed() {
 	if p != nil {
 		p.mu.Lock()
@@ -65,7 +65,7 @@ func (p *pulse) clear() {
 	}
 }
 
-// beat draws the last line, if it is time.
+// beat draws the last line when it is due.
 func (p *pulse) beat(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -81,7 +81,7 @@ func (p *pulse) beat(now time.Time) {
 	p.shown = true
 }
 
-// tell says how far the work is.
+// tell sets the progress of the work.
 func (p *pulse) tell(progress string, done, of int) {
 	if p != nil {
 		p.mu.Lock()
@@ -90,7 +90,7 @@ func (p *pulse) tell(progress string, done, of int) {
 	}
 }
 
-// Solving tells how far a solver is; see solver.Options.
+// Solving reports a solver's progress; see solver.Options.
 func (p *pulse) Solving(testing bool, done, of int) {
 	if testing {
 		p.tell("Testing: batch %d of %d", done, of)
@@ -99,7 +99,7 @@ func (p *pulse) Solving(testing bool, done, of int) {
 	}
 }
 
-// hold gives the bottom of the terminal to somebody else, or takes it back.
+// hold lets another writer use the bottom of the terminal, or ends this.
 func (p *pulse) hold(held bool) {
 	if p != nil {
 		p.mu.Lock()

@@ -6,14 +6,14 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// Transports that ranks talk by: those of -transport.
+// Transports between ranks: the values of -transport.
 const (
 	TransportSim   = "sim"
 	TransportLocal = "local"
 	TransportMPI   = "mpi"
 )
 
-// MaxLocalRanks bounds the ranks of one process; it is far below topology.MaxProbeRanks.
+// MaxLocalRanks limits the ranks in one process. It is far below topology.MaxProbeRanks.
 const MaxLocalRanks = 256
 
 // RankLog returns the log of a rank. Only rank 0 shows its log.

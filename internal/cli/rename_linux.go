@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// renameNew renames to a name that nothing has; that something has it is fs.ErrExist.
+// renameNew renames a file, and fails with fs.ErrExist if the new name exists.
 func renameNew(from, to string) error {
 	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.ENOTSUP) {
-		return renameChecked(from, to) // a file system that cannot
+		return renameChecked(from, to) // this file system has no such rename
 	}
 	return err
 }

@@ -2,5 +2,5 @@
 
 package cli
 
-// renameNew renames to a name that nothing has; that something has it is fs.ErrExist.
+// renameNew renames a file, and fails with fs.ErrExist if the new name exists.
 func renameNew(from, to string) error { return renameChecked(from, to) }

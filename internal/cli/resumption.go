@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// resumption is the command line that goes on from a solver state: the one that was given, with -snapshot in the place of what the run
-// started from. called is how the program was called; flag files are read, since they may say what the run started from.
+// resumption returns the command line that continues from a solver state: the original one, with -snapshot in place of the flags
+// for the starting point. called is the path by which the program was called. It expands flag files, since they may hold such
+// flags.
 func (cs Commands) resumption(called string, args []string, state string) string {
 	if expanded, err := expandFlagFiles(args, 0); err == nil {
 		args = expanded

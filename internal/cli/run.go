@@ -87,13 +87,13 @@ func (cs Commands) dispatch(e *Env, args []string) (err error) {
 	return explainPath(action(e), flags.own, rest)
 }
 
-// parsedFlags are the flags that a command line has set.
+// parsedFlags are the flags set by a command line.
 type parsedFlags struct {
 	own    *flag.FlagSet
 	common *commonFlags
 }
 
-// parse reads a command's flags; action runs the command with them.
+// parse parses a command's flags. action runs the command with them.
 func (c Command) parse(args []string) (action func(*Env) error, flags parsedFlags, err error) {
 	flags.own = flag.NewFlagSet(c.Name, flag.ContinueOnError)
 	flags.own.SetOutput(io.Discard)
@@ -104,7 +104,7 @@ func (c Command) parse(args []string) (action func(*Env) error, flags parsedFlag
 	return action, flags, parseFlags(flags.own, flags.common, args, c.Words)
 }
 
-// withoutCommand answers a command line that names no command.
+// withoutCommand handles a command line without a command.
 func (cs Commands) withoutCommand(e *Env, rest []string) error {
 	if len(rest) > 0 && isHelp(rest[0]) {
 		cs.programUsage(e.Stdout, e.program)
@@ -115,14 +115,14 @@ func (cs Commands) withoutCommand(e *Env, rest []string) error {
 		return nil
 	}
 	if e.program.brew && len(rest) == 0 {
-		cs.brewUsage(e.Stdout, e.program) // without an error, as Caffe
+		cs.brewUsage(e.Stdout, e.program) // not an error, as in Caffe
 		return nil
 	}
 	cs.programUsage(e.Stderr, e.program)
 	return errors.New("no command given")
 }
 
-// inform prints what -helpfull, -helpshort and -version ask for; done reports whether one of them was given.
+// inform prints the answers to -helpfull, -helpshort and -version; done reports whether one of them was given.
 func (e *Env) inform(c Command, f *commonFlags) (done bool) {
 	switch {
 	case f.about:
@@ -138,8 +138,8 @@ func (e *Env) inform(c Command, f *commonFlags) (done bool) {
 	return true
 }
 
-// explainPath completes an error about a missing file with the working directory, if the file's relative path comes from a prototxt: then no
-// argument names that path or another one in its folder.
+// explainPath adds the working directory to an error about a missing file if its relative path comes from a prototxt, not from
+// the command line: no argument names this path or another one in its folder.
 func explainPath(err error, flags *flag.FlagSet, args []string) error {
 	var missing *fs.PathError
 	if !errors.As(err, &missing) || !errors.Is(err, fs.ErrNotExist) || filepath.IsAbs(missing.Path) || flags.Lookup("model") == nil && flags.Lookup("solver") == nil {

@@ -1,10 +1,10 @@
 package cli
 
-// Bytes of sizes that flags give and reports print.
+// Units of sizes in flags and reports, in bytes.
 const (
-	BytesPerMB    = 1e6 // as bandwidths are counted
-	BytesPerValue = 4   // float32
+	BytesPerMB    = 1e6 // in bandwidths
+	BytesPerValue = 4   // a float32
 )
 
-// IsSize reports whether a flag's number of MB is 0 or a size that a computer's memory may have.
+// IsSize reports whether a number of MB given by a flag is 0 or a plausible size of memory.
 func IsSize(mb float64) bool { return mb >= 0 && mb < 1e9 }

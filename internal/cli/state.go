@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// StateFlags are the parts of a net's state that Caffe's commands take.
+// StateFlags are Caffe's flags for a net's state: its level and stages.
 type StateFlags struct {
 	Level     int
 	stageList string
@@ -34,12 +34,12 @@ func (s *StateFlags) State(phase caffepb.Phase) *caffepb.NetState {
 	return &caffepb.NetState{Phase: phase.Enum(), Level: proto.Int32(int32(s.Level)), Stage: s.Stages()}
 }
 
-// StateOver merges that state into the state that the net's file sets.
+// StateOver merges the flags' state into the state set in the net's file.
 func (s *StateFlags) StateOver(file *swproto.Net, phase caffepb.Phase) *caffepb.NetState {
 	return swnet.MergeState(phase, file.Param.State, s.State(phase))
 }
 
-// ReadNet reads the net of a -model flag.
+// ReadNet reads the net named by a -model flag.
 func ReadNet(e *Env, path string) (*swproto.Net, error) {
 	file, err := swproto.ReadNet(path)
 	if err != nil {
@@ -51,7 +51,7 @@ func ReadNet(e *Env, path string) (*swproto.Net, error) {
 	return file, nil
 }
 
-// BuildNet builds the net of a file for a phase; the flags' level and stages are merged into the file's.
+// BuildNet builds a net for a phase. The flags' level and stages are merged into the file's.
 func BuildNet(file *swproto.Net, phase caffepb.Phase, s *StateFlags, opt swnet.Options) (*swnet.Net, error) {
 	opt.State, opt.Pos = s.StateOver(file, phase), file.LayerPos
 	return swnet.New(file.Param, opt)

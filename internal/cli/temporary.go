@@ -9,14 +9,15 @@ import (
 	"time"
 )
 
-// temporaryFolder is where results are made until they get their names: .NAME.swcaffe-N.tmp beside them. It is locked while its process
-// lives, so that two processes never make the same thing at once, and what a killed one has left can be told and removed.
+// temporaryFolder is the place for results until they are renamed: .NAME.swcaffe-N.tmp beside their final place. Its process
+// holds a lock on it. Two processes therefore never make the same result at once, and the folder of a killed process can be
+// recognised and removed.
 type temporaryFolder struct {
 	Path string
-	lock *os.File // nil where the system has no locks
+	lock *os.File // nil if the system has no locks
 }
 
-// NewTemporary makes the folder for what is to be called target. That another process is making the same is an error.
+// NewTemporary makes the temporary folder for a result called target. It fails if another process is making the same result.
 func NewTemporary(target string) (*temporaryFolder, error) {
 	dir, base := filepath.Split(filepath.Clean(target))
 	for n := 0; ; {
@@ -32,8 +33,8 @@ func NewTemporary(target string) (*temporaryFolder, error) {
 		case made == nil && (state == lockUnknown || isNow(f, path)):
 			return &temporaryFolder{path, f}, nil
 		case state == lockUnknown:
-			n++ // perhaps somebody's
-		case made != nil && isNow(f, path): // a killed process's
+			n++ // the name may belong to a living process
+		case made != nil && isNow(f, path): // left by a killed process
 			if err := os.RemoveAll(path); err != nil {
 				return nil, errors.Join(fmt.Errorf("cannot remove what a killed process has left: %w", err), f.Close())
 			}
@@ -44,14 +45,14 @@ func NewTemporary(target string) (*temporaryFolder, error) {
 	}
 }
 
-// What lockFolder finds.
+// Results of lockFolder.
 const (
 	lockOurs    = iota
-	lockTaken   // by a process that lives
-	lockUnknown // no locks here, or no permission
+	lockTaken   // by a living process
+	lockUnknown // no locks on this system, or no permission
 )
 
-// isNow reports whether an opened folder still has its name.
+// isNow reports whether path still names the opened folder.
 func isNow(f *os.File, path string) bool {
 	if f == nil {
 		return false
@@ -61,7 +62,7 @@ func isNow(f *os.File, path string) bool {
 	return errA == nil && errB == nil && os.SameFile(a, b)
 }
 
-// Publish gives what stands at from, in the folder or the folder itself, its name. One that is there already stays, and is an error.
+// Publish renames a result: a file or folder in the temporary folder, or the folder itself. It fails if the new name exists.
 func Publish(from, to string) error {
 	err := renameNew(from, to)
 	if errors.Is(err, fs.ErrExist) {
@@ -78,18 +79,19 @@ func renameChecked(from, to string) error {
 	return os.Rename(from, to)
 }
 
-// Remove removes what is left of the folder, once its process has none of its files in use any more, and lets go of the lock.
+// Remove removes the folder and releases the lock. Abandoned work of this process may still create files; Remove waits for it to
+// stop.
 func (t *temporaryFolder) Remove() (err error) {
 	for range 20 {
 		if err = os.RemoveAll(t.Path); err == nil {
 			break
 		}
-		time.Sleep(50 * time.Millisecond) // somebody in this process still makes files there
+		time.Sleep(50 * time.Millisecond) // abandoned work of this process still creates files
 	}
 	return errors.Join(err, t.release())
 }
 
-// release lets go of the lock.
+// release releases the lock.
 func (t *temporaryFolder) release() error {
 	if t.lock == nil {
 		return nil

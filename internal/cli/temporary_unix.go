@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// lockFolder locks a folder until it is closed or the process ends. With wait it waits for who has it.
+// lockFolder locks a folder until it is closed or the process ends. With wait, it waits for the present owner of the lock.
 func lockFolder(path string, wait bool) (f *os.File, state int) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, lockOurs // it has just gone: not at its name any more
+		return nil, lockOurs // the owner has just removed the folder: it has no name any more
 	}
 	if err != nil || !info.IsDir() {
 		return nil, lockUnknown

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// help answers "help": the list of commands, or one command's flags.
+// help runs "help": it prints the list of commands, or the help of one command.
 func (cs Commands) help(e *Env, args []string) error {
 	if len(args) == 0 || args[0] == "help" || isHelp(args[0]) {
 		cs.programUsage(e.Stdout, e.program)
@@ -21,7 +21,7 @@ func (cs Commands) help(e *Env, args []string) error {
 	return err
 }
 
-// programUsage lists the commands of the program by the name that it was called by.
+// programUsage lists the commands of the program, under the name by which it was called.
 func (cs Commands) programUsage(w io.Writer, p program) {
 	if p.brew {
 		cs.brewUsage(w, p)

@@ -10,7 +10,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
 )
 
-// Version declares version.
+// Version is the command version.
 var Version = Command{
 	Name:     "version",
 	Synopsis: "print the version and what it was built for",
@@ -28,7 +28,7 @@ func printVersion(w io.Writer) {
 		version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, isa.Name(), runtime.GOMAXPROCS(0))
 }
 
-// version is the module's version, with the commit where the build knows it.
+// version returns the module's version, with the commit if the build recorded it.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
-// ComputeImageMean declares compute_image_mean.
+// ComputeImageMean is the command compute_image_mean.
 var ComputeImageMean = cli.Command{
 	Name:     "compute_image_mean",
 	Synopsis: "the mean image of a database",
@@ -35,7 +35,7 @@ type meanOptions struct {
 	db, out, kind string
 }
 
-// progressEvery is after how many images the tools that go through a database say how far they are, as Caffe's do.
+// progressEvery is the number of records between two progress lines, as in Caffe's database tools.
 const progressEvery = 10000
 
 func computeImageMean(e *cli.Env, o *meanOptions) error {
@@ -91,7 +91,7 @@ func computeImageMean(e *cli.Env, o *meanOptions) error {
 	return nil
 }
 
-// addPixels adds an image's values, channel by channel and row by row.
+// addPixels adds an image's values to sums, channel by channel and row by row.
 func addPixels(sums []float64, p *data.Pixels) {
 	for c := range p.Channels {
 		for y := range p.Height {
@@ -106,7 +106,7 @@ func addPixels(sums []float64, p *data.Pixels) {
 	}
 }
 
-// addRow adds values that stand a pitch apart.
+// addRow adds every pitch-th value of row to sums.
 func addRow[V byte | float32](sums []float64, row []V, pitch int) {
 	if pitch == 1 {
 		row = row[:len(sums)]

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// ConvertCifar declares convert_cifar_data.
+// ConvertCifar is the command convert_cifar_data.
 var ConvertCifar = cli.Command{
 	Name:     "convert_cifar_data",
 	Synopsis: "put CIFAR-10's files into databases",
@@ -39,8 +39,8 @@ type cifarOptions struct {
 
 const (
 	cifarSize    = 32
-	cifarImage   = 3 * cifarSize * cifarSize // red, then green, then blue, each row by row
-	cifarRecord  = 1 + cifarImage            // a label first
+	cifarImage   = 3 * cifarSize * cifarSize // red, green and blue planes, each row by row
+	cifarRecord  = 1 + cifarImage            // one byte of label, then the image
 	cifarClasses = 10
 )
 
@@ -87,7 +87,7 @@ func convertCifar(e *cli.Env, o *cifarOptions) error {
 	return nil
 }
 
-// copyCifar writes the images of a batch, which are counted from n, and returns the number after them.
+// copyCifar writes the images of a batch under keys from n on, and returns the next key.
 func copyCifar(path string, db *cli.Database, n int) (int, error) {
 	f, err := os.Open(path)
 	if err != nil {

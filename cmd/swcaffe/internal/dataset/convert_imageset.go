@@ -22,7 +22,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// ConvertImageset declares convert_imageset.
+// ConvertImageset is the command convert_imageset.
 var ConvertImageset = cli.Command{
 	Name:     "convert_imageset",
 	Synopsis: "put image files into a database",
@@ -54,7 +54,7 @@ type imagesetOptions struct {
 	gray, shuffle, checkSize, encoded   bool
 	width, height                       int
 	seed                                uint64
-	first                               [3]int // the first image's size
+	first                               [3]int // size of the first image
 }
 
 func convertImageset(e *cli.Env, o *imagesetOptions) error {
@@ -85,7 +85,7 @@ func convertImageset(e *cli.Env, o *imagesetOptions) error {
 	return err
 }
 
-// resizedBytes is what the pixels of an image take that has been scaled, 0 where none is.
+// resizedBytes is the number of bytes in a resized image, 0 if images are not resized.
 func (o *imagesetOptions) resizedBytes() float64 {
 	channels := 3.
 	if o.gray {
@@ -94,15 +94,15 @@ func (o *imagesetOptions) resizedBytes() float64 {
 	return channels * float64(o.height) * float64(o.width)
 }
 
-// copies is how often an image's bytes are in memory while it is converted: as pixels, planes and a record.
+// copies is the number of copies of an image in memory during its conversion: pixels, planes and a record.
 const copies = 3
 
-// atATime is how many images of the size that they are scaled to fit half of the memory.
+// atATime is the number of resized images that fit into half of the memory.
 func (o *imagesetOptions) atATime() int {
 	return int(max(1, min(math.MaxInt32, pages.Memory()/2/copies/max(1, o.resizedBytes()))))
 }
 
-// checkResized checks that a Datum and memory have room for the size that images are scaled to.
+// checkResized checks that a resized image fits into a Datum and into memory.
 func (o *imagesetOptions) checkResized() error {
 	bytes := o.resizedBytes()
 	if bytes > mostDatum {
@@ -114,19 +114,19 @@ func (o *imagesetOptions) checkResized() error {
 	return nil
 }
 
-// mostDatum is how long Caffe's protobuf messages may be, with room for a Datum's other fields.
+// mostDatum is the longest Datum: Caffe's limit on protobuf messages, minus room for the other fields.
 const mostDatum = math.MaxInt32 - 64
 
-// convertedImage is an image as it goes into the database, or why it does not.
+// convertedImage is an image as a database record, or the reason for leaving it out.
 type convertedImage struct {
 	name     string
 	size     [3]int // channels, height, width
 	value    []byte // a serialised Datum
-	unusable error  // the file is not an image
+	unusable error  // the file is not an image: skip it
 	err      error
 }
 
-// convertAll converts the images on all processors and puts them into the database in the order of the list.
+// convertAll converts the images on all processors and writes them into the database in the order of the list.
 func (o *imagesetOptions) convertAll(e *cli.Env, list *data.ImageList, db *cli.Database) (n int, err error) {
 	bar := cli.NewProgress(e.Stderr, list.Len(), "images")
 	defer bar.Finish()
@@ -162,7 +162,7 @@ func (o *imagesetOptions) convertAll(e *cli.Env, list *data.ImageList, db *cli.D
 	return n, err
 }
 
-// convert makes a record of an image. It may run on several goroutines.
+// convert turns an image file into a record. Several goroutines call it.
 func (o *imagesetOptions) convert(r *data.Record) convertedImage {
 	d, err := o.datum(r)
 	if err != nil {
@@ -172,7 +172,7 @@ func (o *imagesetOptions) convert(r *data.Record) convertedImage {
 	return convertedImage{name: r.Name, size: [3]int{int(d.GetChannels()), int(d.GetHeight()), int(d.GetWidth())}, value: value, err: err}
 }
 
-// datum reads an image.
+// datum reads an image file into a Datum.
 func (o *imagesetOptions) datum(r *data.Record) (*caffepb.Datum, error) {
 	mode := imageio.Color
 	if o.gray {
@@ -208,7 +208,7 @@ func (o *imagesetOptions) datum(r *data.Record) (*caffepb.Datum, error) {
 	return d, err
 }
 
-// decode decodes an image and scales it if it is to have another size.
+// decode decodes an image and resizes it if a size is set.
 func (o *imagesetOptions) decode(file []byte, mode imageio.Mode) (im *imageio.Image, resized bool, err error) {
 	if o.width == 0 {
 		im, err = imageio.Decode(file, mode)
@@ -228,7 +228,7 @@ func (o *imagesetOptions) check(size [3]int, name string) error {
 	return nil
 }
 
-// encode makes an image file.
+// encode returns im as a file of the given kind.
 func encode(im *imageio.Image, kind string) ([]byte, error) {
 	var picture image.Image
 	if im.Channels == 1 {

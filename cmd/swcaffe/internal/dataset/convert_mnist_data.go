@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// ConvertMnist declares convert_mnist_data.
+// ConvertMnist is the command convert_mnist_data.
 var ConvertMnist = cli.Command{
 	Name:     "convert_mnist_data",
 	Synopsis: "put MNIST's files into a database",
@@ -61,7 +61,7 @@ func convertMnist(e *cli.Env, o *mnistOptions) error {
 	return err
 }
 
-// openMnist opens files of images and of their labels.
+// openMnist opens a file of images and the file of their labels.
 func openMnist(imagePath, labelPath string) (images, labels *idxFile, err error) {
 	if images, err = openIDX(imagePath, 3); err != nil {
 		return nil, nil, err
@@ -114,10 +114,10 @@ type idxFile struct {
 	file    *os.File
 }
 
-// maxIDXImage bounds an image's bytes, so that a damaged header does not make the tool allocate gigabytes.
+// maxIDXImage limits an image's bytes, so that a damaged header does not make the tool allocate gigabytes.
 const maxIDXImage = 1 << 26
 
-// openIDX reads a header and checks that it has the axes that are wanted.
+// openIDX reads the header of a file and checks the number of axes.
 func openIDX(path string, axes int) (*idxFile, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -164,7 +164,7 @@ func (x *idxFile) header(axes int) error {
 	return nil
 }
 
-// read fills b with the bytes of item n, which must be the next one.
+// read reads the bytes of item n into b. Items must be read in order.
 func (x *idxFile) read(b []byte, n int) error {
 	if _, err := io.ReadFull(x.in, b); err != nil {
 		return fmt.Errorf("%s: the file ends in item %d of %d: %w", x.path, n, x.extents[0], err)

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// ConvertMnistSiamese declares convert_mnist_siamese_data.
+// ConvertMnistSiamese is the command convert_mnist_siamese_data.
 var ConvertMnistSiamese = cli.Command{
 	Name:     "convert_mnist_siamese_data",
 	Synopsis: "put pairs of MNIST's images into a database",
@@ -62,7 +62,7 @@ func convertMnistSiamese(e *cli.Env, o *siameseOptions) error {
 	return err
 }
 
-// drawPairs writes a pair for every image.
+// drawPairs writes as many pairs as there are images.
 func drawPairs(e *cli.Env, images, labels *idxFile, db *cli.Database, seed uint64) error {
 	pixels, err := images.readAll()
 	if err != nil {
@@ -99,7 +99,7 @@ func drawPairs(e *cli.Env, images, labels *idxFile, db *cli.Database, seed uint6
 	return nil
 }
 
-// readAll returns the bytes of all items. A file that is shorter than its header says takes no more memory than it has bytes.
+// readAll returns the bytes of all items. Its buffer grows with the data read, so a wrong header allocates nothing.
 func (x *idxFile) readAll() ([]byte, error) {
 	size := 1
 	for _, extent := range x.extents[1:] {

@@ -1,7 +1,8 @@
-// Package dataset has the commands that make data: convert_* put files into databases, compute_image_mean averages a database, and dataset
-// generates training sets.
+// Package dataset holds the commands that create data sets. convert_* put files into databases, compute_image_mean averages a
+// database, and dataset generates training sets.
 //
-// A new database or set is made in a temporary folder and gets its name when it is complete, so that an interrupt leaves nothing behind.
+// Every command writes a new database or set into a temporary folder, and renames it when it is complete. An interrupted command
+// therefore leaves nothing behind.
 package dataset
 
 import (
@@ -21,7 +22,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/suggest"
 )
 
-// Dataset declares dataset.
+// Dataset is the command dataset.
 var Dataset = cli.Command{
 	Name:     "dataset",
 	Synopsis: "make a training set: digits, shapes, pairs, scenes, points or text",
@@ -62,15 +63,15 @@ type datasetOptions struct {
 	streams     int
 }
 
-// datasetKind is a kind of set.
+// datasetKind is a kind of data set, such as digits or points.
 type datasetKind struct {
 	name    string
-	items   string   // what -train and -test count
-	outputs []string // names of what it writes, behind DIR/KIND_
+	items   string   // the items counted by -train and -test
+	outputs []string // endings of the outputs' names: DIR/KIND_ending
 	write   func(context.Context, *datasetJob) error
 }
 
-// datasetKinds lists the kinds in the order of help.
+// datasetKinds lists the kinds in the order of the help text.
 func datasetKinds() suggest.Table[datasetKind] {
 	kinds := suggest.Table[datasetKind]{Kind: "kind of set", Kinds: "kinds", Name: func(k datasetKind) string { return k.name }}
 	for _, s := range imageSets {
@@ -80,10 +81,10 @@ func datasetKinds() suggest.Table[datasetKind] {
 	return kinds
 }
 
-// firstTest is the number of the first test item, so large that no training item reaches it.
+// firstTest is the number of the first test item. Training items have smaller numbers.
 const firstTest = 1 << 32
 
-// part is the training or the test set: n items from number first on.
+// part is the training set or the test set: n items from number first on.
 type part struct {
 	name  string
 	first uint64
@@ -94,13 +95,14 @@ func (o *datasetOptions) parts() []part {
 	return []part{{"train", 0, o.train}, {"test", firstTest, o.test}}
 }
 
-// maxItems is what the eight digits of a key can count.
+// maxItems is the number of items that keys of eight digits can count.
 const maxItems = 100_000_000
 
-// output is a file or database of a set. It is made in the temporary folder of the set and gets its own name when all is done.
+// output is a file or database of a set. It is written in the set's temporary folder and renamed when the whole set is complete.
 type output struct{ path, temporary string }
 
-// publish gives the output its name. With replace, what had that name goes to the temporary folder, and comes back if all fails.
+// publish gives the output its name. With replace, it first moves an existing file of this name to the temporary folder, and
+// moves it back after a failure.
 func (p output) publish(replace bool) error {
 	if !replace {
 		return cli.Publish(p.temporary, p.path)
@@ -111,19 +113,19 @@ func (p output) publish(replace bool) error {
 	}
 	err := cli.Publish(p.temporary, p.path)
 	if err != nil {
-		_ = os.Rename(old, p.path) // it fails where there was nothing, or where another process has put something in its place
+		_ = os.Rename(old, p.path) // fails if there was nothing, or if another process has created path meanwhile
 	}
 	return err
 }
 
-// datasetJob is a set being made.
+// datasetJob is the creation of one set.
 type datasetJob struct {
 	*cli.Env
 	*datasetOptions
 	outputs map[string]output
 }
 
-// temporary is where output name is to be written.
+// temporary is the path at which to write the output called name.
 func (j *datasetJob) temporary(name string) string { return j.outputs[name].temporary }
 
 func dataset(e *cli.Env, o *datasetOptions) error {
@@ -158,7 +160,7 @@ func dataset(e *cli.Env, o *datasetOptions) error {
 	return err
 }
 
-// make makes a set in a temporary folder and gives its outputs their names.
+// make creates a set in a temporary folder and renames its outputs.
 func (o *datasetOptions) make(ctx context.Context, e *cli.Env, kind *datasetKind, temporary string) error {
 	j := &datasetJob{Env: e, datasetOptions: o, outputs: map[string]output{}}
 	for _, name := range kind.outputs {

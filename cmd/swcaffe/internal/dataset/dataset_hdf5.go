@@ -15,14 +15,14 @@ import (
 	swproto "github.com/swcaffe/swcaffe/proto"
 )
 
-// hdf5Outputs are a file of each part, and the lists of files that HDF5Data layers read.
+// hdf5Outputs are the HDF5 files of both parts, and the lists of files for HDF5Data layers.
 var hdf5Outputs = []string{"train.h5", "test.h5", "train.txt", "test.txt"}
 
 var pointsKind = datasetKind{name: "points", items: "points", outputs: hdf5Outputs, write: writePoints}
 
 var textKind = datasetKind{name: "text", items: "characters", outputs: hdf5Outputs, write: writeText}
 
-// writeRows writes a part's datasets and the list that names its file.
+// writeRows writes a part's datasets, and the list file with the name of its HDF5 file.
 func writeRows(j *datasetJob, part string, sets ...hdf5.Dataset) error {
 	if err := hdf5.Write(j.temporary(part+".h5"), &hdf5.File{Floats: sets}); err != nil {
 		return err
@@ -33,7 +33,7 @@ func writeRows(j *datasetJob, part string, sets ...hdf5.Dataset) error {
 	})
 }
 
-// writePoints writes datasets data (points x 4) and label.
+// writePoints writes the datasets data (points x 4) and label for both parts.
 func writePoints(ctx context.Context, j *datasetJob) error {
 	for _, p := range j.parts() {
 		j.Log.Infof("Drawing %d %s points, seed %d, into %s", p.n, p.name, j.seed, j.outputs[p.name+".h5"].path)
@@ -69,10 +69,10 @@ func drawPoints(ctx context.Context, j *datasetJob, p part) (data, labels []floa
 	return data, labels, nil
 }
 
-// writeText writes datasets input, target and cont (steps x streams) of the first characters of a text, and of those behind
-// them.
+// writeText writes the datasets input, target and cont (steps x streams) for both parts. The training part is the beginning of
+// the text; the test part follows it.
 func writeText(_ context.Context, j *datasetJob) error {
-	text, err := firstBytes(j.text, 2*(j.train+j.test)) // if every character is a line's end of two bytes
+	text, err := firstBytes(j.text, 2*(j.train+j.test)) // twice as many bytes, in case every character is a two-byte line end
 	if err != nil {
 		return fmt.Errorf("-text: %w", err)
 	}

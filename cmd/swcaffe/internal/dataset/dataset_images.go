@@ -12,14 +12,14 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Names of the outputs of image sets. Masks are images of the pixels' classes.
+// Endings of the names of image sets' outputs. A mask is an image of the pixels' classes.
 const (
 	meanOutput  = "mean.binaryproto"
 	imagesLMDB  = "_lmdb"
 	classesLMDB = "_classes_lmdb"
 )
 
-// kind makes a set of images one of the kinds of dataset.
+// kind makes a data set kind of an image set.
 func (s imageSet) kind() datasetKind {
 	k := datasetKind{name: s.name, items: "images", write: func(ctx context.Context, j *datasetJob) error { return writeImages(ctx, j, s) }}
 	for _, part := range []string{"train", "test"} {
@@ -52,7 +52,7 @@ func writeImages(ctx context.Context, j *datasetJob, set imageSet) error {
 	return nil
 }
 
-// writePart renders a part's images and puts them into its database, in their order, and their masks into another.
+// writePart renders a part's images and writes them to its database in order. Masks go to a second database.
 func writePart(ctx context.Context, j *datasetJob, images *rendering, p part) error {
 	kinds := []string{imagesLMDB}
 	if images.set.masked {
@@ -64,7 +64,7 @@ func writePart(ctx context.Context, j *datasetJob, images *rendering, p part) er
 		if err != nil {
 			return err
 		}
-		defer w.Abort() // does nothing once the database is closed
+		defer w.Abort() // does nothing after Close
 		writers = append(writers, w)
 	}
 	bar := cli.NewProgress(j.Stderr, p.n, p.name+" images")
@@ -95,7 +95,8 @@ func writePart(ctx context.Context, j *datasetJob, images *rendering, p part) er
 	return nil
 }
 
-// meanProto is a mean image as Caffe's compute_image_mean writes it: with the old four numbers for a shape.
+// meanProto returns a mean image in the form of Caffe's compute_image_mean: its shape in the old fields num, channels, height,
+// width.
 func meanProto(mean *blob.Blob) *caffepb.BlobProto {
 	p := mean.ToProto(false)
 	dims := p.GetShape().GetDim()

@@ -12,9 +12,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// imageSet is a kind of images. newRenderer returns a function that appends image index of a seed to pixels, channel by
-// channel, and behind it the class of every pixel if the set is masked, and returns its label too; each goroutine needs
-// its own.
+// imageSet is a kind of rendered images. newRenderer returns a function that renders image index of a seed: it appends the
+// pixels, channel by channel, and for masked sets the class of every pixel, and returns the label. Every goroutine needs its own
+// renderer.
 type imageSet struct {
 	name           string
 	channels, size int
@@ -57,19 +57,19 @@ var imageSets = []imageSet{
 	}},
 }
 
-// renderBatch is how many images are rendered between two looks at the signals.
+// renderBatch is the number of images rendered between two checks for an interrupt.
 const renderBatch = 2048
 
-// rendering makes the records of an image set on all cores. Image i depends on its number alone, and values and sums
-// are kept by image and in whole numbers, so that neither the number of cores nor their speed shows in the result.
+// rendering makes the records of an image set on all cores. The result does not depend on the number or speed of the cores: image
+// i depends on its number only, and the sums for the mean are integers.
 type rendering struct {
 	set     imageSet
 	workers []*renderWorker
 	records []imageRecord
-	count   uint64 // images that the workers' sums hold
+	count   uint64 // number of images in the sums
 }
 
-// imageRecord is the serialised Datum of an image and, in masked sets, that of its pixels' classes.
+// imageRecord is the serialised Datum of an image and, in masked sets, of its mask.
 type imageRecord [2][]byte
 
 type renderWorker struct {
@@ -78,7 +78,7 @@ type renderWorker struct {
 	pixels []byte
 	datum  *caffepb.Datum
 	mask   *caffepb.Datum
-	sums   []uint64 // by pixel
+	sums   []uint64 // one per pixel
 	err    error
 }
 

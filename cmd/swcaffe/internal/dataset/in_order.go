@@ -6,12 +6,13 @@ import (
 	"sync/atomic"
 )
 
-// inOrder calls work for 0 to n-1 on all processors, and use with what it returned, in order, on the caller's goroutine. Work is a few calls
-// a processor ahead, but most of them at a time. An error of use ends it, when the calls of work that are under way have returned.
+// inOrder calls work(0) to work(n-1) on all processors, and calls use with the results, in order, on the caller's goroutine. Work
+// runs a few calls per processor ahead of use, so that at most `most` results wait. After an error of use, inOrder returns when
+// the running calls of work have ended.
 func inOrder[T any](n, most int, work func(i int) T, use func(i int, made T) error) error {
 	const ahead = 4
 	workers := min(n, most, runtime.GOMAXPROCS(0))
-	slots := make([]chan T, min(ahead*workers, most)) // of calls i, i + len(slots), ..., of which one is under way
+	slots := make([]chan T, min(ahead*workers, most)) // slot i serves the calls i, i + len(slots), ..., one at a time
 	for i := range slots {
 		slots[i] = make(chan T, 1)
 	}

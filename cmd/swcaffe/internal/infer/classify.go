@@ -18,7 +18,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// Classify declares classify.
+// Classify is the command classify.
 var Classify = cli.Command{
 	Name:     "classify",
 	Synopsis: "name what images show",
@@ -61,7 +61,7 @@ func classify(e *cli.Env, o *classifyOptions) error {
 	return t.use(e, func(n *swnet.Net) error { return o.run(e, n) })
 }
 
-// run classifies the image and prints what it shows.
+// run classifies the image and prints the most probable labels.
 func (o *classifyOptions) run(e *cli.Env, n *swnet.Net) error {
 	input, err := o.input(n)
 	if err != nil {
@@ -89,7 +89,7 @@ func (o *classifyOptions) run(e *cli.Env, n *swnet.Net) error {
 	return nil
 }
 
-// input returns the net's one input, of 1 or 3 channels.
+// input returns the net's only input, which must have 1 or 3 channels.
 func (o *classifyOptions) input(n *swnet.Net) (*blob.Blob, error) {
 	for i := range n.NumLayers() {
 		if n.LayerType(i) != "Input" {
@@ -104,7 +104,7 @@ func (o *classifyOptions) input(n *swnet.Net) (*blob.Blob, error) {
 	return nil, fmt.Errorf("%s has no Input layer; is it a net for deployment?", o.model)
 }
 
-// load puts the image into all places of the input.
+// load copies the image into every item of the input's batch.
 func (o *classifyOptions) load(input *blob.Blob) error {
 	s := input.Shape()
 	mode := imageio.Color
@@ -133,7 +133,7 @@ func (o *classifyOptions) load(input *blob.Blob) error {
 	return nil
 }
 
-// channelMeans are the means of the mean image's channels.
+// channelMeans returns the mean of each channel of the mean image.
 func (o *classifyOptions) channelMeans(channels int) ([]float32, error) {
 	means := make([]float32, channels)
 	if o.mean == "none" {
@@ -157,7 +157,7 @@ func (o *classifyOptions) channelMeans(channels int) ([]float32, error) {
 	return means, nil
 }
 
-// names reads the labels: as many as there are outputs.
+// names reads the labels, one for each of the n outputs.
 func (o *classifyOptions) names(n int) ([]string, error) {
 	if o.labels == "none" {
 		names := make([]string, n)
@@ -177,7 +177,7 @@ func (o *classifyOptions) names(n int) ([]string, error) {
 	return names, nil
 }
 
-// largest returns the places of the n largest values, the largest first, of equals the first.
+// largest returns the indices of the n largest values in descending order of value. Equal values keep the order of their indices.
 func largest(values []float32, n int) []int {
 	places := make([]int, len(values))
 	for i := range places {

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// ExtractFeatures declares extract_features.
+// ExtractFeatures is the command extract_features.
 var ExtractFeatures = cli.Command{
 	Name:     "extract_features",
 	Synopsis: "write blobs of a trained net into databases",
@@ -46,7 +46,7 @@ type featureOptions struct {
 	state                                     cli.StateFlags
 }
 
-// feature is a blob and the database that its values go to.
+// feature is a blob, and the database for its values.
 type feature struct {
 	name string
 	blob *blob.Blob
@@ -74,7 +74,7 @@ func extractFeatures(e *cli.Env, o *featureOptions) error {
 	return t.use(e, func(n *swnet.Net) error { return o.run(e, n, names, paths) })
 }
 
-// twice returns a name that a list has twice, "" where there is none.
+// twice returns a name that occurs twice in a list, or "".
 func twice(names []string) string {
 	for i, n := range names {
 		if slices.Contains(names[:i], n) {
@@ -84,7 +84,7 @@ func twice(names []string) string {
 	return ""
 }
 
-// run writes the blobs of a net.
+// run runs the net and writes its blobs to databases.
 func (o *featureOptions) run(e *cli.Env, n *swnet.Net, names, paths []string) (err error) {
 	var features []*feature
 	for _, name := range names {
@@ -123,7 +123,7 @@ func (o *featureOptions) run(e *cli.Env, n *swnet.Net, names, paths []string) (e
 	return nil
 }
 
-// store writes the values of every image of a batch.
+// store writes the blob's values for every image of a batch.
 func (f *feature) store() error {
 	shape := f.blob.Shape()
 	if len(shape) == 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/swcaffe/swcaffe/topology"
 )
 
-// score prints every batch's outputs, and the means over all batches as Caffe's test command does. Workers run the batches in turn, and
-// the first one prints what all have found.
+// score prints the outputs of every batch, and their means over all batches, as Caffe's test command does. The workers share the
+// batches in round-robin order; the first worker prints all results.
 func score(e *cli.Env, t trained, batches int, workers topology.Transport) error {
 	e = &cli.Env{Log: cli.RankLog(e, workers.Rank())}
 	var err error
@@ -38,7 +38,7 @@ func score(e *cli.Env, t trained, batches int, workers topology.Transport) error
 	})
 }
 
-// scores are what batches add up to.
+// scores accumulates the outputs of batches.
 type scores struct {
 	log     *logrus.Logger
 	net     *swnet.Net
@@ -70,7 +70,7 @@ func (s *scores) print() {
 	})
 }
 
-// each calls do for every value of the outputs, k counting all of them.
+// each calls do for every output value; k numbers the values of all outputs.
 func (s *scores) each(do func(k int, out swnet.Output)) {
 	k := 0
 	for _, out := range s.net.Outputs() {

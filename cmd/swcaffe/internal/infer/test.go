@@ -9,7 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/topology"
 )
 
-// Test declares test.
+// Test is the command test.
 var Test = cli.Command{
 	Name:     "test",
 	Synopsis: "score a model",

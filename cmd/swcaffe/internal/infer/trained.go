@@ -1,5 +1,5 @@
-// Package infer has the commands that run trained nets: test, classify and extract_features. Each runs a trained: a net for inference, in phase
-// TEST, with weights from files.
+// Package infer holds the commands that run trained nets: test, classify and extract_features. All of them use a trained: a net
+// in phase TEST, with weights from files.
 package infer
 
 import (
@@ -10,16 +10,16 @@ import (
 	"github.com/swcaffe/swcaffe/solver"
 )
 
-// trained says which net is used for inference, in phase TEST, with the weights of a -weights flag.
+// trained describes a net for inference: in phase TEST, with the weights of a -weights flag.
 type trained struct {
 	device         *cli.DeviceFlags
 	state          cli.StateFlags
 	model, weights string
 	seed           uint64
-	share          layers.Share // of the data
+	share          layers.Share // this worker's share of the data
 }
 
-// use builds the net and has it used.
+// use builds the net and calls use with it.
 func (t *trained) use(e *cli.Env, use func(*swnet.Net) error) error {
 	machine, err := t.device.NewMachine(e)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	swproto "github.com/swcaffe/swcaffe/proto"
 )
 
-// ParseLog declares parse_log.
+// ParseLog is the command parse_log.
 var ParseLog = cli.Command{
 	Name:     "parse_log",
 	Synopsis: "turn the log of a training run into tables",
@@ -78,7 +78,7 @@ func parseLog(e *cli.Env, o *parseLogOptions) error {
 	return nil
 }
 
-// write makes a file of a head line and a line a row; values that a row lacks are empty.
+// write writes a file with a header line and one line per row. Missing values are empty.
 func (t *outputTable) write(path string, comma rune) error {
 	return swproto.WriteFileAtomic(path, func(f *os.File) error {
 		w := csv.NewWriter(f)
@@ -99,8 +99,8 @@ func (t *outputTable) write(path string, comma rune) error {
 	})
 }
 
-// pythonFloat prints a number as Python does, which Caffe's tables come from: as short as it reads back, with a decimal point,
-// with an exponent below 1e-4 and from 1e16 on.
+// pythonFloat formats a number as Python does, for the same tables as Caffe's script: the shortest form that reads back as the
+// same value, with a decimal point, and with an exponent below 1e-4 and from 1e16 on.
 func pythonFloat(v float64) string {
 	switch size := math.Abs(v); {
 	case math.IsNaN(v):

@@ -14,7 +14,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/figure"
 )
 
-// PlotLog declares plot_log.
+// PlotLog is the command plot_log.
 var PlotLog = cli.Command{
 	Name:     "plot_log",
 	Synopsis: "plot the logs of training runs",
@@ -52,7 +52,7 @@ type plotOptions struct {
 	width, height int
 }
 
-// maxPlotPixels bounds a plot's width and a panel's height.
+// maxPlotPixels limits a plot's width and a panel's height.
 const maxPlotPixels = 10000
 
 func plotLog(e *cli.Env, o *plotOptions) error {
@@ -96,15 +96,15 @@ type namedLog struct {
 	*trainingLog
 }
 
-// chart says what a panel shows.
+// chart says which values a panel shows, over which axis.
 type chart struct {
-	what        string // loss, accuracy, lr, or an output's name
+	what        string // loss, accuracy, lr, or the name of an output
 	phase       string // Train, Test, or "" for both
-	seconds     bool   // against seconds instead of iterations
+	seconds     bool   // the x axis is seconds, not iterations
 	logarithmic bool
 }
 
-// parseCharts reads the chart argument.
+// parseCharts parses the CHART argument.
 func parseCharts(o *plotOptions) ([]chart, error) {
 	if n, err := strconv.Atoi(o.chart); err == nil {
 		if n < 0 || n > 7 {
@@ -135,10 +135,10 @@ type panel struct {
 type curve struct {
 	name   string
 	x, y   []float64
-	dashed bool // of the train net, where a test net is beside it
+	dashed bool // for the train net, in a panel that shows a test net too
 }
 
-// makePanels collects the curves. A panel without any is an error, or left out if it may be.
+// makePanels collects the curves. A panel without curves is an error or, with leaveOut, omitted.
 func makePanels(charts []chart, logs []namedLog, leaveOut bool) ([]panel, error) {
 	var panels []panel
 	for _, c := range charts {
@@ -177,7 +177,7 @@ func outputNames(logs []namedLog) string {
 
 func (c chart) title() string { return strings.TrimSpace(strings.ToLower(c.phase) + " " + c.what) }
 
-// curves returns the curves of a log that belong to a chart.
+// curves returns the curves of a log for a chart.
 func (l *trainingLog) curves(c chart) []curve {
 	var list []curve
 	add := func(name string, dashed bool, points []logPoint) {
@@ -219,8 +219,9 @@ func (l *trainingLog) curves(c chart) []curve {
 	return list
 }
 
-// shows reports whether an output belongs to a chart. Outputs that count in the loss are losses, those of the train net
-// where there are several, because one is the line of the whole loss; accuracies are told by their names.
+// shows reports whether an output belongs to a chart. Accuracies are recognised by their names. Losses are the outputs that count
+// in the loss; of the train net they are shown only if there are several, because a single one equals the curve of the total
+// loss.
 func (t *outputTable) shows(what, name, phase string) bool {
 	lower := strings.ToLower(name)
 	switch what {

@@ -30,7 +30,7 @@ func drawPanels(panels []panel, format string, width, height int) ([]byte, error
 	})
 }
 
-// plot makes a panel's plot: a grid, curves with a marker where there are few points, a legend beside the curves' ends.
+// plot draws a panel: a grid, the curves, with markers if they have few points, and a legend beside the curves' ends.
 func (p *panel) plot() (*plot.Plot, error) {
 	drawn := figure.New("", "iterations", p.what)
 	if p.seconds {
@@ -73,7 +73,7 @@ func (p *panel) plot() (*plot.Plot, error) {
 	return drawn, nil
 }
 
-// widen gives a panel whose values are all equal a range.
+// widen sets a range for a panel whose values are all equal.
 func (p *panel) widen(drawn *plot.Plot) {
 	if drawn.X.Max <= drawn.X.Min {
 		drawn.X.Max = drawn.X.Min + 1

@@ -1,5 +1,5 @@
-// Package logs has the commands that read logs of training, our own or Caffe's: parse_log makes tables, plot_log draws curves. Both read a
-// trainingLog.
+// Package logs holds the commands that read training logs, of this program or of Caffe: parse_log makes tables, plot_log draws
+// curves. Both read a log into a trainingLog.
 package logs
 
 import (
@@ -17,37 +17,37 @@ import (
 	"github.com/swcaffe/swcaffe/internal/cli"
 )
 
-// trainingLog is what the log of a training run says, Caffe's or ours.
+// trainingLog holds the values in the log of a training run.
 type trainingLog struct {
 	train, test outputTable
-	rates       []logPoint // of lines "Iteration N, lr = X"
-	losses      []logPoint // of lines "Iteration N, loss = X"
+	rates       []logPoint // from lines "Iteration N, lr = X"
+	losses      []logPoint // from lines "Iteration N, loss = X"
 }
 
-// logPoint is a value and when it was printed. Seconds count from the line "Solving ..."; in the log of a run in virtual time they
-// are its virtual seconds.
+// logPoint is a value and the time at which it was printed. Seconds count from the line "Solving ...". In the log of a run in
+// virtual time, they are virtual seconds.
 type logPoint struct {
 	iteration      int
 	seconds, value float64
 }
 
-// outputTable holds the outputs of a net: a row each time that they were printed.
+// outputTable holds the outputs of a net: one row for each time they were printed.
 type outputTable struct {
-	names  []string        // in the order in which they appear
+	names  []string        // in order of appearance
 	losses map[string]bool // the outputs that count in the loss
 	rows   []*outputRow
 }
 
-// outputRow is a net's outputs at an iteration. An output of many values keeps its last one, as in Caffe's parser.
+// outputRow holds a net's outputs at an iteration. An output with several values keeps the last one, as in Caffe's parser.
 type outputRow struct {
 	iteration int
 	seconds   float64
-	rate      float64 // the learning rate last printed, or the first one; NaN if there is none
+	rate      float64 // the learning rate printed last, or the first one; NaN if there is none
 	values    map[string]float64
-	last      int // number of the output that was read last
+	last      int // number of the output read last
 }
 
-// glog's stamp has four digits of a date, since version 0.6 eight.
+// glog's time stamp has a date of four digits; since version 0.6 it has eight, with the year.
 var (
 	stampPattern  = regexp.MustCompile(`^[IWEF](\d{4})?(\d{4}) (\d\d:\d\d:\d\d\.\d{6})`)
 	numberPattern = `([-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|nan|inf))`
@@ -58,7 +58,7 @@ var (
 	outputLine    = regexp.MustCompile(`(Train|Test) net output #(\d+): (\S+) = ` + numberPattern + `(.*)`)
 )
 
-// readTrainingLog reads a log file, or what another program writes to standard input; name is the file's without its folder.
+// readTrainingLog reads a log from a file or from standard input. name is the file's name without its folder.
 func readTrainingLog(path string) (l *trainingLog, name string, err error) {
 	f, path, err := cli.OpenInput(path)
 	if err != nil {
@@ -75,16 +75,16 @@ func readTrainingLog(path string) (l *trainingLog, name string, err error) {
 	return l, filepath.Base(path), nil
 }
 
-// logClock turns stamps into seconds since the run began. Stamps without a year are of the given one, and of the next once the
-// month goes back.
+// logClock turns time stamps into seconds since the start of the run. Stamps without a year belong to the given year, and to the
+// next year after the month has decreased.
 type logClock struct {
 	year        int
 	start, last time.Time
 	started     bool
-	simulated   float64 // NaN where time is real
+	simulated   float64 // NaN if time is real
 }
 
-// read returns the time of a line; ok is false where there is none, as in lines of other programs.
+// read reads the time of a line; ok is false for lines without a stamp, such as those of other programs.
 func (c *logClock) read(line string) (ok bool) {
 	m := stampPattern.FindStringSubmatch(line)
 	if m == nil {
@@ -123,10 +123,10 @@ func (c *logClock) seconds() float64 {
 	return c.simulated
 }
 
-// maxLogLine bounds a line; longer ones are of no training log.
+// maxLogLine limits the length of a line. A training log has no longer ones.
 const maxLogLine = 1 << 20
 
-// parseTrainingLog reads a log whose stamps, if they have no year, begin in year.
+// parseTrainingLog reads a log. If its stamps have no year, they begin in year.
 func parseTrainingLog(r io.Reader, year int) (*trainingLog, error) {
 	l := &trainingLog{}
 	clock := &logClock{year: year, simulated: math.NaN()}
@@ -183,8 +183,8 @@ func (l *trainingLog) table(phase string) *outputTable {
 	return &l.test
 }
 
-// add takes an output line in; m are the groups of outputLine. Outputs that are not counted onwards begin a new row: those of a
-// later iteration, or of the next test net.
+// add adds an output line; m are the submatches of outputLine. An output whose number does not exceed the previous one starts a
+// new row: of a later iteration, or of the next test net.
 func (t *outputTable) add(at logPoint, rate float64, m []string) {
 	k, err := strconv.Atoi(m[2])
 	if err != nil {
@@ -210,7 +210,7 @@ func (t *outputTable) add(at logPoint, rate float64, m []string) {
 	row.last, row.values[name] = k, number(m[4])
 }
 
-// fillRates gives the rows before the first learning rate that one.
+// fillRates sets the first learning rate in the rows before it.
 func (t *outputTable) fillRates(rates []logPoint) {
 	for _, row := range t.rows {
 		if math.IsNaN(row.rate) && len(rates) > 0 {
@@ -219,7 +219,7 @@ func (t *outputTable) fillRates(rates []logPoint) {
 	}
 }
 
-// number parses what numberPattern matched; "1.2.3" and the like are no number.
+// number parses a match of numberPattern. It rejects matches such as "1.2.3".
 func number(s string) float64 {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/swcaffe/swcaffe/topology"
 )
 
-// AllReduce declares allreduce.
+// AllReduce is the command allreduce.
 var AllReduce = cli.Command{
 	Name:     "allreduce",
 	Synopsis: "time all-reduce algorithms on a modelled cluster, or for real",
@@ -43,7 +43,7 @@ func allreduceFlags(fs *flag.FlagSet, o *allreduceOptions) {
 
 const allAlgorithms = "all"
 
-// maxBytes bounds an array, so that what all nodes send can be counted.
+// maxBytes limits the array, so that the sum of all nodes' messages does not overflow.
 const maxBytes = 1 << 40
 
 type allreduceOptions struct {
@@ -51,7 +51,7 @@ type allreduceOptions struct {
 	nodes, iterations                                   int
 	bytes                                               int64
 
-	spec    *topology.Spec // of the cluster; nil if none is given
+	spec    *topology.Spec // the cluster; nil if none is given
 	placing topology.Mapping
 }
 
@@ -68,7 +68,7 @@ func allreduce(e *cli.Env, o *allreduceOptions) error {
 	return simulateAll(e, o)
 }
 
-// check validates the flags, reads the cluster and fills in what depends on the surroundings.
+// check validates the flags, reads the cluster and sets the defaults that depend on the environment.
 func (o *allreduceOptions) check() (err error) {
 	if o.transport == "" {
 		o.transport = cli.TransportSim
@@ -124,7 +124,7 @@ func (o *allreduceOptions) checkMeasured() error {
 	case o.algorithm == topology.Auto && o.spec == nil:
 		return errors.New("-algorithm auto picks by a cluster's figures: -cluster NAME|FILE is needed")
 	case o.transport == cli.TransportMPI:
-		return nil // the job says how many there are
+		return nil // the number of processes in the job decides
 	case o.nodes > cli.MaxLocalRanks:
 		return fmt.Errorf("-nodes %d: at most %d run in one process", o.nodes, cli.MaxLocalRanks)
 	}
@@ -138,7 +138,7 @@ func (o *allreduceOptions) checkNodes() error {
 	return nil
 }
 
-// layout places the nodes in the cluster, or under one switch if there is none.
+// layout places the nodes in the cluster, or under one switch without a cluster.
 func (o *allreduceOptions) layout() (topology.Layout, error) {
 	if o.spec == nil {
 		return topology.Flat(o.nodes), nil
@@ -150,7 +150,7 @@ func (o *allreduceOptions) layout() (topology.Layout, error) {
 	return l, nil
 }
 
-// algorithms lists what is to be timed.
+// algorithms lists the algorithms to time.
 func (o *allreduceOptions) algorithms() []string {
 	if o.algorithm == allAlgorithms {
 		return topology.Fixed()
@@ -158,18 +158,18 @@ func (o *allreduceOptions) algorithms() []string {
 	return []string{o.algorithm}
 }
 
-// allreduceReport is what -json writes.
+// allreduceReport is the content of the -json file.
 type allreduceReport struct {
 	Cluster   string         `json:"cluster,omitempty"`
 	Transport string         `json:"transport"`
 	Results   []allreduceRow `json:"results"`
-	Memory    *memoryFigures `json:"memory,omitempty"` // with transport local
+	Memory    *memoryFigures `json:"memory,omitempty"` // for transport local only
 }
 
-// allreduceRow is one algorithm's figures: seconds are modelled with transport sim and measured with the others.
+// allreduceRow holds one algorithm's figures. Seconds are modelled with transport sim and measured with the others.
 type allreduceRow struct {
 	Algorithm    string  `json:"algorithm"`
-	Picked       string  `json:"picked,omitempty"` // by auto or dynamic
+	Picked       string  `json:"picked,omitempty"` // the algorithm chosen by auto or dynamic
 	Mapping      string  `json:"mapping"`
 	Nodes        int     `json:"nodes"`
 	Bytes        int64   `json:"bytes"`
@@ -180,7 +180,7 @@ type allreduceRow struct {
 	BusBandwidth float64 `json:"busbw_gbytes_per_s"`
 }
 
-// row fills in a result; picked is what auto or dynamic has chosen, else the algorithm itself.
+// row returns the figures of a result. picked is the choice of auto or dynamic, else the algorithm itself.
 func (o *allreduceOptions) row(algorithm, picked string, t topology.Timing) allreduceRow {
 	r := allreduceRow{
 		Algorithm: algorithm, Mapping: o.mapping, Nodes: o.nodes, Bytes: o.bytes, Seconds: float64(t.Seconds), Steps: t.Steps,

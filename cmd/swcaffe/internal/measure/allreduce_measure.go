@@ -59,7 +59,7 @@ func measureMPI(e *cli.Env, o *allreduceOptions, job *topology.MPIJob) (err erro
 	return o.finish(e, allreduceReport{Results: rows})
 }
 
-// measureAll is a rank's part, with its array; the rows are rank 0's.
+// measureAll is one rank's part of the measurements, with its array. Only rank 0 returns rows.
 func (o *allreduceOptions) measureAll(t topology.Transport, l topology.Layout, data []float32) ([]allreduceRow, error) {
 	var rows []allreduceRow
 	for _, algorithm := range o.algorithms() {
@@ -83,7 +83,7 @@ func (o *allreduceOptions) measureAll(t topology.Transport, l topology.Layout, d
 type measurement struct {
 	transport topology.Transport
 	layout    topology.Layout
-	barrier   *topology.AllReduce // of nothing: nobody leaves before all have come
+	barrier   *topology.AllReduce // an all-reduce of no values: waits for all ranks
 	took      []float32           // seconds of each iteration
 }
 
@@ -91,7 +91,7 @@ func newMeasurement(t topology.Transport, l topology.Layout) *measurement {
 	return &measurement{transport: t, layout: l, barrier: topology.NewAllReduce(t, topology.NewSchedule("recursive_doubling", l, 0))}
 }
 
-// run makes a sum that is not measured, or for dynamic all of its trial, and then o.iterations that are.
+// run makes one sum for warming up (for dynamic: all sums of its trial), then times o.iterations sums.
 func (m *measurement) run(o *allreduceOptions, algorithm string, data []float32) (picked string, err error) {
 	if algorithm == topology.Measured {
 		start := time.Now()
@@ -126,7 +126,7 @@ func (m *measurement) repeat(iterations int, algorithm string, reduce func([]flo
 	return nil
 }
 
-// sum makes and checks one sum; all ranks start together.
+// sum makes and checks one sum. All ranks start together.
 func (m *measurement) sum(algorithm string, reduce func([]float32) error, data []float32) (time.Duration, error) {
 	topology.FillProbe(data, m.transport.Rank())
 	if err := m.barrier.Run(nil); err != nil {

@@ -7,18 +7,17 @@ import (
 	"github.com/swcaffe/swcaffe/topology"
 )
 
-// memoryFigures compare sums between goroutines with what this computer's memory gives. Whatever the algorithm, the P arrays of a
-// sum are read and written once at least; the same is done by P goroutines at once that multiply each value of
-// an array of their own, in place.
+// memoryFigures compare all-reduce between goroutines with this computer's memory bandwidth. Every algorithm reads and writes the
+// P arrays at least once. As a reference, P goroutines do the same: each multiplies the values of its own array in place.
 type memoryFigures struct {
 	Bytes     int64   `json:"bytes"`             // 2 P n
-	Seconds   float64 `json:"pass_seconds"`      // that the goroutines take
+	Seconds   float64 `json:"pass_seconds"`      // time of the goroutines
 	Bandwidth float64 `json:"pass_gbytes_per_s"` // Bytes / Seconds
-	Share     float64 `json:"allreduce_share"`   // Seconds / those of the fastest sum
+	Share     float64 `json:"allreduce_share"`   // Seconds / time of the fastest all-reduce
 	Fastest   string  `json:"fastest_allreduce"` // its algorithm
 }
 
-// measurePass returns, on rank 0, the median over iterations of the seconds of reading and writing all arrays once.
+// measurePass returns, on rank 0, the median over iterations of the seconds for reading and writing all arrays once.
 func (o *allreduceOptions) measurePass(t topology.Transport, l topology.Layout, data []float32) (float64, error) {
 	m := newMeasurement(t, l)
 	for range o.iterations {
@@ -33,7 +32,7 @@ func (o *allreduceOptions) measurePass(t topology.Transport, l topology.Layout, 
 	return m.slowest()
 }
 
-// memory puts the seconds of a pass beside the fastest of the sums; nil where nothing was moved.
+// memory compares the seconds of a pass with the fastest all-reduce. It returns nil if no data was moved.
 func (o *allreduceOptions) memory(rows []allreduceRow, pass float64) *memoryFigures {
 	f := &memoryFigures{Bytes: 2 * int64(o.nodes) * o.bytes, Seconds: pass}
 	if f.Bytes == 0 || pass == 0 {

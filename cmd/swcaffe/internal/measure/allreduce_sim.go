@@ -9,10 +9,10 @@ import (
 	"github.com/swcaffe/swcaffe/topology"
 )
 
-// manyNodes is from how many on a simulation may take so long that the log says which one is under way.
+// manyNodes is the number of nodes from which on a simulation may be slow, so that the log announces it.
 const manyNodes = 4096
 
-// announce says which simulation is under way, if it may take long.
+// announce logs the start of a simulation that may take long.
 func announce(e *cli.Env, algorithm string, nodes int) {
 	if nodes >= manyNodes {
 		e.Log.Infof("Simulating %s between %d nodes", algorithm, nodes)
@@ -45,7 +45,7 @@ func simulateAll(e *cli.Env, o *allreduceOptions) error {
 	return o.finish(e, allreduceReport{Results: rows})
 }
 
-// pick returns the plan that an algorithm's name stands for: for dynamic, which measures, the one with the least modelled time.
+// pick returns the plan for an algorithm's name. dynamic would measure; here it is the plan with the least modelled time.
 func (o *allreduceOptions) pick(e *cli.Env, algorithm string, l topology.Layout) (string, error) {
 	switch algorithm {
 	case topology.Auto:
@@ -72,8 +72,8 @@ func (o *allreduceOptions) pick(e *cli.Env, algorithm string, l topology.Layout)
 	return best, nil
 }
 
-// simulate plays one plan; trace, if not "", is the file for its messages. An array that is no whole number of float32
-// values is cut at any byte.
+// simulate runs one plan. trace, if not "", is the file for its messages. The array may be cut at any byte if its length is not a
+// multiple of 4.
 func (o *allreduceOptions) simulate(e *cli.Env, plan string, l topology.Layout, trace string) (topology.Timing, error) {
 	element := 1
 	if o.bytes%cli.BytesPerValue == 0 {
@@ -99,8 +99,8 @@ func (o *allreduceOptions) simulate(e *cli.Env, plan string, l topology.Layout, 
 	return t, err
 }
 
-// traceWriter writes messages in Chrome's trace event format (chrome://tracing, ui.perfetto.dev): a process for each
-// supernode, a thread for each sender, modelled microseconds. Errors are left to the buffer's Flush.
+// traceWriter writes messages in Chrome's trace event format (chrome://tracing, ui.perfetto.dev): a process for each supernode, a
+// thread for each sender, modelled microseconds. The buffer's Flush reports write errors.
 type traceWriter struct {
 	w         io.Writer
 	layout    topology.Layout

@@ -16,7 +16,7 @@ import (
 	"github.com/swcaffe/swcaffe/topology"
 )
 
-// Bandwidth declares bandwidth.
+// Bandwidth is the command bandwidth.
 var Bandwidth = cli.Command{
 	Name:     "bandwidth",
 	Synopsis: "micro-benchmarks of a modelled machine's DMA or a cluster's links",
@@ -47,10 +47,10 @@ type bandwidthOptions struct {
 	machine, cluster, byteList, cpeList, csv, json string
 	coreGroups                                     int
 
-	bytes []int // nil: as suits what is measured
+	bytes []int // nil: default sizes for the machine or cluster
 }
 
-// bandwidthReport is what -json writes.
+// bandwidthReport is the content of the -json file.
 type bandwidthReport struct {
 	Machine    string         `json:"machine,omitempty"`
 	Cluster    string         `json:"cluster,omitempty"`
@@ -58,7 +58,7 @@ type bandwidthReport struct {
 	Results    []bandwidthRow `json:"results"`
 }
 
-// bandwidthRow is the figures of a size in GB/s. Those of a machine's DMA and those of a cluster's links do not meet.
+// bandwidthRow holds the figures for one size, in GB/s: either of a machine's DMA or of a cluster's links.
 type bandwidthRow struct {
 	CPEs  int       `json:"cpes,omitempty"`
 	Bytes int       `json:"bytes"`
@@ -114,7 +114,7 @@ func bandwidth(e *cli.Env, o *bandwidthOptions) (err error) {
 	return e.WriteJSON(o.json, r)
 }
 
-// dma measures a machine.
+// dma measures the DMA of a machine.
 func (o *bandwidthOptions) dma() (*bandwidthReport, string, error) {
 	spec, err := cpe.Load(o.machine)
 	if err == nil && spec.Native() {
@@ -162,7 +162,7 @@ func (o *bandwidthOptions) dma() (*bandwidthReport, string, error) {
 	return r, title, nil
 }
 
-// dmaFigures measures requests of a size, and requests of about total bytes in blocks of that size.
+// dmaFigures measures single requests of a size, and about total bytes in requests of this size.
 func dmaFigures(m *cpe.Machine, cpes, size, total, groups int) (*dmaRow, error) {
 	var row dmaRow
 	for _, f := range []struct {
@@ -187,7 +187,7 @@ func dmaFigures(m *cpe.Machine, cpes, size, total, groups int) (*dmaRow, error) 
 	return &row, nil
 }
 
-// links measures a cluster.
+// links measures the links of a cluster.
 func (o *bandwidthOptions) links() (*bandwidthReport, string, error) {
 	spec, err := topology.LoadSpec(o.cluster)
 	if err != nil {
@@ -223,7 +223,7 @@ func (o *bandwidthOptions) links() (*bandwidthReport, string, error) {
 	return r, title, nil
 }
 
-// doubling is from, 2 from, 4 from ... up to most.
+// doubling returns from, 2 from, 4 from ... up to most.
 func doubling(from, most int) (list []int) {
 	for ; from <= most; from *= 2 {
 		list = append(list, from)
@@ -231,7 +231,7 @@ func doubling(from, most int) (list []int) {
 	return list
 }
 
-// columns are the headings, for programs and for people.
+// columns returns the column headings, for programs and for people.
 func (r *bandwidthReport) columns() (names, headings []string) {
 	if r.Machine != "" {
 		return []string{"cpes", "bytes", "get_gbytes_per_s", "put_gbytes_per_s", "blocks_get_gbytes_per_s", "blocks_put_gbytes_per_s"},
@@ -241,7 +241,7 @@ func (r *bandwidthReport) columns() (names, headings []string) {
 		[]string{"bytes", "one way", "both ways", "across", "across both"}
 }
 
-// cells are a row's figures, nil where there is none, behind its numbers.
+// cells returns the cells of a row: its numbers, then its figures, nil where there is none.
 func (r *bandwidthRow) cells() (numbers []int, figures []*float64) {
 	if d := r.DMA; d != nil {
 		return []int{r.CPEs, r.Bytes}, []*float64{&d.Get, &d.Put, d.BlocksGet, d.BlocksPut}

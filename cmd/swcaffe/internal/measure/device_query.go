@@ -11,7 +11,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
 )
 
-// DeviceQuery declares device_query.
+// DeviceQuery is the command device_query.
 var DeviceQuery = cli.Command{
 	Name:     "device_query",
 	Synopsis: "show the machine that layers run on, and the machines there are",

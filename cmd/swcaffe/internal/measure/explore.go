@@ -15,7 +15,7 @@ import (
 	"github.com/swcaffe/swcaffe/modeltime"
 )
 
-// Explore declares explore.
+// Explore is the command explore.
 var Explore = cli.Command{
 	Name:     "explore",
 	Synopsis: "model a net on variants of a machine",
@@ -42,7 +42,7 @@ func exploreFlags(fs *flag.FlagSet, o *exploreOptions) {
 	o.modelled.registerMachine(fs, "")
 }
 
-// exploreHelp is what the command does, with the list of parameters.
+// exploreHelp returns the help text, with the list of parameters.
 func exploreHelp() string {
 	var b strings.Builder
 	b.WriteString(`Answers what a change of a machine would buy: times the net, as "swcaffe time -mode cost" does, with every combination of the values
@@ -69,7 +69,7 @@ type exploreOptions struct {
 	strategies            cli.StrategyFlags
 }
 
-// modelledMachines are the machines that come with the program, without this computer.
+// modelledMachines lists the built-in machines except for the host.
 func modelledMachines() []string {
 	var names []string
 	for _, name := range cpe.Names() {
@@ -80,7 +80,7 @@ func modelledMachines() []string {
 	return names
 }
 
-// parseAxis reads PARAMETER=V1,V2,...
+// parseAxis parses PARAMETER=V1,V2,...
 func parseAxis(s string) (modeltime.Axis, error) {
 	name, list, found := strings.Cut(s, "=")
 	p, err := cpe.FindParameter(name)

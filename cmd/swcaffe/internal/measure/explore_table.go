@@ -11,7 +11,7 @@ import (
 	"github.com/swcaffe/swcaffe/modeltime"
 )
 
-// printSweep prints a line a variant. The first one is the machine as it is described.
+// printSweep prints one line per variant. The first variant is the unchanged machine.
 func printSweep(w io.Writer, s *modeltime.Sweep) {
 	fmt.Fprintf(w, "%s on variants of %s, batch %d: modelled times; shares are of the layers' time, by what bounds it\n\n", s.Model, s.Machine, s.Batch)
 	for _, name := range s.Parameters {
@@ -36,7 +36,7 @@ func printSweep(w io.Writer, s *modeltime.Sweep) {
 	}
 }
 
-// sweepCSV is the table for other programs: a line a variant, empty cells and a reason where the net cannot run.
+// sweepCSV returns the table as CSV: one line per variant. A variant that cannot run the net has empty cells and a reason.
 func sweepCSV(s *modeltime.Sweep) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)

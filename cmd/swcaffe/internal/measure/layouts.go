@@ -7,7 +7,7 @@ import (
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 
-// logLayouts prints which blobs have their channels in blocks, and the conversions between layouts that are left in an iteration.
+// logLayouts logs the blobs with blocked channels, and the number of layout conversions per iteration.
 func logLayouts(log *logrus.Logger, n *swnet.Net) {
 	l := n.Layouts()
 	if l.TurnsOfPlanes == 0 {

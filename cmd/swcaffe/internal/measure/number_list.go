@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// parseNumbers reads a list of growing numbers. "..." continues the numbers before it up to the one behind it: by the same factor if each is
-// the same multiple of the one before, else in equal steps.
+// parseNumbers parses an ascending list of numbers. "..." continues the sequence up to the number after it: by a constant factor
+// if the numbers before it have one, else in equal steps.
 func parseNumbers(list string) ([]int, error) {
 	words := strings.Split(list, ",")
 	var numbers []int
@@ -36,7 +36,7 @@ func parseNumbers(list string) ([]int, error) {
 	return numbers, nil
 }
 
-// mostNumbers bounds a list.
+// mostNumbers limits the length of a list.
 const mostNumbers = 1000
 
 // fillNumbers continues the numbers up to last.

@@ -16,7 +16,7 @@ import (
 	"github.com/swcaffe/swcaffe/topology"
 )
 
-// Scale declares scale.
+// Scale is the command scale.
 var Scale = cli.Command{
 	Name:     "scale",
 	Synopsis: "model training on many nodes: speed-up, efficiency, communication share",
@@ -70,15 +70,15 @@ type scaleOptions struct {
 	modelled nodeModel
 }
 
-// nodeModel is the model of what one node computes.
+// nodeModel models the computation of one node.
 type nodeModel interface {
-	Batch() int // the net's own
+	Batch() int // the net's batch size
 	ImageBytes() float64
 	Compute(batch int) (scaling.Compute, error)
 	Report(batch int) (*modeltime.Report, error)
 }
 
-// scaleReport is what -json writes.
+// scaleReport is the content of the -json file.
 type scaleReport struct {
 	Model       string     `json:"model"`
 	Machine     string     `json:"machine"`
@@ -93,7 +93,7 @@ type scaleReport struct {
 	Results     []scaleRow `json:"results"`
 }
 
-// scaleRow is one number of nodes of one curve.
+// scaleRow is one point of a curve: its figures for one number of nodes.
 type scaleRow struct {
 	Strategy  string `json:"strategy"`
 	AllReduce string `json:"allreduce,omitempty"`
@@ -134,7 +134,7 @@ func scale(e *cli.Env, o *scaleOptions) error {
 	return e.WriteJSON(o.json, r)
 }
 
-// check validates what needs no file.
+// check validates the flags, apart from the contents of files.
 func (o *scaleOptions) check() (err error) {
 	switch {
 	case o.model == "":
@@ -186,7 +186,7 @@ func (o *scaleOptions) read(e *cli.Env) (err error) {
 	return err
 }
 
-// divide makes the model of a node: some of its core groups, or parts of it where they share their memory.
+// divide makes the model of a node. The node uses some of its core groups or, if they share their memory, is divided into parts.
 func (o *scaleOptions) divide(file *swproto.Net, model modeltime.Options) (err error) {
 	inParts := o.node.Memory.Shared && o.coreGroups > 0
 	if o.dataMB > 0 && !inParts {

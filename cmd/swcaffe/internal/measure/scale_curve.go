@@ -12,16 +12,16 @@ import (
 	"github.com/swcaffe/swcaffe/topology"
 )
 
-// scaleCurve is a batch, strategy and all-reduce over all numbers of nodes.
+// scaleCurve is one combination of batch, strategy and all-reduce, over all numbers of nodes.
 type scaleCurve struct {
 	batch     int
 	strategy  scaling.Strategy
-	allReduce string // "": the strategy has none
-	name      string // what tells it from the others
+	allReduce string // "": the strategy uses none
+	name      string // the part of its name in which it differs from the other curves
 	rows      []scaleRow
 }
 
-// curves combines the lists of the flags.
+// curves combines the lists given by the flags.
 func (o *scaleOptions) curves() ([]scaleCurve, error) {
 	batches, err := o.batchList()
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *scaleCurve) setName(strategy, reduce, batch bool) {
 	c.name = strings.Join(parts, ", ")
 }
 
-// batchList reads -batch.
+// batchList parses -batch.
 func (o *scaleOptions) batchList() ([]int, error) {
 	if o.batches == "" {
 		return []int{o.modelled.Batch()}, nil
@@ -96,7 +96,7 @@ func (o *scaleOptions) run(e *cli.Env, c *scaleCurve) error {
 	return err
 }
 
-// announcedCollective says in the log what may take long.
+// announcedCollective logs a simulation that may take long.
 type announcedCollective struct {
 	env *cli.Env
 	scaling.Simulated
@@ -108,7 +108,7 @@ func (c announcedCollective) Time(nodes int, bytes int64) (topology.VTime, error
 	return c.Simulated.Time(nodes, bytes)
 }
 
-// printScale prints a table a curve.
+// printScale prints one table per curve.
 func printScale(w io.Writer, r *scaleReport, curves []scaleCurve) {
 	fmt.Fprintf(w, "%s on %s, %s a node, cluster %s, %s scaling: modelled seconds of an iteration\n", r.Model, r.Machine, cpe.Groups(r.CoreGroups), r.Cluster, r.Scaling)
 	fmt.Fprintf(w, "weights %.1f MB, images of %.0f bytes, tau %d\n", float64(r.WeightBytes)/(1<<20), r.ImageBytes, r.Tau)

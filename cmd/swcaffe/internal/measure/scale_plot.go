@@ -14,25 +14,25 @@ import (
 
 const (
 	scalePlotWidth  = 900
-	scalePlotHeight = 420 // of a panel
+	scalePlotHeight = 420 // of one panel
 )
 
-// scalePanel is a figure of every curve over the number of nodes.
+// scalePanel shows one figure of every curve over the number of nodes.
 type scalePanel struct {
 	name        string
 	figure      func(p *scaleRow) float64
-	ideal       bool // doublings on both axes, and the line of the ideal speed-up
+	ideal       bool // logarithmic axes, and the line of the ideal speed-up
 	legendBelow bool
 }
 
-// scalePanels are what a plot shows, one below the other.
+// scalePanels are the panels of a plot from top to bottom.
 var scalePanels = []scalePanel{
 	{name: "speed-up", figure: func(p *scaleRow) float64 { return p.Speedup }, ideal: true},
 	{name: "efficiency %", figure: func(p *scaleRow) float64 { return 100 * p.Efficiency }, legendBelow: true},
 	{name: "communication share %", figure: func(p *scaleRow) float64 { return 100 * p.CommunicationShare }},
 }
 
-// plotScale draws speed-up beside the ideal, efficiency, and communication share, as the papers do.
+// plotScale draws speed-up beside the ideal one, efficiency, and communication share, as the papers do.
 func plotScale(e *cli.Env, o *scaleOptions, curves []scaleCurve) error {
 	format, err := figure.Format(o.plot)
 	if err != nil {
@@ -58,7 +58,7 @@ func plotScale(e *cli.Env, o *scaleOptions, curves []scaleCurve) error {
 	return e.WriteFile(o.plot, picture)
 }
 
-// plot makes a panel's plot.
+// plot draws a panel.
 func (s *scalePanel) plot(nodes []int, curves []scaleCurve) (*plot.Plot, error) {
 	p := figure.New("", "nodes", s.name)
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.TickerFunc(doublings)
@@ -98,7 +98,7 @@ func (s *scalePanel) plot(nodes []int, curves []scaleCurve) (*plot.Plot, error) 
 	return p, nil
 }
 
-// addIdeal draws the line on which the speed-up is the number of nodes.
+// addIdeal draws the line speed-up = number of nodes.
 func addIdeal(p *plot.Plot, nodes []int) error {
 	var points plotter.XYs
 	for _, n := range nodes {
@@ -114,7 +114,7 @@ func addIdeal(p *plot.Plot, nodes []int) error {
 	return nil
 }
 
-// doublings puts labels at powers of two, at most twelve of them.
+// doublings returns ticks at powers of two, at most twelve.
 func doublings(low, high float64) []plot.Tick {
 	first, last := int(math.Ceil(math.Log2(low)-1e-9)), int(math.Floor(math.Log2(high)+1e-9))
 	step := 1 + (last-first)/12

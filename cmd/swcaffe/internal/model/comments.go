@@ -7,11 +7,11 @@ import (
 
 // commentLine is a comment of a prototxt.
 type commentLine struct {
-	line int // counted from 1
+	line int // counts from 1
 	text string
 }
 
-// commentLines finds the comments of a prototxt; a # in a string is none.
+// commentLines finds the comments of a prototxt. A # inside a string starts none.
 func commentLines(text []byte) []commentLine {
 	var list []commentLine
 	n := 0
@@ -35,14 +35,14 @@ func commentLines(text []byte) []commentLine {
 				list = append(list, commentLine{n, strings.TrimSpace(line[i:])})
 			}
 			if c == '#' && quote == 0 {
-				break // of the line
+				break // end of the line
 			}
 		}
 	}
 	return list
 }
 
-// missingComments are the comments of a text that another does not have.
+// missingComments returns the comments of text that do not occur in other.
 func missingComments(text, other []byte) []commentLine {
 	have := commentLines(other)
 	var missing []commentLine

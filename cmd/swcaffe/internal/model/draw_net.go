@@ -1,5 +1,5 @@
-// Package model has the commands about nets, solvers and weights as files: draw_net draws a net, fmt formats prototxts, upgrade_* rewrite old
-// files in today's form, and verify compares both paths of every layer on a net.
+// Package model holds the commands for nets, solvers and weights as files: draw_net draws a net, fmt formats prototxts, upgrade_*
+// rewrite files of old formats, and verify compares both paths of every layer on a net.
 package model
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// DrawNet declares draw_net.
+// DrawNet is the command draw_net.
 var DrawNet = cli.Command{
 	Name:     "draw_net",
 	Synopsis: "draw a net as a picture",
@@ -75,7 +75,7 @@ func drawNet(e *cli.Env, o *drawOptions) error {
 	return e.WriteFile(o.out, picture)
 }
 
-// options are what the flags say about the picture.
+// options converts the flags to netdraw.Options.
 func (o *drawOptions) options() (netdraw.Options, error) {
 	opt := netdraw.Options{RankDir: strings.ToUpper(o.direction), Rates: o.rates}
 	phases := []caffepb.Phase{caffepb.Phase_TRAIN, caffepb.Phase_TEST}

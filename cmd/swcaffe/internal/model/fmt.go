@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Fmt declares fmt.
+// Fmt is the command fmt.
 var Fmt = cli.Command{
 	Name:     "fmt",
 	Synopsis: "format prototxts",
@@ -83,7 +83,7 @@ func formatFile(e *cli.Env, path string, inPlace, list bool) error {
 	return err
 }
 
-// formatText formats a net or a solver. The result is the same message with the same comments, or there is an error.
+// formatText formats a net or a solver. It fails unless the result holds the same message and the same comments.
 func formatText(path string, text []byte) ([]byte, error) {
 	message, err := readEither(path, text)
 	if err != nil {
@@ -104,10 +104,10 @@ func formatText(path string, text []byte) ([]byte, error) {
 	return formatted, lostComment(path, text, formatted)
 }
 
-// unixLines ends lines as Unix does: the formatter would keep Windows' ends in comments and only there.
+// unixLines replaces Windows' line ends by Unix'. The formatter would keep Windows' line ends inside comments only.
 func unixLines(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
-// readEither reads a net or a solver; where the text is neither, the errors are those of the one with fewer.
+// readEither reads a text as a net or a solver. If both fail, it returns the shorter list of errors.
 func readEither(path string, text []byte) (proto.Message, error) {
 	if swproto.LooksBinary(text) {
 		return nil, fmt.Errorf("%s: a binary file; only text is formatted", path)
@@ -129,8 +129,7 @@ func readEither(path string, text []byte) (proto.Message, error) {
 	return nil, least
 }
 
-// lostComment is an error if a comment of the text is not in the formatted one: the formatter drops those between a field's name
-// and its value.
+// lostComment fails if the formatted text lacks a comment. The formatter drops comments between a field's name and its value.
 func lostComment(path string, text, formatted []byte) error {
 	for _, c := range missingComments(text, formatted) {
 		return fmt.Errorf("%s:%d: the comment %q would be lost; it should stand above its line or at the end of it", path, c.line, c.text)

@@ -7,16 +7,16 @@ import (
 	"github.com/protocolbuffers/txtpbfmt/parser"
 )
 
-// renamed are fields of old layers whose comments belong to fields of another name today.
+// renamed maps fields of old layers to the fields that replace them.
 var renamed = map[string]string{
 	"blobs_lr": "lr_mult", "weight_decay": "decay_mult", "kernelsize": "kernel_size", "biasterm": "bias_term",
 	"batchsize": "batch_size", "cropsize": "crop_size", "meanfile": "mean_file",
 }
 
-// carryComments puts the comments of an old net or solver into the text of the upgraded one, where they stood: above or behind the
-// same field, or one that the field has become, of the same layer; above the layer if there is none; above the layer that follows
-// if the layer is gone. origin says which of the old layers a new one comes from, -1 if from none. Comments in places that the
-// formatter cannot tell are put at the top.
+// carryComments copies the comments of an old net or solver to the same places of the upgraded text: above or behind the same
+// field of the same layer, or the field that replaces it. Without such a field, a comment goes above the layer; without the
+// layer, above the following layer. origin(i) is the old layer from which new layer i was made, -1 if none. Comments in places
+// that the formatter does not report go to the top of the text.
 func carryComments(old, text []byte, origin func(layer int) int) ([]byte, error) {
 	nodes, err := parser.Parse(text)
 	if err != nil {
@@ -29,7 +29,7 @@ func carryComments(old, text []byte, origin func(layer int) int) ([]byte, error)
 	return append(topComments(old, out), out...), nil
 }
 
-// topComments are the comments that an upgraded text lacks, to stand at its top.
+// topComments returns the comments that the upgraded text lacks. They go to its top.
 func topComments(old, text []byte) []byte {
 	var top []byte
 	for _, c := range missingComments(old, text) {
@@ -38,9 +38,10 @@ func topComments(old, text []byte) []byte {
 	return top
 }
 
-// carryNodes carries the comments of a file's nodes and returns the new file's, with those at the end of the old one added.
+// carryNodes copies the comments of the nodes before to nodes. It returns nodes, followed by comments from the end of the old
+// file.
 func carryNodes(before, nodes []*ast.Node, origin func(layer int) int) []*ast.Node {
-	targets := map[int]*ast.Node{} // by the old layer's number; -1 is the one that the net's input fields have become
+	targets := map[int]*ast.Node{} // keyed by the old layer's number; -1: the new node for the net's input fields
 	layer := 0
 	for _, n := range nodes {
 		if n.Name == "layer" {
@@ -50,7 +51,7 @@ func carryNodes(before, nodes []*ast.Node, origin func(layer int) int) []*ast.No
 			layer++
 		}
 	}
-	var waiting []string // for the next node that has a target
+	var waiting []string // comments for the next node with a target
 	seen := map[string]int{}
 	layer = 0
 	for _, n := range before {
@@ -80,7 +81,7 @@ func carryNodes(before, nodes []*ast.Node, origin func(layer int) int) []*ast.No
 	return nodes
 }
 
-// carry carries the comments of a field, and of those in it, to a new one in a layer.
+// carry copies the comments of a field, and of the fields inside it, to a new field in a layer.
 func carry(from, to, layer *ast.Node) {
 	to.PreComments = append(to.PreComments, from.PreComments...)
 	for i, v := range from.Values {
@@ -112,8 +113,8 @@ func carry(from, to, layer *ast.Node) {
 	}
 }
 
-// findDeep looks for what an old field has become: the k-th field of its name, or its new name, in the field that its message has
-// become, or else anywhere in the layer. The layer in a V0 layer is the layer itself.
+// findDeep finds the new field for an old one: the k-th field of the same or the new name, in the new message or else anywhere in
+// the layer. For the layer message inside a V0 layer, it is the layer itself.
 func findDeep(in, layer, old *ast.Node, k int) *ast.Node {
 	if old.Name == "layer" {
 		return layer
@@ -154,7 +155,7 @@ func descendants(n *ast.Node) []*ast.Node {
 	return list
 }
 
-// allComments are the comments of a node and of those in it.
+// allComments returns the comments of a node and of its descendants.
 func allComments(n *ast.Node) []string {
 	list := slices.Clone(n.PreComments)
 	for _, v := range n.Values {

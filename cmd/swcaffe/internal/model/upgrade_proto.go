@@ -12,23 +12,23 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// UpgradeNetText declares upgrade_net_proto_text.
+// UpgradeNetText is the command upgrade_net_proto_text.
 var UpgradeNetText = upgradeCommand("upgrade_net_proto_text", "rewrite an old net definition in today's form",
 	`Reads a net definition of any age (V0, V1, input fields, data transformations in layers) and writes it in today's form.
 Comments stay with the fields that they stood at.`,
 	"swcaffe upgrade_net_proto_text old.prototxt new.prototxt", upgradeNetText)
 
-// UpgradeNetBinary declares upgrade_net_proto_binary.
+// UpgradeNetBinary is the command upgrade_net_proto_binary.
 var UpgradeNetBinary = upgradeCommand("upgrade_net_proto_binary", "rewrite old weights in today's form",
 	"Reads a binary NetParameter, such as an old .caffemodel, and writes it in today's form.",
 	"swcaffe upgrade_net_proto_binary old.caffemodel new.caffemodel", upgradeNetBinary)
 
-// UpgradeSolverText declares upgrade_solver_proto_text.
+// UpgradeSolverText is the command upgrade_solver_proto_text.
 var UpgradeSolverText = upgradeCommand("upgrade_solver_proto_text", "rewrite an old solver in today's form",
 	"Reads a solver, with solver_type instead of type if it is old, and writes it in today's form. Comments stay.",
 	"swcaffe upgrade_solver_proto_text old_solver.prototxt solver.prototxt", upgradeSolverText)
 
-// upgradeCommand declares a command that reads a file and writes its message in today's form to another.
+// upgradeCommand makes a command that reads a file, upgrades its message and writes it to another file.
 func upgradeCommand(name, summary, long, example string, upgrade func(e *cli.Env, o *upgradeOptions) error) cli.Command {
 	return cli.Command{
 		Name: name, Synopsis: summary, Args: "INPUT OUTPUT", Example: example, Words: []string{"in", "out"}, Help: long,
@@ -96,8 +96,8 @@ func upgradeSolverText(e *cli.Env, o *upgradeOptions) error {
 	return e.WriteFile(o.out, text)
 }
 
-// renameSolverType puts the type of an upgraded solver into its old text, where solver_type stands; all else stays as it is. Where the
-// formatter cannot read the text, it is printed anew.
+// renameSolverType replaces solver_type in the old text of a solver by the type of the upgraded one, and leaves the rest as it
+// is. If the formatter cannot read the text, it prints the upgraded message instead.
 func renameSolverType(text []byte, p *caffepb.SolverParameter) ([]byte, error) {
 	nodes, err := parser.Parse(text)
 	field := find(nodes, "solver_type", 0)

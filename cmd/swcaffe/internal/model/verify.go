@@ -12,7 +12,7 @@ import (
 	"github.com/swcaffe/swcaffe/solver"
 )
 
-// Verify declares verify.
+// Verify is the command verify.
 var Verify = cli.Command{
 	Name:     "verify",
 	Synopsis: "compare the CPE path with the MPE path, layer by layer, on a net of your own",
@@ -95,13 +95,13 @@ func verify(e *cli.Env, o *verifyOptions) error {
 	return printVerify(e, rows, o)
 }
 
-// verifyRow is the worst relative difference of one layer; negative where there is nothing to compare.
+// verifyRow is the largest relative difference in one layer; negative if there is nothing to compare.
 type verifyRow struct {
 	name, kind                string
 	forward, backward, weight float64
 }
 
-// compareNets runs both nets layer by layer; before each layer of b its inputs become those of a.
+// compareNets runs both nets layer by layer. Before each layer of b, it copies the inputs of a's layer to b's.
 func compareNets(a, b *swnet.Net) ([]verifyRow, error) {
 	rows := make([]verifyRow, a.NumLayers())
 	a.ClearParamDiffs()

@@ -14,9 +14,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// readForVerify reads a net and makes it one that can be verified in both directions: Input layers get the batch size that
-// was asked for, and a net without a loss (a deploy.prototxt) gets one, the sum of its outputs times random numbers, so
-// that gradients that are no constant run through all of it.
+// readForVerify reads a net and prepares it for comparison in both directions. Input layers get the requested batch size. A net
+// without a loss (a deploy.prototxt) gets one: the sum of its outputs times random numbers, so that gradients differ from value
+// to value in the whole net.
 func readForVerify(e *cli.Env, o *verifyOptions, phase caffepb.Phase, device *layers.Device) (*swproto.Net, error) {
 	file, err := cli.ReadNet(e, o.model)
 	if err != nil {
@@ -46,7 +46,7 @@ func readForVerify(e *cli.Env, o *verifyOptions, phase caffepb.Phase, device *la
 	return file, nil
 }
 
-// randomLoss is the sum of a blob's values times Gaussian random numbers.
+// randomLoss returns layers for the sum of a blob's values times Gaussian random numbers.
 func randomLoss(out swnet.Output) []*caffepb.LayerParameter {
 	shape := &caffepb.BlobShape{}
 	for _, d := range out.Blob.Shape() {
@@ -64,7 +64,7 @@ func randomLoss(out swnet.Output) []*caffepb.LayerParameter {
 	}}
 }
 
-// fillInputs gives Input layers, which nothing else fills, Gaussian values.
+// fillInputs fills Input layers with Gaussian values.
 func fillInputs(n *swnet.Net, seed uint64) {
 	random := layers.NewRandom(seed)
 	for i := range n.NumLayers() {
@@ -79,8 +79,8 @@ func fillInputs(n *swnet.Net, seed uint64) {
 	}
 }
 
-// fillBlankWeights gives weights that are all zero, as those of a deploy.prototxt without -weights are, values that keep
-// signals at their size: Gaussian with variance 2 / fan in (He et al. 2015), biases with deviation 0.1.
+// fillBlankWeights initialises weights that are all zero, for example of a deploy.prototxt without -weights. Variance 2 / fan in
+// keeps the size of signals (Gaussian, He et al. 2015); biases get deviation 0.1.
 func fillBlankWeights(n *swnet.Net, seed uint64) {
 	random := layers.NewRandom(seed + 1)
 	for _, w := range n.Learnable() {
@@ -98,7 +98,7 @@ func fillBlankWeights(n *swnet.Net, seed uint64) {
 	}
 }
 
-// difference is max|a-b| / max|a|, or max|a-b| where a is zero; a value that is no number on one side only is infinite.
+// difference is max|a-b| / max|a|, or max|a-b| if a is zero. It is infinite if only one of two values is NaN.
 func difference(a, b []float32) float64 {
 	var worst, largest float64
 	for i := range a {

@@ -13,7 +13,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Net reads rows in random order, %s is their list: workers whose seeds differ would read others.
+// Net is a net that reads rows in random order; its verb takes the list of HDF5 files. Workers with different seeds would read
+// different rows.
 const Net = `
 layer { name: "data" type: "HDF5Data" top: "x" top: "t" hdf5_data_param { source: %q batch_size: 4 shuffle: true } }
 layer { name: "ip" type: "InnerProduct" bottom: "x" top: "y" inner_product_param { num_output: 3 weight_filler { type: "xavier" } } }
@@ -21,7 +22,7 @@ layer { name: "prob" type: "Softmax" bottom: "y" top: "prob" }
 layer { name: "loss" type: "SoftmaxWithLoss" bottom: "y" bottom: "t" top: "loss" loss_weight: 2 }
 `
 
-// Carried makes sequences of them that go on from batch to batch.
+// Carried appends a recurrent layer whose state continues from batch to batch.
 const Carried = Net + `
 layer { name: "cont" type: "Threshold" bottom: "t" top: "cont" }
 layer { name: "steps" type: "Reshape" bottom: "x" top: "steps" reshape_param { shape { dim: 2 dim: 2 dim: 5 } } }
@@ -29,7 +30,7 @@ layer { name: "conts" type: "Reshape" bottom: "cont" top: "conts" reshape_param 
 layer { name: "lstm" type: "LSTM" bottom: "steps" bottom: "conts" top: "h" recurrent_param { num_output: 1 weight_filler { type: "xavier" } } }
 `
 
-// Write writes a net, eleven rows and a model that leaves what fillers have made.
+// Write writes a net, eleven rows of data, and a model with the weights of its fillers.
 func Write(t *testing.T, text string) (net, weights string) {
 	t.Helper()
 	dir := t.TempDir()

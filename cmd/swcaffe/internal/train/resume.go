@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/solver"
 )
 
-// logResumption logs the command line that continues a run which a signal has stopped.
+// logResumption logs a command line that continues a run after a signal has stopped it.
 func logResumption(log *logrus.Logger, s *solver.Solver, resume func(state string) string) {
 	state, iteration := s.LastSnapshot()
 	switch {
@@ -22,7 +22,8 @@ func logResumption(log *logrus.Logger, s *solver.Solver, resume func(state strin
 	}
 }
 
-// resumption returns the command line that goes on from a state, with what starts as many MPI processes as there are.
+// resumption returns a function from a solver state to the command line that continues from it. The command line starts the same
+// number of MPI processes.
 func (o *trainOptions) resumption(e *cli.Env, team *solver.Team) func(state string) string {
 	return func(state string) string {
 		line := e.Resume(state)

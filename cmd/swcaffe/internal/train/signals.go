@@ -12,8 +12,9 @@ import (
 	"github.com/swcaffe/swcaffe/solver"
 )
 
-// signals turns SIGINT, SIGTERM and SIGHUP into actions of the solver. A snapshot is remembered until the solver asks for actions; a stop is
-// final. Before training begins there is nothing to save, and a stop ends the process, which may be waiting for a file.
+// signals turns SIGINT, SIGTERM and SIGHUP into actions of the solver. It keeps a snapshot request until the solver asks for
+// actions; a stop request is final. Before training begins there is nothing to save. A stop then ends the process at once, even
+// while it waits for a file.
 type signals struct {
 	log *logrus.Logger
 	end func(os.Signal)
@@ -23,7 +24,7 @@ type signals struct {
 	running bool
 }
 
-// next returns what signals ask for.
+// next returns the requested action.
 func (s *signals) next() solver.Action {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -34,14 +35,14 @@ func (s *signals) next() solver.Action {
 	return a
 }
 
-// begin says that from now on the solver asks for actions.
+// begin marks the start of training: from now on the solver asks for actions.
 func (s *signals) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running = true
 }
 
-// take notes what a signal asks for, and logs it before the solver can act on it.
+// take records a signal's request, and logs it before the solver can act on it.
 func (s *signals) take(sig os.Signal, a solver.Action) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,7 +72,7 @@ func watchSignals(o *trainOptions, log *logrus.Logger) (*signals, error) {
 		if !ok {
 			return nil, fmt.Errorf("-%s %q: use snapshot, stop or none", w.flag, w.value)
 		}
-		// Each signal has a channel of its own: where many of one kind come at once, those of another kind are not dropped.
+		// Each signal has its own channel, so that many signals of one kind cannot displace another kind.
 		channel := make(chan os.Signal, 1)
 		signal.Notify(channel, w.sig)
 		go func() {

@@ -15,12 +15,12 @@ import (
 	"github.com/swcaffe/swcaffe/topology"
 )
 
-// simulation is what workers in virtual time have in common: values are computed on this computer, clocks show the time of
+// simulation is the common state of workers in virtual time. This computer computes the values; the clocks show the time of
 // modelled machines on a modelled cluster's network.
 type simulation struct {
 	cluster topology.Spec
 	layout  topology.Layout
-	costs   []solver.Costs // of each worker
+	costs   []solver.Costs // modelled times, one per worker
 	queue   *solver.Queue
 }
 
@@ -63,7 +63,7 @@ func newSimulation(w *workerFlags, machine cpe.Spec, file *swproto.Solver) (*sim
 	return s, nil
 }
 
-// model charges an iteration of the net with a batch of its own; 0: that of the prototxt.
+// model models an iteration of the net with the given batch size; 0: the prototxt's.
 func (s *simulation) model(machine cpe.Spec, net *swproto.Net, p *caffepb.SolverParameter, batch int) (*modeltime.Report, error) {
 	r, err := modeltime.Run(net, modeltime.Options{
 		Spec: machine, Mode: cpe.CostOnly, Batch: batch, Log: cli.QuietLog(),
@@ -87,8 +87,8 @@ func (s *simulation) costsOf(r *modeltime.Report) solver.Costs {
 	return c
 }
 
-// run calls work for every worker. Strategies with a centre move their messages through the queue, and use the local transport
-// for nothing but comparing nets at the start; the others move all over the simulated network.
+// run calls work for every worker. Strategies with a centre send their messages through the queue; they use the local transport
+// only to compare nets at the start. The other strategies send all messages over the simulated network.
 func (s *simulation) run(e *cli.Env, w *workerFlags, work func(t *solver.Team, log *logrus.Logger) error) error {
 	if solver.HasCentre(w.strategy) {
 		return topology.NewLocal(w.workers).Run(func(t topology.Transport) error {

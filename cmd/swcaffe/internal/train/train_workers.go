@@ -13,7 +13,7 @@ import (
 	"github.com/swcaffe/swcaffe/topology"
 )
 
-// workerFlags say how many workers train together, and how.
+// workerFlags are the number of workers and the flags for their cooperation.
 type workerFlags struct {
 	workers, coreGroups, checkEvery int
 	tau                             int
@@ -22,7 +22,7 @@ type workerFlags struct {
 	bucketMB                        float64
 	cluster                         string
 
-	simulation *simulation // transport sim
+	simulation *simulation // for transport sim
 }
 
 func (w *workerFlags) register(fs *flag.FlagSet) {
@@ -38,7 +38,7 @@ func (w *workerFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&w.cluster, "cluster", "", "sim: a cluster's `NAME`, or a cluster file")
 }
 
-// check completes and judges the flags.
+// check sets defaults and validates the flags.
 func (w *workerFlags) check() error {
 	if w.transport == "" {
 		w.transport = cli.TransportLocal
@@ -79,7 +79,7 @@ func (w *workerFlags) check() error {
 	return nil
 }
 
-// run calls work for every worker of this process, each with its team and its log; team is nil for a worker that is alone.
+// run calls work for every worker of this process, each with its own team and log. A single worker has no team (nil).
 func (w *workerFlags) run(e *cli.Env, work func(t *solver.Team, log *logrus.Logger) error) error {
 	switch w.transport {
 	case cli.TransportMPI:
@@ -100,13 +100,13 @@ func (w *workerFlags) run(e *cli.Env, work func(t *solver.Team, log *logrus.Logg
 	}))
 }
 
-// sinceNow returns a clock that counts measured time from now on.
+// sinceNow returns a clock that measures time from now on.
 func sinceNow() func() topology.VTime {
 	start := time.Now()
 	return func() topology.VTime { return topology.VTime(time.Since(start).Seconds()) }
 }
 
-// team is a worker's place on a transport; now is the clock by which dynamic measures.
+// team connects a worker to a transport. Allreduce dynamic measures by the clock now.
 func (w *workerFlags) team(t topology.Transport, layout topology.Layout, now func() topology.VTime) *solver.Team {
 	return &solver.Team{
 		Transport: t, Strategy: w.strategy, Tau: w.tau, Rho: w.rho, CheckEvery: w.checkEvery, BucketBytes: int(w.bucketMB * cli.BytesPerMB),
@@ -134,13 +134,14 @@ func (w *workerFlags) algorithm(l topology.Layout, n int) string {
 	return w.allreduce
 }
 
-// thisComputer is the network model by which auto chooses between workers of one computer: messages cost a hand-over between threads and a copy.
+// thisComputer is the network model for workers on one computer, used by auto. A message costs a hand-over between threads and a
+// copy.
 var thisComputer = topology.Spec{
 	Name: "this computer", Nodes: cli.MaxLocalRanks, NodesPerSupernode: cli.MaxLocalRanks, Oversubscription: 1,
 	BytesPerSecond: 5e9, Latency: 5e-6, ReduceBytesPerSecond: 5e9,
 }
 
-// ownError replaces an error by the solver.PeerError in it: a worker's report that another one failed.
+// ownError unwraps an error with a solver.PeerError, a worker's report of another worker's failure, to that PeerError.
 func ownError(err error) error {
 	if peer := (*solver.PeerError)(nil); errors.As(err, &peer) {
 		return peer
@@ -148,8 +149,8 @@ func ownError(err error) error {
 	return err
 }
 
-// machines makes the machines of a worker's core groups. The workers of one process divide this computer's cores; each has a
-// modelled machine to itself.
+// machines makes the machines of a worker's core groups. The workers of one process divide this computer's cores among them; of a
+// modelled machine, each has its own.
 func (w *workerFlags) machines(spec cpe.Spec) ([]*cpe.Machine, error) {
 	parts := w.coreGroups
 	if w.transport != cli.TransportMPI && cpe.DefaultMode(spec) == cpe.Native {
