@@ -1,4 +1,4 @@
-// Package alloctest counts what steady work allocates, less what the Go runtime allocates for itself.
+// Package alloctest counts the allocations of steady work, without the Go runtime's own allocations.
 package alloctest
 
 import (
@@ -7,19 +7,19 @@ import (
 	"sync"
 )
 
-// A goroutine that waits for a channel, a lock or a WaitGroup does so on a record that the runtime keeps for the next one to wait,
-// in a cache for each processor, of 128, and in a common store beyond that (sudog, in runtime/proc.go). It is taken from the
-// processor where the goroutine parks and given back where it wakes. If goroutines often wake on another processor than they parked
-// on, as when other processes take turns with this one, one cache fills up while the other runs dry and new records are made, up to
-// what the first cache holds.
+// cached is the number of wait records (sudog, in runtime/proc.go) that the runtime caches per processor. A goroutine waiting for
+// a channel, a lock or a WaitGroup needs such a record. It takes the record from the cache of the processor where it parks, and
+// returns it to the cache of the processor where it wakes. A central store holds the surplus of the caches. If goroutines often
+// wake on another processor, as on a busy computer, one cache fills up while another runs dry, and the runtime allocates new
+// records: at most as many as the full cache holds.
 const cached = 128
 
-// threads is how many more threads the runtime may come to start: one takes over the processor of a goroutine that sleeps in a call of
-// the operating system, as those of a machine's core groups do.
+// threads is the number of additional threads that the runtime may start. When a goroutine blocks in a system call, as those of a
+// machine's core groups do, another thread takes over its processor.
 const threads = 16
 
-// Stock makes the runtime keep more records of waiting goroutines than the caches of all processors hold, so that the common store
-// has some as long as no garbage is collected, and threads that have nothing to do.
+// Stock makes the runtime allocate more wait records than the caches of all processors hold, and idle threads. The central store
+// then has records until the next garbage collection.
 func Stock() {
 	open := make(chan struct{})
 	var parking, waiting sync.WaitGroup
@@ -40,8 +40,8 @@ func Stock() {
 	waiting.Wait()
 }
 
-// Count returns how many objects the process allocates while f runs, by all goroutines. No garbage is collected meanwhile: a
-// collection would empty the store that Stock fills, and every sync.Pool.
+// Count returns the number of objects that all goroutines of the process allocate while f runs. It prevents garbage collections
+// meanwhile: a collection would empty the store filled by Stock, and every sync.Pool.
 func Count(f func()) int {
 	Stock()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -52,7 +52,8 @@ func Count(f func()) int {
 	return int(after.Mallocs - before.Mallocs)
 }
 
-// PerRun returns how many objects runs of f allocate, in the mean of so many behind one that is not counted, rounded down.
+// PerRun returns the mean number of objects that a run of f allocates, over the given number of runs, rounded down. One earlier
+// run is not counted.
 func PerRun(runs int, f func()) int {
 	f()
 	all := Count(func() {

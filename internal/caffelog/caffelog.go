@@ -1,4 +1,4 @@
-// Package caffelog writes what Caffe's log lines have in common, so that what reads Caffe's logs reads ours.
+// Package caffelog formats the parts that Caffe's log lines share. Programs that read Caffe's logs can therefore read ours.
 package caffelog
 
 import (
@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Figure returns a number as C++ streams print it by default: six significant digits; nan, inf and -inf.
+// Figure formats a number as C++ streams do by default: six significant digits; nan, inf and -inf.
 func Figure(v float64) string {
 	switch {
 	case math.IsNaN(v):
@@ -20,7 +20,7 @@ func Figure(v float64) string {
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
-// LossNote returns what stands behind an output's value if the output counts in the loss: " (* WEIGHT = PRODUCT loss)".
+// LossNote returns the text after an output's value if the output counts in the loss: " (* WEIGHT = PRODUCT loss)".
 func LossNote(weight float32, value float64) string {
 	if weight == 0 {
 		return ""

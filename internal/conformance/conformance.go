@@ -1,11 +1,11 @@
-// Package conformance gives tests small cases with values that do not come from this program.
+// Package conformance provides small test cases whose expected values come from independent programs.
 //
-// A case is a folder with a net, perhaps a solver, weights and data, and expected.json: commands, and what these must print and write.
-// The cases of this repository are in cases.zip. oracle/oracle.py writes them: it computes the values from Caffe's formulas in plain loops
-// and double precision, and its files byte by byte. [Each] runs a test on every case of a kind; package judge runs a case's commands and
-// compares.
+// A case is a folder with a net, optionally a solver, weights and data, and expected.json: commands and their expected output and
+// files. This repository's cases are in cases.zip. oracle/oracle.py generates them: it computes values from Caffe's formulas,
+// with plain loops in double precision, and writes files byte by byte. [Each] runs a test on every case of a kind. Package judge
+// runs a case's commands and compares the results.
 //
-// A second suite, of cases whose values BVLC Caffe printed, may lie beside the repository; tests run on it as well where it does.
+// A second suite holds values printed by BVLC Caffe. It may lie beside the repository; tests also run on it where it exists.
 package conformance
 
 import (
@@ -24,8 +24,8 @@ import (
 //go:embed cases.zip
 var archive []byte
 
-// Each runs a test on the folder of every case whose name matches one of the patterns: on a copy of this repository's, and where they are
-// on those of BVLC Caffe, of which bvlc is the number.
+// Each runs a test on the folder of every case whose name matches one of the patterns: on copies of this repository's cases and,
+// where they exist, on BVLC Caffe's. bvlc is the number of BVLC Caffe's cases that must match.
 func Each(t *testing.T, patterns []string, bvlc int, test func(t *testing.T, dir string)) {
 	t.Helper()
 	t.Run("own", func(t *testing.T) {
@@ -53,7 +53,7 @@ func each(t *testing.T, dirs []string, test func(t *testing.T, dir string)) {
 	}
 }
 
-// Own unpacks the cases of this repository that match one of the patterns, and returns their folders.
+// Own unpacks this repository's cases that match one of the patterns, and returns their folders.
 func Own(t testing.TB, patterns ...string) []string {
 	t.Helper()
 	files, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
@@ -88,7 +88,7 @@ func Own(t testing.TB, patterns ...string) []string {
 	return dirs
 }
 
-// outside returns the folders of BVLC Caffe's cases that match.
+// outside returns the folders of BVLC Caffe's cases that match one of the patterns.
 func outside(t *testing.T, patterns []string) []string {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)

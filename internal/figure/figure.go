@@ -1,4 +1,4 @@
-// Package figure is what all charts share: canvases that become SVG or PNG files, fonts, colours, grids and ticks.
+// Package figure holds the parts that all charts share: canvases for SVG and PNG files, fonts, colours, grids and ticks.
 package figure
 
 import (
@@ -20,19 +20,19 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Palette are colours that can be told apart without seeing red from green (Okabe and Ito 2008).
+// Palette holds colours that readers with red-green colour blindness can distinguish (Okabe and Ito 2008).
 var Palette = [...]color.Color{
 	color.RGBA{0x00, 0x72, 0xb2, 255}, color.RGBA{0xd5, 0x5e, 0x00, 255}, color.RGBA{0x00, 0x9e, 0x73, 255}, color.RGBA{0xcc, 0x79, 0xa7, 255},
 	color.RGBA{0xe6, 0x9f, 0x00, 255}, color.RGBA{0x56, 0xb4, 0xe9, 255}, color.RGBA{0, 0, 0, 255},
 }
 
-// dpi makes a pixel of a PNG 3/4 of a point, as browsers do with SVG.
+// dpi makes a PNG's pixel 3/4 of a point, browsers' ratio for SVG.
 const dpi = 96
 
-// pixels is a length in pixels.
+// pixels converts pixels to a length.
 func pixels(n int) vg.Length { return vg.Length(n) * vg.Inch / dpi }
 
-// Format is the picture format that a file's name asks for: "png" or "svg".
+// Format returns the picture format for a file's name: "png" or "svg".
 func Format(path string) (string, error) {
 	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
 	if format != "png" && format != "svg" {
@@ -41,7 +41,7 @@ func Format(path string) (string, error) {
 	return format, nil
 }
 
-// maxPixels bounds a PNG, which takes four bytes a pixel.
+// maxPixels limits a PNG, which takes four bytes per pixel.
 const maxPixels = 1 << 28
 
 // Render returns a picture of width x height pixels in a format.
@@ -49,7 +49,8 @@ func Render(format string, width, height int, paint func(c draw.Canvas)) ([]byte
 	return RenderLengths(format, pixels(width), pixels(height), paint)
 }
 
-// RenderLengths returns a picture of w x h in a format, painted on white. SVG names fonts of the same widths for viewers without ours.
+// RenderLengths returns a picture of w x h in a format, painted on white. The SVG also names common fonts of the same widths, for
+// viewers without ours.
 func RenderLengths(format string, w, h vg.Length, paint func(c draw.Canvas)) ([]byte, error) {
 	canvas := vg.CanvasWriterTo(vgsvg.New(w, h))
 	if format == "png" {
@@ -68,14 +69,14 @@ func RenderLengths(format string, w, h vg.Length, paint func(c draw.Canvas)) ([]
 	return bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;")), nil
 }
 
-// Style is a text style in a plot's font.
+// Style returns a text style in the font of plots.
 func Style(size vg.Length) text.Style {
 	s := plot.New().Title.TextStyle
 	s.Font = font.Font{Typeface: s.Font.Typeface, Variant: "Sans", Size: size}
 	return s
 }
 
-// New makes a plot with a grid and labelled axes; an empty title takes no room.
+// New makes a plot with a grid and labelled axes. An empty title takes no space.
 func New(title, x, y string) *plot.Plot {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
@@ -95,7 +96,8 @@ func New(title, x, y string) *plot.Plot {
 	return p
 }
 
-// Draw draws a plot. gonum's own axis labels ask for room as if logarithmic axes were linear, which leaves a gap at their ends.
+// Draw draws a plot. It corrects gonum's margins: gonum computes the space for axis labels as if logarithmic axes were linear,
+// which leaves gaps at their ends.
 func Draw(p *plot.Plot, c draw.Canvas) {
 	x, y := p.X.Label, p.Y.Label
 	p.X.Label.Text, p.Y.Label.Text = "", ""
@@ -113,7 +115,7 @@ func Draw(p *plot.Plot, c draw.Canvas) {
 	p.X.Label, p.Y.Label = x, y
 }
 
-// roundTicks puts labels at multiples of 1, 2 or 5 times a power of ten, five to twelve of them.
+// roundTicks returns five to twelve labelled ticks at multiples of 1, 2 or 5 times a power of ten.
 func roundTicks(low, high float64) []plot.Tick {
 	power := math.Pow(10, math.Floor(math.Log10((high-low)/5)))
 	step := power
@@ -129,7 +131,7 @@ func roundTicks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// LogTicks puts labels at powers of ten, and ticks without labels between them.
+// LogTicks returns labelled ticks at powers of ten, and unlabelled ones between them.
 func LogTicks(low, high float64) []plot.Tick {
 	var ticks []plot.Tick
 	for power := math.Pow(10, math.Floor(math.Log10(low))); power <= high; power *= 10 {

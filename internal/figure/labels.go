@@ -11,18 +11,18 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Label is a name for a point of a plot whose marker has a radius.
+// Label is a name for a point of a plot. Its marker has the given radius.
 type Label struct {
 	X, Y   float64
 	Radius vg.Length
 	Text   string
 }
 
-// Labels write names beside points where they hide neither each other nor the edge, nor markers if there is a place like that.
-// A name that stands further off is joined to its point by a line; one without a place is left out. The first ones have the choice.
+// Labels writes names beside points. Names overlap neither each other nor the plot's edge, and if possible no markers. A line
+// connects a distant name to its point. A name without a free place is left out. Earlier names are placed first.
 type Labels struct {
 	Labels  []Label
-	Markers []Label // that should not be hidden; their texts do not matter
+	Markers []Label // markers to keep visible; their texts are unused
 	Style   text.Style
 }
 
@@ -31,7 +31,7 @@ func NewLabels(labels, markers []Label) *Labels {
 	return &Labels{labels, markers, Style(vg.Points(8.5))}
 }
 
-// directions in which a name may stand, the preferred ones first.
+// directions from a point to its name, preferred ones first.
 var directions = []vg.Point{
 	{X: 1}, {X: -1}, {Y: 1}, {Y: -1}, {X: 0.7, Y: 0.7}, {X: -0.7, Y: 0.7}, {X: 0.7, Y: -0.7}, {X: -0.7, Y: -0.7},
 	{X: 0.4, Y: 0.9}, {X: -0.4, Y: 0.9}, {X: 0.4, Y: -0.9}, {X: -0.4, Y: -0.9}, {X: 0.9, Y: 0.4}, {X: -0.9, Y: 0.4}, {X: 0.9, Y: -0.4}, {X: -0.9, Y: -0.4},
@@ -50,7 +50,7 @@ func (l *Labels) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// placed is a name with its place; far says that a line joins it to its point.
+// placed is a name with its place; far: a line connects it to its point.
 type placed struct {
 	at   vg.Point
 	box  vg.Rectangle
@@ -76,15 +76,15 @@ func (l *Labels) layout(c *draw.Canvas, p *plot.Plot) []placed {
 	return names
 }
 
-// space is what names have been placed in.
+// space holds the boxes already taken.
 type space struct {
 	edge           vg.Rectangle
 	markers        []vg.Rectangle
 	names, leaders []vg.Rectangle // a leader is a row of small boxes along the line from a point to its name
 }
 
-// place finds a box for a name, given its half extents: near its point or further off. Names hide no lines that lead to others, nor
-// the other way round. If there is such a place names hide no markers, and their lines cross none.
+// place finds a box for a name with the given half extents, near its point or further off. Names and leaders of other names must
+// not overlap. If possible, names also hide no markers, and leaders cross none.
 func (f *space) place(at vg.Point, radius vg.Length, half vg.Point) (box vg.Rectangle, far, ok bool) {
 	const step, steps = vg.Length(8), 20
 	for _, avoid := range []struct{ box, line []vg.Rectangle }{{f.markers, f.markers}, {f.markers, nil}, {nil, nil}} {
@@ -110,12 +110,12 @@ func (f *space) place(at vg.Point, radius vg.Length, half vg.Point) (box vg.Rect
 	return box, false, false
 }
 
-// crosses reports whether a line runs through one of some boxes.
+// crosses reports whether a leader overlaps one of the boxes.
 func crosses(line, boxes []vg.Rectangle) bool {
 	return slices.ContainsFunc(line, func(spot vg.Rectangle) bool { return !clear(spot, boxes) })
 }
 
-// elsewhere are the boxes that do not hold a point.
+// elsewhere returns the boxes that do not contain a point.
 func elsewhere(at vg.Point, boxes []vg.Rectangle) []vg.Rectangle {
 	var list []vg.Rectangle
 	for _, b := range boxes {
@@ -138,12 +138,12 @@ func leader(from, to vg.Point) []vg.Rectangle {
 	return spots
 }
 
-// around is the box with a middle and half extents.
+// around returns the box with the given centre and half extents.
 func around(middle, half vg.Point) vg.Rectangle {
 	return vg.Rectangle{Min: middle.Sub(half), Max: middle.Add(half)}
 }
 
-// nearest is the point of a box that is nearest to another point.
+// nearest returns the point of a box nearest to another point.
 func nearest(at vg.Point, box vg.Rectangle) vg.Point {
 	return vg.Point{X: max(box.Min.X, min(at.X, box.Max.X)), Y: max(box.Min.Y, min(at.Y, box.Max.Y))}
 }
@@ -152,7 +152,7 @@ func inside(box, edge vg.Rectangle) bool {
 	return box.Min.X >= edge.Min.X && box.Max.X <= edge.Max.X && box.Min.Y >= edge.Min.Y && box.Max.Y <= edge.Max.Y
 }
 
-// clear reports whether a box meets none of others.
+// clear reports whether a box overlaps none of others.
 func clear(box vg.Rectangle, others []vg.Rectangle) bool {
 	for _, o := range others {
 		if box.Min.X < o.Max.X && o.Min.X < box.Max.X && box.Min.Y < o.Max.Y && o.Min.Y < box.Max.Y {

@@ -18,8 +18,8 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// logFiles are a program's log files, one a severity with what is of that severity or a higher one. A file is made when the first
-// message for it comes.
+// logFiles are a program's log files, one per severity. Each file holds the messages of its severity and of higher ones. The
+// first message for a file creates it.
 type logFiles struct {
 	flags  *Flags
 	base   string // PROGRAM.HOST.USER.log.
@@ -28,7 +28,7 @@ type logFiles struct {
 
 	mu    sync.Mutex
 	files [severityFatal + 1]logFile
-	timer *time.Timer // writes out what stands in buffers; nil if nothing does
+	timer *time.Timer // flushes the buffers; nil if they are empty
 }
 
 type logFile struct {
@@ -36,11 +36,11 @@ type logFile struct {
 	out    *bufio.Writer
 	name   string
 	size   int64
-	failed bool      // no file could be made
-	full   time.Time // until when a full disk is not tried again
+	failed bool      // creating the file has failed
+	full   time.Time // after a full disk: no writing until this time
 }
 
-// logBuffer is how many bytes stand in a buffer at most, as in glog.
+// logBuffer is the largest number of bytes in a buffer, as in glog.
 const logBuffer = 1 << 20
 
 func newLogFiles(flags *Flags, program string, stderr io.Writer) *logFiles {
@@ -67,7 +67,7 @@ func (g *logFiles) write(severity int, line []byte) {
 	}
 }
 
-// add adds a line to the file of a severity, which it makes if need be.
+// add adds a line to the file of a severity, and creates the file if necessary.
 func (g *logFiles) add(severity int, line []byte, flush bool) {
 	f := &g.files[severity]
 	now := time.Now()
@@ -91,7 +91,7 @@ func (g *logFiles) add(severity int, line []byte, flush bool) {
 		err = f.out.Flush()
 	}
 	if err != nil {
-		f.out.Reset(f.to) // what could not be written is lost
+		f.out.Reset(f.to) // the unwritten text is lost
 		if g.flags.stopIfFull && errors.Is(err, syscall.ENOSPC) {
 			f.full = now.Add(time.Duration(g.flags.bufSecs) * time.Second)
 		}
@@ -99,7 +99,7 @@ func (g *logFiles) add(severity int, line []byte, flush bool) {
 	f.size += int64(len(line))
 }
 
-// dirs are the folders that a log file may go to; the first that can be written to gets it.
+// dirs returns the candidate folders for log files. The first writable one is used.
 func (g *logFiles) dirs() []string {
 	if g.flags.logDir != "" {
 		return []string{g.flags.logDir}
@@ -130,7 +130,7 @@ func (g *logFiles) open(f *logFile, severity int, name string, now time.Time) (e
 	return err
 }
 
-// relink makes a symbolic link to the newest log file, as far as the system can. What is no link stays.
+// relink replaces a symbolic link by one to the newest log file, if the system has links. It replaces nothing but links.
 func (g *logFiles) relink(link, target string) {
 	if info, err := os.Lstat(link); err == nil {
 		if info.Mode()&os.ModeSymlink == 0 {
@@ -141,7 +141,7 @@ func (g *logFiles) relink(link, target string) {
 	_ = os.Symlink(target, link)
 }
 
-// flush writes out what stands in buffers.
+// flush writes the buffers to the files.
 func (g *logFiles) flush() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -162,7 +162,7 @@ func (g *logFiles) close() {
 	}
 }
 
-// backtraceFormatter adds a trace of the stack to the messages of one place, FILE:LINE.
+// backtraceFormatter adds a stack trace to the messages of one place, FILE:LINE.
 type backtraceFormatter struct {
 	formatter
 	at string
@@ -177,5 +177,5 @@ func (f backtraceFormatter) Format(e *logrus.Entry) ([]byte, error) {
 	return sinkFormatter{f.formatter}.Format(e)
 }
 
-// at is a place in the source as the log prints it.
+// at returns a place in the source in the log's form.
 func at(f *runtime.Frame) string { return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line) }

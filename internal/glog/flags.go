@@ -11,14 +11,14 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// Flags are the flags of glog, the library that Caffe logs with. Every command takes them. The environment variable GLOG_NAME sets
-// the default of flag NAME.
+// Flags are the flags of glog, Caffe's logging library. Every command takes them. The environment variable GLOG_NAME sets the
+// default of flag NAME.
 type Flags struct {
 	logToStderr, alsoLogToStderr, colorLogToStderr, stopIfFull, logPrefix bool
 	logDir, logLink, backtraceAt                                          string
 	minLogLevel, stderrThreshold, bufLevel, bufSecs, maxSize, fileMode    int
 
-	asked map[string]bool // flags that somebody has set
+	asked map[string]bool // flags set on the command line or by the environment
 }
 
 func (g *Flags) bool(fs *flag.FlagSet, p *bool, name string, value bool, usage string) {
@@ -51,7 +51,7 @@ func (g *Flags) string(fs *flag.FlagSet, p *string, name, usage string) {
 	fs.Var(&Value{Parse: set, Given: func() { g.asked[name] = true }}, name, usage)
 }
 
-// Register registers the flags. quiet is for commands whose log Caffe does not show unless it is asked to.
+// Register registers the flags. quiet is for commands whose log is hidden by default, as in Caffe.
 func (g *Flags) Register(fs *flag.FlagSet, quiet bool) {
 	g.asked = map[string]bool{}
 	g.bool(fs, &g.logToStderr, "logtostderr", false, "write the log to stderr and to no files")
@@ -71,7 +71,7 @@ func (g *Flags) Register(fs *flag.FlagSet, quiet bool) {
 	g.registerIdle(fs)
 }
 
-// registerIdle registers the flags that change nothing here, and those whose work is refused.
+// registerIdle registers the flags without effect, and the flags of features that swcaffe does not have.
 func (g *Flags) registerIdle(fs *flag.FlagSet) {
 	var verbosity, mailLevel int
 	var modules, mailer string
@@ -92,8 +92,8 @@ func noMail(address string) error {
 	return errors.New("swcaffe sends no mail")
 }
 
-// ReadEnvironment gives flags the values of GLOG_NAME. As in glog, any word that does not begin with t, y or 1 is false, and what a
-// program says of itself wins: commands that show their log show it whatever GLOG_alsologtostderr says.
+// ReadEnvironment sets flags to the values of GLOG_NAME. As in glog, a word that does not begin with t, y or 1 is false, and a
+// program's own setting has priority: commands that show their log show it whatever GLOG_alsologtostderr says.
 func (g *Flags) ReadEnvironment(fs *flag.FlagSet, lookup func(string) (string, bool)) (err error) {
 	shown := g.alsoLogToStderr
 	if dir, ok := lookup("GOOGLE_LOG_DIR"); ok && dir != "" {
@@ -115,16 +115,16 @@ func (g *Flags) ReadEnvironment(fs *flag.FlagSet, lookup func(string) (string, b
 	return err
 }
 
-// wantsFiles reports whether log files are asked for.
+// wantsFiles reports whether the flags ask for log files.
 func (g *Flags) wantsFiles() bool {
 	return !g.logToStderr && (g.logDir != "" || g.logLink != "" || g.asked["alsologtostderr"] || g.asked["logtostderr"])
 }
 
-// Apply makes a logger do what the flags say; program is the name that log files get.
+// Apply configures a logger by the flags. program is the name for log files.
 func (g *Flags) Apply(log *logrus.Logger, program string) {
 	sink := sinkOf(log)
 	if sink == nil {
-		return // of a test, which reads all
+		return // a test's logger, which captures everything
 	}
 	sink.flags = *g
 	if g.wantsFiles() {

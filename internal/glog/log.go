@@ -1,7 +1,7 @@
-// Package glog gives logrus loggers the lines, the flags and the log files of glog, the library that Caffe logs with.
+// Package glog gives logrus loggers the line format, flags and log files of glog, Caffe's logging library.
 //
-// New makes a logger. Flags are glog's flags, with defaults from environment variables GLOG_NAME; Flags.Apply makes the logger follow them. The
-// package also has the values of gflags, Value and ParseBool, in which flags of either kind are read.
+// New makes a logger. Flags are glog's flags, with defaults from environment variables GLOG_NAME; Flags.Apply configures the
+// logger. The package also has the flag values of gflags, Value and ParseBool, for all flags.
 package glog
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// New returns a logger whose lines have glog's shape, which Caffe's log parsers cut at fixed places:
-// `I1120 12:00:01.123456  1234 solver.go:218] message`. All of them go to w until glogFlags say otherwise.
+// New returns a logger whose lines have glog's format, which Caffe's log parsers cut at fixed columns: `I1120 12:00:01.123456
+// 1234 solver.go:218] message`. All lines go to w until Flags.Apply says otherwise.
 func New(w io.Writer) *logrus.Logger {
 	log := logrus.New()
 	log.SetReportCaller(true)
@@ -28,10 +28,10 @@ func New(w io.Writer) *logrus.Logger {
 
 type formatter struct {
 	pid      int
-	noPrefix bool // -log_prefix=false: messages alone
+	noPrefix bool // -log_prefix=false: only messages
 }
 
-// glog's severities.
+// Severities of glog.
 const (
 	severityInfo = iota
 	severityWarning
@@ -46,8 +46,8 @@ var severities = map[logrus.Level]byte{
 	logrus.ErrorLevel: severityError, logrus.FatalLevel: severityFatal, logrus.PanicLevel: severityFatal,
 }
 
-// Format prints one entry. Fields follow the message in the order of their names; further lines of a message are
-// indented, so that every line of the stream begins with a level or a blank.
+// Format prints one entry. Fields follow the message in the order of their names. Continuation lines of a message are indented,
+// so that every line of the stream begins with a level or a blank.
 func (f formatter) Format(e *logrus.Entry) ([]byte, error) {
 	var b bytes.Buffer
 	place := "swcaffe:0"
@@ -65,7 +65,7 @@ func (f formatter) Format(e *logrus.Entry) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// sinkFormatter puts a byte with the severity before an entry, for glogSink.
+// sinkFormatter puts a byte with the severity before an entry, for sink.
 type sinkFormatter struct{ formatter }
 
 func (f sinkFormatter) Format(e *logrus.Entry) ([]byte, error) {
@@ -73,16 +73,16 @@ func (f sinkFormatter) Format(e *logrus.Entry) ([]byte, error) {
 	return append([]byte{severities[e.Level]}, line...), err
 }
 
-// sink distributes entries to the standard error stream and to log files, as glog does. An entry that cannot be written is
-// lost: a full disk, or a reader of the stream that is gone, is no reason to end a training run.
+// sink distributes entries to the standard error stream and to log files, as glog does. An entry that cannot be written is lost:
+// neither a full disk nor a closed pipe ends a training run.
 type sink struct {
 	stderr io.Writer
 	flags  Flags
-	files  *logFiles // nil: none
-	last   bool      // what comes is the error that ends the program: -minloglevel up to 3 lets it pass, as glog its FATAL
+	files  *logFiles // nil: no files
+	last   bool      // the next entry is the error that ends the program: -minloglevel up to 3 shows it, like glog's FATAL
 }
 
-// Write takes an entry of a severityFormatter. The logger calls it for one entry at a time.
+// Write takes an entry of sinkFormatter. The logger calls it for one entry at a time.
 func (s *sink) Write(entry []byte) (int, error) {
 	severity, line := int(entry[0]), entry[1:]
 	threshold := severity
@@ -101,7 +101,7 @@ func (s *sink) Write(entry []byte) (int, error) {
 	return len(entry), nil
 }
 
-// print writes a line to the standard error stream, in glog's colours if they are asked for and $TERM has colours.
+// print writes a line to the standard error stream, in glog's colours if a flag asks for them and $TERM has colours.
 func (s *sink) print(severity int, line []byte) {
 	if s.flags.colorLogToStderr && severity > severityInfo && termHasColors(os.Getenv("TERM")) {
 		color := 1 // red
@@ -113,27 +113,27 @@ func (s *sink) print(severity int, line []byte) {
 	_, _ = s.stderr.Write(line)
 }
 
-// termHasColors reports whether a kind of terminal is one of those that glog prints in colour on.
+// termHasColors reports whether glog prints in colour on this kind of terminal.
 func termHasColors(term string) bool {
 	return slices.Contains([]string{"xterm", "xterm-color", "xterm-256color", "screen", "screen-256color", "konsole", "konsole-16color",
 		"konsole-256color", "linux", "cygwin", "tmux", "tmux-256color"}, term)
 }
 
-// Ending says that the entries to come are the error that ends the program.
+// Ending marks the following entries as the error that ends the program.
 func Ending(log *logrus.Logger) {
 	if s := sinkOf(log); s != nil {
 		s.last = true
 	}
 }
 
-// Close writes out what a logger's files have in buffers, and closes them.
+// Close flushes and closes a logger's files.
 func Close(log *logrus.Logger) {
 	if s := sinkOf(log); s != nil && s.files != nil {
 		s.files.close()
 	}
 }
 
-// sinkOf returns the sink of a logger of newLogger, nil for other loggers.
+// sinkOf returns the sink of a logger made by New, nil for other loggers.
 func sinkOf(log *logrus.Logger) *sink {
 	s, _ := log.Out.(*sink)
 	return s

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Value is the value of a flag that notes that it was set.
+// Value is the value of a flag. It records whether the flag was set.
 type Value struct {
 	Parse   func(string) error
 	text    string // the default, for help
 	boolean bool
-	Given   func() // nil, or called after each value
+	Given   func() // if not nil, called after each value
 }
 
 func (s *Value) String() string {
@@ -33,7 +33,7 @@ func (s *Value) Set(value string) error {
 	return nil
 }
 
-// ParseBool reads a boolean as gflags does.
+// ParseBool parses a boolean as gflags does.
 func ParseBool(s string) (bool, error) {
 	switch strings.ToLower(s) {
 	case "1", "t", "true", "y", "yes":
@@ -44,7 +44,7 @@ func ParseBool(s string) (bool, error) {
 	return false, errors.New("not true or false")
 }
 
-// IsBool reports whether a flag is set without a value.
+// IsBool reports whether a flag may be set without a value.
 func IsBool(f *flag.Flag) bool {
 	if f == nil {
 		return false

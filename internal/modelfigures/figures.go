@@ -10,25 +10,25 @@ import (
 	swproto "github.com/swcaffe/swcaffe/proto"
 )
 
-// figures is what a table says.
+// figures are the contents of a table.
 type figures struct {
 	own       int    // the seed in the solvers
-	seeds     []int  // of the ranges, in order; the own one is among them
-	processor string // all that the runs were on
+	seeds     []int  // the seeds of the ranges in ascending order, own among them
+	processor string // the processors of all runs
 	lines     []line
 }
 
-// line is a row's label and a figure a column.
+// line is a row's label with one figure per column.
 type line struct {
 	label string
 	cells []cell
 }
 
-// cell is a figure with the own seed, and the least and the greatest with any.
+// cell is a figure for the own seed, and the smallest and largest figure of any seed.
 type cell struct{ own, least, greatest string }
 
-// collect makes a table's figures of those seeds with which all of its solvers have finished. missing names the runs that must be
-// there, those with the solver's own seed, and are not.
+// collect collects a table's figures, from the seeds with which all of its solvers have finished. missing names the absent runs
+// with the solver's own seed, which every table needs.
 func (t *table) collect(root, dir string) (f *figures, missing []string, err error) {
 	f = &figures{}
 	all := make([]map[int]*run, len(t.rows))
@@ -61,7 +61,7 @@ func (t *table) collect(root, dir string) (f *figures, missing []string, err err
 	return f, nil, nil
 }
 
-// chooseSeeds takes the seeds of all rows, and notes the processors.
+// chooseSeeds selects the seeds common to all rows, and records the processors.
 func (f *figures) chooseSeeds(all []map[int]*run) {
 	var processors []string
 	for _, seed := range slices.Sorted(maps.Keys(all[0])) {
@@ -77,7 +77,7 @@ func (f *figures) chooseSeeds(all []map[int]*run) {
 	f.processor = strings.Join(slices.Compact(processors), " and ")
 }
 
-// addLines adds what the table says of a solver.
+// addLines adds a solver's lines of the table.
 func (t *table) addLines(f *figures, r row, solver *swproto.Solver, runs map[int]*run) error {
 	for _, iteration := range t.iterations(solver) {
 		l := line{label: r.label}
@@ -101,7 +101,7 @@ func (t *table) addLines(f *figures, r row, solver *swproto.Solver, runs map[int
 	return nil
 }
 
-// iterations are those whose tests the table has.
+// iterations returns the iterations whose tests the table shows.
 func (t *table) iterations(s *swproto.Solver) []int {
 	last, step := int(s.Param.GetMaxIter()), int(s.Param.GetTestInterval())
 	if t.rowHead != "" {
@@ -114,7 +114,7 @@ func (t *table) iterations(s *swproto.Solver) []int {
 	return all
 }
 
-// withCommas writes a number as the READMEs do: 2,628.
+// withCommas formats a number as the READMEs do: 2,628.
 func withCommas(n int) string {
 	if n < 1000 {
 		return strconv.Itoa(n)

@@ -1,6 +1,6 @@
-// Modelfigures prints the tables in the READMEs of the models that need no photographs, from the logs of scripts/train_zoo.sh, which
-// calls it; with -write it writes them there. So every figure of such a table has been printed by a run, and has its range over
-// several seeds beside it.
+// Modelfigures prints tables for the READMEs of the models that need no photographs. With -write it writes them into the READMEs.
+// The figures come from the logs of scripts/train_zoo.sh, which calls this program. Every figure of such a table has therefore
+// been printed by a run, and is shown with its range over several seeds.
 //
 //	go run ./internal/modelfigures -runs zoo_runs/runs -write models/lenet/solver.prototxt
 package main
@@ -58,7 +58,7 @@ func allSolvers() []string {
 	return all
 }
 
-// tableOf returns the table that has a solver, or nil.
+// tableOf returns the table that contains a solver, or nil.
 func tableOf(solver string) *table {
 	for i := range tables {
 		if _, ok := tables[i].with(solver); ok {
@@ -86,7 +86,7 @@ func printSolver(solver, runs string) error {
 	return nil
 }
 
-// write replaces the table in its README below root; where a run lacks, it says so and leaves the README as it is.
+// write replaces the table in its README below root. If a run is missing, it reports the run and leaves the README unchanged.
 func (t *table) write(root, runs string) error {
 	f, missing, err := t.collect(root, runs)
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// A table stands in its README between these lines.
+// These lines enclose a table in its README.
 const (
 	begin = "<!-- scripts/train_zoo.sh -write writes from here -->\n"
 	end   = "<!-- to here -->\n"
 )
 
-// markdown prints a table with its note. Where there is only the own seed it has no ranges.
+// markdown formats a table with its note. Without other seeds than the solver's own, it has no ranges.
 func (t *table) markdown(f *figures) string {
 	head := t.rowHead
 	if head == "" {
@@ -44,7 +44,7 @@ func (t *table) markdown(f *figures) string {
 	return b.String()
 }
 
-// note says where the figures are from.
+// note returns the text about the origin of the figures.
 func (t *table) note(f *figures) string {
 	solvers := t.rows[0].solver
 	if len(t.rows) > 1 {
@@ -60,7 +60,7 @@ func (t *table) note(f *figures) string {
 		seeds, f.processor, flags, t.model, solvers)
 }
 
-// ranges prints ascending numbers: "1 to 5", or "1, 2, 5".
+// ranges formats ascending numbers: "1 to 5", or "1, 2, 5".
 func ranges(n []int) string {
 	if last := len(n) - 1; n[last]-n[0] == last {
 		return fmt.Sprintf("%d to %d", n[0], n[last])

@@ -12,20 +12,20 @@ import (
 	"strings"
 )
 
-// place says where in a log a figure is.
+// place identifies a figure in a log.
 type place struct {
 	iteration, testNet int
 	output             string
 }
 
-// run is a training that has finished.
+// run is a finished training run.
 type run struct {
-	processor string // and its vector level
+	processor string // with its vector level
 	figures   map[place]float64
 }
 
-// readRuns returns a solver's finished runs by their seeds. scripts/train_zoo.sh puts them into DIR/runs/SOLVER/seed_N, and the file
-// "processor" into those that have finished.
+// readRuns returns a solver's finished runs by their seeds. scripts/train_zoo.sh puts runs into DIR/runs/SOLVER/seed_N, and adds
+// a file "processor" when they have finished.
 func readRuns(dir, solver string) (map[int]*run, error) {
 	folder := filepath.Join(dir, strings.TrimSuffix(solver, ".prototxt"))
 	entries, err := os.ReadDir(folder)
@@ -64,7 +64,7 @@ var (
 	lossLine   = regexp.MustCompile(`\] Iteration (\d+)(?: \([^)]*\))?, loss = (\S+)`)
 )
 
-// readLog returns all test outputs and displayed losses of a log. A run that was stopped and resumed repeats some, as the same bits.
+// readLog returns all test outputs and displayed losses of a log. A resumed run repeats some of them with the same bits.
 func readLog(path string) (map[place]float64, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -1,25 +1,25 @@
 package main
 
-// table is one of a model's README: a row for every test of its solver; or, where it compares several solvers, a row for the last
-// test of each.
+// table is the table in a model's README. With one solver, it has a row for every test; with several, a row for the last test of
+// each.
 type table struct {
 	model   string
-	rowHead string // stands above the solvers' labels
+	rowHead string // heading of the column with the solvers' labels
 	rows    []row
 	columns []column
 }
 
-// row is a solver, by its file beside the README.
+// row is a solver, named by its file beside the README.
 type row struct{ solver, label string }
 
-// column is an output of a test net, or the loss in training, rounded to decimals.
+// column is an output of a test net, or the training loss, rounded to decimals.
 type column struct {
 	head, output string
 	testNet      int
 	decimals     int
 }
 
-// In a column's place of a test net and output stands this for the loss that the solver itself displays.
+// These values instead of a test net and output mean the loss that the solver displays.
 const (
 	training     = -1
 	trainingLoss = "loss"
@@ -27,10 +27,10 @@ const (
 
 var accuracy = column{head: "test accuracy", output: "accuracy", decimals: 3}
 
-// one is the row of a model with one solver.
+// one is the only row of a model with one solver.
 var one = []row{{solver: "solver.prototxt"}}
 
-// tables come in the order in which scripts/train_zoo.sh trains their solvers, from the shortest to the longest.
+// tables are in the order in which scripts/train_zoo.sh trains their solvers, from the shortest run to the longest.
 var tables = []table{
 	{model: "hdf5_classification", rowHead: "net", rows: []row{
 		{"solver.prototxt", "logistic regression"},
@@ -71,13 +71,13 @@ var tables = []table{
 	}},
 }
 
-// path is where the row's solver is in the repository.
+// path returns the path of the row's solver in the repository.
 func (t *table) path(r row) string { return "models/" + t.model + "/" + r.solver }
 
-// readme is where the table is in the repository.
+// readme returns the path of the table's README in the repository.
 func (t *table) readme() string { return "models/" + t.model + "/README.md" }
 
-// with returns the table with the row of one solver only; ok is false where it has none.
+// with returns the table restricted to one solver's row; ok is false if it has none.
 func (t *table) with(solver string) (only *table, ok bool) {
 	for _, r := range t.rows {
 		if t.path(r) == solver {

@@ -14,19 +14,19 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// meshWidth and meshHeight are a heat map's extents in pixels.
+// meshWidth and meshHeight are the size of a heat map in pixels.
 const meshWidth, meshHeight = 1000, 560
 
-// cells are the values of a mesh's CPEs, row by row; those that do not exist are NaN.
+// cells are the values of a mesh's CPEs, row by row. Cells without a CPE are NaN.
 type cells struct {
 	rows, cols int
 	values     []float64
-	most       float64 // the darkest colour
+	most       float64 // the value with the darkest colour
 }
 
-// Mesh draws two heat maps of a mesh: the most LDM that each CPE uses in one pass through a layer, and its share of the bytes
-// that all of them move by DMA. Of several core groups with meshes it shows the first one; core groups of one core are
-// drawn as the cells of one mesh.
+// Mesh draws two heat maps of a mesh: the largest amount of LDM that each CPE uses in one pass through a layer, and its share of
+// all bytes moved by DMA. It shows the first of several core groups with meshes. Core groups of one core are drawn as the cells
+// of a single mesh.
 func Mesh(r *modeltime.Report, format string) ([]byte, error) {
 	m := r.Mesh
 	where := fmt.Sprintf("core group 0 of %d", r.CoreGroups)
@@ -54,7 +54,8 @@ func memoryName(m *modeltime.Mesh) string {
 	return "LDM"
 }
 
-// meshCells lays the CPEs of the first core group out, or the core groups of one core as nearly square as may be.
+// meshCells returns the cells for the CPEs of the first core group. Core groups of one core are arranged in as square a mesh as
+// possible.
 func meshCells(m *modeltime.Mesh) (ldm, dma *cells) {
 	rows, cols, shown := m.Rows, m.Cols, m.CPEs
 	if rows*cols == 1 {
@@ -70,7 +71,7 @@ func meshCells(m *modeltime.Mesh) (ldm, dma *cells) {
 		total += float64(u.GetBytes + u.PutBytes)
 	}
 	dma = newCells(rows, cols, shown, func(u *cpe.Usage) float64 { return 100 * float64(u.GetBytes+u.PutBytes) / max(total, 1) })
-	dma.most = 2 * 100 / float64(len(shown)) // an even share is half as dark as can be
+	dma.most = 2 * 100 / float64(len(shown)) // an even share has half of the darkest shade
 	for _, v := range dma.values {
 		if v > dma.most {
 			dma.most = v
@@ -90,7 +91,7 @@ func newCells(rows, cols int, shown []cpe.Usage, of func(u *cpe.Usage) float64) 
 	return c
 }
 
-// meshPlot is a plot of cells, row 0 on top.
+// meshPlot returns a plot of cells, row 0 on top.
 func meshPlot(c *cells, title string, m *modeltime.Mesh) *plot.Plot {
 	p := figure.New(title, "column of the mesh", "row of the mesh")
 	p.Title.TextStyle.Font.Size = vg.Points(10)
@@ -112,7 +113,7 @@ func meshPlot(c *cells, title string, m *modeltime.Mesh) *plot.Plot {
 	return p
 }
 
-// Plot implements plot.Plotter: a box a cell with its value in it.
+// Plot implements plot.Plotter: one box per cell with its value in it.
 func (c *cells) Plot(canvas draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&canvas)
 	style := figure.Style(vg.Points(8))
@@ -132,7 +133,7 @@ func (c *cells) Plot(canvas draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// digits after the point that tell cells apart.
+// digits is the number of decimals that distinguishes cells.
 func digits(most float64) int {
 	switch {
 	case most >= 100:
@@ -143,7 +144,7 @@ func digits(most float64) int {
 	return 2
 }
 
-// shade is a blue between white and dark for a share of the most, and the colour of letters that can be read on it.
+// shade returns a blue between white and dark for a share of the largest value, and a readable colour for text on it.
 func shade(share float64) (fill, ink color.Color) {
 	share = min(1, max(0, share))
 	mix := func(light, dark float64) uint8 { return uint8(light + share*(dark-light)) }

@@ -17,10 +17,10 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// rooflineWidth and rooflineHeight are a roofline's extents in pixels.
+// rooflineWidth and rooflineHeight are the size of a roofline in pixels.
 const rooflineWidth, rooflineHeight = 1060, 680
 
-// passes are the directions in the order of a report's table, with their markers.
+// passes are the directions with their markers, in the order of a report's table.
 var passes = []struct {
 	name  string
 	of    func(l *modeltime.Layer) *modeltime.Direction
@@ -31,7 +31,7 @@ var passes = []struct {
 	{"input", func(l *modeltime.Layer) *modeltime.Direction { return l.InputGradient }, draw.BoxGlyph{}},
 }
 
-// dot is one pass through a layer: its operations a byte of memory, and a second.
+// dot is one pass through a layer: its operations per byte of memory traffic, and per second.
 type dot struct {
 	name, layerType   string
 	pass              int
@@ -39,9 +39,9 @@ type dot struct {
 	ms                float64
 }
 
-// Roofline draws what every pass through a layer reaches under the roof of the machine (Williams, Waterman and Patterson 2009):
-// the bandwidth of its memory and its peak, over the core groups that the report is of. Passes that compute nothing or need no
-// memory have no place. Markers cover areas in proportion to their share of the time.
+// Roofline draws the speed of every pass through a layer under the machine's roofline (Williams, Waterman and Patterson 2009):
+// memory bandwidth and peak, over the core groups of the report. It leaves out passes without computation or without memory
+// traffic. The area of a marker is proportional to its share of the time.
 func Roofline(r *modeltime.Report, spec cpe.Spec, format string) ([]byte, error) {
 	dots := dotsOf(r)
 	if len(dots) == 0 {
@@ -70,7 +70,7 @@ func Roofline(r *modeltime.Report, spec cpe.Spec, format string) ([]byte, error)
 	return figure.Render(format, rooflineWidth, rooflineHeight, func(c draw.Canvas) { beside(c, p, legend) })
 }
 
-// dotsOf lists the passes that have a place, the longest first.
+// dotsOf lists the passes to draw, the longest first.
 func dotsOf(r *modeltime.Report) []dot {
 	var dots []dot
 	for i := range r.Layers {
@@ -88,7 +88,7 @@ func dotsOf(r *modeltime.Report) []dot {
 	return dots
 }
 
-// spans sets the axes so that all dots, the roof's edge and some of the flat roof are seen.
+// spans sets the axes to show all dots, the ridge of the roof and some of its flat part.
 func spans(p *plot.Plot, dots []dot, peak, gbps float64) (low, high float64) {
 	ridge := peak / gbps
 	low, high = ridge/10, ridge*10
@@ -102,10 +102,10 @@ func spans(p *plot.Plot, dots []dot, peak, gbps float64) (low, high float64) {
 	return low, high
 }
 
-// maxKinds is how many types of layers have colours of their own; the last colour is that of all others.
+// maxKinds is the number of layer types with a colour of their own. All other types share the last colour.
 const maxKinds = len(figure.Palette) - 1
 
-// kinds are the types of layers that take the most time.
+// kinds returns the types of layers that take the most time.
 func kinds(dots []dot) []string {
 	var names []string
 	total := map[string]float64{}
@@ -132,7 +132,7 @@ func addDots(p *plot.Plot, dots []dot) []figure.Label {
 		}
 		style := draw.GlyphStyle{Color: figure.Palette[kind], Radius: radius(d.ms / longest), Shape: passes[d.pass].glyph}
 		rim := style
-		rim.Color, rim.Radius = color.White, style.Radius+vg.Points(0.7) // keeps neighbours apart
+		rim.Color, rim.Radius = color.White, style.Radius+vg.Points(0.7) // separates neighbouring markers
 		at := plotter.XYs{{X: d.intensity, Y: d.gflops}}
 		p.Add(&plotter.Scatter{XYs: at, GlyphStyle: rim}, &plotter.Scatter{XYs: at, GlyphStyle: style})
 		places = append(places, figure.Label{X: d.intensity, Y: d.gflops, Radius: style.Radius})
@@ -152,14 +152,14 @@ func addDots(p *plot.Plot, dots []dot) []figure.Label {
 	return places
 }
 
-// radius of a marker whose pass takes a share of the longest one's time.
+// radius is that of a marker whose pass takes a share of the longest pass's time.
 func radius(share float64) vg.Length {
 	const least, most = 1.8, 8
 	return vg.Points(max(least, most*math.Sqrt(share)))
 }
 
-// longest names the passes that take the most time; dots and their places are in that order. Passes of the same kind at the same
-// place, as equal layers have, share a name.
+// longest names the passes that take the most time. dots and places are in descending order of time. Passes of the same kind at
+// the same place, such as those of equal layers, share a name.
 func longest(dots []dot, places []figure.Label) []figure.Label {
 	const most, alike = 10, 0.02
 	var names []figure.Label
@@ -188,7 +188,7 @@ func longest(dots []dot, places []figure.Label) []figure.Label {
 	return names
 }
 
-// alongRoof are places on the roof, which names should not hide.
+// alongRoof returns places on the roof, which names should not hide.
 func alongRoof(low, high, peak, gbps float64) []figure.Label {
 	var places []figure.Label
 	const density = 1.06

@@ -1,4 +1,5 @@
-// Package modelplot draws what models of machines say: sweeps over a machine's parameters, rooflines, and meshes.
+// Package modelplot draws the results of machine models: Sweep draws sweeps over a machine's parameters, Roofline a roofline, and
+// Mesh heat maps of a mesh.
 package modelplot
 
 import (
@@ -16,16 +17,16 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// sweepWidth and sweepHeight are a sweep's extents in pixels.
+// sweepWidth and sweepHeight are the size of a sweep in pixels.
 const sweepWidth, sweepHeight = 900, 520
 
-// dashes tell curves of one colour apart.
+// dashes distinguish curves of the same colour.
 var dashes = [...][]vg.Length{nil, {vg.Points(5), vg.Points(2.5)}, {vg.Points(1.5), vg.Points(2)}}
 
-// maxCurves is how many curves can be told apart.
+// maxCurves is the number of distinguishable curves.
 const maxCurves = len(figure.Palette) * len(dashes)
 
-// CanSweep says why a sweep cannot be drawn.
+// CanSweep returns an error for a sweep that cannot be drawn.
 func CanSweep(s *modeltime.Sweep) error {
 	if n := len(s.Points) / len(s.Axes[0].Values); n > maxCurves {
 		return fmt.Errorf("%d curves, for every combination of %s, cannot be told apart: at most %d", n, strings.Join(s.Parameters[1:], " and "), maxCurves)
@@ -33,7 +34,8 @@ func CanSweep(s *modeltime.Sweep) error {
 	return nil
 }
 
-// Sweep draws images a second by the first parameter, a curve for every combination of the others, and the machine as described.
+// Sweep draws images per second over the first parameter: a curve for every combination of the others, and a marker for the
+// unchanged machine.
 func Sweep(s *modeltime.Sweep, format string) ([]byte, error) {
 	p := figure.New(fmt.Sprintf("%s on variants of %s, batch %d", s.Model, s.Machine, s.Batch), axisLabel(s.Axes[0]), "images a second (modelled)")
 	if err := addCurves(p, s); err != nil {
@@ -54,9 +56,9 @@ func Sweep(s *modeltime.Sweep, format string) ([]byte, error) {
 	return figure.Render(format, sweepWidth, sweepHeight, func(c draw.Canvas) { beside(c, p, legend) })
 }
 
-// beside draws a plot with its legend to its right, where it hides nothing.
+// beside draws a plot with its legend to its right, outside the plot.
 func beside(c draw.Canvas, p *plot.Plot, legend plot.Legend) {
-	const margin vg.Length = 10 // points
+	const margin vg.Length = 10 // in points
 	legend.Top, legend.Padding = true, vg.Points(3)
 	legend.ThumbnailWidth = vg.Points(24)
 	width := legend.Rectangle(c).Size().X + margin
@@ -71,7 +73,7 @@ func axisLabel(a modeltime.Axis) string {
 	return fmt.Sprintf("%s (%s)", a.Parameter.Name, a.Parameter.Unit)
 }
 
-// addCurves draws a curve for each combination of the axes after the first, without the points where the net cannot run.
+// addCurves draws a curve for each combination of the axes after the first. Points where the net cannot run are left out.
 func addCurves(p *plot.Plot, s *modeltime.Sweep) error {
 	curves := len(s.Points) / len(s.Axes[0].Values)
 	drawn := 0
@@ -102,7 +104,7 @@ func addCurves(p *plot.Plot, s *modeltime.Sweep) error {
 	return nil
 }
 
-// curveName lists what a curve has in common.
+// curveName lists the parameters of a curve.
 func curveName(s *modeltime.Sweep, values []float64) string {
 	if len(values) == 0 {
 		return s.Machine
@@ -114,7 +116,7 @@ func curveName(s *modeltime.Sweep, values []float64) string {
 	return strings.Join(parts, ", ")
 }
 
-// scaleX puts a tick at each value, on a logarithmic axis where the values span much.
+// scaleX puts a tick at each value. The axis is logarithmic if the values span a wide range.
 func scaleX(p *plot.Plot, values []float64) {
 	slices.Sort(values)
 	values = slices.Compact(values)

@@ -1,4 +1,5 @@
-// Package mpitest lets a package's tests run as MPI jobs of the mpi build.
+// Package mpitest runs a package's tests as MPI jobs, with the mpi build. Build makes the test binary, Job the command that runs
+// it.
 package mpitest
 
 import (
@@ -9,8 +10,8 @@ import (
 	"testing"
 )
 
-// Build builds the test binary of the package in the current folder for MPI, under a name, and returns its path. The test is skipped
-// where Open MPI or a C compiler is missing.
+// Build builds the test binary of the package in the current folder with the tag mpi, and returns its path. It skips the test if
+// Open MPI or a C compiler is missing.
 func Build(t *testing.T, name string) string {
 	t.Helper()
 	for _, tool := range []string{"mpirun", "pkg-config", "gcc"} {
@@ -27,7 +28,7 @@ func Build(t *testing.T, name string) string {
 	return binary
 }
 
-// Job is a command line in each of four processes, which share this computer's cores.
+// Job returns a command that runs line in four MPI processes. They share this computer's cores.
 func Job(ctx context.Context, line ...string) *exec.Cmd {
 	args := []string{"--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-np", "4"}
 	return exec.CommandContext(ctx, "mpirun", append(args, line...)...)

@@ -8,12 +8,12 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Sizes of a drawing.
+// Dimensions of a drawing.
 const (
-	nameSize   = 11 // points, of a layer's name
+	nameSize   = 11 // points, for a layer's name
 	detailSize = 8.5
 	blobSize   = 8
-	padding    = 5 // points, beside a box's text
+	padding    = 5 // points, around a box's text
 )
 
 // line is a line of text in a box.
@@ -23,7 +23,8 @@ type line struct {
 	size vg.Length
 }
 
-// lines returns the text of a box by layers: the first one's name, its details and its phase, and a line for each layer in place.
+// lines returns the text of a box, layer by layer: name, details and phase of the first one, and one line for each in-place
+// layer.
 func (g *Graph) lines(b *box) [][]line {
 	first := b.layers[0]
 	head := []line{{first.GetName(), true, nameSize}, {g.details(first), false, detailSize}}
@@ -37,7 +38,7 @@ func (g *Graph) lines(b *box) [][]line {
 	return rows
 }
 
-// style is how text is set; its widths are known without drawing it.
+// style returns a text style, whose widths are known without drawing.
 func style(l line) text.Style {
 	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: l.size}
 	if l.bold {
@@ -46,7 +47,7 @@ func style(l line) text.Style {
 	return text.Style{Font: f, XAlign: text.XCenter, YAlign: text.YCenter, Handler: plot.DefaultTextHandler}
 }
 
-// height is that of a line with its share of the space between lines.
+// height returns the height of a line with its line spacing.
 func (l line) height() vg.Length { return l.size * 1.35 }
 
 // rowHeight is the height of a layer's part of a box.

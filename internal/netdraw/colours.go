@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// kind is a group of layer types that are drawn in one colour.
+// kind is a group of layer types with the same colour.
 type kind int
 
 const (
@@ -18,7 +18,7 @@ const (
 	measure
 )
 
-// fills are light, so that black letters are easy to read on them.
+// fills are light colours, for black text.
 var fills = [...]color.NRGBA{
 	source:    {0xd9, 0xd9, 0xd9, 255},
 	weighted:  {0xa6, 0xcb, 0xf0, 255},
@@ -29,7 +29,7 @@ var fills = [...]color.NRGBA{
 	measure:   {0xdc, 0xc8, 0xee, 255},
 }
 
-// kindOf sorts layer types; those not named here act on each value for itself or are normalisations.
+// kindOf returns the group of a layer type. Types not named here are elementwise layers or normalisations.
 func kindOf(layerType string) kind {
 	switch layerType {
 	case "Data", "DummyData", "HDF5Data", "ImageData", "Input", "MemoryData", "Parameter", "WindowData":

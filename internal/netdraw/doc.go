@@ -1,9 +1,9 @@
-// Package netdraw draws nets so that large ones can be read: a box for each layer with what matters of its parameters, the
-// layers that work in place stacked below the one whose blob they change, an arrow for each blob, which forks where several
-// layers read it.
+// Package netdraw draws nets legibly, large ones too. New makes the Graph of a net; Graph.DOT writes it in Graphviz's language,
+// and Graph.Draw draws it as SVG or PNG.
 //
-// New makes the Graph of a net, Graph.DOT writes it in Graphviz's language, and Graph.Draw draws it as SVG or PNG. Where boxes
-// go is found in the steps of Sugiyama, Tagawa and Toda (1981), each in a file of its own: boxes get ranks (rank.go),
-// the order in each rank is chosen so that few arrows cross (order.go), and places are chosen so that arrows are straight
-// (place.go). Equal nets give equal pictures.
+// A drawing has a box for each layer, with its important parameters. In-place layers are stacked below the layer whose blob they
+// change. Each blob is an arrow, which forks if several layers read it. Equal nets give equal pictures.
+//
+// The layout follows Sugiyama, Tagawa and Toda (1981), one step per file. rank.go assigns boxes to ranks. order.go orders each
+// rank so that few arrows cross. place.go chooses positions that make arrows straight.
 package netdraw

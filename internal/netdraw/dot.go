@@ -33,7 +33,7 @@ func (g *Graph) DOT() []byte {
 	return []byte(b.String())
 }
 
-// stroke is Graphviz's word for the lines of what is in these phases.
+// stroke returns Graphviz's line style for boxes and arrows of these phases.
 func (g *Graph) stroke(phases map[caffepb.Phase]bool) string {
 	if g.only(phases) != "" {
 		return "dashed"

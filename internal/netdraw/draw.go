@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// margin is round a drawing, in points.
+// margin surrounds a drawing, in points.
 const margin = 8
 
 // Draw returns the graph as a picture, "svg" or "png".
@@ -33,7 +33,7 @@ func (g *Graph) Draw(format string) ([]byte, error) {
 
 var grey = color.Gray{70}
 
-// outline is the line of boxes and arrows, dashed for those of one phase only.
+// outline returns the line style of boxes and arrows: dashed for those of one phase only.
 func outline(dashed bool) draw.LineStyle {
 	s := draw.LineStyle{Color: grey, Width: 0.8}
 	if dashed {
@@ -77,7 +77,7 @@ func drawLine(c *draw.Canvas, line curve) {
 	}
 }
 
-// drawLabel writes a blob's name over its arrow.
+// drawLabel writes a blob's name on its arrow.
 func drawLabel(c *draw.Canvas, name label) {
 	l := line{text: name.text, size: blobSize}
 	s := style(l)

@@ -5,16 +5,17 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// Graph is a net as it is drawn.
+// Graph is a net prepared for drawing.
 type Graph struct {
 	boxes  []*box
 	arrows []arrow
 	opt    Options
 }
 
-// Options say what is drawn.
+// Options select the layers and details to draw.
 type Options struct {
-	// States are those whose layers are drawn, of one phase or of both; what only one of the two has is dashed and says so.
+	// States select the layers to draw, of one phase or of both. Layers and blobs of only one of the two phases are dashed and
+	// labelled.
 	States []*caffepb.NetState
 	// RankDir is the direction from inputs to outputs, as in Graphviz: TB, LR, BT or RL.
 	RankDir string
@@ -22,27 +23,27 @@ type Options struct {
 	Rates bool
 }
 
-// box is a layer and the layers behind it that work in place, in their order.
+// box is a layer followed by the in-place layers on its blob, in their order.
 type box struct {
 	layers []*caffepb.LayerParameter
 	phases map[caffepb.Phase]bool
 }
 
-// arrow is a blob on its way from the box that makes it to one that reads it.
+// arrow is a blob between the box that makes it and a box that reads it.
 type arrow struct {
-	from, to int // boxes
+	from, to int // indices of boxes
 	blob     string
-	named    bool // the blob has a name of its own, not that of the layer which makes it
+	named    bool // the blob's name differs from the name of the layer that makes it
 	phases   map[caffepb.Phase]bool
 }
 
-// edge is an arrow between layers, counted as in the NetParameter.
+// edge is an arrow between layers, numbered as in the NetParameter.
 type edge struct {
 	from, to int
 	blob     string
 }
 
-// New makes the graph of a net. A layer whose rules contradict each other is an error.
+// New makes the graph of a net. A layer with contradictory include and exclude rules is an error.
 func New(p *caffepb.NetParameter, opt Options) (*Graph, error) {
 	present := make([]map[caffepb.Phase]bool, len(p.Layer))
 	edges := map[edge]map[caffepb.Phase]bool{}
@@ -62,7 +63,7 @@ func New(p *caffepb.NetParameter, opt Options) (*Graph, error) {
 			for _, blob := range l.Bottom {
 				from, ok := producer[blob]
 				if !ok {
-					continue // a broken net is drawn as it is
+					continue // a broken net is still drawn
 				}
 				e := edge{from, i, blob}
 				if edges[e] == nil {
@@ -87,8 +88,8 @@ func New(p *caffepb.NetParameter, opt Options) (*Graph, error) {
 	return g, nil
 }
 
-// stack makes the boxes and returns which one each layer is in. A layer goes into the box of the one before if it works in
-// place on its blob, nobody else reads that, and both are there in the same phases.
+// stack makes the boxes and returns the box of each layer. A layer joins the box of the layer before if it works in place on that
+// layer's blob, no other layer reads the blob, and both have the same phases.
 func (g *Graph) stack(p *caffepb.NetParameter, present []map[caffepb.Phase]bool, edges []edge) []int {
 	place := make([]int, len(p.Layer))
 	for i, l := range p.Layer {
@@ -107,7 +108,7 @@ func (g *Graph) stack(p *caffepb.NetParameter, present []map[caffepb.Phase]bool,
 	return place
 }
 
-// below returns the layer whose blob layer i alone reads, and changes in place.
+// below returns the layer whose blob layer i changes in place, if i is the only reader of the blob.
 func below(l *caffepb.LayerParameter, i int, edges []edge) (from int, ok bool) {
 	if len(l.Bottom) != 1 || len(l.Top) != 1 || l.Bottom[0] != l.Top[0] {
 		return 0, false

@@ -9,7 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// details says of a layer what is worth a place in a drawing: its type and the parameters that shape its output.
+// details returns the details of a layer: its type and the parameters that determine its output.
 func (g *Graph) details(l *caffepb.LayerParameter) string {
 	parts := []string{l.GetType()}
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
@@ -88,7 +88,7 @@ func poolingDetails(p *caffepb.PoolingParameter) []string {
 	return parts
 }
 
-// steps prints strides and the like: "2", or "2x1" where axes differ; it is empty if all are what they are by default.
+// steps formats strides and the like: "2", or "2x1" if axes differ. It returns "" if all have the default value.
 func steps(sizes []uint32, h, w, standard uint32) string {
 	if h != 0 || w != 0 {
 		sizes = []uint32{h, w}
@@ -102,7 +102,7 @@ func steps(sizes []uint32, h, w, standard uint32) string {
 	return window(sizes, 0, 0)
 }
 
-// window prints a kernel's extents, "3x3" or "1x7"; it is empty if there are none. One extent is that of two axes.
+// window formats a kernel's extents, "3x3" or "1x7". A single extent is used for both axes. It returns "" if there are none.
 func window(sizes []uint32, h, w uint32) string {
 	if h != 0 || w != 0 {
 		sizes = []uint32{h, w}
@@ -120,7 +120,7 @@ func window(sizes []uint32, h, w uint32) string {
 	return strings.Join(words, "x")
 }
 
-// sourceDetails says where a layer's data come from and how many there are.
+// sourceDetails returns the source of a layer's data and their number.
 func sourceDetails(l *caffepb.LayerParameter) []string {
 	source, batch := "", uint32(0)
 	var shapes []*caffepb.BlobShape
@@ -160,7 +160,7 @@ func rates(l *caffepb.LayerParameter) string {
 	return " lr " + strings.Join(words, ", ")
 }
 
-// only names the phase that a box is in, if the drawing has both.
+// only returns the name of a box's phase if the drawing has both phases and the box only one.
 func (g *Graph) only(phases map[caffepb.Phase]bool) string {
 	if len(phases) == len(g.opt.States) {
 		return ""

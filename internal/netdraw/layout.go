@@ -7,15 +7,15 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// layout says where a graph's boxes and arrows go, in points from the lower left corner.
+// layout holds the positions of a graph's boxes and arrows, in points from the lower left corner.
 type layout struct {
 	width, height vg.Length
-	centres       []vg.Point // of the boxes
+	centres       []vg.Point // centres of the boxes
 	lines         []curve
 	labels        []label
 }
 
-// curve is a part of an arrow, a Bézier curve; it is drawn with a head if it ends at a box.
+// curve is a part of an arrow, a Bézier curve. It has a head if it ends at a box.
 type curve struct {
 	points [4]vg.Point
 	head   bool
@@ -28,7 +28,7 @@ type label struct {
 	centre vg.Point
 }
 
-// layOut finds a place for everything.
+// layOut computes all positions.
 func (g *Graph) layOut() *layout {
 	vertical := g.opt.RankDir == "TB" || g.opt.RankDir == "BT"
 	r := g.rank(vertical)
@@ -69,8 +69,8 @@ func (g *Graph) layOut() *layout {
 	return l
 }
 
-// bands returns where each rank begins, how thick it is, and the length of all. Between ranks there is room for the names on the
-// segments.
+// bands returns the start and thickness of each rank, and the total length. The gaps between ranks have room for the segments'
+// names.
 func (r *ranked) bands(vertical bool) (tops, thick []vg.Length, length vg.Length) {
 	for i, rank := range r.ranks {
 		if i > 0 {
@@ -89,7 +89,7 @@ func (r *ranked) bands(vertical bool) (tops, thick []vg.Length, length vg.Length
 	return tops, thick, length
 }
 
-// labelRoom is what the names on the segments to a node need.
+// labelRoom is the space for the names on the segments to a node.
 func (r *ranked) labelRoom(n *node, vertical bool) (room vg.Length) {
 	for _, s := range n.in {
 		if s.label == "" {
@@ -105,8 +105,8 @@ func (r *ranked) labelRoom(n *node, vertical bool) (room vg.Length) {
 	return room
 }
 
-// addCurves adds the segments that leave a node, and its own line if it is a bend. Segments are curved between the ranks and straight
-// inside, so that they keep off the boxes beside a box that is less thick than its rank.
+// addCurves adds the segments that leave a node and, for a bend, the line through it. Segments are curved between ranks and
+// straight inside a rank. So they do not run into tall boxes of the rank next to a low one.
 func (l *layout) addCurves(g *Graph, n *node, rank int, tops, thick []vg.Length, at func(across, along vg.Length) vg.Point) {
 	end := tops[rank] + thick[rank]
 	if n.box < 0 {
@@ -137,7 +137,7 @@ func straight(a, b vg.Point, dashed bool) curve {
 	return curve{points: [4]vg.Point{a, a, b, b}, dashed: dashed}
 }
 
-// port is the place across where a segment meets a node: segments are spread over the middle of a box's side, in the order
+// port is the position across at which a segment meets a node. Segments are spread over the middle of a box's side, in the order
 // of their other ends.
 func (n *node) port(side []*segment, s *segment) vg.Length {
 	if n.box < 0 {

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// sweeps is how often the orders are improved, downwards and upwards in turn.
+// sweeps is the number of passes that improve the orders, downwards and upwards alternately.
 const sweeps = 24
 
-// orderRanks chooses the order in each rank: sweeps put each node at the mean of its neighbours' places in the rank before, swaps of
-// neighbours follow; the orders with the fewest crossings are kept.
+// orderRanks chooses the order in each rank. A sweep moves each node to the mean of its neighbours' positions in the rank before,
+// and then swaps adjacent nodes. It keeps the orders with the fewest crossings.
 func (r *ranked) orderRanks() {
 	r.number()
 	best, fewest := r.orders(), r.crossings()
@@ -50,7 +50,7 @@ func (r *ranked) orders() [][]*node {
 	return orders
 }
 
-// byMean sorts a rank by the mean order of the other ends of its segments; nodes without any keep their number.
+// byMean sorts a rank by the mean order of its segments' other ends. Nodes without segments keep their position.
 func byMean(rank []*node, segments func(*node) []*segment, end func(*segment) *node) {
 	mean := map[*node]float64{}
 	for _, n := range rank {
@@ -67,7 +67,7 @@ func byMean(rank []*node, segments func(*node) []*segment, end func(*segment) *n
 	number(rank)
 }
 
-// swap exchanges neighbours as long as that makes fewer crossings.
+// swap exchanges adjacent nodes as long as this reduces the crossings.
 func (r *ranked) swap() {
 	for _, rank := range r.ranks {
 		for again := true; again; {
@@ -84,7 +84,7 @@ func (r *ranked) swap() {
 	}
 }
 
-// between counts the crossings of the segments of two nodes of a rank if a stands left of b.
+// between counts the crossings between the segments of two nodes of a rank if a is left of b.
 func between(a, b *node) int {
 	n := 0
 	for _, s := range a.in {
@@ -104,7 +104,7 @@ func between(a, b *node) int {
 	return n
 }
 
-// crossings counts the pairs of segments that cross.
+// crossings counts the pairs of crossing segments.
 func (r *ranked) crossings() int {
 	n := 0
 	for _, rank := range r.ranks {

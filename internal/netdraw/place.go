@@ -3,13 +3,13 @@ package netdraw
 import "gonum.org/v1/plot/vg"
 
 const (
-	gapAcross  = 14  // points between nodes of a rank
-	gapAlong   = 26  // between ranks
-	placements = 200 // sweeps
+	gapAcross  = 14  // points between the nodes of a rank
+	gapAlong   = 26  // points between ranks
+	placements = 200 // number of sweeps
 )
 
-// place chooses the places across. Each sweep moves the nodes of a rank as near as their order and the gaps allow to where their
-// segments would be straight, in the sense of least squares.
+// place chooses the positions across. Each sweep moves the nodes of a rank towards positions that make their segments straight,
+// as near in the least-squares sense as order and gaps permit.
 func (r *ranked) place() {
 	for _, rank := range r.ranks {
 		var x vg.Length
@@ -33,7 +33,7 @@ func (r *ranked) place() {
 	r.toOrigin()
 }
 
-// straightness is how much a segment counts: long arrows are to be straight above all.
+// straightness is the weight of a segment. Long arrows weigh most.
 func straightness(s *segment) vg.Length {
 	switch {
 	case s.from.box < 0 && s.to.box < 0:
@@ -44,16 +44,16 @@ func straightness(s *segment) vg.Length {
 	return 1
 }
 
-// block is a run of nodes that stand as close as they may; wish is where the first one's centre would best be.
+// block is a run of nodes at the least distances; wish is the best position of the first node's centre.
 type block struct {
 	first, n     int
 	wish, weight vg.Length
 }
 
-// settle moves the nodes of a rank to the mean of their neighbours in the rank before or behind. With the distances that the order
-// demands subtracted, that is an isotonic regression, which pooling of adjacent violators solves.
+// settle moves the nodes of a rank towards the mean of their neighbours in the rank before or behind. After subtracting the least
+// distances between the nodes this is an isotonic regression, solved by pooling of adjacent violators.
 func settle(rank []*node, before, behind bool) {
-	offset := make([]vg.Length, len(rank)) // of each node from the first, if all stand close
+	offset := make([]vg.Length, len(rank)) // distance of each node from the first, if all are at the least distances
 	var blocks []block
 	for i, n := range rank {
 		if i > 0 {
@@ -76,7 +76,7 @@ func settle(rank []*node, before, behind bool) {
 	}
 }
 
-// wish is where a node would best be, and how much that counts. A node without neighbours stays, if nothing pushes it.
+// wish returns the best position of a node, and its weight. A node without neighbours stays unless others push it.
 func (n *node) wish(before, behind bool) (at, weight vg.Length) {
 	if before {
 		for _, s := range n.in {
@@ -94,7 +94,7 @@ func (n *node) wish(before, behind bool) (at, weight vg.Length) {
 	return at / weight, weight
 }
 
-// toOrigin moves everything so that the leftmost node begins at 0.
+// toOrigin moves all nodes so that the leftmost one begins at 0.
 func (r *ranked) toOrigin() {
 	var left vg.Length
 	first := true

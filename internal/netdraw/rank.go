@@ -7,38 +7,38 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// node is what has a place in a rank: a box, or a bend of an arrow that passes the rank. Across is the direction along a
-// rank, along is that from one rank to the next.
+// node is an element of a rank: a box, or a bend of an arrow that passes through the rank. Across is the direction within a rank,
+// along the direction from one rank to the next.
 type node struct {
 	box           int // -1 for a bend
 	across, along vg.Length
 	in, out       []*segment
-	order         int       // in its rank
-	at            vg.Length // the centre's place across
-	label         string    // of a bend, drawn on it
+	order         int       // position in its rank
+	at            vg.Length // position of its centre across
+	label         string    // for a bend: the text drawn on it
 }
 
 // segment is the part of an arrow between neighbouring ranks.
 type segment struct {
 	from, to *node
 	phases   map[caffepb.Phase]bool
-	label    string // drawn on it, if the arrow has no bend
+	label    string // the text drawn on it, if the arrow has no bend
 }
 
-// ranked is a graph whose boxes have ranks; every segment leads to the next rank.
+// ranked is a graph whose boxes have ranks. Every segment leads to the next rank.
 type ranked struct {
 	ranks    [][]*node
 	segments []*segment
 }
 
-// wire is a blob of a box; arrows of one wire share their bends.
+// wire is a blob of a box. The arrows of one wire share their bends.
 type wire struct {
 	from int
 	blob string
 }
 
-// rank gives each box the length of the longest way to it, and boxes that read nothing the place right before their first
-// reader. Arrows over several ranks get bends.
+// rank gives each box the length of the longest path to it. Boxes without inputs get the rank before their first reader. Arrows
+// over several ranks get bends.
 func (g *Graph) rank(vertical bool) *ranked {
 	ranks := g.ranks()
 	r := &ranked{ranks: make([][]*node, slices.Max(append(slices.Clone(ranks), -1))+1)}
@@ -76,7 +76,7 @@ func (g *Graph) rank(vertical bool) *ranked {
 	return r
 }
 
-// ranks counts on from the boxes that come first; arrows lead from boxes to later ones.
+// ranks computes the longest path to each box. Arrows lead from earlier boxes to later ones, so one pass suffices.
 func (g *Graph) ranks() []int {
 	ranks, reads := make([]int, len(g.boxes)), make([]bool, len(g.boxes))
 	slices.SortStableFunc(g.arrows, func(a, b arrow) int { return a.to - b.to })
@@ -99,7 +99,7 @@ func (g *Graph) ranks() []int {
 	return ranks
 }
 
-// connect returns the segment between two nodes, a new one if there is none.
+// connect returns the segment between two nodes, and creates it if there is none.
 func (r *ranked) connect(from, to *node, phases map[caffepb.Phase]bool) *segment {
 	i := slices.IndexFunc(from.out, func(s *segment) bool { return s.to == to })
 	if i < 0 || to.box >= 0 && from.box >= 0 {
@@ -114,7 +114,7 @@ func (r *ranked) connect(from, to *node, phases map[caffepb.Phase]bool) *segment
 	return from.out[i]
 }
 
-// labelled gives a bend a name, and room for it.
+// labelled gives a bend a name, and space for it.
 func (n *node) labelled(name string, vertical bool) {
 	l := line{text: name, size: blobSize}
 	n.label, n.across, n.along = name, style(l).Width(name)+padding, l.height()

@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// cgroupLimit returns how many bytes of memory and swap a process's control groups leave it, infinity where they set no limit. files is
-// what is mounted at /sys/fs/cgroup, groups the text of /proc/self/cgroup, and swap the computer's. Every group above the process's own
-// counts too. In a container the mount often begins at the container's own group, and the group's path leads nowhere; the walk up ends there.
+// cgroupLimit returns the bytes of memory and swap that the process's control groups permit, infinity without a limit. files is
+// the file system at /sys/fs/cgroup, groups the text of /proc/self/cgroup, and swap the computer's swap space. The limits of all
+// ancestors of the group count too. In a container, the mount often starts at the container's own group, and the group's path
+// does not exist; the walk up then ends there.
 func cgroupLimit(files fs.FS, groups string, swap float64) float64 {
 	limit := math.Inf(1)
 	for line := range strings.Lines(groups) {
@@ -34,17 +35,17 @@ func cgroupLimit(files fs.FS, groups string, swap float64) float64 {
 	return limit
 }
 
-// unifiedLimit is the limit of one group of version 2.
+// unifiedLimit returns the limit of one version 2 group.
 func unifiedLimit(files fs.FS, dir string, swap float64) float64 {
 	return number(files, dir, "memory.max") + min(swap, number(files, dir, "memory.swap.max"))
 }
 
-// memoryLimit is the limit of one group of version 1.
+// memoryLimit returns the limit of one version 1 group.
 func memoryLimit(files fs.FS, dir string, swap float64) float64 {
 	return min(number(files, dir, "memory.limit_in_bytes")+swap, number(files, dir, "memory.memsw.limit_in_bytes"))
 }
 
-// number reads a file with one number, infinity where there is none.
+// number reads a file with one number, infinity if there is none.
 func number(files fs.FS, dir, name string) float64 {
 	text, err := fs.ReadFile(files, path.Join(dir, name))
 	if err != nil {

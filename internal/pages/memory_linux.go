@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memory is what Memory returns, and whether the process may have less than the computer has.
+// memory returns the result of Memory, and whether a limit leaves the process less than the computer has.
 var memory = sync.OnceValues(func() (bytes float64, limited bool) {
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err != nil {

@@ -1,4 +1,4 @@
-// Package pages allocates long arrays of values on large pages of memory.
+// Package pages allocates long arrays of values on large pages of memory, and reports a TooMuch error if memory does not suffice.
 package pages
 
 import (
@@ -7,11 +7,11 @@ import (
 	"unsafe"
 )
 
-// least is how many values an array has that lies on large pages: as many as a page of 2 MB.
+// least is the shortest array on large pages, in float32 values: one page of 2 MB.
 const least = 1 << 19
 
-// Floats returns n zeros. Where there are many they lie on large pages if the operating system gives them to who asks: kernels that walk
-// through rows far apart then seldom wait for the translation of addresses. It panics with a TooMuch where the computer has less memory.
+// Floats returns n zeros. Long arrays lie on large pages, if the operating system grants them. Kernels that stride through
+// distant rows then seldom wait for address translation. Floats panics with a TooMuch if the computer has too little memory.
 func Floats(n int) []float32 {
 	if n < least {
 		return make([]float32, n)
@@ -20,15 +20,15 @@ func Floats(n int) []float32 {
 	return onLarge(n)
 }
 
-// Make returns a slice of n zeros, for arrays whose length follows from sizes that a user gave. It panics as Floats does.
+// Make returns a slice of n zeros, for lengths that depend on a user's input. It panics like Floats.
 func Make[T any](n int) []T {
 	var one T
 	demand(float64(n)*float64(unsafe.Sizeof(one))/4, min(Memory(), most))
 	return make([]T, n)
 }
 
-// TooMuch says that values need more memory than the computer has. It is what a user asked for with a large number in a file or a
-// flag, and comes up where an array is made, deep inside the library: so it is a panic there, and Catch makes an error of it further out.
+// TooMuch reports that values need more memory than the computer has. The cause is a large number in a user's file or flag, but
+// it shows deep inside the library, where an array is allocated. There it is a panic; Catch turns it into an error further out.
 type TooMuch struct{ Bytes float64 }
 
 func (e *TooMuch) Error() string {
@@ -44,17 +44,18 @@ func (e *TooMuch) Error() string {
 	return text
 }
 
-// Memory returns the bytes of the computer's memory with what it may swap, or what control groups and the limits of the process
-// (ulimit -v) leave of that; infinity where nothing is known.
+// Memory returns the bytes of the computer's memory and swap, or the smaller limit of control groups or of the process (ulimit
+// -v); infinity if unknown.
 func Memory() float64 {
 	bytes, _ := memory()
 	return bytes
 }
 
-// Demand panics with a TooMuch where so many values do not fit the computer's memory.
+// Demand panics with a TooMuch if so many values do not fit into the computer's memory.
 func Demand(values float64) { demand(values, min(Memory(), most)) }
 
-// DemandShape does so where no computer's memory has room for so many values: for shapes that are looked at and not stored.
+// DemandShape panics with a TooMuch if so many values fit into no computer's memory. It is for shapes whose values are not
+// stored.
 func DemandShape(values float64) { demand(values, most) }
 
 func demand(values, limit float64) {
@@ -63,10 +64,10 @@ func demand(values, limit float64) {
 	}
 }
 
-// most is a number of bytes far above any memory's, and low enough that arithmetic on sizes does not overflow.
+// most is a number of bytes far above any memory, and low enough that arithmetic on sizes does not overflow.
 const most = 1 << 44
 
-// Catch, deferred, sets *err to the TooMuch that a function panics with.
+// Catch, called by defer, sets *err to the TooMuch of a panic.
 func Catch(err *error) {
 	switch r := recover().(type) {
 	case nil:
@@ -77,7 +78,7 @@ func Catch(err *error) {
 	}
 }
 
-// size prints bytes with three digits.
+// size formats bytes with three digits.
 func size(bytes float64) string {
 	units := []string{"bytes", "KB", "MB", "GB", "TB", "PB", "EB"}
 	i := 0

@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// large is the size of a large page on most processors, in bytes. Where pages are larger the advice has no effect.
+// large is the size in bytes of a large page on most processors. On systems with larger pages the request has no effect.
 const large = 2 << 20
 
-// onLarge returns n zeros that begin with a large page, and asks for such pages, which the system may not have, for all but the last of
-// them, of which others would take more memory.
+// onLarge returns n zeros that begin at a large page. It requests large pages for all but the last one, whose unused rest would
+// waste memory. The system may refuse.
 func onLarge(n int) []float32 {
 	const page = large / 4
 	x := make([]float32, n+page)

@@ -6,5 +6,5 @@ import "math"
 
 func onLarge(n int) []float32 { return make([]float32, n) }
 
-// memory is not known.
+// memory is unknown on this system.
 func memory() (bytes float64, limited bool) { return math.Inf(1), false }

@@ -1,6 +1,6 @@
 package pages
 
-// Room returns a TooMuch where so many bytes do not fit the computer's memory: what Demand says, for who returns errors.
+// Room returns a TooMuch if so many bytes do not fit into the computer's memory. It is Demand for callers that return errors.
 func Room(bytes float64) error {
 	if bytes > min(Memory(), most) {
 		return &TooMuch{bytes}

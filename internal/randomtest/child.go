@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// request and answer are what parent and child say to each other, one JSON value a line.
+// request and answer are the messages between parent and child, one JSON value per line.
 type request struct{ Kind, Text string }
 
 type answer struct{ Failure string }
 
-// Serve checks the problems that come in until there are no more. It is the child's part.
+// Serve runs in the child: it checks each problem from in and answers on out, until in ends.
 func Serve(kinds []Kind, in io.Reader, out io.Writer) error {
 	requests, answers := json.NewDecoder(in), json.NewEncoder(out)
 	for {
@@ -50,7 +50,8 @@ func check(kinds []Kind, r request) error {
 	return fmt.Errorf("no kind %q", r.Kind)
 }
 
-// child is a process that checks problems with one level of vector instructions. It is started when it is first needed, and again after it died.
+// child is a process that checks problems with one level of vector instructions. The first use starts it; the next use after its
+// death restarts it.
 type child struct {
 	level    string
 	timeout  time.Duration
@@ -80,7 +81,7 @@ func (c *child) start() error {
 	return c.cmd.Start()
 }
 
-// check returns what is wrong with a problem, "" if nothing is. An error is one of the processes, not of the problem.
+// check returns the failure of a problem, "" if it passes. An error concerns the processes, not the problem.
 func (c *child) check(kind, text string) (failure string, err error) {
 	if c.cmd == nil {
 		if err := c.start(); err != nil {
@@ -92,7 +93,7 @@ func (c *child) check(kind, text string) (failure string, err error) {
 		return "", err
 	}
 	hangs := time.AfterFunc(c.timeout, func() { c.cmd.Process.Kill() })
-	c.requests.Write(append(line, '\n')) // where the child is dead, reading says so
+	c.requests.Write(append(line, '\n')) // if the child is dead, the read below reports it
 	reply, err := c.answers.ReadBytes('\n')
 	inTime := hangs.Stop()
 	if err == nil {
@@ -106,7 +107,7 @@ func (c *child) check(kind, text string) (failure string, err error) {
 	return fmt.Sprintf("the process ends: %v\n%s", died, c.stderr), nil
 }
 
-// stop ends the process, if there is one, and waits for it.
+// stop ends the process, if it runs, and waits for it.
 func (c *child) stop() error {
 	if c.cmd == nil {
 		return nil
@@ -117,7 +118,7 @@ func (c *child) stop() error {
 	return err
 }
 
-// head keeps the first lines that a process writes: those of a panic that say where.
+// head keeps the first lines of a process's output, among them the place of a panic.
 type head struct{ text strings.Builder }
 
 func (t *head) Write(p []byte) (int, error) {

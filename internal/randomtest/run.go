@@ -13,18 +13,18 @@ import (
 	"time"
 )
 
-// Options say what Run does.
+// Options configure Run.
 type Options struct {
 	Kinds   []Kind
-	Seed    uint64        // problem i of a kind is the same for the same seed
-	Count   int           // of problems of each kind; 0: no bound
-	For     time.Duration // after which no more problems are begun; 0: no bound
-	Timeout time.Duration // after which a problem is taken to hang
-	Jobs    int           // processes that check at the same time
-	Levels  []string      // of vector instructions; problem i is checked with number i modulo their number
-	Dir     string        // where failing problems are written
-	Out     io.Writer     // what is said
-	Most    int           // failures after which it ends
+	Seed    uint64        // the seed determines problem i of each kind
+	Count   int           // number of problems of each kind; 0: no limit
+	For     time.Duration // no problem starts after this time; 0: no limit
+	Timeout time.Duration // a problem that takes longer counts as hanging
+	Jobs    int           // number of child processes
+	Levels  []string      // levels of vector instructions; problem i uses level i modulo their number
+	Dir     string        // folder for failing problems
+	Out     io.Writer     // receives all messages
+	Most    int           // number of failures after which Run ends
 }
 
 // Failure is a problem that failed, shrunk.
@@ -43,10 +43,10 @@ type runner struct {
 	spent    []time.Duration // by kind
 	checked  map[[2]string]int
 	failures []Failure
-	err      error // of the processes
+	err      error // error of a child process
 }
 
-// Run draws and checks problems, and returns those that failed. Kinds get equal parts of the time.
+// Run draws and checks problems, and returns the failures. Every kind gets the same share of the time.
 func Run(ctx context.Context, o Options) ([]Failure, error) {
 	r := &runner{Options: o, next: make([]int, len(o.Kinds)), spent: make([]time.Duration, len(o.Kinds)), checked: map[[2]string]int{}}
 	if o.For > 0 {
@@ -95,7 +95,7 @@ func (r *runner) work(ctx context.Context) {
 	}
 }
 
-// draw takes a number of the kind that has had the least time.
+// draw takes the next problem number of the kind with the least time so far.
 func (r *runner) draw() (kind, index int, ok bool) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -126,7 +126,7 @@ func (r *runner) note(kind int, level string, took time.Duration, err error) {
 	r.err = cmp.Or(r.err, err)
 }
 
-// fail writes a problem to its file and says how to repeat it.
+// fail writes a problem to its file and prints the command that repeats it.
 func (r *runner) fail(f Failure) error {
 	if err := os.MkdirAll(r.Dir, 0o777); err != nil {
 		return err
@@ -144,7 +144,7 @@ func (r *runner) fail(f Failure) error {
 	return nil
 }
 
-// progress says how far it is, every ten seconds.
+// progress prints the progress every ten seconds.
 func (r *runner) progress(start time.Time, done chan struct{}) {
 	tick := time.NewTicker(10 * time.Second)
 	defer tick.Stop()
@@ -158,7 +158,7 @@ func (r *runner) progress(start time.Time, done chan struct{}) {
 	}
 }
 
-// report says how many problems were checked.
+// report prints the number of problems checked.
 func (r *runner) report(start time.Time) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

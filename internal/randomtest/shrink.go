@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// Refused begins the failures of problems that the reference refuses. Shrinking does not make one of another failure.
+// Refused is the prefix of failures of problems that the reference refuses. Shrinking never turns another failure into one of
+// these.
 const Refused = "refused: "
 
-// shrink makes a failing problem smaller as long as it goes on failing, in whatever way.
+// shrink makes a failing problem smaller as long as it fails in any way.
 func shrink(c *child, kind string, p Problem, what string) (Problem, string, error) {
 	for steps := 0; steps < maxShrinks; {
 		smaller := false
@@ -34,10 +35,10 @@ func shrink(c *child, kind string, p Problem, what string) (Problem, string, err
 	return p, what, nil
 }
 
-// maxShrinks bounds the problems that are tried for one failure.
+// maxShrinks limits the problems tried for one failure.
 const maxShrinks = 2000
 
-// Repeat checks the one problem in a file on every level.
+// Repeat checks the problem in a file on every level.
 func Repeat(o Options, file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -46,7 +47,7 @@ func Repeat(o Options, file string) error {
 	return o.checkText(file, string(text))
 }
 
-// CheckOne prints the problem of a number, as it is drawn, and checks it on every level.
+// CheckOne prints the problem with a given number, as drawn, and checks it on every level.
 func CheckOne(o Options, index int) error {
 	if len(o.Kinds) != 1 {
 		return fmt.Errorf("of which kind is problem %d: one is needed", index)

@@ -10,11 +10,11 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 )
 
-// Threads are the core groups of a native machine and the part of the work that each gets. Its text is the parts with commas
-// between them, as "1,1,0,2": four core groups, of which the third gets nothing.
+// Threads are the core groups of a native machine, with the share of the work that each gets. Their text is the list of shares:
+// "1,1,0,2" means four core groups, of which the third gets nothing.
 type Threads []float64
 
-// threadCounts are the numbers of core groups that are drawn.
+// threadCounts are the numbers of core groups to draw from.
 var threadCounts = []int{1, 2, 3, 4, 8, 16}
 
 // RandomThreads draws a number of core groups, and even, uneven or partly empty shares.
@@ -58,7 +58,7 @@ func (t Threads) String() string {
 	return strings.Join(parts, ",")
 }
 
-// Smaller returns simpler threads: fewer, or with even shares.
+// Smaller returns simpler threads: fewer core groups, or even shares.
 func (t Threads) Smaller() []Threads {
 	var list []Threads
 	even := make(Threads, len(t))

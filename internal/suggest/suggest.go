@@ -1,4 +1,5 @@
-// Package suggest finds what a user asks for by name, and where there is no such name the one that was probably meant.
+// Package suggest looks up names that users choose from, and suggests the likely one for an unknown name. A Table is a list of
+// such names with their values.
 package suggest
 
 import (
@@ -6,12 +7,12 @@ import (
 	"strings"
 )
 
-// Unknown is the error for a name that is none of some known ones: `unknown KIND "NAME", did you mean "X"? (KINDS: A, B)`.
+// Unknown returns the error for an unknown name: `unknown KIND "NAME", did you mean "X"? (KINDS: A, B)`.
 func Unknown(kind, name, kinds string, known []string) error {
 	return fmt.Errorf("unknown %s %q%s (%s: %s)", kind, name, DidYouMean(name, known), kinds, strings.Join(known, ", "))
 }
 
-// DidYouMean returns `, did you mean "X"?` for the known name nearest to name, or "" where none is near.
+// DidYouMean returns `, did you mean "X"?` with the known name nearest to name, or "" if none is near.
 func DidYouMean(name string, known []string) string {
 	if best := Nearest(name, known); best != "" {
 		return `, did you mean "` + best + `"?`
@@ -19,8 +20,9 @@ func DidYouMean(name string, known []string) string {
 	return ""
 }
 
-// Nearest returns the one known name that name is short for, or else the one with the smallest edit distance, letter case ignored, if that is at
-// most a third of the name's length (at least 2) and leaves a letter of the name; "" otherwise.
+// Nearest returns the only known name that name abbreviates, or else the one with the smallest edit distance, ignoring case. The
+// distance must be at most a third of the name's length (at least 2) and leave a letter of the name. Nearest returns "" if there
+// is none.
 func Nearest(name string, known []string) string {
 	if whole := shortFor(name, known); len(whole) == 1 {
 		return whole[0]
@@ -35,7 +37,8 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
-// shortFor returns the known names that begin with name word by word: conv_param is short for convolution_param, dma_lat for dma_latency_ns.
+// shortFor returns the known names that begin with name word by word: conv_param abbreviates convolution_param, dma_lat
+// dma_latency_ns.
 func shortFor(name string, known []string) (whole []string) {
 	if len(name) < 3 {
 		return nil

@@ -1,8 +1,8 @@
 package suggest
 
-// Table is what users choose from by name.
+// Table is a list of values that users choose from by name.
 type Table[T any] struct {
-	Kind, Kinds string // what an entry is called, and several
+	Kind, Kinds string // the noun for an entry, singular and plural
 	Name        func(T) string
 	Entries     []T
 }

@@ -1,7 +1,7 @@
-// Package words carries integers in messages of float32, which is all that a transport sends.
+// Package words stores integers in messages of float32 values, the only messages that a transport sends.
 package words
 
-// Len is how many values hold a uint64: 16 bits each, which a float32 has exactly.
+// Len is the number of values that hold a uint64. Each holds 16 bits, which a float32 represents exactly.
 const Len = 64 / bits
 
 const bits = 16
@@ -13,7 +13,7 @@ func Put(values []float32, x uint64) {
 	}
 }
 
-// Get returns what Put has written.
+// Get returns the integer written by Put.
 func Get(values []float32) uint64 {
 	var x uint64
 	for i := range Len {

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// blobKey names a weight.
+// blobKey identifies a weight: its layer and its index there.
 type blobKey struct {
 	layer string
 	index int
@@ -20,7 +20,7 @@ type blobKey struct {
 
 func (k blobKey) String() string { return fmt.Sprintf("blob %d of %q", k.index, k.layer) }
 
-// stored is a blob of a file.
+// stored is a blob in a file.
 type stored struct {
 	shape  []int64
 	values []float64
@@ -37,7 +37,7 @@ func readBlob(p *caffepb.BlobProto) stored {
 	return b
 }
 
-// readWeights reads a caffemodel by protobuf's own library, in the present form or with layers as they were before.
+// readWeights reads a caffemodel, with current or V1 layers, by protobuf's own library.
 func readWeights(path string) (map[blobKey]stored, error) {
 	p := &caffepb.NetParameter{}
 	if err := readMessage(path, p); err != nil {
@@ -98,7 +98,7 @@ func (e *Expected) judgeSnapshot(dir, path string) error {
 	}
 	file := filepath.Join(dir, "expected.caffemodel")
 	if _, err := os.Stat(file); os.IsNotExist(err) {
-		return nil // it need only be there
+		return nil // the file only has to exist
 	}
 	want, err := readWeights(file)
 	if err != nil {
@@ -164,7 +164,7 @@ func (e *Expected) judgeState(expected, path string) error {
 	return nil
 }
 
-// judgeHDF5 reads with package hdf5, whose tests hold it against h5dump.
+// judgeHDF5 reads with package hdf5, whose own tests compare it with h5dump.
 func (e *Expected) judgeHDF5(path string) error {
 	for name, want := range e.HDF5Datasets {
 		w := stored{}

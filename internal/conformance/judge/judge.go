@@ -1,5 +1,5 @@
-// Package judge runs a program on a conformance case and says where it leaves something else than expected.json, and the files beside it,
-// have. [Run] does all of it. A value v agrees with an expected value e if |v-e| <= atol + rtol*|e|.
+// Package judge runs a program on a conformance case and reports deviations from expected.json and from the files beside it.
+// [Run] does all of it. A value v agrees with an expected value e if |v-e| <= atol + rtol*|e|.
 package judge
 
 import (
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Expected is expected.json. Fields that a case does not have are not judged.
+// Expected is the content of expected.json. Missing fields are not checked.
 type Expected struct {
 	Kind, Category, Note string
 	Cmds                 [][]string
@@ -25,22 +25,22 @@ type Expected struct {
 	TestLoss     []float64                     `json:"test_loss"`
 	TrainOut     map[string][]float64          `json:"train_out"`
 	TestOut      map[string][]float64          `json:"test_out"`
-	Outputs      map[string][]float64          // of the test command's batches
-	Loss         *float64                      // of the test command
-	Match, Words []string                      // patterns, all in the output; words, one of them in an error's message
-	Files        []string                      // that must be there
-	Snapshot     string                        // like expected.caffemodel
-	SolverState  string                        // like expected.solverstate
-	Checks       []blobCheck                   // of the snapshot's weights
-	RepeatEqual  bool                          `json:"repeat_equal"` // again the same snapshot
+	Outputs      map[string][]float64          // outputs of the test command's batches
+	Loss         *float64                      // loss of the test command
+	Match, Words []string                      // Match: patterns that must all occur in the output; Words: one must occur in the error message
+	Files        []string                      // files that must exist
+	Snapshot     string                        // must agree with expected.caffemodel
+	SolverState  string                        // must agree with expected.solverstate
+	Checks       []blobCheck                   // checks of the snapshot's weights
+	RepeatEqual  bool                          `json:"repeat_equal"` // a second run gives the same snapshot
 	HDF5File     string                        `json:"hdf5_file"`
 	HDF5Datasets map[string][2]json.RawMessage `json:"hdf5_datasets"` // shape and values
 }
 
-// limit of a command's time; what hangs fails.
+// limit is the time limit of a command. A command that exceeds it fails.
 const limit = time.Minute
 
-// Run judges one case. work is an empty folder, in which the commands are run.
+// Run judges one case. It runs the commands in work, an empty folder.
 func Run(binary, dir, work string) error {
 	text, err := os.ReadFile(filepath.Join(dir, "expected.json"))
 	if err != nil {
@@ -48,7 +48,7 @@ func Run(binary, dir, work string) error {
 	}
 	e := &Expected{}
 	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields() // an expectation that nothing judges
+	d.DisallowUnknownFields() // every expectation must be one that judge checks
 	if err := d.Decode(e); err != nil {
 		return fmt.Errorf("%s/expected.json: %w", dir, err)
 	}
@@ -72,7 +72,7 @@ func Run(binary, dir, work string) error {
 	return e.judge(binary, dir, work, output)
 }
 
-// copyCase copies a case without what is expected of it.
+// copyCase copies a case without its expected results.
 func copyCase(dir, work string) error {
 	if err := os.CopyFS(work, os.DirFS(dir)); err != nil {
 		return err
@@ -99,7 +99,7 @@ func command(binary string, args []string, work string) (string, error) {
 	return string(out), err
 }
 
-// judgeError wants a failure with a message, and no trace of a crash.
+// judgeError expects a failure with a message and without signs of a crash.
 func (e *Expected) judgeError(output string, err error) error {
 	if err == nil {
 		return fmt.Errorf("exit status 0, an error was expected")
@@ -121,7 +121,7 @@ var (
 	namesError = regexp.MustCompile(`(?i)\b(error|fatal|failed)\b`)
 )
 
-// errorLines are what an output says beside its log, or in the log of an error.
+// errorLines returns the lines outside the log, and the log lines of an error.
 func errorLines(output string) string {
 	var lines []string
 	for line := range strings.Lines(output) {

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// printed is what a log says.
+// printed holds the values found in a log.
 type printed struct {
 	losses, rates              [][2]float64
 	trainOut, testOut, outputs map[string][]float64
 	testLosses, loss           []float64
 }
 
-// Lines of the log, as Caffe has them.
+// Log lines in Caffe's format.
 var (
 	lossLine     = regexp.MustCompile(`Iteration (\d+)(?: \([^)]*\))?, loss = (\S+)`)
 	rateLine     = regexp.MustCompile(`Iteration (\d+), lr = (\S+)`)
@@ -103,7 +103,7 @@ func (e *Expected) judgeLog(output string) error {
 		t.outputs("test net outputs", got.testOut, e.TestOut), t.outputs("train net outputs", got.trainOut, e.TrainOut))
 }
 
-// pairs compares lines that have an iteration; nil expects nothing.
+// pairs compares the values of lines with an iteration. It skips the comparison if want is nil.
 func (t tolerance) pairs(what string, got, want [][2]float64) error {
 	if want == nil {
 		return nil
@@ -119,7 +119,7 @@ func (t tolerance) pairs(what string, got, want [][2]float64) error {
 	return nil
 }
 
-// outputs compares all blobs by name; nil expects nothing.
+// outputs compares all outputs by name. It skips the comparison if want is nil.
 func (t tolerance) outputs(what string, got, want map[string][]float64) error {
 	if want == nil {
 		return nil

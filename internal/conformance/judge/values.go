@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// tolerance says how far values may lie apart.
+// tolerance is the permitted difference between values.
 type tolerance struct{ relative, absolute float64 }
 
 func (e *Expected) tolerance() tolerance {
@@ -39,15 +39,15 @@ func (t tolerance) list(what string, got, want []float64) error {
 	return nil
 }
 
-// step compares how far values moved from where they began: a wrong gradient must not hide behind large values. They may be off by 2 % of
-// the largest change, and more where a case's tolerance is wide.
+// step compares the changes of values since the start of training, so that a wrong gradient cannot hide behind large values. A
+// change may differ by 2 % of the largest change, or more if the case's tolerance is wide.
 func (t tolerance) step(what string, from, got, want []float64) error {
 	moved, large := 0.0, 0.0
 	for i, w := range want {
 		moved, large = max(moved, math.Abs(w-from[i])), max(large, math.Abs(w))
 	}
 	if math.IsNaN(moved) || math.IsInf(moved, 0) {
-		return nil // list has compared these
+		return nil // list has already compared these
 	}
 	off := max(0.02*moved, 4e-6*large, 1e-7) * max(1, t.relative/1e-3)
 	for i, w := range want {
@@ -58,14 +58,14 @@ func (t tolerance) step(what string, from, got, want []float64) error {
 	return nil
 }
 
-// blobCheck is what the values of a weight must be, or their statistics.
+// blobCheck is the expectation for a weight: its values or their statistics.
 type blobCheck struct {
 	Layer   string
 	Blob    int
 	Shape   []int64
 	Values  []float64
-	Stats   map[string][2]float64 // bounds
-	UnitSum *float64              `json:"unit_sum"` // of all values that lead to one output
+	Stats   map[string][2]float64 // lower and upper bounds
+	UnitSum *float64              `json:"unit_sum"` // expected sum of the weights of each output
 }
 
 func (c *blobCheck) judge(blobs map[blobKey]stored) error {
@@ -117,7 +117,7 @@ func statistics(values []float64) map[string]float64 {
 	return map[string]float64{"n": n, "mean": sum / n, "std": math.Sqrt(squares / n), "min": slices.Min(values), "max": slices.Max(values), "zero": zeros / n}
 }
 
-// trim drops leading dimensions of 1: old and new forms of a blob differ in them.
+// trim drops leading dimensions of 1, in which old and new forms of a blob differ.
 func trim(shape []int64) []int64 {
 	for len(shape) > 0 && shape[0] == 1 {
 		shape = shape[1:]

@@ -6,33 +6,35 @@ import (
 	"math/rand/v2"
 )
 
-// lanes is the number of channels that lie side by side where an array lies in blocks.
+// lanes is the number of channels in a block, for arrays in blocked layout.
 const lanes = 16
 
-// guard is how many values stand before and behind an array, and guardBits what they are: a NaN that no arithmetic makes.
+// guard is the number of guard values before and after an array; guardBits is their bit pattern, a NaN that no arithmetic
+// produces.
 const (
 	guard     = 64
 	guardBits = 0x7fa5dead
 )
 
-// array is one that a kernel reads or writes, between guards. Start, want and allowed have the order of planes even if it lies in blocks.
+// array is an argument of a kernel, surrounded by guard values. start, want and allowed are in plane order, even if the data are
+// in blocked layout.
 type array struct {
 	name    string
 	n       int
-	start   []float32           // what it holds before a run; nil: NaN
-	written bool                // by the kernel, else it must stay as it is
-	plane   int                 // of values of a channel, if it lies in blocks, else 0
-	open    bool                // its bits are nobody's business, such as packed places
-	pixels  int                 // of a plane, some of which alone are there
-	front   func(pixel int) int // where in its plane they stand, -1 for those that are not there; nil: all are
+	start   []float32           // contents before a run; nil: NaN
+	written bool                // the kernel writes it; otherwise it must not change
+	plane   int                 // blocked layout: values in a plane; planar layout: 0
+	open    bool                // its bits are not compared, for example packed places
+	pixels  int                 // pixels in a plane, if only some of them are stored
+	front   func(pixel int) int // index of a pixel in its plane's storage, -1 if it is not stored; nil: all are stored
 
-	want, allowed []float64 // nil: not known
-	data          []float32 // what the kernel gets
+	want, allowed []float64 // expected values and tolerances; nil: unknown
+	data          []float32 // the kernel's argument
 	whole         []float32
-	before        []float32 // as data, at the start of a run
+	before        []float32 // copy of data at the start of a run
 }
 
-// reset brings an array to its start, beside the beginning of a cache line by shift values.
+// reset sets an array to its start values, shift values away from a cache line boundary.
 func (a *array) reset(shift int) {
 	if a.whole == nil {
 		a.whole = make([]float32, 2*guard+shift+a.n)
@@ -55,7 +57,7 @@ func (a *array) reset(shift int) {
 	copy(a.data, a.before)
 }
 
-// intact reports what a kernel must not have written.
+// intact reports writes to guards and to arrays that must not change.
 func (a *array) intact(shift int) error {
 	at := guard + shift
 	for i, v := range a.whole {
@@ -75,7 +77,7 @@ func same(a, b float32) bool {
 	return math.Float32bits(a) == math.Float32bits(b) || a != a && b != b
 }
 
-// place is where value i of the order of planes stands, -1 if it is not there.
+// place returns the index in data of value i in plane order, -1 if it is not stored.
 func (a *array) place(i int) int {
 	if a.front != nil {
 		at := a.front(i % a.pixels)
@@ -91,7 +93,7 @@ func (a *array) place(i int) int {
 	return (channel/lanes*a.plane+pixel)*lanes + channel%lanes
 }
 
-// lie brings values of planes to where they stand, among NaN.
+// lie returns values in plane order rearranged as in data, with NaN elsewhere.
 func (a *array) lie(v []float32) []float32 {
 	if a.plane == 0 && a.front == nil {
 		return v
@@ -106,7 +108,7 @@ func (a *array) lie(v []float32) []float32 {
 	return to
 }
 
-// compare holds the results against the reference.
+// compare compares the results with the reference.
 func (a *array) compare() error {
 	for i, want := range a.want {
 		at := a.place(i)
@@ -122,8 +124,8 @@ func (a *array) compare() error {
 	return nil
 }
 
-// values draws n of a kind: ordinary ones in [-1, 1); coarse ones, multiples of 1/4, of which sums and products are exact and many are
-// equal; or ones that mostly are 0. Special ones are coarse; the caller puts others among them.
+// values draws n values of a kind: ordinary ones in [-1, 1); coarse ones, multiples of 1/4, with exact sums and products and many
+// equal values; or mostly zeros. Special values are coarse; the caller inserts infinities and the like.
 func values(r *rand.Rand, kind string, n int) []float32 {
 	v := make([]float32, n)
 	for i := range v {
@@ -144,33 +146,34 @@ func values(r *rand.Rand, kind string, n int) []float32 {
 // exact reports whether sums of products of two values of a kind are exact.
 func exact(kind string) bool { return kind == "coarse" || kind == "special" }
 
-// sums are sums of products in float64, and what results may differ from them.
+// sums are sums of products in float64, with what their tolerances depend on.
 type sums struct {
 	value, size []float64
-	terms       []int // of each
+	terms       []int // number of terms in each sum
 }
 
 func newSums(n int) sums {
 	return sums{make([]float64, n), make([]float64, n), make([]int, n)}
 }
 
-// startAt begins sums with values.
+// startAt sets the initial values of sums.
 func (s *sums) startAt(v []float32) {
 	for i, x := range v {
 		s.value[i], s.size[i] = float64(x), math.Abs(float64(x))
 	}
 }
 
-// unit is half a unit in the last place of a float32.
+// unit is half a unit in the last place of a float32 at 1.
 const unit = 1.0 / (1 << 24)
 
-// rounding is the tolerance of a sum of n terms whose sizes add up to size. Roundings go up as often as down but for terms that are alike, so
-// that their sum grows with the root of n; a term that is left out is more than that up to some ten thousand terms.
+// rounding is the tolerance of a sum of n terms, whose absolute values add up to size. Rounding errors are random in sign, except
+// for similar terms, so their sum grows with the square root of n. A missing term exceeds the tolerance for n up to some ten
+// thousand.
 func rounding(n int, size float64) float64 {
 	return unit * (8 + 8*math.Sqrt(float64(n))) * size
 }
 
-// allowed is the tolerance of each sum; 0 if values are exact.
+// allowed returns the tolerance of each sum; 0 if values are exact.
 func (s *sums) allowed(exact bool) []float64 {
 	list := make([]float64, len(s.value))
 	if !exact {

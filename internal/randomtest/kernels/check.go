@@ -9,24 +9,24 @@ import (
 	"github.com/swcaffe/swcaffe/internal/randomtest"
 )
 
-// job is what a problem runs.
+// job holds the arrays of a problem, the kernel to run and the expected results.
 type job struct {
 	arrays []*array
-	// invalid: making the kernel must be an error.
+	// invalid: making the kernel must return an error.
 	invalid bool
-	// build makes the kernel on a machine, and returns what runs it. A kernel that a machine has not is nil.
+	// build makes the kernel on a machine, and returns its run. It returns nil if the machine has no such kernel.
 	build func(m *cpe.Machine) (*run, error)
-	// judge, if not nil, says after the first run what the reference says of it, beside what arrays expect.
+	// judge, if not nil, makes further comparisons with the reference after the first run, beside those of the arrays.
 	judge func() error
 }
 
 // run runs a kernel on the job's arrays.
 type run struct {
 	do      func() error
-	scratch int // values that it takes when it is lent some
+	scratch int // number of scratch values, if scratch is lent
 }
 
-// check runs a job.
+// check runs a job on all machines and compares.
 func (j *job) check(c *common) error {
 	if !c.native() {
 		return j.checkModel(c)
@@ -52,10 +52,10 @@ func (j *job) check(c *common) error {
 	return nil
 }
 
-// errNoError is the failure of an invalid problem that a kernel is made for.
+// errNoError is the failure of an invalid problem whose kernel was made without an error.
 var errNoError = errors.New("the shape is invalid, and no error says so")
 
-// make builds the kernel; it is nil where there is none to run.
+// make builds the kernel. It returns nil if there is none.
 func (j *job) make(m *cpe.Machine) (*run, error) {
 	k, err := j.build(m)
 	switch {
@@ -67,7 +67,8 @@ func (j *job) make(m *cpe.Machine) (*run, error) {
 	return k, err
 }
 
-// runOn runs a job on a native machine, twice if again is set, and returns what arrays then hold. judged says to ask the reference.
+// runOn runs a job on a native machine, twice if again is set, and returns the contents of the arrays. judged: compare with the
+// reference.
 func (j *job) runOn(m *cpe.Machine, c *common, judged, again bool) ([][]float32, error) {
 	k, err := j.make(m)
 	if err != nil || k == nil {
@@ -90,7 +91,7 @@ func (j *job) runOn(m *cpe.Machine, c *common, judged, again bool) ([][]float32,
 	return got, nil
 }
 
-// runOnce runs a kernel with arrays and scratch as they should be before.
+// runOnce sets up the arrays and the scratch, and runs a kernel once.
 func (j *job) runOnce(m *cpe.Machine, k *run, c *common) ([][]float32, error) {
 	j.reset(c.Shift)
 	scratch := &array{name: "scratch that was lent", n: k.scratch, written: true}
@@ -125,7 +126,7 @@ func (j *job) reset(shift int) {
 	}
 }
 
-// compare asks the reference.
+// compare compares the results with the reference.
 func (j *job) compare() error {
 	for _, a := range j.arrays {
 		if err := a.compare(); err != nil {
@@ -138,7 +139,7 @@ func (j *job) compare() error {
 	return nil
 }
 
-// sameAs compares bits.
+// sameAs compares two sets of results bit by bit.
 func (j *job) sameAs(want, got [][]float32) error {
 	if (want == nil) != (got == nil) {
 		return errors.New("there is a kernel for some threads and none for others")
@@ -157,7 +158,7 @@ func (j *job) sameAs(want, got [][]float32) error {
 	return nil
 }
 
-// checkModel runs a job on a modelled machine that moves values, and on one that does not, and compares the ledgers.
+// checkModel runs a job on a modelled machine that computes values and on one that only counts costs, and compares the ledgers.
 func (j *job) checkModel(c *common) error {
 	var ledgers [2]cpe.Ledger
 	var errs [2]error
@@ -180,13 +181,14 @@ func (j *job) checkModel(c *common) error {
 	return nil
 }
 
-// isLDM reports whether an error says that a tile does not fit a CPE's memory, which is what kernels that cut nothing say of large shapes.
+// isLDM reports whether an error means that a tile does not fit into a CPE's LDM. Kernels without tiling return it for large
+// shapes.
 func isLDM(err error) bool {
 	var ldm *cpe.LDMError
 	return errors.As(err, &ldm)
 }
 
-// untouched reports values that were written where only costs count.
+// untouched reports arrays that were written by a machine that only counts costs.
 func (j *job) untouched() error {
 	for _, a := range j.arrays {
 		for i, v := range a.data {
@@ -198,7 +200,7 @@ func (j *job) untouched() error {
 	return nil
 }
 
-// runModel runs a job on a modelled machine, twice where it moves values.
+// runModel runs a job on a modelled machine, twice if the machine computes values.
 func (j *job) runModel(m *cpe.Machine, c *common) (cpe.Ledger, error) {
 	k, err := j.make(m)
 	if err != nil || k == nil {

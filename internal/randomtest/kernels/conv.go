@@ -9,8 +9,9 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// convForm is a convolution and what is called: Forward, ForwardReLU, ForwardFinish, WeightGradTo, InputGrad, InputGradWhere,
-// AddInputGrad, Grads, or Pooled's Forward and Grads. Where a convolution has not what is called it does the plain one, as layers do.
+// convForm is a convolution and the method to call: Forward, ForwardReLU, ForwardFinish, WeightGradTo, InputGrad, InputGradWhere,
+// AddInputGrad, Grads, or Pooled's Forward and Grads. If a convolution does not support the method, the plain one is called, as
+// in layers.
 type convForm struct {
 	N                             int   `least:"1"`
 	C, Out                        int   `least:"1"`
@@ -21,8 +22,8 @@ type convForm struct {
 	Strategy                      string `of:"auto,explicit,implicit,winograd2,winograd4,winograd5,winograd"`
 	Entry                         string `of:"forward,relu,finish,weights,weightsto,input,where,addinput,grads,pooled"`
 	Bias, Add                     bool
-	InBlocks, OutBlocks           bool // if the convolution can do with that
-	Thin                          bool // if strides leave pixels out
+	InBlocks, OutBlocks           bool // use blocked layouts if the convolution supports them
+	Thin                          bool // store only the pixels at the strides
 	ForShape                      bool // planned for another shape first
 	PoolK, PoolS                  int  `least:"1"`
 	PoolP                         int
@@ -30,7 +31,7 @@ type convForm struct {
 	common
 }
 
-// axes are the ways to have one axis less.
+// axes returns the ways to remove one axis.
 func (c *convForm) axes() (list []func(form)) {
 	for i := range c.In {
 		list = append(list, func(s form) {
@@ -43,7 +44,7 @@ func (c *convForm) axes() (list []func(form)) {
 	return list
 }
 
-// tidy is false for shapes that are not even invalid ones: without axes, or with lists of different lengths.
+// tidy is false for malformed problems: without axes, or with lists of different lengths. (Invalid shapes are well-formed.)
 func (c *convForm) tidy() bool {
 	n := len(c.In)
 	return n > 0 && len(c.Kernel) == n && len(c.Stride) == n && len(c.Pad) == n && len(c.Dilation) == n
@@ -53,7 +54,7 @@ func (c *convForm) shape() shape.Conv {
 	return shape.Conv{N: c.N, C: c.C, Out: c.Out, Group: c.Group, In: c.In, Kernel: c.Kernel, Stride: c.Stride, Pad: c.Pad, Dilation: c.Dilation}
 }
 
-// results are the extents of the results' planes; ok is false for an invalid shape.
+// results returns the extents of the result planes; ok is false for an invalid shape.
 func (c *convForm) results() (out []int, ok bool) {
 	if c.N < 0 || c.C < 1 || c.Out < 1 || c.Group < 1 || c.C%c.Group != 0 || c.Out%c.Group != 0 {
 		return nil, false
@@ -85,7 +86,7 @@ func volume(extents []int) int {
 	return n
 }
 
-// plan makes the convolution as the problem has it, and says how images and results lie.
+// plan makes the convolution of the problem, and reports whether images and results are in blocked layout.
 func (c *convForm) plan(m *cpe.Machine) (k *conv.Conv, in, out bool, err error) {
 	st, err := shape.ParseStrategy(c.Strategy)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// drawConv draws a convolution of one of the families that there are kernels for, or any.
+// drawConv draws a convolution, of a shape family with specialised kernels or of any shape.
 func drawConv(r *rand.Rand) form {
 	c := &convForm{common: drawCommon(r, 0.06), N: pick(r, 1, 1, 2, 3, 5, extent(r, 40)), Group: 1}
 	c.Strategy = pick(r, "auto", "auto", "explicit", "implicit", "implicit", "winograd", "winograd2", "winograd4", "winograd5")
@@ -35,7 +35,7 @@ func drawConv(r *rand.Rand) form {
 	return c
 }
 
-// family makes a shape one of a family.
+// family changes a shape to one of a random family.
 func (c *convForm) family(r *rand.Rand) {
 	all := func(v []int, n int) {
 		for i := range v {
@@ -43,12 +43,12 @@ func (c *convForm) family(r *rand.Rand) {
 		}
 	}
 	switch r.IntN(12) {
-	case 0, 1: // Winograd's
+	case 0, 1: // Winograd
 		all(c.Kernel, pick(r, 3, 3, 3, 5))
 		all(c.Stride, 1)
 		all(c.Dilation, pick(r, 1, 1, 1, 1, 2))
 		all(c.Pad, pick(r, 0, 1, 1, 2))
-	case 2, 3: // pointwise, with strides or without
+	case 2, 3: // pointwise, with or without strides
 		all(c.Kernel, 1)
 		all(c.Pad, 0)
 		if r.IntN(2) == 0 {
@@ -60,7 +60,7 @@ func (c *convForm) family(r *rand.Rand) {
 		if r.IntN(2) == 0 {
 			all(c.Stride, 1)
 		}
-	case 5: // kernels as large as images
+	case 5: // kernels as large as the images
 		copy(c.Kernel, c.In)
 		all(c.Pad, 0)
 		all(c.Dilation, 1)
@@ -73,15 +73,15 @@ func (c *convForm) family(r *rand.Rand) {
 	case 8: // groups
 		c.Group = pick(r, 2, 3, 4, 8)
 		c.C, c.Out = c.Group*extent(r, 40), c.Group*extent(r, 40)
-	case 9: // strided ones that fold or have phases
+	case 9: // strided, for folding or phases
 		all(c.Kernel, pick(r, 2, 3, 4, 5, 5, 6, 7))
 		all(c.Stride, 2+r.IntN(2))
 		all(c.Dilation, 1)
 	}
 }
 
-// fused makes a shape one whose directions are computed together: batches of small images by Winograd's strategies, and few channels
-// with pooling. It returns how many products are enough for that.
+// fused changes a shape to one for which Grads computes both gradients together: batches of small images for the Winograd
+// strategies, or few channels with pooling. It returns a sufficient bound on products.
 func (c *convForm) fused(r *rand.Rand) int {
 	n := 4 + r.IntN(6)
 	c.In, c.Stride, c.Dilation, c.Group = []int{n, max(3, n-2+r.IntN(4))}, []int{1, 1}, []int{1, 1}, 1
@@ -93,7 +93,7 @@ func (c *convForm) fused(r *rand.Rand) int {
 		c.Entry = pick(r, "grads", "grads", "pooled", "where", "weightsto", "forward")
 		return 8_000_000
 	}
-	if r.IntN(4) == 0 { // sums over more tiles than are mapped at once
+	if r.IntN(4) == 0 { // sums over more tiles than a kernel transforms at once
 		c.N, c.C, c.Out, c.In = 4+r.IntN(4), 1+r.IntN(4), 1+r.IntN(4), []int{40 + r.IntN(20), 40 + r.IntN(20)}
 		c.Strategy, c.Entry = pick(r, "winograd2", "winograd2", "winograd4"), pick(r, "weights", "weightsto")
 		return 3_000_000
@@ -106,7 +106,7 @@ func (c *convForm) fused(r *rand.Rand) int {
 	return 1_000_000
 }
 
-// options draws what is called, and how arrays lie.
+// options draws the method to call and the layouts.
 func (c *convForm) options(r *rand.Rand) {
 	c.Entry = pick(r, "forward", "forward", "relu", "finish", "weights", "weightsto", "weightsto", "input", "input", "where", "addinput", "grads", "pooled")
 	if !c.native() {
@@ -122,7 +122,7 @@ func (c *convForm) options(r *rand.Rand) {
 	c.PoolFloor, c.PoolReLU, c.PoolPack = r.IntN(3) == 0, r.IntN(2) == 0, r.IntN(2) == 0
 }
 
-// bound makes a shape smaller until it has no more than so many products. Most images that kernels are too large for get padding.
+// bound shrinks a shape until it needs at most this many products. Most images smaller than their kernels get padding.
 func (c *convForm) bound(most int) {
 	for i, n := range c.In {
 		if lack := c.Dilation[i]*(c.Kernel[i]-1) + 1 - n; lack > 2*c.Pad[i] && !slices.Equal(c.Kernel, c.In) {
@@ -141,7 +141,7 @@ func (c *convForm) bound(most int) {
 	}
 }
 
-// halve halves what is largest: images' extents, channels, or images.
+// halve halves the largest of the images' extents, channels, and number of images.
 func (c *convForm) halve() {
 	side := slices.Index(c.In, slices.Max(c.In))
 	covers := slices.Equal(c.Kernel, c.In)
@@ -176,7 +176,7 @@ func (c *convForm) halve() {
 	}
 }
 
-// spoil makes a shape invalid, as a rule.
+// spoil usually makes a shape invalid.
 func (c *convForm) spoil(r *rand.Rand) {
 	i := r.IntN(len(c.In))
 	switch r.IntN(7) {

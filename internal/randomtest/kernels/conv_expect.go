@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// forward expects results, of which finish makes others, as it does of image and channel's.
+// forward sets the expected results; finish is the function that the kernel applies to each result of a channel.
 func (j *convJob) forward(st shape.Strategy, finish func(channel int, v float64) float64) {
 	s := newSums(j.y.n)
 	if j.Bias {
@@ -25,7 +25,7 @@ func (j *convJob) forward(st shape.Strategy, finish func(channel int, v float64)
 	j.y.want, j.y.written = s.value, true
 }
 
-// finish is a Finish that scales and adds by channel, exactly where values are coarse.
+// finish returns a run with a Finish that scales and shifts by channel, exactly if values are coarse.
 func (j *convJob) finish(k *conv.Conv, st shape.Strategy) *run {
 	j.forward(st, func(channel int, v float64) float64 { return 2*v + float64(channel) })
 	for i := range j.y.allowed {
@@ -41,7 +41,7 @@ func (j *convJob) finish(k *conv.Conv, st shape.Strategy) *run {
 	return &run{func() error { return k.ForwardFinish(j.x.data, j.w.data, j.biases(), j.y.data, finish) }, k.Scratch(shape.Forward)}
 }
 
-// weights expects the weights' gradient, or what it is added to, and the biases'.
+// weights sets the expected gradient of the weights, added to earlier values if add is set, and of the biases.
 func (j *convJob) weights(st shape.Strategy, add, biases bool) {
 	s := newSums(j.dw.n)
 	if j.adds(j.dw, add); add {
@@ -66,7 +66,7 @@ func (j *convJob) weights(st shape.Strategy, add, biases bool) {
 	j.db.want, j.db.allowed = b.value, b.allow(st, exact(j.Values), []float32{1}, dy, j.N*j.ref.plane)
 }
 
-// input expects the images' gradient, or what it is added to; where says to pass it where above is above 0.
+// input sets the expected gradient of the images, added to earlier values if add is set. where: only where `above` is positive.
 func (j *convJob) input(st shape.Strategy, add, where bool) {
 	s := newSums(j.dx.n)
 	if j.adds(j.dx, add); add {
@@ -84,7 +84,7 @@ func (j *convJob) input(st shape.Strategy, add, where bool) {
 	j.dx.want, j.dx.written = s.value, true
 }
 
-// both expects both gradients, as Grads computes them.
+// both sets both expected gradients, for Grads.
 func (j *convJob) both(k *conv.Conv, st shape.Strategy) *run {
 	where, biases := j.Thin && k.RectifiesInputGrad(), j.Bias && k.SumsBias()
 	j.weights(st, j.Add, biases)

@@ -11,9 +11,9 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// pooledJob is a convolution together with the pooling of its results, and the gradients of both. Which results are maxima depends on
-// the last bits of results, so that the reference pools those of the convolution alone, which other problems compare, and expects outputs
-// to have their bits.
+// pooledJob is a convolution fused with the pooling of its results, and the gradients of both. The positions of maxima depend on
+// the last bits of results. So the reference pools the results of the unfused convolution (other problems check these), and
+// expects outputs with the same bits.
 func (j *convJob) pooledJob(r *rand.Rand) *job {
 	height, width := j.out[0], j.out[len(j.out)-1]
 	if len(j.out) == 1 {
@@ -41,7 +41,7 @@ func (j *convJob) pooledJob(r *rand.Rand) *job {
 	return all
 }
 
-// buildPooled makes the convolution alone and that with its pooling, as far as there is one.
+// buildPooled makes the unfused convolution and, where it exists, the one fused with pooling.
 func (j *convJob) buildPooled(m *cpe.Machine) (plain *conv.Conv, k *run, err error) {
 	st, err := shape.ParseStrategy(j.Strategy)
 	if err != nil {
@@ -86,7 +86,7 @@ func (j *convJob) buildPooled(m *cpe.Machine) (plain *conv.Conv, k *run, err err
 	}, max(forward, grads)}, nil
 }
 
-// judgePooled pools the results of the convolution alone.
+// judgePooled pools the results of the unfused convolution and compares.
 func (j *convJob) judgePooled(plain *conv.Conv) error {
 	if plain == nil {
 		return nil
@@ -129,8 +129,8 @@ func (j *convJob) judgePooled(plain *conv.Conv) error {
 	return nil
 }
 
-// untaken allows the biases' gradient the rounding of outputs that took no result, too: a kernel may add up all outputs' gradients, and
-// then take away theirs.
+// untaken widens the tolerance of the biases' gradient by the rounding of a sum over all outputs. A kernel may add the gradients of
+// all outputs, and then subtract those of outputs whose window has no maximum.
 func (j *convJob) untaken() {
 	if !j.Bias || exact(j.Values) {
 		return

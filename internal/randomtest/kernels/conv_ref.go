@@ -6,10 +6,10 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// meeting is an output position, an offset in the kernel and the input position that they meet.
+// meeting is one product of a convolution: the positions in the result, in the kernel and in the input.
 type meeting struct{ result, offset, input int32 }
 
-// meetings lists all that lie inside the image.
+// meetings lists all products whose input position lies inside the image.
 func (c *convForm) meetings(out []int) (list []meeting) {
 	position, offset := make([]int, len(out)), make([]int, len(out))
 	for p := range volume(out) {
@@ -30,7 +30,7 @@ func (c *convForm) meetings(out []int) (list []meeting) {
 	return list
 }
 
-// unravel writes the indices of place i of an array of some extents.
+// unravel converts a linear index to indices on the axes.
 func unravel(to []int, i int, extents []int) {
 	for axis := len(extents) - 1; axis >= 0; axis-- {
 		to[axis] = i % extents[axis]
@@ -42,11 +42,11 @@ func unravel(to []int, i int, extents []int) {
 type convolution struct {
 	*convForm
 	met                  []meeting
-	image, plane, kernel int       // values of a channel's image, its results and a kernel
-	sizes                []float32 // of the terms that the results' gradient was added up of, if it was
+	image, plane, kernel int       // values in a channel's image, in its results and in a kernel
+	sizes                []float32 // for a gradient of results that is itself a sum: the sum of its terms' absolute values; else nil
 }
 
-// sizesOf are the sizes of the results' gradient y.
+// sizesOf returns the magnitudes of y, the gradient of the results.
 func (c *convolution) sizesOf(y []float32) []float32 {
 	if c.sizes != nil {
 		return c.sizes
@@ -54,7 +54,7 @@ func (c *convolution) sizesOf(y []float32) []float32 {
 	return y
 }
 
-// planes visits the planes of image, results and kernel that belong together.
+// planes visits the corresponding planes of image, results and kernel.
 func (c *convolution) planes(visit func(image, plane, weights int)) {
 	in, out := c.C/c.Group, c.Out/c.Group
 	for n := range c.N {
@@ -66,7 +66,7 @@ func (c *convolution) planes(visit func(image, plane, weights int)) {
 	}
 }
 
-// add adds the products of two arrays' values to those sums that they meet.
+// add adds the products of two of the arrays x, w, y to the sums of the third.
 func (c *convolution) add(s sums, d shape.Direction, x, w, y []float32) {
 	size := c.sizesOf(y)
 	c.planes(func(image, plane, weights int) {
@@ -90,12 +90,12 @@ func (c *convolution) add(s sums, d shape.Direction, x, w, y []float32) {
 	})
 }
 
-// winogradParts are the tolerances of Winograd's convolutions, as parts of the square root of the number of terms, for values of unit
-// variance: those that package kernel's tests hold it to.
+// winogradParts are the tolerances of Winograd convolutions for values of unit variance, divided by the square root of the number
+// of terms. They are the same as in the tests of package kernel.
 var winogradParts = map[shape.Strategy]float64{shape.Winograd2: 2e-5, shape.Winograd4: 2e-4, shape.Winograd5: 2e-4}
 
-// allow returns what sums of a direction may differ: those of a strategy of Winograd's depend on all values nearby, and so on the
-// largest terms there can be, a and b being the arrays that are multiplied, and terms the number of products of a sum.
+// allow returns the tolerances of a direction's sums. A Winograd sum depends on all neighbouring values, so its tolerance depends
+// on the largest possible terms. a and b are the multiplied arrays, terms is the number of products in a sum.
 func (s *sums) allow(st shape.Strategy, exact bool, a, b []float32, terms int) []float64 {
 	part, ok := winogradParts[st]
 	list := s.allowed(exact && !ok)
@@ -109,7 +109,7 @@ func (s *sums) allow(st shape.Strategy, exact bool, a, b []float32, terms int) [
 	return list
 }
 
-// largest is the largest of the values' sizes.
+// largest returns the largest absolute value.
 func largest(v []float32) float64 {
 	most := 0.0
 	for _, x := range v {

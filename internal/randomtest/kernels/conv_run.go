@@ -9,15 +9,15 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// convJob is a convolution's arrays and what it is known to be after it was planned.
+// convJob holds a convolution's arrays, and the properties that are known after planning.
 type convJob struct {
 	*convForm
 	ref                                        convolution
 	out                                        []int
 	x, w, bias, y, dy, dx, dw, db, above, mask *array
-	sums                                       [2][]float32 // what dw and dx hold if they are added to
+	sums                                       [2][]float32 // initial values of dw and dx, if they are added to
 	pool                                       *poolForm
-	pooled                                     *array // what pooling makes, or its gradient
+	pooled                                     *array // result of pooling, or its gradient
 }
 
 func (c *convForm) job() (*job, error) {
@@ -57,7 +57,7 @@ func (c *convForm) job() (*job, error) {
 	return all, nil
 }
 
-// laid says how images and results lie.
+// laid sets the layouts of images and results: in blocks or in planes.
 func (j *convJob) laid(in, out bool) {
 	j.x.plane, j.y.plane = 0, 0
 	if in {
@@ -72,7 +72,7 @@ func (j *convJob) laid(in, out bool) {
 	}
 }
 
-// biases are nil where there are none.
+// biases returns the biases, or nil without biases.
 func (j *convJob) biases() []float32 {
 	if !j.Bias {
 		return nil
@@ -80,7 +80,7 @@ func (j *convJob) biases() []float32 {
 	return j.bias.data
 }
 
-// call says what the entry expects, and returns what runs it.
+// call sets the expected results of the method, and returns a run that calls it.
 func (j *convJob) call(k *conv.Conv, in, out bool) *run {
 	st := k.Strategy
 	thin := j.Thin && in
@@ -121,7 +121,7 @@ func (j *convJob) call(k *conv.Conv, in, out bool) *run {
 	return &run{func() error { return k.InputGrad(j.dy.data, j.w.data, j.dx.data) }, k.Scratch(shape.InputGradient)}
 }
 
-// some is an array's data, or nothing.
+// some returns an array's data, or nil if on is false.
 func some(a *array, on bool) []float32 {
 	if !on {
 		return nil
@@ -129,14 +129,14 @@ func some(a *array, on bool) []float32 {
 	return a.data
 }
 
-// unwritten makes all arrays such that must stay.
+// unwritten marks all arrays as unchanged by the kernel.
 func (j *convJob) unwritten() {
 	for _, a := range []*array{j.y, j.dx, j.dw, j.db} {
 		a.written, a.want = false, nil
 	}
 }
 
-// adds has an array begin with values, or with NaN.
+// adds sets the start of an array: values if the kernel adds to it, else NaN.
 func (j *convJob) adds(a *array, add bool) {
 	if a.start, a.whole = nil, nil; !add {
 		return
@@ -146,7 +146,7 @@ func (j *convJob) adds(a *array, add bool) {
 	}
 }
 
-// thin has the pixels that strides meet stand at the front of each plane of the images, and NaN behind them.
+// thin stores only the pixels at the strides: at the front of each plane of the images, followed by NaN.
 func (j *convJob) thin(h, w int) {
 	height, width := j.In[0], j.In[len(j.In)-1]
 	if len(j.In) == 1 {

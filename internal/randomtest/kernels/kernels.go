@@ -1,14 +1,15 @@
-// Package kernels draws random problems of single kernels: products, convolutions, pooling, normalisation and streams.
+// Package kernels draws random problems for single kernels: products, convolutions, pooling, normalisation and streams.
 //
-// A problem is a line of text: the kernel's shape, what is called, how arrays lie, the numbers that values are drawn from, and the
-// core groups. Check runs the kernel on one core group first and compares the results with a plain reference in float64: direct loops
-// that share no code with package kernel. Then it runs the kernel a second time, and on every other setting of core groups, and asks
-// for the same bits. Results hold NaN before a run, unless they are added to; every array stands between guards, and what a kernel only
-// reads must stay as it is. On a modelled machine a problem compares values as well, and the ledger with that of a machine that moves none.
+// A problem is a line of text: the kernel's shape, the method, the layouts, the seed of the values, and the core groups. Check
+// first runs the kernel on one core group and compares the results with a plain reference in float64: direct loops that share no
+// code with package kernel. It then runs the kernel a second time, and with every other number of core groups, and expects the
+// same bits. Before a run, results hold NaN, unless the kernel adds to them. Guard values surround every array, and the inputs of
+// a kernel must not change. On a modelled machine, a problem compares values too, and compares the ledger with that of a machine
+// that only counts costs.
 //
-// The tolerance of a sum of n products is a part of the sum of the products' sizes: half a unit in the last place, 2^-24, times
-// 8 + 4*sqrt(n), since rounding errors add up like a random walk. Where values are coarse, multiples of 1/4, such sums are exact and
-// the tolerance is 0. Winograd's convolutions have the tolerance that package kernel states for them.
+// The tolerance of a sum of n products is relative to the sum of the products' absolute values. The factor is half a unit in the
+// last place, 2^-24, times 8 + 8*sqrt(n), since rounding errors add up like a random walk. Sums of coarse values, multiples of
+// 1/4, are exact, with tolerance 0. Winograd convolutions have the tolerance that package kernel states for them.
 package kernels
 
 import (
@@ -17,7 +18,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/randomtest"
 )
 
-// Kinds are the kinds of problems, one for each family of kernels.
+// Kinds returns the kinds of problems, one per family of kernels.
 func Kinds() []randomtest.Kind {
 	return []randomtest.Kind{
 		kind("product", drawProduct, func() form { return &product{} }),
@@ -28,14 +29,15 @@ func Kinds() []randomtest.Kind {
 	}
 }
 
-// form is a problem's fields: a pointer to a struct that embeds common. See text.go for what its fields may be.
+// form holds the fields of a problem. It is a pointer to a struct that embeds common; text.go lists the permitted types of
+// fields.
 type form interface {
 	// job prepares the arrays and the reference.
 	job() (*job, error)
 	base() *common
-	// tidy makes fields fit each other after one was made smaller, and is false where they cannot.
+	// tidy repairs fields that contradict each other after one was made smaller. It is false where this is impossible.
 	tidy() bool
-	// valid is false for what a kernel must refuse.
+	// valid is false for problems that a kernel must refuse.
 	valid() bool
 }
 
@@ -43,11 +45,11 @@ type form interface {
 type common struct {
 	Seed    uint64
 	Values  string `of:"ordinary,coarse,zeros,special"`
-	Cache   int    // of a core group, or modelled LDM, in KB; 0: the machine's
-	Shift   int    // by how many values arrays begin beside a cache line
-	Lend    bool   // scratch is lent, as long as the kernel says
+	Cache   int    // KB of cache of a core group, or of modelled LDM; 0: the machine's
+	Shift   int    // offset of arrays from a cache line boundary, in values
+	Lend    bool   // lend scratch of the size that the kernel asks for
 	Model   string `of:"native,sw26010,sw26010_pro"`
-	Program string `of:"swcaffe,swcaffe-2019,swcaffe-2018"` // that the modelled machine runs
+	Program string `of:"swcaffe,swcaffe-2019,swcaffe-2018"` // the program that the modelled machine runs
 	Threads []randomtest.Threads
 }
 
@@ -57,7 +59,7 @@ func (c *common) valid() bool   { return true }
 
 func (c *common) native() bool { return c.Model == "" || c.Model == "native" }
 
-// drawCommon draws the common fields. modelled is the part of problems for modelled machines.
+// drawCommon draws the common fields. modelled is the share of problems on modelled machines.
 func drawCommon(r *rand.Rand, modelled float64) common {
 	c := common{Seed: r.Uint64N(1 << 32), Values: pick(r, "ordinary", "ordinary", "coarse", "coarse", "zeros")}
 	if r.Float64() < modelled {
@@ -72,7 +74,7 @@ func drawCommon(r *rand.Rand, modelled float64) common {
 	c.Lend = r.IntN(2) == 0
 	for range 1 + r.IntN(4)/3 {
 		t := randomtest.RandomThreads(r)
-		for len(t) > 4 && r.IntN(4) > 0 { // many threads on few processors take long
+		for len(t) > 4 && r.IntN(4) > 0 { // many threads on few processors are slow
 			t = randomtest.RandomThreads(r)
 		}
 		c.Threads = append(c.Threads, t)
@@ -80,7 +82,7 @@ func drawCommon(r *rand.Rand, modelled float64) common {
 	return c
 }
 
-// problem is a randomtest.Problem.
+// problem implements randomtest.Problem.
 type problem struct {
 	kind  string
 	empty func() form
@@ -101,7 +103,7 @@ func kind(name string, draw func(r *rand.Rand) form, empty func() form) randomte
 	}
 }
 
-// String is the problem on a line.
+// String returns the problem as a line of text.
 func (p problem) String() string { return write(p.kind, p.shape) }
 
 // Check implements randomtest.Problem.
@@ -133,10 +135,10 @@ func (p problem) Smaller() []randomtest.Problem {
 	return list
 }
 
-// pick draws one of a list.
+// pick draws an element of a list.
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 
-// extent draws a number from 1 to most, small ones as often as large ones, and often one at or beside a multiple of a vector.
+// extent draws a number from 1 to most. It favours small numbers, and multiples of a vector length and their neighbours.
 func extent(r *rand.Rand, most int) int {
 	n := 1
 	for n < most && r.IntN(5) > 0 {

@@ -9,11 +9,11 @@ import (
 	"github.com/swcaffe/swcaffe/internal/randomtest"
 )
 
-// machineKey names a native machine that is kept.
+// machineKey identifies a cached native machine.
 type machineKey struct{ groups, cache int }
 
-// kept are native machines, made once: starting the threads of many core groups takes longer than most problems. A machine
-// remembers strategies, so that it is replaced after mostUses problems.
+// kept caches native machines, because starting the threads of many core groups takes longer than most problems. Machines
+// remember strategies, so a machine is replaced after mostUses problems.
 var kept = struct {
 	sync.Mutex
 	machines map[machineKey]*cpe.Machine
@@ -22,8 +22,8 @@ var kept = struct {
 
 const mostUses = 3000
 
-// native returns a machine of this computer with core groups and caches of so many KB, of which scratch is spoiled if that is asked for.
-// Those who use it hold kept's lock.
+// native returns a machine of this computer with the given core groups and a cache of so many KB. With spoils, its scratch is
+// filled with NaN. Callers hold kept's lock.
 func native(t randomtest.Threads, cache int, spoils bool) (*cpe.Machine, error) {
 	key := machineKey{len(t), cache}
 	if kept.uses[key]++; kept.uses[key] > mostUses {
@@ -70,10 +70,10 @@ func modelled(c *common, mode cpe.Mode) (*cpe.Machine, error) {
 	return cpe.New(spec, mode)
 }
 
-// spoiled are values of scratch that are NaN before a kernel gets it.
+// spoiled is the number of scratch values filled with NaN before a kernel runs.
 const spoiled = 8 << 10
 
-// spoil fills the beginning of a machine's scratch with NaN: what kernels were left there by others.
+// spoil fills the beginning of a machine's scratch with NaN, so that no kernel relies on values left there by another.
 func spoil(m *cpe.Machine) error {
 	spec := m.Spec()
 	m.TakeScratch(cpe.Scratch{Common: spoiled, Group: min(spoiled, spec.LDMFloats())})
@@ -92,7 +92,7 @@ func (spoiler) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// fillNaN makes values NaN, by doubling what is filled.
+// fillNaN fills v with NaN, doubling the filled part each time.
 func fillNaN(v []float32) {
 	if len(v) == 0 {
 		return

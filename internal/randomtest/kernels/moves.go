@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 )
 
-// copyJob moves rows, with gaps between them on both sides.
+// copyJob copies rows, with gaps between rows on both sides.
 func (s *streamForm) copyJob(r *rand.Rand) *job {
 	c := stream.CopyShape{
 		Outer: s.Outer, Rows: s.Mid, Cols: s.Inner, SrcRow: s.Inner + s.Gap, DstRow: s.Inner + s.Gap/2, Add: s.Add,
@@ -16,7 +16,7 @@ func (s *streamForm) copyJob(r *rand.Rand) *job {
 	c.SrcOuter, c.DstOuter = s.Mid*c.SrcRow+s.Gap%7, s.Mid*c.DstRow+s.Gap%5
 	if s.Back {
 		c.SrcOuter = c.SrcRow
-		c.SrcRow *= max(1, s.Outer) // rows of outers among each other
+		c.SrcRow *= max(1, s.Outer) // room for the rows of all outer indices
 	}
 	far := (max(1, s.Outer)-1)*c.SrcOuter + (max(1, s.Mid)-1)*c.SrcRow + s.Inner
 	near := (max(1, s.Outer)-1)*c.DstOuter + (max(1, s.Mid)-1)*c.DstRow + s.Inner
@@ -48,7 +48,7 @@ func (s *streamForm) copyJob(r *rand.Rand) *job {
 	}}
 }
 
-// rowsJob moves rows by index, or adds them.
+// rowsJob gathers rows by index, or scatters and adds them.
 func (s *streamForm) rowsJob(r *rand.Rand) *job {
 	n, rows := s.Outer+s.Mid, 1+s.FullOut*37
 	cols := max(1, s.Inner)
@@ -93,7 +93,7 @@ func (s *streamForm) rowsJob(r *rand.Rand) *job {
 	}}
 }
 
-// columnsJob spreads images to the columns of a convolution, or folds columns.
+// columnsJob spreads images to the columns of a convolution (im2col), or folds columns (col2im).
 func (s *streamForm) columnsJob(r *rand.Rand) *job {
 	side := func(n int) int { return 1 + n%23 }
 	c := &convForm{

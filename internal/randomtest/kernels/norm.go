@@ -9,7 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 )
 
-// normForm is local response normalisation across channels and the maximum pooling of its results, both ways.
+// normForm is local response normalisation across channels followed by maximum pooling, forward and backward.
 type normForm struct {
 	N                   int `least:"1"`
 	C                   int `least:"16"`
@@ -18,8 +18,8 @@ type normForm struct {
 	P                   int
 	Size                int  `least:"1"`
 	Beta                int  `least:"1"` // in hundredths
-	ReLU                bool // of outputs
-	Before              bool // inputs are results of a ReLU layer, whose gradient is wanted
+	ReLU                bool // apply ReLU to outputs
+	Before              bool // inputs are the results of a ReLU layer, and its gradient is computed too
 	InBlocks, OutBlocks bool
 	common
 }
@@ -41,7 +41,7 @@ func drawNorm(r *rand.Rand) form {
 	return n
 }
 
-// pool is the pooling.
+// pool returns the pooling part.
 func (n *normForm) pool() *poolForm {
 	return &poolForm{
 		N: n.N, C: n.C, H: n.H, W: n.W, KH: n.K, KW: n.K, SH: n.S, SW: n.S, PH: n.P, PW: n.P, Method: "max",
@@ -49,13 +49,13 @@ func (n *normForm) pool() *poolForm {
 	}
 }
 
-// normJob is the arrays of a problem.
+// normJob holds the arrays of a problem.
 type normJob struct {
 	*normForm
 	near               norm.LRN
 	p                  *poolForm
 	x, y, mask, dy, dx *array
-	known              bool // there is a kernel
+	known              bool // the machine has a kernel for it
 }
 
 func (n *normForm) job() (*job, error) {
@@ -102,7 +102,7 @@ func (j *normJob) build(m *cpe.Machine) (*run, error) {
 	}, max(forward, backward)}, nil
 }
 
-// around visits the values in the window of channels around value i.
+// around visits the values in the channel window around value i.
 func (j *normJob) around(i int, visit func(k int)) {
 	plane := j.H * j.W
 	for d := -(j.Size / 2); d <= j.Size/2; d++ {
@@ -112,7 +112,7 @@ func (j *normJob) around(i int, visit func(k int)) {
 	}
 }
 
-// normed are the scales of all inputs and the results of normalisation.
+// normed returns the scales of all inputs and the results of normalisation.
 func (j *normJob) normed() (scale, y []float64) {
 	scale, y = make([]float64, j.x.n), make([]float64, j.x.n)
 	for i, v := range j.x.start {
@@ -124,11 +124,11 @@ func (j *normJob) normed() (scale, y []float64) {
 	return scale, y
 }
 
-// powerError is how many units in the last place powers and what is made of them may be wrong.
+// powerError is the tolerance of powers, and of values computed from them, in units in the last place.
 const powerError = 64
 
-// judge compares maxima and the gradient. Where two of a window are nearer to each other than rounding is fine, either may be the
-// maximum: then the gradient of both, and of what is near them, may be off by that of the output.
+// judge compares maxima and the gradient. If two values of a window differ by less than rounding, either may be the maximum. The
+// gradients of both, and of their neighbours, may then be off by the output's gradient.
 func (j *normJob) judge() error {
 	if !j.known {
 		return nil
@@ -153,7 +153,7 @@ func (j *normJob) judge() error {
 			dn.put(plane+at, dy)
 		}
 		if j.y.want[out], j.y.allowed[out] = best, near*math.Abs(best); at < 0 {
-			return // signs are those of inputs, and no doubt
+			return // signs are those of the inputs, hence certain
 		}
 		w.each(j.W, func(k int) {
 			if v := y[plane+k]; k != at && best-v <= 2*near*math.Abs(best) && !j.equal(plane+k, plane+at) {
@@ -172,7 +172,7 @@ func (j *normJob) judge() error {
 	return err
 }
 
-// maximum is that of a window after ReLU, and its place, -1 if it has none.
+// maximum returns the maximum of a window after ReLU, and its position, -1 if it has none.
 func (j *normJob) maximum(best float64, at *int) float64 {
 	if j.ReLU && best <= 0 {
 		*at = -1
@@ -197,7 +197,7 @@ func (j *normJob) equal(a, b int) bool {
 	return true
 }
 
-// gradient expects that of the inputs.
+// gradient sets the expected gradient of the inputs.
 func (j *normJob) gradient(scale, y []float64, dn sums, doubt []float64) {
 	beta, share := float64(j.near.Beta), 2*float64(j.near.Alpha)*float64(j.near.Beta)/float64(j.Size)
 	j.dx.want, j.dx.allowed = make([]float64, j.x.n), make([]float64, j.x.n)

@@ -17,8 +17,8 @@ type poolForm struct {
 	Train               bool
 	ReLU                bool
 	Packed              bool
-	InBlocks, OutBlocks bool // if the kernel can do with that
-	Floor               bool // outputs whose windows do not fit are left out, else they are there
+	InBlocks, OutBlocks bool // use blocked layouts if the kernel supports them
+	Floor               bool // drop outputs whose windows extend beyond the image, instead of keeping them
 	common
 }
 
@@ -64,13 +64,13 @@ func drawPool(r *rand.Rand) form {
 	return p
 }
 
-// cost is how many values the windows have, roughly, and the arrays.
+// cost estimates the number of values in all windows and arrays.
 func (p *poolForm) cost() int {
 	oh, ow := p.outputs()
 	return p.N * p.C * (max(1, oh)*max(1, ow)*min(p.KH, p.H)*min(p.KW, p.W) + p.H*p.W)
 }
 
-// tidy leaves out what the method has not.
+// tidy clears options that the method does not have.
 func (p *poolForm) tidy() bool {
 	if p.Method != "max" {
 		p.ReLU = false
@@ -83,7 +83,7 @@ func (p *poolForm) tidy() bool {
 	return true
 }
 
-// outputs are the extents of what is pooled, as Caffe rounds them: up, but no window begins behind the padded image if there is padding.
+// outputs returns the extents of the result as Caffe rounds them: up, but with padding no window starts beyond the padded image.
 func (p *poolForm) outputs() (h, w int) {
 	one := func(n, k, s, pad int) int {
 		if s < 1 {
@@ -117,7 +117,7 @@ func (p *poolForm) shape(in, out bool) pool.Shape {
 	return s
 }
 
-// window is that of an output: its part inside the image, and the size that Caffe divides by.
+// window is the part of an output's window inside the image, and the divisor that Caffe uses.
 type window struct{ y0, y1, x0, x1, size int }
 
 // windows visits the windows of all planes.
@@ -133,7 +133,7 @@ func (p *poolForm) windows(visit func(plane, out int, w window)) {
 	}
 }
 
-// each visits the places of a window in a plane.
+// each visits the positions of a window in a plane.
 func (w *window) each(width int, visit func(at int)) {
 	for y := w.y0; y < w.y1; y++ {
 		for x := w.x0; x < w.x1; x++ {
@@ -142,7 +142,7 @@ func (w *window) each(width int, visit func(at int)) {
 	}
 }
 
-// largest are the maxima of all windows and their places: the first of equals, or of NaN, -1 for none.
+// largest returns the maxima of all windows and their positions: of equal values, or NaN, the first; -1 for an empty window.
 func (p *poolForm) largest(x []float32) (y []float64, places []int) {
 	p.windows(func(plane, _ int, w window) {
 		value, place := float64(-math.MaxFloat32), -1
@@ -160,7 +160,7 @@ func (p *poolForm) largest(x []float32) (y []float64, places []int) {
 	return y, places
 }
 
-// spread is what a gradient of outputs makes of the inputs', where outputs took one place each.
+// spread returns the inputs' gradient for a gradient of outputs, each of which passes to one position.
 func (p *poolForm) spread(places []int, dy []float32) sums {
 	s := newSums(p.N * p.C * p.H * p.W)
 	p.windows(func(plane, out int, _ window) {

@@ -10,11 +10,11 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 )
 
-// poolJob is the arrays of a pooling.
+// poolJob holds the arrays of a pooling.
 type poolJob struct {
 	*poolForm
 	x, y, mask, dy, dx *array
-	indices            bool // the mask has them
+	indices            bool // the mask holds indices
 	key                uint64
 }
 
@@ -46,7 +46,7 @@ func (p *poolForm) job() (*job, error) {
 	return &job{arrays: []*array{j.x, j.y, j.mask, j.dy, j.dx}, build: j.build, judge: j.judge}, nil
 }
 
-// expect says what is known beforehand: all but what draws take.
+// expect sets the expected results, except for those that depend on random draws.
 func (j *poolJob) expect() {
 	p := j.poolForm
 	s, grads := newSums(j.y.n), newSums(j.dx.n)
@@ -61,7 +61,7 @@ func (j *poolJob) expect() {
 				s.put(out, float64(j.x.start[plane+at])/float64(w.size))
 				grads.put(plane+at, float64(j.dy.start[out])/float64(w.size))
 			})
-			s.value[out] += 0 / float64(w.size) // NaN for windows of no size, as in Caffe
+			s.value[out] += 0 / float64(w.size) // NaN for windows without area, as in Caffe
 			s.terms[out]++
 		})
 	case !p.Train:
@@ -72,7 +72,7 @@ func (j *poolJob) expect() {
 	exact := p.Method == "max" && exact(p.Values)
 	j.y.want, j.y.allowed = s.value, s.allowed(p.Method == "max")
 	if !p.Train && p.Method == "stochastic" {
-		return // there is no gradient
+		return // this method has no gradient
 	}
 	j.dx.want, j.dx.allowed = grads.value, grads.allowed(exact)
 }
@@ -126,7 +126,7 @@ func (j *poolJob) build(m *cpe.Machine) (*run, error) {
 	}, k.Scratch()}, nil
 }
 
-// judge looks at the places that outputs took, and at draws.
+// judge checks the positions that outputs took, and the random draws.
 func (j *poolJob) judge() error {
 	if !j.indices || j.Method == "ave" || j.Method == "stochastic" && !j.Train {
 		return nil

@@ -8,16 +8,16 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
 )
 
-// product is a product of matrices: C (M x N) = op(A) * op(B), with a bias for every column or added to C.
+// product is a matrix product: C (M x N) = op(A) * op(B), with a bias for every column, or added to C.
 type product struct {
 	M, N, K        int
 	TransA, TransB bool
 	Bias           bool
-	Entry          string `of:"run,multiplier,sum,start"` // of a Gemm: Run, Sum that adds, Sum that begins; or NewMultiplier
+	Entry          string `of:"run,multiplier,sum,start"` // run: Gemm.Run; sum: Sum, adding; start: Sum, overwriting; multiplier: NewMultiplier
 	common
 }
 
-// drawProduct draws any product, or one of an inner product's: images x outputs, and the gradients of both.
+// drawProduct draws any product, or one of an inner product layer: forward, images x outputs, or one of its gradients.
 func drawProduct(r *rand.Rand) form {
 	p := &product{common: drawCommon(r, 0.1), Entry: pick(r, "run", "multiplier", "multiplier", "sum", "start")}
 	most := work(r, p.native())
@@ -25,10 +25,10 @@ func drawProduct(r *rand.Rand) form {
 	if r.IntN(2) == 0 {
 		outputs = extent(r, 40)
 	}
-	if most > 10_000_000 { // enough for few outputs and many images to be shared by pieces
+	if most > 10_000_000 { // enough for splitting K among core groups, with few outputs and many images
 		outputs, images = 6+r.IntN(60), 300+r.IntN(500)
 		inputs = min(10000, 1+(17_000_000+r.IntN(8_000_000))/outputs/images)
-		if r.IntN(3) == 0 { // and for weights to pass from memory
+		if r.IntN(3) == 0 { // enough for weights to come from memory
 			p.M, p.N, p.K = 3+r.IntN(12), 1000+r.IntN(1000), 1100
 			p.Bias = r.IntN(2) == 0
 			p.tidy()
@@ -70,7 +70,7 @@ func drawProduct(r *rand.Rand) form {
 	return p
 }
 
-// work draws how many products a problem has at most, on this computer or a modelled one.
+// work draws the largest number of multiply-adds in a problem, on this computer or a modelled one.
 func work(r *rand.Rand, native bool) int {
 	switch n := r.IntN(200); {
 	case !native:
@@ -93,7 +93,7 @@ func (p *product) tidy() bool {
 
 func (p *product) valid() bool { return min(p.M, p.N, p.K) >= 0 }
 
-// sampled is how many products the reference of a problem adds up at most.
+// sampled is the largest number of multiply-adds in a problem's reference.
 const sampled = 2_000_000
 
 func (p *product) job() (*job, error) {
@@ -118,7 +118,7 @@ func (p *product) job() (*job, error) {
 	return j, nil
 }
 
-// reference says what C should be; of a large product, some elements of it, and that the others are numbers.
+// reference sets the expected values of C. For a large product these are some elements; the others must be finite numbers.
 func (p *product) reference(r *rand.Rand, a, b, bias []float32, c *array) {
 	c.want, c.allowed = make([]float64, c.n), make([]float64, c.n)
 	every := 1 + c.n*p.K/sampled
@@ -173,7 +173,7 @@ func (p *product) build(m *cpe.Machine, a, b, bias, c *array) (*run, error) {
 	return &run{func() error { return k.Sum(a.data, b.data, c.data, p.Entry == "sum") }, k.Scratch()}, nil
 }
 
-// biases is nil where there are none.
+// biases returns the biases, or nil without biases.
 func (p *product) biases(a *array) []float32 {
 	if !p.Bias {
 		return nil

@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// streamForm is a kernel that passes over arrays once: a Stream whose Op this package has, rows that move (Copy, Rows), or the columns of a
-// convolution (Columns).
+// streamForm is a kernel that passes over arrays once: a Stream with an Op from this package, moves of rows (Copy, Rows), or the
+// columns of a convolution (Columns).
 //
-// A Stream's Op computes v = sum over inputs j of (j+1) * in[j] for every element; a Full output k gets (k+1)*v, or with Near
-// (k+1) times v and the v of the mid before; a Plane output the sum of v over mid, and sum s adds (s+1)*v.
+// A Stream's Op computes v = sum over inputs j of (j+1) * in[j] for every element. A Full output k gets (k+1)*v or, with Near,
+// (k+1) times the sum of v and the preceding mid's v. A Plane output gets the sum of v over mid, and sum s adds (s+1)*v.
 type streamForm struct {
 	Entry                      string `of:"stream,copy,rows,columns"`
 	Outer, Mid, Inner          int
-	Full, Plane, Row           int // inputs; of columns Full is the kernel, Plane the padding, Row the stride
-	FullOut, PlaneOut, Sums    int // of rows FullOut is how many rows there are
+	Full, Plane, Row           int // numbers of inputs; for columns: kernel, padding, stride
+	FullOut, PlaneOut, Sums    int // numbers of outputs; for rows, FullOut is the number of rows
 	InPlace, WholeMid, ByMid   bool
-	Back, Near, InLanes, Extra bool // Extra: scratch arrays; of rows and columns: the way back
-	Gap                        int  // between the rows that a Copy moves
+	Back, Near, InLanes, Extra bool // Extra: scratch arrays; Back, for rows and columns: the reverse direction
+	Gap                        int  // gap between the rows of a Copy
 	Add                        bool
 	common
 }
@@ -45,7 +45,7 @@ func drawStream(r *rand.Rand) form {
 	return s
 }
 
-// tidy makes options fit each other.
+// tidy repairs contradictory options.
 func (s *streamForm) tidy() bool {
 	if s.Entry == "columns" {
 		return s.native()
@@ -60,13 +60,13 @@ func (s *streamForm) tidy() bool {
 		s.WholeMid = true
 	}
 	if s.WholeMid {
-		s.ByMid = false // whose tiles have some mids
+		s.ByMid = false // its tiles hold only some mids
 	}
 	if s.InLanes && s.Inner%lanes != 0 {
 		s.InLanes = false
 	}
 	if s.PlaneOut > 0 {
-		s.Mid = max(1, s.Mid) // no tile writes a plane of nothing
+		s.Mid = max(1, s.Mid) // without mids, no tile writes a plane
 	}
 	if s.InPlace {
 		s.FullOut = max(1, s.FullOut)

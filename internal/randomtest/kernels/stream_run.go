@@ -8,14 +8,14 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 )
 
-// streamJob is a Stream's arrays.
+// streamJob holds a Stream's arrays.
 type streamJob struct {
 	*streamForm
 	all       int
 	ins, outs []*array
-	v, size   []float64 // of all elements, and of their terms
+	v, size   []float64 // of all elements: v, and the sum of its terms' absolute values
 	kernel    *stream.Kernel
-	sums      *array // as two float32 each, so that their bits are compared as other arrays' are
+	sums      *array // each as two float32, so that bits are compared as in other arrays
 }
 
 func (j *streamJob) inPlace() int {
@@ -25,7 +25,7 @@ func (j *streamJob) inPlace() int {
 	return 0
 }
 
-// laneCount is the number of values that Row arrays and sums have for an index of mid.
+// laneCount is the number of values in Row arrays and sums for one index of mid.
 func (s *streamForm) laneCount() int {
 	if s.InLanes {
 		return lanes
@@ -52,7 +52,7 @@ func (s *streamForm) shapes() (ins, outs []stream.Array) {
 	return ins, outs
 }
 
-// length is the number of values of an array, and place where the value of an element stands in it.
+// length is the number of values in an array; place is the index of an element's value in it.
 func (s *streamForm) length(a stream.Array) int {
 	switch a {
 	case stream.Plane:
@@ -170,7 +170,7 @@ func (j *streamJob) build(m *cpe.Machine) (*run, error) {
 	}}, nil
 }
 
-// op computes a tile, along mid for every outer.
+// op computes a tile, along mid for every outer index.
 func (j *streamJob) op(t *stream.Tile, ins, outs []stream.Array) {
 	for o := range t.O {
 		for k, a := range outs {
@@ -196,7 +196,7 @@ func (j *streamJob) op(t *stream.Tile, ins, outs []stream.Array) {
 	}
 }
 
-// inTile is where the value of an element stands in a tile's array.
+// inTile is the index of an element's value in a tile's array.
 func (j *streamJob) inTile(t *stream.Tile, a stream.Array, o, m, i int) int {
 	switch a {
 	case stream.Plane:
@@ -207,7 +207,7 @@ func (j *streamJob) inTile(t *stream.Tile, a stream.Array, o, m, i int) int {
 	return o*t.OStride + m*t.MStride + i
 }
 
-// outOf writes what is made of a line's v.
+// outOf writes the outputs for a line of v.
 func (j *streamJob) outOf(t *stream.Tile, outs []stream.Array, line []float32, o, m int) {
 	for i, v := range line {
 		for s := range j.Sums {

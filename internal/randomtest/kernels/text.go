@@ -10,11 +10,11 @@ import (
 	"github.com/swcaffe/swcaffe/internal/randomtest"
 )
 
-// A problem's fields are read and written by their names in lower case: numbers, lists of numbers, and threads as name=value, a flag as
-// its name where it is set. A string has one of the values of its tag of, the first of which is not written. The tag least is the
-// least value of a number.
+// A problem's text holds its fields by their names in lower case: numbers, lists of numbers, and threads as name=value; a flag
+// that is set, as its name. A string field has one of the values in its tag "of"; the first is the default and is not written.
+// The tag "least" is the smallest value of a number.
 
-// field is one of a struct's.
+// field is a field of a problem's struct.
 type field struct {
 	name  string
 	value reflect.Value
@@ -22,7 +22,7 @@ type field struct {
 	of    []string
 }
 
-// fields lists them, those of embedded structs last.
+// fields lists the fields, those of embedded structs last.
 func fields(s form) []field { return fieldsOf(reflect.ValueOf(s).Elem()) }
 
 func fieldsOf(v reflect.Value) (list []field) {
@@ -41,7 +41,7 @@ func fieldsOf(v reflect.Value) (list []field) {
 	return append(list, inner...)
 }
 
-// write is a problem on a line.
+// write returns a problem as a line of text.
 func write(kind string, s form) string {
 	words := []string{kind}
 	for _, f := range fields(s) {
@@ -69,7 +69,7 @@ func write(kind string, s form) string {
 	return strings.Join(words, " ")
 }
 
-// parse reads what write wrote.
+// parse parses a text of write.
 func parse(kind, text string, s form) error {
 	words := strings.Fields(text)
 	if len(words) == 0 || words[0] != kind {
@@ -133,7 +133,7 @@ func (f *field) set(text string) (err error) {
 	return err
 }
 
-// assign makes a problem what another of its kind is, with lists of its own.
+// assign copies a problem to another of its kind, lists included.
 func assign(to, from form) {
 	reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem())
 	for _, f := range fields(to) {
@@ -146,8 +146,8 @@ func assign(to, from form) {
 	}
 }
 
-// changes are ways to make a problem smaller, the greatest steps first: fewer threads and options, then numbers that become
-// the least, a half, and one less, or 16 less.
+// changes returns ways to make a problem smaller, the greatest steps first: fewer threads and options, then numbers reduced to
+// the least value, to half, by one, or by 16.
 func changes(s form) (list []func(form)) {
 	for i, f := range fields(s) {
 		list = append(list, f.simpler(i)...)
@@ -189,7 +189,7 @@ func lower(f *field, k int, step func(n, least int) int) {
 	}
 }
 
-// simpler are the changes of field i that are no numbers'.
+// simpler returns the changes of field i that do not concern numbers.
 func (f *field) simpler(i int) (list []func(form)) {
 	switch v := f.value.Interface().(type) {
 	case bool:

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// residual is a block whose input is added to what convolutions make of it.
+// residual appends a block that adds its input to the result of convolutions.
 func (b *builder) residual(t *tip) *tip {
 	c := t.shape[1]
 	short, x := t, t
@@ -67,7 +67,7 @@ func (b *builder) eltwiseSum(x, y *tip) *tip {
 	return out
 }
 
-// inception joins branches of one input.
+// inception appends a block that concatenates several branches of one input.
 func (b *builder) inception(t *tip) *tip {
 	var parts []*tip
 	for range 2 + b.r.IntN(3) {
@@ -112,7 +112,7 @@ func (b *builder) inception(t *tip) *tip {
 	return b.concat(1, parts...)
 }
 
-// plain is a convolution with what usually stands behind it.
+// plain appends a convolution with its usual followers.
 func (b *builder) plain(t *tip) *tip {
 	x := b.convolution(t)
 	if x != nil && b.chance(0.3) {
@@ -136,7 +136,7 @@ func (b *builder) plain(t *tip) *tip {
 	return x
 }
 
-// growImages adds a block behind a tip of images.
+// growImages appends a block to a tip of images.
 func (b *builder) growImages(t *tip) {
 	switch k := b.r.IntN(20); {
 	case k < 6:
@@ -164,7 +164,7 @@ func (b *builder) growImages(t *tip) {
 	}
 }
 
-// growRows adds a block behind a tip that is no images.
+// growRows appends a block to a tip of vectors.
 func (b *builder) growRows(t *tip) {
 	if len(t.shape) < 2 {
 		b.neuron(t)
@@ -188,7 +188,7 @@ func (b *builder) growRows(t *tip) {
 	}
 }
 
-// normalRows is a normalisation of rows.
+// normalRows appends a normalisation of vectors.
 func (b *builder) normalRows(t *tip) {
 	if b.chance(0.5) {
 		b.batchNorm(t)
@@ -197,7 +197,7 @@ func (b *builder) normalRows(t *tip) {
 	b.same("Scale", t, "scale_param { bias_term: true filler { type: \"gaussian\" mean: 1 std: 0.2 } }")
 }
 
-// sequence is a recurrent layer over steps of a batch.
+// sequence appends a recurrent layer over the batch as time steps.
 func (b *builder) sequence(t *tip) *tip {
 	steps, batch, deep := t.shape[0], t.shape[1], count(t.shape[2:])
 	out := b.integer(1, 96)
@@ -217,7 +217,7 @@ func (b *builder) sequence(t *tip) *tip {
 	return top
 }
 
-// rowsOfSequences is SWCaffe's Lstm, whose bottom has the steps of several sequences as rows.
+// rowsOfSequences appends SWCaffe's Lstm, whose bottom has the time steps of several sequences as rows.
 func (b *builder) rowsOfSequences(t *tip) *tip {
 	rows, out := t.shape[0], b.integer(1, 48)
 	batch := 1

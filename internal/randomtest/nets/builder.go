@@ -11,11 +11,11 @@ import (
 type tip struct {
 	name   string
 	shape  []int
-	reads  int  // layers that read it
+	reads  int  // number of layers that read it
 	source bool // an Input layer makes it
 }
 
-// count is the number of values of a shape.
+// count is the number of values in a shape.
 func count(shape []int) int {
 	n := 1
 	for _, d := range shape {
@@ -26,23 +26,23 @@ func count(shape []int) int {
 
 func (t *tip) images() bool { return len(t.shape) == 4 }
 
-// builder grows a net from its inputs to its losses, a block of layers at a time. Shapes of tops are worked out here by Caffe's formulas, so that a
-// net that swcaffe refuses, or gives other shapes, is a failure.
+// builder grows a net from its inputs to its losses, one block of layers at a time. It computes the shapes of tops by Caffe's
+// formulas. A net that swcaffe refuses, or whose shapes differ, is a failure.
 type builder struct {
 	r      *rand.Rand
 	text   strings.Builder
 	tips   []*tip
 	layers int
 	blobs  int
-	shared int // names of shared weights that were used
+	shared int // number of names given to shared weights
 
-	work   float64 // multiply-adds of Forward that are left
-	values float64 // values of blobs that are left
-	smooth bool    // no functions with kinks
-	force  bool    // force_backward, which Filter has no gradient for
+	work   float64 // remaining budget of multiply-adds in Forward
+	values float64 // remaining budget of values in blobs
+	smooth bool    // only functions without kinks
+	force  bool    // force_backward; excludes Filter, which has no gradient then
 }
 
-// integer draws from lo to hi, each power of two as likely as the next.
+// integer draws a number from lo to hi, uniformly on a logarithmic scale.
 func (b *builder) integer(lo, hi int) int {
 	if lo >= hi {
 		return lo
@@ -51,10 +51,10 @@ func (b *builder) integer(lo, hi int) int {
 	return min(hi, max(lo, int(x)))
 }
 
-// chance is true with a probability.
+// chance is true with probability p.
 func (b *builder) chance(p float64) bool { return b.r.Float64() < p }
 
-// outputs draws a number of outputs: one that nets have, or any.
+// outputs draws a number of outputs: a usual one, or any.
 func (b *builder) outputs(most int) int {
 	usual := []int{1, 2, 3, 5, 8, 10, 16, 20, 24, 32, 48, 50, 64, 96, 100, 128, 192, 256, 384, 500, 512, 1000}
 	if b.chance(0.5) {
@@ -65,13 +65,13 @@ func (b *builder) outputs(most int) int {
 	return b.integer(1, most)
 }
 
-// blob names a blob.
+// blob returns a new blob name.
 func (b *builder) blob() string {
 	b.blobs++
 	return fmt.Sprintf("b%d", b.blobs)
 }
 
-// affords takes what a layer costs from the budget, if there is so much.
+// affords deducts a layer's cost from the budget. It is false if the budget does not suffice.
 func (b *builder) affords(work float64, shapes ...[]int) bool {
 	var values float64
 	for _, s := range shapes {
@@ -85,7 +85,7 @@ func (b *builder) affords(work float64, shapes ...[]int) bool {
 	return true
 }
 
-// layer writes a layer. Its tops are named by the caller.
+// layer writes a layer. The caller has named its tops.
 func (b *builder) layer(kind string, bottoms []*tip, tops []*tip, param string) {
 	b.layers++
 	fmt.Fprintf(&b.text, "layer {\n  name: \"l%d\"\n  type: %q\n", b.layers, kind)
@@ -102,7 +102,7 @@ func (b *builder) layer(kind string, bottoms []*tip, tops []*tip, param string) 
 	b.text.WriteString("}\n")
 }
 
-// one writes a layer of one bottom and one new top of a shape, which it returns; nil if it costs too much.
+// one writes a layer with one bottom and one new top of the given shape, and returns the top; nil if the budget does not suffice.
 func (b *builder) one(kind string, in *tip, shape []int, work float64, param string) *tip {
 	if !b.affords(work, shape) {
 		return nil
@@ -113,14 +113,14 @@ func (b *builder) one(kind string, in *tip, shape []int, work float64, param str
 	return out
 }
 
-// same writes a layer that keeps its bottom's shape: in place, or not. A blob that others read too is not computed in place (Caffe's net
-// refuses that), nor does AbsVal run in place.
+// same writes a layer that keeps its bottom's shape, in place or not. In place needs a blob without other readers (as Caffe's net
+// does) and excludes AbsVal.
 func (b *builder) same(kind string, in *tip, param string) *tip {
 	if in.source && !b.chance(0.1) || in.reads > 0 || kind == "AbsVal" || b.chance(0.3) {
 		return b.one(kind, in, in.shape, 0, param)
 	}
 	b.layer(kind, []*tip{in}, []*tip{in}, param)
-	in.reads = 0 // what it makes has been read by nobody
+	in.reads = 0 // no layer has read the new values
 	return in
 }
 
@@ -140,7 +140,7 @@ func dims(shape []int) string {
 	return s.String()
 }
 
-// open picks a tip that nobody reads, or seldom another; nil if there is none of the kind.
+// open picks a tip without readers, or sometimes another one; nil if no tip satisfies is.
 func (b *builder) open(is func(*tip) bool) *tip {
 	var unread, all []*tip
 	for _, t := range b.tips {
@@ -161,10 +161,10 @@ func (b *builder) open(is func(*tip) bool) *tip {
 	return all[b.r.IntN(len(all))]
 }
 
-// fillers of weights; the scale keeps signals at their size.
+// Fillers of weights. The scale preserves the size of signals.
 const weightFiller, biasFiller = `weight_filler { type: "msra" }`, `bias_filler { type: "gaussian" std: 0.1 }`
 
-// params draws ParamSpecs for a layer's weights: nothing, frozen ones, or names that other layers of the same shape share.
+// params draws ParamSpecs for a layer's weights: none, frozen ones, or names shared with other layers of the same shape.
 func (b *builder) params(weights int, shape string) string {
 	switch {
 	case b.chance(0.06):

@@ -18,7 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Check compares the net's CPE path with its MPE path, and runs on different threads with each other.
+// Check compares the net's CPE path with its MPE path, and the results on different numbers of threads with each other.
 func (p *problem) Check() error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(p.procs))
 	if err := p.byLayers(); err != nil {
@@ -27,7 +27,7 @@ func (p *problem) Check() error {
 	return p.whole()
 }
 
-// machines are the native ones that were made, by number of core groups, and the SW26010.
+// machines caches native machines by number of core groups, and the SW26010.
 var (
 	machines = map[int]*cpe.Machine{}
 	sw26010  *cpe.Machine
@@ -55,7 +55,7 @@ func modelled() (*cpe.Machine, error) {
 	return sw26010, err
 }
 
-// phase is the one that the net is built for.
+// phase is the phase in which the net is built.
 func (p *problem) phase() caffepb.Phase {
 	if p.use == train {
 		return caffepb.Phase_TRAIN
@@ -63,7 +63,7 @@ func (p *problem) phase() caffepb.Phase {
 	return caffepb.Phase_TEST
 }
 
-// build makes a net whose inputs are filled, and its stored statistics.
+// build makes a net with filled inputs and BatchNorm statistics.
 func (p *problem) build(engine layers.Engine, m *cpe.Machine, economise bool) (*swnet.Net, error) {
 	n, err := swnet.New(proto.Clone(p.net).(*caffepb.NetParameter), swnet.Options{
 		State:     &caffepb.NetState{Phase: p.phase().Enum()},
@@ -75,7 +75,7 @@ func (p *problem) build(engine layers.Engine, m *cpe.Machine, economise bool) (*
 	}
 	if economise && p.net.GetForceBackward() {
 		for _, name := range inputs(n) {
-			n.Blob(name) // it keeps its gradient
+			n.Blob(name) // makes the net keep the blob's gradient
 		}
 	}
 	fillStatistics(n, p.seed)
@@ -83,7 +83,7 @@ func (p *problem) build(engine layers.Engine, m *cpe.Machine, economise bool) (*
 	return n, nil
 }
 
-// inputs are the tops of Input layers.
+// inputs lists the tops of Input layers.
 func inputs(n *swnet.Net) (names []string) {
 	for i := range n.NumLayers() {
 		if n.LayerType(i) == "Input" {
@@ -93,7 +93,7 @@ func inputs(n *swnet.Net) (names []string) {
 	return names
 }
 
-// fillStatistics gives BatchNorm layers running sums.
+// fillStatistics fills the running sums of BatchNorm layers.
 func fillStatistics(n *swnet.Net, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	for i := range n.NumLayers() {
@@ -109,7 +109,7 @@ func fillStatistics(n *swnet.Net, seed uint64) {
 	}
 }
 
-// fill gives Input layers the values that the names of their tops ask for.
+// fill fills Input layers with values of the kinds that the names of their tops state.
 func (p *problem) fill(n *swnet.Net) {
 	r := rand.New(rand.NewPCG(p.seed, 2))
 	for i := range n.NumLayers() {
@@ -142,12 +142,12 @@ func fillInput(r *rand.Rand, name string, x []float32) {
 	}
 }
 
-// wholeNumbers reports whether a blob's values are whole numbers, to which no noise may be added.
+// wholeNumbers reports whether a blob holds integers, such as labels, to which no noise may be added.
 func wholeNumbers(name string) bool {
 	return strings.HasPrefix(name, "label") || strings.HasPrefix(name, "index") || strings.HasPrefix(name, "flag")
 }
 
-// run is what an iteration leaves.
+// run holds the results of an iteration.
 type run struct {
 	names  []string
 	values [][]float32
@@ -157,13 +157,13 @@ func (r *run) add(name string, values []float32) {
 	r.names, r.values = append(r.names, name), append(r.values, slices.Clone(values))
 }
 
-// passes are those of a net, whole.
+// passes are the forward and backward passes of a whole net.
 type passes struct{}
 
 func (passes) forward(n *swnet.Net) (float64, error) { return n.Forward() }
 func (passes) backward(n *swnet.Net) error           { return n.Backward(nil) }
 
-// iterate runs a net forward, and in training back, and returns what that leaves.
+// iterate runs a net forward and, in training, backward, and returns the results.
 func (p *problem) iterate(n *swnet.Net) (*run, error) { return p.iterateBy(n, passes{}) }
 
 // iterateBy is iterate with other passes.
@@ -208,10 +208,10 @@ func (p *problem) iterateBy(n *swnet.Net, by interface {
 	return r, nil
 }
 
-// stepped begins the name of an output that rounding can change by more than a little, where two values are nearly equal.
+// stepped is the prefix for outputs that depend on the order of nearly equal values. Rounding can change them by large steps.
 const stepped = "stepped output "
 
-// steps reports whether a layer makes a blob of the order of values.
+// steps reports whether a layer makes a blob from the order of values.
 func (p *problem) steps(blob string) bool {
 	for _, l := range p.net.Layer {
 		if slices.Contains(l.Top, blob) && (l.GetType() == "ArgMax" || l.GetType() == "Accuracy") {
@@ -221,7 +221,7 @@ func (p *problem) steps(blob string) bool {
 	return false
 }
 
-// step moves the weights against their gradients, by a hundredth of their size.
+// step moves the weights against their gradients, by a hundredth of the weights' size.
 func step(n *swnet.Net) {
 	for _, w := range n.Learnable() {
 		if w.LRMult == 0 {
@@ -246,7 +246,7 @@ func rms(x []float32) float64 {
 	return math.Sqrt(sum / float64(max(1, len(x))))
 }
 
-// copyWeights gives a net the weights of another one like it.
+// copyWeights copies the weights of one net to another with the same layers.
 func copyWeights(to, from *swnet.Net) {
 	for i := range from.NumLayers() {
 		for k, w := range from.Layer(i).Params() {
@@ -255,7 +255,7 @@ func copyWeights(to, from *swnet.Net) {
 	}
 }
 
-// rebatch changes the batch of all inputs that have the first one's.
+// rebatch changes the batch size of all inputs that have the first input's.
 func rebatch(n *swnet.Net, to int) error {
 	var batch int
 	for i := range n.NumLayers() {

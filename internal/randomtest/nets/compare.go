@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// sameBits compares two runs bit by bit; all NaN are alike.
+// sameBits compares two runs bit by bit; all NaN are equal.
 func sameBits(got, want *run) error {
 	for i, name := range want.names {
 		g, w := got.values[i], want.values[i]
@@ -22,7 +22,7 @@ func sameBits(got, want *run) error {
 	return nil
 }
 
-// envelope is by how much each value of a run has moved in runs of nets that differ a little.
+// envelope is the largest change of each value of a run, among runs of slightly perturbed nets.
 type envelope [][]float32
 
 func newEnvelope(r *run) envelope {
@@ -43,8 +43,9 @@ func (e envelope) widen(a, b *run) {
 	}
 }
 
-// near compares values: each may differ by part of the largest in its array, and by a multiple of what it, and the array on the whole,
-// moved. Gradients that cancel out may differ by a part of the largest gradients of the run, and by least.
+// near compares values. A value may differ by a part of the largest one in its array, and by a multiple of its own and the
+// array's changes in the envelope. Gradients that cancel out may also differ by a part of the largest gradients of the run, and
+// by least.
 func near(got, want *run, moved envelope, part, least float64) error {
 	var scale float64
 	for i, name := range want.names {
@@ -54,12 +55,12 @@ func near(got, want *run, moved envelope, part, least float64) error {
 	}
 	for i, name := range want.names {
 		if strings.HasPrefix(name, stepped) {
-			continue // layer by layer, of equal bottoms, it is compared
+			continue // compared layer by layer instead, with equal bottoms
 		}
 		floor := 0.0
 		switch {
 		case name == "the loss" || strings.HasPrefix(name, "output") && len(want.values[i]) == 1:
-			floor = 1e-4 // a sum of all of a blob, whose terms may cancel out
+			floor = 1e-4 // a sum over a whole blob, whose terms may cancel
 		case strings.HasPrefix(name, "gradient"):
 			floor = max(1e-5*scale, least)
 		}
@@ -81,10 +82,11 @@ func nearValues(name string, got, want, moved []float32, part, floor float64) er
 		}
 	}
 	if math.IsInf(largest, 0) || largest > 1e15 {
-		return nil // the net has left the range where values say anything
+		return nil // values have left the range in which a comparison is meaningful
 	}
 	if largest == 0 {
-		// Sums that cancel out: behind a BatchNorm of one value, whose epsilon makes them 300 times as large, or a softmax of one class.
+		// Sums that cancel: after a BatchNorm over one value, whose epsilon amplifies them by 300, or after a softmax over one
+		// class.
 		floor = max(100*floor, 1e-3)
 	}
 	bound := part*largest + 3*rms(moved) + floor + 1e-30

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// finish gives every tip that nobody reads an end: a loss mostly, or it is an output.
+// finish gives every unread tip an end: usually a loss; otherwise it is an output.
 func (b *builder) finish() {
 	losses := 0
 	for _, t := range slices.Clone(b.tips) {
@@ -23,7 +23,7 @@ func (b *builder) finish() {
 	}
 }
 
-// loss writes a loss of a tip.
+// loss appends a loss on a tip.
 func (b *builder) loss(t *tip) {
 	weight := ""
 	if b.chance(0.3) {
@@ -66,7 +66,7 @@ func (b *builder) loss(t *tip) {
 		b.layer("MultinomialLogisticLoss", []*tip{probabilities, label}, top(), weight)
 	default:
 		op := []string{"SUM", "SUMSQ", "MEAN"}[b.r.IntN(3)]
-		if op != "SUMSQ" { // a plain sum of what BatchNorm makes is 0, and so are all gradients
+		if op != "SUMSQ" { // a plain sum of BatchNorm's results is 0, and so are all gradients
 			product := &tip{name: b.blob(), shape: t.shape}
 			b.layer("Eltwise", []*tip{t, b.input("gauss", t.shape...)}, []*tip{product}, "eltwise_param { operation: PROD }")
 			t = product

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// windows are a convolution's or pooling's geometry along one axis.
+// window is the geometry of a convolution or pooling on one axis.
 type window struct{ kernel, stride, pad, dilation int }
 
-// convolved is the extent of a convolution's result.
+// convolved returns the extent of a convolution's result.
 func (w window) convolved(in int) int {
 	return (in+2*w.pad-(w.dilation*(w.kernel-1)+1))/w.stride + 1
 }
 
-// pooled is the extent of a pooling's result: rounded up, and no window begins in the padding behind.
+// pooled returns the extent of a pooling's result: rounded up, and no window starts in the padding at the end.
 func (w window) pooled(in int) int {
 	n := (in+2*w.pad-w.kernel+w.stride-1)/w.stride + 1
 	if w.pad > 0 && (n-1)*w.stride >= in+w.pad {
@@ -46,7 +46,7 @@ func (b *builder) window(in int) window {
 	return w
 }
 
-// windows draws the geometry of both axes, mostly the same.
+// windows draws the geometries of both axes, usually equal.
 func (b *builder) windows(t *tip) (h, w window) {
 	h, w = b.window(t.shape[2]), b.window(t.shape[3])
 	if b.chance(0.8) && t.shape[3]+2*h.pad >= h.dilation*(h.kernel-1)+1 {
@@ -66,7 +66,7 @@ func geometry(h, w window) string {
 	return s
 }
 
-// conv writes a convolution; out = 0 draws the number of outputs.
+// conv appends a convolution; out = 0 draws the number of outputs.
 func (b *builder) conv(t *tip, h, w window, out, group int) *tip {
 	n, c := t.shape[0], t.shape[1]
 	if out == 0 {
@@ -93,7 +93,7 @@ func (b *builder) conv(t *tip, h, w window, out, group int) *tip {
 	return b.one("Convolution", t, shape, float64(count(shape))*float64(c/group*h.kernel*w.kernel), param)
 }
 
-// convolution is a convolution of any geometry.
+// convolution appends a convolution of any geometry.
 func (b *builder) convolution(t *tip) *tip {
 	h, w := b.windows(t)
 	group, out, c := 1, 0, t.shape[1]
@@ -113,7 +113,7 @@ func (b *builder) convolution(t *tip) *tip {
 	return b.conv(t, h, w, out, group)
 }
 
-// deconvolution makes images larger.
+// deconvolution appends a layer that enlarges images.
 func (b *builder) deconvolution(t *tip) *tip {
 	h, w := b.windows(t)
 	size := func(w window, in int) int { return w.stride*(in-1) + w.dilation*(w.kernel-1) + 1 - 2*w.pad }
@@ -129,7 +129,7 @@ func (b *builder) deconvolution(t *tip) *tip {
 	return b.one("Deconvolution", t, shape, work, fmt.Sprintf("convolution_param { num_output: %d %sgroup: %d %s %s }", out, geometry(h, w), group, weightFiller, biasFiller))
 }
 
-// pooling is of any method and window.
+// pooling appends a pooling of any method and window.
 func (b *builder) pooling(t *tip) *tip {
 	method := []string{"MAX", "MAX", "AVE", "AVE", "STOCHASTIC"}[b.r.IntN(5)]
 	if b.smooth {
@@ -148,12 +148,12 @@ func (b *builder) pooling(t *tip) *tip {
 		v.kernel = min(v.kernel, t.shape[2+i])
 		v.pad = min(v.pad, v.kernel-1)
 		if (v.pooled(t.shape[2+i])-1)*v.stride-v.pad >= t.shape[2+i] {
-			v.stride = v.kernel // Caffe gives a window that holds nothing the least value, or no number
+			v.stride = v.kernel // for a window without values, Caffe's result is -FLT_MAX or NaN
 		}
 	}
 	if method == "STOCHASTIC" {
 		h.pad, w.pad = 0, 0
-		t = b.same("Sigmoid", t, "") // it needs values that are not negative
+		t = b.same("Sigmoid", t, "") // stochastic pooling needs values that are not negative
 		if t == nil {
 			return nil
 		}
@@ -162,7 +162,7 @@ func (b *builder) pooling(t *tip) *tip {
 	return b.one("Pooling", t, shape, float64(count(shape)*h.kernel*w.kernel), fmt.Sprintf("pooling_param { pool: %s %s}", method, geometry(h, w)))
 }
 
-// normal is a normalisation, a factor or an offset.
+// normal appends a normalisation, a Scale or a Bias.
 func (b *builder) normal(t *tip) *tip {
 	c := t.shape[1]
 	switch b.r.IntN(9) {
@@ -176,7 +176,7 @@ func (b *builder) normal(t *tip) *tip {
 		return b.same("Scale", t, fmt.Sprintf("scale_param { bias_term: %v filler { type: \"gaussian\" mean: 1 std: 0.2 } %s }", b.chance(0.5), biasFiller))
 	case 6:
 		return b.same("Bias", t, "bias_param { filler { type: \"gaussian\" std: 0.5 } }")
-	case 7: // factors that another blob has
+	case 7: // factors from another blob
 		factors := b.input("gauss", t.shape[0], c)
 		if b.chance(0.5) {
 			out := &tip{name: b.blob(), shape: t.shape}
@@ -198,7 +198,7 @@ func (b *builder) normal(t *tip) *tip {
 	}
 }
 
-// batchNorm is BatchNorm, mostly with what nets have behind it.
+// batchNorm appends a BatchNorm, usually with its usual followers.
 func (b *builder) batchNorm(t *tip) *tip {
 	param := ""
 	switch {
@@ -226,17 +226,17 @@ func (b *builder) lrn(t *tip) *tip {
 	return b.one("LRN", t, t.shape, float64(count(t.shape)*size), "lrn_param { "+param+" }")
 }
 
-// binned reports whether SPP can pool an extent in so many bins: Pooling wants less padding than kernel.
+// binned reports whether SPP can pool an extent into so many bins: Pooling requires padding smaller than the kernel.
 func binned(extent, bins int) bool {
 	kernel := (extent + bins - 1) / bins
 	return (kernel*bins-extent+1)/2 < kernel
 }
 
-// spatial is one of the layers that move or cut images.
+// spatial appends a layer that moves or crops images.
 func (b *builder) spatial(t *tip) *tip {
 	n, c, h, w := t.shape[0], t.shape[1], t.shape[2], t.shape[3]
 	switch b.r.IntN(6) {
-	case 0: // Crop to a smaller one
+	case 0: // Crop to a smaller size
 		ch, cw := 1+b.r.IntN(h), 1+b.r.IntN(w)
 		like := b.input("gauss", n, c, ch, cw)
 		out := &tip{name: b.blob(), shape: []int{n, c, ch, cw}}
@@ -259,7 +259,7 @@ func (b *builder) spatial(t *tip) *tip {
 		if b.smooth {
 			return nil
 		}
-		shape := []int{n, c, 1, 1} // one level is a Pooling layer's top; more are flattened and joined
+		shape := []int{n, c, 1, 1} // one level is a Pooling layer's top; several are flattened and concatenated
 		if height > 1 {
 			shape = []int{n, c * (1<<(2*height) - 1) / 3}
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// byLayers runs every layer of the CPE path on what the MPE path gave it, so that differences do not pile up.
+// byLayers runs every layer of the CPE path on inputs from the MPE path, so that differences do not accumulate.
 func (p *problem) byLayers() error {
 	plain, err := machine(p.threads[0])
 	if err != nil {
@@ -37,7 +37,7 @@ func (p *problem) byLayers() error {
 	got, err := p.build(layers.CPE, m, false)
 	var small *cpe.LDMError
 	if p.mesh && errors.As(err, &small) {
-		return nil // a plan that no LDM holds is refused
+		return nil // the plan fits into no LDM: refused
 	}
 	if err != nil {
 		return fmt.Errorf("the net is refused on the CPE path alone: %w", err)
@@ -69,11 +69,12 @@ func (p *problem) byLayers() error {
 type layerwise struct {
 	*problem
 	want, got *swnet.Net
-	before    [][][]float32 // by layer: what its bottoms were
+	before    [][][]float32 // for each layer, its bottoms before it ran
 	noise     *rand.Rand
 }
 
-// layerPart is the part of an array's largest value by which a layer alone may err: Winograd's sums err by 2e-4 of their deviation.
+// layerPart is the error permitted in a single layer, relative to an array's largest value. Winograd sums err by 2e-4 of their
+// deviation.
 const layerPart = 2e-4
 
 func (c *layerwise) forward(i int) error {
@@ -123,7 +124,7 @@ func (c *layerwise) backward(i int) error {
 	return nil
 }
 
-// outcome is what a layer has made: tops, or gradients.
+// outcome returns the results of a layer: its tops, or the gradients.
 func (c *layerwise) outcome(n *swnet.Net, i int, back bool) *run {
 	r := &run{}
 	if !back {
@@ -143,8 +144,8 @@ func (c *layerwise) outcome(n *swnet.Net, i int, back bool) *run {
 	return r
 }
 
-// afterNoise compares again, with room for what noise moves: in the MPE layer's bottoms and its tops' gradients, and in the layer's own
-// rounding. tops are the tops' gradients, nil forward.
+// afterNoise repeats a comparison with wider tolerances: by the change that noise causes, in the MPE layer's bottoms, its tops'
+// gradients, and its own rounding. tops are the tops' gradients, nil forward.
 func (c *layerwise) afterNoise(i int, got, want *run, tops [][]float32) error {
 	if c.random(i) {
 		return near(got, want, newEnvelope(want), layerPart, 0)
@@ -176,13 +177,13 @@ func (c *layerwise) afterNoise(i int, got, want *run, tops [][]float32) error {
 	return err
 }
 
-// random reports whether a layer draws other numbers when it runs again.
+// random reports whether a layer draws different random numbers when it runs again.
 func (c *layerwise) random(i int) bool {
 	l := c.want.LayerParam(i)
 	return c.use == train && (l.GetType() == "Dropout" || l.GetPoolingParam().GetPool() == caffepb.PoolingParameter_STOCHASTIC)
 }
 
-// rerun runs a layer of the MPE path again, with errors if e is not nil: its own, and noise of the same size in what it reads.
+// rerun runs a layer of the MPE path again. If e is not nil, it adds rounding errors, and noise of the same size to the inputs.
 func (c *layerwise) rerun(i int, tops [][]float32, e *rounder) error {
 	n := c.want
 	part, _ := sumError(n.LayerParam(i), c.strategy)

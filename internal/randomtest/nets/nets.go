@@ -1,12 +1,13 @@
-// Package nets draws random nets: trees, residual sums, inception blocks, chains in place, shared blobs and shared weights, several losses; of
-// every layer type that needs no files. A net is trained for two iterations, tested, or used for inference:
+// Package nets draws random nets: trees, residual sums, inception blocks, in-place chains, shared blobs and weights, several
+// losses, with every layer type that needs no files. A problem trains the net for two iterations, tests it, or uses it for
+// inference:
 //
-//   - layer by layer on the CPE path, where each layer reads what the plain MPE path gave it, on this computer or on the SW26010;
+//   - layer by layer on the CPE path, each layer with inputs from the plain MPE path, on this computer or on the SW26010;
 //   - as a whole with fusion, layouts and memory plan, on several numbers of threads with uneven and empty shares, whose bits must be the same;
-//   - again after its batch has changed.
+//   - again after its batch size has changed.
 //
-// Values are compared with the MPE path's (compare.go has the tolerances). Where they differ by more, a rounder measures how far rounding
-// moves them: results that cancel, or that a deviation near 0 divides, have no digits that the paths must agree in.
+// It compares values with the MPE path's, within the tolerances of compare.go. If they differ by more, a rounder measures how far
+// rounding errors move the values. Values that cancel, or are divided by a deviation near 0, may have no correct digits at all.
 package nets
 
 import (
@@ -23,19 +24,19 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// Kinds are nets of any layers, and pieces of the zoo's.
+// Kinds returns two kinds of problems: nets of any layers, and pieces of the model zoo's nets.
 func Kinds() []randomtest.Kind {
 	return []randomtest.Kind{{Name: "net", Random: Random, Parse: Parse}, {Name: "zoo", Random: RandomPiece, Parse: Parse}}
 }
 
 // Uses of a net.
 const (
-	train     = "train"     // forward and back in the TRAIN phase
+	train     = "train"     // forward and backward in the TRAIN phase
 	test      = "test"      // forward in the TEST phase, as a solver's test net
-	inference = "inference" // forward in the TEST phase in a net that is for nothing else
+	inference = "inference" // forward in the TEST phase, in a net built for inference only
 )
 
-// problem is a net and how it is run. Its text is a prototxt whose first lines, comments, say how.
+// problem is a net with instructions for running it. Its text is a prototxt that begins with the instructions as comments.
 type problem struct {
 	net      *caffepb.NetParameter
 	use      string
@@ -43,10 +44,10 @@ type problem struct {
 	strategy shape.Strategy
 	procs    int // GOMAXPROCS
 	threads  []randomtest.Threads
-	again    int  // the batch of another iteration; 0: none
+	again    int  // batch size of a further iteration; 0: none
 	mesh     bool // layer by layer on the SW26010
 
-	noise *rand.Rand // added to inputs, if not nil
+	noise *rand.Rand // noise for the inputs, if not nil
 }
 
 // Random draws a net.
@@ -100,7 +101,7 @@ func draw(r *rand.Rand, work float64) *builder {
 	return b
 }
 
-// net reads the text of the net.
+// net parses the text of the net.
 func (b *builder) net() *caffepb.NetParameter {
 	n := &caffepb.NetParameter{}
 	if _, err := swproto.UnmarshalText("net", []byte(b.text.String()), n); err != nil {
@@ -109,7 +110,7 @@ func (b *builder) net() *caffepb.NetParameter {
 	return n
 }
 
-// shape draws that of the first input.
+// shape draws the shape of the first input.
 func (b *builder) shape() []int {
 	var s []int
 	switch b.r.IntN(8) {
@@ -119,7 +120,7 @@ func (b *builder) shape() []int {
 		s = []int{b.integer(1, 8), b.integer(16, 1000), b.integer(1, 16), 0}
 	case 2: // large images
 		s = []int{b.integer(1, 4), b.integer(1, 16), b.integer(32, 300), 0}
-	case 3: // rows
+	case 3: // vectors
 		s = []int{b.integer(1, 10000), b.integer(1, 10000)}
 	case 4:
 		s = []int{b.integer(1, 12), b.integer(1, 32), b.integer(1, 64)}
@@ -155,7 +156,7 @@ func (p *problem) String() string {
 	return s.String()
 }
 
-// Parse reads a net and the comments in front of it.
+// Parse parses a net and the comments before it.
 func Parse(text string) (randomtest.Problem, error) {
 	p := &problem{net: &caffepb.NetParameter{}, use: train, procs: 1}
 	lines := bufio.NewScanner(strings.NewReader(text))

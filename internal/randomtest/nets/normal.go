@@ -8,20 +8,21 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// normalised is what a layer has normalised, BatchNorm with its batch's statistics or MVN:
+// normalised models the rounding errors of a normalisation, BatchNorm with its batch's statistics or MVN:
 //
 //	y = (x - mean(x)) / d,   dx = (dy - mean(dy) - y*mean(dy*y)) / d,
 //
-// means over the values of a group. The errors of both are parts of what is subtracted, not of the difference, and d divides them: of a
-// group of one value y and dx are 0, and their errors are those of x and dy times 1/sqrt(eps). A nil one adds no errors.
+// with means over the values of a group. The errors are proportional to the subtracted terms, not to the difference, and are
+// divided by d. For a group of one value, y and dx are 0, and their errors are those of x and dy times 1/sqrt(eps). A nil
+// normalised adds no errors.
 type normalised struct {
 	dims [3]int    // outer, groups, inner
 	y    []float64 // by value
-	d    []float64 // by group, as size
+	d    []float64 // by group, like size
 	size []float64 // the root mean square of x
 }
 
-// newNormalised computes what layer i will, from its bottom; nil if it is no such layer.
+// newNormalised computes the normalisation of layer i from its bottom; nil if the layer is none.
 func newNormalised(n *swnet.Net, i int, phase caffepb.Phase) *normalised {
 	s, deviation := &normalised{}, func(variance float64) float64 { return 1 }
 	switch p := n.LayerParam(i); n.LayerType(i) {
@@ -65,10 +66,10 @@ func (s *normalised) compute(x []float32, deviation func(variance float64) float
 	}
 }
 
-// group is the one of value k.
+// group returns the group of value k.
 func (s *normalised) group(k int) int { return k / s.dims[2] % s.dims[1] }
 
-// means are the groups' means of a function of their values.
+// means returns the mean of f over the values of each group.
 func (s *normalised) means(n int, f func(k int) float64) []float64 {
 	list := make([]float64, s.dims[1])
 	for k := range n {
@@ -80,7 +81,7 @@ func (s *normalised) means(n int, f func(k int) float64) []float64 {
 	return list
 }
 
-// draws are a number for each group.
+// draws returns a random number for each group.
 func (s *normalised) draws(r *rand.Rand) []float64 {
 	list := make([]float64, s.dims[1])
 	for m := range list {
@@ -89,7 +90,7 @@ func (s *normalised) draws(r *rand.Rand) []float64 {
 	return list
 }
 
-// addTo adds to results the error of the mean, which is the same for a group, and that of each difference.
+// addTo adds rounding errors to results: one of the mean, common to a group, and one of each difference.
 func (s *normalised) addTo(y []float32, r *rand.Rand) {
 	if s == nil {
 		return
@@ -101,7 +102,7 @@ func (s *normalised) addTo(y []float32, r *rand.Rand) {
 	}
 }
 
-// addToGradient adds to gradients the errors of both means, which are the same for a group, and those of each sum.
+// addToGradient adds rounding errors to gradients: those of both means, common to a group, and one of each sum.
 func (s *normalised) addToGradient(dx, dy []float32, r *rand.Rand) {
 	if s == nil {
 		return

@@ -10,15 +10,15 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// rounder adds noise to what layers of the MPE path make, of the size of their rounding errors, forward and back: Monte Carlo
-// arithmetic (Parker 1997), a layer at a time. How far results move then says how much of them is rounding, for whatever a net does
-// with the errors: sums that cancel, or a normalisation that divides them by a deviation near 0.
+// rounder adds noise of the size of rounding errors to the results of MPE layers, forward and backward: Monte Carlo arithmetic
+// (Parker 1997), applied per layer. The resulting change of the net's values shows how much of them is rounding, whatever
+// amplifies the errors: sums that cancel, or a normalisation that divides by a deviation near 0.
 //
-// Layers differ in what their errors are a part of:
+// The errors of a layer are proportional to:
 //
 //   - products: the root mean square of their sums, since the terms of a sum near 0 are as large as those of any other (see sumError);
-//   - normalisations: the values that they subtract a mean from, divided by the deviation (see normalised);
-//   - softmax: the gradients of all classes, in the part of the class that is theirs, since their mean is subtracted;
+//   - normalisations: the values from which they subtract a mean, divided by the deviation (see normalised);
+//   - softmax: the gradients of all classes, weighted by the class's probability, since their mean is subtracted;
 //   - all others: each value. A 0, as ReLU and Dropout make, stays 0.
 type rounder struct {
 	r        *rand.Rand
@@ -31,11 +31,11 @@ func newRounder(r *rand.Rand, p *problem) *rounder {
 	return &rounder{r, p.strategy, p.phase(), map[int]*normalised{}}
 }
 
-// ulps is the rounding error of a value that a few operations make: two units in the last place of a float32.
+// ulps is the rounding error of a value after a few operations: two units in the last place of a float32.
 const ulps = 4 * 0x1p-24
 
-// sumError is the error of a layer's sums of products, in parts of their root mean square. Winograd's convolutions round more than sums, and
-// not only where a sum has terms, since their transforms mix the values of a tile: there spreads is true.
+// sumError is the error of a layer's sums of products, relative to their root mean square. Winograd convolutions have larger
+// errors. For them spreads is true: their transforms mix the values of a tile, so that even sums without terms have errors.
 func sumError(l *caffepb.LayerParameter, st shape.Strategy) (part float64, spreads bool) {
 	if l.ConvolutionParam == nil || st == shape.Explicit || st == shape.Implicit {
 		return 1e-6, false
@@ -43,13 +43,13 @@ func sumError(l *caffepb.LayerParameter, st shape.Strategy) (part float64, sprea
 	return 2e-5, true
 }
 
-// moving are the layers that compute nothing: they bring values elsewhere, or share them with their bottoms.
+// moving lists the layers without arithmetic: they move values, or share them with their bottoms.
 var moving = []string{
 	"Input", "DummyData", "Parameter", "Split", "Flatten", "Reshape", "Concat", "Slice", "Crop", "Tile", "BatchReindex", "Filter", "Im2col", "Embed",
 	"Silence", "ArgMax", "Accuracy", "Threshold",
 }
 
-// products are the layers whose results are sums of products.
+// products lists the layers whose results are sums of products.
 var products = []string{"Convolution", "Deconvolution", "InnerProduct", "LSTM", "RNN", "Lstm"}
 
 // forward runs a net and returns its loss.
@@ -64,7 +64,7 @@ func (e *rounder) forward(n *swnet.Net) (loss float64, err error) {
 	return loss, nil
 }
 
-// backward runs a net back.
+// backward runs a net backward.
 func (e *rounder) backward(n *swnet.Net) error {
 	for i := n.NumLayers() - 1; i >= 0; i-- {
 		if err := e.backwardLayer(n, i); err != nil {
@@ -88,12 +88,12 @@ func (e *rounder) forwardLayer(n *swnet.Net, i int) (float64, error) {
 	return loss, nil
 }
 
-// backwardLayer runs layer i back, if the net needs that.
+// backwardLayer runs layer i backward, if the net needs this.
 func (e *rounder) backwardLayer(n *swnet.Net, i int) error {
 	if !n.NeedsBackward(i) {
 		return nil
 	}
-	var above []float32 // the top's gradient, which a layer in place overwrites
+	var above []float32 // the top's gradient, which an in-place layer overwrites
 	if e.normal[i] != nil || n.LayerType(i) == "Softmax" {
 		above = slices.Clone(n.Tops(i)[0].Diff())
 	}
@@ -113,7 +113,7 @@ func (e *rounder) backwardLayer(n *swnet.Net, i int) error {
 	return nil
 }
 
-// add adds the errors of layer i to a top, or to the gradient of a bottom, that it has made.
+// add adds the errors of layer i to one of its tops, or to the gradient of one of its bottoms.
 func (e *rounder) add(n *swnet.Net, i int, values []float32) {
 	kind := n.LayerType(i)
 	if slices.Contains(moving, kind) {
@@ -131,7 +131,7 @@ func (e *rounder) add(n *swnet.Net, i int, values []float32) {
 	}
 }
 
-// addOfMean adds to a softmax's gradient, dx = y*(dy - sum(y*dy)), the error of the difference.
+// addOfMean adds the error of the difference to a softmax's gradient, dx = y*(dy - sum(y*dy)).
 func (e *rounder) addOfMean(dx, dy, y []float32) {
 	size := ulps * rms(dy)
 	for k := range dx {

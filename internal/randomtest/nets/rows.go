@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// neuron is a function of single values.
+// neuron appends an elementwise function.
 func (b *builder) neuron(t *tip) *tip {
 	if b.smooth {
 		smooth := []string{"Sigmoid", "TanH", "ELU", "BNLL", "Swish", "Power", "Exp"}
@@ -17,12 +17,12 @@ func (b *builder) neuron(t *tip) *tip {
 	all := []string{"ReLU", "PReLU", "ELU", "Sigmoid", "TanH", "AbsVal", "BNLL", "Power", "Exp", "Log", "Clip", "Dropout", "Swish", "Leaky"}
 	kind := all[b.r.IntN(len(all))]
 	if kind == "PReLU" && len(t.shape) < 2 {
-		kind = "Leaky" // it has no channels
+		kind = "Leaky" // the blob has no channels
 	}
 	return b.named(kind, t)
 }
 
-// named is the neuron of a name.
+// named appends the neuron layer with the given name.
 func (b *builder) named(kind string, t *tip) *tip {
 	switch kind {
 	case "Leaky":
@@ -31,7 +31,7 @@ func (b *builder) named(kind string, t *tip) *tip {
 		return b.same(kind, t, fmt.Sprintf("prelu_param { channel_shared: %v }", b.chance(0.3)))
 	case "Power":
 		return b.same(kind, t, fmt.Sprintf("power_param { power: %d scale: 0.5 shift: 0.25 }", 1+b.r.IntN(2)))
-	case "Exp": // of what is bounded
+	case "Exp": // only of bounded values
 		if t = b.same("TanH", t, ""); t == nil {
 			return nil
 		}
@@ -40,7 +40,8 @@ func (b *builder) named(kind string, t *tip) *tip {
 		if t = b.same("Sigmoid", t, ""); t == nil {
 			return nil
 		}
-		// In place the slope is taken at y, 1/(shift + y), as Caffe does: with this shift there is no pole between log(shift) and log(shift + 1).
+		// In place, Caffe computes the slope from y as 1/(shift + y). This shift avoids a pole between log(shift) and log(shift +
+		// 1).
 		return b.same(kind, t, "log_param { shift: 0.75 }")
 	case "Clip":
 		return b.same(kind, t, "clip_param { min: -0.7 max: 0.9 }")
@@ -52,7 +53,7 @@ func (b *builder) named(kind string, t *tip) *tip {
 	return b.same(kind, t, "")
 }
 
-// product is an InnerProduct of any shape.
+// product appends an InnerProduct of any shape.
 func (b *builder) product(t *tip) *tip {
 	axis := 1
 	if len(t.shape) > 2 && b.chance(0.1) {
@@ -83,7 +84,7 @@ func (b *builder) product(t *tip) *tip {
 	return b.one("InnerProduct", t, shape, float64(rows)*float64(deep)*float64(out), param+weightFiller+" "+biasFiller+" }")
 }
 
-// several is a layer of two tips of one shape, or of slices of one.
+// several appends a layer on two tips of one shape, or on slices of one tip.
 func (b *builder) several(t *tip) *tip {
 	alike := func(o *tip) bool { return o != t && slices.Equal(o.shape, t.shape) }
 	if other := b.open(alike); other != nil && b.chance(0.7) {
@@ -114,7 +115,7 @@ func (b *builder) several(t *tip) *tip {
 	return y
 }
 
-// eltwise is an Eltwise of any operation.
+// eltwise appends an Eltwise of any operation.
 func (b *builder) eltwise(x, y *tip) *tip {
 	param := "eltwise_param { operation: SUM }"
 	switch k := b.r.IntN(8); {
@@ -136,7 +137,7 @@ func (b *builder) eltwise(x, y *tip) *tip {
 	return out
 }
 
-// concat joins tips along an axis.
+// concat concatenates tips along an axis.
 func (b *builder) concat(axis int, parts ...*tip) *tip {
 	shape := slices.Clone(parts[0].shape)
 	shape[axis] = 0
@@ -152,7 +153,7 @@ func (b *builder) concat(axis int, parts ...*tip) *tip {
 	return out
 }
 
-// selection is a layer that takes items, rows or sums of them.
+// selection appends a layer that selects items, vectors or sums of them.
 func (b *builder) selection(t *tip) *tip {
 	n := t.shape[0]
 	switch b.r.IntN(7) {
@@ -196,13 +197,13 @@ func (b *builder) selection(t *tip) *tip {
 	}
 }
 
-// dead writes a layer without a gradient, whose top is an output of the net.
+// dead writes a layer without a gradient; its top is an output of the net.
 func (b *builder) dead(kind string, t *tip, param string) *tip {
 	b.layer(kind, []*tip{t}, []*tip{{name: b.blob()}}, param)
 	return t
 }
 
-// filtered keeps the items whose flags are not 0, and sums them up, since nobody knows how many they are.
+// filtered keeps the items whose flags are not 0. It sums them up, since their number is unknown.
 func (b *builder) filtered(t *tip) *tip {
 	flags := b.input("flag", t.shape[0])
 	kept := &tip{name: b.blob()}
@@ -211,7 +212,7 @@ func (b *builder) filtered(t *tip) *tip {
 	return t
 }
 
-// withConstant adds a blob of constants, or of weights, to a tip or multiplies it with them.
+// withConstant adds constants or weights to a tip, or multiplies it by them.
 func (b *builder) withConstant(t *tip) *tip {
 	other := &tip{name: b.blob(), shape: t.shape}
 	if !b.affords(0, t.shape) {

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Smaller returns simpler problems, of nets that can be built.
+// Smaller returns simpler problems whose nets can be built.
 func (p *problem) Smaller() []randomtest.Problem {
 	var list []randomtest.Problem
 	add := func(q *problem) {
@@ -23,7 +23,7 @@ func (p *problem) Smaller() []randomtest.Problem {
 	}
 	for i := len(p.net.Layer) - 1; i > 0; i-- {
 		if p.net.Layer[i].GetType() == "Sigmoid" && strings.Contains(p.String(), "STOCHASTIC") {
-			continue // it draws among values that are not negative
+			continue // it draws among values that must not be negative
 		}
 		add(p.without(i))
 	}
@@ -46,7 +46,7 @@ func (p *problem) Smaller() []randomtest.Problem {
 	return list
 }
 
-// lazy is the problem, if its net can be built.
+// lazy returns the problem if its net can be built.
 func lazy(p *problem) (list []randomtest.Problem) {
 	defer func() {
 		if recover() != nil {
@@ -65,7 +65,7 @@ func lazy(p *problem) (list []randomtest.Problem) {
 	return []randomtest.Problem{p}
 }
 
-// weight is a measure of a problem's size that shrinking makes smaller.
+// weight measures a problem's size. Shrinking reduces it.
 func (p *problem) weight() (w int64) {
 	for _, l := range p.net.Layer {
 		w += 1000
@@ -99,7 +99,7 @@ func (p *problem) clone() *problem {
 	return &q
 }
 
-// without leaves out layer i: who reads its tops reads its first bottom.
+// without removes layer i. Readers of its tops read its first bottom instead.
 func (p *problem) without(i int) *problem {
 	q := p.clone()
 	l := q.net.Layer[i]
@@ -113,7 +113,7 @@ func (p *problem) without(i int) *problem {
 				other.Bottom[k] = l.Bottom[0]
 			}
 		}
-		// What is computed in place of a top that is no more is computed in place of what is read instead.
+		// A layer in place on a removed top works in place on the replacement.
 		for k, name := range other.Top {
 			if slices.Contains(l.Top, name) && len(other.Bottom) > 0 {
 				other.Top[k] = l.Bottom[0]
@@ -123,7 +123,7 @@ func (p *problem) without(i int) *problem {
 	return q
 }
 
-// reduced has a sum in the place of a loss, which has no labels.
+// reduced replaces a loss by a sum, which needs no labels.
 func (p *problem) reduced(i int) *problem {
 	q := p.clone()
 	l := q.net.Layer[i]
@@ -131,7 +131,7 @@ func (p *problem) reduced(i int) *problem {
 	return q
 }
 
-// prune leaves out inputs that nobody reads.
+// prune removes unread inputs.
 func (p *problem) prune() {
 	read := map[string]bool{}
 	for _, l := range p.net.Layer {
@@ -144,7 +144,7 @@ func (p *problem) prune() {
 	})
 }
 
-// smallerRuns are simpler in how the net is run.
+// smallerRuns adds problems with simpler instructions for running the net.
 func (p *problem) smallerRuns(add func(*problem)) {
 	change := func(f func(q *problem)) {
 		q := p.clone()
@@ -168,7 +168,7 @@ func (p *problem) smallerRuns(add func(*problem)) {
 	change(func(q *problem) { q.net.ForceBackward = nil })
 }
 
-// dims are the extents of inputs, the first ones first.
+// dims returns the extents of inputs, the first axes first.
 func (p *problem) dims() (all []int64) {
 	for _, l := range p.net.Layer {
 		for _, s := range l.GetInputParam().GetShape() {
@@ -182,7 +182,7 @@ func (p *problem) dims() (all []int64) {
 	return all
 }
 
-// withDims changes an extent of all inputs that have it.
+// withDims changes an extent in all inputs that have it.
 func (p *problem) withDims(from, to int64) *problem {
 	q := p.clone()
 	for _, l := range q.net.Layer {
@@ -197,7 +197,7 @@ func (p *problem) withDims(from, to int64) *problem {
 	return q
 }
 
-// smallerFields makes the numbers of layer i's parameters smaller, or leaves a field out.
+// smallerFields makes the numbers in layer i's parameters smaller, or removes a field.
 func (p *problem) smallerFields(i int, to func(int64) int64, add func(*problem)) {
 	l := p.net.Layer[i]
 	l.ProtoReflect().Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {

@@ -11,7 +11,8 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// whole runs the net with fusion, layouts and memory plan, on all threads, and compares bits with those of the first and values with the MPE path's.
+// whole runs the net with fusion, layouts and memory plan on all numbers of threads. It compares the bits with the first run's,
+// and the values with the MPE path's.
 func (p *problem) whole() error {
 	var first []*run
 	for i, t := range p.threads {
@@ -41,7 +42,8 @@ func (p *problem) whole() error {
 	return nil
 }
 
-// runs does two iterations, and another one with another batch: again is the net's weights then, in a net of the MPE path, nil if there is none.
+// runs runs two iterations, and a third with another batch size if the problem has one. again is an MPE net with the weights
+// before the third iteration, nil if there is none.
 func (p *problem) runs(n *swnet.Net) (all []*run, again *swnet.Net, err error) {
 	for range 2 {
 		r, err := p.iterate(n)
@@ -66,7 +68,7 @@ func (p *problem) runs(n *swnet.Net) (all []*run, again *swnet.Net, err error) {
 	copyWeights(again, n)
 	if rebatch(again, p.again) != nil {
 		again.Close()
-		return all, nil, nil // the net is for one batch only
+		return all, nil, nil // the net permits only one batch size
 	}
 	if err := rebatch(n, p.again); err != nil {
 		return nil, nil, fmt.Errorf("batch %d: %w", p.again, err)
@@ -82,7 +84,7 @@ func (p *problem) runs(n *swnet.Net) (all []*run, again *swnet.Net, err error) {
 	return nil, nil, fmt.Errorf("batch %d: %w", p.again, err)
 }
 
-// againstMPE compares the values of the first iteration, and of the one with another batch.
+// againstMPE compares the values of the first iteration and of the one with another batch size with the MPE path's.
 func (p *problem) againstMPE(runs []*run, again *swnet.Net) error {
 	m, err := machine(p.threads[0])
 	if err != nil {
@@ -109,8 +111,8 @@ func (p *problem) againstMPE(runs []*run, again *swnet.Net) error {
 	return nil
 }
 
-// remembers reports whether an iteration depends on those before it, and not by weights alone: random numbers go on, and recurrent layers keep
-// their state.
+// remembers reports whether an iteration depends on earlier ones by more than the weights: random numbers continue, and recurrent
+// layers keep their state.
 func (p *problem) remembers() bool {
 	return slices.ContainsFunc(p.net.Layer, func(l *caffepb.LayerParameter) bool {
 		draws := l.GetType() == "Dropout" || l.GetPoolingParam().GetPool() == caffepb.PoolingParameter_STOCHASTIC
@@ -118,23 +120,23 @@ func (p *problem) remembers() bool {
 	})
 }
 
-// nearMPE compares a run with one of a net of the MPE path, and where they differ by more than is allowed asks how much such nets
-// differ whose weights and inputs are slightly others, and whose layers round more: a value near a kink may be on its other side, and
-// sums may cancel.
+// nearMPE compares a run with a run of an MPE net. If they differ by more than the tolerance, it measures how much MPE nets with
+// perturbed weights and inputs and added rounding errors differ: a value near a kink may be on its other side, and sums may
+// cancel.
 func (p *problem) nearMPE(n *swnet.Net, got *run, batch int) error {
 	weights, err := p.build(layers.MPE, machines[len(p.threads[0])], false)
 	if err != nil {
 		return err
 	}
 	defer weights.Close()
-	copyWeights(weights, n) // BatchNorm moves its own
+	copyWeights(weights, n) // BatchNorm changes its statistics
 	want, err := p.iterate(n)
 	if err != nil {
 		return err
 	}
 	moved := newEnvelope(want)
 	r := rand.New(rand.NewPCG(p.seed, 3))
-	// Losses, and so the terms that a gradient is summed of, are of the order of 1, weights of losses up to 10.
+	// Losses are of the order of 1, with weights up to 10, and so are the terms of gradients.
 	for draw := 0; ; draw++ {
 		err := near(got, want, moved, 1e-3, 1e-5)
 		if err == nil || draw == 24 {
@@ -148,7 +150,7 @@ func (p *problem) nearMPE(n *swnet.Net, got *run, batch int) error {
 	}
 }
 
-// noisy runs a net whose weights and inputs differ a little, and whose layers round.
+// noisy runs a net with perturbed weights and inputs, and with added rounding errors.
 func (p *problem) noisy(from *swnet.Net, batch int, r *rand.Rand) (*run, error) {
 	n, err := p.build(layers.MPE, machines[len(p.threads[0])], false)
 	if err != nil {
@@ -174,7 +176,7 @@ func (p *problem) noisy(from *swnet.Net, batch int, r *rand.Rand) (*run, error) 
 	return q.iterateBy(n, newRounder(r, p))
 }
 
-// noise is the deviation of what is added to values, in parts of their root mean square: that of Winograd's sums.
+// noise is the deviation of the noise, relative to the values' root mean square: that of Winograd sums.
 const noise = 1e-4
 
 func addNoise(r *rand.Rand, x []float32, part float64) {

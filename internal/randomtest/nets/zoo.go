@@ -18,22 +18,22 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A piece of a net of the zoo has the extents and widths that people have: some layers in a row, as the net's deploy.prototxt has them, with
-// random weights, images of the net's own size, and as large a batch as the plain path can compute in some seconds.
+// A piece of a model zoo net has realistic sizes: some consecutive layers of the net's deploy.prototxt, with random weights,
+// images of the net's own size, and a batch as large as the plain path can compute in some seconds.
 
-// zooNet is a net of the zoo and the shapes of its blobs, by name.
+// zooNet is a net of the model zoo, and the shapes of its blobs by name.
 type zooNet struct {
 	param  *caffepb.NetParameter
 	shapes map[string][]int
 }
 
-// zooBatches are the batches that are drawn: those of inference, and of solvers.
+// zooBatches are the batch sizes to draw from: usual ones for inference and for training.
 var zooBatches = []int{1, 1, 2, 4, 8, 10, 16, 32, 50, 64, 100, 128, 256}
 
-// What a piece takes at most forward: multiply-adds, values of blobs, and weights.
+// Limits of a piece: multiply-adds of Forward, values of blobs, and weights.
 const zooWork, zooValues, zooWeights = 6e7, 3e6, 5e6
 
-// zoo reads the nets once: those in the models folder of the repository that the program is run in.
+// zoo reads the nets once, from the models folder of the repository around the working directory.
 var zoo = sync.OnceValues(func() ([]zooNet, error) {
 	root, err := repository()
 	if err != nil {
@@ -54,7 +54,7 @@ var zoo = sync.OnceValues(func() ([]zooNet, error) {
 	return nets, nil
 })
 
-// repository is the folder with go.mod above the working one.
+// repository returns the nearest folder above the working directory with a go.mod.
 func repository() (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {
@@ -69,7 +69,7 @@ func repository() (string, error) {
 	return "", err
 }
 
-// readZooNet reads a net and works out its shapes on a machine that holds no values.
+// readZooNet reads a net and computes its shapes on a machine that stores no values.
 func readZooNet(file string) (zooNet, error) {
 	read, err := swproto.ReadNet(file)
 	if err != nil {
@@ -119,8 +119,8 @@ func RandomPiece(r *rand.Rand) randomtest.Problem {
 	}
 }
 
-// piece is layers first <= i < last for a batch, with inputs in the place of what stands before them and sums as losses behind; nil if
-// there is nothing in it, or too much.
+// piece returns the layers first <= i < last for a batch size. Inputs replace the earlier layers, and sums as losses the later
+// ones. It returns nil if the piece is empty or too large.
 func (z *zooNet) piece(first, last, batch int, force bool) *caffepb.NetParameter {
 	p := &piece{zooNet: z, batch: batch, inputs: map[string]string{}, read: map[string]bool{}}
 	if force {
@@ -139,20 +139,20 @@ func (z *zooNet) piece(first, last, batch int, force bool) *caffepb.NetParameter
 	return &p.net
 }
 
-// piece is one that is being cut out of a net.
+// piece is a piece under construction.
 type piece struct {
 	*zooNet
 	net    caffepb.NetParameter
 	batch  int
-	inputs map[string]string // the new names of blobs that stand before it, by which they are filled
-	read   map[string]bool   // by new name: whether a layer reads what was made last
-	names  []string          // of what it makes
+	inputs map[string]string // new names of blobs from earlier layers; a name decides the values of its input
+	read   map[string]bool   // by new name: whether a layer reads its latest values
+	names  []string          // blobs made by the piece's layers
 
 	work, weights float64
 	values        int
 }
 
-// add adds a layer, and inputs for what no layer of the piece makes.
+// add adds a layer, and inputs for blobs that no layer of the piece makes.
 func (p *piece) add(l *caffepb.LayerParameter) {
 	l.Include, l.Exclude = nil, nil
 	fillLayer(l)
@@ -179,7 +179,7 @@ func (p *piece) add(l *caffepb.LayerParameter) {
 	p.net.Layer = append(p.net.Layer, l)
 }
 
-// name is a blob's name in the piece.
+// name returns a blob's name in the piece.
 func (p *piece) name(blob string) string {
 	if as := p.inputs[blob]; as != "" {
 		return as
@@ -187,7 +187,7 @@ func (p *piece) name(blob string) string {
 	return blob
 }
 
-// end adds a loss for each blob that no layer reads.
+// end adds a loss for each unread blob.
 func (p *piece) end() {
 	for i, name := range p.names {
 		if p.read[name] {
@@ -201,7 +201,7 @@ func (p *piece) end() {
 	}
 }
 
-// inputName is a name for the input that a layer reads as its bottom k, by which it is filled.
+// inputName returns a name for the input that replaces bottom k of a layer. The name decides the input's values.
 func inputName(l *caffepb.LayerParameter, k, i int) string {
 	switch {
 	case l.GetType() == "Embed":
@@ -212,7 +212,7 @@ func inputName(l *caffepb.LayerParameter, k, i int) string {
 	return fmt.Sprintf("gauss_%d", i)
 }
 
-// input is an Input layer with the shape of a blob.
+// input returns an Input layer with the shape of a blob.
 func (z *zooNet) input(name, as string, batch int) *caffepb.LayerParameter {
 	shape := &caffepb.BlobShape{}
 	for i, d := range z.shapes[name] {
@@ -226,7 +226,7 @@ func (z *zooNet) input(name, as string, batch int) *caffepb.LayerParameter {
 	}
 }
 
-// products is about how many multiply-adds a layer takes: values of its tops, each times the products that it is summed of.
+// products estimates a layer's multiply-adds: the values of its tops, each times the number of its terms.
 func (p *piece) products(l *caffepb.LayerParameter, bottom string, tops []string) float64 {
 	var values float64
 	for _, name := range tops {
@@ -247,7 +247,7 @@ func (p *piece) products(l *caffepb.LayerParameter, bottom string, tops []string
 	return 10 * values
 }
 
-// fillLayer gives a layer's weights fillers, which a deploy.prototxt does not have.
+// fillLayer adds fillers for a layer's weights, which a deploy.prototxt lacks.
 func fillLayer(l *caffepb.LayerParameter) {
 	weights := &caffepb.FillerParameter{Type: proto.String("msra")}
 	biases := &caffepb.FillerParameter{Type: proto.String("gaussian"), Std: proto.Float32(0.1)}
