@@ -35,6 +35,34 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 }
 
+// docsPath matches a path in backticks. Names with capital letters, asterisks or my_ stand for the reader's own.
+var docsPath = regexp.MustCompile("`([a-z]+(?:/[a-z0-9_.]+)+)`")
+
+// TestDocumentedPaths: the files and folders that the pages about the code name are in the tree.
+func TestDocumentedPaths(t *testing.T) {
+	t.Chdir("../..")
+	for page, atLeast := range map[string]int{"ARCHITECTURE.md": 30, "CONTRIBUTING.md": 5, "README.md": 5} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checked := 0
+		for _, m := range docsPath.FindAllStringSubmatch(string(text), -1) {
+			top, _, _ := strings.Cut(m[1], "/")
+			if _, err := os.Stat(top); err != nil || strings.Contains(m[1], "/my_") {
+				continue // a package of Go's or a page's own folder
+			}
+			checked++
+			if _, err := os.Stat(m[1]); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+		if checked < atLeast {
+			t.Errorf("%s: %d paths are checked, fewer than %d", page, checked, atLeast)
+		}
+	}
+}
+
 // commandLines counts, word by word, the lines that docsCommand should match.
 func commandLines(page string) (n int) {
 	for line := range strings.Lines(page) {
