@@ -3,13 +3,14 @@
 // IPDPS 2017; Li et al., swCaffe, arXiv 1903.06934).
 //
 // A machine is described by a Spec, an immutable value read from a prototxt in machines/. A Machine executes kernels
-// for a Spec in one of three modes:
+// for a Spec in one of four modes:
 //
 //	Native      on this computer: a core group is an OS core, the mesh is 1x1, the LDM is its slice of the L2 cache.
 //	            Tiles are packed or alias memory, nothing is charged.
 //	Functional  tiles are copied into buffers of the LDM's size and worked on there, messages on the register buses are followed
 //	            from CPE to CPE, and every transfer and operation is charged to virtual clocks.
 //	CostOnly    only the charges are made, the same ones; no value is read or written.
+//	Planned     kernels are planned as natively, to ask which algorithm they would take, and never run.
 //
 // Kernels (package cpe/kernel) are written once, as loops over tiles, against two sets of verbs that know the mode:
 //

@@ -1,22 +1,38 @@
-// Package schedule plans how a net runs. It turns the layers into a list of tasks, one for each layer's position, and improves the list in
-// passes.
+// Package schedule turns the layers of a net into a list of tasks, one for each place in the net's order, and improves the list in passes.
 //
-// The central type is Plan: a list of Tasks and the other decisions of the passes, such as the places of blobs in memory. A Graph describes
-// the layers as in the prototxt. Make starts with one task for every layer and runs the passes, in the order of passes.go:
+// The central type is Plan: a list of Tasks and the other decisions of the passes, such as the places of blobs in memory. A Graph describes the
+// layers as the prototxt has them. Make begins with a task for every layer by itself and runs the passes of passes.go in their order:
 //
-//	fuse       combine two layers in one task, by registered fusions (layers.RegisterFusion)
-//	relu       let a task also apply the in-place ReLU layer on its top
-//	relu-grad  let a task also apply the Backward of an in-place ReLU layer on a bottom
-//	finish     let a convolution also normalise its results, in nets for Forward only
-//	gradients  let gradients share storage if they are equal or only their sum is needed
-//	layout     keep channels in blocks through runs of layers
-//	thin       compute only the pixels that readers need
-//	parts      run Backward in two parts where that saves memory
-//	memory     place values and gradients in an arena
+//	fuse       two tasks become one, by the fusions that layers have registered (layers.RegisterFusion)
+//	relu       a task also rectifies its top, for a ReLU layer in place behind it
+//	relu-grad  a task also rectifies a bottom's gradient, for a ReLU layer in place before it
+//	finish     a convolution also normalises its results, in nets for Forward alone
+//	gradients  gradients share a place if they are equal or their sum is wanted
+//	layout     runs of layers have their channels in blocks
+//	arrange    layers are told the decisions so far; it cannot be left out
+//	thin       tasks do not compute pixels that no reader wants
+//	parts      Backward runs in two parts where that saves memory
+//	memory     values and gradients get places in an arena
 //
-// A pass reads the plan as the earlier passes left it, above all the layers' Traits. It changes the plan and describes what it did (Note).
-// The Traits say what a pass may do, the graph whether it is correct. Passes and fusions can be disabled by name (Graph.Without).
+// A pass is a func(*Plan) error. It reads the plan of the passes before it, above all the layers' Traits, and changes the tasks and their Arranged. It
+// notes in words what it did (Note). Traits say what it may do; the graph says whether that is sound. A pass or a fusion can be left out by its
+// name (Graph.Without).
 //
-// No pass is undone separately. If an input of the plan changes, because a blob is requested by name or bottoms change shape, Plan.Release
-// gives the blobs their own storage back, and Make makes a new plan.
+// No pass is undone by itself. A plan is void when a blob is asked for by name or bottoms get other shapes. Plan.Release then gives blobs their own
+// storage back, and Make plans anew.
+//
+// # Layouts
+//
+// A blob's channels lie in blocks if every layer that reads or writes it can work so (layers.Blocking), one of them gains by it, and nobody asks
+// for the blob by name. At the ends of a run of such layers, a layer converts what it reads or writes on the way, so that no pass over memory serves the
+// layout alone. Layers that compute element by element need nothing for it. The layout of weights never changes.
+//
+// # Memory
+//
+// A run has a step for Forward of each layer and two for its Backward: one for the gradients of weights, one for those of bottoms. lifetimes.go finds
+// the steps from which to which each storage is needed; layers.Traits.Unread says what Backward does without. pack.go places these spans in one
+// arena. Besides blobs, the arena holds values that Forward leaves for Backward (Traits.Keeps), gradients that Forward writes (Traits.Traces) and
+// scratch (cpe.Scratch).
+//
+// A blob keeps storage of its own if it is an output of the net, if a layer without bottoms makes it, or if it was asked for by name.
 package schedule
