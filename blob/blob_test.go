@@ -140,7 +140,7 @@ func TestSameShape(t *testing.T) {
 	}
 }
 
-// TestCountOf: products that no int can hold are the largest there is; an extent of 0 leaves nothing of them.
+// TestCountOf: a product beyond the int range gives math.MaxInt, and an extent of 0 gives 0.
 func TestCountOf(t *testing.T) {
 	for _, tt := range []struct {
 		shape []int

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPlacedBlobs: what is placed stands in the memory that was given, for all that share it; it does not write behind its end
-// when it grows, and Own takes it out.
+// TestPlacedBlobs: placed blobs use the given memory, as do all that share their storage. They do not write past its end when they grow,
+// and Own moves them out.
 func TestPlacedBlobs(t *testing.T) {
 	memory := []float32{1, 2, 3, 4, 5, 6, 7, 8}
 	a, b := New(4), New(2, 2)

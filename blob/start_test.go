@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// started returns a blob whose gradients are zero by StartDiff, while its memory holds something else, and that memory.
+// started returns a blob after StartDiff whose memory holds other values, and that memory.
 func started(shape ...int) (*Blob, []float32) {
 	b := New(shape...)
 	memory := b.Diff()
@@ -59,7 +59,7 @@ func TestStartedGradientsAreZeros(t *testing.T) {
 	}
 }
 
-// TestFirstOverwrites: the first to add a gradient gets the memory as it is; nobody else may overwrite.
+// TestFirstOverwrites: the first caller of Gradient overwrites the memory; later ones add.
 func TestFirstOverwrites(t *testing.T) {
 	a, memory := started(4)
 	b := New(2, 2)
@@ -77,7 +77,7 @@ func TestFirstOverwrites(t *testing.T) {
 	}
 }
 
-// TestNotToBeOverwritten: gradients that somebody has seen or that were given from outside are added to.
+// TestNotToBeOverwritten: gradients that were read, or placed from outside, are added to.
 func TestNotToBeOverwritten(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

@@ -20,7 +20,7 @@ func filler(t *testing.T, text string) *caffepb.FillerParameter {
 	return f
 }
 
-// moments are the mean and the standard deviation of a blob's values, and their bounds.
+// moments returns the mean, the standard deviation and the bounds of a blob's values.
 func moments(b *blob.Blob) (mean, std, lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	for _, v := range b.Data() {
@@ -35,14 +35,14 @@ func moments(b *blob.Blob) (mean, std, lo, hi float64) {
 	return mean, math.Sqrt(std / n), lo, hi
 }
 
-// TestFillerMoments: 50 x 20 x 10 x 10 values. Their mean and deviation are within four standard errors of what the rules say
-// for fan in 2000, fan out 5000.
+// TestFillerMoments: the mean and the deviation of 50 x 20 x 10 x 10 values are within four standard errors of the fillers' rules for fan
+// in 2000 and fan out 5000.
 func TestFillerMoments(t *testing.T) {
 	const fanIn, fanOut = 2000.0, 5000.0
 	tests := []struct {
 		filler    string
 		mean, std float64
-		bound     float64 // of the values; 0: none
+		bound     float64 // of the values; 0 means none
 	}{
 		{`type: "uniform" min: -1 max: 3`, 1, 4 / math.Sqrt(12), 3},
 		{`type: "gaussian" mean: 2 std: 0.5`, 2, 0.5, 0},

@@ -2,7 +2,7 @@ package layers
 
 import "testing"
 
-// TestWindows: the parts of all workers cover every item of a round once, in the order of their ranks.
+// TestWindows: the workers' parts cover every item of a round exactly once, in the order of their ranks.
 func TestWindows(t *testing.T) {
 	for _, split := range []bool{true, false} {
 		for _, c := range []struct{ batch, ranks int }{{1, 1}, {2, 2}, {7, 3}, {64, 3}, {64, 4}, {5, 4}} {

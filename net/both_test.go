@@ -7,10 +7,10 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// manyImages are as many as convolutions need to compute both gradients together.
+// manyImages has a batch large enough for convolutions to compute both gradients together.
 var manyImages = strings.NewReplacer("dim: 3 dim: 3", "dim: 18 dim: 3", "dim: 3 }", "dim: 18 }").Replace(images)
 
-// inParts is the number of layers whose Backward runs in parts.
+// inParts returns the number of tasks whose Backward runs in parts.
 func (n *Net) inParts() (parted int) {
 	for _, t := range n.plan.Tasks {
 		if t.Parted() {
@@ -20,15 +20,15 @@ func (n *Net) inParts() (parted int) {
 	return parted
 }
 
-// part makes Backward run in parts wherever there are any; of a net that economises, memory is planned otherwise.
+// part lets every task's Backward run in parts if it can. In a net that economises it also changes the memory plan.
 func (n *Net) part() {
 	for _, t := range n.plan.Tasks {
 		t.Part()
 	}
 }
 
-// TestGradientsTogether: convolutions that compute both gradients at once give the bits of those that do it in parts, in the memory of a net
-// that economises, with weights that others share or that are not trained, behind a ReLU layer, and where no gradient goes on.
+// TestGradientsTogether: convolutions that compute both gradients at once give the bits of those that run in parts. Covered are nets that
+// economise, shared weights, frozen weights, a ReLU layer before, and no bottom gradient.
 func TestGradientsTogether(t *testing.T) {
 	first := conv3x3("x", "a", "16", "") + reluA
 	for name, text := range map[string]string{
@@ -58,19 +58,19 @@ func eltwise(top, a, b string) string {
 	return `layer { name: "sum" type: "Eltwise" bottom: "` + a + `" bottom: "` + b + `" top: "` + top + `" }`
 }
 
-// fixed gives a convolution's weights and biases learning rates.
+// fixed gives a convolution's weights and biases learning-rate multipliers.
 func fixed(conv string, weights, biases int) string {
 	rate := map[int]string{0: "param { lr_mult: 0 } ", 1: "param { lr_mult: 1 } "}
 	return strings.Replace(conv, "convolution_param", rate[weights]+rate[biases]+"convolution_param", 1)
 }
 
-// shared gives a convolution weights that others have too.
+// shared gives a convolution weights that other layers share.
 func shared(conv string) string {
 	return strings.Replace(conv, "convolution_param", `param { name: "w" } convolution_param`, 1)
 }
 
-// TestGradientsTogetherInOtherBatches: whether gradients are computed together may change with the size of a batch, while memory stays as it
-// was planned for the first.
+// TestGradientsTogetherInOtherBatches: the batch size may change whether gradients are computed together, although memory was planned for
+// the first batch.
 func TestGradientsTogetherInOtherBatches(t *testing.T) {
 	for _, first := range []string{"18", "4"} {
 		text := `layer { name: "x" type: "Input" top: "x" input_param { shape { dim: ` + first + ` dim: 3 dim: 9 dim: 7 } } }` +
@@ -85,9 +85,8 @@ func TestGradientsTogetherInOtherBatches(t *testing.T) {
 	}
 }
 
-// TestGradientsAndPoolingTogether: convolutions that pass gradients on are computed together with the pooling of their results, with the bits
-// of the layers one by one, in the memory of a net that economises, behind a ReLU layer and with one between or behind, in blocks of channels
-// and by planes, and with parameters that are not trained.
+// TestGradientsAndPoolingTogether: convolutions with bottom gradients are fused with pooling and give the bits of separate layers. Covered
+// are nets that economise, ReLU layers before, between and after, both layouts, and frozen parameters.
 func TestGradientsAndPoolingTogether(t *testing.T) {
 	conv := conv3x3("x", "y", "16", "") + reluOf("y")
 	second := strings.Replace(conv3x3("y", "a", "16", ""), `name: "a"`, `name: "conv"`, 1)
@@ -117,12 +116,12 @@ func TestGradientsAndPoolingTogether(t *testing.T) {
 	}
 }
 
-// reluOf is a ReLU layer in place.
+// reluOf returns an in-place ReLU layer.
 func reluOf(b string) string {
 	return `layer { name: "relu of ` + b + `" type: "ReLU" bottom: "` + b + `" top: "` + b + `" }`
 }
 
-// TestGradientsAndPoolingInOtherBatches: as TestGradientsTogetherInOtherBatches.
+// TestGradientsAndPoolingInOtherBatches is TestGradientsTogetherInOtherBatches with pooling.
 func TestGradientsAndPoolingInOtherBatches(t *testing.T) {
 	text := `layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 18 dim: 3 dim: 9 dim: 7 } } }` +
 		conv3x3("x", "y", "16", "") + strings.Replace(conv3x3("y", "a", "16", ""), `name: "a"`, `name: "conv"`, 1) + reluA + poolA + conv3x3("s", "c", "16", "") +
@@ -137,7 +136,7 @@ func TestGradientsAndPoolingInOtherBatches(t *testing.T) {
 	sameRunsInBatches(t, n, plain)
 }
 
-// sameRunsInBatches: two nets compute the same bits in batches and extents of many sizes, one after the other.
+// sameRunsInBatches fails the test unless two nets compute the same bits for a series of batch sizes and extents.
 func sameRunsInBatches(t *testing.T, n, plain *Net) {
 	t.Helper()
 	for _, extents := range [][]int{{18, 3, 9, 7}, {4, 3, 9, 7}, {1, 3, 60, 50}, {16, 3, 3, 3}, {33, 3, 9, 7}, {18, 3, 9, 7}} {

@@ -10,8 +10,8 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// TestDebugInfoOfANet: a net whose own prototxt says debug_info prints the mean magnitudes of what its layers make, those of x = (2, 2),
-// y = w*x = 6 and of the gradients dw = 12, of each weight, and dx, which has none. Weights have their names forward, their numbers backward.
+// TestDebugInfoOfANet: a net with debug_info prints the mean magnitudes of all tops, weights and gradients. Here x = (2, 2), y = w*x = 6
+// and dw = 12; dx is not computed. Forward names weights, Backward numbers them.
 func TestDebugInfoOfANet(t *testing.T) {
 	p := parse(t, `debug_info: true
 		layer { name: "x" type: "DummyData" top: "x" dummy_data_param { shape { dim: 1 dim: 2 } data_filler { value: 2 } } }
@@ -28,8 +28,8 @@ func TestDebugInfoOfANet(t *testing.T) {
 	})
 }
 
-// TestDebugInfoOfFrozenWeights: a shared weight's gradient is printed by each of its layers, that of a weight with lr_mult 0 by none, and
-// BatchNorm's are 0 and printed unless lr_mult is given. The lines and figures are those of Caffe 1.0.
+// TestDebugInfoOfFrozenWeights: each of its layers prints a shared weight's gradient; none prints that of a weight with lr_mult 0.
+// BatchNorm's gradients are 0, and printed unless lr_mult is given. The lines are those of Caffe 1.0.
 func TestDebugInfoOfFrozenWeights(t *testing.T) {
 	p := parse(t, `debug_info: true
 		layer { name: "x" type: "DummyData" top: "x" top: "t" dummy_data_param { shape { dim: 4 dim: 2 } shape { dim: 4 dim: 2 }
@@ -88,7 +88,7 @@ func TestDebugInfoOfFrozenWeights(t *testing.T) {
 	})
 }
 
-// checkDebug compares the lines that a net prints in one pass forward and one back.
+// checkDebug compares the lines of one forward and one backward pass.
 func checkDebug(t *testing.T, p *caffepb.NetParameter, want []string) {
 	t.Helper()
 	d := device(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// TestMeetsRule walks through each field of a rule, alone and together.
+// TestMeetsRule tests each field of a rule alone and together with others.
 func TestMeetsRule(t *testing.T) {
 	state := MergeState(caffepb.Phase_TEST, parse(t, `state { level: 2 stage: "val" stage: "deep" }`).State)
 	tests := []struct {

@@ -15,7 +15,7 @@ func pointwiseOf(name, bottom string, channels int) string {
 	layer { name: %q type: "Convolution" bottom: %q top: %[1]q convolution_param { num_output: %[3]d kernel_size: 1 weight_filler { type: "msra" } } }`, name, bottom, channels)
 }
 
-// normOf is BatchNorm and Scale from bottom to top.
+// normOf returns BatchNorm and Scale layers from bottom to top.
 func normOf(bottom, top string) string {
 	return fmt.Sprintf(`
 	layer { name: "bn_%[2]s" type: "BatchNorm" bottom: %[1]q top: %[2]q }
@@ -32,8 +32,8 @@ func sumOf(a, b, top string) string {
 	layer { name: %[3]q type: "Eltwise" bottom: %[1]q bottom: %[2]q top: %[3]q }`, a, b, top)
 }
 
-// TestFinishedByTheConvolution: in nets for Forward alone, what normalises a pointwise convolution's results is done by it, where nobody sees
-// the difference; results have the bits of a net that is not for Forward alone, also where a blob between is asked for afterwards.
+// TestFinishedByTheConvolution: in nets for Forward only, pointwise convolutions also normalise their results, unless that is visible
+// outside. Results have the bits of other nets, also if a blob between is requested later.
 func TestFinishedByTheConvolution(t *testing.T) {
 	const data = `
 	layer { name: "x" type: "DummyData" top: "x" dummy_data_param { shape { dim: 3 dim: 32 dim: 9 dim: 7 } data_filler { type: "gaussian" } } }
@@ -86,7 +86,7 @@ func TestFinishedByTheConvolution(t *testing.T) {
 	}
 }
 
-// fillStatistics gives BatchNorm layers means and variances.
+// fillStatistics sets the means and variances of BatchNorm layers.
 func (n *Net) fillStatistics() {
 	for _, d := range n.nodes {
 		if d.param.GetType() != "BatchNorm" {
@@ -100,8 +100,7 @@ func (n *Net) fillStatistics() {
 	}
 }
 
-// finishedNow lists the convolutions of which the layer behind has nothing left to do after a Forward: done again in its place, it would change
-// what stands there.
+// finishedNow lists the convolutions that have done the next layer's Forward. Repeating that layer in place would change the values.
 func (n *Net) finishedNow(t *testing.T) []string {
 	var names []string
 	for i, task := range n.plan.Tasks {
@@ -124,7 +123,7 @@ func (n *Net) finishedNow(t *testing.T) []string {
 	return names
 }
 
-// readerOf is the task that reads the first top of node i.
+// readerOf returns the task that reads the first top of node i.
 func (n *Net) readerOf(i int) *schedule.Task {
 	at := slices.IndexFunc(n.plan.Tasks, func(t *schedule.Task) bool { return slices.Contains(t.Bottoms, n.plan.Tasks[i].Tops[0]) })
 	return n.plan.Tasks[at]

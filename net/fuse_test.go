@@ -13,7 +13,7 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// firstConv is a convolution of images of few channels.
+// firstConv returns a convolution of images with few channels.
 func firstConv(more string) string {
 	return `
 	layer { name: "conv" type: "Convolution" bottom: "x" top: "a" convolution_param {
@@ -26,12 +26,12 @@ const poolA = `
 const reluS = `
 	layer { name: "relu2" type: "ReLU" bottom: "s" top: "s" }`
 
-// planesPooled reports whether there are vectors that pool planes: else what lies by planes is not pooled at once.
+// planesPooled reports whether pooling has vector kernels for planes. Without them, convolutions in planes are not fused with pooling.
 func planesPooled() bool {
 	return vpool.NewPlanes(vpool.Shape{H: 4, W: 4, OH: 2, OW: 2, K: 2, S: 2}) != nil
 }
 
-// together is the number of layers that the first convolution's task computes.
+// together returns the number of layers in the first convolution's task.
 func (n *Net) together() int {
 	for i, d := range n.nodes {
 		if d.Name == "conv" {
@@ -41,9 +41,9 @@ func (n *Net) together() int {
 	return 0
 }
 
-// TestConvolutionAndPoolingTogether: losses and gradients have the bits of the layers one by one, whichever layers are computed together,
-// on any number of threads, with gradients that are added up over iterations; where results lie by planes weights' gradients, which add up what
-// outputs took, are near those.
+// TestConvolutionAndPoolingTogether: fused layers give the losses and gradients of separate layers bit by bit, for any fusion, any number
+// of threads and gradients summed over iterations. In planes the weight gradients are only close, since they are summed over the selected
+// maxima.
 func TestConvolutionAndPoolingTogether(t *testing.T) {
 	const blocks, planes, strided = `num_output: 16 kernel_size: 5 pad: 2`, `num_output: 20 kernel_size: 3`, `num_output: 48 kernel_size: 4 stride: 2 bias_term: false`
 	for _, tt := range []struct {
@@ -78,7 +78,7 @@ func TestConvolutionAndPoolingTogether(t *testing.T) {
 	}
 }
 
-// sameRuns compares iterations bit by bit, of which two in a row add up gradients.
+// sameRuns compares iterations bit by bit. Two successive ones add up their gradients.
 func sameRuns(t *testing.T, n, plain *Net) {
 	t.Helper()
 	runsAre(t, n, plain, sameBits)
@@ -107,7 +107,7 @@ func runsAre(t *testing.T, n, plain *Net, same func(t *testing.T, what string, g
 	}
 }
 
-// TestPooledInBlocks: what is pooled lies in blocks where the next layer wants that.
+// TestPooledInBlocks: pooled tops have channels in blocks if the next layer is faster with them.
 func TestPooledInBlocks(t *testing.T) {
 	text := strings.ReplaceAll(images, "dim: 11 dim: 9", "dim: 40 dim: 36") + firstConv(`num_output: 32 kernel_size: 5 pad: 2`) + reluA + `
 	layer { name: "pool" type: "Pooling" bottom: "a" top: "p" pooling_param { kernel_size: 2 stride: 2 } }` + conv3x3("p", "s", "32", "") + classifier
@@ -120,8 +120,8 @@ func TestPooledInBlocks(t *testing.T) {
 	sameRuns(t, n, apart)
 }
 
-// TestConvolutionAndPoolingApart: layers are computed one by one where somebody wants what stands between them, where the convolution has to
-// pass a gradient on, and where another strategy was asked for, or has not been found yet.
+// TestConvolutionAndPoolingApart: layers are not fused if the blob between is requested, if the convolution must compute a bottom gradient,
+// or if another strategy is forced or not tuned yet.
 func TestConvolutionAndPoolingApart(t *testing.T) {
 	conv := firstConv(`num_output: 16 kernel_size: 5 pad: 2`)
 	text := images + conv + reluA + poolA + classifier
@@ -161,8 +161,7 @@ func TestConvolutionAndPoolingApart(t *testing.T) {
 	}
 }
 
-// TestPooledBatches: batches of other sizes, and images of other extents, some of which cannot be computed at once, give what they give
-// one by one.
+// TestPooledBatches: other batch sizes and extents, some without a fused kernel, give the results of separate layers.
 func TestPooledBatches(t *testing.T) {
 	const data = `layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 4 dim: 3 dim: 30 dim: 30 } } }`
 	const loss = `layer { name: "loss" type: "Reduction" bottom: "c" top: "loss" loss_weight: 1 reduction_param { operation: SUMSQ } }`
@@ -208,8 +207,9 @@ func TestPooledBatches(t *testing.T) {
 	}
 }
 
-// TestNormalisationAndPoolingTogether: losses and gradients are near those of the layers one by one, and have the same bits on any number of
-// threads, in blocks of channels and, where what is normalised is asked for by name, by planes; the ReLU layer before goes backward with them.
+// TestNormalisationAndPoolingTogether: LRN fused with pooling gives losses and gradients close to those of separate layers, and the same
+// bits for any number of threads. It works in blocks and, if LRN's bottom is requested by name, in planes. It includes the Backward of the
+// ReLU layer before.
 func TestNormalisationAndPoolingTogether(t *testing.T) {
 	text := strings.ReplaceAll(images, "dim: 11 dim: 9", "dim: 40 dim: 36") + firstConv(`num_output: 32 kernel_size: 5 pad: 2`) + reluA + `
 	layer { name: "norm" type: "LRN" bottom: "a" top: "n" lrn_param { alpha: 0.5 } }
@@ -244,7 +244,7 @@ func TestNormalisationAndPoolingTogether(t *testing.T) {
 	}
 }
 
-// TestChainsBehindEachOther: a chain in place behind one that is not has that one's results, whatever layers the first begins with.
+// TestChainsBehindEachOther: a fused chain in place works correctly after another chain, whatever layers start the first one.
 func TestChainsBehindEachOther(t *testing.T) {
 	text := images + firstConv(`num_output: 16 kernel_size: 3`) + `
 	layer { name: "bn1" type: "BatchNorm" bottom: "a" top: "a" }

@@ -28,18 +28,18 @@ const (
 	layer { name: "loss" type: "SoftmaxWithLoss" bottom: "fc" bottom: "label" top: "loss" }`
 )
 
-// pointwise is a convolution of "t".
+// pointwise returns a pointwise convolution of "t".
 func pointwise(top, more string) string {
 	return `
 	layer { name: "` + top + `" type: "Convolution" bottom: "t" top: "` + top + `" convolution_param { num_output: 8 kernel_size: 1 ` + more + ` weight_filler { type: "msra" } } }`
 }
 
-// wide gives convolutions of a net so many channels that an input gradient is summed in several blocks of them.
+// wide gives convolutions so many channels that an input gradient is summed in several blocks of channels.
 func wide(text string) string {
 	return strings.ReplaceAll(text, "num_output: 8 ", "num_output: 600 ")
 }
 
-// sum adds up.
+// sum returns an Eltwise sum.
 func sum(bottoms ...string) string {
 	text := `
 	layer { name: "sum" type: "Eltwise" top: "s"`
@@ -49,14 +49,14 @@ func sum(bottoms ...string) string {
 	return text + ` }`
 }
 
-// TestGradientsShareStorage: where gradients share storage weights' gradients are what they are where all stand apart, and they
-// share it where they can: from a sum to its bottoms, and those of a blob that is read more than once.
+// TestGradientsShareStorage: sharing storage changes no weight gradient. Storage is shared from a sum to its bottoms, and among the copies
+// of a split blob.
 func TestGradientsShareStorage(t *testing.T) {
 	for _, tt := range []struct {
 		name, text   string
 		passed, adds bool
 	}{
-		// A convolution that is the whole branch reads its top's gradient where that of the sum stands, so it may not add to that.
+		// A branch of a single convolution reads the sum's gradient while it stands in the shared place, so it must not add there.
 		{"identity", trunk + pointwise("b", "") + sum("t", "b") + classifier, true, false},
 		{"identity, the other way round", trunk + pointwise("b", "") + sum("b", "t") + classifier, true, false},
 		{"identity and ReLU", trunk + pointwise("b", "") + sum("t", "b") + rectified + classifier, true, false},
@@ -103,7 +103,7 @@ func TestGradientsShareStorage(t *testing.T) {
 	}
 }
 
-// passedOn lists the bottoms to which a task passes its top's gradient on.
+// passedOn lists the bottoms that share the gradient of the task's top.
 func passedOn(t *schedule.Task) (bottoms []*blob.Blob) {
 	for j, b := range t.Bottoms {
 		if layers.TraitsOf(t.Layer).Grads.Passes.Has(j) {
@@ -117,7 +117,7 @@ func allShare(blobs []*blob.Blob, with *blob.Blob) bool {
 	return !slices.ContainsFunc(blobs, func(b *blob.Blob) bool { return !b.SharesDiff(with) })
 }
 
-// sameGradients runs both nets and compares the gradients of weights, though what is not kept was NaN before.
+// sameGradients runs both nets and compares weight gradients. In the frugal net, values that need not be kept are NaN before.
 func sameGradients(t *testing.T, frugal, plain *Net) {
 	t.Helper()
 	for i := range frugal.arena.memory {
@@ -133,8 +133,8 @@ func sameGradients(t *testing.T, frugal, plain *Net) {
 	}
 }
 
-// TestGradientsReplaced: the gradient of what is normalised has the place of the one that it is computed from, unless that is also another
-// layer's, and weights' gradients are what they are otherwise.
+// TestGradientsReplaced: the bottom's gradient of BatchNorm, Scale and ReLU replaces the top's, unless another layer uses that too. Weight
+// gradients do not change.
 func TestGradientsReplaced(t *testing.T) {
 	norm := func(bottom, top string) string {
 		return `

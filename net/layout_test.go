@@ -9,7 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/net/schedule"
 )
 
-// conv3x3 is a convolution of 3x3 kernels that keeps extents.
+// conv3x3 returns a 3x3 convolution that keeps extents.
 func conv3x3(bottom, top, outputs, more string) string {
 	return `
 	layer { name: "` + top + `" type: "Convolution" bottom: "` + bottom + `" top: "` + top + `" convolution_param {
@@ -46,8 +46,7 @@ var layoutTests = []struct {
 		[]string{"a", "b"}},
 }
 
-// TestLayouts: channels lie in blocks where all that read and write a blob can do with that, and values and gradients are those of the
-// net whose images lie by planes.
+// TestLayouts: channels are in blocks where all readers and writers support it. Values and gradients are those of a net in planes.
 func TestLayouts(t *testing.T) {
 	for _, tt := range layoutTests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -73,7 +72,7 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// TestLayoutsOfAskedFor: what Forward has left in a blob in blocks is there by planes when it is asked for then.
+// TestLayoutsOfAskedFor: a blob in blocks is in planes after it is requested by name, with the values of the last Forward.
 func TestLayoutsOfAskedFor(t *testing.T) {
 	tt := layoutTests[0]
 	plain := buildWith(t, tt.text, func(o *Options) { o.Device.Strategy = shape.Winograd4 })
@@ -107,7 +106,7 @@ func compareRuns(t *testing.T, n, plain *Net) {
 	}
 }
 
-// TestLayoutsCountTurns: a convolution turns its images and results in each of three passes, but those in blocks.
+// TestLayoutsCountTurns: a convolution converts its images and results in each of three passes, except those in blocks.
 func TestLayoutsCountTurns(t *testing.T) {
 	text := images + conv3x3("x", "a", "16", "") + conv3x3("a", "b", "16", "") + lrnTo + `"b" }` + classifier
 	n := buildWith(t, text, func(o *Options) { o.Device.Strategy, o.Economise = shape.Winograd4, true })
@@ -119,7 +118,7 @@ func TestLayoutsCountTurns(t *testing.T) {
 	}
 }
 
-// TestLayoutsOfOtherExtents: images of another size lie as before, and give what a net made for them gives.
+// TestLayoutsOfOtherExtents: images of another size keep their layout and give the results of a net built for them.
 func TestLayoutsOfOtherExtents(t *testing.T) {
 	const text = `layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 2 dim: 16 dim: 9 dim: 9 } } }`
 	net := text + conv3x3("x", "a", "16", "") + conv3x3("a", "b", "16", "")
@@ -147,8 +146,8 @@ func TestLayoutsOfOtherExtents(t *testing.T) {
 	}
 }
 
-// TestLayoutsOfFirstLayers: a convolution of few channels writes blocks, with strides or without, though its images lie by planes, and one
-// that has to pass a gradient on to such images reads them.
+// TestLayoutsOfFirstLayers: a convolution of few channels reads planes and writes blocks, with any stride. A convolution with a bottom
+// gradient for such images reads blocks.
 func TestLayoutsOfFirstLayers(t *testing.T) {
 	first := func(bottom, top, outputs string) string {
 		return `

@@ -13,11 +13,11 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// manyLayers is how many layers TestManyLayers builds, and longestBuild how long that may take. It takes a second; what grows with the
-// square of the layers takes minutes.
+// manyLayers is the number of layers of TestManyLayers, and longestBuild the time limit. Building takes a second; a quadratic step would
+// take minutes.
 const manyLayers, longestBuild = 10_000, time.Minute
 
-// TestManyLayers: deep and wide nets of many layers are built in a time that does not grow with the square of their number.
+// TestManyLayers: the time to build deep and wide nets does not grow with the square of the number of layers.
 func TestManyLayers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds large nets")

@@ -18,7 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// player plays a plan: it knows for every place whether what was put there is still there.
+// player simulates a plan. For every place it records whether its last contents are still valid.
 type player struct {
 	t          *testing.T
 	net        *Net
@@ -28,7 +28,7 @@ type player struct {
 	reads      int
 }
 
-// find returns the placement of a blob's values or gradients, -1 where the net keeps them.
+// find returns the index of the place of a blob's values or gradient, or -1 if the net keeps them.
 func (m *player) find(b *blob.Blob, diff bool) int {
 	for i, p := range m.placements {
 		if p.Diff == diff && (!diff && p.Blob.SharesData(b) || diff && p.Blob.SharesDiff(b)) {
@@ -78,7 +78,7 @@ func (m *player) forward(i int) {
 	}
 }
 
-// spoil notes that kernels have written to a stretch.
+// spoil records that kernels have written to a stretch.
 func (m *player) spoil(s schedule.Stretch) {
 	for i, p := range m.placements {
 		if p.From < s.From+s.Size && s.From < p.From+p.Size {
@@ -120,8 +120,7 @@ func (m *player) backward(i int) {
 	}
 }
 
-// play runs the plan of a net that charges nothing and computes nothing. Every layer writes its results before it is done
-// reading, since kernels go through arrays tile by tile.
+// play simulates a net's plan. Every layer writes its results before it has finished reading, since kernels process arrays tile by tile.
 func play(t *testing.T, n *Net, backward bool) {
 	m := &player{t: t, net: n}
 	plan := n.plan.PlaceAll()
@@ -152,7 +151,7 @@ func play(t *testing.T, n *Net, backward bool) {
 	}
 }
 
-// shapes are what data layers of the nets that are not for ImageNet make.
+// shapes lists the tops of data layers for nets that are not for ImageNet.
 var shapes = map[string][]string{
 	"lenet":                   {"dim: 64 dim: 1 dim: 28 dim: 28", "dim: 64"},
 	"cifar10_quick":           {"dim: 100 dim: 3 dim: 32 dim: 32", "dim: 100"},
@@ -167,7 +166,7 @@ var shapes = map[string][]string{
 	"fcn":                     {"dim: 20 dim: 3 dim: 64 dim: 64"},
 }
 
-// withoutFiles makes data layers' tops from nothing.
+// withoutFiles replaces data layers by DummyData.
 func withoutFiles(t *testing.T, model string, p *caffepb.NetParameter) {
 	for _, l := range p.Layer {
 		if l.GetType() != "Data" && l.GetType() != "HDF5Data" || len(shapes[model]) == 0 {
@@ -183,7 +182,7 @@ func withoutFiles(t *testing.T, model string, p *caffepb.NetParameter) {
 	}
 }
 
-// TestPlansOfTheZoo: no net of the zoo reads what it has overwritten, in training or in inference.
+// TestPlansOfTheZoo: no net of the zoo reads values that were overwritten, in training or in inference.
 func TestPlansOfTheZoo(t *testing.T) {
 	dirs, err := filepath.Glob("../models/*/train_val.prototxt")
 	if err != nil || len(dirs) < 15 {
@@ -227,7 +226,7 @@ func TestPlansOfTheZoo(t *testing.T) {
 	}
 }
 
-// residual has what plans must get right: splits, layers in place, values that backward needs, a blob that gets no gradient.
+// residual has the difficult cases of plans: splits, in-place layers, values that Backward reads, and a blob without gradient.
 const residual = `
 	layer { name: "data" type: "DummyData" top: "x" top: "label" dummy_data_param {
 		shape { dim: 4 dim: 3 dim: 12 dim: 12 } shape { dim: 4 }
@@ -262,7 +261,7 @@ func buildWith(t *testing.T, text string, change func(*Options)) *Net {
 	return n
 }
 
-// near compares with a tolerance relative to 1 + |want|: layers that are computed together add up in another order.
+// near compares with a tolerance relative to 1 + |want|, since fused layers sum in another order.
 func near(t *testing.T, what string, got, want []float32) {
 	t.Helper()
 	for i, w := range want {
@@ -273,7 +272,7 @@ func near(t *testing.T, what string, got, want []float32) {
 	}
 }
 
-// sameBits compares bit by bit, since NaN counts; but zeros are equal, whose sign is the ReLU kernel's own.
+// sameBits compares bit by bit, so that NaN counts. Zeros of either sign are equal, since the ReLU kernel chooses the sign.
 func sameBits(t *testing.T, what string, got, want []float32) {
 	t.Helper()
 	for i := range want {
@@ -283,12 +282,11 @@ func sameBits(t *testing.T, what string, got, want []float32) {
 	}
 }
 
-// nan is in what nobody has written.
+// nan marks values that nobody has written.
 var nan = float32(math.NaN())
 
-// TestEconomyChangesNothing: losses and gradients are those of the net whose blobs all have storage of their own, on both
-// paths, though everything that is not kept is NaN before each run. On the MPE path, where no layers are computed together,
-// gradients have the same bits.
+// TestEconomyChangesNothing: losses and gradients on both paths equal those of a net without shared storage, although everything that need
+// not be kept is NaN before each run. On the MPE path, where nothing is fused, gradients have the same bits.
 func TestEconomyChangesNothing(t *testing.T) {
 	for _, engine := range []layers.Engine{layers.CPE, layers.MPE} {
 		t.Run(engine.String(), func(t *testing.T) {
@@ -321,8 +319,7 @@ func TestEconomyChangesNothing(t *testing.T) {
 	}
 }
 
-// TestNamedBlobsKeepTheirValues: a blob that was asked for holds after a run what it holds in a net that does not economise, and
-// what it held when it was asked for.
+// TestNamedBlobsKeepTheirValues: a blob requested by name has the values of a net that does not economise, from the time of the request on.
 func TestNamedBlobsKeepTheirValues(t *testing.T) {
 	plain := buildWith(t, residual, func(*Options) {})
 	for _, name := range []string{"a", "n", "c", "s", "r", "q", "j", "fc"} {
@@ -341,8 +338,8 @@ func TestNamedBlobsKeepTheirValues(t *testing.T) {
 	}
 }
 
-// TestNamedBlobsKeepTheirGradients: after a run such a blob's gradient is also that by what the blob's first layer has made, though layers
-// that overwrite it could be computed with that layer.
+// TestNamedBlobsKeepTheirGradients: a requested blob also keeps its gradient, that of its first writer's top, even if later in-place layers
+// could be fused with that writer.
 func TestNamedBlobsKeepTheirGradients(t *testing.T) {
 	const norm = `
 	layer { name: "bn" type: "BatchNorm" bottom: "b" top: "s" }
@@ -375,8 +372,8 @@ func forwardBackward(n *Net) error {
 	return err
 }
 
-// TestGradientsOfParameterTopsOutlastBackward: the gradient of a weight that is a top, with whose gradient it shares storage, is there for
-// the solver, though layers before it run backward later. d(2x)^2/dx = 8x and d(3y)^2/dy = 18y.
+// TestGradientsOfParameterTopsOutlastBackward: the gradient of a weight that is also a top survives until the solver reads it, although
+// earlier layers run backward later. d(2x)^2/dx = 8x and d(3y)^2/dy = 18y.
 func TestGradientsOfParameterTopsOutlastBackward(t *testing.T) {
 	const text = `
 	layer { name: "x" type: "Parameter" top: "x" parameter_param { shape { dim: 2 } } }
@@ -400,7 +397,7 @@ func TestGradientsOfParameterTopsOutlastBackward(t *testing.T) {
 	}
 }
 
-// TestArenaIsShared: nets that take turns in one arena, the second of which needs more, compute what they compute alone.
+// TestArenaIsShared: nets that use one arena in turn compute the same as alone, although the second needs a longer one.
 func TestArenaIsShared(t *testing.T) {
 	larger := strings.ReplaceAll(residual, "dim: 4", "dim: 16")
 	arena := &Arena{}
@@ -418,7 +415,7 @@ func TestArenaIsShared(t *testing.T) {
 	}
 }
 
-// chain is a net of two sizes of blobs, one behind another.
+// chain is a sequence of layers with blobs of two sizes.
 const chain = `
 		layer { name: "x" type: "DummyData" top: "x" dummy_data_param { shape { dim: 2 dim: 800 } } }
 		layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" inner_product_param { num_output: 160 } }
@@ -427,7 +424,7 @@ const chain = `
 		layer { name: "d" type: "InnerProduct" bottom: "c" top: "d" inner_product_param { num_output: 80 } }
 		layer { name: "e" type: "Sigmoid" bottom: "d" top: "e" loss_weight: 1 }`
 
-// TestInferenceKeepsTwoBlobs: a chain without backward needs room for two neighbours.
+// TestInferenceKeepsTwoBlobs: a chain for Forward only needs room for two neighbouring blobs.
 func TestInferenceKeepsTwoBlobs(t *testing.T) {
 	n := buildWith(t, chain, func(o *Options) { o.Economise, o.ForwardOnly = true, true })
 	if got, want := len(n.arena.memory), 2*2*160; got != want {
@@ -435,8 +432,8 @@ func TestInferenceKeepsTwoBlobs(t *testing.T) {
 	}
 }
 
-// TestWhatStandsInTheArena: after a run values and gradients of blobs between layers are where the arena is, and nothing else is: it is NaN
-// when the arena is. A net that moves to a longer arena leaves nothing in the old one.
+// TestWhatStandsInTheArena: after a run, values and gradients between layers are in the arena, and nothing else is: filling the arena with
+// NaN shows which. A net that moves to a longer arena leaves nothing in the old one.
 func TestWhatStandsInTheArena(t *testing.T) {
 	for _, forwardOnly := range []bool{true, false} {
 		n := buildWith(t, chain, func(o *Options) { o.Economise, o.ForwardOnly = true, forwardOnly })
@@ -470,7 +467,7 @@ func TestWhatStandsInTheArena(t *testing.T) {
 	}
 }
 
-// TestKernelsWorkInTheArena: a convolution's scratch is the arena's, of a net that keeps all its blobs nothing else.
+// TestKernelsWorkInTheArena: a convolution's scratch is in the arena. In a net that keeps all blobs the arena holds nothing else.
 func TestKernelsWorkInTheArena(t *testing.T) {
 	n := buildWith(t, `
 		layer { name: "x" type: "DummyData" top: "x" dummy_data_param { shape { dim: 2 dim: 16 dim: 9 dim: 9 } } }
@@ -488,8 +485,8 @@ func TestKernelsWorkInTheArena(t *testing.T) {
 	}
 }
 
-// TestDoneComesWithTheGradients: layers are reported from the last to the first, each with the gradients that it ends with, also those
-// that are computed together with a layer before them.
+// TestDoneComesWithTheGradients: done is called from the last layer to the first, when the layer's gradients have their final values; this
+// includes fused layers.
 func TestDoneComesWithTheGradients(t *testing.T) {
 	n := buildWith(t, residual, func(o *Options) { o.Economise = true })
 	if _, err := n.Forward(); err != nil {

@@ -118,7 +118,7 @@ net.prototxt:3: layer "b" (ReLu): unknown layer type "ReLu", did you mean "ReLU"
 	}
 }
 
-// TestPlanTooLargeForLDM: the error names the layer, the bytes asked for and the bytes there are.
+// TestPlanTooLargeForLDM: the error names the layer, the bytes requested and the bytes available.
 func TestPlanTooLargeForLDM(t *testing.T) {
 	p := parse(t, `
 		layer { name: "x" type: "DummyData" top: "x" dummy_data_param { shape { dim: 1 dim: 50000 } } }
@@ -135,7 +135,7 @@ func TestPlanTooLargeForLDM(t *testing.T) {
 	}
 }
 
-// needs lists, layer by layer, whether it runs backward and which bottoms get gradients.
+// needs lists for each layer whether it runs backward and which bottoms get gradients.
 func needs(n *Net) string {
 	var s strings.Builder
 	for i := range n.NumLayers() {
@@ -191,7 +191,7 @@ func TestWhoNeedsBackward(t *testing.T) {
 	}
 }
 
-// TestNothingGiven: a layer of any type without a single parameter, on images or on labels, is built or is an error, not a crash.
+// TestNothingGiven: a layer of any type without parameters, on images or on labels, either builds or returns an error.
 func TestNothingGiven(t *testing.T) {
 	for _, kind := range layers.Types() {
 		for _, bottom := range []string{"image", "label"} {
@@ -211,7 +211,7 @@ func TestNothingGiven(t *testing.T) {
 	}
 }
 
-// TestSharedWeights: two layers with one weight add their gradients up, and a snapshot has it twice.
+// TestSharedWeights: two layers with one weight add up their gradients, and a snapshot contains the weight twice.
 func TestSharedWeights(t *testing.T) {
 	n, err := build(t, head+`
 		layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" param { name: "w" } inner_product_param { num_output: 3 bias_term: false weight_filler { value: 0.5 } } }
@@ -249,8 +249,8 @@ func TestSharedWeights(t *testing.T) {
 	}
 }
 
-// TestGradientsStandInMemory: when Backward says that a layer's gradients are complete, the memory they were placed in holds them,
-// those that nothing was added to as well.
+// TestGradientsStandInMemory: when Backward reports a layer complete, the placed memory holds its gradients, including those that are zero
+// because nothing was added.
 func TestGradientsStandInMemory(t *testing.T) {
 	n, err := build(t, head+`
 		layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" inner_product_param { num_output: 4 weight_filler { value: 0.5 } } }
@@ -324,8 +324,8 @@ func TestCopyWeights(t *testing.T) {
 	}
 }
 
-// TestSharersRates: a weight has the multipliers of whichever of its layers gives any, 1 by default, and PERMISSIVE sharers want no more of it
-// than its count.
+// TestSharersRates: a shared weight has the multipliers of whichever layer gives them, 1 by default. PERMISSIVE sharing requires only equal
+// counts.
 func TestSharersRates(t *testing.T) {
 	for _, c := range []struct {
 		owner, sharer string
@@ -360,7 +360,7 @@ func TestOutputsAreSorted(t *testing.T) {
 	}
 }
 
-// TestSnapshotSaysLossWeight: what Caffe stores of a loss layer has the loss_weight that is 1 by default; other layers have the prototxt's.
+// TestSnapshotSaysLossWeight: a stored loss layer has the default loss_weight of 1; other layers have the prototxt's.
 func TestSnapshotSaysLossWeight(t *testing.T) {
 	n, err := build(t, head+`
 		layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" inner_product_param { num_output: 4 } }
@@ -377,9 +377,9 @@ func TestSnapshotSaysLossWeight(t *testing.T) {
 	}
 }
 
-// A loss that another layer reads gets its gradient from there alone, unless loss_weight says that it counts for itself too: of
-// l = |a|^2/2 the gradient is a, times 2 through the Power layer, and once more with the weight. Without any from there the loss layer
-// does not go backward, as in Caffe.
+// TestLossThatIsRead: if another layer reads a loss, only that layer gives it a gradient, unless loss_weight makes the loss count as well.
+// For l = |a|^2/2 the gradient is a, times 2 through the Power layer, plus once more with the weight. If the reader has no gradient, the
+// loss layer does not run backward, as in Caffe.
 func TestLossThatIsRead(t *testing.T) {
 	const form = `
 		layer { name: "a" type: "Parameter" top: "a" parameter_param { shape { dim: 1 dim: 2 } } }
@@ -417,8 +417,8 @@ func TestLossThatIsRead(t *testing.T) {
 	}
 }
 
-// TestWhatSpoiledTheLoss: a loss that is no number is traced to what made it so first, however many such Forwards follow, and the next
-// one behind a number to its own cause.
+// TestWhatSpoiledTheLoss: the report names the origin of the first non-finite loss, however many such Forwards follow. After a finite loss,
+// the next failure is reported with its own origin.
 func TestWhatSpoiledTheLoss(t *testing.T) {
 	n, err := build(t, head+`
 layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" inner_product_param { num_output: 5 weight_filler { value: 0.1 } } }

@@ -9,8 +9,8 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// TestOverwrittenTop: what a ReLU layer makes may be changed in place by the layer behind, on it or on a view of it, without a change
-// to where gradients pass: of z = -2 relu(a) the gradient is -2 where a > 0.
+// TestOverwrittenTop: a later layer may overwrite a ReLU layer's top in place, directly or through a view, without an effect on the ReLU's
+// gradient. For z = -2 relu(a) the gradient is -2 where a > 0.
 func TestOverwrittenTop(t *testing.T) {
 	const (
 		given = `
@@ -60,12 +60,12 @@ func TestOverwrittenTop(t *testing.T) {
 	}
 }
 
-// TestOverwrittenActivation: a layer whose gradient is computed from what it made finds there what BatchNorm and Scale left, in place,
-// whether these could be computed together or not. The gradients are those of BVLC Caffe 1.0.
+// TestOverwrittenActivation: a layer whose gradient is computed from its top reads the values that in-place BatchNorm and Scale left there,
+// whether these are fused or not. The gradients are those of BVLC Caffe 1.0.
 func TestOverwrittenActivation(t *testing.T) {
 	for _, tt := range []struct {
 		activation   string
-		want, normed []float32 // where Scale overwrites too, and where only BatchNorm does
+		want, normed []float32 // if Scale overwrites too, and if only BatchNorm does
 	}{
 		{`layer { name: "y" type: "Sigmoid" bottom: "x" top: "y" }`, []float32{1.797579, 0.06669736, 2.843470}, []float32{-0.2816638, -0.03075147, -0.2824397}},
 		{`layer { name: "y" type: "Swish" bottom: "x" top: "y" }`, []float32{-0.5820045, -0.2354693, -1.102652}, []float32{-0.9752283, 0.03559065, -1.169132}},
@@ -77,7 +77,7 @@ func TestOverwrittenActivation(t *testing.T) {
 	} {
 		for _, run := range []struct {
 			engine layers.Engine
-			top    string // Scale's
+			top    string // Scale's top
 			want   []float32
 		}{{layers.MPE, "y", tt.want}, {layers.CPE, "y", tt.want}, {layers.MPE, "z", tt.normed}, {layers.CPE, "z", tt.normed}} {
 			n := buildWith(t, fmt.Sprintf(`
@@ -97,8 +97,8 @@ func TestOverwrittenActivation(t *testing.T) {
 	}
 }
 
-// TestNormalisedSplit: BatchNorm in place on a top of a Split layer changes its bottom and its other tops, which are views of one blob; also
-// where Scale behind it could be computed with it. The gradient and the loss are those of BVLC Caffe 1.0.
+// TestNormalisedSplit: in-place BatchNorm on a top of a Split layer changes the Split's bottom and other tops, which share its storage,
+// also if a Scale layer could be fused with it. Gradient and loss are those of BVLC Caffe 1.0.
 func TestNormalisedSplit(t *testing.T) {
 	for _, engine := range []layers.Engine{layers.MPE, layers.CPE} {
 		n := buildWith(t, `
@@ -121,8 +121,8 @@ func TestNormalisedSplit(t *testing.T) {
 	}
 }
 
-// TestNormalisedThenOverwritten: BatchNorm and Scale have Caffe's gradient where a layer behind overwrites, on another top of a Split layer,
-// what they were given: that of 1/3 times their bottom, the statistics being 0 and eps 9.
+// TestNormalisedThenOverwritten: BatchNorm and Scale have Caffe's gradient if a later layer overwrites their bottom through another top of
+// a Split layer. The statistics are 0 and eps is 9, so that y is 1/3 of the bottom.
 func TestNormalisedThenOverwritten(t *testing.T) {
 	for _, engine := range []layers.Engine{layers.MPE, layers.CPE} {
 		n := buildWith(t, `
@@ -145,8 +145,8 @@ func TestNormalisedThenOverwritten(t *testing.T) {
 	}
 }
 
-// TestNormalisedView: BatchNorm, Scale and ReLU may run in place on a view of what a layer makes: loss and gradients are those of a net
-// in which nothing runs in place, layer by layer on the MPE path.
+// TestNormalisedView: BatchNorm, Scale and ReLU may run in place on a view of a layer's top. Loss and gradients are those of a net without
+// in-place layers on the MPE path.
 func TestNormalisedView(t *testing.T) {
 	net := func(view, norm, scale, relu string) string {
 		return fmt.Sprintf(images+`

@@ -6,8 +6,8 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// TestRectified: convolutions do what ReLU layers do that stand in place behind them, and some layers what those do backward that stand
-// before them, until debug_info wants to see each; losses and gradients are the same.
+// TestRectified: convolutions apply the in-place ReLU layers on their tops, and some layers the Backward of ReLU layers on their bottoms,
+// unless debug_info is on. Losses and gradients do not change.
 func TestRectified(t *testing.T) {
 	const toB = `
 	layer { name: "relu" type: "ReLU" bottom: "a" top: "r" }`
@@ -52,7 +52,7 @@ func TestRectified(t *testing.T) {
 	}
 }
 
-// joined counts the passes of layers that others may do.
+// joined returns the number of passes of layers that neighbours may do.
 func (n *Net) joined() int {
 	joined := 0
 	for _, t := range n.plan.Tasks {

@@ -12,7 +12,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// refuser copies its bottom. Its traits offer blocks of channels, but it refuses them.
+// refuser copies its bottom. Its traits offer channels in blocks, but it refuses them.
 type refuser struct{ layers.Base }
 
 func init() {
@@ -51,7 +51,7 @@ func (l *refuser) Backward(top []*blob.Blob, _ []bool, bottom []*blob.Blob) erro
 	return nil
 }
 
-// TestARefusedLayout: where a layer refuses blocks of channels all images lie by planes, and the other passes do what they would.
+// TestARefusedLayout: if a layer refuses blocks, all images are in planes, and the other passes still run.
 func TestARefusedLayout(t *testing.T) {
 	text := images + conv3x3("x", "a", "32", "") + reluA + `
 	layer { name: "refuser" type: "Refuser" bottom: "a" top: "b" }` + conv3x3("b", "s", "32", "") + classifier

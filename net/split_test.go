@@ -18,7 +18,7 @@ func parse(t *testing.T, text string) *caffepb.NetParameter {
 	return p
 }
 
-// wiring prints a net's structure, a line a layer: name, bottoms -> tops, loss weights.
+// wiring prints a net's structure, one line per layer: name, bottoms -> tops, loss weights.
 func wiring(p *caffepb.NetParameter) string {
 	var s strings.Builder
 	for _, l := range p.Layer {

@@ -20,14 +20,14 @@ const (
 	layer { name: "both" type: "Concat" bottom: "c" bottom: "d" top: "s" }`
 )
 
-// reads is a convolution of "m".
+// reads returns a convolution of "m".
 func reads(top, more string) string {
 	return `
 	layer { name: "` + top + `" type: "Convolution" bottom: "m" top: "` + top + `" convolution_param { num_output: 32 ` + more + ` weight_filler { type: "msra" } } }`
 }
 
-// TestThin: images are thin where all of their readers have the same strides and no kernels that reach further. Losses are those of the
-// net in which they are whole, and so are gradients, up to rounding, whatever stands behind their pixels.
+// TestThin: images are thin if all readers are pointwise with the same strides. Losses are those of a net with whole images, gradients too
+// up to rounding, whatever follows the packed pixels.
 func TestThin(t *testing.T) {
 	const stride2, stride3x2 = "kernel_size: 1 stride: 2", "kernel_h: 1 kernel_w: 1 stride_h: 3 stride_w: 2"
 	both := []string{"m", "m_relu_0_split_0", "m_relu_0_split_1"}
@@ -72,7 +72,7 @@ func TestThin(t *testing.T) {
 	}
 }
 
-// TestThinOfOtherExtents: images of another size are thin as before.
+// TestThinOfOtherExtents: images of another size stay thin.
 func TestThinOfOtherExtents(t *testing.T) {
 	text := `layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 2 dim: 16 dim: 9 dim: 9 } } }` +
 		branches + normed + joins + reads("s", "kernel_size: 1 stride: 2")
@@ -100,7 +100,7 @@ func TestThinOfOtherExtents(t *testing.T) {
 	}
 }
 
-// TestThinNonFinite: what is no number is found where images are thin, and not looked for behind their pixels.
+// TestThinNonFinite: FirstNonFinite searches the packed pixels of thin images only.
 func TestThinNonFinite(t *testing.T) {
 	n := buildWith(t, wideTrunk+normed+joins+reads("s", "kernel_size: 1 stride: 2")+classifier, func(o *Options) { o.Economise, o.ForwardOnly = true, true })
 	if _, err := n.Forward(); err != nil {

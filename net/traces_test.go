@@ -7,8 +7,8 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// TestTracesOfHingeLoss: what the loss leaves in its bottom's gradient in Forward overwrites no values of a branch that is computed after it,
-// and where the loss counts for nothing it is added to the gradient, as in a net whose blobs all have storage of their own.
+// TestTracesOfHingeLoss: the terms that HingeLoss writes to its bottom's gradient in Forward overwrite no values of a later branch. If the
+// loss has weight 0, they are added to the gradient, as in a net without shared storage.
 func TestTracesOfHingeLoss(t *testing.T) {
 	const heads = `
 	layer { name: "data" type: "DummyData" top: "x" top: "label" dummy_data_param {

@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// TestBlobsOfPrototxt: weights that stand in the prototxt, as in a trained net that was printed, are those that the layer starts with.
+// TestBlobsOfPrototxt: weights given as blobs in the prototxt, as in a printed trained net, are the layer's initial weights.
 func TestBlobsOfPrototxt(t *testing.T) {
 	const layer = `layer { name: "a" type: "InnerProduct" bottom: "x" top: "y" inner_product_param { num_output: 1 bias_term: false } `
 	n, err := build(t, head+layer+`blobs { shape { dim: 1 dim: 3 } data: 2 data: 3 data: 4 } }`)
@@ -31,7 +31,7 @@ func TestBlobsOfPrototxt(t *testing.T) {
 	}
 }
 
-// TestNamesakes: two layers of one name are warned of if either has weights, which files could not tell apart from the other's or its none.
+// TestNamesakes: two layers of one name cause a warning if either has weights, since files could not tell them apart.
 func TestNamesakes(t *testing.T) {
 	for _, tt := range []struct {
 		names  [4]string // of layers of which the first and the last have weights

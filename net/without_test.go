@@ -9,7 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/net/schedule"
 )
 
-// TestWithoutAPass: a net computes the same whichever pass or fusion is left out, and that one notes nothing.
+// TestWithoutAPass: disabling any pass or fusion changes no result, and the disabled pass writes no note.
 func TestWithoutAPass(t *testing.T) {
 	text := images + conv3x3("x", "d", "32", "") + conv3x3("d", "a", "32", "") + reluA + pointwiseOf("b", "a", 32) + normed + sum("a", "b") + rectified + classifier
 	build := func(economise bool, without ...string) *Net {
@@ -32,7 +32,7 @@ func TestWithoutAPass(t *testing.T) {
 	}
 }
 
-// notes reports whether a pass, or a fusion, has done something to a net.
+// notes reports whether a pass or fusion has changed a net.
 func notes(n *Net, name string) bool {
 	return slices.ContainsFunc(n.Passes(), func(note schedule.Note) bool {
 		_, fusions, _ := strings.Cut(strings.TrimSuffix(note.Did, ")"), "(")
@@ -40,7 +40,7 @@ func notes(n *Net, name string) bool {
 	})
 }
 
-// TestWithoutNothingKnown: a name of no pass is an error that lists the names.
+// TestWithoutNothingKnown: an unknown name of a pass is an error that lists the known names.
 func TestWithoutNothingKnown(t *testing.T) {
 	_, err := New(parse(t, images+classifier), Options{State: MergeState(0), Device: device(t), Without: []string{"fuze"}})
 	if err == nil || !strings.Contains(err.Error(), `no pass or fusion "fuze" (there are fuse, relu`) {

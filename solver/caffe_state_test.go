@@ -14,8 +14,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// TestGoesOnFromCaffesState: for every type of solver a state in Caffe's layout that another program wrote, in either format, leads to the
-// same weights as this solver's own, behind two more iterations. Histories in another order, or of another meaning, would not.
+// TestGoesOnFromCaffesState: for every solver type, two iterations from a state written by another program in Caffe's layout give the
+// weights of two iterations from our own state. Both formats are tested. Histories in another order or of another meaning would fail.
 func TestGoesOnFromCaffesState(t *testing.T) {
 	patterns := []string{"solver_sgd", "solver_sgd_momentum_l2"}
 	for _, kind := range []string{"nesterov", "adagrad", "rmsprop", "adadelta", "adam"} {
@@ -82,7 +82,7 @@ func caffeSolver(t *testing.T, format caffepb.SolverParameter_SnapshotFormat, na
 	return v, int(text.GetMaxIter())
 }
 
-// restoreStripped restores a state of ours without what Caffe's lack, so that data layers begin where Caffe's do.
+// restoreStripped restores one of our states without the parts that Caffe's lack, so that data layers start where Caffe's do.
 func restoreStripped(t *testing.T, v *Solver, path string) {
 	t.Helper()
 	state, err := openState(path)
@@ -102,7 +102,7 @@ func restoreStripped(t *testing.T, v *Solver, path string) {
 	}
 }
 
-// caffeState returns the file of the state that Caffe wrote, which names the weights that Caffe wrote, in a format.
+// caffeState returns the file of Caffe's state in a format. The state names the weights that Caffe wrote.
 func caffeState(t *testing.T, format caffepb.SolverParameter_SnapshotFormat, at int) string {
 	t.Helper()
 	state := &caffepb.SolverState{}
@@ -130,7 +130,7 @@ func caffeState(t *testing.T, format caffepb.SolverParameter_SnapshotFormat, at 
 	return path
 }
 
-// TestHDF5KeepsLongRuns: iterations beyond what a float32 holds come back as they were.
+// TestHDF5KeepsLongRuns: iteration numbers beyond float32 precision are restored exactly.
 func TestHDF5KeepsLongRuns(t *testing.T) {
 	dir := t.TempDir()
 	v := train(t, dir, noisyNet+"snapshot_format: HDF5")

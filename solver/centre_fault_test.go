@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestQueueNamesLowest: of several workers that fail in virtual time the lowest is named, whoever was first.
+// TestQueueNamesLowest: if several workers fail in virtual time, the error names the lowest rank, whoever failed first.
 func TestQueueNamesLowest(t *testing.T) {
 	q := NewQueue(3, nil, 0)
 	q.centre = newCentre(centreKind{order: firstCome}, 3, 0, nil, 0)
@@ -19,7 +19,7 @@ func TestQueueNamesLowest(t *testing.T) {
 	}
 }
 
-// TestTurnsBeforeFault: where workers take turns, the requests that come before that of one that has failed are served, whenever it did.
+// TestTurnsBeforeFault: if workers take turns, requests before a failed worker's turn are served, whenever it failed.
 func TestTurnsBeforeFault(t *testing.T) {
 	c := newCentre(centreKind{order: inTurn, rule: descend}, 3, 0, make([]float32, 1), 1)
 	broken := errors.New("broken")
@@ -34,7 +34,7 @@ func TestTurnsBeforeFault(t *testing.T) {
 	}
 }
 
-// TestRoundsAgree: a worker in turn that is late is told what the others of its round were, not what the next round's begin with.
+// TestRoundsAgree: a late worker gets the action of its own round, not that of the next.
 func TestRoundsAgree(t *testing.T) {
 	for _, action := range []Action{Stop, Snapshot} {
 		c := newCentre(centreKind{order: inTurn, rule: descend}, 2, 0, make([]float32, 1), 1)
@@ -50,7 +50,7 @@ func TestRoundsAgree(t *testing.T) {
 			defer close(next)
 			serve(0, action, action)
 		}()
-		time.Sleep(10 * time.Millisecond) // the request for the next round waits
+		time.Sleep(10 * time.Millisecond) // the request for the next round is waiting
 		serve(1, None, None)
 		<-next
 		serve(1, None, action)

@@ -7,7 +7,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// TestCounts: a count that cannot be is named with its value, and the least values pass.
+// TestCounts: the error for an invalid count names the field and its value. The smallest valid counts pass.
 func TestCounts(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                   "",

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// quadratic is a worker's net with one weight w and loss (w x - t)^2/2 for x = 1 and t = the worker's item, so that its gradient is
-// w - t.
+// quadratic is a worker's net with one weight w and loss (w x - t)^2/2. With x = 1 and t = the worker's item the gradient is w - t.
 const quadratic = `
 net_param {
   layer { name: "data" type: "DummyData" top: "x" top: "t"
@@ -18,8 +17,8 @@ net_param {
 base_lr: 0.1 lr_policy: "fixed" random_seed: 1 snapshot_after_train: false
 `
 
-// elasticOracle is [SC17] equations 1, 2, 5 and 6 for one weight a worker, in float64: one worker after the other (turns), or all
-// at once. It returns the workers' weights and the centre after n iterations.
+// elasticOracle computes [SC17] equations 1, 2, 5 and 6 in float64 for one weight per worker: one worker after the other (turns), or all at
+// once. It returns the workers' weights and the centre after n iterations.
 func elasticOracle(workers, n, tau int, eta, rho, mu float64, turns bool) (w []float64, centre float64) {
 	w, v := make([]float64, workers), make([]float64, workers)
 	for i := range w {
@@ -50,13 +49,13 @@ func elasticOracle(workers, n, tau int, eta, rho, mu float64, turns bool) (w []f
 	return w, centre
 }
 
-// TestElasticRules holds the deterministic EASGD strategies, and async_measgd with one worker, against the paper's equations.
+// TestElasticRules compares the deterministic EASGD strategies, and async_measgd with one worker, with the paper's equations.
 func TestElasticRules(t *testing.T) {
 	for _, c := range []struct {
 		strategy string
 		workers  int
 		momentum float64 // the solver's
-		mu       float64 // what the rule makes of it
+		mu       float64 // the momentum that the rule uses
 		turns    bool
 	}{
 		{"easgd", 3, 0.5, 0, true}, {"async_easgd", 1, 0.5, 0, true}, {"async_measgd", 1, 0.5, 0.5, true}, {"hogwild_easgd", 1, 0.5, 0, true},
@@ -87,7 +86,7 @@ func TestElasticRules(t *testing.T) {
 	}
 }
 
-// TestDescendRules: with one worker, async_sgd and hogwild_sgd are SGD, and async_msgd is SGD with momentum at the centre.
+// TestDescendRules: with one worker, async_sgd and hogwild_sgd equal SGD, and async_msgd equals SGD with momentum at the centre.
 func TestDescendRules(t *testing.T) {
 	for _, c := range []struct {
 		strategy string
@@ -117,7 +116,7 @@ func TestDescendRules(t *testing.T) {
 	}
 }
 
-// TestStrategiesLearn: every strategy brings the loss of three workers down, with statistics, and ends with all workers.
+// TestStrategiesLearn: every strategy lowers the loss of three workers, with statistics, and ends on all workers.
 func TestStrategiesLearn(t *testing.T) {
 	for _, name := range Strategies() {
 		c := crew{workers: 3, text: normNet + "test_interval: 0", team: Team{Strategy: name, Tau: 2, CheckEvery: 4}}
@@ -155,8 +154,8 @@ func TestStrategiesLearn(t *testing.T) {
 	}
 }
 
-// TestDeterministicStrategies: those whose order is fixed give the same bits twice; the kinds of synchronous EASGD that sum
-// over a tree are the same, overlapped or not.
+// TestDeterministicStrategies: strategies with a fixed order give the same bits twice. The synchronous EASGD strategies over a tree give
+// the same results, overlapped or not.
 func TestDeterministicStrategies(t *testing.T) {
 	var tree []float32
 	for _, name := range []string{"easgd", "sync_easgd1", "sync_easgd2", "sync_easgd3", "decentralised_easgd"} {

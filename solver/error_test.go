@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestErrorsNameTheLine: an error about a solver's field has the place where it stands; one about a field that is not there has the file's.
+// TestErrorsNameTheLine: an error about a solver's field names the field's line. An error about a missing field names the file.
 func TestErrorsNameTheLine(t *testing.T) {
 	const good = "net_param { layer { name: \"d\" type: \"DummyData\" top: \"d\" dummy_data_param { shape { dim: 1 } } } }\nsnapshot_after_train: false\n"
 	for _, tt := range []struct{ text, want string }{

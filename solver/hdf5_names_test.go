@@ -10,7 +10,7 @@ import (
 	"github.com/swcaffe/swcaffe/data/hdf5"
 )
 
-// chain is a solver for InnerProduct layers of the given names, one behind the other.
+// chain returns a solver for a sequence of InnerProduct layers with the given names.
 func chain(names ...string) string {
 	var s strings.Builder
 	s.WriteString(`net_param { layer { name: "x" type: "DummyData" top: "x" top: "t" dummy_data_param { shape { dim: 2 dim: 2 } data_filler { value: 1 } } }` + "\n")
@@ -23,7 +23,7 @@ func chain(names ...string) string {
 	return s.String() + `base_lr: 0.01 momentum: 0.9 lr_policy: "fixed" max_iter: 10 snapshot_format: HDF5 `
 }
 
-// TestHDF5OfDeepNets: a net of 400 layers with 800 weights and as many histories goes on from its HDF5 snapshot as if nothing had been between.
+// TestHDF5OfDeepNets: a net of 400 layers with 800 weights and 800 histories continues from its HDF5 snapshot without a difference.
 func TestHDF5OfDeepNets(t *testing.T) {
 	var names []string
 	for i := range 400 {
@@ -52,7 +52,7 @@ func TestHDF5OfDeepNets(t *testing.T) {
 	}
 }
 
-// TestHDF5KeepsOddNames: names that libhdf5 reads as others come back to the layers that have them, also from files that it writes.
+// TestHDF5KeepsOddNames: layer names that libhdf5 changes are restored, also from files that libhdf5 writes.
 func TestHDF5KeepsOddNames(t *testing.T) {
 	for _, name := range []string{"/a", "a/", "a//b", "./a", "a/./b//", "inception_3a/1x1", "a b", "ä"} {
 		dir := t.TempDir()
@@ -72,8 +72,8 @@ func TestHDF5KeepsOddNames(t *testing.T) {
 	}
 }
 
-// TestHDF5RefusesNames: layers that a file cannot tell apart, or has no place for, are an error before training starts that names them, and
-// where such a file is read.
+// TestHDF5RefusesNames: layer names that a file cannot tell apart or hold are an error before training, and on reading such a file. The
+// error names the layers.
 func TestHDF5RefusesNames(t *testing.T) {
 	for _, c := range []struct {
 		names []string

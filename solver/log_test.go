@@ -11,8 +11,8 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// TestLogIsCaffes runs solvers whose fields stand in the first line of a file, behind which BVLC Caffe 1.0's log of them follows, without
-// throughput: what is tested, shown and written, when, in which order, with which figures.
+// TestLogIsCaffes runs solvers from files with the fields in the first line, followed by BVLC Caffe 1.0's log without throughput. It
+// compares tests, displays and snapshots: their order, iterations and figures.
 func TestLogIsCaffes(t *testing.T) {
 	const text = `
 net_param {
@@ -60,8 +60,8 @@ base_lr: 0.01 momentum: 0.5 snapshot_prefix: "o" `
 	}
 }
 
-// TestThroughputLine: a second for every two iterations of 2 passes of 6 items, 8 iterations to go. Workers that split the items, and core
-// groups, have the same share of the whole between them; those of easgd take 6 each.
+// TestThroughputLine: every two iterations of 2 passes with 6 items take a second, with 8 iterations to go. Workers that split batches, and
+// core groups, share the 6 items; easgd's workers take 6 each.
 func TestThroughputLine(t *testing.T) {
 	for _, c := range []struct {
 		crew
@@ -91,7 +91,7 @@ func TestThroughputLine(t *testing.T) {
 	}
 }
 
-// TestPrefixIsTriedWhereItIsUsed: a folder that is not there is an error at once for a solver that would write snapshots to it, and for no other.
+// TestPrefixIsTriedWhereItIsUsed: a missing folder is an error at once if the solver would write snapshots to it, and otherwise none.
 func TestPrefixIsTriedWhereItIsUsed(t *testing.T) {
 	gone := leastSquares + `base_lr: 0.1 snapshot_prefix: "` + filepath.Join(t.TempDir(), "gone", "s") + `" `
 	for fields, fails := range map[string]bool{"": false, "snapshot: 3": true, "snapshot_after_train: true": true, "snapshot: 3 snapshot_after_train: true": true} {

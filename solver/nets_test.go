@@ -8,7 +8,7 @@ import (
 	swproto "github.com/swcaffe/swcaffe/proto"
 )
 
-// TestWhichNets: the nets that Caffe trains and tests on, in its order, with their phases and stages, and what it refuses.
+// TestWhichNets: the solver selects the same training and test nets as Caffe, with the same phases, stages and errors.
 func TestWhichNets(t *testing.T) {
 	const every = " test_interval: 5 "
 	for text, want := range map[string]string{

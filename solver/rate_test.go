@@ -18,7 +18,7 @@ func parse(t *testing.T, text string) *caffepb.SolverParameter {
 	return p
 }
 
-// TestRate holds each policy against values worked out by hand from the formulas in Caffe's caffe.proto.
+// TestRate compares each policy with values computed by hand from the formulas in Caffe's caffe.proto.
 func TestRate(t *testing.T) {
 	tests := []struct {
 		param string
@@ -47,7 +47,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// TestStepsAreCounted: a state's current_step under the step policy, as Caffe wrote them at these iterations.
+// TestStepsAreCounted: under the step policy a state's current_step equals Caffe's at these iterations.
 func TestStepsAreCounted(t *testing.T) {
 	p := parse(t, `lr_policy: "step" stepsize: 5`)
 	for iter, want := range map[int]int{4: 0, 5: 1, 7: 1, 10: 2} {
@@ -57,7 +57,7 @@ func TestStepsAreCounted(t *testing.T) {
 	}
 }
 
-// TestMultistepMovesOnceAnIteration: two values passed at once take two iterations, as in Caffe.
+// TestMultistepMovesOnceAnIteration: two step values reached at once take two iterations, as in Caffe.
 func TestMultistepMovesOnceAnIteration(t *testing.T) {
 	p := parse(t, `lr_policy: "multistep" stepvalue: 2 stepvalue: 2 stepvalue: 5`)
 	step := 0

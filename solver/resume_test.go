@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// resumedState is what a worker of a resumed run must have as that of an uninterrupted one: its own weights, and what is shown.
+// resumedState returns the state of a worker to compare between a resumed and an uninterrupted run: its own weights, and those shown.
 func resumedState(s *Solver) ([]float32, error) {
 	own := make([]float32, s.group.stateSize())
 	s.group.state(own)
@@ -21,9 +21,9 @@ func resumedState(s *Solver) ([]float32, error) {
 	return own, err
 }
 
-// TestResumeOfStrategies: nine iterations, and four, a snapshot and five more of new workers, give the same bits for each worker and
-// for the centre, wherever the snapshot falls between two exchanges. Strategies whose workers are served as they come have one
-// worker here; noise and drops show whatever is not restored.
+// TestResumeOfStrategies: nine iterations give the same bits as four, a snapshot and five more with new workers, wherever the snapshot
+// falls between two exchanges. Strategies without a fixed order run with one worker. Noise and dropout reveal anything that is not
+// restored.
 func TestResumeOfStrategies(t *testing.T) {
 	for _, name := range Strategies() {
 		workers := 3
@@ -70,8 +70,8 @@ func resumeEqualsUninterrupted(t *testing.T, c crew) {
 	}
 }
 
-// TestResumeWithoutOwnStates: workers of which one does not find its own state, or that are another number, all start from the
-// centre; a state that is cut off is an error.
+// TestResumeWithoutOwnStates: if a worker finds no own state, or their number has changed, all workers start from the centre. A truncated
+// state is an error.
 func TestResumeWithoutOwnStates(t *testing.T) {
 	c := crew{workers: 3, dir: t.TempDir(), text: noisyNet, team: Team{Strategy: "sync_easgd3"}}
 	if err := c.run(t, func(rank int, s *Solver) error { return errors.Join(s.Step(4), s.Snapshot()) }); err != nil {

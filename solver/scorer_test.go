@@ -14,7 +14,8 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// testedLenet is lenet with two tests, of 5 and 4 batches of 7 images, before each of three iterations that leave the weights as they are.
+// testedLenet returns a lenet with two tests, of 5 and 4 batches of 7 images, before each of three iterations that do not change the
+// weights.
 func testedLenet(t *testing.T) string {
 	dir := t.TempDir()
 	text := lenet(t, dir, 40, 12)
@@ -31,8 +32,8 @@ func testedLenet(t *testing.T) string {
 	return text + fmt.Sprintf("test_net: %q test_net: %q test_iter: 5 test_iter: 4 test_interval: 1 max_iter: 3", file, file)
 }
 
-// TestWorkersTestTogether: workers that run a test's batches in turn find what one finds, to the last digit, in this test and in the next
-// ones, whether or not they divide its batches; the data is then where one leaves it.
+// TestWorkersTestTogether: workers that share a test's batches get the scores of a single worker to the last digit, in successive tests and
+// for any number of batches. Afterwards the data is at the same position.
 func TestWorkersTestTogether(t *testing.T) {
 	text := testedLenet(t)
 	tests := func(workers int) (lines []string, positions []uint64) {
@@ -78,7 +79,7 @@ func TestWorkersTestTogether(t *testing.T) {
 	}
 }
 
-// TestWorkersComputeWhatCounts: batches behind the last of a test are nobody's. They are bad here, so that whoever computes one fails.
+// TestWorkersComputeWhatCounts: no worker runs batches after the last of a test. Here these are invalid, so that running one fails.
 func TestWorkersComputeWhatCounts(t *testing.T) {
 	const rows, good = 12, 5
 	dir := t.TempDir()
@@ -127,7 +128,7 @@ func TestWorkersComputeWhatCounts(t *testing.T) {
 	}
 }
 
-// TestSignalEndsTestOfAll: what one worker is asked while all test ends the test of all, and all stop after the same iteration.
+// TestSignalEndsTestOfAll: a stop requested of one worker during a test ends the test on all, and all stop after the same iteration.
 func TestSignalEndsTestOfAll(t *testing.T) {
 	text := testedLenet(t)
 	for _, asked := range []int{0, 2} {

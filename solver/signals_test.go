@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestSignals: a solver asks for signals before every batch of a test and after every iteration, as Caffe does. One that asks for a snapshot has it
-// written there and then; one that asks to stop ends a test, or the training after the iteration, with a snapshot but without the last test.
+// TestSignals: a solver polls for signals before every test batch and after every iteration, as Caffe does. It writes a requested snapshot
+// at once. A stop ends a test, or training after the iteration, with a snapshot but without the last test.
 func TestSignals(t *testing.T) {
 	const text = `
 net_param {
@@ -19,7 +19,7 @@ net_param {
 }
 base_lr: 0.01 lr_policy: "fixed" max_iter: 4 test_iter: 2 test_interval: 2 `
 	for _, c := range []struct {
-		poll      int // the one that is answered: 1, 2 are of the first test, 3, 4 of iterations, 5, 6 of the second test
+		poll      int // the poll with a signal: 1, 2 in the first test, 3, 4 in iterations, 5, 6 in the second test
 		action    Action
 		iter      int
 		snapshots string
@@ -65,7 +65,7 @@ base_lr: 0.01 lr_policy: "fixed" max_iter: 4 test_iter: 2 test_interval: 2 `
 	}
 }
 
-// TestSeeds: random_seed, 0 among them, is before the options' seed, which is used where the file has none.
+// TestSeeds: random_seed, even 0, overrides the seed in the options, which is the default.
 func TestSeeds(t *testing.T) {
 	for fields, want := range map[string]uint64{"": 7, "random_seed: -1": 7, "random_seed: 0": 0, "random_seed: 3": 3} {
 		s := train(t, t.TempDir(), strings.Replace(leastSquares, "random_seed: 1", fields, 1)+"base_lr: 0.1", func(o *Options) { o.Seed = 7 })
@@ -75,7 +75,7 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// TestResumeOfStatistics: the running means of two core groups go on from a snapshot, which has those of the first.
+// TestResumeOfStatistics: running means of two core groups continue from a snapshot, which has the first group's.
 func TestResumeOfStatistics(t *testing.T) {
 	c := crew{coreGroups: 2, text: normNet, dir: t.TempDir()}
 	statistics := func(s *Solver) (all []float32) {

@@ -9,7 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/data/hdf5"
 )
 
-// sharingNet has two layers that share w, and the second of them has a bias of its own.
+// sharingNet has two layers that share w. The second also has a bias of its own.
 const sharingNet = `net_param {
 	layer { name: "x" type: "DummyData" top: "x" top: "t" dummy_data_param { shape { dim: 2 dim: 3 } data_filler { value: 1 } } }
 	layer { name: "a" type: "InnerProduct" bottom: "x" top: "y" param { name: "w" } inner_product_param { num_output: 3 bias_term: false weight_filler { type: "xavier" } } }
@@ -18,8 +18,8 @@ const sharingNet = `net_param {
 	layer { name: "l" type: "EuclideanLoss" bottom: "o" bottom: "t" top: "l" }
 } base_lr: 0.1 lr_policy: "fixed" max_iter: 10 snapshot_format: HDF5 `
 
-// TestHDF5HasSharedWeightsOnce: as in Caffe's files a weight stands with the layer that had it first, gradients with every layer; and a
-// net that shares it is whole again when such a file is read.
+// TestHDF5HasSharedWeightsOnce: as in Caffe's files, a shared weight is stored under its first layer, gradients under every layer. Reading
+// the file restores both layers.
 func TestHDF5HasSharedWeightsOnce(t *testing.T) {
 	dir := t.TempDir()
 	s := train(t, dir, sharingNet+"snapshot_diff: true")
@@ -50,7 +50,7 @@ func TestHDF5HasSharedWeightsOnce(t *testing.T) {
 	}
 }
 
-// TestHDF5MissesAWeight: one that no other layer has must be there.
+// TestHDF5MissesAWeight: a missing weight is an error unless another layer owns it.
 func TestHDF5MissesAWeight(t *testing.T) {
 	for name, sets := range map[string][]hdf5.Dataset{
 		"the first": {{Path: "/data/b/1", Shape: []int{3}, Data: make([]float32, 3)}},

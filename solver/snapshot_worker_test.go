@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestSnapshotNeedsAllWorkers: if one worker cannot write its own part of a snapshot the error names the file, and no state pretends that the
-// snapshot is whole, be it written during a run of iterations or after it.
+// TestSnapshotNeedsAllWorkers: if a worker cannot write its own part of a snapshot, the error names the file, and no .solverstate is
+// written, during a run of iterations or after it.
 func TestSnapshotNeedsAllWorkers(t *testing.T) {
 	for _, strategy := range []string{"easgd", "sync_easgd1", "sync_easgd3", "decentralised_easgd"} {
 		for _, during := range []bool{true, false} {
@@ -42,8 +42,8 @@ func TestSnapshotNeedsAllWorkers(t *testing.T) {
 	}
 }
 
-// TestSnapshotsByAction: workers of a strategy whose bits are the same in every run all write a snapshot that one is asked for, and all stop after
-// the same iteration.
+// TestSnapshotsByAction: with a deterministic strategy all workers write a snapshot requested of one, and all stop after the same
+// iteration.
 func TestSnapshotsByAction(t *testing.T) {
 	for _, strategy := range []string{"easgd", "sync_easgd2", "decentralised_easgd"} {
 		for asked := range 3 {

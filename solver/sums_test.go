@@ -7,8 +7,8 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// sumsNet has weights whose gradients are added up in different ways: of two layers, transposed, small, and of a layer that leads
-// to no loss, so that nothing is ever added and weight decay alone moves its weights.
+// sumsNet has weights whose gradients are summed in different ways: over two layers, transposed, and small. Another layer leads to no loss,
+// so that only weight decay changes its weights.
 const sumsNet = `
 net_param {
   layer { name: "data" type: "DummyData" top: "x" top: "t"
@@ -23,8 +23,8 @@ net_param {
 base_lr: 0.05 momentum: 0.9 weight_decay: 0.01 lr_policy: "fixed" random_seed: 5 snapshot_after_train: false
 `
 
-// TestSumsOfGradients: sums that begin where memory was not cleared move the weights as the plain loops do, which clear it, for any
-// number of passes, workers and core groups.
+// TestSumsOfGradients: sums started by StartDiff give the weights of plain loops that clear memory, for any number of passes, workers and
+// core groups.
 func TestSumsOfGradients(t *testing.T) {
 	for _, fields := range []string{"", "iter_size: 3", "clip_gradients: 0.1"} {
 		text := sumsNet + fields

@@ -11,10 +11,10 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// spoil makes the next loss no number.
+// spoil makes the next loss NaN.
 func spoil(s *Solver) { s.Net().Learnable()[3].Blob.Data()[1] = float32(math.NaN()) }
 
-// TestTeamFaults: what goes wrong with one worker stops all, and the error names the rank and the place.
+// TestTeamFaults: a fault of one worker stops all, and the error names the rank and the place.
 func TestTeamFaults(t *testing.T) {
 	other := func(edit func(p *caffepb.SolverParameter)) func(int, *caffepb.SolverParameter) {
 		return func(rank int, p *caffepb.SolverParameter) {
@@ -89,7 +89,7 @@ func TestTeamFaults(t *testing.T) {
 	}
 }
 
-// TestFewerItemsThanWorkers: a database that cannot give every worker an item of its own is an error.
+// TestFewerItemsThanWorkers: a database with fewer items than workers is an error.
 func TestFewerItemsThanWorkers(t *testing.T) {
 	err := crew{workers: 4, text: lenet(t, t.TempDir(), 3, 4)}.run(t, func(int, *Solver) error { return nil })
 	if want := "the source has 3 items, fewer than the 4 workers that share them"; err == nil || !strings.Contains(err.Error(), want) {
@@ -97,7 +97,7 @@ func TestFewerItemsThanWorkers(t *testing.T) {
 	}
 }
 
-// iterateAll does n iterations without the comparison at their start.
+// iterateAll runs n iterations without the comparison at the start.
 func (v *Solver) iterateAll(n int) error {
 	for range n {
 		if _, err := v.iterate(); err != nil {
@@ -108,7 +108,7 @@ func (v *Solver) iterateAll(n int) error {
 	return nil
 }
 
-// TestFieldText: fields that differ are said as a prototxt has them.
+// TestFieldText: the error prints different fields as in a prototxt.
 func TestFieldText(t *testing.T) {
 	p := &caffepb.SolverParameter{BaseLr: proto.Float32(0.015), Type: proto.String("Nesterov"), Stepvalue: []int32{4, 8},
 		SnapshotFormat: caffepb.SolverParameter_HDF5.Enum()}

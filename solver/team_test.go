@@ -19,7 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// crew is how the workers of a test are made.
+// crew describes the workers of a test.
 type crew struct {
 	workers, coreGroups int
 	text                string
@@ -91,7 +91,7 @@ func (c crew) worker(t *testing.T, tr topology.Transport, work func(rank int, s 
 	return work(rank, s)
 }
 
-// trained returns the weights of every worker after n iterations, behind them the loss of the last of these and, without core groups, of one
+// trained returns the weights of every worker after n iterations, followed by the last loss and, without core groups, by the loss of one
 // more forward pass.
 func (c crew) trained(t *testing.T, n int) [][]float32 {
 	t.Helper()
@@ -116,7 +116,7 @@ func (c crew) trained(t *testing.T, n int) [][]float32 {
 	return all
 }
 
-// near compares weights, of which want may have more behind, with an absolute tolerance.
+// near compares weights with an absolute tolerance. want may be longer than got.
 func near(t *testing.T, what string, got, want []float32, tolerance float64) {
 	t.Helper()
 	worst, at := 0.0, 0
@@ -131,8 +131,8 @@ func near(t *testing.T, what string, got, want []float32, tolerance float64) {
 	t.Logf("%s: largest difference %.2g", what, worst)
 }
 
-// lenet is the solver of a smooth LeNet on n rendered digits, in batches of the given size: a ReLU or a maximum whose inputs are equal but for
-// rounding may make 1e-3 of a difference of 1e-7.
+// lenet returns the solver of a smooth LeNet on n rendered digits with the given batch size. Smooth, because at a ReLU or a maximum of
+// nearly equal inputs a difference of 1e-7 could grow to 1e-3.
 func lenet(t *testing.T, dir string, n, batch int) string {
 	t.Helper()
 	path := filepath.Join(dir, "digits")
@@ -167,8 +167,8 @@ func lenet(t *testing.T, dir string, n, batch int) string {
 	return `train_net: "` + file + `" base_lr: 0.01 momentum: 0.9 weight_decay: 0.0005 lr_policy: "inv" gamma: 0.0001 power: 0.75 random_seed: 1 snapshot_after_train: false `
 }
 
-// TestWorkersEqualOne: P workers that split a batch train the smooth LeNet as one worker on the whole batch does. The sums of a gradient
-// differ in their order only, by some 2^-24 of its values; 50 iterations of rate 0.01 and momentum 0.9 let 1e-7 of a weight come of it.
+// TestWorkersEqualOne: P workers that split a batch train the smooth LeNet like one worker on the whole batch. Gradient sums differ only in
+// their order, by about 2^-24 of their values. After 50 iterations of rate 0.01 and momentum 0.9 weights differ by about 1e-7.
 func TestWorkersEqualOne(t *testing.T) {
 	const batch, tolerance = 12, 1e-6
 	iterations, images := 50, 500
@@ -183,7 +183,7 @@ func TestWorkersEqualOne(t *testing.T) {
 	}
 }
 
-// unevenNet has random inputs, a dropout and a weight that two layers share.
+// unevenNet has random inputs, a Dropout layer and a weight shared by two layers.
 const unevenNet = `
 net_param {
   layer { name: "data" type: "DummyData" top: "x" top: "t"
@@ -198,7 +198,7 @@ net_param {
 base_lr: 0.05 momentum: 0.9 weight_decay: 0.001 lr_policy: "fixed" random_seed: 5 snapshot_after_train: false
 `
 
-// TestUnevenParts: parts of different sizes, buckets, core groups, iter_size and clipping leave what is computed as it is.
+// TestUnevenParts: parts of different sizes, buckets, core groups, iter_size and clipping do not change the result.
 func TestUnevenParts(t *testing.T) {
 	for _, fields := range []string{"", "iter_size: 3", "clip_gradients: 0.1", `type: "Adam" momentum2: 0.99 delta: 0.001`} {
 		text := unevenNet + fields
@@ -225,8 +225,8 @@ net_param {
 base_lr: 0.01 lr_policy: "fixed" random_seed: 5 snapshot_after_train: false
 `
 
-// TestStatisticsAreAveraged: the running means of batch norm are those of the whole batches, and the same for all workers;
-// so is the factor that counts batches.
+// TestStatisticsAreAveraged: batch norm's running means are those of whole batches and equal on all workers, and so is the factor that
+// counts batches.
 func TestStatisticsAreAveraged(t *testing.T) {
 	statistics := func(c crew) []float32 {
 		var means []float32
@@ -249,7 +249,7 @@ func TestStatisticsAreAveraged(t *testing.T) {
 	}
 }
 
-// TestResumeWithOtherWorkers: a snapshot of three workers, resumed with one, two and three, goes on where it was.
+// TestResumeWithOtherWorkers: a snapshot of three workers continues with one, two or three workers.
 func TestResumeWithOtherWorkers(t *testing.T) {
 	dir := t.TempDir()
 	text := lenet(t, dir, 50, 12)
@@ -280,7 +280,7 @@ func TestResumeWithOtherWorkers(t *testing.T) {
 	}
 }
 
-// TestSignalsReachAll: what one worker is asked for all do after the same iteration, also if it comes while testing.
+// TestSignalsReachAll: all workers perform a signal's request to one of them after the same iteration, even if it comes during a test.
 func TestSignalsReachAll(t *testing.T) {
 	for _, asked := range []int{0, 2} {
 		polls := 0
@@ -306,7 +306,7 @@ func TestSignalsReachAll(t *testing.T) {
 	}
 }
 
-// TestSteadyStateAllocatesNothing: after the first iterations, those of workers and core groups take no memory.
+// TestSteadyStateAllocatesNothing: after the first iterations, iterations of workers and core groups allocate nothing.
 func TestSteadyStateAllocatesNothing(t *testing.T) {
 	for _, c := range []crew{
 		{coreGroups: 2}, {workers: 2}, {workers: 2, team: Team{BucketBytes: 1}}, {workers: 2, team: Team{Strategy: "easgd"}},

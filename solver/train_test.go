@@ -17,8 +17,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// noisyNet draws new inputs in every pass and drops values at random, so that whatever a resumed run does not restore
-// shows in its weights.
+// noisyNet draws new inputs in every pass and drops values at random, so that anything a resumed run does not restore changes its weights.
 const noisyNet = `
 net_param {
   layer { name: "data" type: "DummyData" top: "x" top: "t"
@@ -32,7 +31,7 @@ net_param {
 base_lr: 0.05 momentum: 0.9 weight_decay: 0.001 lr_policy: "multistep" gamma: 0.5 stepvalue: 3 stepvalue: 7 random_seed: 5 snapshot_after_train: false
 `
 
-// train makes a solver in a folder of its own, on a machine of its own.
+// train makes a solver in its own folder on its own machine.
 func train(t *testing.T, dir, text string, set ...func(*Options)) *Solver {
 	t.Helper()
 	s, err := newSolver(t, dir, text, set...)
@@ -97,8 +96,8 @@ func sameBits(t *testing.T, what string, got, want []float32) {
 	}
 }
 
-// TestResumeEqualsUninterrupted: ten iterations, and five, a snapshot and five more in a new solver, are bit-equal for every
-// update rule, and for both formats.
+// TestResumeEqualsUninterrupted: ten iterations give the same bits as five, a snapshot and five more in a new solver, for every update rule
+// and both formats.
 func TestResumeEqualsUninterrupted(t *testing.T) {
 	for i, name := range append(ruleNames(), "Adam") {
 		format, end := "BINARYPROTO", ""
@@ -143,7 +142,7 @@ func TestThreadsDoNotChangeBits(t *testing.T) {
 	}
 }
 
-// TestRulesAgree: the vectorised form of every rule does what the scalar one does, over several steps.
+// TestRulesAgree: over several steps the vectorised form of every rule gives the results of the scalar one.
 func TestRulesAgree(t *testing.T) {
 	const n = 100
 	for name, r := range rules {
@@ -172,7 +171,7 @@ func TestRulesAgree(t *testing.T) {
 	}
 }
 
-// TestFirstSteps holds the first update of each rule against its closed form for a gradient of 2, rate 0.1.
+// TestFirstSteps compares the first update of each rule with its closed form for a gradient of 2 and rate 0.1.
 func TestFirstSteps(t *testing.T) {
 	c := vec.Step{Rate: 0.1, Momentum: 0.9, Beta: 0.99, Correct: float32(math.Sqrt(0.01) / 0.1)}
 	want := map[string]float64{
@@ -186,7 +185,7 @@ func TestFirstSteps(t *testing.T) {
 	}
 }
 
-// leastSquares is a net whose gradient is known: one item x = (1, 2), y = W x, loss (y-t)^2 / 2.
+// leastSquares is a net with a known gradient: one item x = (1, 2), y = W x, loss (y-t)^2 / 2.
 const leastSquares = `
 net_param {
   layer { name: "data" type: "DummyData" top: "x" top: "t"
@@ -226,8 +225,8 @@ func TestUpdateClosedForm(t *testing.T) {
 	}
 }
 
-// TestWeightsAreCaffes: the weights and the bias that BVLC Caffe 1.0 had after three iterations of a net of y = W x + b, in which neither has a
-// gradient, a decay or a rate like the other's.
+// TestWeightsAreCaffes: three iterations of a net y = W x + b give the weights and the bias of BVLC Caffe 1.0. W and b differ in gradient,
+// decay and rate.
 func TestWeightsAreCaffes(t *testing.T) {
 	const text = `
 net_param {
@@ -272,7 +271,7 @@ max_iter: 3 snapshot_after_train: false `
 	}
 }
 
-// TestDivergenceGoesOn: as in Caffe, training goes on where the loss is no number. One warning says where that came from.
+// TestDivergenceGoesOn: as in Caffe, training continues if the loss is NaN or infinite. One warning names the origin.
 func TestDivergenceGoesOn(t *testing.T) {
 	s := train(t, t.TempDir(), leastSquares+`base_lr: 1e30 iter_size: 2`)
 	var log strings.Builder
@@ -288,8 +287,7 @@ func TestDivergenceGoesOn(t *testing.T) {
 	}
 }
 
-// TestDebugInfoOfTestNets: with debug_info test nets print what their layers make, whether or not a display is asked for. The figures
-// are Caffe's.
+// TestDebugInfoOfTestNets: with debug_info test nets print their blobs, with or without display. The figures are Caffe's.
 func TestDebugInfoOfTestNets(t *testing.T) {
 	s := train(t, t.TempDir(), leastSquares+`base_lr: 0.1 max_iter: 1 debug_info: true test_iter: 1 test_interval: 1`)
 	var log strings.Builder
@@ -315,7 +313,7 @@ func TestDebugInfoOfTestNets(t *testing.T) {
 	}
 }
 
-// TestFailedSnapshotKeepsTheLast: a snapshot that cannot be written is an error, and the one before stays whole.
+// TestFailedSnapshotKeepsTheLast: a snapshot that cannot be written is an error, and the previous one stays intact.
 func TestFailedSnapshotKeepsTheLast(t *testing.T) {
 	dir := t.TempDir()
 	s := train(t, dir, noisyNet)
@@ -344,7 +342,7 @@ func TestFailedSnapshotKeepsTheLast(t *testing.T) {
 	}
 }
 
-// TestRateIsLoggedWithoutWeights: the rate's lines are there although there is nothing to learn, as in Caffe.
+// TestRateIsLoggedWithoutWeights: the learning rate is logged even if there is nothing to learn, as in Caffe.
 func TestRateIsLoggedWithoutWeights(t *testing.T) {
 	s := train(t, t.TempDir(), `net_param {
 		layer { name: "d" type: "DummyData" top: "a" top: "b" dummy_data_param { shape { dim: 2 } data_filler { value: 1 } } }
@@ -360,7 +358,7 @@ func TestRateIsLoggedWithoutWeights(t *testing.T) {
 	}
 }
 
-// TestSnapshotLayout: the state is what Caffe writes (iteration, weights' file, histories in order) and RunState beside it.
+// TestSnapshotLayout: the state has Caffe's fields (iteration, weights' file, histories in order), and RunState in addition.
 func TestSnapshotLayout(t *testing.T) {
 	dir := t.TempDir()
 	s := train(t, dir, noisyNet+`type: "Adam"`)

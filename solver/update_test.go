@@ -13,8 +13,8 @@ import (
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 
-// TestUpdateOfManyTiles: a weight that is cut into many tiles, on several core groups, moves as the reference path moves
-// it: every element once, whatever its tile.
+// TestUpdateOfManyTiles: a weight of many tiles, on several core groups, is updated like on the reference path: every element once, in any
+// tile.
 func TestUpdateOfManyTiles(t *testing.T) {
 	for _, machine := range []string{"host", "sw26010"} {
 		spec, err := cpe.Load(machine)
@@ -54,7 +54,7 @@ func TestUpdateOfManyTiles(t *testing.T) {
 	}
 }
 
-// TestRuleErrors: fields that a type of solver cannot do with; ends of what it can are no errors.
+// TestRuleErrors: fields that a solver type cannot use are errors; the limits of valid values are not.
 func TestRuleErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		`type: "SGDD"`:                     `unknown solver type "SGDD", did you mean "SGD"?`,
@@ -81,7 +81,7 @@ func TestRuleErrors(t *testing.T) {
 	}
 }
 
-// newWeight makes a weight of n values with its histories, and its kernel if there is a device for it.
+// newWeight makes a weight of n values with its histories, and with its kernel if d is not nil.
 func newWeight(t *testing.T, r rule, n int, d *layers.Device) *weightUpdate {
 	t.Helper()
 	w := &weightUpdate{weight: swnet.Learnable{Blob: blob.New(n)}, step: vec.Step{Scale: 0.5, Decay: 0.01, Rate: 0.1, Momentum: 0.9, Beta: 0.99, Delta: 1e-3, Correct: 0.7}}

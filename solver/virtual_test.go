@@ -17,7 +17,7 @@ func (c rankClock) Now() float64 { return float64(c.SimRank.Now()) }
 
 func (c rankClock) AdvanceTo(t float64) { c.Elapse(max(0, topology.VTime(t)-c.SimRank.Now())) }
 
-// virtually runs work for every worker in virtual time. A pass of the net takes forward and, in each layer, backward seconds.
+// virtually runs work for every worker in virtual time. A pass takes the given seconds forward, and backward for each layer.
 func (c crew) virtually(t *testing.T, forward, backward, update float64, work func(rank int, s *Solver) error) {
 	t.Helper()
 	spec, err := topology.ParseSpec("test", []byte(testCluster))
@@ -47,29 +47,28 @@ func (c crew) virtually(t *testing.T, forward, backward, update float64, work fu
 	}
 }
 
-// TestVirtualTime holds the time of iterations against closed forms, which are sums of passes, updates
-// and messages.
+// TestVirtualTime compares the time of iterations with closed forms, sums of passes, updates and messages.
 func TestVirtualTime(t *testing.T) {
 	const forward, backward, update = 0.002, 0.0005, 0.0001
 	const passes = forward + 4*backward
 	const n = 10
 	message := func(values int) float64 { return 10e-6 + 4*float64(values)/1e6 }
-	const state = 96 + 16 + 7 // the weights, the biases, padded to 16, and the statistics of three channels
+	const state = 96 + 16 + 7 // the weights, the biases padded to 16, and the statistics of three channels
 	for _, c := range []struct {
 		strategy string
 		workers  int
 		tau      int
-		want     float64 // of an iteration in the long run
+		want     float64 // per iteration in the long run
 	}{
-		// Nobody waits: a worker's way to the centre and back, after its passes.
+		// Nobody waits: each worker sends its message and gets the answer after its passes.
 		{"async_sgd", 1, 1, passes + update + 2*message(state+tailSize) + update},
 		{"hogwild_easgd", 1, 1, passes + update + 2*message(state+tailSize) + update},
-		// The centre is what all wait for: it serves four workers one after the other.
+		// The centre is the bottleneck: it serves four workers one after the other.
 		{"easgd", 40, 1, 40 * (2*message(state+tailSize) + update)},
 		{"async_easgd", 40, 1, 40 * (2*message(state+tailSize) + update)},
-		// Unlocked, it receives and sends at the same time.
+		// An unlocked centre receives and sends at the same time.
 		{"hogwild_easgd", 40, 1, 40 * message(state+tailSize)},
-		// Two workers over a tree: one message there and one back.
+		// Two workers over a tree exchange one message each way.
 		{"sync_easgd2", 2, 1, passes + update + 2*message(state+3)},
 		{"sync_easgd2", 2, 5, passes + update + 2*message(state+3)/5},
 		{"sync_easgd1", 2, 1, passes + update + 4*message(state+3) + update},
@@ -94,7 +93,7 @@ func TestVirtualTime(t *testing.T) {
 	}
 }
 
-// TestBucketsOverlap: in virtual time, buckets are summed while earlier layers run backward, and less of their time shows.
+// TestBucketsOverlap: in virtual time buckets are summed while earlier layers run backward, so that less of their time is visible.
 func TestBucketsOverlap(t *testing.T) {
 	took := map[int]float64{}
 	for _, bytes := range []int{0, 1} {
@@ -111,8 +110,8 @@ func TestBucketsOverlap(t *testing.T) {
 	}
 }
 
-// TestVirtualTimeIsDeterministic: in virtual time every strategy, also those that depend on who comes first, gives the same
-// weights and the same time twice, at any GOMAXPROCS.
+// TestVirtualTimeIsDeterministic: in virtual time every strategy, even one that depends on the order of arrival, gives the same weights and
+// the same time twice, at any GOMAXPROCS.
 func TestVirtualTimeIsDeterministic(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, name := range Strategies() {
@@ -122,7 +121,7 @@ func TestVirtualTimeIsDeterministic(t *testing.T) {
 			var got []float32
 			k := crew{workers: 3, text: normNet, team: Team{Strategy: name, Tau: 2}}
 			k.virtually(t, 0.001, 0.0002, 0.0001, func(rank int, s *Solver) error {
-				s.watch.Costs.Forward *= float64(1 + rank) // so that they come in turns that change
+				s.watch.Costs.Forward *= float64(1 + rank) // so that the order of arrival changes
 				if err := s.Step(12); err != nil || rank > 0 {
 					return err
 				}

@@ -26,7 +26,7 @@ func init() {
 	)
 }
 
-// Two channels with the values 1, 3, 5, 7 (mean 4, variance 5) and 0, 0, 0, 8 (mean 2, variance 12).
+// batchNormInput has two channels: 1, 3, 5, 7 (mean 4, variance 5) and 0, 0, 0, 8 (mean 2, variance 12).
 var batchNormInput = layertest.Given([]float32{1, 3, 0, 0, 5, 7, 0, 8}, 2, 2, 2)
 
 func TestBatchNormByHand(t *testing.T) {
@@ -61,7 +61,7 @@ func TestBatchNormStoredStatistics(t *testing.T) {
 	}
 }
 
-// Values far from zero: E[x^2] - E[x]^2 would lose all digits.
+// TestBatchNormLargeMean: values are far from zero, where E[x^2] - E[x]^2 would lose all digits.
 func TestBatchNormLargeMean(t *testing.T) {
 	b := layertest.NewBench(t)
 	for _, engine := range layertest.Engines() {
@@ -72,7 +72,7 @@ func TestBatchNormLargeMean(t *testing.T) {
 	}
 }
 
-// TestBatchNormOutlier: the first value of the channel is far from all others.
+// TestBatchNormOutlier: the first value of a channel, the pivot, is far from all others.
 func TestBatchNormOutlier(t *testing.T) {
 	x := make([]float32, 4096)
 	for i := range x {
@@ -98,7 +98,7 @@ func TestBatchNormOutlier(t *testing.T) {
 	}
 }
 
-// The solver must not touch the statistics: the layer sets their multipliers to 0.
+// TestBatchNormMultipliers: the layer sets the statistics' multipliers to 0, so that the solver does not update them.
 func TestBatchNormMultipliers(t *testing.T) {
 	b := layertest.NewBench(t)
 	in := []layertest.Bottom{layertest.In(2, 3)}

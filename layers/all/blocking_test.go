@@ -9,7 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// blockCases are the layers that work on blocks of channels as bottoms and tops lie, for bottoms of c channels.
+// blockCases lists layers that support channels in blocks for bottoms and tops alike, with bottoms of c channels.
 func blockCases(c int) []layertest.Case {
 	positive := []layertest.Fill{nil, layertest.Uniform(0.5, 2), layertest.Uniform(0.5, 2)}
 	points := ""
@@ -59,7 +59,7 @@ func blockCases(c int) []layertest.Case {
 	}
 }
 
-// blockShapes have planes that are odd, or single values.
+// blockShapes have odd planes or single pixels.
 var blockShapes = [][]int{{1, 16, 7, 5}, {3, 48, 7, 5}, {3, 16, 1, 1}, {1, 48, 1, 1}, {2, 64, 9, 40}}
 
 func TestLayersInBlocks(t *testing.T) {
@@ -82,8 +82,8 @@ func TestLayersInBlocks(t *testing.T) {
 	}
 }
 
-// TestWhoeverTakesBlocksIsTested: every type one of whose cases takes blocks of channels is among those of TestLayersInBlocks, and none
-// does so on a path or machine that does not.
+// TestWhoeverTakesBlocksIsTested: every type with a case that supports blocks is covered by TestLayersInBlocks. No type supports blocks on
+// a path or machine without them.
 func TestWhoeverTakesBlocksIsTested(t *testing.T) {
 	tested := map[string]bool{}
 	for _, c := range blockCases(16) {
@@ -121,7 +121,7 @@ func TestWhoeverTakesBlocksIsTested(t *testing.T) {
 	}
 }
 
-// TestNoBlocks: what is no whole number of blocks, or goes along other axes, is refused.
+// TestNoBlocks: layers refuse blocks for channels that do not fill whole blocks, and for operations along other axes.
 func TestNoBlocks(t *testing.T) {
 	b := layertest.NewBench(t)
 	in := func(shapes ...[]int) (bottoms []layertest.Bottom) {
@@ -164,7 +164,7 @@ func TestNoBlocks(t *testing.T) {
 	}
 }
 
-// TestShapesInBlocksAreRefused: a layer whose images lie in blocks of channels says so when bottoms come that cannot.
+// TestShapesInBlocksAreRefused: a layer arranged in blocks returns an error for a new bottom shape that blocks cannot hold.
 func TestShapesInBlocksAreRefused(t *testing.T) {
 	b := layertest.NewBench(t)
 	for _, c := range []layertest.Case{

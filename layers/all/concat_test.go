@@ -33,7 +33,7 @@ func TestConcatByHand(t *testing.T) {
 	}
 }
 
-// Gradients of bottoms that do not ask for one stay as they are.
+// TestConcatLeavesUnwantedGradients: Backward does not write bottom gradients that are not requested.
 func TestConcatLeavesUnwantedGradients(t *testing.T) {
 	b := layertest.NewBench(t)
 	for _, engine := range layertest.Engines() {

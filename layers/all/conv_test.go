@@ -11,7 +11,7 @@ import (
 func init() {
 	addCases("Convolution",
 		layertest.Case{Name: "3x3 pad 1", Param: "convolution_param { num_output: 4 kernel_size: 3 pad: 1 }",
-			Bottoms: []layertest.Bottom{layertest.In(2, 3, 5, 4)}, Again: [][]int{{3, 3, 4, 7}}, Step: 0.05}, // the objective is linear: a longer step is as exact, and rounding less of it
+			Bottoms: []layertest.Bottom{layertest.In(2, 3, 5, 4)}, Again: [][]int{{3, 3, 4, 7}}, Step: 0.05}, // the objective is linear: a longer step is as exact and loses less to rounding
 		layertest.Case{Name: "5x5 pad 2", Param: "convolution_param { num_output: 2 kernel_size: 5 pad: 2 }",
 			Bottoms: []layertest.Bottom{layertest.In(1, 2, 6, 5)}, Paths: 1e-4},
 		layertest.Case{Name: "1x1", Param: "convolution_param { num_output: 3 kernel_size: 1 }",
@@ -67,13 +67,13 @@ func init() {
 	)
 }
 
-// image2D is a convolution of two spatial axes written out, the oracle of both layers.
+// image2D is a 2-D convolution in plain loops, the reference of both layers.
 type image2D struct {
 	n, c, h, w, out, group, oh, ow   int
 	kh, kw, sh, sw, ph, pw, dilation int
 }
 
-// each visits all products: indices of the input, the weight and the output.
+// each visits all products, with the indices of the input, the weight and the output.
 func (s image2D) each(visit func(x, w, y int)) {
 	cg, og := s.c/s.group, s.out/s.group
 	for n := 0; n < s.n; n++ {
@@ -141,7 +141,7 @@ func TestConvolutionAgainstDirectLoops(t *testing.T) {
 
 func TestDeconvolutionAgainstDirectLoops(t *testing.T) {
 	b := layertest.NewBench(t)
-	// The convolution from the layer's top (2 x 6 x 5 x 7) to its bottom (2 x 4 x 3 x 3).
+	// The convolution goes from the layer's top (2 x 6 x 5 x 7) to its bottom (2 x 4 x 3 x 3).
 	s := image2D{n: 2, c: 6, h: 5, w: 7, out: 4, group: 2, oh: 3, ow: 3, kh: 3, kw: 4, sh: 1, sw: 2, ph: 0, pw: 0, dilation: 1}
 	s.w = s.sw*(s.ow-1) + s.kw
 	x, w := ramp(s.n*s.out*s.oh*s.ow, -2, 0.25), ramp(s.out*s.c/s.group*s.kh*s.kw, 1, -0.125)
@@ -171,7 +171,7 @@ func TestDeconvolutionAgainstDirectLoops(t *testing.T) {
 	}
 }
 
-// A Sobel filter over a step, and the box sums it must give (Caffe's own check of the layer).
+// TestConvolutionSobel applies a Sobel filter to a step. The expected values are box sums, as in Caffe's own test.
 func TestConvolutionSobel(t *testing.T) {
 	b := layertest.NewBench(t)
 	for _, engine := range layertest.Engines() {
@@ -183,7 +183,7 @@ func TestConvolutionSobel(t *testing.T) {
 	}
 }
 
-// TestConvolutionOfVectors: without spatial axes a convolution is a product with a matrix, and so is a deconvolution, with its transpose.
+// TestConvolutionOfVectors: a convolution without spatial axes is a matrix product, a deconvolution one with the transpose.
 func TestConvolutionOfVectors(t *testing.T) {
 	b := layertest.NewBench(t)
 	for _, engine := range layertest.Engines() {
@@ -244,7 +244,7 @@ func TestConvolutionBottomsOfDifferentShapes(t *testing.T) {
 		Bottoms: []layertest.Bottom{layertest.In(1, 2, 3, 3), layertest.In(1, 2, 3, 4)}}, "1 2 3 3", "1 2 3 4")
 }
 
-// wantError demands that both paths refuse a case with an error that contains all parts.
+// wantError fails the test unless both paths refuse a case with an error that contains all parts.
 func wantError(t *testing.T, b *layertest.Bench, c layertest.Case, parts ...string) {
 	t.Helper()
 	for _, engine := range layertest.Engines() {

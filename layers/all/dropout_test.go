@@ -16,7 +16,7 @@ func init() {
 		layertest.Case{Name: "in place", InPlace: true, Bottoms: []layertest.Bottom{layertest.In(4, 50)}})
 }
 
-// TestDropoutOfNothing: a ratio of 0, by which nets switch dropout off, keeps all as it is.
+// TestDropoutOfNothing: ratio 0, with which nets disable dropout, changes no value.
 func TestDropoutOfNothing(t *testing.T) {
 	b := layertest.NewBench(t)
 	x, dy := []float32{1, -2, 0, 3e-30, 5, 6}, []float32{1, 2, 3, 4, 5, 6}
@@ -29,7 +29,7 @@ func TestDropoutOfNothing(t *testing.T) {
 	}
 }
 
-// TestDropoutOfAll: a ratio of 1, which nets have in their TEST phase to say that nothing is dropped there, is none to train with.
+// TestDropoutOfAll: ratio 1 is an error in training. Nets use it in phase TEST, where nothing is dropped.
 func TestDropoutOfAll(t *testing.T) {
 	b := layertest.NewBench(t)
 	x := []float32{1, -2, 3}
@@ -44,8 +44,8 @@ func TestDropoutOfAll(t *testing.T) {
 	}
 }
 
-// TestDropoutShare: the share of zeros is the ratio within four standard deviations, the rest is scaled by 1/(1-ratio), the
-// mask of the gradient is that of the values, and the next pass has another.
+// TestDropoutShare: the share of zeros equals the ratio within four standard deviations, and other values are scaled by 1/(1-ratio). The
+// gradient has the same mask, and the next pass has another.
 func TestDropoutShare(t *testing.T) {
 	const n, ratio = 100000, 0.3
 	b := layertest.NewBench(t)

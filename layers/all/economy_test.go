@@ -14,8 +14,8 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// TestEveryTypeInAFrugalNet: a net of one layer, before which weights are trained, and of a branch that is computed partly before it and partly
-// behind, has the loss and the gradients that it has where all blobs have storage of their own, in three iterations.
+// TestEveryTypeInAFrugalNet runs every layer type in a net that economises. The net has trained weights before the layer and a branch
+// computed partly before it and partly after. Loss and gradients must equal those of a net without shared storage, in three iterations.
 func TestEveryTypeInAFrugalNet(t *testing.T) {
 	b := layertest.NewBench(t)
 	for _, c := range cases {
@@ -23,7 +23,7 @@ func TestEveryTypeInAFrugalNet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if typ.NoGradient || c.NoGradient != "" { // which have no loss, or are large
+		if typ.NoGradient || c.NoGradient != "" { // such cases have no loss, or are large
 			continue
 		}
 		if c.Files != nil {
@@ -37,7 +37,7 @@ func TestEveryTypeInAFrugalNet(t *testing.T) {
 				nets[i] = openWith(t, text, opt, c.Bottoms)
 			}
 			tolerance := 0.0
-			if engine == layers.CPE { // where layers may be computed together, and add up in another order
+			if engine == layers.CPE { // fused layers may sum in another order
 				tolerance = 3e-6
 			}
 			if err := sameTraining(nets[0], nets[1], tolerance); err != nil {
@@ -47,7 +47,8 @@ func TestEveryTypeInAFrugalNet(t *testing.T) {
 	}
 }
 
-// around returns the prototxt of such a net. Inputs with a gradient are scaled by a weight; the loss is the sum of squares of all that has one.
+// around returns that net's prototxt. Inputs with a gradient are scaled by a weight. The loss is the sum of squares of all tops with a
+// gradient.
 func around(typ layers.Type, c *layertest.Case) string {
 	var s strings.Builder
 	layer := func(name, typ, bottoms, tops, more string) {
@@ -90,7 +91,7 @@ func around(typ layers.Type, c *layertest.Case) string {
 	return s.String()
 }
 
-// listed returns a field for each of some names.
+// listed returns a field for each name.
 func listed(field, names string) string {
 	var s strings.Builder
 	for name := range strings.FieldsSeq(names) {
@@ -99,7 +100,7 @@ func listed(field, names string) string {
 	return s.String()
 }
 
-// openWith builds a net and fills its inputs as a case's.
+// openWith builds a net and fills its inputs like a case's bottoms.
 func openWith(t *testing.T, text string, opt swnet.Options, bottoms []layertest.Bottom) *swnet.Net {
 	t.Helper()
 	p := &caffepb.NetParameter{}

@@ -32,7 +32,7 @@ func TestEltwiseByHand(t *testing.T) {
 		name, param string
 		xs          [][]float32
 		y           []float32
-		dxs         [][]float32 // where dy is 1, 10, 100
+		dxs         [][]float32 // for dy = 1, 10, 100
 	}{
 		{"sum", "", [][]float32{{1, 2}, {3, 5}}, []float32{4, 7}, [][]float32{{1, 10}, {1, 10}}},
 		{"coefficients", "coeff: 2 coeff: -1", [][]float32{{1, 2}, {3, 5}}, []float32{-1, -1}, [][]float32{{2, 20}, {-1, -10}}},

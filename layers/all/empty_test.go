@@ -10,8 +10,8 @@ import (
 	"github.com/swcaffe/swcaffe/layers/layertest"
 )
 
-// TestEmptyBatches: batches without items, as a Filter layer may hand on, go through every layer that has items and leave the weights'
-// gradients as they are. A layer may refuse them with an error.
+// TestEmptyBatches: every layer accepts a batch without items, which a Filter layer may produce, and adds nothing to its weights'
+// gradients; or it returns an error.
 func TestEmptyBatches(t *testing.T) {
 	b := layertest.NewBench(t)
 	for _, c := range cases {
@@ -20,7 +20,7 @@ func TestEmptyBatches(t *testing.T) {
 		}
 		axis := 0
 		if strings.HasSuffix(c.Type, "LSTM") || c.Type == "RNN" || c.Type == "LSTMUnit" {
-			axis = 1 // time comes first
+			axis = 1 // axis 0 is time
 		}
 		items := c.Bottoms[0].Shape[axis]
 		c.Bottoms = slices.Clone(c.Bottoms)
@@ -67,7 +67,7 @@ func TestEmptyBatches(t *testing.T) {
 	}
 }
 
-// TestEmptyAxes: a bottom of which any axis is empty is refused with an error, or goes through.
+// TestEmptyAxes: a layer accepts a bottom with any axis empty, or returns an error.
 func TestEmptyAxes(t *testing.T) {
 	b := layertest.NewBench(t)
 	for _, c := range cases {
@@ -88,7 +88,7 @@ func TestEmptyAxes(t *testing.T) {
 	}
 }
 
-// goes fails the test if a case panics of which a bottom has that shape.
+// goes fails the test if a case with a bottom of the given shape panics.
 func goes(t *testing.T, b *layertest.Bench, engine layers.Engine, c *layertest.Case, shape []int) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/swcaffe/swcaffe/layers/layertest"
 )
 
-// stdMax and stdMin are C++'s, of which what is compared with NaN is the first argument.
+// stdMax and stdMin are those of C++, which return the first argument if either is NaN.
 func stdMax(a, b float64) float64 {
 	if a < b {
 		return b
@@ -22,7 +22,7 @@ func stdMin(a, b float64) float64 {
 	return a
 }
 
-// holds is the value of a comparison in C++.
+// holds returns a C++ comparison as 0 or 1.
 func holds(b bool) float64 {
 	if b {
 		return 1
@@ -30,11 +30,11 @@ func holds(b bool) float64 {
 	return 0
 }
 
-// extreme is a function and its gradient as Caffe's CPU code computes them, comparisons and products with 0 included.
+// extreme is a function and its gradient as Caffe's CPU code computes them, with its comparisons and products with 0.
 type extreme struct {
 	typ, param string
 	f          func(x float64) float64
-	grad       func(x, y, dy float64) float64 // nil: there is none, or Caffe's divides by 0 where the derivative is a number
+	grad       func(x, y, dy float64) float64 // nil if there is none, or if Caffe's divides by 0 where the derivative exists
 }
 
 func reluExtreme(typ, param string, slope float64) extreme {
@@ -77,8 +77,7 @@ var extremes = []extreme{
 	{"Power", "power_param { power: 3 scale: 0 shift: 2 }", func(float64) float64 { return 8 }, func(_, _, dy float64) float64 { return 0 * dy }},
 }
 
-// TestNeuronsAtExtremes: functions of single values are Caffe's on both paths where values or gradients are huge, infinite or not a
-// number.
+// TestNeuronsAtExtremes: functions of single values give Caffe's results on both paths for huge, infinite and NaN values and gradients.
 func TestNeuronsAtExtremes(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	var x, dy []float32
@@ -109,7 +108,7 @@ func TestNeuronsAtExtremes(t *testing.T) {
 	}
 }
 
-// TestLayersAtExtremes: what other layers make of values that are not finite, as Caffe's do.
+// TestLayersAtExtremes: other layers give Caffe's results for infinities and NaN.
 func TestLayersAtExtremes(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	tests := []struct {

@@ -16,15 +16,15 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// turnImages lays the values of images of a blob's shape in blocks of channels, or back.
+// turnImages converts the images in values between planes and blocks of channels. b has their shape.
 func turnImages(b *blob.Blob, values []float32, turn func(dst, src []float32, planes, size int)) {
 	turned := make([]float32, len(values))
 	turn(turned, values, b.CountRange(0, 2), b.CountFrom(2))
 	copy(values, turned)
 }
 
-// runFusedInBlocks computes the chain at once on bottoms that lie in blocks of channels, and returns what comes out of it as it lies
-// without. An iteration after the first must allocate nothing.
+// runFusedInBlocks runs the fused chain with channels in blocks and returns its results in planes. Iterations after the first must allocate
+// nothing.
 func (c *chain) runFusedInBlocks(t *testing.T, dy []float32) (forward, backward [][]float32) {
 	t.Helper()
 	fused := c.fuse(t)
@@ -72,7 +72,7 @@ func (c *chain) runFusedInBlocks(t *testing.T, dy []float32) (forward, backward 
 	return forward, backward
 }
 
-// coreDevice is this computer with a number of core groups.
+// coreDevice returns a device of this computer with the given number of core groups.
 func coreDevice(t *testing.T, groups int) *layers.Device {
 	t.Helper()
 	spec, err := cpe.Load("host")
@@ -88,8 +88,8 @@ func coreDevice(t *testing.T, groups int) *layers.Device {
 	return &layers.Device{Machine: m, Random: layers.NewRandom(1)}
 }
 
-// TestFusedLayersInBlocks: layers computed at once on blocks of channels give what they give one by one on plain images, and the same
-// bits on one core group and on two.
+// TestFusedLayersInBlocks: fused layers in blocks give the results of separate layers in planes, and the same bits on one core group and on
+// two.
 func TestFusedLayersInBlocks(t *testing.T) {
 	const norm, scale, relu = `type: "BatchNorm"`, `type: "Scale" scale_param { bias_term: true }`, `type: "ReLU"`
 	chains := []struct {
@@ -134,7 +134,7 @@ func TestFusedLayersInBlocks(t *testing.T) {
 	}
 }
 
-// TestFirstRunningSums: core groups that are the first to use BatchNorm's running sums, all at once, leave what one leaves.
+// TestFirstRunningSums: the result does not depend on the number of core groups that first use BatchNorm's running sums.
 func TestFirstRunningSums(t *testing.T) {
 	sums := func(groups int) (list []float32) {
 		c := newChain(t, coreDevice(t, groups), caffepb.Phase_TRAIN, []string{`type: "BatchNorm"`, `type: "Scale"`}, 1, 4, 64, 30, 30)

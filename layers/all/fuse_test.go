@@ -16,16 +16,16 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// chain is layers one behind the other, each with a top of its own.
+// chain is a sequence of layers, each with its own top.
 type chain struct {
 	layers    []layers.Layer
 	texts     []string
 	bottoms   []*blob.Blob
-	tops      []*blob.Blob // of each layer
+	tops      []*blob.Blob // by layer
 	propagate []bool
 }
 
-// newChain sets layers up on a device; the first has bottoms of a shape, filled by r, as have all weights.
+// newChain sets up layers on a device. r fills the first layer's bottoms, of the given shape, and all weights.
 func newChain(t testing.TB, d *layers.Device, phase caffepb.Phase, texts []string, bottoms int, shape ...int) *chain {
 	t.Helper()
 	c := &chain{}
@@ -70,7 +70,7 @@ func newChain(t testing.TB, d *layers.Device, phase caffepb.Phase, texts []strin
 	return c
 }
 
-// inputs are what layer i reads: what the one before makes, and the last bottom, if it is a sum.
+// inputs returns the bottoms of layer i: the previous layer's top and, for a sum, the chain's last bottom.
 func (c *chain) inputs(i int, texts []string) []*blob.Blob {
 	sum := func(text string) bool { return strings.Contains(text, "Eltwise") }
 	switch {
@@ -84,7 +84,7 @@ func (c *chain) inputs(i int, texts []string) []*blob.Blob {
 	return c.tops[i-1 : i]
 }
 
-// run computes the chain layer by layer and returns what comes out: the top, the gradients of the bottoms and of the weights.
+// run runs the chain layer by layer and returns the top and the gradients of bottoms and weights.
 func (c *chain) run(t *testing.T, dy []float32) (forward, backward [][]float32) {
 	t.Helper()
 	for i, l := range c.layers {
@@ -116,7 +116,7 @@ func (c *chain) results(top *blob.Blob) (forward, backward [][]float32) {
 	return forward, backward
 }
 
-// fuse returns the layer that is all of them.
+// fuse returns the layer that combines the whole chain.
 func (c *chain) fuse(t testing.TB) layers.Layer {
 	t.Helper()
 	fused := c.layers[0]
@@ -129,7 +129,7 @@ func (c *chain) fuse(t testing.TB) layers.Layer {
 	return fused
 }
 
-// runFused computes it at once, into a top that held NaN. Backward finds NaN where it says that it reads nothing.
+// runFused runs the fused chain. The top holds NaN before, and so do values that Backward must not read.
 func (c *chain) runFused(t testing.TB, dy []float32) (forward, backward [][]float32) {
 	t.Helper()
 	fused := c.fuse(t)
@@ -157,8 +157,7 @@ func (c *chain) runFused(t testing.TB, dy []float32) (forward, backward [][]floa
 	return forward, backward
 }
 
-// TestFusedLayers: what layers compute at once is what they compute one by one: forward bit by bit, backward within the
-// tolerance.
+// TestFusedLayers: fused layers give the results of separate layers, forward bit by bit and backward within the tolerance.
 func TestFusedLayers(t *testing.T) {
 	const (
 		norm    = `type: "BatchNorm"`
@@ -234,7 +233,7 @@ func fuseDevice(t *testing.T, machine string) *layers.Device {
 	return &layers.Device{Machine: m, Random: layers.NewRandom(1)}
 }
 
-// TestFusionIsRefused: what is not the same afterwards stays apart.
+// TestFusionIsRefused: layers are not fused if that would change results.
 func TestFusionIsRefused(t *testing.T) {
 	const norm, scale, relu, pool = `type: "BatchNorm"`, `type: "Scale"`, `type: "ReLU"`, `type: "Pooling" pooling_param { kernel_size: 2 }`
 	shape := []int{2, 3, 4, 4}

@@ -21,7 +21,7 @@ func init() {
 	})
 }
 
-// TestHDF5OutputAppends: five batches, the file closed, and every row is there in its place, with four axes.
+// TestHDF5OutputAppends: after five batches and Close the file has every row in order, with four axes.
 func TestHDF5OutputAppends(t *testing.T) {
 	b := layertest.NewBench(t)
 	for _, engine := range layertest.Engines() {

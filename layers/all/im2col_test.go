@@ -36,7 +36,7 @@ func TestIm2colByHand(t *testing.T) {
 	}
 }
 
-// Multiplied by the filters, the columns of a layer are the results of a Convolution with the same parameters.
+// TestIm2colTimesFiltersIsConvolution: the columns times the filters equal a Convolution with the same parameters.
 func TestIm2colTimesFiltersIsConvolution(t *testing.T) {
 	const param = "convolution_param { num_output: 3 kernel_size: 3 stride: 2 pad: 1 dilation: 2 bias_term: false }"
 	in := layertest.In(2, 4, 9, 8)

@@ -46,7 +46,7 @@ func init() {
 	}
 }
 
-// matrixFile writes an infogain matrix as Caffe's tools do.
+// matrixFile writes an infogain matrix in the format of Caffe's tools.
 func matrixFile(t testing.TB) string {
 	h := blob.New(1, 1, 3, 3)
 	copy(h.Data(), []float32{1, 0.5, -0.25, 0, 2, 0, 0.75, -1, 3})
@@ -63,7 +63,7 @@ func fixed(values []float32, shape ...int) layertest.Bottom {
 	return b
 }
 
-// TestLabelLossesByHand: losses and gradients of single items or pairs, worked out by hand.
+// TestLabelLossesByHand: losses and gradients of single items or pairs equal values computed by hand.
 func TestLabelLossesByHand(t *testing.T) {
 	given, ln2 := layertest.Given, math.Ln2
 	zeros := given([]float32{0, 0}, 1, 2)
@@ -136,7 +136,7 @@ func TestLabelLossErrors(t *testing.T) {
 	wantError(t, b, layertest.Case{Type: "ContrastiveLoss", Bottoms: []layertest.Bottom{in, in, layertest.Labels(2, 3)}}, "4 pairs", "3 (3)")
 }
 
-// TestLabelsHaveNoGradient: asking for it is an error that names the bottom.
+// TestLabelsHaveNoGradient: a request for a label's gradient is an error that names the bottom.
 func TestLabelsHaveNoGradient(t *testing.T) {
 	b := layertest.NewBench(t)
 	vec, labels := layertest.In(2, 3), layertest.Labels(2, 2)
@@ -154,7 +154,7 @@ func TestLabelsHaveNoGradient(t *testing.T) {
 	}
 }
 
-// TestInfogainLossOfManyClasses compares with the definition, for more classes than are worked on at a time.
+// TestInfogainLossOfManyClasses compares with the definition, for more classes than the kernel processes at a time.
 func TestInfogainLossOfManyClasses(t *testing.T) {
 	const classes, label = 1100, 7
 	x, h := make([]float32, classes), make([]float32, classes*classes)

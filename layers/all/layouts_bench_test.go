@@ -9,7 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/layers/layertest"
 )
 
-// BenchmarkLayouts reports the best time of a pass for each way in which bottoms and tops may lie.
+// BenchmarkLayouts reports the best time of a pass for each pair of layouts.
 func BenchmarkLayouts(b *testing.B) {
 	layouts := []struct {
 		name          string
@@ -36,7 +36,7 @@ func BenchmarkLayouts(b *testing.B) {
 	}
 }
 
-// timePass is how long a pass of a layer takes.
+// timePass returns the duration of a layer's pass.
 func timePass(b *testing.B, f *layertest.Fixture, way string) time.Duration {
 	start := time.Now()
 	var err error

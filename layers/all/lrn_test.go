@@ -23,8 +23,8 @@ func init() {
 	)
 }
 
-// lrnOracle is the formula of Krizhevsky et al. 2012, section 3.3, or, within a channel, that of Caffe's documentation,
-// where the mean's divisor counts padding inside size + pad.
+// lrnOracle is the formula of Krizhevsky et al. 2012, section 3.3, or, within a channel, that of Caffe's documentation. There the mean's
+// divisor counts padding inside size + pad.
 func lrnOracle(x []float32, c, h, w, size int, alpha, beta, k float64, within bool) []float32 {
 	y := make([]float32, len(x))
 	at := func(ch, row, col int) float64 { return float64(x[(ch*h+row)*w+col]) }

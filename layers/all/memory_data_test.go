@@ -50,8 +50,8 @@ func TestMemoryDataHandsOutInRounds(t *testing.T) {
 	}
 }
 
-// TestMemoryDataGoesOn: after SetPosition, which is what a solver's Restore calls, the layer goes on behind the items that
-// were handed out, whether it is fed before or after; a later Feed begins anew.
+// TestMemoryDataGoesOn: after SetPosition, as in a solver's Restore, the layer continues after the items already handed out, whether Feed
+// comes before or after. A later Feed starts anew.
 func TestMemoryDataGoesOn(t *testing.T) {
 	b := layertest.NewBench(t)
 	values, labels := []float32{0, 1, 2, 3, 4, 5}, []float32{10, 11, 12, 13, 14, 15}

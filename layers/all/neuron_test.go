@@ -46,7 +46,7 @@ func init() {
 	addCases("ELU", layertest.Case{Name: "in place", InPlace: true, Bottoms: away(0)})
 }
 
-// TestNeuronsByHand holds every function and its slope at a few points against values worked out by hand.
+// TestNeuronsByHand compares every function and its derivative at a few points with values computed by hand.
 func TestNeuronsByHand(t *testing.T) {
 	e, ln2 := math.E, math.Ln2
 	tests := []struct {
@@ -112,7 +112,7 @@ func TestThresholdIsStrict(t *testing.T) {
 	}
 }
 
-// TestPReLUByHand: slopes by channel, their gradients the sums of dy * x where x is negative; they begin at 0.25.
+// TestPReLUByHand: slopes start at 0.25, one per channel. Their gradients are the sums of dy * x over negative x.
 func TestPReLUByHand(t *testing.T) {
 	b := layertest.NewBench(t)
 	for _, engine := range layertest.Engines() {
@@ -129,7 +129,7 @@ func TestPReLUByHand(t *testing.T) {
 	}
 }
 
-// TestBNLLFarBelowZero: small results, about e^x, have all their digits, as Caffe's, which adds 1 in double precision.
+// TestBNLLFarBelowZero: small results, about e^x, have full precision, like Caffe's, which adds 1 in double precision.
 func TestBNLLFarBelowZero(t *testing.T) {
 	var x []float32
 	for v := float32(-80); v < 20; v += 0.37 {
@@ -147,8 +147,8 @@ func TestBNLLFarBelowZero(t *testing.T) {
 	}
 }
 
-// TestInPlaceAsCaffe: in place, Caffe's Power and Log layers lose the gradient from above and leave the square of the slope,
-// taken at y; BNLL only takes its slope there.
+// TestInPlaceAsCaffe: in place, Caffe's Power and Log layers lose the top's gradient and return the square of the derivative at y. BNLL
+// takes its derivative at y.
 func TestInPlaceAsCaffe(t *testing.T) {
 	b := layertest.NewBench(t)
 	x := []float32{1, 0.5}
@@ -171,7 +171,7 @@ func TestInPlaceAsCaffe(t *testing.T) {
 	}
 }
 
-// backwardInPlace runs forward and back with 5 as every gradient from above.
+// backwardInPlace runs forward and backward with 5 for every gradient of the top.
 func backwardInPlace(t *testing.T, f *layertest.Fixture) []float32 {
 	dy := make([]float32, f.Top[0].Count())
 	for i := range dy {

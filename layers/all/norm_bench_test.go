@@ -11,8 +11,8 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// BenchmarkNormBlocks reports the best times of BatchNorm, Scale and ReLU, computed at once, on plain images and on blocks of
-// channels, in turn; extents are those of ResNet-50 at batch 8.
+// BenchmarkNormBlocks reports the best times of fused BatchNorm, Scale and ReLU in planes and in blocks, measured in turn. The extents are
+// those of ResNet-50 at batch 8.
 func BenchmarkNormBlocks(b *testing.B) {
 	for _, shape := range [][]int{{8, 64, 112, 112}, {8, 64, 56, 56}, {8, 256, 56, 56}, {8, 512, 28, 28}, {8, 1024, 14, 14}, {8, 2048, 7, 7}} {
 		b.Run(fmt.Sprintf("%dx%dx%dx%d", shape[0], shape[1], shape[2], shape[3]), func(b *testing.B) {
@@ -30,7 +30,7 @@ func BenchmarkNormBlocks(b *testing.B) {
 	}
 }
 
-// normLayout is the layers on images that lie one way, and the best times of a pass.
+// normLayout is the layers in one layout, with the best times of a pass.
 type normLayout struct {
 	name              string
 	layer             layers.Layer

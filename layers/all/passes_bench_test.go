@@ -9,7 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/layers/layertest"
 )
 
-// Layers of the benchmark nets that do little else than pass over memory, with their nets' batches.
+// passes lists memory-bound layers of the benchmark nets, with the nets' batches.
 var passes = []struct {
 	name, kind, param string
 	shape             []int
@@ -36,7 +36,7 @@ var passes = []struct {
 	{"vgg16-pool4", "Pooling", "pooling_param { kernel_size: 2 stride: 2 }", []int{8, 512, 28, 28}},
 }
 
-// BenchmarkPasses reports the best time of a pass, which is steadier than the mean where other programs run too.
+// BenchmarkPasses reports the best time of a pass, which varies less than the mean if other programs run.
 func BenchmarkPasses(b *testing.B) {
 	for _, p := range passes {
 		for _, way := range []string{"forward", "backward"} {

@@ -13,13 +13,13 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// blockedPool is a pooling layer, with the ReLU layer before it or without, whose values may lie in blocks.
+// blockedPool is a pooling layer, perhaps with a ReLU layer before it, whose images may be in blocks.
 type blockedPool struct {
 	layers.Layer
 	bottom, top []*blob.Blob
 }
 
-// newBlockedPool makes the layer for bottoms of a shape, and reshapes it.
+// newBlockedPool makes the layer and reshapes it for bottoms of the given shape.
 func newBlockedPool(t *testing.T, d *layers.Device, param string, relu bool, shape ...int) *blockedPool {
 	t.Helper()
 	texts := []string{`type: "Pooling" pooling_param { ` + param + ` }`}
@@ -49,8 +49,7 @@ func (p *blockedPool) setBlocked(t testing.TB, bottoms, tops bool) {
 	}
 }
 
-// run gives the layer x and dy, laid out as it wants them, and returns y and dx laid out plainly. What is to be written is NaN before,
-// as is what the layer remembers.
+// run runs the layer on x and dy in the given layouts and returns y and dx in planes. Outputs and the mask hold NaN before.
 func (p *blockedPool) run(t testing.TB, bottoms, tops bool, x, dy []float32) (y, dx []float32) {
 	t.Helper()
 	p.setBlocked(t, bottoms, tops)
@@ -81,7 +80,7 @@ func (p *blockedPool) run(t testing.TB, bottoms, tops bool, x, dy []float32) (y,
 	return y, laidPlain(in, in.Diff(), bottoms)
 }
 
-// blockPlace is where the value with a plain index of a blob lies in blocks of 16 channels.
+// blockPlace returns the index in blocks of 16 channels of the value with index i in planes.
 func blockPlace(b *blob.Blob, i int) int {
 	s := b.Shape()
 	pixels := s[2] * s[3]
@@ -89,7 +88,7 @@ func blockPlace(b *blob.Blob, i int) int {
 	return ((i/pixels/s[1]*(s[1]/16)+c/16)*pixels+i%pixels)*16 + c%16
 }
 
-// laidOut lays plain values out in blocks, laidPlain does the reverse.
+// laidOut converts values from planes to blocks, laidPlain from blocks to planes.
 func laidOut(b *blob.Blob, v []float32, blocked bool) []float32 {
 	list := slices.Clone(v)
 	for i := range list {
@@ -110,7 +109,7 @@ func laidPlain(b *blob.Blob, v []float32, blocked bool) []float32 {
 	return list
 }
 
-// steps are values of which many are equal, some NaN and some infinite if odd is set.
+// steps returns values with many duplicates. If odd is set, some are NaN or infinite.
 func steps(n int, odd bool) []float32 {
 	v := make([]float32, n)
 	for i := range v {
@@ -131,11 +130,11 @@ func steps(n int, odd bool) []float32 {
 	return v
 }
 
-// blockWays are how bottoms and tops may lie.
+// blockWays lists the layouts of bottoms and tops.
 var blockWays = [][2]bool{{true, true}, {true, false}, {false, true}, {false, false}}
 
-// TestPoolingInBlocks: however bottoms and tops lie, maxima, their gradients and the gradients of means are bit by bit those of the
-// plain layout, and means differ at most by the order in which a window is summed up.
+// TestPoolingInBlocks: in any layout maxima, their gradients and the gradients of means have the bits of planes. Means differ at most by
+// the order of summation in a window.
 func TestPoolingInBlocks(t *testing.T) {
 	d := fuseDevice(t, "host")
 	wide := [][]int{{2, 16, 7, 9}, {1, 48, 15, 14}}
@@ -168,7 +167,7 @@ func TestPoolingInBlocks(t *testing.T) {
 	}
 }
 
-// comparePools compares a layer with itself, without blocks.
+// comparePools compares a layer with itself in planes.
 func comparePools(t *testing.T, p *blockedPool, means bool) {
 	const rounding = 1e-6 // of sums of up to 210 values up to 5.75
 	if b := layers.TraitsOf(p.Layer).Layout; b != (layers.Blocking{Bottoms: true, Tops: true}) {
@@ -189,8 +188,8 @@ func comparePools(t *testing.T, p *blockedPool, means bool) {
 	}
 }
 
-// TestBlockedMask: blocks bring a byte an output, also if only bottoms or only tops lie in them, and the mask stays until that, or
-// the shape, changes. Other extents lie as before.
+// TestBlockedMask: with bottoms or tops in blocks the mask has one byte per output. The mask survives until the layout or the shape
+// changes. New extents keep the layout.
 func TestBlockedMask(t *testing.T) {
 	p := newBlockedPool(t, fuseDevice(t, "host"), "kernel_size: 3 stride: 2", false, 2, 16, 8, 8)
 	words := func() int { return layers.TraitsOf(p.Layer).Keeps[0].Count() }
@@ -220,7 +219,7 @@ func TestBlockedMask(t *testing.T) {
 	}
 }
 
-// TestBlocksAreRefused: where there are no kernels, or nothing to be gained, all stays plain.
+// TestBlocksAreRefused: layers stay in planes if there are no kernels for blocks, or no gain.
 func TestBlocksAreRefused(t *testing.T) {
 	for _, tt := range []struct {
 		why, param string
@@ -258,7 +257,7 @@ func TestBlocksAreRefused(t *testing.T) {
 	}
 }
 
-// TestBlockedPoolingAllocatesNothing once shapes and layouts are known.
+// TestBlockedPoolingAllocatesNothing: an iteration allocates nothing once shapes and layouts are known.
 func TestBlockedPoolingAllocatesNothing(t *testing.T) {
 	for _, method := range []string{"MAX", "AVE"} {
 		for _, way := range blockWays {

@@ -43,7 +43,7 @@ func TestPoolingByHand(t *testing.T) {
 		h, w        int
 		x           []float32
 		shape       string
-		y, dx       []float32 // dx where dy is 1, 2, 3, ...
+		y, dx       []float32 // dx for dy = 1, 2, 3, ...
 	}{
 		{"max rounds up", "kernel_size: 2 stride: 2", 3, 3, []float32{1, 2, 3, 4, 9, 6, 7, 8, 5}, "1 1 2 2 (4)",
 			[]float32{9, 6, 8, 5}, []float32{0, 0, 0, 0, 1, 2, 0, 3, 4}},
@@ -92,7 +92,7 @@ func TestPoolingPlaces(t *testing.T) {
 	}
 }
 
-// A window's values are drawn with probability proportional to them.
+// TestStochasticPoolingFrequencies: a window's values are selected with probability proportional to them.
 func TestStochasticPoolingFrequencies(t *testing.T) {
 	const planes = 20000
 	x := make([]float32, 4*planes)
@@ -146,7 +146,7 @@ func TestPoolingErrors(t *testing.T) {
 	}
 }
 
-// TestPoolingOfNothing: padding around planes without pixels makes none.
+// TestPoolingOfNothing: planes without pixels are refused even with padding.
 func TestPoolingOfNothing(t *testing.T) {
 	wantError(t, layertest.NewBench(t), layertest.Case{Type: "Pooling", Param: "pooling_param { kernel_size: 2 pad: 1 }",
 		Bottoms: []layertest.Bottom{layertest.In(1, 16, 4, 0)}}, "empty", "1 16 4 0")

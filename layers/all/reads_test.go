@@ -6,13 +6,13 @@ import (
 	"github.com/swcaffe/swcaffe/layers/layertest"
 )
 
-// TestBackwardNeedsWhatItReads: what a layer says that its Backward reads makes a difference to it; a net keeps it until then. TestEveryType
-// checks the reverse.
+// TestBackwardNeedsWhatItReads: values that Traits declare as read influence Backward. A net keeps them until then. TestEveryType checks
+// the reverse.
 func TestBackwardNeedsWhatItReads(t *testing.T) {
 	b := layertest.NewBench(t)
 	for i := range cases {
 		c := &cases[i]
-		if c.Files != nil || c.Name == "dilations far beyond the outputs" { // of which none meets an input
+		if c.Files != nil || c.Name == "dilations far beyond the outputs" { // with these dilations no kernel offset has an input
 			continue
 		}
 		if idle, err := layertest.IdleReads(b, c); err != nil || len(idle) > 0 {

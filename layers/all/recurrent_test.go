@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/layers/layertest"
 )
 
-// conts is a bottom of sequence indicators: every sequence begins at t = 0, and some begin again later.
+// conts is a bottom of sequence indicators. Every sequence starts at t = 0, and some start again later.
 func conts(t, n int) layertest.Bottom {
 	return layertest.Bottom{Shape: []int{t, n}, NoGradient: true, Fill: func(r *rand.Rand, v []float32) {
 		for i := range v {
@@ -42,7 +42,7 @@ func init() {
 		layertest.In(1, 3, 4), layertest.In(1, 3, 16), {Shape: []int{1, 3}, NoGradient: true, Fill: layertest.Uniform(1, 1)}}})
 }
 
-// TestLSTMUnitByHand: gates of 1/2, 1/2, 1/2 and tanh(ln 2) = 0.6, from a cell of 1.
+// TestLSTMUnitByHand: the gates are 1/2, 1/2, 1/2 and tanh(ln 2) = 0.6, the cell starts at 1.
 func TestLSTMUnitByHand(t *testing.T) {
 	b := layertest.NewBench(t)
 	ln2 := float32(math.Ln2)

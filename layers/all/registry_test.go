@@ -11,7 +11,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// cases is what TestEveryType walks. Each layer's test file adds its own.
+// cases lists the cases of TestEveryType. Each layer's test file adds its own.
 var cases []layertest.Case
 
 // addCases adds cases of one type.
@@ -22,17 +22,17 @@ func addCases(typ string, cs ...layertest.Case) {
 	}
 }
 
-// TestEveryType checks gradients and the agreement of both paths on every machine, for every registered type.
+// TestEveryType checks every registered type: gradients, and the agreement of both paths on every machine.
 func TestEveryType(t *testing.T) { layertest.Walk(t, cases) }
 
-// TestEveryTypeOfTheSchema: nets may ask for every type that caffe.proto has parameters for, and for those that old nets had numbers for;
-// Caffe's Python layers alone are left out. Types without either have cases, and TestEveryType wants a type for every case.
+// TestEveryTypeOfTheSchema: every type with parameters in caffe.proto, and every type number of old nets, is registered, except Caffe's
+// Python layers. Types with neither have cases, and TestEveryType needs a type for every case.
 func TestEveryTypeOfTheSchema(t *testing.T) {
 	registered := map[string]bool{}
 	for _, typ := range layers.Types() {
 		registered[spelled(typ.Name)] = true
 	}
-	types := map[string][]string{ // of fields that are named for something else than a type
+	types := map[string][]string{ // of fields that are not named after a type
 		"transform": nil, "loss": {"SoftmaxWithLoss"}, "python": nil, "recurrent": {"RNN", "LSTM"},
 	}
 	fields := (&caffepb.LayerParameter{}).ProtoReflect().Descriptor().Fields()
@@ -64,7 +64,7 @@ func TestEveryTypeOfTheSchema(t *testing.T) {
 	}
 }
 
-// spelled drops what a field's name and a type's name are spelled differently by.
+// spelled removes the differences in spelling between a field's and a type's name.
 func spelled(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
 func TestTypesAreSorted(t *testing.T) {
@@ -102,7 +102,7 @@ func TestNumbersOfBlobsAreChecked(t *testing.T) {
 	tests := []struct {
 		typ           string
 		bottoms, tops int
-		want          string // "" where the numbers are right
+		want          string // "" if the numbers are valid
 	}{
 		{"InnerProduct", 1, 1, ""},
 		{"InnerProduct", 2, 1, "bottom blobs: 2 given, exactly 1 needed"},

@@ -55,7 +55,7 @@ func TestScaleByHand(t *testing.T) {
 	}
 }
 
-// Without fillers a Scale layer multiplies by 1 and a Bias layer adds 0.
+// TestScaleAndBiasBeginAsIdentities: without fillers a Scale layer multiplies by 1 and a Bias layer adds 0.
 func TestScaleAndBiasBeginAsIdentities(t *testing.T) {
 	b := layertest.NewBench(t)
 	for _, engine := range layertest.Engines() {

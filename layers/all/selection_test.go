@@ -42,7 +42,7 @@ func init() {
 		layertest.Case{Name: "nothing", Param: "crop_param { axis: 1 }", Bottoms: []layertest.Bottom{layertest.In(2, 3, 4), layertest.In(9, 3, 4)}})
 }
 
-// TestSelectionsByHand: shapes and values that the layers of this file pick.
+// TestSelectionsByHand: shapes and values of the layers in this file equal those computed by hand.
 func TestSelectionsByHand(t *testing.T) {
 	given := layertest.Given
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
@@ -86,7 +86,7 @@ func TestSelectionsByHand(t *testing.T) {
 	}
 }
 
-// TestFilterByHand: the whole batch has room at set-up, the kept items afterwards; items left out have gradient 0.
+// TestFilterByHand: at set-up the tops have room for the whole batch, afterwards for the selected items. Other items have gradient 0.
 func TestFilterByHand(t *testing.T) {
 	b := layertest.NewBench(t)
 	for _, engine := range layertest.Engines() {

@@ -63,7 +63,7 @@ func pictures(t testing.TB) string {
 	return fmt.Sprintf("image_data_param { source: %q root_folder: %q batch_size: 2 }", source, dir+"/")
 }
 
-// windows names windows of three pictures, with their context.
+// windows writes a window file for three pictures, with context.
 func windows(t testing.TB) string {
 	dir := t.TempDir()
 	var list string
@@ -120,7 +120,7 @@ func rows(t testing.TB) string {
 	return fmt.Sprintf("hdf5_data_param { batch_size: 4 source: %q }", source)
 }
 
-// TestHDF5BatchesRunAcrossFiles: five rows in two files, batches of four, and a position that can be found again.
+// TestHDF5BatchesRunAcrossFiles reads batches of four from five rows in two files, and resumes from a position.
 func TestHDF5BatchesRunAcrossFiles(t *testing.T) {
 	b := layertest.NewBench(t)
 	for _, engine := range layertest.Engines() {

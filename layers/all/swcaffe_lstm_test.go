@@ -11,7 +11,7 @@ import (
 
 func init() {
 	const param = "lstm_param { num_output: 3 batch_size: 2 "
-	// Any value but 0 goes on.
+	// Any value other than 0 continues the sequence.
 	clips := layertest.Bottom{Shape: []int{8, 1}, NoGradient: true, Fill: func(r *rand.Rand, v []float32) {
 		for i := range v {
 			if v[i] = 0; i >= 2 && r.IntN(3) > 0 {
@@ -27,8 +27,7 @@ func init() {
 			Bottoms: []layertest.Bottom{layertest.In(60, 40)}})
 }
 
-// TestLstmIsLSTM: with the same weights, in its own order, the layer is Caffe's LSTM, also over two passes with states
-// that carry on.
+// TestLstmIsLSTM: with the same weights, in its own order, the layer equals Caffe's LSTM, also over two passes that carry state.
 func TestLstmIsLSTM(t *testing.T) {
 	b := layertest.NewBench(t)
 	cont := layertest.Given([]float32{1, 0, 1, 1, 0, 1}, 3, 2)
@@ -57,7 +56,7 @@ func TestLstmIsLSTM(t *testing.T) {
 	}
 }
 
-// TestLstmBeginsAnew: without sequence indicators every pass begins with state 0; with them, where they are 0.
+// TestLstmBeginsAnew: without sequence indicators every pass starts from state 0; with them only where they are 0.
 func TestLstmBeginsAnew(t *testing.T) {
 	b := layertest.NewBench(t)
 	for _, tt := range []struct {
@@ -77,7 +76,7 @@ func TestLstmBeginsAnew(t *testing.T) {
 	}
 }
 
-// TestLstmClips: the gradient of the bias is the sum over four steps of gradients within the threshold.
+// TestLstmClips: the bias gradient is the sum over four steps of gradients within the threshold.
 func TestLstmClips(t *testing.T) {
 	b := layertest.NewBench(t)
 	for _, engine := range layertest.Engines() {

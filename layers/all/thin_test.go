@@ -15,7 +15,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// atFront returns values of images in blocks with the pixels that strides meet at the front of each plane, and NaN behind them.
+// atFront returns images in blocks with the pixels at multiples of the strides packed at the front of each plane, and NaN after them.
 func atFront(b *blob.Blob, values []float32, strideH, strideW int) []float32 {
 	h, w := b.Dim(2), b.Dim(3)
 	thin := slices.Repeat([]float32{float32(math.NaN())}, len(values))
@@ -30,7 +30,7 @@ func atFront(b *blob.Blob, values []float32, strideH, strideW int) []float32 {
 	return thin
 }
 
-// met returns values of images by planes with zeros where strides do not meet them.
+// met returns images in planes with zeros at all pixels except multiples of the strides.
 func met(b *blob.Blob, values []float32, strideH, strideW int) []float32 {
 	values = slices.Clone(values)
 	for i := range values {
@@ -41,8 +41,8 @@ func met(b *blob.Blob, values []float32, strideH, strideW int) []float32 {
 	return values
 }
 
-// TestThinSums: a rectified sum of which strides meet some pixels makes those, and of their gradient all that layers one by one make of one
-// that is zero elsewhere, whatever stands behind the pixels; and the same bits on one core group and on two.
+// TestThinSums: a rectified sum with a thin top computes the strided pixels. From their gradient it gives the results of separate layers
+// for a gradient that is zero elsewhere, whatever follows the packed pixels. One core group and two give the same bits.
 func TestThinSums(t *testing.T) {
 	for _, relu := range []string{`type: "ReLU"`, `type: "ReLU" relu_param { negative_slope: 0.25 }`} {
 		texts := []string{`type: "BatchNorm"`, `type: "Scale" scale_param { bias_term: true }`, `type: "Eltwise"`, relu}
@@ -80,7 +80,7 @@ func TestThinSums(t *testing.T) {
 	}
 }
 
-// compareThin compares what stands where want has numbers.
+// compareThin compares the values that are not NaN in want.
 func compareThin(t *testing.T, got, want []float32) {
 	t.Helper()
 	for i, w := range want {
@@ -90,8 +90,8 @@ func compareThin(t *testing.T, got, want []float32) {
 	}
 }
 
-// runThin computes the chain at once, as runFusedInBlocks does, with a thin top, as which it returns it. Its gradient has the place of the second
-// bottom's, unless these are to be apart.
+// runThin runs the fused chain like runFusedInBlocks, but with a thin top, which it returns thin. The top's gradient shares the place of
+// the second bottom's, unless apart is set.
 func (c *chain) runThin(t *testing.T, dy []float32, stride [2]int, apart bool) (forward, backward [][]float32) {
 	t.Helper()
 	fused, top := c.fuse(t), []*blob.Blob{{}}
@@ -152,7 +152,7 @@ func (c *chain) runThin(t *testing.T, dy []float32, stride [2]int, apart bool) (
 	return forward, backward
 }
 
-// TestWhoWritesThin: sums that are not rectified, by planes, of few channels, or behind stored statistics, are whole.
+// TestWhoWritesThin: tops stay whole for sums without ReLU, in planes, of few channels, or with stored statistics.
 func TestWhoWritesThin(t *testing.T) {
 	const norm, scale, sum, relu = `type: "BatchNorm"`, `type: "Scale"`, `type: "Eltwise"`, `type: "ReLU"`
 	for _, tt := range []struct {

@@ -58,7 +58,7 @@ func TestViewErrors(t *testing.T) {
 	wantError(t, b, layertest.Case{Type: "Reshape", Param: "reshape_param { shape { dim: -1 dim: -1 } }", Bottoms: bottom}, "-1")
 	wantError(t, b, layertest.Case{Type: "Reshape", Param: "reshape_param { shape { dim: 7 dim: -1 } }", Bottoms: bottom}, "24", "7")
 	wantError(t, b, layertest.Case{Type: "Reshape", Param: "reshape_param { shape { dim: 2 dim: -2 } }", Bottoms: bottom}, "dim 1", "-2")
-	// Extents of which no int holds the product.
+	// The product of these extents exceeds an int.
 	wantError(t, b, layertest.Case{Type: "Reshape", Param: "reshape_param { shape { dim: 9223372036854775807 dim: 2 dim: -1 } }", Bottoms: bottom}, "dim 0", "9223372036854775807", "2147483647")
 	wantError(t, b, layertest.Case{Type: "Reshape", Param: "reshape_param { shape { dim: 2147483647 dim: 2147483647 dim: 2147483647 dim: -1 } }", Bottoms: bottom}, "count (24)", "must be divisible")
 	wantError(t, b, layertest.Case{Type: "Input", Param: "input_param { shape { dim: -3 } }"}, "-3")

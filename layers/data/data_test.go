@@ -45,7 +45,7 @@ func dataDB(t *testing.T, n int, height func(i int) int) string {
 	return dir
 }
 
-// dataDevices are the paths that a data layer can take.
+// dataDevices returns a device for each path of a data layer.
 func dataDevices(t *testing.T) map[string]*layers.Device {
 	devices := map[string]*layers.Device{}
 	for _, d := range []struct {
@@ -132,7 +132,7 @@ func TestDataLayer(t *testing.T) {
 	}
 }
 
-// The top takes the shape of each batch's first item.
+// TestDataLayerFollowsShapes: the top takes the shape of each batch's first item.
 func TestDataLayerFollowsShapes(t *testing.T) {
 	path := dataDB(t, 4, func(i int) int { return 2 + i/2 })
 	for name, d := range dataDevices(t) {
@@ -155,7 +155,7 @@ func TestDataLayerFollowsShapes(t *testing.T) {
 	}
 }
 
-// rand_skip, which Caffe has given up, leaves the first record the first one, whatever the seed.
+// TestDataLayerSkipsNothing: rand_skip, which Caffe has dropped, has no effect with any seed.
 func TestDataLayerSkipsNothing(t *testing.T) {
 	path := dataDB(t, 50, func(int) int { return 1 })
 	for seed := range uint64(5) {

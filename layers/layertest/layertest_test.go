@@ -11,7 +11,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// toy computes y = w * x^2 with one weight, with the fault that its name asks for.
+// toy computes y = w * x^2 with one weight, and has the fault that its name says.
 type toy struct {
 	layers.Base
 	fault  string
@@ -31,7 +31,7 @@ func init() {
 	}
 }
 
-// faults are what a layer can do wrong, which check must find it, and what the report must say.
+// faults lists faults of layers, with the check that must find each and the text of its report.
 var faults = []struct {
 	name                                                     string
 	gradient, paths, cores, start, reads, reshape, allocates []string
@@ -161,7 +161,7 @@ func TestFaultsAreFound(t *testing.T) {
 	}
 }
 
-// report demands an error with all parts, or none where there are no parts.
+// report fails the test unless the error contains all parts, or is nil if there are none.
 func report(t *testing.T, check string, err error, want []string) {
 	t.Helper()
 	switch {
@@ -177,7 +177,7 @@ func report(t *testing.T, check string, err error, want []string) {
 	}
 }
 
-// TestLayersWithoutCPEPathAreFound: the toys compute in plain loops on both engines, a Power layer does not.
+// TestLayersWithoutCPEPathAreFound: CheckTiled reports the toys, which use plain loops on both engines, but not a Power layer.
 func TestLayersWithoutCPEPathAreFound(t *testing.T) {
 	b := NewBench(t)
 	for _, tt := range []struct{ typ, still, want string }{

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// checkPacked walks through the steps and marks what is in use.
+// checkPacked goes through the steps and fails if spans in use overlap.
 func checkPacked(t *testing.T, spans []span, offsets []int, total int) {
 	t.Helper()
 	steps := 0
@@ -51,7 +51,7 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// TestPackRandomSpans: never an overlap, and on average hardly more than the peak.
+// TestPackRandomSpans: no spans overlap, and the average total is hardly above the peak.
 func TestPackRandomSpans(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 7))
 	var packed, needed int
