@@ -125,7 +125,7 @@ func (n *Net) addName(d *node) {
 	if !taken {
 		n.named[name] = d
 	} else if len(first.Params())+len(d.Params()) > 0 {
-		n.log.Warnf("Two layers are named %q: files of weights, which go by name, cannot tell them apart", name)
+		n.log.Warnf("Two layers are named %q: a file of weights identifies layers by name and cannot tell them apart", name)
 	}
 }
 

@@ -48,11 +48,11 @@ func (n *Net) logUncopied(copied map[*node]bool) {
 		}
 	}
 	if len(without) > 0 && !some {
-		n.log.Warnf("No layer with weights has the name of one in the file: nothing was copied (layers: %s)", strings.Join(without, ", "))
+		n.log.Warnf("No weights were copied: the file has no layer with the name of one of the net's layers with weights (%s)", strings.Join(without, ", "))
 		return
 	}
 	for _, name := range without {
-		n.log.Infof("Layer %s keeps the weights it has: the file has none for it", name)
+		n.log.Infof("Layer %s keeps its present weights: the file has no weights for it", name)
 	}
 }
 

@@ -171,7 +171,7 @@ func (v *Solver) warnOfLoss(loss float64) {
 		return
 	}
 	v.warned = true
-	v.log.Warnf("%v. Training goes on; later losses that are no numbers are not reported", v.diverged(loss))
+	v.log.Warnf("%v. Training continues; later NaN or infinite losses are not reported", v.diverged(loss))
 }
 
 // diverged returns the error for a loss that is NaN or infinite.

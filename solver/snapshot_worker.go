@@ -86,7 +86,7 @@ func (v *Solver) resume(worker individual) error {
 		found += int(r[0])
 	}
 	if found < len(rows) {
-		v.log.Infof("%d of %d workers have a state of their own in the snapshot, of this strategy and number of workers: all start from the centre", found, len(rows))
+		v.log.Infof("The snapshot has states of %d of %d workers for this strategy and number of workers: all workers start from the centre", found, len(rows))
 	} else {
 		worker.regain(v.kept)
 	}

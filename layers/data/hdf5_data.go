@@ -14,7 +14,7 @@ import (
 
 func init() {
 	layers.Register(layers.Type{
-		Name: "HDF5Data", Doc: "hands out batches of rows of HDF5 datasets, one dataset a top",
+		Name: "HDF5Data", Doc: "hands out batches of rows of HDF5 datasets, one dataset per top",
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &hdf5Data{Base: layers.Base{Param: p, Device: d}}
 		},

@@ -12,7 +12,7 @@ import (
 
 func init() {
 	layers.Register(layers.Type{
-		Name: "MemoryData", Doc: "hands out batches of values that the program gave it",
+		Name: "MemoryData", Doc: "hands out batches of values from the program",
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &MemoryData{Base: layers.Base{Param: p, Device: d}}
 		},

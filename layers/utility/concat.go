@@ -11,7 +11,7 @@ import (
 
 func init() {
 	layers.Register(layers.Type{
-		Name: "Concat", Doc: "puts bottoms one behind the other along an axis",
+		Name: "Concat", Doc: "concatenates bottoms along an axis",
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &concat{joiner: joiner{Base: layers.Base{Param: p, Device: d}}}
 		},

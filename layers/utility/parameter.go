@@ -9,7 +9,7 @@ import (
 
 func init() {
 	layers.Register(layers.Type{
-		Name: "Parameter", Doc: "its weight as a top",
+		Name: "Parameter", Doc: "the top is a learned weight",
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &parameter{Base: layers.Base{Param: p, Device: d}}
 		},

@@ -13,7 +13,7 @@ import (
 
 func init() {
 	layers.Register(layers.Type{
-		Name: "Reduction", Doc: "coeff times the sum, mean, sum of magnitudes or of squares over axis and all behind it",
+		Name: "Reduction", Doc: "coeff times the sum, mean, sum of magnitudes or of squares over all axes from axis on",
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &reduction{Base: layers.Base{Param: p, Device: d}}
 		},

@@ -11,7 +11,7 @@ import (
 
 func init() {
 	layers.Register(layers.Type{
-		Name: "Flatten", Doc: "makes axes axis to end_axis one",
+		Name: "Flatten", Doc: "merges the axes from axis to end_axis into one",
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &view{Base: layers.Base{Param: p, Device: d}, shape: flattened}
 		},

@@ -22,7 +22,7 @@ func init() {
 		Bottoms: layers.AtLeast(1), Tops: layers.AtLeast(1), EqualBlobs: true,
 	})
 	layers.Register(layers.Type{
-		Name: "Deconvolution", Doc: "the transpose of a convolution: what Convolution does backward, this does forward",
+		Name: "Deconvolution", Doc: "the transpose of a convolution: its Forward is the input gradient of Convolution",
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &convolution{Base: layers.Base{Param: p, Device: d}, transposed: true}
 		},

@@ -16,7 +16,7 @@ import (
 
 func init() {
 	layers.Register(layers.Type{
-		Name: "Pooling", Doc: "maximum, mean or random choice over windows of N x C x H x W; a second top gets the maxima's places",
+		Name: "Pooling", Doc: "maximum, mean or random value of windows of N x C x H x W; a second top gets the positions of the maxima",
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &pooling{Base: layers.Base{Param: p, Device: d}}
 		},

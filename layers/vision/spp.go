@@ -14,7 +14,7 @@ import (
 
 func init() {
 	layers.Register(layers.Type{
-		Name: "SPP", Doc: "pools into 1 x 1, 2 x 2, 4 x 4, ... windows an image, all levels in one vector",
+		Name: "SPP", Doc: "pools into 1 x 1, 2 x 2, 4 x 4, ... windows per image, all levels in one vector",
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &spp{Base: layers.Base{Param: p, Device: d}}
 		},

@@ -100,7 +100,7 @@ func (p *Plan) completeFusion(i int, fusions []string) bool {
 	before.ShareDiff(top)
 	t.Bottoms = exchanged(t.Bottoms, top, before)
 	if err := t.Reshape(); err != nil {
-		p.note("fuse", t.names(), "one by one, since %v", err)
+		p.note("fuse", t.names(), "stay separate: %v", err)
 		p.log("Computing %s one by one: %v", strings.Join(t.names(), ", "), err)
 		for _, d := range t.Nodes {
 			p.Tasks[p.at[d]] = alone(d)
@@ -111,7 +111,7 @@ func (p *Plan) completeFusion(i int, fusions []string) bool {
 	for _, o := range p.Tasks[p.firstWith(top, i):i] {
 		o.Bottoms, o.Tops = exchanged(o.Bottoms, top, before), exchanged(o.Tops, top, before)
 	}
-	p.note("fuse", t.names(), "together (%s)", strings.Join(fusions, ", "))
+	p.note("fuse", t.names(), "computed together (%s)", strings.Join(fusions, ", "))
 	p.log("Computing %s together", strings.Join(t.names(), ", "))
 	return true
 }

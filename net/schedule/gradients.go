@@ -21,15 +21,15 @@ func shareGradients(p *Plan) error {
 			continue
 		}
 		if bottoms := t.passedOn(); len(bottoms) > 0 && p.passed(g, bottoms, t.Tops) {
-			p.note("gradients", t.names(), "gives its bottoms the gradient of its top")
+			p.note("gradients", t.names(), "bottoms share the gradient of the top")
 		}
 		if t.traits.Grads.Sums && p.summed(g, i) {
-			p.note("gradients", t.names(), "has the readers of its tops add to one gradient")
+			p.note("gradients", t.names(), "readers of the tops add to one gradient")
 		}
 	}
 	for i, d := range p.Nodes {
 		if t := p.Tasks[i]; t.runsBackward(d) && t.propagatesAll() && p.replaced(g, t) {
-			p.note("gradients", t.names(), "writes the gradient of its bottom over that of its top")
+			p.note("gradients", t.names(), "the bottom's gradient overwrites the top's")
 		}
 	}
 	p.moveGradients(g)

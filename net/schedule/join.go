@@ -17,7 +17,7 @@ func joinReLU(p *Plan) error {
 		t, relu := p.task(d), p.task(next)
 		if joiner, ok := t.Layer.(layers.Joiner); ok && t.traits.Joins.ReLU && relu.traits.Is.ReLU.Plain() {
 			t.Arranged.ReLU, relu.forward = true, joiner
-			p.note("relu", []string{d.Name}, "floors its results for %s", next.Name)
+			p.note("relu", []string{d.Name}, "also applies the ReLU layer %s to its results", next.Name)
 		}
 	}
 	return nil
@@ -38,7 +38,7 @@ func joinReLUGrad(p *Plan) error {
 		if joiner, ok := t.Layer.(layers.Joiner); ok && next.Propagate[i] && t.traits.Joins.ReLUGrad && relu.traits.Is.ReLU.Plain() {
 			t.Arranged.ReLUGrad = t.Arranged.ReLUGrad.And(i)
 			relu.backward, relu.bottom = joiner, i
-			p.note("relu-grad", []string{next.Name}, "rectifies gradients for %s", d.Name)
+			p.note("relu-grad", []string{next.Name}, "also applies the ReLU layer %s to its bottom's gradient", d.Name)
 		}
 	}
 	return nil
@@ -63,7 +63,7 @@ func finish(p *Plan) error {
 		t.Arranged.Finish, t.Arranged.Others = behind.traits.Is.Finish, behind.Bottoms[1:]
 		behind.forward = joiner
 		p.moveData(t.Tops[0], behind.Tops[0])
-		p.note("finish", []string{d.Name}, "normalises its results for %s", next.Name)
+		p.note("finish", []string{d.Name}, "also normalises its results in the place of %s", next.Name)
 	}
 	return nil
 }

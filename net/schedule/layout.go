@@ -53,7 +53,7 @@ func arrange(p *Plan) error {
 		return err
 	}
 	if l.Turns, l.Values = p.turns(); l.Turns+l.TurnsOfPlanes > 0 {
-		p.note("arrange", nil, "conversions between planes and blocks of channels: %d of %d values; by planes alone %d of %d", l.Turns, l.Values, l.TurnsOfPlanes, l.ValuesOfPlanes)
+		p.note("arrange", nil, "%d conversions between planes and blocks of channels move %d values; with planes only, %d conversions move %d", l.Turns, l.Values, l.TurnsOfPlanes, l.ValuesOfPlanes)
 	}
 	return nil
 }

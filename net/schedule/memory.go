@@ -59,7 +59,7 @@ func placeMemory(p *Plan) error {
 	for _, s := range p.Memory.Scratch {
 		apart += s.Size
 	}
-	p.note("memory", nil, "%d values and gradients stand in one arena of %d numbers, with the kernels' scratch; apart they would take %d", len(p.Memory.Places), p.Memory.Total, apart)
+	p.note("memory", nil, "%d values and gradients and the kernels' scratch share an arena of %d numbers; without sharing they take %d", len(p.Memory.Places), p.Memory.Total, apart)
 	return nil
 }
 

@@ -105,7 +105,7 @@ func part(p *Plan) error {
 		}
 	}
 	if len(names) > 0 {
-		p.note("parts", names, "gradients of weights come first, so that bottoms' values need not outlast them")
+		p.note("parts", names, "Backward computes weight gradients first, after which bottoms' values are not needed")
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func thin(p *Plan) error {
 		if err := p.arrange(append(t.readers, t.maker)); err != nil {
 			return err
 		}
-		p.note("thin", t.maker.names(), "makes only the pixels that strides of %d x %d meet", t.strides[0], t.strides[1])
+		p.note("thin", t.maker.names(), "computes only the pixels at strides of %d x %d", t.strides[0], t.strides[1])
 	}
 	p.Layouts.Thin = p.namesWhere(func(id int) bool { return p.thinOf(p.Blobs[id]) != nil })
 	p.Layouts.Turns, p.Layouts.Values = p.turns()
