@@ -76,13 +76,13 @@ func (t *Team) check(p *caffepb.SolverParameter) error {
 		return fmt.Errorf("strategy %s is defined for solver type SGD, not %s", t.Strategy, p.GetType())
 	}
 	if t.Rho == 0 && p.GetBaseLr() > 0 {
-		t.Rho = zhang / float64(t.size()) / float64(p.GetBaseLr())
+		t.Rho = defaultForce / float64(t.size()) / float64(p.GetBaseLr())
 	}
 	return nil
 }
 
-// zhang is P eta rho if rho is not given.
-const zhang = 0.9
+// defaultForce is P eta rho if rho is not given.
+const defaultForce = 0.9
 
 // alpha returns eta rho.
 func (t *Team) alpha(rate float64) float32 { return float32(rate * t.Rho) }

@@ -16,11 +16,11 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// turnImages converts the images in values between planes and blocks of channels. b has their shape.
-func turnImages(b *blob.Blob, values []float32, turn func(dst, src []float32, planes, size int)) {
-	turned := make([]float32, len(values))
-	turn(turned, values, b.CountRange(0, 2), b.CountFrom(2))
-	copy(values, turned)
+// convertImages converts the images in values between planes and blocks of channels. b has their shape.
+func convertImages(b *blob.Blob, values []float32, convert func(dst, src []float32, planes, size int)) {
+	converted := make([]float32, len(values))
+	convert(converted, values, b.CountRange(0, 2), b.CountFrom(2))
+	copy(values, converted)
 }
 
 // runFusedInBlocks runs the fused chain with channels in blocks and returns its results in planes. Iterations after the first must allocate
@@ -39,10 +39,10 @@ func (c *chain) runFusedInBlocks(t *testing.T, dy []float32) (forward, backward 
 		t.Fatal(err)
 	}
 	for _, x := range c.bottoms {
-		turnImages(x, x.Data(), shape.ToBlocks)
+		convertImages(x, x.Data(), shape.ToBlocks)
 	}
 	copy(top[0].Diff(), dy)
-	turnImages(top[0], top[0].Diff(), shape.ToBlocks)
+	convertImages(top[0], top[0].Diff(), shape.ToBlocks)
 	iterate := func() error {
 		return errors.Join(fused.Reshape(c.bottoms, top), fused.Forward(c.bottoms, top), fused.Backward(top, c.propagate, c.bottoms))
 	}
@@ -61,9 +61,9 @@ func (c *chain) runFusedInBlocks(t *testing.T, dy []float32) (forward, backward 
 			list[i] = append([]float32(nil), v...)
 		}
 	}
-	turnImages(top[0], forward[0], shape.FromBlocks)
+	convertImages(top[0], forward[0], shape.FromBlocks)
 	for i, x := range c.bottoms {
-		turnImages(x, backward[i], shape.FromBlocks)
+		convertImages(x, backward[i], shape.FromBlocks)
 	}
 	var err error
 	if n := alloctest.PerRun(2, func() { err = errors.Join(err, iterate()) }); n > 0 || err != nil {

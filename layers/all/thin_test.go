@@ -30,8 +30,8 @@ func atFront(b *blob.Blob, values []float32, strideH, strideW int) []float32 {
 	return thin
 }
 
-// met returns images in planes with zeros at all pixels except multiples of the strides.
-func met(b *blob.Blob, values []float32, strideH, strideW int) []float32 {
+// onlyStrided returns images in planes with zeros at all pixels except multiples of the strides.
+func onlyStrided(b *blob.Blob, values []float32, strideH, strideW int) []float32 {
 	values = slices.Clone(values)
 	for i := range values {
 		if y, x := i/b.Dim(3)%b.Dim(2), i%b.Dim(3); y%strideH > 0 || x%strideW > 0 {
@@ -55,15 +55,15 @@ func TestThinSums(t *testing.T) {
 						for i := range dy {
 							dy[i] = float32(math.Sin(float64(i) + 0.5))
 						}
-						dy = met(plain.tops[0], dy, stride[0], stride[1])
+						dy = onlyStrided(plain.tops[0], dy, stride[0], stride[1])
 						forward, backward := plain.run(t, dy)
 						var first [][]float32
 						for _, groups := range []int{2, 1} {
 							c := newChain(t, coreDevice(t, groups), caffepb.Phase_TRAIN, texts, 2, problem...)
 							gotForward, gotBackward := c.runThin(t, dy, stride, apart)
-							turnImages(plain.tops[0], forward[0], shape.ToBlocks)
+							convertImages(plain.tops[0], forward[0], shape.ToBlocks)
 							wantY := atFront(plain.tops[0], forward[0], stride[0], stride[1])
-							turnImages(plain.tops[0], forward[0], shape.FromBlocks)
+							convertImages(plain.tops[0], forward[0], shape.FromBlocks)
 							compareThin(t, gotForward[0], wantY)
 							compareLists(t, "value", gotForward[1:], forward[1:], 2e-6)
 							compareLists(t, "gradient", gotBackward, backward, 1e-5)
@@ -108,10 +108,10 @@ func (c *chain) runThin(t *testing.T, dy []float32, stride [2]int, apart bool) (
 		t.Fatal(err)
 	}
 	for _, x := range c.bottoms {
-		turnImages(x, x.Data(), shape.ToBlocks)
+		convertImages(x, x.Data(), shape.ToBlocks)
 	}
 	dy = slices.Clone(dy)
-	turnImages(top[0], dy, shape.ToBlocks)
+	convertImages(top[0], dy, shape.ToBlocks)
 	dy = atFront(top[0], dy, stride[0], stride[1])
 	if !apart {
 		top[0].ShareDiff(c.bottoms[1])
@@ -131,7 +131,7 @@ func (c *chain) runThin(t *testing.T, dy []float32, stride [2]int, apart bool) (
 		}
 	}
 	for i, x := range c.bottoms {
-		turnImages(x, backward[i], shape.FromBlocks)
+		convertImages(x, backward[i], shape.FromBlocks)
 	}
 	if n := alloctest.PerRun(2, pass); n > 0 {
 		t.Errorf("an iteration allocates %d times", n)

@@ -134,14 +134,14 @@ func (f *Fixture) setBlocked(on bool) error {
 		return err
 	}
 	for i, b := range f.Bottom {
-		f.inputs[i] = turned(b, f.inputs[i], on)
+		f.inputs[i] = inLayout(b, f.inputs[i], on)
 	}
 	f.blocked = on
 	return nil
 }
 
-// turned converts a blob's values from planes to blocks of channels, or back.
-func turned(b *blob.Blob, values []float32, toBlocks bool) []float32 {
+// inLayout converts a blob's values from planes to blocks of channels, or back.
+func inLayout(b *blob.Blob, values []float32, toBlocks bool) []float32 {
 	turn, dst := shape.FromBlocks, make([]float32, len(values))
 	if toBlocks {
 		turn = shape.ToBlocks
@@ -155,5 +155,5 @@ func (f *Fixture) image(b *blob.Blob, values []float32) []float32 {
 	if !f.blocked {
 		return values
 	}
-	return turned(b, values, false)
+	return inLayout(b, values, false)
 }

@@ -183,7 +183,7 @@ func (f *Fixture) reshape(shapes [][]int) error {
 		b.Reshape(shapes[i]...)
 		fill(b, f.Case.Bottoms[i].Fill, "bottom", i)
 		if f.inputs[i] = append([]float32(nil), b.Data()...); f.blocked {
-			f.inputs[i] = turned(b, b.Data(), true)
+			f.inputs[i] = inLayout(b, b.Data(), true)
 		}
 	}
 	return f.Layer.Reshape(f.Bottom, f.Top)

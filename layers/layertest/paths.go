@@ -76,7 +76,7 @@ func (f *Fixture) topDiffs() [][]float32 {
 		diff := make([]float32, t.Count())
 		Uniform(-1, 1)(r, diff)
 		if f.blocked {
-			diff = turned(t, diff, true)
+			diff = inLayout(t, diff, true)
 		}
 		diffs = append(diffs, diff)
 	}

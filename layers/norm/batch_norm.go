@@ -137,22 +137,22 @@ func (l *batchNorm) useBatch(x []float32) error {
 	if err != nil {
 		return err
 	}
-	l.age()
+	l.beginBatch()
 	for c, v := range batch {
-		l.take(c, v)
+		l.addChannel(c, v)
 	}
 	return nil
 }
 
-// age fetches the running sums and updates their factor for another batch. take then adds each channel to the sums.
-func (l *batchNorm) age() {
+// beginBatch fetches the running sums and updates their factor for another batch. addChannel then adds each channel to the sums.
+func (l *batchNorm) beginBatch() {
 	l.means, l.variances = l.Weights[0].Data(), l.Weights[1].Data()
 	factor := l.Weights[2].Data()
 	factor[0] = factor[0]*l.fraction + 1
 }
 
-// take sets the scale of channel c from its variance, and adds mean and variance to the running sums. The mean is set, and age has run.
-func (l *batchNorm) take(c int, variance float64) {
+// addChannel sets the scale of channel c from its variance, and adds mean and variance to the running sums. The mean is already set.
+func (l *batchNorm) addChannel(c int, variance float64) {
 	n := &l.normaliser
 	correction := 1.0
 	if m := n.count(); m > 1 {

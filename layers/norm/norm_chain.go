@@ -148,7 +148,7 @@ func (l *normChain) forwardMids(t *stream.Tile) {
 	part.EachRow(t, func(at, n, m int) { moments(t, at, n, m) })
 	first, count := l.channels(t)
 	for m := range count {
-		l.norm.take(first+m, n.moment(first+m, t.Sum[m], t.Sum[count+m]))
+		l.norm.addChannel(first+m, n.moment(first+m, t.Sum[m], t.Sum[count+m]))
 	}
 	part.EachRow(t, func(at, n, m int) { forward(t, at, n, m) })
 }
@@ -203,7 +203,7 @@ func (l *normChain) Forward(bottom, top []*blob.Blob) error {
 		l.norm.useStored()
 	case l.forwardByMid != nil:
 		l.norm.normaliser.setPivots(x)
-		l.norm.age()
+		l.norm.beginBatch()
 		return l.forwardByMid.Run(ins, outs)
 	default:
 		if err := l.norm.useBatch(x); err != nil {

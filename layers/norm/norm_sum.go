@@ -24,7 +24,7 @@ type normSum struct {
 	signs     *blob.Blob    // signs of y (vnorm.Signs), which Backward reads instead of y if channels are in blocks
 	bits      []uint16      // the contents of signs, or nil if Forward keeps none
 	thin      shape.Thin    // the strides at which readers need y; ones or 0 mean all pixels
-	met       []int         // offsets in a block's plane of the pixels at multiples of these strides
+	strided   []int         // offsets in a block's plane of the pixels at multiples of these strides
 	between   *blob.Blob    // the blob between Scale and the sum; its gradient is that of s
 	pair      [2]*blob.Blob // the sum's bottoms: s and between
 	first     [2]bool       // the propagateDown of the sum alone: the first of pair only
@@ -73,7 +73,7 @@ func (l *normSum) Reshape(bottom, top []*blob.Blob) error {
 	l.signs.Reshape((bottom[1].Count()/shape.BlockLanes + 1) / 2)
 	if h, w := bottom[1].Legacy(2), bottom[1].Legacy(3); h != l.thin.H || w != l.thin.W {
 		l.thin.H, l.thin.W = h, w
-		l.findMet()
+		l.findStrided()
 	}
 	l.pair[0] = bottom[1]
 	return l.terms.Reshape(l.pair[:], top)
@@ -155,7 +155,7 @@ func (l *normSum) Arrange(a layers.Arranged) error {
 		return err
 	}
 	l.thin.StrideH, l.thin.StrideW = a.Out.Thin[0], a.Out.Thin[1]
-	l.findMet()
+	l.findStrided()
 	return nil
 }
 

@@ -23,13 +23,13 @@ func (l *normSum) makesThin() bool {
 	return l.rectifies && l.blocked() && !l.norm.global && l.dims[1] >= manyBlocks*shape.BlockLanes
 }
 
-// findMet lists the offsets in a plane of the pixels at multiples of the strides.
-func (l *normSum) findMet() {
-	if l.met = l.met[:0]; !l.isThin() {
+// findStrided lists the offsets in a plane of the pixels at multiples of the strides.
+func (l *normSum) findStrided() {
+	if l.strided = l.strided[:0]; !l.isThin() {
 		return
 	}
 	for i := range l.thin.Pixels() {
-		l.met = append(l.met, l.thin.Place(i)*shape.BlockLanes)
+		l.strided = append(l.strided, l.thin.Place(i)*shape.BlockLanes)
 	}
 }
 
@@ -38,8 +38,8 @@ func (l *normSum) isThin() bool { return l.thin.StrideH*l.thin.StrideW > 1 }
 
 // eachThin calls f for runs of these pixels, with the range of pixels and the range of their packed values.
 func (l *normSum) eachThin(f func(first, last, from, to int)) {
-	for first := 0; first < len(l.met); first += thinRun {
-		last := min(first+thinRun, len(l.met))
+	for first := 0; first < len(l.strided); first += thinRun {
+		last := min(first+thinRun, len(l.strided))
 		f(first, last, first*shape.BlockLanes, last*shape.BlockLanes)
 	}
 }
@@ -49,8 +49,8 @@ func (l *normSum) forwardThin(t *stream.Tile, at, n int, p *vnorm.Block) {
 	var near, others thinPixels
 	y, x, other, signs := t.Out[0][at:at+n], t.In[0][at:at+n], t.In[l.gradient()][at:at+n], l.signsAt(t, at)
 	l.eachThin(func(first, last, from, to int) {
-		vec.GatherRows(near[:], shape.BlockLanes, x, l.met[first:last], shape.BlockLanes)
-		vec.GatherRows(others[:], shape.BlockLanes, other, l.met[first:last], shape.BlockLanes)
+		vec.GatherRows(near[:], shape.BlockLanes, x, l.strided[first:last], shape.BlockLanes)
+		vec.GatherRows(others[:], shape.BlockLanes, other, l.strided[first:last], shape.BlockLanes)
 		vnorm.BlockNormaliseAdd(y[from:to], signs[first:last], near[:to-from], others[:], p)
 	})
 }
@@ -61,7 +61,7 @@ func (l *normSum) sumThin(t *stream.Tile, at, n, m int, p *vnorm.Block) {
 	products, sums := part.BlockSums(t, m)
 	g, dy, x, signs := t.Out[1][at:at+n], t.In[l.gradient()][at:at+n], t.In[0][at:at+n], l.signsAt(t, at)
 	l.eachThin(func(first, last, from, to int) {
-		vec.GatherRows(near[:], shape.BlockLanes, x, l.met[first:last], shape.BlockLanes)
+		vec.GatherRows(near[:], shape.BlockLanes, x, l.strided[first:last], shape.BlockLanes)
 		vnorm.BlockMaskSums(products, sums, g[from:to], dy[from:to], signs[first:last], near[:to-from], p)
 	})
 }
@@ -71,12 +71,12 @@ func (l *normSum) sumThin(t *stream.Tile, at, n, m int, p *vnorm.Block) {
 func (l *normSum) backwardThin(t *stream.Tile, at, n int, p *vnorm.Block) {
 	var near thinPixels
 	dx, g, x := t.Out[0][at:at+n], t.Out[1][at:at+n], t.In[0][at:at+n]
-	for to, last := n, len(l.met); last > 0; {
+	for to, last := n, len(l.strided); last > 0; {
 		first := (last - 1) / thinRun * thinRun
-		from := l.met[first]
+		from := l.strided[first]
 		copy(near[:], g[first*shape.BlockLanes:last*shape.BlockLanes])
 		clear(g[from:to])
-		for i, at := range l.met[first:last] {
+		for i, at := range l.strided[first:last] {
 			*part.LanesOf(g[at:], 0) = *part.LanesOf(near[:], i)
 		}
 		vnorm.BlockNormaliseGrad(dx[from:to], g[from:to], x[from:to], p)

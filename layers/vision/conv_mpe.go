@@ -8,12 +8,12 @@ import (
 
 // convLoop visits the multiplications of a convolution for one image and one output channel. For each output position p and each kernel
 // offset outside the padding it calls visit(p, w, x). w is the weight's index in the filter, x the input's index in the image, both for the
-// first input channel of the group. convSteps gives the distances to the other channels; meets comes from convMeets.
-func convLoop(s *shape.Conv, meets []int32, o int, visit func(p, w, x int)) {
+// first input channel of the group. convSteps gives the distances to the other channels; inputs comes from convInputs.
+func convLoop(s *shape.Conv, inputs []int32, o int, visit func(p, w, x int)) {
 	channels, size, plane := convSteps(s)
 	first := o / (s.Out / s.Group) * channels
-	for p := range len(meets) / size {
-		for k, at := range meets[p*size : (p+1)*size] {
+	for p := range len(inputs) / size {
+		for k, at := range inputs[p*size : (p+1)*size] {
 			if at >= 0 {
 				visit(p, k, first*plane+int(at))
 			}
@@ -26,21 +26,21 @@ func convSteps(s *shape.Conv) (channels, size, plane int) {
 	return s.C / s.Group, blob.CountOf(s.Kernel...), blob.CountOf(s.In...)
 }
 
-// convMeets returns the input's index in its plane for each output position and kernel offset; -1 means padding.
-func convMeets(s *shape.Conv) []int32 {
+// convInputs returns the input's index in its plane for each output position and kernel offset; -1 means padding.
+func convInputs(s *shape.Conv) []int32 {
 	out := s.OutSize()
 	size, outputs := blob.CountOf(s.Kernel...), blob.CountOf(out...)
-	meets := pages.Make[int32](outputs * size)[:0]
+	inputs := pages.Make[int32](outputs * size)[:0]
 	for p := range outputs {
 		for k := range size {
 			at, ok := convInput(s, out, p, k)
 			if !ok {
 				at = -1
 			}
-			meets = append(meets, int32(at))
+			inputs = append(inputs, int32(at))
 		}
 	}
-	return meets
+	return inputs
 }
 
 // convInput returns the index in its plane of the input at output p and kernel offset k. ok is false in the padding.
@@ -67,13 +67,13 @@ func convSizes(s *shape.Conv) (image, filter, plane int) {
 func convForwardMPE(s *shape.Conv, x, w, bias, y []float32) {
 	image, filter, plane := convSizes(s)
 	channels, size, step := convSteps(s)
-	meets := convMeets(s)
+	inputs := convInputs(s)
 	sums := pages.Make[float64](plane)
 	for n := range s.N {
 		for o := range s.Out {
 			clear(sums)
 			xs, ws := x[n*image:], w[o*filter:]
-			convLoop(s, meets, o, func(p, w, x int) {
+			convLoop(s, inputs, o, func(p, w, x int) {
 				sum := sums[p]
 				for c := range channels {
 					sum += float64(ws[w+c*size]) * float64(xs[x+c*step])
@@ -93,14 +93,14 @@ func convForwardMPE(s *shape.Conv, x, w, bias, y []float32) {
 // convWeightGradMPE adds dw(o,c,k) = sum over n, p of dy(n,o,p) * x(n,c,p*stride - pad + k*dilation).
 func convWeightGradMPE(s *shape.Conv, x, dy, dw []float32) {
 	image, filter, plane := convSizes(s)
-	meets := convMeets(s)
+	inputs := convInputs(s)
 	channels, size, step := convSteps(s)
 	sums := pages.Make[float64](filter)
 	for o := range s.Out {
 		clear(sums)
 		for n := range s.N {
 			xs, dys := x[n*image:], dy[(n*s.Out+o)*plane:]
-			convLoop(s, meets, o, func(p, w, x int) {
+			convLoop(s, inputs, o, func(p, w, x int) {
 				for c := range channels {
 					sums[w+c*size] += float64(dys[p]) * float64(xs[x+c*step])
 				}
@@ -115,14 +115,14 @@ func convWeightGradMPE(s *shape.Conv, x, dy, dw []float32) {
 // convInputGradMPE: dx(n,c,q) = sum of w(o,c,k) * dy(n,o,p) over all o, p and k with q = p*stride - pad + k*dilation.
 func convInputGradMPE(s *shape.Conv, dy, w, dx []float32) {
 	image, filter, plane := convSizes(s)
-	meets := convMeets(s)
+	inputs := convInputs(s)
 	channels, size, step := convSteps(s)
 	sums := pages.Make[float64](image)
 	for n := range s.N {
 		clear(sums)
 		for o := range s.Out {
 			ws, dys := w[o*filter:], dy[(n*s.Out+o)*plane:]
-			convLoop(s, meets, o, func(p, w, x int) {
+			convLoop(s, inputs, o, func(p, w, x int) {
 				for c := range channels {
 					sums[x+c*step] += float64(ws[w+c*size]) * float64(dys[p])
 				}

@@ -193,8 +193,8 @@ func (p *Plan) seenFromOutside() map[any]bool {
 	return seen
 }
 
-// mustBePlain reports whether a blob must be in planes: it does not have four axes, its channels do not fill whole blocks, or it shares storage with a blob visible
-// outside.
+// mustBePlain reports whether a blob must be in planes: it does not have four axes, its channels do not fill whole blocks, or it shares
+// storage with a blob visible outside.
 func mustBePlain(b *blob.Blob, seen map[any]bool) bool {
 	if b.NumAxes() != 4 || b.Dim(1)%shape.BlockLanes != 0 {
 		return true

@@ -8,8 +8,8 @@ import (
 // span is storage that is needed from step first to step last, both included.
 type span struct{ size, first, last int }
 
-// meets reports whether both spans are needed in a common step.
-func (s span) meets(o span) bool { return s.first <= o.last && o.first <= s.last }
+// overlaps reports whether both spans are needed in a common step.
+func (s span) overlaps(o span) bool { return s.first <= o.last && o.first <= s.last }
 
 // packTries bounds the number of attempts of pack, packWork the number of pairs of spans it compares.
 const packTries, packWork = 256, 1 << 24
@@ -84,11 +84,11 @@ func inOrder(spans []span, order []int) (offsets []int, total int) {
 	return offsets, total
 }
 
-// gap returns the start of the smallest gap that s fits into among the placed spans it meets, or the end of the last of them.
+// gap returns the start of the smallest gap that s fits into among the placed spans it overlaps in time, or the end of the last of them.
 func gap(spans []span, offsets, placed []int, s span) int {
 	best, room, end := -1, 0, 0
 	for _, p := range placed {
-		if !spans[p].meets(s) {
+		if !spans[p].overlaps(s) {
 			continue
 		}
 		if free := offsets[p] - end; free >= s.size && (best < 0 || free < room) {
