@@ -8,11 +8,11 @@ import (
 	"github.com/swcaffe/swcaffe/proto/machinepb"
 )
 
-// surface is a measured bandwidth by the number of CPEs that transfer at once and the length of what they transfer: curves
-// ascending in CPEs.
+// surface is a measured bandwidth as a function of the number of CPEs that transfer at once and the block length: curves in ascending order
+// of CPEs.
 type surface []curve
 
-// curve is the measured bandwidth of a core group of which a number of CPEs transfer at once.
+// curve is the measured bandwidth of a core group for one number of CPEs that transfer at once.
 type curve struct {
 	cpes   int
 	points []bandwidthPoint // ascending in blockBytes
@@ -22,10 +22,10 @@ type curve struct {
 type bandwidthPoint struct {
 	blockBytes int
 	get, put   float64
-	index      int // in the machine's file
+	index      int // index of the point in the machine's file
 }
 
-// add enters a measured point, the index-th of the file.
+// add adds a measured point, the index-th of the file.
 func (s *surface) add(m *machinepb.BandwidthPoint, index int) {
 	p := bandwidthPoint{int(m.GetBlockBytes()), m.GetGetGbytesPerS(), m.GetPutGbytesPerS(), index}
 	i, found := slices.BinarySearchFunc(*s, int(m.GetCpes()), func(c curve, n int) int { return c.cpes - n })
@@ -37,7 +37,7 @@ func (s *surface) add(m *machinepb.BandwidthPoint, index int) {
 	c.points = slices.Insert(c.points, at, p)
 }
 
-// peak is the best get bandwidth measured.
+// peak returns the highest measured get bandwidth.
 func (s surface) peak() float64 {
 	best := 0.0
 	for _, c := range s {
@@ -48,7 +48,7 @@ func (s surface) peak() float64 {
 	return best
 }
 
-// scaled returns the same surface with every bandwidth multiplied.
+// scaled returns the surface with every bandwidth multiplied by a factor.
 func (s surface) scaled(by float64) surface {
 	more := slices.Clone(s)
 	for i, c := range more {
@@ -61,7 +61,7 @@ func (s surface) scaled(by float64) surface {
 	return more
 }
 
-// validate names the point that cannot be.
+// validate returns an error that names the first invalid point, or nil.
 func (s surface) validate(field string) *FigureError {
 	for _, c := range s {
 		for i, p := range c.points {
@@ -79,9 +79,8 @@ func (s surface) validate(field string) *FigureError {
 	return nil
 }
 
-// at returns the bandwidth of a core group, in GB/s. Between measured points it interpolates linearly in the logarithms
-// of length and CPEs; below the shortest length and the fewest CPEs it scales down in proportion, and it holds the last value
-// above the longest and the most.
+// at returns the bandwidth of a core group in GB/s. Between measured points it interpolates linearly in the logarithms of block length and
+// number of CPEs. Below the shortest length and the fewest CPEs it scales down in proportion; above the longest and the most it is constant.
 func (s surface) at(cpes, blockBytes int, put bool) float64 {
 	i, found := slices.BinarySearchFunc(s, cpes, func(c curve, n int) int { return c.cpes - n })
 	switch {
@@ -96,7 +95,7 @@ func (s surface) at(cpes, blockBytes int, put bool) float64 {
 	return interpolate(cpes, lo.cpes, hi.cpes, lo.at(blockBytes, put), hi.at(blockBytes, put))
 }
 
-// at reads the bandwidth for one block length.
+// at returns the bandwidth for one block length.
 func (c *curve) at(blockBytes int, put bool) float64 {
 	i, found := slices.BinarySearchFunc(c.points, blockBytes, func(p bandwidthPoint, n int) int { return p.blockBytes - n })
 	switch {
@@ -118,7 +117,7 @@ func (p *bandwidthPoint) rate(put bool) float64 {
 	return p.get
 }
 
-// interpolate is linear in the logarithms of x and y.
+// interpolate interpolates linearly in the logarithms of x and y.
 func interpolate(x, x0, x1 int, y0, y1 float64) float64 {
 	t := math.Log(float64(x)/float64(x0)) / math.Log(float64(x1)/float64(x0))
 	return math.Exp(math.Log(y0) + t*(math.Log(y1)-math.Log(y0)))

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// bell lets one goroutine wait for another, who rings once for each wait, even before it begins.
+// bell lets one goroutine wait for another. The other rings once for each wait, possibly before the wait begins.
 type bell struct {
 	rings  atomic.Uint32
-	heard  uint32 // by the one who waits
+	heard  uint32 // number of rings that the waiting goroutine has seen
 	asleep atomic.Bool
 	sleeper
 }
 
-// looks is how often await looks before it lets other threads have the processor between looks: for some microseconds. patience is
-// how long it goes on before it sleeps.
+// looks is the number of polls, lasting some microseconds, before await yields its processor between polls. patience is how long it polls
+// before it sleeps.
 const (
 	looks    = 8000
 	patience = 300 * time.Microsecond
@@ -28,7 +28,7 @@ func (b *bell) ring() {
 	}
 }
 
-// await returns when the bell has rung once more. If that does not come at once it calls late, which may be nil.
+// await returns when the bell has rung once more. If it has not rung at once, await calls late, which may be nil.
 func (b *bell) await(late func()) {
 	heard := b.heard
 	b.heard++

@@ -2,7 +2,7 @@ package cpe
 
 import "fmt"
 
-// DeadlockError says that a CPE waits for register traffic that nobody sends, or sends what nobody takes.
+// DeadlockError reports a CPE that waits for register traffic that no CPE sends, or sends traffic that no CPE receives.
 type DeadlockError struct {
 	Kernel   string
 	Row, Col int
@@ -13,13 +13,13 @@ func (e *DeadlockError) Error() string {
 	return fmt.Sprintf("kernel %s: CPE (%d,%d) would wait for ever: %s", e.Kernel, e.Row, e.Col, e.What)
 }
 
-// fifo is what a CPE has been sent along one of its buses and has not received: parts of tiles, whose values stay there, in the
-// order of their arrival, without their senders, as on the chip.
+// fifo holds the parts of tiles that a CPE was sent along one of its buses and has not received yet, in order of arrival. As on the chip, it
+// does not record the sender. The parts' values are not copied.
 type fifo struct{ queue []*Part }
 
 func (f *fifo) push(p *Part) { f.queue = append(f.queue, p) }
 
-// pop returns the part that came first, nil if there is none.
+// pop removes and returns the oldest part, nil if there is none.
 func (f *fifo) pop() *Part {
 	if len(f.queue) == 0 {
 		return nil
@@ -48,8 +48,7 @@ func (c *CPE) alongCol(p *Part) {
 	}
 }
 
-// endExchange checks that everything sent was received. A part left over fills the FIFO of its CPE, and its sender stalls with
-// the rest of it.
+// endExchange checks that every part that was sent has been received. A part left over would fill its CPE's FIFO, and its sender would stall.
 func (g *CoreGroup) endExchange(kernel string) error {
 	for _, c := range g.cpes {
 		for along, f := range [...]*fifo{&c.fromRow, &c.fromCol} {
@@ -68,8 +67,8 @@ func (g *CoreGroup) endExchange(kernel string) error {
 	return nil
 }
 
-// Exchange does step t of a product of tiles a and b: the owners of column t of a's parts send them along their rows, those of row
-// t of b's along their columns, and every CPE takes what its part of the product needs.
+// Exchange communicates the operands of step t of a product of tiles a and b: the owners of column t of a's parts send them along their mesh
+// rows, the owners of row t of b's parts along their columns, and every CPE receives the two parts for its product.
 func (g *CoreGroup) Exchange(kernel string, a, b *Tile, t int) error {
 	g.rowBroadcast(a, t)
 	g.colBroadcast(b, t)
@@ -87,7 +86,8 @@ func (g *CoreGroup) Exchange(kernel string, a, b *Tile, t int) error {
 	return g.endExchange(kernel)
 }
 
-// expect takes a part of a tile from a bus, unless the CPE is the owner: at and owner are their places along it.
+// expect receives a part of a tile from a bus, unless the CPE owns the part. at and owner are the positions of the CPE and of the owner along
+// the bus.
 func (c *CPE) expect(kernel string, p *Part, f *fifo, at, owner int, along string) error {
 	if at == owner {
 		return nil
@@ -131,8 +131,8 @@ func (g *CoreGroup) colBroadcast(t *Tile, p int) {
 	}
 }
 
-// chargeBroadcast charges what every CPE receives at its part of the group's broadcast bandwidth, after the buses'
-// latency if that is not among the pipe's cycles. Values travel in double precision where the machine computes in it.
+// chargeBroadcast charges the values that every CPE receives, at its share of the group's broadcast bandwidth, plus the buses' latency unless
+// the pipe's cycles include it. Values travel in double precision if the machine computes in it.
 func (g *CoreGroup) chargeBroadcast(values, received int) {
 	s := g.Spec()
 	bytes := s.Bus.valueBytes() * values

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// VTime is modelled time in picoseconds, so that sums do not depend on their order. It never mixes with measured time,
-// which is time.Duration.
+// VTime is modelled time in integer picoseconds, so that sums do not depend on their order. Measured time is time.Duration; the two never
+// mix.
 type VTime int64
 
 // Seconds returns the time in seconds.

@@ -12,13 +12,13 @@ type CPE struct {
 	Row, Col int
 
 	used    int       // values of LDM taken
-	store   []float32 // where they stand
+	store   []float32 // buffer of these values
 	stored  int
 	fromRow fifo
 	fromCol fifo
-	cost    cost  // since the last Sync or Overlap
-	charged bool  // what the CPE does has been charged
-	usage   Usage // while the machine is traced
+	cost    cost  // cost since the last Sync or Overlap
+	charged bool  // the current work is charged already; see CoreGroup.Charged
+	usage   Usage // use of the CPE while the machine is traced
 }
 
 // Block is a box of values in main memory: Planes x Rows runs of Cols values, from the start of Data on.
@@ -32,7 +32,7 @@ type Block struct {
 // Count returns the number of values in the block.
 func (b *Block) Count() int { return b.Planes * b.Rows * b.Cols }
 
-// Extent returns the number of values from the block's first to its last, those between its runs included.
+// Extent returns the number of values from the block's first to its last, including those between its runs.
 func (b *Block) Extent() int {
 	if b.Count() == 0 {
 		return 0
@@ -40,7 +40,7 @@ func (b *Block) Extent() int {
 	return (b.Planes-1)*b.PlaneStride + (b.Rows-1)*b.RowStride + b.Cols
 }
 
-// run is the length of the contiguous runs of the block, and their number: rows and planes that touch make one run.
+// run returns the length and the number of the block's contiguous runs; adjacent rows and planes make one run.
 func (b *Block) run() (length, number int) {
 	switch {
 	case b.Cols != b.RowStride && b.Rows > 1:
@@ -51,8 +51,8 @@ func (b *Block) run() (length, number int) {
 	return b.Planes * b.Rows * b.Cols, 1
 }
 
-// Alloc takes n values of LDM until Free. On a native machine and in cost-only mode the result is nil: tiles alias
-// memory, or there are none.
+// Alloc allocates n values of LDM until Free. It returns nil on a native machine, where tiles alias memory, and in cost-only mode, where
+// there are none.
 func (c *CPE) Alloc(kernel string, n int) ([]float32, error) {
 	if c.group.Native() {
 		return nil, nil
@@ -63,7 +63,7 @@ func (c *CPE) Alloc(kernel string, n int) ([]float32, error) {
 	return c.carve(n), nil
 }
 
-// Hold counts n values of LDM until Free, as the second buffers of double buffering need them.
+// Hold counts n values of LDM as used until Free, such as the second buffers of double buffering.
 func (c *CPE) Hold(kernel string, n int) error {
 	g := c.group
 	if g.Native() {
@@ -78,7 +78,7 @@ func (c *CPE) Hold(kernel string, n int) error {
 	return nil
 }
 
-// carve returns the next n values of the CPE's storage, nil if there are no values.
+// carve returns the next n values of the CPE's storage, nil if no values are kept.
 func (c *CPE) carve(n int) []float32 {
 	if !c.group.Values() {
 		return nil
@@ -90,11 +90,10 @@ func (c *CPE) carve(n int) []float32 {
 	return c.store[c.stored-n : c.stored : c.stored]
 }
 
-// Free gives back all LDM.
+// Free releases all LDM.
 func (c *CPE) Free() { c.used, c.stored = 0, 0 }
 
-// Load brings a block into a tile and returns where it lies and with which strides: natively in memory as it is,
-// otherwise packed in tile.
+// Load brings a block to LDM and returns its data and strides: on a native machine the block in memory, otherwise a packed copy in tile.
 func (c *CPE) Load(tile []float32, b *Block) (data []float32, planeStride, rowStride int) {
 	if c.group.Native() {
 		return b.Data, b.PlaneStride, b.RowStride
@@ -109,7 +108,7 @@ func (c *CPE) Load(tile []float32, b *Block) (data []float32, planeStride, rowSt
 	return tile, b.Rows * b.Cols, b.Cols
 }
 
-// Place returns where a block that will be stored lies until then, without loading it.
+// Place returns the data and strides for a block that will be computed and stored, without loading it.
 func (c *CPE) Place(tile []float32, b *Block) (data []float32, planeStride, rowStride int) {
 	if c.group.Native() {
 		return b.Data, b.PlaneStride, b.RowStride
@@ -132,7 +131,7 @@ func (c *CPE) Store(b *Block, tile []float32) {
 	}
 }
 
-// shortRows is the length of rows that are copied faster together than one by one.
+// shortRows is the row length up to which rows are faster copied together than one by one.
 const shortRows = 256
 
 // copyRows copies rows of n values, which are ldd apart in dst and lds in src.
@@ -169,14 +168,14 @@ func (c *CPE) charge(b *Block, put bool) {
 	c.usage.moved(4*length*number*requests, put)
 }
 
-// Wait waits for the CPE's transfers, because what follows depends on them.
+// Wait waits for the CPE's transfers before dependent work.
 func (c *CPE) Wait() {
 	if !c.charged {
 		c.cost.settle(c.group.machine.spec.DMA.MaxPending)
 	}
 }
 
-// Compute charges operations: flops at the CPE's peak rate, specials at their cycles each.
+// Compute charges operations: flops at the CPE's peak rate, and special functions at their cycles each.
 func (c *CPE) Compute(flops, specials float64) {
 	g := c.group
 	if c.charged || g.Native() {
@@ -188,8 +187,8 @@ func (c *CPE) Compute(flops, specials float64) {
 	g.ledger.Flops += flops + specials
 }
 
-// Scalar charges values that are gone through one by one, each with an operation that waits for its load, where the software does
-// so; elsewhere it charges what Compute does.
+// Scalar charges work that goes value by value, with one operation that waits for its load, if the machine's software works so. Otherwise it
+// charges what Compute does.
 func (c *CPE) Scalar(values float64) {
 	g := c.group
 	each := g.machine.spec.Software.ScalarCycles
@@ -205,5 +204,5 @@ func (c *CPE) Scalar(values float64) {
 // Native reports whether tiles alias memory.
 func (c *CPE) Native() bool { return c.group.Native() }
 
-// Values reports whether values are read and written.
+// Values reports whether values are read and written; if not, only costs are modelled.
 func (c *CPE) Values() bool { return c.group.Values() }

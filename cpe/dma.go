@@ -4,30 +4,30 @@ package cpe
 type DMASpec struct {
 	LatencyNs        float64
 	TransactionBytes int
-	MaxPending       int  // requests that one CPE can have under way
-	OverlapsBuses    bool // transfers hide behind accumulating products as well
-	NeverOverlaps    bool // transfers hide behind nothing
-	Aligned          bool // blocks are taken to start where transactions do
+	MaxPending       int  // largest number of outstanding requests of a CPE
+	OverlapsBuses    bool // transfers overlap accumulating products too
+	NeverOverlaps    bool // transfers overlap nothing
+	Aligned          bool // assume that blocks start at transaction boundaries
 
-	limit   float64 // what a core group gets at most of memory that it shares, in GB/s; 0: nothing limits it
-	strided surface // long transfers, by the length of their blocks, which are contiguous and aligned
-	single  surface // one request a CPE, by its length; empty: not measured
+	limit   float64 // upper limit of a core group's share of memory bandwidth in GB/s; 0: none
+	strided surface // bandwidth of long transfers, by the length of their contiguous, aligned blocks
+	single  surface // bandwidth of one request per CPE, by its length; empty: not measured
 }
 
-// Peak returns the best bandwidth measured of one core group, in GB/s.
+// Peak returns the highest measured bandwidth of one core group, in GB/s.
 func (d *DMASpec) Peak() float64 { return d.strided.peak() }
 
-// scaled returns the same with every measured bandwidth multiplied.
+// scaled returns the description with every measured bandwidth multiplied by a factor.
 func (d DMASpec) scaled(by float64) DMASpec {
 	d.strided, d.single = d.strided.scaled(by), d.single.scaled(by)
 	return d
 }
 
-// TransferNs returns how long one request of each of some CPEs keeps the DMA engine streaming, in nanoseconds, and how much
-// longer a CPE waits for a request that it makes alone. Each request brings a number of blocks of a length.
+// TransferNs returns two times in nanoseconds for one request of each of some CPEs: how long the DMA engine streams, and how much longer a
+// CPE waits for a single request. Each request transfers a number of blocks of one length.
 //
-// A long request streams at the bandwidth for its blocks. A short one takes what single requests of its size were measured
-// to take, however little they bring: about 66 ns for every CPE that makes one.
+// A long request streams at the bandwidth for its blocks. A short one takes the measured time of single requests of its size, however little
+// it transfers: about 66 ns for each CPE.
 func (d *DMASpec) TransferNs(cpes, blockBytes int, blocks float64, put bool) (stream, wait float64) {
 	bytes := float64(cpes) * float64(blockBytes) * blocks
 	waste := d.waste(blockBytes)
@@ -47,7 +47,7 @@ func (d *DMASpec) TransferNs(cpes, blockBytes int, blocks float64, put bool) (st
 	return stream, max(0, alone-stream)
 }
 
-// rate is the bandwidth of a long transfer.
+// rate returns the bandwidth of a long transfer.
 func (d *DMASpec) rate(cpes, blockBytes int, put bool) float64 {
 	if r := d.strided.at(cpes, blockBytes, put); d.limit == 0 || r < d.limit {
 		return r
@@ -55,9 +55,9 @@ func (d *DMASpec) rate(cpes, blockBytes int, put bool) float64 {
 	return d.limit
 }
 
-// waste is how much longer a transfer takes because its blocks do not start where transactions do (Fang 2019, eq. 3-2):
-// blocks that lie one behind the other start at multiples of the greatest common divisor of their length and a
-// transaction's, and touch 1 + (length-divisor)/transaction transactions in the mean.
+// waste is the factor by which a transfer takes longer because its blocks do not start at transaction boundaries (Fang 2019, eq. 3-2).
+// Consecutive blocks start at multiples of the greatest common divisor of the block length and the transaction length. On average they touch
+// 1 + (length-divisor)/transaction transactions.
 func (d *DMASpec) waste(blockBytes int) float64 {
 	if d.Aligned {
 		return 1
@@ -71,22 +71,22 @@ func (d *DMASpec) waste(blockBytes int) float64 {
 	return touched / float64((blockBytes+t-1)/t)
 }
 
-// transferKey is what the time of a request depends on.
+// transferKey holds the parameters that determine the time of a request.
 type transferKey struct {
 	cpes, blockBytes int
 	blocks           float64
 	put              bool
-	groups           int // that share the memory
+	groups           int // core groups that share the memory
 }
 
-// rateCache remembers the last few answers to "how long does a request take".
+// rateCache remembers the times of the last few kinds of requests.
 type rateCache [64]struct {
 	transferKey
 	stream, wait VTime
 }
 
-// transfer returns how long the DMA engine streams for one request of each of some CPEs at once, and how much longer a CPE
-// waits for a request that it makes alone.
+// transfer returns how long the DMA engine streams for one simultaneous request of each of some CPEs, and how much longer a CPE waits for a
+// single request.
 func (g *CoreGroup) transfer(cpes, blockBytes int, blocks float64, put bool) (stream, wait VTime) {
 	key := transferKey{cpes, blockBytes, blocks, put, g.of}
 	at := blockBytes/4 + 7*cpes + 3*int(blocks)
@@ -102,14 +102,14 @@ func (g *CoreGroup) transfer(cpes, blockBytes int, blocks float64, put bool) (st
 	return slot.stream, slot.wait
 }
 
-// dmaOf is the machine's DMA while a number of core groups share its memory.
+// dmaOf returns the machine's DMA while the given number of core groups share its memory.
 func (s *Spec) dmaOf(groups int) DMASpec {
 	dma := s.DMA
 	dma.limit = s.Memory.GBps / float64(max(1, groups))
 	return dma
 }
 
-// count enters bytes and requests in the ledger.
+// count adds bytes and requests to the ledger.
 func (g *CoreGroup) count(bytes, requests int, put bool) {
 	g.ledger.DMARequests += int64(requests)
 	if put {

@@ -2,28 +2,28 @@ package cpe
 
 import "time"
 
-// CoreGroup is a mesh of CPEs that work together: on the host, one core.
+// CoreGroup is a mesh of CPEs that work together; on the host, one core.
 type CoreGroup struct {
 	machine *Machine
 	index   int
-	of      int // groups that share the running program
+	of      int // number of groups that run the current program
 	cpes    []*CPE
-	memory  []float32 // the scratch that it has to itself
-	tiles   []float32 // where the values of tiles stand, those of all CPEs
-	taken   int       // of them
+	memory  []float32 // the group's own scratch memory
+	tiles   []float32 // storage for the values of tiles, of all CPEs
+	taken   int       // number of values of tiles in use
 
-	// Natively, of the running program: how many units were shared, how many of them the group got, and how long it took.
+	// Native only, for the current program: the number of units shared, the number that the group got, and the group's time.
 	shared, got int
 	spent       time.Duration
 
-	ledger   Ledger // of the running program
-	active   int    // CPEs that use the DMA engine at once
-	step     cost   // of the mesh since the last Sync or Overlap
-	busy     bool   // CPEs have costs of their own since then
-	pending  VTime  // work of the last overlapped step, behind which the next transfers hide
+	ledger   Ledger // costs of the current program
+	active   int    // number of CPEs that use the DMA engine at once
+	step     cost   // cost of the mesh since the last Sync or Overlap
+	busy     bool   // some CPE has costs of its own since then
+	pending  VTime  // work of the last overlapped step, with which the next transfers overlap
 	rates    rateCache
 	memo     memo
-	sections map[int]Ledger // what sections have cost in the running program
+	sections map[int]Ledger // costs of sections of the current program, by key
 }
 
 func newCoreGroup(m *Machine, index int) *CoreGroup {
@@ -57,10 +57,10 @@ func (g *CoreGroup) Index() int { return g.index }
 // Spec returns the machine's description.
 func (g *CoreGroup) Spec() *Spec { return &g.machine.spec }
 
-// Native reports whether tiles alias memory: kernels then use whole arrays where a modelled machine uses tiles.
+// Native reports whether tiles alias memory. Kernels then use whole arrays in place of tiles.
 func (g *CoreGroup) Native() bool { return g.machine.Native() }
 
-// Values reports whether values are read and written.
+// Values reports whether values are read and written; if not, only costs are modelled.
 func (g *CoreGroup) Values() bool { return g.machine.Values() }
 
 // CPEs returns the group's cores, row by row.
@@ -68,8 +68,8 @@ func (g *CoreGroup) CPEs() []*CPE { return g.cpes }
 
 func (g *CoreGroup) at(row, col int) *CPE { return g.cpes[row*g.machine.spec.Cols+col] }
 
-// Share returns this group's part lo <= i < hi of n units of work, the same whenever the running program asks. The part may be empty
-// at any place: lo = hi may be 0, n or between. What a unit gives must not depend on who does it: natively parts are not even (shares).
+// Share returns this group's part lo <= i < hi of n units of work. The part is the same throughout the current program. It may be empty; then
+// lo = hi may be anything from 0 to n. Results must not depend on which group computes a unit: on the host, parts are uneven (shares).
 func (g *CoreGroup) Share(n int) (lo, hi int) {
 	m := g.machine
 	if m.mode != Native || g.of < len(m.groups) {
@@ -80,9 +80,9 @@ func (g *CoreGroup) Share(n int) (lo, hi int) {
 	return lo, hi
 }
 
-// Claim is for native programs whose core groups do not share units of work beforehand but take some as they get ready, so that one that
-// others slow down does fewer, and those that work at the same time read and write what lies close together. It gives units lo <= i < hi
-// of n, most of them at once, and fewer towards the end; lo = hi if none are left. What a unit gives must not depend on who does it.
+// Claim is dynamic scheduling: groups take units of work as they become free, instead of sharing them in advance. A group that is slowed down
+// by other programs computes fewer, and concurrent groups access neighbouring data. Claim returns units lo <= i < hi of n: at most most, and
+// fewer towards the end; lo = hi if none are left. Results must not depend on which group computes a unit.
 func (g *CoreGroup) Claim(n, most int) (lo, hi int) {
 	claimed := &g.machine.claimed
 	for {
@@ -95,7 +95,7 @@ func (g *CoreGroup) Claim(n, most int) (lo, hi int) {
 	}
 }
 
-// run does a program natively and notes how long that takes.
+// run runs a program natively and records its time.
 func (g *CoreGroup) run(p Program) error {
 	g.shared, g.got = 0, 0
 	start := time.Now()
@@ -104,7 +104,7 @@ func (g *CoreGroup) run(p Program) error {
 	return err
 }
 
-// Memory returns n values of the scratch that the group has to itself.
+// Memory returns n values of the group's own scratch memory.
 func (g *CoreGroup) Memory(n int) []float32 {
 	if !g.Values() {
 		return nil
@@ -112,20 +112,19 @@ func (g *CoreGroup) Memory(n int) []float32 {
 	return g.memory[:n]
 }
 
-// Common returns n values of the scratch that all groups of the machine see.
+// Common returns n values of the scratch memory shared by all groups.
 func (g *CoreGroup) Common(n int) []float32 { return g.machine.Common(n) }
 
-// Deal sets how many CPEs will work on n units of work of this group, which the DMA engine's bandwidth depends on,
-// and returns that number.
+// Deal sets and returns the number of CPEs that will work on n units of this group's work. The DMA engine's bandwidth depends on it.
 func (g *CoreGroup) Deal(n int) int {
-	g.memo.forget() // what depends on that number
+	g.memo.forget() // the remembered costs depend on that number
 	g.active = max(1, min(n, len(g.cpes)))
 	return g.active
 }
 
-// Multiply charges a product of m x k by k x n values that lie in every CPE's LDM or come over the buses, one run of steps
-// of K; first says that a block of C is loaded and stored besides, direct that operands are of single precision. total is the
-// operations of the whole mesh.
+// Multiply charges a product of m x k by k x n values for every CPE, with operands in its LDM or received over the buses: one run of k steps.
+// first adds loading and storing a block of C; direct means that operands are in single precision. total is the number of operations of the
+// whole mesh.
 func (g *CoreGroup) Multiply(m, n, k int, first, direct bool, total float64) {
 	if g.Native() {
 		return
@@ -135,8 +134,7 @@ func (g *CoreGroup) Multiply(m, n, k int, first, direct bool, total float64) {
 	g.step.compute += fromNs(s.multiplyNs(m, n, k, first, direct || s.Pipe.Single == SingleDirect))
 }
 
-// Sync ends a step of the program: every CPE has done its transfers and its work one after the other, and waits for
-// the slowest.
+// Sync ends a step of the program: every CPE has done its transfers and its work one after the other, and waits for the slowest CPE.
 func (g *CoreGroup) Sync() {
 	if g.Native() {
 		return
@@ -147,8 +145,8 @@ func (g *CoreGroup) Sync() {
 	g.close()
 }
 
-// Overlap ends a step whose transfers went to a second buffer while the step before was worked on (double buffering): it
-// takes as long as the longer of the two. The work of the last such step is added by Sync.
+// Overlap ends a step whose transfers went to a second buffer while the previous step was computed (double buffering). It takes as long as
+// the longer of the two. Sync adds the work of the last such step.
 func (g *CoreGroup) Overlap() {
 	if g.Native() {
 		return
@@ -192,8 +190,8 @@ func (g *CoreGroup) close() {
 	g.step = cost{}
 }
 
-// Repeat does work for every lo <= i < hi. The works must cost the same and end with Sync: where only costs count, one is done
-// and charged for all.
+// Repeat calls work for every lo <= i < hi. All calls must cost the same and end with Sync. If only costs are modelled, one is run and
+// charged for all.
 func (g *CoreGroup) Repeat(lo, hi int, work func(i int) error) error {
 	if g.everyWork() {
 		return g.Steady(lo, hi, work)
@@ -210,9 +208,9 @@ func (g *CoreGroup) Repeat(lo, hi int, work func(i int) error) error {
 	return nil
 }
 
-// Steady does work for every lo <= i < hi. The works must cost the same, but for what the machine or the first of them finds
-// or leaves in LDM: where only costs count, works are done until two in a row have cost the same, and what the last did
-// is charged for all that remain.
+// Steady calls work for every lo <= i < hi. Calls must cost the same, except for effects of the machine's and the LDM's state after the
+// previous call. If only costs are modelled, calls are run until two in a row have cost the same; the last one's cost is then charged for all
+// others.
 func (g *CoreGroup) Steady(lo, hi int, work func(i int) error) error {
 	if g.everyWork() {
 		for i := lo; i < hi; i++ {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// detectHost fills in what the running computer tells: a core group for every core Go may use, the LDM from the size
-// of a core's L2 cache, and the caches around it. Where /sys says nothing the file's figures stay.
+// detectHost completes a description from this computer: a core group for every core that Go may use, the LDM from the size of a core's L2
+// cache, and the other caches. Figures that /sys does not give keep their values from the file.
 func detectHost(s Spec) Spec {
 	s.CoreGroups = runtime.GOMAXPROCS(0)
 	for _, c := range caches("/sys/devices/system/cpu/cpu0/cache") {
@@ -30,7 +30,7 @@ type cache struct {
 	data         bool
 }
 
-// caches reads the cache descriptions of a CPU as Linux shows them.
+// caches reads a CPU's cache descriptions from Linux's /sys.
 func caches(dir string) []cache {
 	var found []cache
 	indices, _ := filepath.Glob(filepath.Join(dir, "index*"))
@@ -49,7 +49,7 @@ func caches(dir string) []cache {
 	return found
 }
 
-// cacheBytes reads "48K" or "32M"; 0 where it is neither.
+// cacheBytes parses sizes such as "48K" or "32M"; it returns 0 for other text.
 func cacheBytes(size string) int {
 	unit := 1
 	switch {

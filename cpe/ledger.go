@@ -1,13 +1,13 @@
 package cpe
 
-// Ledger adds up what modelled kernels cost. On a native machine it stays zero.
+// Ledger sums the costs of modelled kernels. On a native machine it stays zero.
 type Ledger struct {
-	// Time is that of the slowest core group, kernel after kernel.
+	// Time is the time of the slowest core group, summed over kernels.
 	Time VTime
-	// What that group's slowest CPE spent, cause by cause. Transfers that were double-buffered hide behind computing, so that
-	// the causes can add up to more than Time. Latency is the start-up of transfers and buses.
+	// Compute, DMA, Bus and Latency are that group's slowest CPE's times by cause. Double-buffered transfers overlap computing, so that the
+	// causes can sum to more than Time. Latency is the start-up time of transfers and buses.
 	Compute, DMA, Bus, Latency VTime
-	MPE                        VTime // what was left to the management core
+	MPE                        VTime // time of the management core
 
 	// Totals over all core groups.
 	Flops       float64
@@ -18,7 +18,7 @@ type Ledger struct {
 	LDMPeak     int // the most bytes of LDM that one CPE used
 }
 
-// Sub returns what was added since an earlier reading. LDMPeak is that of the later one.
+// Sub returns the costs since an earlier reading of the ledger. LDMPeak is the later one.
 func (l Ledger) Sub(before Ledger) Ledger {
 	l.Time -= before.Time
 	l.Compute -= before.Compute
@@ -54,15 +54,15 @@ func (l *Ledger) addTotals(o *Ledger) {
 	l.LDMPeak = max(l.LDMPeak, o.LDMPeak)
 }
 
-// cost is what one step of a program takes.
+// cost is the cost of one step of a program.
 type cost struct {
 	compute, dma, latency, bus, busLatency VTime
-	// Of the requests under way: how long they stream, how much longer they would take one after the other, and their number.
+	// For the outstanding requests: their streaming time, the additional time if they ran one after the other, and their number.
 	stream, wait VTime
 	requests     int
 }
 
-// request enters one request.
+// request adds one request.
 func (c *cost) request(stream, wait VTime) {
 	c.dma += stream
 	c.stream += stream
@@ -70,8 +70,8 @@ func (c *cost) request(stream, wait VTime) {
 	c.requests++
 }
 
-// settle waits for the requests under way. As many as can be pending run side by side: they take as long as they stream, or
-// their share of what they would take one after the other, whichever is longer.
+// settle waits for the outstanding requests. Up to maxPending run concurrently. Together they take as long as they stream, or the
+// corresponding part of their sequential time, whichever is longer.
 func (c *cost) settle(maxPending int) {
 	if c.requests > 0 {
 		c.latency += max(0, (c.stream+c.wait)/VTime(min(c.requests, maxPending))-c.stream)
@@ -79,8 +79,8 @@ func (c *cost) settle(maxPending int) {
 	}
 }
 
-// transfer is the part that double buffering hides, work the part that it hides behind. Values travel over the buses while
-// those that came before are multiplied.
+// transfer is the part of a cost that double buffering overlaps, work the part with which it overlaps. Bus transfers overlap the
+// multiplication of values received before.
 func (c *cost) transfer() VTime { return c.dma + c.latency }
 
 func (c *cost) work() VTime { return max(c.compute, c.bus) + c.busLatency }
@@ -98,7 +98,7 @@ func (c *cost) add(o *cost) {
 	c.requests += o.requests
 }
 
-// sub returns what was added since before.
+// sub returns the cost added since before.
 func (c cost) sub(before *cost) cost {
 	c.compute -= before.compute
 	c.dma -= before.dma
@@ -111,7 +111,7 @@ func (c cost) sub(before *cost) cost {
 	return c
 }
 
-// repeat makes what was added since before count n times.
+// repeat multiplies the costs added since before by n.
 func (l *Ledger) repeat(before *Ledger, n int) {
 	one := l.Sub(*before)
 	one.Time *= VTime(n - 1)

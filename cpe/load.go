@@ -16,7 +16,7 @@ import (
 //go:embed machines/*.prototxt
 var machines embed.FS
 
-// Names returns the machines that come with the program.
+// Names returns the names of the built-in machines.
 func Names() []string {
 	entries, err := machines.ReadDir("machines")
 	if err != nil {
@@ -30,8 +30,8 @@ func Names() []string {
 	return names
 }
 
-// Load returns a machine by name, or from a prototxt file of the user's. What a native machine's file leaves to
-// detection is detected.
+// Load returns a built-in machine by its name, or a machine from the user's prototxt file. Figures that the file of a native machine leaves
+// out are detected.
 func Load(nameOrFile string) (Spec, error) {
 	file := "machines/" + nameOrFile + ".prototxt"
 	text, err := machines.ReadFile(file)

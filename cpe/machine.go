@@ -12,20 +12,20 @@ import (
 type Mode int
 
 const (
-	// Native runs on this computer's cores and counts nothing.
+	// Native runs on this computer's cores and charges nothing.
 	Native Mode = iota
-	// Functional moves real tiles through LDM-sized buffers and charges what that costs.
+	// Functional moves real tiles through LDM-sized buffers and charges their costs.
 	Functional
-	// CostOnly charges and moves nothing.
+	// CostOnly charges the same costs without moving values.
 	CostOnly
-	// Planned is a Native machine that runs nothing: its kernels are planned for this computer and only asked about.
+	// Planned is a Native machine that plans kernels and runs none.
 	Planned
 )
 
 // String returns the mode's name.
 func (m Mode) String() string { return [...]string{"native", "functional", "cost only", "planned"}[m] }
 
-// native reports whether a machine that describes this computer has the mode.
+// native reports whether this is a mode of the machine that describes this computer.
 func (m Mode) native() bool { return m == Native || m == Planned }
 
 // values reports whether programs read and write values.
@@ -46,27 +46,27 @@ type Machine struct {
 	groups []*CoreGroup
 	ledger Ledger
 
-	lent, own []float32 // memory for scratch
-	common    []float32 // the scratch that all core groups see
-	kept      []float32 // room for what core groups have to themselves
+	lent, own []float32 // scratch memory: lent by Lend, or the machine's own
+	common    []float32 // the scratch memory shared by all core groups
+	kept      []float32 // memory for the core groups' own scratch
 
 	tracing bool // see StartTrace
 	workers workers
 	shares  shares
-	claimed atomic.Int32 // units of the running program that core groups have claimed
+	claimed atomic.Int32 // units of the current program that core groups have claimed
 	errs    []error
 	made    map[string]any // see Recall
 }
 
-// Program is what a kernel does on one core group. It is told its share of the work by the group's Share.
+// Program is a kernel's work on one core group. CoreGroup.Share gives the group's part of it.
 type Program interface {
 	// Name is the kernel's name in errors.
 	Name() string
-	// RunGroup does one core group's share.
+	// RunGroup computes one core group's share.
 	RunGroup(g *CoreGroup) error
 }
 
-// New makes a machine. A native one keeps a goroutine a core group until Close.
+// New makes a machine. A native one keeps a goroutine for each core group until Close.
 func New(spec Spec, mode Mode) (*Machine, error) {
 	if mode.native() != spec.native {
 		return nil, fmt.Errorf("machine %q: only a machine that describes this computer runs natively, and it runs in no other way", spec.Name)
@@ -74,7 +74,7 @@ func New(spec Spec, mode Mode) (*Machine, error) {
 	if spec.Software.OnMPE && !spec.hasMPE() {
 		return nil, fmt.Errorf("machine %q: its file does not describe an mpe, to which software %s leaves work", spec.Name, spec.Software.Name)
 	}
-	spec.DMA = spec.dmaOf(spec.CoreGroups) // for plans
+	spec.DMA = spec.dmaOf(spec.CoreGroups) // plans assume that all core groups share the memory
 	m := &Machine{spec: spec, mode: mode, errs: make([]error, spec.CoreGroups)}
 	for i := range spec.CoreGroups {
 		m.groups = append(m.groups, newCoreGroup(m, i))
@@ -92,16 +92,16 @@ func (m *Machine) Close() { m.workers.stop() }
 // Spec returns the machine's description.
 func (m *Machine) Spec() Spec { return m.spec }
 
-// Native reports whether the machine is this computer. It is for kernels, whose plans differ.
+// Native reports whether the machine is this computer. Kernels need it for planning.
 func (m *Machine) Native() bool { return m.mode.native() }
 
-// Values reports whether kernels read and write values; where they do not, nobody needs to make any.
+// Values reports whether kernels read and write values. If not, arrays may be nil.
 func (m *Machine) Values() bool { return m.mode.values() }
 
-// Ledger returns what has been charged since the last ResetLedger.
+// Ledger returns the costs since the last ResetLedger.
 func (m *Machine) Ledger() Ledger { return m.ledger }
 
-// Recall returns what was made for a key before on this machine, or makes it: the same value every time.
+// Recall returns the value that build made for this key on this machine, calling build only the first time.
 func (m *Machine) Recall(key string, build func() (any, error)) (any, error) {
 	if v, ok := m.made[key]; ok {
 		return v, nil
@@ -117,20 +117,20 @@ func (m *Machine) Recall(key string, build func() (any, error)) (any, error) {
 	return v, nil
 }
 
-// Charge adds what a run was charged on a machine like this one.
+// Charge adds the costs of a run on an identical machine.
 func (m *Machine) Charge(l *Ledger) {
 	m.ledger.addTimes(l)
 	m.ledger.addTotals(l)
 }
 
-// CostsAlone reports whether nothing counts but the ledger, neither values nor each CPE's usage.
+// CostsAlone reports whether only the ledger counts: no values are computed and no CPE's use is traced.
 func (m *Machine) CostsAlone() bool { return !m.Values() && !m.tracing }
 
 // ResetLedger sets all charges to zero.
 func (m *Machine) ResetLedger() { m.ledger = Ledger{} }
 
-// Run executes a program on the first groups core groups (all, if groups is 0 or more than there are) and returns
-// when all are done. Of several errors it returns that of the group with the lowest number.
+// Run runs a program on the first groups core groups (all, if groups is 0 or more than there are), and returns when all are done. Of several
+// errors it returns that of the group with the lowest number.
 func (m *Machine) Run(p Program, groups int) error {
 	if m.mode == Planned {
 		panic("cpe: a planned machine was asked to run " + p.Name())
@@ -165,8 +165,8 @@ func (m *Machine) runNative(p Program, groups int) {
 	}
 }
 
-// runModelled runs the groups, which work at the same time as far as the clocks are concerned, and adds up what they were charged
-// in their order. Where values move they do work at the same time.
+// runModelled runs the groups, which are concurrent in modelled time, and adds their costs in order. If values move, they also run
+// concurrently on this computer.
 func (m *Machine) runModelled(p Program, groups int) {
 	run := func(g *CoreGroup) {
 		g.reset()
@@ -192,9 +192,8 @@ func (m *Machine) runModelled(p Program, groups int) {
 	m.ledger.addTimes(&slowest.ledger)
 }
 
-// Reserve makes room on every core group for a kernel whose tiles (Take) will have so many values, as this computer stores
-// them, with padding. Kernels call it when they are made, so that running them allocates nothing; they share the room, since one
-// runs at a time.
+// Reserve reserves storage on every core group for the tiles (Take) of a kernel: the given number of values, padding included. Kernels call
+// it when they are made, so that running them allocates nothing. All kernels share the storage, since one runs at a time.
 func (m *Machine) Reserve(tiles int) {
 	if !m.Values() {
 		return
@@ -204,7 +203,7 @@ func (m *Machine) Reserve(tiles int) {
 	}
 }
 
-// room returns n values or more: those there are, or new ones.
+// room returns have if it has n values, else a new array.
 func room(have []float32, n int) []float32 {
 	if len(have) >= n {
 		return have
@@ -212,7 +211,7 @@ func room(have []float32, n int) []float32 {
 	return pages.Floats(n)
 }
 
-// LDMError says that a plan needs more LDM than a CPE has.
+// LDMError reports that a plan needs more LDM than a CPE has.
 type LDMError struct {
 	Kernel      string
 	Asked, Have int // bytes

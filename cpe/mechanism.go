@@ -2,45 +2,45 @@ package cpe
 
 import "github.com/swcaffe/swcaffe/internal/suggest"
 
-// mechanism is something that can be left out of a machine, to see its share of a figure.
+// mechanism is a part of a machine's model that can be switched off, to see how much of a figure it accounts for.
 type mechanism struct {
 	name  string
 	leave func(s *Spec)
 }
 
 var mechanisms = suggest.Table[mechanism]{Kind: "mechanism", Kinds: "mechanisms", Name: func(m mechanism) string { return m.name }, Entries: []mechanism{
-	// im2col and col2im await every request (the original).
+	// im2col and col2im wait for every request (original swCaffe).
 	{"awaiting", func(s *Spec) { s.Software.Awaited = false }},
-	// im2col takes a line of all images at once (the original).
+	// im2col transfers a line of all images at once (original swCaffe).
 	{"batching", func(s *Spec) { s.Software.Batched = false }},
-	// Blocks that do not start where transactions do take longer.
+	// Blocks that do not start at transaction boundaries take longer.
 	{"alignment", func(s *Spec) { s.DMA.Aligned = true }},
-	// Core groups share the images of inner products (the original).
+	// Core groups share the images of inner products (original swCaffe).
 	{"data_parallel", func(s *Spec) { s.Software.DataParallel = false }},
-	// Loops that are left to the management cores (the original).
+	// Some loops run on the management cores (original swCaffe).
 	{"mpe", func(s *Spec) { s.Software.OnMPE = false }},
-	// Transfers hide behind the work on the tile before.
+	// Transfers overlap the work on the previous tile.
 	{"overlap", func(s *Spec) { s.DMA.NeverOverlaps = true }},
-	// Parts of register blocks cost as much as whole ones.
+	// Partial register blocks cost as much as whole ones.
 	{"padding", func(s *Spec) { s.Pipe.Fractional = true }},
 	// Several requests of a CPE share their start-up.
 	{"pending", func(s *Spec) { s.DMA.MaxPending = 1 }},
-	// A short request takes its measured time however little it brings; without, it only costs its latency.
+	// A short request takes its measured time, however little it transfers; without this, it costs only its latency.
 	{"requests", func(s *Spec) { s.DMA.single = nil }},
-	// Loops that go value by value (the original).
+	// Some loops go value by value (original swCaffe).
 	{"scalar", func(s *Spec) { s.Software.ScalarCycles = 0 }},
-	// Products of single precision are computed in double.
+	// Products in single precision are computed in double precision.
 	{"single", func(s *Spec) { s.Pipe.Single, s.Bus.ValueBytes = SingleLikeDouble, 4 }},
-	// Transfers do not hide behind products that accumulate.
+	// Transfers do not overlap accumulating products.
 	{"stall", func(s *Spec) { s.DMA.OverlapsBuses = true }},
-	// The implicit convolution fetches weights for every tap (the original).
+	// The implicit convolution fetches the weights of every kernel offset again (original swCaffe).
 	{"unbuffered", func(s *Spec) { s.Software.Unbuffered = false }},
 }}
 
-// Mechanisms returns the names that Without knows.
+// Mechanisms returns the names that Without accepts.
 func Mechanisms() []string { return mechanisms.Names() }
 
-// Without describes the machine without one of its mechanisms.
+// Without returns the machine with one mechanism switched off.
 func (s Spec) Without(mechanism string) (Spec, error) {
 	m, err := mechanisms.Find(mechanism)
 	if err != nil {

@@ -1,19 +1,19 @@
 package cpe
 
-// memo remembers what works of a CPE cost, by a kernel's key, while a program runs.
+// memo remembers the costs of pieces of a CPE's work, by a kernel's key, during one program.
 type memo struct {
-	near   [64]known // by the lower keys
+	near   [64]known // costs for small keys
 	far    map[int]known
-	ledger Ledger // before the work that is being done
+	ledger Ledger // the ledger before the current work
 	cost   cost
-	turn   known // the dearest of those that were charged since the last Sync or Overlap
+	turn   known // the largest cost charged since the last Sync or Overlap
 }
 
-// known is what one work adds to its CPE, alone in a step, and to the ledger.
+// known is the cost that one piece of work, alone in a step, adds to its CPE and to the ledger.
 type known struct {
 	valid  bool
 	cost   cost
-	total  VTime // of the cost
+	total  VTime // total time of the cost
 	ledger Ledger
 }
 
@@ -23,7 +23,7 @@ func (m *memo) forget() {
 	clear(m.far)
 }
 
-// find returns what is known of a key; nil: nothing.
+// find returns the remembered cost of a key, or nil.
 func (m *memo) find(key int) *known {
 	if key < len(m.near) {
 		if k := &m.near[key]; k.valid {
@@ -37,9 +37,9 @@ func (m *memo) find(key int) *known {
 	return nil
 }
 
-// Charged charges a work of a CPE that has cost the same before in this program, and reports whether that is all that there is to
-// do. If not, the work must be done now and Remember be called after it: where values count works are done all the same, but are
-// not charged again. The works of one key must cost the same, and a CPE does one between two calls of Sync or Overlap.
+// Charged charges a CPE's work that has been done with the same key, and so the same cost, before in this program. It returns true if nothing
+// else remains to be done. If it returns false, the caller must do the work and then call Remember; if values count, all work is done, but
+// charged only once. A CPE does one piece of work between two calls of Sync or Overlap.
 func (g *CoreGroup) Charged(c *CPE, key int) bool {
 	if g.machine.tracing {
 		return false
@@ -56,7 +56,7 @@ func (g *CoreGroup) Charged(c *CPE, key int) bool {
 	return false
 }
 
-// Remember notes what the work since Charged has cost.
+// Remember records the cost of the work since Charged.
 func (g *CoreGroup) Remember(c *CPE, key int) {
 	if g.machine.tracing || c.charged {
 		c.charged = false
@@ -75,8 +75,8 @@ func (g *CoreGroup) Remember(c *CPE, key int) {
 	g.memo.far[key] = k
 }
 
-// Section does work that begins and ends with all transfers done, unless only costs count and work of its key has been done
-// in this program: then its cost is charged again.
+// Section runs work that starts and ends with no transfers outstanding. If only costs are modelled and work of this key has run before in
+// this program, its cost is charged again instead.
 func (g *CoreGroup) Section(key int, work func() error) error {
 	if g.everyWork() {
 		return work()

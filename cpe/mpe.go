@@ -2,8 +2,8 @@ package cpe
 
 import "fmt"
 
-// OnMPE describes one management core as a machine: its cache in the place of LDM, memory read and written at its copy
-// bandwidth whatever the blocks, and no mesh. Modelling a net on it tells what the CPEs gain.
+// OnMPE describes one management core as a machine: its cache serves as LDM, memory is accessed at its copy bandwidth for blocks of any
+// length, and there is no mesh. Modelling a net on it shows how much the CPEs gain.
 func (s Spec) OnMPE() (Spec, error) {
 	if !s.hasMPE() {
 		return s, fmt.Errorf("machine %q: its file does not describe an mpe", s.Name)
@@ -25,15 +25,15 @@ func (s Spec) OnMPE() (Spec, error) {
 
 func (s *Spec) hasMPE() bool { return s.MPE.GFlops > 0 && s.MPE.CopyGBps > 0 }
 
-// MPETime is how long a management core takes for operations at its peak and then for moving bytes at its copy bandwidth.
+// MPETime is a management core's time for flops at its peak, followed by moving bytes at its copy bandwidth.
 func (s *Spec) MPETime(flops, bytes float64) VTime {
 	return fromNs(flops/s.MPE.GFlops + bytes/s.MPE.CopyGBps)
 }
 
-// CycleTime is how long cycles of a core take.
+// CycleTime is the time of a number of cycles of a core.
 func (s *Spec) CycleTime(cycles float64) VTime { return s.cycles(cycles) }
 
-// LeaveToMPE has the group's management core do work, which is charged nothing but MPETime.
+// LeaveToMPE runs work on the group's management core: it is charged MPETime and nothing else.
 func (g *CoreGroup) LeaveToMPE(flops, bytes float64, work func() error) error {
 	g.Sync()
 	before := g.ledger

@@ -7,7 +7,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/suggest"
 )
 
-// Parameter is a figure of a machine that can be varied.
+// Parameter is a figure of a machine that a sweep can vary.
 type Parameter struct {
 	Name  string
 	Unit  string
@@ -18,8 +18,8 @@ type Parameter struct {
 	set func(s *Spec, v float64)
 }
 
-// parameters in alphabetical order. Where a machine has several figures of a kind, such as the points of a bandwidth curve, all
-// are multiplied so that the largest becomes the value.
+// parameters lists all parameters in alphabetical order. If a machine has several figures of a kind, such as the points of a bandwidth curve,
+// setting the parameter scales all of them so that the largest has the value.
 var parameters = suggest.Table[Parameter]{Kind: "machine parameter", Kinds: "parameters", Name: func(p Parameter) string { return p.Name }, Entries: []Parameter{
 	{"bus_gbytes_per_s", "GB/s", false, "register buses of a core group, broadcasting; point to point in proportion",
 		func(s *Spec) float64 { return s.Bus.BroadcastGBps },
@@ -52,10 +52,10 @@ var parameters = suggest.Table[Parameter]{Kind: "machine parameter", Kinds: "par
 		func(s *Spec) float64 { return s.Pipe.StepCycles }, func(s *Spec, v float64) { s.Pipe.StepCycles = v }},
 }}
 
-// Parameters returns what can be varied, in alphabetical order.
+// Parameters returns all parameters in alphabetical order.
 func Parameters() []Parameter { return parameters.Entries }
 
-// ParameterNames returns the names of what can be varied.
+// ParameterNames returns the names of all parameters.
 func ParameterNames() []string { return parameters.Names() }
 
 // FindParameter returns the parameter of a name.
@@ -63,13 +63,13 @@ func FindParameter(name string) (Parameter, error) {
 	return parameters.Find(name)
 }
 
-// Of returns the parameter's value on a machine; 0 where it has no such part.
+// Of returns the parameter's value on a machine, 0 if the machine has no such part.
 func (p Parameter) Of(s Spec) float64 { return p.get(&s) }
 
 // largestValue keeps figures within integers.
 const largestValue = 1e12
 
-// Check says why a value cannot be the parameter's on a machine.
+// Check returns an error if the parameter cannot have this value on a machine.
 func (p Parameter) Check(s Spec, value float64) error {
 	switch {
 	case !positive(value):
@@ -86,7 +86,7 @@ func (p Parameter) Check(s Spec, value float64) error {
 	return p.With(s, value).Validate()
 }
 
-// With describes a machine with another value, which Check must have found possible.
+// With returns the machine with another value of the parameter, which Check must have accepted.
 func (p Parameter) With(s Spec, value float64) Spec {
 	p.set(&s, value)
 	return s

@@ -2,8 +2,8 @@ package cpe
 
 import "fmt"
 
-// Part returns one of n equal parts of a machine whose core groups share their memory: its core groups, its share of the memory and
-// of the memory's bandwidth. Core groups that are left over stand idle.
+// Part returns one of n equal parts of a machine whose core groups share their memory: its core groups, and its share of the memory and of
+// the memory's bandwidth. Remaining core groups are not used.
 func (s Spec) Part(n int) (Spec, error) {
 	if !s.Memory.Shared {
 		return s, fmt.Errorf("machine %q has no memory that its core groups share, so that it has no parts", s.Name)

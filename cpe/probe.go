@@ -2,15 +2,15 @@ package cpe
 
 import "fmt"
 
-// DMAProbe is a micro-benchmark as swCaffe's figure 2 has it: each of some CPEs makes one request and waits for it.
+// DMAProbe is the DMA micro-benchmark of swCaffe's figure 2: each of some CPEs makes one request and waits for it.
 type DMAProbe struct {
-	CPEs  int // of each core group
-	Bytes int // of a request, a multiple of 4
-	Block int // they lie in contiguous blocks of so many bytes, as far from each other; Bytes: continuous
+	CPEs  int // CPEs in each core group
+	Bytes int // bytes of a request, a multiple of 4
+	Block int // length of contiguous blocks, and of the gaps between them; if equal to Bytes, the request is contiguous
 	Put   bool
 }
 
-// Run returns the bandwidth in GB/s that groups core groups (0: all) of a machine on which only costs count reach together.
+// Run returns the total bandwidth in GB/s of the first groups core groups (0: all) of a CostOnly machine.
 func (p DMAProbe) Run(m *Machine, groups int) (float64, error) {
 	spec := &m.spec
 	switch {
@@ -39,7 +39,7 @@ func (p DMAProbe) Run(m *Machine, groups int) (float64, error) {
 	return float64(groups*p.CPEs*p.Bytes) / seconds / 1e9, err
 }
 
-// dmaProgram is the probe on a core group.
+// dmaProgram is the probe's program.
 type dmaProgram struct {
 	*DMAProbe
 	block Block

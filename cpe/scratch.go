@@ -1,25 +1,24 @@
 package cpe
 
-// Scratch is main memory that a kernel works in while it runs, in values: Common is what all core groups see, Group what each has
-// to itself.
+// Scratch is a kernel's need of scratch memory while it runs, in values: Common is shared by all core groups, Group is for each core group.
 type Scratch struct{ Common, Group int }
 
-// line is a cache line, in values.
+// line is the number of values in a cache line.
 const line = 16
 
-// WholeLines returns the least number of values, n or more, that fills cache lines.
+// WholeLines rounds n up to whole cache lines.
 func WholeLines(n int) int { return padded(n, line) }
 
-// values is how many values scratch takes on a number of core groups: a multiple of a cache line.
+// values is the total number of values for a number of core groups, in whole cache lines.
 func (s Scratch) values(groups int) int { return WholeLines(s.Common) + groups*WholeLines(s.Group) }
 
-// keeps reports whether core groups have room of their own for what each has to itself: on the host, where it fits a core's L2 cache. It stays in
-// there from kernel to kernel, while memory that one core has written last and another writes next passes between their caches, line by line.
+// keeps reports whether the core groups' own scratch memory is separate from lent memory: on the host, if it fits a core's L2 cache. It then
+// stays in that cache from kernel to kernel. Memory that different cores write in turn moves between their caches line by line.
 func (m *Machine) keeps(s Scratch) bool {
 	return m.Native() && s.Group > 0 && 4*s.Group <= m.spec.LDMBytes
 }
 
-// Needs returns how many values of memory that is lent a kernel's scratch takes.
+// Needs returns how many values of lent memory a kernel's scratch takes.
 func (m *Machine) Needs(s Scratch) int {
 	if m.keeps(s) {
 		s.Group = 0
@@ -27,12 +26,11 @@ func (m *Machine) Needs(s Scratch) int {
 	return s.values(len(m.groups))
 }
 
-// Lend lets kernels have memory, whatever its length, for scratch until the next Lend; nil takes it back.
+// Lend provides memory of any length for kernels' scratch until the next Lend; nil takes it back.
 func (m *Machine) Lend(memory []float32) { m.lent = memory }
 
-// TakeScratch gives the kernel that will run next its scratch, of undefined contents, until the next TakeScratch: of the memory that
-// was lent, or, where that is too little, of the machine's own, which then is kept. It allocates only if no kernel has taken as much
-// before.
+// TakeScratch gives the next kernel its scratch memory, with undefined contents, until the next TakeScratch. It uses the lent memory or, if
+// that is too small, the machine's own, which is then kept. It allocates only if no kernel has needed as much before.
 func (m *Machine) TakeScratch(s Scratch) {
 	if !m.Values() {
 		return
@@ -54,7 +52,7 @@ func (m *Machine) TakeScratch(s Scratch) {
 	}
 }
 
-// Common returns n values of the scratch that all core groups see. What is written there stays until the next TakeScratch.
+// Common returns n values of the scratch memory that all core groups share. Its contents stay until the next TakeScratch.
 func (m *Machine) Common(n int) []float32 {
 	if !m.Values() {
 		return nil

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// shares are the parts of the work that a native machine's core groups get. Other work on a processor, or on its other hyper-thread,
-// takes much of its time or of its pace, for milliseconds to minutes, and a program ends with its slowest group: so each gets as much
-// as its pace in the last programs says. Results do not depend on it, since what a unit of work gives does not depend on who does it.
+// shares are the core groups' parts of the work on a native machine. Other programs on a processor, or on its other hyper-thread, slow a core
+// group down for milliseconds to minutes, and a program ends with its slowest group. Each group therefore gets a part in proportion to its
+// pace in the last programs. Results do not depend on the parts, since the result of a unit of work does not depend on who computes it.
 type shares struct {
-	before []float64 // of each group: the part of those before it; one more
-	pace   []float64 // of each group, as parts of the sum
-	fixed  bool      // by FixShares
+	before []float64 // for each group, the sum of the parts of the groups before it; the last entry is 1
+	pace   []float64 // each group's pace, relative to the sum
+	fixed  bool      // set by FixShares
 }
 
 const (
-	// pursuit is how much of the way to what a program shows shares move with it.
+	// pursuit is the fraction of the way that shares move towards the paces of the last program.
 	pursuit = 0.2
-	// telling is the least duration of a program that shows something.
+	// telling is the shortest program whose paces count.
 	telling = 20 * time.Microsecond
-	// leastShare is the least part of an even share that a group gets, lest it shows nothing.
+	// leastShare is the smallest part of a group, relative to an even share. With less, its pace could not be measured.
 	leastShare = 0.3
 )
 
@@ -32,8 +32,8 @@ func newShares(groups int) shares {
 	return s
 }
 
-// FixShares gives each core group of a native machine the part of all work that parts says, from now on, whatever its pace. Parts are
-// positive or 0, and 0 gives a group nothing at all. It is for tests: results must not depend on shares.
+// FixShares fixes each core group's part of all work on a native machine, whatever its pace. Parts are not negative; a group with part 0 gets
+// nothing at all. It is for tests: results must not depend on shares.
 func (m *Machine) FixShares(parts []float64) error {
 	if m.mode != Native || len(parts) != len(m.groups) {
 		return fmt.Errorf("cpe: %d shares for a %v machine of %d core groups", len(parts), m.mode, len(m.groups))
@@ -55,12 +55,12 @@ func (m *Machine) FixShares(parts []float64) error {
 	return nil
 }
 
-// part is the part lo <= i < hi of n units that a group gets: at least one, if there is one for each and shares are not fixed.
+// part returns a group's part lo <= i < hi of n units: at least one, if there are enough for all groups and shares are not fixed.
 func (s *shares) part(group, n int) (lo, hi int) {
 	return s.bound(group, n), s.bound(group+1, n)
 }
 
-// bound is the number of units of the groups before one.
+// bound returns the number of units of the groups before a group.
 func (s *shares) bound(group, n int) int {
 	at, groups := int(s.before[group]*float64(n)+0.5), len(s.pace)
 	if n < groups || s.fixed {
@@ -69,7 +69,7 @@ func (s *shares) bound(group, n int) int {
 	return min(max(at, group), n-groups+group)
 }
 
-// learn moves the shares towards the pace that groups had in a program which they have all taken part in.
+// learn moves the shares towards the groups' paces in a program in which all took part.
 func (s *shares) learn(groups []*CoreGroup) {
 	if s.fixed {
 		return

@@ -2,45 +2,45 @@ package cpe
 
 import "github.com/swcaffe/swcaffe/internal/suggest"
 
-// Software says what the kernels of a publication do otherwise than this program's own, which its plans choose freely. The zero
-// value is this program's.
+// Software describes how the kernels of a publication differ from this program's own kernels, whose plans are free. The zero value is this
+// program.
 //
-// Times of a machine are those of a program on it. The SW26010's by layer were published in 2018, those of whole nets again
-// in 2019 and up to 2.6 times better, on the same chips. What the program of 2018 did stands in its source, which is quoted as
-// [CODE] in DEVIATIONS.md.
+// Measured times of a machine are those of some program on it. The SW26010's times by layer were published in 2018. Those of whole nets were
+// published again in 2019, up to 2.6 times better, on the same chips. What the program of 2018 did is known from its source, which
+// DEVIATIONS.md quotes as [CODE].
 type Software struct {
 	Name string
-	// BatchOnly: the implicit convolution takes one position of the images at a time, and wants 128 images of a core group forward
-	// and 64 backward; where it has fewer, it is the one whose core groups share rows.
+	// BatchOnly: the implicit convolution computes one position of the images at a time, and needs 128 images per core group forward and 64
+	// backward. With fewer, core groups share rows.
 	BatchOnly bool
-	// Unbuffered: the implicit convolution fetches the weights of every tap where it uses them, multiplies in single precision,
-	// awaits every request and does nothing meanwhile.
+	// Unbuffered: the implicit convolution fetches the weights of every kernel offset when it uses them, multiplies in single precision,
+	// waits for every request, and overlaps nothing.
 	Unbuffered bool
-	// Awaited: im2col and col2im await each of their requests before they make the next.
+	// Awaited: im2col and col2im wait for each request before they make the next.
 	Awaited bool
-	// Batched: im2col takes a line of all images in one request where they fit LDM.
+	// Batched: im2col transfers a line of all images in one request if they fit LDM.
 	Batched bool
-	// ScalarCycles: im2col, col2im and pooling go value by value, with nothing beside, and an operation takes so many cycles; 0: they
-	// use vectors.
+	// ScalarCycles: im2col, col2im and pooling go value by value, overlap nothing, and take this many cycles for an operation; 0: they use
+	// vectors.
 	ScalarCycles float64
-	// DataParallel: core groups share the images of every layer, and so each goes through all weights (algorithm 1).
+	// DataParallel: core groups share the images of every layer, so that each reads all weights (algorithm 1).
 	DataParallel bool
-	// OnMPE: batch normalisation, scaling, dropout, biases and products with short sums are left to the management cores.
+	// OnMPE: batch normalisation, scaling, dropout, biases and products with short sums run on the management cores.
 	OnMPE bool
 }
 
-// softwares are the programs that WithSoftware knows. 11 cycles are a load, 4, and a floating-point operation that needs it, 7
-// (Fang 2019, table 3.2).
+// softwares lists the programs that WithSoftware accepts. 11 cycles are a load, 4, and a dependent floating-point operation, 7 (Fang 2019,
+// table 3.2).
 var softwares = suggest.Table[Software]{Kind: "software", Kinds: "software", Name: func(s Software) string { return s.Name }, Entries: []Software{
 	{Name: "swcaffe"},
 	{Name: "swcaffe-2019", BatchOnly: true},
 	{Name: "swcaffe-2018", BatchOnly: true, Unbuffered: true, Awaited: true, Batched: true, ScalarCycles: 11, DataParallel: true, OnMPE: true},
 }}
 
-// Softwares returns the names that WithSoftware knows, this program's own first.
+// Softwares returns the names that WithSoftware accepts, this program's own first.
 func Softwares() []string { return softwares.Names() }
 
-// WithSoftware describes the machine running a published program.
+// WithSoftware returns the machine with a published program's software.
 func (s Spec) WithSoftware(name string) (Spec, error) {
 	w, err := softwares.Find(name)
 	if err != nil {

@@ -22,14 +22,14 @@ type Spec struct {
 	L3Bytes     int // cache that core groups share on a native machine; 0: none
 	MemoryBytes int // main memory of one core group; 0: not stated
 
-	Memory MemorySpec // that core groups share
+	Memory MemorySpec // memory that core groups share
 
 	DMA  DMASpec
 	Bus  BusSpec
 	Pipe PipeSpec
 	MPE  MPESpec
 
-	Software Software // whose kernels are modelled
+	Software Software // the program whose kernels are modelled
 
 	native bool
 	onMPE  bool
@@ -38,7 +38,7 @@ type Spec struct {
 // MemorySpec describes main memory that core groups share. The zero value says that each has its own.
 type MemorySpec struct {
 	Shared bool
-	GBps   float64 // of all core groups together
+	GBps   float64 // bandwidth of all core groups together
 	Bytes  int     // 0: not stated
 }
 
@@ -49,10 +49,10 @@ type BusSpec struct {
 	LatencyCycles float64
 	P2PGBps       float64 // of a whole core group
 	BroadcastGBps float64 // of a whole core group, as received
-	ValueBytes    int     // a float32 takes on the buses; 0: 4
+	ValueBytes    int     // bytes of a float32 on the buses; 0: 4
 }
 
-// valueBytes is what one value takes on the buses.
+// valueBytes returns the number of bytes of a value on the buses.
 func (b *BusSpec) valueBytes() int {
 	if b.ValueBytes == 0 {
 		return 4
@@ -84,7 +84,7 @@ func (s Spec) TotalMemoryBytes() int {
 	return s.MemoryBytes * s.CoreGroups
 }
 
-// BandwidthGBps returns the best bandwidth at which all core groups together read main memory, in GB/s; 0: not stated.
+// BandwidthGBps returns the highest bandwidth at which all core groups together read main memory, in GB/s; 0: not stated.
 func (s Spec) BandwidthGBps() float64 {
 	all := s.DMA.Peak() * float64(s.CoreGroups)
 	if s.Memory.Shared {
@@ -93,7 +93,7 @@ func (s Spec) BandwidthGBps() float64 {
 	return all
 }
 
-// Groups is a number of core groups in words: "one core group", "2 core groups".
+// Groups returns a number of core groups in words: "one core group", "2 core groups".
 func Groups(n int) string {
 	if n == 1 {
 		return "one core group"
@@ -101,7 +101,7 @@ func Groups(n int) string {
 	return fmt.Sprintf("%d core groups", n)
 }
 
-// String is the machine's name and outline.
+// String returns the machine's name and main figures.
 func (s Spec) String() string {
 	if s.CPEs() == 1 && !s.native {
 		return fmt.Sprintf("%s: %s of one core, %d KB of cache each", s.Name, Groups(s.CoreGroups), s.LDMBytes>>10)
@@ -109,7 +109,7 @@ func (s Spec) String() string {
 	return fmt.Sprintf("%s: %s of %dx%d CPEs, %d KB LDM", s.Name, Groups(s.CoreGroups), s.Rows, s.Cols, s.LDMBytes>>10)
 }
 
-// Describe lists the figures, a line each.
+// Describe lists the figures, one per line.
 func (s Spec) Describe() string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
@@ -145,5 +145,5 @@ func (s Spec) Describe() string {
 	return b.String()
 }
 
-// Native reports whether the machine is the computer that this program runs on. Only plans ask.
+// Native reports whether the machine is the computer that this program runs on. Only planning needs it.
 func (s Spec) Native() bool { return s.native }

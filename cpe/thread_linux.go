@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// thread is the operating system's thread of a worker.
+// thread is a worker's operating-system thread.
 type thread struct {
-	id      atomic.Int32 // 0: it runs where it is put
+	id      atomic.Int32 // thread id; 0: the thread may run on any processor
 	allowed unix.CPUSet
-	avoided int // the processor it is kept from, plus one
+	avoided int // the processor that the thread avoids, plus one
 }
 
-// claim makes the thread of the calling goroutine its own. It can be kept from processors if there is one for each of groups.
+// claim locks the calling goroutine to its thread. The thread can avoid processors only if there is one for each of groups.
 func (t *thread) claim(groups int) {
 	runtime.LockOSThread()
 	if unix.SchedGetaffinity(0, &t.allowed) == nil && t.allowed.Count() >= groups {
@@ -23,7 +23,7 @@ func (t *thread) claim(groups int) {
 	}
 }
 
-// avoid keeps the thread from a processor, and from none else.
+// avoid keeps the thread off one processor, and allows all others.
 func (t *thread) avoid(processor int) {
 	id := int(t.id.Load())
 	if id == 0 || t.avoided == processor+1 {
@@ -36,14 +36,14 @@ func (t *thread) avoid(processor int) {
 	}
 }
 
-// processor is the number of the one that the caller runs on.
+// processor returns the number of the caller's processor.
 func processor() int {
 	var n uint32
 	unix.RawSyscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&n)), 0, 0)
 	return int(n)
 }
 
-// yield lets a thread run that waits for the caller's processor.
+// yield lets other threads run on the caller's processor.
 func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
 // sleeper puts a goroutine to sleep together with its thread, so that waking it takes one step, not two.
@@ -57,7 +57,7 @@ const (
 
 func (sleeper) init() {}
 
-// sleep returns when it is woken, or if the word is not what it was.
+// sleep returns when it is woken, or at once if the word is not was.
 func (sleeper) sleep(word *atomic.Uint32, was uint32) {
 	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(was), 0, 0, 0)
 }

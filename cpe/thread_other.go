@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// thread leaves it to the operating system where a worker runs.
+// thread leaves the choice of processors to the operating system.
 type thread struct{}
 
 func (*thread) claim(int) {}
@@ -28,7 +28,7 @@ type sleeper struct {
 
 func (s *sleeper) init() { s.woken.L = &s.mutex }
 
-// sleep returns when it is woken, or if the word is not what it was.
+// sleep returns when it is woken, or at once if the word is not was.
 func (s *sleeper) sleep(word *atomic.Uint32, was uint32) {
 	s.mutex.Lock()
 	if word.Load() == was {

@@ -1,35 +1,34 @@
 package cpe
 
-// Tile is a block of a matrix spread over the LDMs of a core group: its rows are cut into as many parts as RowParts
-// says and its columns into ColParts, and part (p, q) belongs to CPE (p mod Rows, q mod Cols) of the mesh. Parts are of
-// one size, ceil(extent/parts), but for the last ones.
+// Tile is a block of a matrix spread over the LDMs of a core group. Its rows are cut into RowParts parts and its columns into ColParts; part
+// (p, q) belongs to CPE (p mod Rows, q mod Cols) of the mesh. All parts have the size ceil(extent/parts), except the last ones.
 //
-// The simulating computer keeps the values of all parts in one array, in the order in which its micro-kernel reads the whole block.
-// Whose they are, who sends them and who receives them is followed part by part.
+// This computer stores the values of all parts in one array, in the order in which its micro-kernel reads the whole block. Only the parts'
+// owners, senders and receivers are tracked part by part.
 type Tile struct {
 	RowParts, ColParts int
 	Layout             Layout
-	// Double says that there are two buffers, so that the next block comes while this one is worked on.
+	// Double says that there are two buffers, so that the next block is transferred while this one is computed.
 	Double bool
-	// PadRows and PadCols, if not 0, are what the simulating computer pads a placed block's rows and columns to multiples of, so
-	// that it can work on whole micro-tiles. They are no values of the machine.
+	// PadRows and PadCols, if not 0, round up the rows and columns of a placed block in this computer's storage, so that it can compute whole
+	// micro-tiles. The modelled machine has no such padding.
 	PadRows, PadCols int
-	// Single says that values stay in single precision where the machine otherwise converts them.
+	// Single says that values stay in single precision even if the machine otherwise converts them.
 	Single bool
 
-	rows, cols         int // of the block that is held
+	rows, cols         int // extents of the current block
 	partRows, partCols int
 	parts              []Part // part (p, q) at p*ColParts + q
 	values             []float32
-	ld                 int    // from row to row of a placed block's values
-	home               Matrix // where a placed tile goes
+	ld                 int    // distance of rows of a placed block
+	home               Matrix // the matrix that a placed tile belongs to
 	row, col           int
 }
 
 // Part is one CPE's part of a tile: Rows x Cols values of the block from (Row, Col) on.
 type Part struct{ Row, Col, Rows, Cols int }
 
-// cut cuts the tile for a block.
+// cut cuts the tile into parts for a block.
 func (t *Tile) cut(rows, cols int) {
 	t.rows, t.cols = rows, cols
 	t.partRows = (rows + t.RowParts - 1) / t.RowParts
@@ -42,7 +41,7 @@ func (t *Tile) cut(rows, cols int) {
 	}
 }
 
-// padded is n as a multiple of to, or itself.
+// padded rounds n up to a multiple of to; if to is 0 it returns n.
 func padded(n, to int) int {
 	if to == 0 {
 		return n
@@ -50,7 +49,7 @@ func padded(n, to int) int {
 	return (n + to - 1) / to * to
 }
 
-// piece is the place and length of piece i of an extent that is cut into pieces of a size.
+// piece returns the start and length of piece i of an extent that is cut into pieces of equal size.
 func piece(i, size, extent int) (at, length int) {
 	at = min(i*size, extent)
 	return at, min(size, extent-at)
@@ -62,29 +61,29 @@ func (t *Tile) Part(p, q int) *Part { return &t.parts[p*t.ColParts+q] }
 // Extent returns the extents of the largest part.
 func (t *Tile) Extent() (rows, cols int) { return t.partRows, t.partCols }
 
-// partValues returns the values of LDM that one CPE of a mesh needs for a tile that holds blocks of up to rows x cols.
+// partValues returns the number of values of LDM that one CPE of a mesh needs for blocks of up to rows x cols.
 func (t *Tile) partValues(s *Spec, rows, cols int) int {
 	n := t.perCPE(s) * ((rows + t.RowParts - 1) / t.RowParts) * ((cols + t.ColParts - 1) / t.ColParts)
 	switch {
 	case s.doubles() && !t.Single && t.Double:
-		n *= 3 // double precision, and the next block as it arrives
+		n *= 3 // double precision, plus the next block in single precision
 	case s.doubles() && !t.Single || t.Double:
 		n *= 2
 	}
 	return n
 }
 
-// stored is the number of values that the simulating computer needs for all parts: with its panels' padding, once.
+// stored is the number of values of this computer's storage for all parts, including the panels' padding.
 func (t *Tile) stored(rows, cols int) int {
 	return t.Layout.Size(padded(rows, t.PadRows), padded(cols, t.PadCols))
 }
 
-// perCPE is the number of parts that one CPE owns at most.
+// perCPE is the largest number of parts that one CPE owns.
 func (t *Tile) perCPE(s *Spec) int {
 	return ((t.RowParts + s.Rows - 1) / s.Rows) * ((t.ColParts + s.Cols - 1) / s.Cols)
 }
 
-// Need adds up what tiles take: values of a CPE's LDM, and values of storage with padding, for Reserve.
+// Need sums the needs of tiles: values of a CPE's LDM, and values of storage for Reserve.
 func Need(s *Spec, tiles ...TileExtent) (ldm, stored int) {
 	for _, t := range tiles {
 		ldm += t.Tile.partValues(s, t.Rows, t.Cols)
@@ -99,15 +98,14 @@ type TileExtent struct {
 	Rows, Cols int
 }
 
-// Divide makes the tile's parts, once. Taking the tile does it too, but a core group may first do that when nothing should be allocated.
+// Divide allocates the tile's parts, once. Take does so too, but a core group may first call Take when nothing should be allocated.
 func (t *Tile) Divide() {
 	if len(t.parts) != t.RowParts*t.ColParts {
 		t.parts = make([]Part, t.RowParts*t.ColParts)
 	}
 }
 
-// Take gives a tile its LDM on all CPEs, until Free, for blocks of up to rows x cols. A tile that is only placed
-// natively needs none.
+// Take allocates LDM for a tile on all CPEs until Free, for blocks of up to rows x cols.
 func (g *CoreGroup) Take(kernel string, t *Tile, rows, cols int) error {
 	s := g.Spec()
 	t.Divide()
@@ -121,7 +119,7 @@ func (g *CoreGroup) Take(kernel string, t *Tile, rows, cols int) error {
 	return nil
 }
 
-// carve returns the next n values of the storage of tiles, nil if there are no values.
+// carve returns the next n values of the storage of tiles, nil if no values are kept.
 func (g *CoreGroup) carve(n int) []float32 {
 	if !g.Values() {
 		return nil
@@ -133,7 +131,7 @@ func (g *CoreGroup) carve(n int) []float32 {
 	return g.tiles[g.taken-n : g.taken : g.taken]
 }
 
-// Free gives back the LDM of all CPEs.
+// Free releases the LDM of all CPEs.
 func (g *CoreGroup) Free() {
 	g.taken = 0
 	for _, c := range g.cpes {
@@ -141,7 +139,7 @@ func (g *CoreGroup) Free() {
 	}
 }
 
-// Get brings the block of rows x cols from (row, col) on of a view to a tile: each CPE its parts.
+// Get transfers the block of rows x cols from (row, col) on of a view to a tile: each CPE its parts.
 func (g *CoreGroup) Get(t *Tile, v View, row, col, rows, cols int) {
 	t.cut(rows, cols)
 	if !g.Native() {
@@ -152,8 +150,8 @@ func (g *CoreGroup) Get(t *Tile, v View, row, col, rows, cols int) {
 	}
 }
 
-// Place makes a tile the place to work out a block of a matrix. Natively this is the matrix itself; otherwise the parts
-// are in LDM, and hold the block's values only if load is set.
+// Place makes a tile the destination of a block of a matrix. On a native machine it is the matrix itself. Otherwise the parts are in LDM, and
+// hold the block's values only if load is set.
 func (g *CoreGroup) Place(t *Tile, m Matrix, row, col, rows, cols int, load bool) {
 	t.home, t.row, t.col = m, row, col
 	t.cut(rows, cols)
@@ -166,7 +164,7 @@ func (g *CoreGroup) Place(t *Tile, m Matrix, row, col, rows, cols int, load bool
 	}
 }
 
-// Target returns the matrix that holds a placed block, and where in it the block starts.
+// Target returns the matrix that holds a placed block, and where the block starts in it.
 func (g *CoreGroup) Target(t *Tile) (m Matrix, row, col int) {
 	if g.Native() {
 		return t.home, t.row, t.col
@@ -174,10 +172,10 @@ func (g *CoreGroup) Target(t *Tile) (m Matrix, row, col int) {
 	return Plain(t.values, t.ld), 0, 0
 }
 
-// Values returns the values of a block that was got, in the order of the tile's layout.
+// Values returns the values of a block that Get transferred, in the order of the tile's layout.
 func (t *Tile) Values() []float32 { return t.values }
 
-// Put writes a placed tile to its matrix.
+// Put writes a placed tile back to its matrix.
 func (g *CoreGroup) Put(t *Tile) {
 	if g.Native() {
 		return
@@ -188,8 +186,7 @@ func (g *CoreGroup) Put(t *Tile) {
 	}
 }
 
-// chargeTile charges the transfer of a tile: all CPEs that own a part work at once, and the time is that of the owner of the
-// largest.
+// chargeTile charges the transfer of a tile. All owners of parts transfer at once; the time is that of the largest part.
 func (g *CoreGroup) chargeTile(t *Tile, run int, put bool) {
 	values := t.partRows * t.partCols
 	if values == 0 {
@@ -213,10 +210,10 @@ func (g *CoreGroup) chargeTile(t *Tile, run int, put bool) {
 	}
 }
 
-// Whole returns the extents of the block that the tile holds.
+// Whole returns the extents of the tile's current block.
 func (t *Tile) Whole() (rows, cols int) { return t.rows, t.cols }
 
-// TakePlaced is Take for a tile that is placed, not got: natively it needs no LDM.
+// TakePlaced is Take for a tile that is only placed, which needs no LDM on a native machine.
 func (g *CoreGroup) TakePlaced(kernel string, t *Tile, rows, cols int) error {
 	if !g.Native() {
 		return g.Take(kernel, t, rows, cols)

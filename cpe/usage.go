@@ -1,6 +1,6 @@
 package cpe
 
-// Usage is what one CPE has used while its machine was traced.
+// Usage is what one CPE used while its machine was traced.
 type Usage struct {
 	CoreGroup int   `json:"core_group"`
 	Row       int   `json:"row"`
@@ -10,8 +10,8 @@ type Usage struct {
 	PutBytes  int64 `json:"put_bytes"` // from LDM to memory
 }
 
-// StartTrace notes from now on what every CPE uses. Works that cost the same are then done one by one, so that modelling takes
-// longer; what is charged stays the same.
+// StartTrace starts recording what every CPE uses. Work of equal cost is then run piece by piece, so that modelling takes longer; the charges
+// stay the same.
 func (m *Machine) StartTrace() {
 	m.tracing = true
 	for _, g := range m.groups {
@@ -33,10 +33,10 @@ func (m *Machine) StopTrace() []Usage {
 	return all
 }
 
-// everyWork reports whether works that cost the same are all done, because values or each CPE's usage count.
+// everyWork reports whether work of equal cost must be run every time, because values or each CPE's use count.
 func (g *CoreGroup) everyWork() bool { return g.Values() || g.machine.tracing }
 
-// moved notes a transfer of a CPE.
+// moved records a transfer of a CPE.
 func (u *Usage) moved(bytes int, put bool) {
 	if put {
 		u.PutBytes += int64(bytes)
@@ -45,7 +45,7 @@ func (u *Usage) moved(bytes int, put bool) {
 	}
 }
 
-// movedTile notes the transfer of a tile with the owners of its parts.
+// movedTile records the transfer of a tile for the owners of its parts.
 func (g *CoreGroup) movedTile(t *Tile, put bool) {
 	s := g.Spec()
 	for i := range t.parts {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// FigureError says which figure of a machine's description cannot be.
+// FigureError reports an invalid figure of a machine's description.
 type FigureError struct {
 	Field string // as in the file: "ldm_bytes", "dma.point[3]"
 	What  string
@@ -14,11 +14,11 @@ type FigureError struct {
 
 func (e *FigureError) Error() string { return e.Field + " " + e.What }
 
-// maxCPEs is how many cores a machine may have: more would only be a slip of the pen.
+// maxCPEs is the largest number of cores of a machine; more is taken for a typing error.
 const maxCPEs = 1 << 16
 
-// Limits that keep modelled times within VTime's 106 days: the least of a rate, in the file's billions a second, and the most cycles or
-// nanoseconds that one thing takes.
+// These limits keep modelled times within VTime's 106 days: the smallest rate, in billions a second, and the largest time of one event, in
+// cycles or nanoseconds.
 const (
 	leastRate  = 1e-6
 	mostCycles = 1e6
@@ -35,7 +35,7 @@ func positive(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
 
 func usable(rate float64) bool { return rate >= leastRate && !math.IsInf(rate, 0) }
 
-// Validate names the figure that cannot be.
+// Validate returns an error that names the first invalid figure, or nil.
 func (s Spec) Validate() error {
 	if err := s.wrong(); err != nil {
 		return fmt.Errorf("machine %q: %w", s.Name, err)
@@ -43,7 +43,7 @@ func (s Spec) Validate() error {
 	return nil
 }
 
-// wrong returns the first figure that cannot be, nil if there is none.
+// wrong returns the first invalid figure, or nil.
 func (s Spec) wrong() *FigureError {
 	for _, f := range slices.Concat(s.positives(), s.notNegatives(), s.rates()) {
 		if math.IsNaN(f.value) || math.IsInf(f.value, 0) {
@@ -88,7 +88,7 @@ func (s Spec) wrong() *FigureError {
 	return s.DMA.single.validate("dma.request_point")
 }
 
-// positives are the figures that every machine of this kind has.
+// positives lists the figures that every machine of this kind must have.
 func (s Spec) positives() []figure {
 	list := []figure{
 		{"core_groups", float64(s.CoreGroups)}, {"mesh_rows", float64(s.Rows)}, {"mesh_cols", float64(s.Cols)},
@@ -109,7 +109,7 @@ func (s Spec) positives() []figure {
 	return list
 }
 
-// notNegatives are the figures that a machine may leave out.
+// notNegatives lists the figures that a machine may leave out.
 func (s Spec) notNegatives() []figure {
 	return []figure{
 		{"special_cycles", s.SpecialCycles}, {"memory_bytes", float64(s.MemoryBytes)}, {"memory.bytes", float64(s.Memory.Bytes)},
@@ -120,7 +120,7 @@ func (s Spec) notNegatives() []figure {
 	}
 }
 
-// rates are the figures that times are divided by; 0 is one that the machine leaves out.
+// rates lists the figures by which times are divided; 0 means that the machine leaves one out.
 func (s Spec) rates() []figure {
 	return []figure{
 		{"clock_ghz", s.ClockGHz}, {"flops_per_cycle", s.FlopsPerCycle}, {"memory.gbytes_per_s", s.Memory.GBps},
@@ -129,7 +129,7 @@ func (s Spec) rates() []figure {
 	}
 }
 
-// duration is a figure that is a time, and the most that it may be.
+// duration is a figure that is a time, and its upper limit.
 type duration struct {
 	figure
 	most float64

@@ -1,17 +1,17 @@
 package cpe
 
-// View is a matrix in main memory that Get can bring to a tile: stored as it is or transposed, or one that exists only
-// as a rule, such as the columns of a convolution.
+// View is a matrix that Get can transfer to a tile. It is stored, as it is or transposed, or computed on the fly, such as the column matrix
+// of a convolution.
 type View interface {
-	// Run describes how a block of rows x cols lies in memory: contiguous runs of length values.
+	// Run returns the length of the contiguous runs of memory in a block of rows x cols.
 	Run(rows, cols int) (length int)
-	// Gather copies the block whose first element is (row, col) to dst in the order that the layout says.
+	// Gather copies the block whose first element is (row, col) to dst, in the order of layout.
 	Gather(dst []float32, layout Layout, row, col, rows, cols int)
 }
 
-// Layout is the order of a block's values in a tile. Panel 0 is row after row. Otherwise the block is cut into panels as
-// a micro-kernel reads them: with ByRows, panels of Panel rows, each column after column (the left operand of a
-// product); else panels of Panel columns, each row after row (the right one). The last panel is filled up with zeros.
+// Layout is the order of a block's values in a tile. Panel 0 is row-major. Otherwise the block is cut into panels as a micro-kernel reads
+// them. With ByRows a panel has Panel rows and is stored column by column (the left operand of a product). Otherwise it has Panel columns and
+// is stored row by row (the right operand). The last panel is padded with zeros.
 type Layout struct {
 	Panel  int
 	ByRows bool
@@ -28,9 +28,8 @@ func (l Layout) Size(rows, cols int) int {
 	return (cols + l.Panel - 1) / l.Panel * l.Panel * rows
 }
 
-// Matrix is a matrix that is written, in main memory or in LDM. Element (r, c) stands at r*Ld + c/Run*Jump + c%Run: its
-// columns come in runs, so that the results of a batch of images, Jump values apart, are one matrix of channels x
-// (images x positions). A plain matrix is one run.
+// Matrix is a matrix in main memory or in LDM that can be written. Element (r, c) is at r*Ld + c/Run*Jump + c%Run. Columns come in runs, so
+// that the results of a batch of images, Jump values apart, form one matrix of channels x (images x positions). A plain matrix is one run.
 type Matrix struct {
 	Data          []float32
 	Ld, Run, Jump int
@@ -39,7 +38,7 @@ type Matrix struct {
 // Plain is a row-major matrix whose rows start ld values apart.
 func Plain(data []float32, ld int) Matrix { return Matrix{Data: data, Ld: ld, Run: max(1, ld)} }
 
-// Place returns where element (r, c) stands and how many elements of its row follow each other from there.
+// Place returns the index of element (r, c) and the number of contiguous elements of its row from there on.
 func (m *Matrix) Place(r, c int) (at, run int) {
 	if c < m.Run {
 		return r*m.Ld + c, m.Run - c
@@ -47,7 +46,7 @@ func (m *Matrix) Place(r, c int) (at, run int) {
 	return r*m.Ld + c/m.Run*m.Jump + c%m.Run, m.Run - c%m.Run
 }
 
-// runs is the length of contiguous runs of a block of rows x cols, in values.
+// runs returns the length of contiguous runs of a block of rows x cols, in values.
 func (m *Matrix) runs(rows, cols int) int {
 	if cols == m.Run && m.Ld == m.Run {
 		return rows * cols

@@ -2,28 +2,28 @@ package cpe
 
 import "sync/atomic"
 
-// workers are the threads of a native machine's core groups but the first, which the caller of Run works for itself.
+// workers are the threads of a native machine's core groups except the first, whose work the caller of Run does.
 //
-// Kernels of a small net follow each other within microseconds, while waking a thread takes tens of them. So a worker that has
-// finished looks for its next program for a while before it sleeps, and Run looks for the workers' end. An operating system may also
-// start a thread that it wakes on the processor that the waking one goes on using, and leave it there for milliseconds while another
-// processor is idle: so a worker is kept from the processor of the one who needs it. Results do not depend on any of this:
-// groups write to disjoint places, and the bells order all their writes before Run returns.
+// Kernels of a small net follow each other within microseconds, but waking a thread takes tens of them. A worker that has finished therefore
+// polls for its next program for a while before it sleeps, and Run polls for the workers' end. An operating system may also start a woken
+// thread on the processor that its waker goes on using, and leave it there for milliseconds while another processor is idle. A worker is
+// therefore kept off its waker's processor. Results do not depend on any of this: groups write to disjoint places, and the bells order all
+// their writes before Run returns.
 type workers struct {
 	all     []*worker
-	running atomic.Int32 // groups that have not finished the running program
-	done    bell         // rung by the last of them
+	running atomic.Int32 // groups that have not finished the current program
+	done    bell         // rung by the last group to finish
 }
 
-// worker is one of them.
+// worker is the thread of one core group.
 type worker struct {
 	group   *CoreGroup
-	program Program // nil: no more
+	program Program // the next program; nil: stop
 	start   bell
 	thread  thread
 }
 
-// start makes a worker a core group; the caller's group is one more.
+// start starts a worker for each core group except the caller's.
 func (w *workers) start(groups []*CoreGroup, errs []error) {
 	w.done.init()
 	for _, g := range groups {
@@ -34,7 +34,7 @@ func (w *workers) start(groups []*CoreGroup, errs []error) {
 	}
 }
 
-// work does programs until there are no more. The thread ends with it.
+// work runs programs until there are no more, and then ends its thread.
 func (w *workers) work(one *worker, groups int, errs []error) {
 	one.thread.claim(groups)
 	for {
@@ -49,7 +49,7 @@ func (w *workers) work(one *worker, groups int, errs []error) {
 	}
 }
 
-// begin hands a program to the first n workers.
+// begin gives a program to the first n workers.
 func (w *workers) begin(p Program, n int) {
 	w.running.Store(int32(n))
 	for _, one := range w.all[:n] {
@@ -61,14 +61,14 @@ func (w *workers) begin(p Program, n int) {
 	}
 }
 
-// end waits for the workers that begin gave a program.
+// end waits for the first n workers to finish.
 func (w *workers) end(n int) {
 	if n > 0 {
 		w.done.await(w.apart)
 	}
 }
 
-// apart keeps all workers from the caller's processor.
+// apart keeps all workers off the caller's processor.
 func (w *workers) apart() {
 	here := processor()
 	for _, one := range w.all {

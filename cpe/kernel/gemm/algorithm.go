@@ -7,45 +7,45 @@ import (
 
 // The names of the algorithms.
 const (
-	// Mesh multiplies blocks on the CPE mesh of a modelled machine.
+	// Mesh multiplies blocks on the CPE mesh of a modelled machine; core groups share C.
 	Mesh shape.Algorithm = "gemm-mesh"
-	// MeshSums is Mesh where core groups share the sums.
+	// MeshSums is Mesh with the sum over K shared among core groups.
 	MeshSums shape.Algorithm = "gemm-mesh-sums"
-	// Packed packs blocks of both operands; core groups have equal parts of the result.
+	// Packed packs blocks of both operands; each core group computes a fixed part of C.
 	Packed shape.Algorithm = "gemm-packed"
-	// Pieces is Packed, or PackedRight, where cores take pieces of the result as they get ready.
+	// Pieces is Packed or PackedRight with dynamic scheduling: cores claim pieces of C one after the other.
 	Pieces shape.Algorithm = "gemm-pieces"
-	// PackedRight packs the right operand alone.
+	// PackedRight packs only the right operand.
 	PackedRight shape.Algorithm = "gemm-packed-right"
-	// Streamed packs long blocks of a right operand that passes from memory once.
+	// Streamed packs long blocks of a large right operand, which is read from memory once.
 	Streamed shape.Algorithm = "gemm-streamed"
-	// Unpacked reads both operands where they lie: they are small.
+	// Unpacked reads both operands in place, for small operands.
 	Unpacked shape.Algorithm = "gemm-unpacked"
-	// Skinny goes through the one large matrix once: another has one or two rows.
+	// Skinny reads one large matrix once, in place; the other operand has one or two rows.
 	Skinny shape.Algorithm = "gemm-skinny"
-	// RowSums is a skinny product whose large matrix is cut into parts of rows, summed apart.
+	// RowSums is a skinny product that sums fixed parts of the large matrix's rows separately.
 	RowSums shape.Algorithm = "gemm-row-sums"
-	// Turned computes the transpose: the left operand has few rows, and the right one, transposed, is large.
+	// Turned computes C' = B*A': A has few rows, and the large right operand, which is transposed, is read in place.
 	Turned shape.Algorithm = "gemm-turned"
-	// Narrow computes the transpose panel by panel: the result has few columns.
+	// Narrow computes C' one panel at a time, for a C of few columns.
 	Narrow shape.Algorithm = "gemm-narrow"
 )
 
-// algorithm is one way to multiply.
+// algorithm is one way to compute a product.
 type algorithm struct {
 	name     shape.Algorithm
 	supports func(*Shape, *cpe.Spec) bool
 	plan     func(*cpe.Machine, Shape) (Kernel, error)
 }
 
-// algorithms in the order in which New asks them: those that read a large operand once, then those of Blocked.
+// algorithms lists New's algorithms in order: first those that read a large operand once, then those of Blocked.
 var algorithms = append([]algorithm{
 	{RowSums, (*Shape).sumsRows, newRowSums},
 	{Turned, (*Shape).turns, newTurned},
 	{Narrow, (*Shape).narrows, newNarrow},
 }, blockedAlgorithms...)
 
-// blockedAlgorithms in the order in which NewBlocked asks them. The last supports every product.
+// blockedAlgorithms lists NewBlocked's algorithms in order. The last one supports every product.
 var blockedAlgorithms = []algorithm{
 	blocked(MeshSums, (*Shape).sharesSums),
 	blocked(Mesh, (*Shape).onMesh),
@@ -57,7 +57,7 @@ var blockedAlgorithms = []algorithm{
 	blocked(Packed, (*Shape).any),
 }
 
-// blocked is an algorithm of Blocked.
+// blocked returns an algorithm that is a form of Blocked.
 func blocked(name shape.Algorithm, supports func(*Shape, *cpe.Spec) bool) algorithm {
 	return algorithm{name, supports, func(m *cpe.Machine, s Shape) (Kernel, error) { return planBlocked(m, s, name) }}
 }
@@ -72,7 +72,7 @@ func choose(list []algorithm, s *Shape, spec *cpe.Spec) *algorithm {
 	panic("gemm: no algorithm for " + s.String())
 }
 
-// onMesh reports whether a modelled machine multiplies.
+// onMesh reports whether the product runs on a modelled machine.
 func (s *Shape) onMesh(spec *cpe.Spec) bool { return !spec.Native() }
 
 // any supports every product.

@@ -8,20 +8,20 @@ import (
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
-// Blocked multiplies matrices of one shape on all core groups.
+// Blocked multiplies matrices of one shape in blocks, on all core groups.
 type Blocked struct {
 	shape         Shape
 	machine       *cpe.Machine
 	algorithm     shape.Algorithm
 	split         Split
-	workers       []gemmWorker     // a core group each
-	partials      *stream.Partials // of MeshSums
-	pieces        *pieces          // of Pieces
-	a, b, bias, c []float32        // of a run
-	overwrite     bool             // what the shape would add to; see Sum
+	workers       []gemmWorker     // one for each core group
+	partials      *stream.Partials // partial sums of MeshSums, else nil
+	pieces        *pieces          // the pieces of Pieces, else nil
+	a, b, bias, c []float32        // operands of the current run
+	overwrite     bool             // overwrite C although the shape accumulates; see Sum
 }
 
-// gemmWorker is what a core group needs to itself.
+// gemmWorker is the state of one core group.
 type gemmWorker struct {
 	product *Nest
 	job     Job
@@ -29,9 +29,9 @@ type gemmWorker struct {
 	own     ownPanels
 }
 
-// NewBlocked plans a product by the first algorithm that is a form of Blocked. Core groups share the rows or the columns of C, so that every
-// element of C is summed by one core group in the order of K; only where each has its own images (Software.DataParallel) do they share the
-// sums of weights' gradients.
+// NewBlocked plans a product with the first suitable algorithm among the forms of Blocked. Core groups share the rows or the columns of C, so
+// that one core group sums each element of C in the order of K. There is one exception: if each core group trains on images of its own
+// (Software.DataParallel), they share the sums of weight gradients.
 func NewBlocked(m *cpe.Machine, s Shape) (*Blocked, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func NewBlocked(m *cpe.Machine, s Shape) (*Blocked, error) {
 	return planBlocked(m, s, choose(blockedAlgorithms, &s, &spec).name)
 }
 
-// planBlocked plans a product by an algorithm that supports it.
+// planBlocked plans a product with a given algorithm.
 func planBlocked(m *cpe.Machine, s Shape, name shape.Algorithm) (*Blocked, error) {
 	spec, share := m.Spec(), s
 	switch {
@@ -70,7 +70,7 @@ func planBlocked(m *cpe.Machine, s Shape, name shape.Algorithm) (*Blocked, error
 	return g, nil
 }
 
-// newBlocked gives every core group its nest, and room for what it packs besides.
+// newBlocked gives every core group its nest and its buffers for packing.
 func newBlocked(m *cpe.Machine, s Shape, name shape.Algorithm, nests []*Nest) *Blocked {
 	spec := m.Spec()
 	g := &Blocked{shape: s, machine: m, algorithm: name, workers: make([]gemmWorker, spec.CoreGroups)}
@@ -87,13 +87,13 @@ func newBlocked(m *cpe.Machine, s Shape, name shape.Algorithm, nests []*Nest) *B
 	return g
 }
 
-// sharesSums reports whether core groups share the sums of a product: each of a modelled machine has its own images, and the product adds up
-// the gradient of weights.
+// sharesSums reports whether core groups share the sum over K: on a modelled machine whose core groups have images of their own, for weight
+// gradients.
 func (s *Shape) sharesSums(spec *cpe.Spec) bool {
 	return spec.Software.DataParallel && s.TransA && s.Accumulate && s.K > 0
 }
 
-// shareSums prepares a product whose K the core groups share: each sums up a part, and then the parts are added.
+// shareSums prepares a product whose K the core groups share: each sums a part, and the parts are then added.
 func (g *Blocked) shareSums() (err error) {
 	g.split = Split{byDepth: true, unit: 1, Groups: min(g.machine.Spec().CoreGroups, g.shape.K)}
 	g.partials, err = stream.NewPartials(g.machine, g.split.Groups, g.shape.M*g.shape.N)
@@ -103,13 +103,13 @@ func (g *Blocked) shareSums() (err error) {
 // Name returns "gemm" and the shape.
 func (g *Blocked) Name() string { return g.workers[0].product.name }
 
-// Algorithm returns how the product is computed.
+// Algorithm names the algorithm of the product.
 func (g *Blocked) Algorithm() shape.Algorithm { return g.algorithm }
 
 // Plan returns the blocking.
 func (g *Blocked) Plan() Plan { return g.workers[0].product.Plan }
 
-// Run multiplies. bias, if not nil, has N values that are added to every row of C; it excludes Accumulate.
+// Run computes C = op(A)*op(B). bias, if not nil, has N values that are added to every row of C; it excludes Accumulate.
 func (g *Blocked) Run(a, b, bias, c []float32) error {
 	g.a, g.b, g.bias, g.c = a, b, bias, c
 	if g.pieces != nil {
@@ -121,11 +121,11 @@ func (g *Blocked) Run(a, b, bias, c []float32) error {
 	return g.partials.AddTo(c)
 }
 
-// Scratch is 0: what a Blocked works in is its core groups' own.
+// Scratch is 0: all buffers belong to the core groups.
 func (g *Blocked) Scratch() int { return 0 }
 
-// Sum adds a product to the sum in C, for a shape that accumulates, or, unless add, begins one: then C may hold anything. The host
-// overwrites it. A modelled machine's program clears it and adds, so that both take what adding takes.
+// Sum is Run for a shape with Accumulate. With add it adds the product to C; without, it overwrites C, whose contents may be undefined. On a
+// modelled machine the latter clears C and then adds, so that both cost the same.
 func (g *Blocked) Sum(a, b, c []float32, add bool) error {
 	g.overwrite = !add && g.machine.Native()
 	if !add && !g.overwrite && g.machine.Values() {
@@ -136,7 +136,7 @@ func (g *Blocked) Sum(a, b, c []float32, add bool) error {
 	return err
 }
 
-// adds reports whether the product is added to what C holds.
+// adds reports whether the product is added to C.
 func (g *Blocked) adds() bool { return g.shape.Accumulate && !g.overwrite && g.bias == nil }
 
 // RunGroup computes a core group's rows or columns of C.
@@ -161,7 +161,7 @@ func (g *Blocked) RunGroup(cg *cpe.CoreGroup) error {
 	return nil
 }
 
-// worker returns a core group's worker, whose job is the whole product.
+// worker returns a core group's worker; its job is the whole product.
 func (g *Blocked) worker(cg *cpe.CoreGroup) *gemmWorker {
 	s, w := &g.shape, &g.workers[cg.Index()]
 	w.a.Set(stored(g.a, s.M, s.K, s.TransA), s.TransA)
@@ -173,7 +173,7 @@ func (g *Blocked) worker(cg *cpe.CoreGroup) *gemmWorker {
 	return w
 }
 
-// stored is an operand of rows x cols as it lies in memory.
+// stored returns an operand of rows x cols as a matrix in its storage order.
 func stored(data []float32, rows, cols int, trans bool) cpe.Matrix {
 	if trans {
 		return cpe.Plain(data, rows)
@@ -181,22 +181,22 @@ func stored(data []float32, rows, cols int, trans bool) cpe.Matrix {
 	return cpe.Plain(data, cols)
 }
 
-// Split says how core groups share a product: by rows or by columns of C, in whole panels, or the sums.
+// Split says how core groups share a product: rows or columns of C in whole panels, or the sum over K.
 type Split struct {
 	byRows, byDepth bool
 	unit            int
 	Groups          int // 0: all
 }
 
-// smallGemm is the number of flops below which giving another native core a part costs more than it saves.
+// smallGemm is the number of flops below which sharing a product with another core costs more than it saves.
 const smallGemm = 1 << 19
 
-// packingFlops is what the host pays for a value that is packed, in flops of the micro-kernel.
+// packingFlops is the cost of packing one value on the host, in flops of the micro-kernel.
 const packingFlops = 32
 
-// NewSplit shares rows or columns, whichever leaves the busiest core group less to do: panels to multiply and to pack. Where core
-// groups share the images of every layer, rows are images. Where sums are so short that C's way to memory counts, the host
-// shares rows even if one group has somewhat more of them: then no line of C is written by two.
+// NewSplit chooses rows or columns, whichever leaves the busiest core group less multiplying and packing. If core groups share the images of
+// every layer, it chooses rows, which are images. If sums are so short that writing C dominates, the host shares rows even if some groups get
+// more: no cache line of C is then written by two cores.
 func NewSplit(spec *cpe.Spec, p Plan, s Shape) Split {
 	row, col := Split{byRows: true, unit: p.MR}, Split{unit: p.NR}
 	if spec.Software.DataParallel {
@@ -217,7 +217,7 @@ func NewSplit(spec *cpe.Spec, p Plan, s Shape) Split {
 	return col
 }
 
-// Share narrows a job to the part of a core group.
+// Share restricts a job to a core group's part.
 func (s *Split) Share(g *cpe.CoreGroup, job *Job) {
 	lo, hi := &job.N0, &job.N1
 	switch {

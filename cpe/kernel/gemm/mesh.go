@@ -6,11 +6,11 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// longestBlocks is how many BK a plan tries for every BM and BN.
+// longestBlocks is the number of values of BK that planning tries for each BM and BN.
 const longestBlocks = 3
 
-// NewMeshPlan searches blocks for the least modelled time. For every BM and BN the longest BK that fit LDM are tried: they
-// need no more transfers than shorter ones, and fewer requests.
+// NewMeshPlan searches the blocking of least modelled time. For every BM and BN it tries the longest BK that fit LDM: they need the same
+// transfers as shorter ones, in fewer requests.
 func NewMeshPlan(spec *cpe.Spec, s Shape) (Plan, error) {
 	best, bestTime := Plan{}, 0.0
 	rows, cols := spec.Rows*max(1, spec.Pipe.BlockRows), spec.Cols*max(1, spec.Pipe.BlockCols)
@@ -44,7 +44,7 @@ func NewMeshPlan(spec *cpe.Spec, s Shape) (Plan, error) {
 // meshSteps is the number of parts of a block's K.
 func meshSteps(spec *cpe.Spec) int { return max(spec.Rows, spec.Cols) }
 
-// meshPlan is the plan with blocks of a size.
+// meshPlan is the plan with blocks of the given size.
 func meshPlan(spec *cpe.Spec, s Shape, bm, bn, bk int) Plan {
 	mr, nr := vgemm.Tile()
 	p := Plan{
@@ -56,8 +56,8 @@ func meshPlan(spec *cpe.Spec, s Shape, bm, bn, bk int) Plan {
 	return p
 }
 
-// evenSizes are the candidates for the blocks of an extent, largest first: the extent in 1, 2, 3, ... equal blocks that are
-// multiples of unit, or the extent rounded up to mesh if it is smaller than that.
+// evenSizes returns the candidate block sizes for an extent of n, largest first: n in 1, 2, 3, ... equal blocks that are multiples of unit,
+// or n rounded up to mesh if it is smaller than that.
 func evenSizes(n, unit, mesh int) []int {
 	if n <= unit {
 		return []int{tiling.Even(n, unit, mesh)}
@@ -74,7 +74,7 @@ func evenSizes(n, unit, mesh int) []int {
 	}
 }
 
-// MeshNs is the modelled time of a product on one core group, in nanoseconds, its last blocks taken for whole ones.
+// MeshNs is the modelled time of a product on one core group, in nanoseconds. Partial blocks count as whole ones.
 func MeshNs(spec *cpe.Spec, s Shape, p Plan) float64 {
 	m, n, k := tiling.Blocks(p.BM, spec.Rows), tiling.Blocks(p.BN, spec.Cols), tiling.Blocks(p.BK, p.Steps)
 	nm, nn, nk := tiling.Blocks(s.M, p.BM), tiling.Blocks(s.N, p.BN), max(1, tiling.Blocks(s.K, p.BK))
@@ -105,7 +105,7 @@ func MeshNs(spec *cpe.Spec, s Shape, p Plan) float64 {
 	return transfers + visits*multiply + float64(nm*nn)*c
 }
 
-// tileNs is the time for each CPE to bring rows x cols values of a larger matrix to LDM or back, and to convert them.
+// tileNs is the time for all CPEs to transfer rows x cols values of a larger matrix to LDM or back, and to convert them.
 func tileNs(spec *cpe.Spec, rows, cols int, put bool) float64 {
 	stream, wait := spec.DMA.TransferNs(spec.CPEs(), 4*cols, float64(rows), put)
 	return max(stream, (stream+wait)/float64(min(2, spec.DMA.MaxPending))) + spec.ConvertNs(rows*cols)

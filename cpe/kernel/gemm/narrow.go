@@ -9,23 +9,23 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// narrows reports whether the host computes a product by panels of C's rows, turned: one with the transpose of a matrix of so few rows
-// that as columns they would leave most of a panel empty, the weights of a classifier's last layer.
+// narrows reports whether the host computes a product by Narrow: op(B) is a transpose of so few rows that they would leave most of a panel of
+// columns empty, such as the weights of a classifier's last layer.
 func (s *Shape) narrows(spec *cpe.Spec) bool {
 	mr, nr := vgemm.Tile()
 	return spec.Native() && isa.Vectors() && !s.TransA && s.TransB && !s.Accumulate && s.N > 0 && s.N <= mr && s.M > nr && s.K >= nr
 }
 
-// narrow is a product with the transpose of a matrix of few rows on a native machine:
+// narrow is a product with the transpose of a matrix of few rows, on the host:
 //
 //	C (M x N) = (B * A')', B (N x K), A (M x K)
 //
-// A core group packs a panel of A's rows, multiplies the rows of B with that where they lie, block by block of K, and turns the sums.
-// Every sum has the order of K that Gemm's has.
+// A core group packs a panel of A's rows, multiplies the rows of B, read in place, by the panel, block by block of K, and transposes the
+// sums. Every element is summed over K in the same order as in Blocked.
 type narrow struct {
 	machine *cpe.Machine
 	shape   Shape
-	depth   int // of a block of K
+	depth   int // K of a block
 	scratch cpe.Scratch
 
 	a, b, bias, c []float32
@@ -38,13 +38,13 @@ func newNarrow(m *cpe.Machine, s Shape) (Kernel, error) {
 	return n, nil
 }
 
-// Algorithm is Narrow.
+// Algorithm returns Narrow.
 func (n *narrow) Algorithm() shape.Algorithm { return Narrow }
 
-// Scratch is that of a panel and its sums, and of rows of B at its end.
+// Scratch counts a panel, its sums, and packed rows at the end of B.
 func (n *narrow) Scratch() int { return n.machine.Needs(n.scratch) }
 
-// Run multiplies; see Gemm.Run.
+// Run computes the product; see Kernel.
 func (n *narrow) Run(a, b, bias, c []float32) error {
 	n.a, n.b, n.bias, n.c = a, b, bias, c
 	n.machine.TakeScratch(n.scratch)
@@ -58,7 +58,7 @@ func (n *narrow) Run(a, b, bias, c []float32) error {
 // Name names the product.
 func (n *narrow) Name() string { return "narrow gemm " + n.shape.String() }
 
-// RunGroup makes a core group's rows of C.
+// RunGroup computes a core group's rows of C.
 func (n *narrow) RunGroup(g *cpe.CoreGroup) error {
 	_, nr := vgemm.Tile()
 	s := &n.shape

@@ -8,27 +8,27 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// Nest executes a Plan on one core group: one loop nest over blocks for every machine. A block of A or B is
-// brought to a tile in panels and a block of C placed when the loops move to it. Each block is multiplied in steps: the
-// owners of A's part t broadcast it along their rows, those of B's along their columns, and every CPE adds A(i,t)*B(t,j)
-// to its part of C (swCaffe, section IV-A). On a mesh of one CPE there is one step and nobody to broadcast to.
+// Nest executes a Plan on one core group, with the same loops on every machine. When the loops move to another block of A or B, the block is
+// packed into a tile in panels; for another block of C, a tile is placed. Blocks are multiplied in steps. In step t the owners of part t of A
+// broadcast it along their mesh rows, those of part t of B along their columns, and every CPE adds A(i,t)*B(t,j) to its part of C (swCaffe,
+// section IV-A). On a mesh of one CPE there is one step and no broadcast.
 type Nest struct {
 	Plan Plan
 	name string
 	tiles
 	job   *Job
-	held  [3][2]int // which block of A (i,k), B (k,j) and C (i,j) is held
-	spill []float32 // a micro-tile whose columns do not lie side by side
-	left  []float32 // the block of A, if others have packed it
-	edge  []float32 // a panel, if A is an operand in memory that is read where it lies
+	held  [3][2]int // indices of the current blocks of A (i,k), B (k,j) and C (i,j)
+	spill []float32 // buffer for a micro-tile of C whose columns are not contiguous
+	left  []float32 // the packed block of A, if other core groups share it
+	edge  []float32 // buffer for a panel, if A is read in place
 
 	group  *cpe.CoreGroup
-	counts [3]int // of blocks
+	counts [3]int // number of blocks of M, N and K
 	at     [3]int
-	bodies [3]func(i int) error // of the loops, outermost first
+	bodies [3]func(i int) error // bodies of the loops, outermost first
 }
 
-// Job is one product for one core group: rows [m0,m1) and columns [n0,n1) of C, summed over [k0,k1).
+// Job is one product for one core group: rows [M0,M1) and columns [N0,N1) of C, summed over [K0,K1).
 type Job struct {
 	A, B       cpe.View
 	C          cpe.Matrix
@@ -36,11 +36,11 @@ type Job struct {
 	N0, N1     int
 	K0, K1     int
 	Accumulate bool
-	Bias       []float32 // added to every row of C, or with biasRows one value to each row
+	Bias       []float32 // added to every row of C or, with BiasRows, one value to all of each row
 	BiasRows   bool
 }
 
-// NewNests plans a product, reserves what it needs, and makes an executor a core group.
+// NewNests plans a product, reserves its storage, and returns a nest for each core group.
 func NewNests(m *cpe.Machine, s Shape) ([]*Nest, error) {
 	spec := m.Spec()
 	plan, err := NewPlan(&spec, s)
@@ -50,7 +50,7 @@ func NewNests(m *cpe.Machine, s Shape) ([]*Nest, error) {
 	return NestsOf(m, s, plan), nil
 }
 
-// NestsOf makes an executor of a plan a core group.
+// NestsOf returns a nest for each core group, for a given plan.
 func NestsOf(m *cpe.Machine, s Shape, plan Plan) []*Nest {
 	spec := m.Spec()
 	all := make([]*Nest, spec.CoreGroups)
@@ -65,7 +65,7 @@ func NestsOf(m *cpe.Machine, s Shape, plan Plan) []*Nest {
 
 var nothing = [2]int{-1, -1}
 
-// Run does one job. Its extents may differ from those the plan was made for; blocks keep their sizes.
+// Run computes one job. Its extents may differ from those of the plan; blocks keep their sizes.
 func (p *Nest) Run(g *cpe.CoreGroup, job *Job) error {
 	if job.M0 >= job.M1 || job.N0 >= job.N1 {
 		return nil
@@ -84,8 +84,8 @@ func (p *Nest) Run(g *cpe.CoreGroup, job *Job) error {
 	return nil
 }
 
-// loop goes through the blocks of one extent, level by level. The first and the last block differ from the others: one
-// begins sums, the other may be shorter.
+// loop runs the blocks of one extent, level by level. The first and the last block are run separately, because the first may overwrite sums
+// and the last may be shorter.
 func (p *Nest) loop(level int) error {
 	n := p.counts[p.Plan.Order[level]]
 	if err := p.bodies[level](0); err != nil {
@@ -97,7 +97,7 @@ func (p *Nest) loop(level int) error {
 	return p.bodies[level](n - 1)
 }
 
-// nest makes the bodies of the loops, once, so that running allocates nothing.
+// nest makes the closures of the loops, once, so that running allocates nothing.
 func (p *Nest) nest() {
 	for level := range p.bodies {
 		p.bodies[level] = func(i int) error {
@@ -110,7 +110,7 @@ func (p *Nest) nest() {
 	}
 }
 
-// open takes LDM for the tiles.
+// open allocates LDM for the tiles.
 func (p *Nest) open(g *cpe.CoreGroup) error {
 	g.Free()
 	g.Deal(len(g.CPEs()))
@@ -120,7 +120,7 @@ func (p *Nest) open(g *cpe.CoreGroup) error {
 	return g.TakePlaced(p.name, &p.c, p.Plan.BM, p.Plan.BN)
 }
 
-// take takes LDM for the operands' tiles.
+// take allocates LDM for the operands' tiles.
 func (p *Nest) take(g *cpe.CoreGroup) error {
 	if err := g.Take(p.name, &p.a, p.Plan.BM, p.Plan.BK); err != nil {
 		return err
@@ -128,7 +128,7 @@ func (p *Nest) take(g *cpe.CoreGroup) error {
 	return g.Take(p.name, &p.b, p.Plan.BK, p.Plan.BN)
 }
 
-// extent is the place and length of block i of the range [lo, hi).
+// extent returns the start and length of block i of the range [lo, hi).
 func extent(i, size, lo, hi int) (at, length int) {
 	at = lo + i*size
 	return at, min(size, hi-at)
@@ -175,7 +175,7 @@ func (p *Nest) visit(g *cpe.CoreGroup, i, j, k int) error {
 	return nil
 }
 
-// start writes what a block of C starts with where the first product does not overwrite it.
+// start initialises a block of C with its bias or zeros, unless the first product overwrites it.
 func (p *Nest) start(g *cpe.CoreGroup, row, col int) {
 	job := p.job
 	if !g.Values() || job.Bias == nil && (job.Accumulate || job.K1 > job.K0) {
@@ -200,7 +200,7 @@ func (p *Nest) start(g *cpe.CoreGroup, row, col int) {
 	}
 }
 
-// finish stores the block of C that is held.
+// finish stores the current block of C.
 func (p *Nest) finish(g *cpe.CoreGroup) {
 	if p.held[2] != nothing {
 		g.Put(&p.c)
@@ -208,8 +208,8 @@ func (p *Nest) finish(g *cpe.CoreGroup) {
 	}
 }
 
-// multiply adds the product of the blocks that are held to a tile of C, step by step: in step t the owners of parts t of A and B
-// broadcast them, and every CPE multiplies what it has received. The values of all steps are multiplied together.
+// multiply adds the product of the current blocks to a tile of C, step by step: in step t the owners of parts t of A and B broadcast them,
+// and every CPE multiplies the parts that it received. The values of all steps are computed in one go.
 func (p *Nest) multiply(g *cpe.CoreGroup, tile *cpe.Tile, accumulate bool) error {
 	m, n := tile.Extent()
 	rows, cols := tile.Whole()
@@ -231,7 +231,7 @@ func (p *Nest) multiply(g *cpe.CoreGroup, tile *cpe.Tile, accumulate bool) error
 	return nil
 }
 
-// micro runs the micro-kernel over a tile of C. A panel of A stays in L1 while those of B pass.
+// micro runs the micro-kernel over a tile of C. A panel of A stays in L1 while the panels of B pass.
 func (p *Nest) micro(g *cpe.CoreGroup, tile *cpe.Tile, depth int, accumulate bool) {
 	target, r0, c0 := g.Target(tile)
 	rows, cols := tile.Whole()
@@ -256,14 +256,14 @@ func (p *Nest) micro(g *cpe.CoreGroup, tile *cpe.Tile, depth int, accumulate boo
 				vgemm.MicroKernel(depth, left, panel, target.Data[at:], target.Ld, accumulate)
 			case g.Native():
 				vgemm.MicroKernelEdge(depth, left, panel, target.Data[at:], target.Ld, m, n, accumulate)
-			default: // the block is padded
+			default: // the block has padding to write to
 				vgemm.MicroKernelEdge(depth, left, panel, target.Data[at:], target.Ld, tiling.Even(m, mr, mr/3), nr, accumulate)
 			}
 		}
 	}
 }
 
-// move copies a micro-tile whose columns do not all lie side by side from C to the spill, or back.
+// move copies a micro-tile whose columns are not contiguous from C to the spill buffer, or back.
 func (p *Nest) move(target *cpe.Matrix, row, col, m, n int, back bool) {
 	for c := 0; c < n; {
 		at, run := target.Place(row, col+c)

@@ -6,16 +6,16 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// Operand is a matrix in memory, or its transpose, as an operand of a product.
+// Operand is a View of a matrix in memory, or of its transpose.
 type Operand struct {
 	cpe.Matrix
 	trans bool
 }
 
-// Set makes the operand a matrix or its transpose.
+// Set points the operand at a matrix or its transpose.
 func (o *Operand) Set(m cpe.Matrix, trans bool) { o.Matrix, o.trans = m, trans }
 
-// Run is the length of contiguous runs of a block.
+// Run returns the length of contiguous runs of memory in a block.
 func (o *Operand) Run(rows, cols int) int {
 	if o.trans {
 		rows, cols = cols, rows
@@ -26,8 +26,8 @@ func (o *Operand) Run(rows, cols int) int {
 	return min(cols, o.Matrix.Run)
 }
 
-// Gather packs a block. Where the panels' lanes are rows as they are stored, panels are transposed pieces of the matrix;
-// where they are columns, pieces as they are.
+// Gather packs a block. If the panels' lanes are stored rows, a panel is a transposed part of the matrix; if they are stored columns, it is a
+// copy.
 func (o *Operand) Gather(dst []float32, layout cpe.Layout, row, col, rows, cols int) {
 	lane, lanes, depth, deep := row, rows, col, cols
 	if !layout.ByRows {
@@ -42,8 +42,7 @@ func (o *Operand) Gather(dst []float32, layout cpe.Layout, row, col, rows, cols 
 	}
 }
 
-// across packs n stored rows from row on, values [col, col+deep) of each, into a panel: value by value, width of them
-// side by side.
+// across packs n stored rows from row on, columns [col, col+deep), into one panel, in which the rows' values are side by side, width apart.
 func (o *Operand) across(panel []float32, width, row, n, col, deep int) {
 	for k := 0; k < deep; {
 		at, run := o.Place(row, col+k)
@@ -72,7 +71,7 @@ func (o *Operand) along(panels []float32, width, col, n, row, deep int) {
 	}
 }
 
-// ClearTail fills the last of the panels of n lanes with zeros if it has lanes to spare.
+// ClearTail clears the last panel of n lanes if it is not full.
 func ClearTail(panels []float32, width, n, deep int) {
 	if n%width != 0 {
 		clear(panels[n/width*width*deep:][:width*deep])

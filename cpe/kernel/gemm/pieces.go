@@ -7,28 +7,28 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// Products of piecesFlops and more are shared by pieces where C has piecesPanels panels of columns or more for every core. Where A has
-// to be packed, sums are of piecesDepth products or more: packing takes longer than multiplying otherwise.
+// piecesFlops, piecesPanels and piecesDepth delimit the products that are shared by pieces: at least piecesFlops flops, and piecesPanels
+// panels of columns of C for every core. If A must be packed, K is at least piecesDepth; otherwise packing takes longer than multiplying.
 const piecesFlops, piecesPanels, piecesDepth = 1 << 25, 8, 128
 
-// pieces are columns of C that the cores of the host take one after another as they get ready, so that one that others slow down
-// computes fewer. The block of A that they multiply with is packed by all together. Who computes an element makes no difference to it.
+// pieces are runs of columns of C that the host's cores claim one after the other, so that a core slowed down by other programs computes
+// fewer. All cores pack each block of A together. Elements do not depend on the core that computes them.
 type pieces struct {
 	gemm   *Blocked
-	left   []float32 // the block of A, packed; nil if A is read where it lies
+	left   []float32 // the packed block of A; nil if A is read in place
 	block  Job
-	panels int // of columns
+	panels int // number of panels of columns
 	pack   packLeft
 }
 
-// inPieces reports whether cores of the host take pieces of a product: it is large enough, and packing A, where that is done, pays.
+// inPieces reports whether the host's cores claim pieces of a product: it is large enough, and packing A, if needed, pays.
 func (s *Shape) inPieces(spec *cpe.Spec) bool {
 	_, nr := vgemm.Tile()
 	large := 2*s.M*s.N*s.K >= piecesFlops && tiling.Blocks(s.N, nr) >= piecesPanels*spec.CoreGroups
 	return spec.Native() && spec.CoreGroups > 1 && large && (s.leftInPlace(spec) || s.K >= piecesDepth)
 }
 
-// newPieces prepares a product that is taken in pieces.
+// newPieces prepares a product that is shared by pieces.
 func newPieces(g *Blocked) *pieces {
 	plan := g.Plan()
 	packs := g.workers[0].product.edge == nil
@@ -49,7 +49,7 @@ func newPieces(g *Blocked) *pieces {
 	return p
 }
 
-// run multiplies, block of A by block of A. C is added to in the order of K.
+// run computes the product, one block of A after the other. C is summed in the order of K.
 func (p *pieces) run() error {
 	s, plan := &p.gemm.shape, p.gemm.Plan()
 	p.block = Job{Accumulate: p.gemm.adds(), Bias: p.gemm.bias}
@@ -74,7 +74,7 @@ func (p *pieces) run() error {
 // Name names the product.
 func (p *pieces) Name() string { return p.gemm.Name() }
 
-// RunGroup computes the pieces that a core group takes.
+// RunGroup computes the pieces that a core group claims.
 func (p *pieces) RunGroup(cg *cpe.CoreGroup) error {
 	w := p.gemm.worker(cg)
 	most := w.product.Plan.BN / w.product.Plan.NR

@@ -8,16 +8,16 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// Shape describes C(MxN) = op(A)(MxK) * op(B)(KxN), where op transposes if the flag is set: A is then stored KxM, B
-// NxK. With Accumulate the product is added to C.
+// Shape describes C (MxN) = op(A) (MxK) * op(B) (KxN). op transposes if the flag is set: A is then stored KxM, B NxK. With Accumulate the
+// product is added to C.
 type Shape struct {
 	M, N, K        int
 	TransA, TransB bool
 	Accumulate     bool
-	Pieces         bool // the sum goes over pieces that lie apart, so that loads cannot run ahead
+	Pieces         bool // K is cut into pieces at unrelated addresses, so that loads cannot run ahead
 }
 
-// doubleBuffers reports whether the next block comes while one is multiplied.
+// doubleBuffers reports whether the next block is fetched while one is multiplied.
 func (s *Shape) doubleBuffers(spec *cpe.Spec) bool {
 	return spec.DMA.OverlapsBuses || !s.Accumulate && !s.Pieces
 }
@@ -35,18 +35,17 @@ const (
 	loopK
 )
 
-// Plan is the blocking of a product for one core group. A block of A, B or C is fetched when the loops move to
-// another one than is held.
+// Plan is the blocking of a product for one core group. A block of A, B or C is fetched when the loops move to another block of it.
 //
-// On a mesh the loops nest M, N, K: a block of C stays in LDM while blocks of A and B pass (C-stationary, the first
-// choice of Fang 2019, fig. 4.5, whose required bandwidth is (1/BM + 1/BN)*DS*T/2). On the host they nest K, M, N: a packed
-// block of A stays in the shared cache, blocks of B in L2, and C is updated in memory. That is the nest of BLIS (Van Zee and van
-// de Geijn 2015) with A and B exchanged, since weights, the larger operand as a rule, are the left one here.
+// On a mesh the loops nest M, N, K: a block of C stays in LDM while blocks of A and B pass (C-stationary, the first choice of Fang 2019, fig.
+// 4.5, whose required bandwidth is (1/BM + 1/BN)*DS*T/2). On the host they nest K, M, N: a packed block of A stays in the shared cache,
+// blocks of B in L2, and C is updated in memory. That is BLIS's nest (Van Zee and van de Geijn 2015) with A and B exchanged, because the left
+// operand is usually the larger one here: weights.
 type Plan struct {
 	BM, BN, BK int
 	Order      [3]int
-	Steps      int // parts that a block's K is cut into; each is broadcast once
-	MR, NR     int // panels of the micro-kernel that this computer multiplies with
+	Steps      int // parts of a block's K; each is broadcast once
+	MR, NR     int // rows and columns of this computer's micro-kernel
 	Double     bool
 	LDM        int // bytes of one CPE's LDM
 }
@@ -66,14 +65,14 @@ func NewPlan(spec *cpe.Spec, s Shape) (Plan, error) {
 	return NewMeshPlan(spec, s)
 }
 
-// What a host's blocks hold: K at most, and values of a packed block of A, which stays in L3.
+// hostDepth is the largest K of a host's block; hostBlock is the number of values of a packed block of A, which stays in L3.
 const (
 	hostDepth = 512
 	hostBlock = 3 << 18
 )
 
-// planHostGemm cuts K so that a panel of A leaves room in L1 and sums seldom go to memory, packs as many rows of A as L3 has room
-// for, and then as many columns of B as fit half of L2: while a panel of A passes L1, those of B come from L2.
+// planHostGemm plans a product on the host. K is cut so that a panel of A leaves room in L1 and sums are rarely stored. A block has as many
+// rows of A as fit L3, and as many columns of B as fit half of L2: while a panel of A is in L1, panels of B come from L2.
 func planHostGemm(spec *cpe.Spec, s Shape) Plan {
 	p := Plan{Order: [3]int{loopK, loopM, loopN}, Steps: 1}
 	p.MR, p.NR = vgemm.Tile()
@@ -85,17 +84,17 @@ func planHostGemm(spec *cpe.Spec, s Shape) Plan {
 	return p
 }
 
-// Of a right operand of streamedValues and more, products of streamedRows and fewer rows wait for memory rather than for their sums. Its blocks
-// then have few rows, that come one after another from end to end: what the processor has fetched beyond the end of a row is what is next
-// used of that row.
+// streamedValues and the other constants delimit and block streamed products: at most streamedRows rows, and at least streamedValues values
+// of B. They are bound by memory bandwidth. Blocks of B have few rows (streamedDepth) and many columns (streamedColumns), and follow each
+// other along the rows: what the hardware prefetcher loads beyond the end of a block's row is used by the next block.
 const streamedValues, streamedRows, streamedDepth, streamedColumns = 1 << 20, 48, 128, 384
 
-// streams reports whether the host computes a product with few rows, of an operand that passes from memory as it lies there.
+// streams reports whether the host computes a product by Streamed: few rows, and a large B, not transposed, read from memory.
 func (s *Shape) streams(spec *cpe.Spec) bool {
 	return spec.Native() && !s.TransA && !s.TransB && s.M <= streamedRows && s.N*s.K >= streamedValues
 }
 
-// planStreamed cuts such a product.
+// planStreamed plans a streamed product.
 func planStreamed(spec *cpe.Spec, s Shape) Plan {
 	p := planHostGemm(spec, s)
 	p.BK, p.BN = tiling.Even(s.K, streamedDepth, 1), tiling.Even(s.N, streamedColumns, p.NR)
@@ -104,8 +103,8 @@ func planStreamed(spec *cpe.Spec, s Shape) Plan {
 	return p
 }
 
-// tiles are the three tiles of a product on a mesh: A is cut into rows of the mesh and steps, B into steps and columns, C into
-// rows and columns.
+// tiles are the three tiles of a product on a mesh. A is cut into mesh rows and steps, B into steps and mesh columns, C into mesh rows and
+// mesh columns.
 type tiles struct{ a, b, c cpe.Tile }
 
 func newTiles(spec *cpe.Spec, p Plan) tiles {
@@ -116,7 +115,7 @@ func newTiles(spec *cpe.Spec, p Plan) tiles {
 	}
 }
 
-// extents lists the tiles that take LDM: natively not C, which is updated in memory.
+// extents lists the tiles that need LDM: on the host not C, which is updated in memory.
 func (t *tiles) extents(spec *cpe.Spec, p Plan) []cpe.TileExtent {
 	all := []cpe.TileExtent{{Tile: &t.a, Rows: p.BM, Cols: p.BK}, {Tile: &t.b, Rows: p.BK, Cols: p.BN}, {Tile: &t.c, Rows: p.BM, Cols: p.BN}}
 	if spec.Native() {
@@ -130,7 +129,7 @@ func (t *tiles) bytes(spec *cpe.Spec, p Plan) int {
 	return 4 * ldm
 }
 
-// Check returns what is wrong with a product.
+// Check returns an error if an extent is negative.
 func (s Shape) Check() error {
 	return tiling.Check(s, tiling.Bound{Name: "M", N: s.M, Least: 0}, tiling.Bound{Name: "N", N: s.N, Least: 0}, tiling.Bound{Name: "K", N: s.K, Least: 0})
 }

@@ -5,15 +5,15 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// Resident multiplies blocks of matrices, on one core group's mesh, into several blocks of C that all stay in LDM. The caller says which
-// block of A and of B is fetched next, and to which block of C their product is added. Blocks are in LDM once: nothing is double-buffered.
+// Resident multiplies matrix blocks on one core group's mesh and adds the products to several blocks of C that all stay in LDM. The caller
+// chooses which blocks of A and B to fetch, and which block of C to add to. Nothing is double-buffered.
 type Resident struct {
 	product *Nest
 	results []cpe.Tile
 }
 
-// NewResidents makes one for every core group, for blocks A (m x k), B (k x n) and so many blocks C (m x n), and reserves the memory of
-// their panels.
+// NewResidents returns a Resident for every core group, for blocks A (m x k), B (k x n) and the given number of blocks C (m x n). It reserves
+// storage for their panels.
 func NewResidents(mach *cpe.Machine, m, n, k, results int) []Resident {
 	spec := mach.Spec()
 	mr, nr := vgemm.Tile()
@@ -36,7 +36,7 @@ func NewResidents(mach *cpe.Machine, m, n, k, results int) []Resident {
 	return all
 }
 
-// Open takes LDM for all blocks.
+// Open allocates LDM for all blocks.
 func (r *Resident) Open(g *cpe.CoreGroup) error {
 	g.Free()
 	g.Deal(len(g.CPEs()))
@@ -52,16 +52,16 @@ func (r *Resident) Open(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// C returns block i of C, which the caller places, begins and puts.
+// C returns block i of C. The caller places, initialises and stores it.
 func (r *Resident) C(i int) *cpe.Tile { return &r.results[i] }
 
-// GetA fetches block A, m x k values of a view from its corner.
+// GetA fetches a block of A: the first m x k values of a view.
 func (r *Resident) GetA(g *cpe.CoreGroup, a cpe.View, m, k int) {
 	g.Get(&r.product.a, a, 0, 0, m, k)
 	g.Sync()
 }
 
-// GetB fetches block B, k x n values of a view from its corner.
+// GetB fetches a block of B: the first k x n values of a view.
 func (r *Resident) GetB(g *cpe.CoreGroup, b cpe.View, k, n int) {
 	g.Get(&r.product.b, b, 0, 0, k, n)
 	g.Sync()

@@ -10,28 +10,28 @@ import (
 )
 
 const (
-	// rowParts is the number of parts that B's rows are cut into. They are summed apart, so that every core group goes through a run of
-	// rows from one end to the other, the same ones in which it computes a layer's other products with these weights.
+	// rowParts is the number of parts of B's rows, which are summed separately. Every core group thus reads a contiguous run of rows: the
+	// same rows as in the layer's other products with these weights.
 	rowParts = 8
-	// rowBlock and rowTile are how many rows of B, and columns of them, are added to sums that stay in L1.
+	// rowBlock and rowTile are the numbers of rows and columns of B that are added to sums while these stay in L1.
 	rowBlock, rowTile = 8, 2048
 )
 
-// sumsRows reports whether the host computes a product as sums of B's rows.
+// sumsRows reports whether the host computes a product by RowSums.
 func (s *Shape) sumsRows(spec *cpe.Spec) bool {
 	return s.skinny(spec) && s.M > 0 && !s.TransA && !s.TransB && s.K >= rowParts && s.K*s.N >= tiling.HostTile
 }
 
-// rowSums is the product of few rows with a large matrix on a native machine:
+// rowSums is the product of few rows with a large matrix on the host:
 //
 //	C (M x N) = Σp sums[p],  sums[p] (M x N) = Σk A[:,k] * B[k,:], the k-th rows being those of part p
 //
-// B passes through memory once. The parts, and the order in which they are added, do not depend on the number of core groups.
+// B is read from memory once. The parts, and the order in which they are added, do not depend on the number of core groups.
 type rowSums struct {
 	machine       *cpe.Machine
 	shape         Shape
 	tile          int
-	sums          []float32 // of all parts
+	sums          []float32 // sums of all parts
 	collect       collectRows
 	a, b, bias, c []float32
 }
@@ -42,13 +42,13 @@ func newRowSums(m *cpe.Machine, s Shape) (Kernel, error) {
 	return r, nil
 }
 
-// Algorithm is RowSums.
+// Algorithm returns RowSums.
 func (r *rowSums) Algorithm() shape.Algorithm { return RowSums }
 
-// Scratch is 0: sums of rows take little.
+// Scratch is 0: the sums are small, and the kernel owns them.
 func (r *rowSums) Scratch() int { return 0 }
 
-// Run multiplies; see Gemm.Run.
+// Run computes the product; see Kernel.
 func (r *rowSums) Run(a, b, bias, c []float32) error {
 	r.a, r.b, r.bias, r.c = a, b, bias, c
 	if err := r.machine.Run(r, 0); err != nil {
@@ -64,7 +64,7 @@ func (r *rowSums) Run(a, b, bias, c []float32) error {
 // Name names the product.
 func (r *rowSums) Name() string { return "sums of rows" }
 
-// RunGroup sums up a core group's share of the parts.
+// RunGroup computes a core group's share of the parts.
 func (r *rowSums) RunGroup(g *cpe.CoreGroup) error {
 	s := &r.shape
 	lo, hi := g.Share(rowParts)
@@ -81,19 +81,19 @@ func (r *rowSums) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// add adds columns [col, end) of rows [k, last) of B to the sums of a part.
+// add adds columns [col, end) of rows [k, last) of B, weighted by A, to the sums of a part.
 func (r *rowSums) add(sums []float32, k, last, col, end int) {
 	s := &r.shape
 	vgemm.MixRows(sums[col:], s.N, r.a[k:], s.K, s.M, r.b[k*s.N+col:], s.N, last-k, end-col)
 }
 
-// collectRows is the stage that adds the sums of all parts up.
+// collectRows is the stage that adds up the sums of all parts.
 type collectRows struct{ *rowSums }
 
 // Name names the stage.
 func (c *collectRows) Name() string { return c.rowSums.Name() + ", collecting" }
 
-// RunGroup does a core group's share of the columns.
+// RunGroup adds up a core group's share of the columns.
 func (c *collectRows) RunGroup(g *cpe.CoreGroup) error {
 	s := &c.shape
 	lo, hi := tiling.Share(g, s.N, skinnyUnit)

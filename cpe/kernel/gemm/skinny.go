@@ -6,11 +6,11 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// skinnyRows is the most rows of the small operand of a skinny product.
+// skinnyRows is the largest number of rows of the small operand of a skinny product.
 const skinnyRows = 2
 
-// skinny reports whether a product on the host has one matrix that is far larger than the others, and is best computed by going
-// through that once as it lies in memory, unpacked: the weights of an inner product of few images, or their gradient.
+// skinny reports whether a product on the host has one matrix far larger than the others, so that it is best to read that once, in place and
+// unpacked: the weights of an inner product of few images, or their gradient.
 func (s *Shape) skinny(spec *cpe.Spec) bool {
 	if !spec.Native() {
 		return false
@@ -21,21 +21,20 @@ func (s *Shape) skinny(spec *cpe.Spec) bool {
 	return s.M <= skinnyRows
 }
 
-// skinnyTile is the number of columns of C that a core adds to at a time, which stay in L1, and skinnyUnit what their number is a
-// multiple of: a cache line.
+// skinnyTile is the number of columns of C that a core sums at a time; they stay in L1. skinnyUnit is the unit of such numbers: a cache line.
 const (
 	skinnyTile = 4096
 	skinnyUnit = 16
 )
 
-// claimed is about how many values of the large matrix a core takes on at most before it comes back for more.
+// claimed is approximately the number of values of the large matrix that a core claims at a time.
 const claimed = 1 << 18
 
-// rowsClaimed is how many rows of so many values that is.
+// rowsClaimed is the corresponding number of rows of so many values.
 func rowsClaimed(values int) int { return max(1, claimed/max(1, values)) }
 
-// runSkinny computes a core group's part of a skinny product: rows of C where A is transposed, else columns. Where these go with rows of the
-// large matrix, cores take some as they get ready: memory does not serve all at the same pace. Sums run over K in one order.
+// runSkinny computes a core group's part of a skinny product: rows of C if A is transposed, else columns. If these correspond to rows of the
+// large matrix, cores claim them dynamically, because memory does not serve all cores at the same speed. Sums are in the order of K.
 func (g *Blocked) runSkinny(cg *cpe.CoreGroup) {
 	s := &g.shape
 	switch {
@@ -58,7 +57,7 @@ func (g *Blocked) runSkinny(cg *cpe.CoreGroup) {
 	}
 }
 
-// outerRows makes rows [lo, hi) of C of as many columns of A.
+// outerRows computes rows [lo, hi) of C from columns [lo, hi) of A, for a transposed A.
 func (g *Blocked) outerRows(lo, hi int) {
 	s, c := &g.shape, g.c[lo*g.shape.N:hi*g.shape.N]
 	if g.bias != nil {
@@ -69,7 +68,7 @@ func (g *Blocked) outerRows(lo, hi int) {
 	vgemm.OuterRows(c, s.N, hi-lo, g.a[lo:], s.M, g.b, s.N, s.K, s.N, g.bias != nil || g.adds())
 }
 
-// mixRows makes columns [lo, hi) of C of those of B.
+// mixRows computes columns [lo, hi) of C as sums of B's rows.
 func (g *Blocked) mixRows(lo, hi int) {
 	s := &g.shape
 	for i := range s.M {
@@ -85,7 +84,7 @@ func (g *Blocked) mixRows(lo, hi int) {
 	}
 }
 
-// dotRows makes columns [lo, hi) of C from rows of the transposed B.
+// dotRows computes columns [lo, hi) of C as dot products with rows [lo, hi) of the transposed B.
 func (g *Blocked) dotRows(lo, hi int) {
 	s := &g.shape
 	var sums [skinnyRows * vgemm.DotTile]float32

@@ -10,39 +10,39 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// turnedPanels is the most panels that the rows of A fill in a turned product.
+// turnedPanels is the largest number of panels that the rows of A may fill in a turned product.
 const turnedPanels = 2
 
 const (
-	// pageValues is the number of values on a page of memory, from one to the next of which the processor fetches nothing by itself.
+	// pageValues is the number of values on a memory page. Hardware prefetchers do not cross pages.
 	pageValues = 1024
-	// pageRows is the most rows in a tile where rows begin at the same place of a page: the line that each is at has its place in the same
-	// set of L1, which has room for 8.
+	// pageRows is the largest number of rows of a tile whose rows start at the same offset in a page. Their cache lines fall into one set of
+	// L1, which holds 8.
 	pageRows = 8
 )
 
-// turns reports whether the host computes a product's transpose: one with the transpose of a matrix that is far larger than the other,
-// the weights of an inner product, which then are read as they lie.
+// turns reports whether the host computes a product by Turned: B is transposed and far larger than A. These are the weights of an inner
+// product, and are read in place.
 func (s *Shape) turns(spec *cpe.Spec) bool {
 	_, nr := vgemm.Tile()
 	few := s.M > skinnyRows && s.M <= turnedPanels*nr && s.N >= 4*s.M && s.K >= 4*s.M
 	return spec.Native() && isa.Vectors() && !s.TransA && s.TransB && !s.Accumulate && few && s.N*s.K >= tiling.HostTile
 }
 
-// turned is a product of few rows with the transpose of a large matrix on a native machine, in three stages:
+// turned is a product of few rows with the transpose of a large matrix on the host, in two stages:
 //
 //	C (M x N) = (B * A')', B (N x K), A (M x K)
 //
-// A is packed, a core group multiplies its rows of B with that, tile by tile for a few blocks of K, and turns the sums. Every sum has the
-// order of K that Gemm's has.
+// The first stage packs A. In the second, a core group multiplies its rows of B by it, tile by tile for a few blocks of K, and transposes the
+// sums. Every element is summed over K in the same order as in Blocked.
 type turned struct {
 	machine *cpe.Machine
 	shape   Shape
-	depth   int       // of a block of K
-	run     int       // of K, some blocks, that a tile's rows are read along
-	tile    int       // rows of B that are multiplied at a time
-	width   int       // rows of A in whole panels
-	panels  []float32 // A, block by block of K
+	depth   int       // K of a block
+	run     int       // K of one pass over a tile: several blocks
+	tile    int       // rows of B in a tile
+	width   int       // rows of A, rounded up to whole panels
+	panels  []float32 // packed A, block by block of K
 	sums    []float32 // N x width
 	scratch cpe.Scratch
 	workers []turnedWorker
@@ -51,7 +51,7 @@ type turned struct {
 	a, b, bias, c []float32
 }
 
-// turnedWorker is what a core group needs to itself.
+// turnedWorker is the state of one core group.
 type turnedWorker struct {
 	rows Operand
 	edge []float32
@@ -73,13 +73,13 @@ func newTurned(m *cpe.Machine, s Shape) (Kernel, error) {
 	return t, nil
 }
 
-// Algorithm is Turned.
+// Algorithm returns Turned.
 func (t *turned) Algorithm() shape.Algorithm { return Turned }
 
-// Scratch is that of the packed A and the sums.
+// Scratch counts the packed A and the sums.
 func (t *turned) Scratch() int { return t.machine.Needs(t.scratch) }
 
-// Run multiplies; see Gemm.Run.
+// Run computes the product; see Kernel.
 func (t *turned) Run(a, b, bias, c []float32) error {
 	t.a, t.b, t.bias, t.c = a, b, bias, c
 	t.machine.TakeScratch(t.scratch)
@@ -94,7 +94,7 @@ func (t *turned) Run(a, b, bias, c []float32) error {
 // Name names the product.
 func (t *turned) Name() string { return "turned gemm " + t.shape.String() }
 
-// RunGroup makes a core group's columns of C.
+// RunGroup computes a core group's columns of C.
 func (t *turned) RunGroup(g *cpe.CoreGroup) error {
 	lo, hi := tiling.Share(g, t.shape.N, t.tile)
 	if lo >= hi {
@@ -116,7 +116,7 @@ func (t *turned) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// multiply adds the products of m rows of B with values [k, end) of A's rows to their sums.
+// multiply adds the products of m rows of B with A, for values [k, end) of K, to their sums.
 func (t *turned) multiply(w *turnedWorker, row, m, k, end int) {
 	_, nr := vgemm.Tile()
 	for ; k < end; k += t.depth {

@@ -8,23 +8,23 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// Where neither operand is packed, the right one, which is read again for every panel of rows, takes at most one part in unpackedShare
-// of L2, and sums are of at most unpackedDepth products. fewPanels are so few panels of rows that packing it does not pay.
+// unpackedShare, unpackedDepth and fewPanels delimit the products of unpacked operands. The right operand, which is read again for every
+// panel of rows, takes at most 1/unpackedShare of L2, and K is at most unpackedDepth. With at most fewPanels panels of rows, packing does not
+// pay.
 const unpackedShare, unpackedDepth, fewPanels = 5, 768, 2
 
-// unpacked reports whether the host multiplies operands where they lie, since packing them would take longer than reading them from
-// there.
+// unpacked reports whether the host reads both operands in place because packing them would take longer.
 func (s *Shape) unpacked(spec *cpe.Spec) bool {
 	mr, nr := vgemm.Tile()
 	near := s.N > nr/2 && s.K > 0 && s.K <= unpackedDepth && 4*s.K*s.N <= spec.LDMBytes/unpackedShare
 	return spec.Native() && isa.Vectors() && near && !s.TransB && (!s.TransA || s.M <= fewPanels*mr)
 }
 
-// shortSums is the length of sums that take less time than the operands and C do on their way.
+// shortSums is the K up to which a product is bound by moving its operands and C.
 const shortSums = 16
 
-// packedColumns is the number of columns of the right operand that are packed though: those that fill no panel, and all where rows do
-// not begin with a line of the cache, so that every vector would be read from two, unless rows of C are too few or sums too short.
+// packedColumns is the number of columns of the right operand that are packed nevertheless. Columns that fill no panel always are. All are if
+// rows do not start at a cache line, so that each vector load would touch two lines; but not if C has few rows or sums are short.
 func (s *Shape) packedColumns(columns int) int {
 	mr, nr := vgemm.Tile()
 	if s.N%(nr/2) == 0 || s.M <= fewPanels*mr || s.K <= shortSums {
@@ -33,7 +33,7 @@ func (s *Shape) packedColumns(columns int) int {
 	return columns
 }
 
-// ownPanels are the panels that a worker packs of operands that otherwise are not.
+// ownPanels are a worker's buffers for the few panels that must be packed.
 type ownPanels struct{ left, right []float32 }
 
 func newOwnPanels(s *Shape) ownPanels {
@@ -41,10 +41,10 @@ func newOwnPanels(s *Shape) ownPanels {
 	return ownPanels{pages.Make[float32](mr * s.K), pages.Make[float32](tiling.Blocks(max(nr, s.packedColumns(s.N)), nr) * nr * s.K)}
 }
 
-// passValues is about how many values of the left operand a pass over columns of C reads again and again, which then L1 holds.
+// passValues is approximately the number of values of the left operand that one pass over the columns of C reuses from L1.
 const passValues = 4096
 
-// multiplyUnpacked computes a worker's part of C, which may be empty. Sums have the order that they have with packed operands.
+// multiplyUnpacked computes a worker's part of C, which may be empty. Sums have the same order as with packed operands.
 func (w *gemmWorker) multiplyUnpacked(s *Shape) {
 	job, c := &w.job, &w.job.C
 	if job.M0 >= job.M1 || job.N0 >= job.N1 {
@@ -67,23 +67,23 @@ func (w *gemmWorker) multiplyUnpacked(s *Shape) {
 	}
 }
 
-// startRows writes the bias that is added to the rows of a worker's part.
+// startRows writes the bias to the rows of a worker's part, before products are added.
 func (j *Job) startRows() {
 	for i := j.M0; i < j.M1; i++ {
 		copy(j.C.Data[i*j.C.Ld+j.N0:i*j.C.Ld+j.N1], j.Bias[j.N0:])
 	}
 }
 
-// A left operand is not packed whose rows are short, so that a panel of them lies near together, and that is multiplied with few
-// columns, so that packing it, which is done once for all of them, takes longer than what it saves.
+// shortRows and fewColumns delimit the products whose left operand is read in place. Its rows are short, so that a panel of rows is close
+// together in memory; and there are few columns, so that packing it once for all of them does not pay.
 const shortRows, fewColumns = 512, 512
 
-// leftInPlace reports whether the host packs the right operand alone.
+// leftInPlace reports whether the host packs only the right operand.
 func (s *Shape) leftInPlace(spec *cpe.Spec) bool {
 	return spec.Native() && isa.Vectors() && !s.TransA && s.K > 0 && s.K <= shortRows && s.N < fewColumns
 }
 
-// multiplyRows multiplies m rows of A, read where they lie, with the block of B that is held, for columns of C from col on.
+// multiplyRows multiplies m rows of A, read in place, by the current block of B. The products belong to the columns of C from col on.
 func (p *Nest) multiplyRows(row, m, col, k0, depth int, accumulate bool) {
 	a, b, c := p.job.A.(*Operand), p.b.Values(), &p.job.C
 	_, cols := p.b.Whole()
@@ -97,8 +97,8 @@ func (p *Nest) multiplyRows(row, m, col, k0, depth int, accumulate bool) {
 	}
 }
 
-// AtOnce is how many of m rows a strided kernel does at once, deep columns of each: all, or, if for the last tile it would read beyond
-// the matrix, either those before that or that alone.
+// AtOnce returns how many of m rows a strided kernel can compute in one call, deep columns of each. It is m, unless the last tile would read
+// beyond the matrix; then it is the rows before that tile, or the tile alone.
 func (o *Operand) AtOnce(row, m, deep int) int {
 	mr, _ := vgemm.Tile()
 	if m <= mr || o.inside(row, m, 0, deep) {
@@ -107,13 +107,13 @@ func (o *Operand) AtOnce(row, m, deep int) int {
 	return (m - 1) / mr * mr
 }
 
-// inside reports whether a strided kernel that does m rows reads nothing beyond the matrix.
+// inside reports whether a strided kernel for m rows reads nothing beyond the matrix.
 func (o *Operand) inside(row, m, col, deep int) bool {
 	at, down, along := o.steps(row, col)
 	return at+(vgemm.StridedRows(m)-1)*down+(deep-1)*along < len(o.Data)
 }
 
-// steps are where value (row, col) lies, and the distances of values down and along.
+// steps returns the index of value (row, col), and the distances of the next value down and along.
 func (o *Operand) steps(row, col int) (at, down, along int) {
 	if o.trans {
 		return col*o.Ld + row, 1, o.Ld
@@ -121,8 +121,8 @@ func (o *Operand) steps(row, col int) (at, down, along int) {
 	return row*o.Ld + col, o.Ld, 1
 }
 
-// Strided returns m rows of a matrix as a strided kernel reads values [col, col+deep) of them, with the distances of values down and
-// along: where they lie, or packed, one tile at most, if the kernel would read beyond the matrix.
+// Strided returns m rows, columns [col, col+deep), as operands of a strided kernel, with the distances of values down and along. They are
+// read in place or, if the kernel would read beyond the matrix, packed into panel; these are at most one tile.
 func (o *Operand) Strided(panel []float32, row, m, col, deep int) (data []float32, down, along int) {
 	if o.inside(row, m, col, deep) {
 		at, down, along := o.steps(row, col)
