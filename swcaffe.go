@@ -82,6 +82,6 @@ func OpenSolver(d *layers.Device, prototxt string) (*solver.Solver, error) {
 		d.Log.Warn(w)
 	}
 	return solver.New(file, solver.Options{
-		Engine: d.Engine, Machine: d.Machine, Log: d.Log, Seed: d.Random.Uint64(), Strategy: d.Strategy, Tuner: d.Tuner,
+		Engine: d.Engine, Machine: d.Machine, Log: d.Log, Seed: d.Random.Uint64(), Force: d.Force, Tuner: d.Tuner,
 	})
 }

@@ -152,7 +152,7 @@ func TestSolverConvolvesAsTheDeviceSays(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer device.Machine.Close()
-		device.Strategy = want
+		device.Force.Family = want
 		s, err := swcaffe.OpenSolver(device, path)
 		if err != nil {
 			t.Fatal(err)

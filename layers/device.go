@@ -7,7 +7,6 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
-	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
@@ -49,9 +48,9 @@ type Device struct {
 	Log     *logrus.Logger
 	// Share selects the items of a stream that data layers hand out.
 	Share Share
-	// Strategy forces the algorithm family of convolutions that support it. Auto chooses by the machine's cost model.
-	Strategy shape.Strategy
-	// Tuner, if not nil, looks up or measures the fastest strategy of every convolution. Strategy is then ignored.
+	// Force selects the algorithms of convolutions that support it. The zero value chooses by the machine's cost model.
+	Force conv.Force
+	// Tuner, if not nil, looks up or measures the fastest algorithm of every convolution. Force is then ignored.
 	Tuner conv.Tuner
 
 	shadow blob.Shadow

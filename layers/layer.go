@@ -38,11 +38,18 @@ type Layer interface {
 	Params() []*blob.Blob
 }
 
-// Strategist is implemented by layers that choose between algorithm families on the CPE path. Strategy is the family chosen for a
-// direction, RunnerUp the next best.
+// Strategist is implemented by convolution layers, which choose an algorithm for each direction on the CPE path.
 type Strategist interface {
+	// Strategy is the family of the algorithm of a direction.
 	Strategy(d shape.Direction) shape.Strategy
+	// RunnerUp is the best algorithm that was not chosen.
 	RunnerUp(d shape.Direction) conv.RunnerUp
+	// Explain weighs all algorithms for a direction.
+	Explain(d shape.Direction) *conv.Explanation
+	// Refuses returns why the algorithm of a name cannot compute a direction, nil if it can.
+	Refuses(d shape.Direction, algorithm string) error
+	// Computes reports whether an algorithm computes a direction in layers of this type, for some shapes.
+	Computes(d shape.Direction, algorithm *conv.Algorithm) bool
 }
 
 // Algorithmic is implemented by layers whose CPE kernels choose among several algorithms. Algorithm returns the one used for a direction,

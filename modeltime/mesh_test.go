@@ -27,7 +27,7 @@ func TestMesh(t *testing.T) {
 		}
 		for _, st := range strategies {
 			o := options(t)
-			o.Spec, o.Strategy, o.Batch = spec, st, 8
+			o.Spec, o.Force.Family, o.Batch = spec, st, 8
 			plain := run(t, small, o)
 			for i := range plain.Layers {
 				for _, d := range []shape.Direction{shape.Forward, shape.WeightGradient, shape.InputGradient} {

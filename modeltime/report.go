@@ -38,6 +38,8 @@ func (l *Layer) BackwardMs() float64 {
 
 // Direction is what one pass through a layer costs.
 type Direction struct {
+	// Algorithm is what computes the direction, and Strategy the family of a convolution's; the layer's type where there is no choice.
+	Algorithm  string  `json:"algorithm"`
 	Strategy   string  `json:"strategy"`
 	ModelledMs float64 `json:"modelled_ms"`
 	GFlops     float64 `json:"gflops"`     // a second, over all core groups
@@ -47,7 +49,7 @@ type Direction struct {
 	DMABytes int64  `json:"dma_bytes"`
 	BusBytes int64  `json:"bus_bytes"`
 	LDMPeak  int    `json:"ldm_peak_bytes"`
-	// RunnerUp is the strategy that a model would otherwise have chosen, and its time; "": there was no choice.
+	// RunnerUp is the algorithm that would otherwise have been chosen for a convolution, and its time; "": there was no choice.
 	RunnerUp   string  `json:"runner_up,omitempty"`
 	RunnerUpMs float64 `json:"runner_up_ms,omitempty"`
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
 
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/layers"
@@ -21,14 +22,16 @@ import (
 
 // Options say what is modelled.
 type Options struct {
-	Spec     cpe.Spec
-	Mode     cpe.Mode // Functional or CostOnly; neither needs images of which the net says the size
-	Batch    int      // images of an iteration, over all core groups; 0: as the net says
-	Strategy shape.Strategy
-	State    *caffepb.NetState
-	Seed     uint64
-	Log      *logrus.Logger
-	Mesh     *MeshOptions // nil: CPEs are not looked at one by one
+	Spec  cpe.Spec
+	Mode  cpe.Mode   // Functional or CostOnly; neither needs images of which the net says the size
+	Batch int        // images of an iteration, over all core groups; 0: as the net says
+	Force conv.Force // how convolutions are to be computed where they can be
+	State *caffepb.NetState
+	Seed  uint64
+	Log   *logrus.Logger
+	Mesh  *MeshOptions // nil: CPEs are not looked at one by one
+	// Built, if not nil, is called when the net is built, and may refuse it.
+	Built func(*swnet.Net) error
 	// Done, if not nil, is called after every stage of the run, for somebody who wants to know how long this computer took for it.
 	Done func(Stage)
 }
@@ -50,13 +53,8 @@ func (o *Options) done(s Stage) {
 	}
 }
 
-// Run models an iteration of a net.
-func Run(file *swproto.Net, o Options) (*Report, error) {
-	m, err := cpe.New(o.Spec, o.Mode)
-	if err != nil {
-		return nil, err
-	}
-	defer m.Close()
+// build builds the net on a machine.
+func (o *Options) build(m *cpe.Machine, file *swproto.Net) (*swnet.Net, error) {
 	p := proto.CloneOf(file.Param)
 	if o.Batch > 0 {
 		if err := SetBatch(p, o.Batch); err != nil {
@@ -64,8 +62,41 @@ func Run(file *swproto.Net, o Options) (*Report, error) {
 		}
 	}
 	standIn(p)
-	d := &layers.Device{Machine: m, Random: layers.NewRandom(o.Seed), Log: o.Log, Strategy: o.Strategy}
+	d := &layers.Device{Machine: m, Random: layers.NewRandom(o.Seed), Log: o.Log, Force: o.Force}
 	n, err := swnet.New(p, swnet.Options{State: o.State, Device: d, Pos: file.LayerPos})
+	if err != nil || o.Built == nil {
+		return n, err
+	}
+	if err := o.Built(n); err != nil {
+		n.Close()
+		return nil, err
+	}
+	return n, nil
+}
+
+// Explain weighs the algorithms for all directions of a convolution layer; see the net's Explain. Nothing is run.
+func Explain(file *swproto.Net, o Options, layer string) ([]swnet.Explanation, error) {
+	m, err := cpe.New(o.Spec, cpe.CostOnly)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	n, err := o.build(m, file)
+	if err != nil {
+		return nil, err
+	}
+	defer n.Close()
+	return n.Explain(layer)
+}
+
+// Run models an iteration of a net.
+func Run(file *swproto.Net, o Options) (*Report, error) {
+	m, err := cpe.New(o.Spec, o.Mode)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	n, err := o.build(m, file)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +181,15 @@ func (r *runner) backward(i int, part swnet.Gradients, d shape.Direction) (*Dire
 	return r.direction(i, d, ledger), nil
 }
 
-// strategy names the way in which a layer computes a direction.
+// algorithm names what computes a direction of a layer: the algorithm of a convolution, else the layer's type.
+func (r *runner) algorithm(i int, d shape.Direction) string {
+	if _, ok := r.net.Layer(i).(layers.Strategist); ok {
+		return string(r.net.Algorithm(i, d))
+	}
+	return r.net.LayerType(i)
+}
+
+// strategy names the family of a convolution's algorithm, else the layer's type.
 func (r *runner) strategy(i int, d shape.Direction) string {
 	if l, ok := r.net.Layer(i).(layers.Strategist); ok {
 		return l.Strategy(d).String()
@@ -161,12 +200,16 @@ func (r *runner) strategy(i int, d shape.Direction) string {
 // direction sums up what a direction of layer i was charged; nil: nothing.
 func (r *runner) direction(i int, d shape.Direction, l cpe.Ledger) *Direction {
 	sum := newDirection(&r.spec, r.strategy(i, d), r.onMPE(i, d, l))
+	if sum == nil {
+		return nil
+	}
+	sum.Algorithm = r.algorithm(i, d)
 	choice, ok := r.net.Layer(i).(layers.Strategist)
-	if sum == nil || !ok {
+	if !ok {
 		return sum
 	}
 	if second := choice.RunnerUp(d); second.Name != "" {
-		sum.RunnerUp, sum.RunnerUpMs = second.Family.String(), second.Time.Milliseconds()
+		sum.RunnerUp, sum.RunnerUpMs = second.Name, second.Time.Milliseconds()
 	}
 	return sum
 }

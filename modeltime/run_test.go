@@ -107,7 +107,7 @@ func TestFlopsAreCounted(t *testing.T) {
 	want := 2.0 * batch * 16 * 27 * 11 * 11
 	for _, st := range []shape.Strategy{shape.Explicit, shape.Implicit} {
 		o := options(t)
-		o.Strategy = st
+		o.Force.Family = st
 		l := run(t, small, o).Layers[1]
 		flops := l.Forward.GFlops * l.Forward.ModelledMs * 1e6
 		// The implicit strategy leaves out what meets padding, and shuffles its arrays.

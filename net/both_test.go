@@ -42,7 +42,7 @@ func TestGradientsTogether(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			build := func(economise bool) *Net {
-				return buildWith(t, manyImages+text+classifier, func(o *Options) { o.Device.Strategy, o.Economise = shape.Winograd4, economise })
+				return buildWith(t, manyImages+text+classifier, func(o *Options) { o.Device.Force.Family, o.Economise = shape.Winograd4, economise })
 			}
 			n, plain := build(true), build(false)
 			if got := n.inParts(); got != 0 {
@@ -77,7 +77,7 @@ func TestGradientsTogetherInOtherBatches(t *testing.T) {
 			conv3x3("x", "a", "16", "") + reluA + conv3x3("a", "b", "16", "") + conv3x3("b", "c", "32", "") +
 			`layer { name: "loss" type: "Reduction" bottom: "c" top: "loss" loss_weight: 1 reduction_param { operation: SUMSQ } }`
 		build := func(economise bool) *Net {
-			return buildWith(t, text, func(o *Options) { o.Device.Strategy, o.Economise = shape.Winograd4, economise })
+			return buildWith(t, text, func(o *Options) { o.Device.Force.Family, o.Economise = shape.Winograd4, economise })
 		}
 		n, plain := build(true), build(false)
 		plain.part()
@@ -105,7 +105,7 @@ func TestGradientsAndPoolingTogether(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			build := func(economise bool) *Net {
-				return buildWith(t, manyImages+tt.text+classifier, func(o *Options) { o.Device.Strategy, o.Economise = shape.Winograd4, economise })
+				return buildWith(t, manyImages+tt.text+classifier, func(o *Options) { o.Device.Force.Family, o.Economise = shape.Winograd4, economise })
 			}
 			n := build(true)
 			if got := n.together(); got != tt.want {
@@ -127,7 +127,7 @@ func TestGradientsAndPoolingInOtherBatches(t *testing.T) {
 		conv3x3("x", "y", "16", "") + strings.Replace(conv3x3("y", "a", "16", ""), `name: "a"`, `name: "conv"`, 1) + reluA + poolA + conv3x3("s", "c", "16", "") +
 		`layer { name: "loss" type: "Reduction" bottom: "c" top: "loss" loss_weight: 1 reduction_param { operation: SUMSQ } }`
 	build := func(economise bool) *Net {
-		return buildWith(t, text, func(o *Options) { o.Device.Strategy, o.Economise = shape.Winograd4, economise })
+		return buildWith(t, text, func(o *Options) { o.Device.Force.Family, o.Economise = shape.Winograd4, economise })
 	}
 	n, plain := build(true), build(false)
 	if got := n.together(); got != 3 {

@@ -63,8 +63,8 @@ func TestConvolutionAndPoolingTogether(t *testing.T) {
 			t.Run(fmt.Sprint(tt.text, procs), func(t *testing.T) {
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 				text := images + tt.text + classifier
-				plain := buildWith(t, text, func(o *Options) { o.Device.Strategy = shape.Implicit })
-				n := buildWith(t, text, func(o *Options) { o.Device.Strategy, o.Economise = shape.Implicit, true })
+				plain := buildWith(t, text, func(o *Options) { o.Device.Force.Family = shape.Implicit })
+				n := buildWith(t, text, func(o *Options) { o.Device.Force.Family, o.Economise = shape.Implicit, true })
 				if got := n.together(); got != tt.want && (planesPooled() || !strings.Contains(tt.text, planes)) {
 					t.Fatalf("%d layers are computed together, want %d", got, tt.want)
 				}
@@ -134,7 +134,7 @@ func TestConvolutionAndPoolingApart(t *testing.T) {
 		{"debug_info", text, nil, func(n *Net) { n.SetDebugInfo(true) }},
 		{"no economy", text, func(o *Options) { o.Economise = false }, nil},
 		{"the MPE path", text, func(o *Options) { o.Device.Engine = layers.MPE }, nil},
-		{"the explicit strategy", text, func(o *Options) { o.Device.Strategy = shape.Explicit }, nil},
+		{"the explicit strategy", text, func(o *Options) { o.Device.Force.Family = shape.Explicit }, nil},
 		{"the bottom's gradient", "force_backward: true" + text, nil, nil},
 		{"a reader more", text + `layer { name: "silence" type: "Silence" bottom: "a" }`, nil, nil},
 		{"a second top", images + conv + `

@@ -50,8 +50,8 @@ var layoutTests = []struct {
 func TestLayouts(t *testing.T) {
 	for _, tt := range layoutTests {
 		t.Run(tt.name, func(t *testing.T) {
-			plain := buildWith(t, tt.text, func(o *Options) { o.Device.Strategy = shape.Winograd4 })
-			n := buildWith(t, tt.text, func(o *Options) { o.Device.Strategy, o.Economise = shape.Winograd4, true })
+			plain := buildWith(t, tt.text, func(o *Options) { o.Device.Force.Family = shape.Winograd4 })
+			n := buildWith(t, tt.text, func(o *Options) { o.Device.Force.Family, o.Economise = shape.Winograd4, true })
 			if got := n.Layouts().Blocked; !slices.Equal(got, tt.blocked) {
 				t.Fatalf("in blocks lie %q, want %q", got, tt.blocked)
 			}
@@ -75,8 +75,8 @@ func TestLayouts(t *testing.T) {
 // TestLayoutsOfAskedFor: a blob in blocks is in planes after it is requested by name, with the values of the last Forward.
 func TestLayoutsOfAskedFor(t *testing.T) {
 	tt := layoutTests[0]
-	plain := buildWith(t, tt.text, func(o *Options) { o.Device.Strategy = shape.Winograd4 })
-	n := buildWith(t, tt.text, func(o *Options) { o.Device.Strategy, o.Economise = shape.Winograd4, true })
+	plain := buildWith(t, tt.text, func(o *Options) { o.Device.Force.Family = shape.Winograd4 })
+	n := buildWith(t, tt.text, func(o *Options) { o.Device.Force.Family, o.Economise = shape.Winograd4, true })
 	for _, n := range []*Net{n, plain} {
 		if _, err := n.Forward(); err != nil {
 			t.Fatal(err)
@@ -109,7 +109,7 @@ func compareRuns(t *testing.T, n, plain *Net) {
 // TestLayoutsCountTurns: a convolution converts its images and results in each of three passes, except those in blocks.
 func TestLayoutsCountTurns(t *testing.T) {
 	text := images + conv3x3("x", "a", "16", "") + conv3x3("a", "b", "16", "") + lrnTo + `"b" }` + classifier
-	n := buildWith(t, text, func(o *Options) { o.Device.Strategy, o.Economise = shape.Winograd4, true })
+	n := buildWith(t, text, func(o *Options) { o.Device.Force.Family, o.Economise = shape.Winograd4, true })
 	const plane = 3 * 11 * 9
 	want := schedule.Layouts{Blocked: []string{"a"}, Turns: 6, Values: 3 * (3 + 16) * plane, TurnsOfPlanes: 12, ValuesOfPlanes: 3 * (3 + 16 + 16 + 16) * plane}
 	if got := n.Layouts(); !slices.Equal(got.Blocked, want.Blocked) || got.Turns != want.Turns || got.Values != want.Values ||
@@ -122,8 +122,8 @@ func TestLayoutsCountTurns(t *testing.T) {
 func TestLayoutsOfOtherExtents(t *testing.T) {
 	const text = `layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 2 dim: 16 dim: 9 dim: 9 } } }`
 	net := text + conv3x3("x", "a", "16", "") + conv3x3("a", "b", "16", "")
-	inBlocks := buildWith(t, net, func(o *Options) { o.Device.Strategy, o.Economise = shape.Winograd4, true })
-	plain := buildWith(t, net, func(o *Options) { o.Device.Strategy = shape.Winograd4 })
+	inBlocks := buildWith(t, net, func(o *Options) { o.Device.Force.Family, o.Economise = shape.Winograd4, true })
+	plain := buildWith(t, net, func(o *Options) { o.Device.Force.Family = shape.Winograd4 })
 	for _, extents := range [][]int{{2, 16, 9, 9}, {3, 16, 14, 5}, {1, 16, 4, 4}} {
 		var out [2][]float32
 		for i, n := range []*Net{inBlocks, plain} {
@@ -157,8 +157,8 @@ func TestLayoutsOfFirstLayers(t *testing.T) {
 	pool := `
 	layer { name: "pool" type: "Pooling" bottom: "b" top: "s" pooling_param { pool: MAX kernel_size: 2 } }`
 	text := images + first("x", "a", "9") + reluA + first("a", "b", "32") + pool + classifier
-	plain := buildWith(t, text, func(o *Options) { o.Device.Strategy = shape.Implicit })
-	n := buildWith(t, text, func(o *Options) { o.Device.Strategy, o.Economise = shape.Implicit, true })
+	plain := buildWith(t, text, func(o *Options) { o.Device.Force.Family = shape.Implicit })
+	n := buildWith(t, text, func(o *Options) { o.Device.Force.Family, o.Economise = shape.Implicit, true })
 	if got := n.Layouts().Blocked; !slices.Contains(got, "b") || slices.Contains(got, "a") {
 		t.Fatalf("in blocks lie %q", got)
 	}

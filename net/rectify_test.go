@@ -37,8 +37,8 @@ func TestRectified(t *testing.T) {
 		{"pooled first", images + conv3x3("x", "a", "16", "") + reluA + pool + conv3x3("p", "s", "8", "") + classifier, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			plain := buildWith(t, tt.text, func(o *Options) { o.Device.Strategy = shape.Winograd4 })
-			n := buildWith(t, tt.text, func(o *Options) { o.Device.Strategy, o.Economise = shape.Winograd4, true })
+			plain := buildWith(t, tt.text, func(o *Options) { o.Device.Force.Family = shape.Winograd4 })
+			n := buildWith(t, tt.text, func(o *Options) { o.Device.Force.Family, o.Economise = shape.Winograd4, true })
 			if got := n.joined(); got != tt.want {
 				t.Fatalf("%d ReLU layers are computed by others, want %d", got, tt.want)
 			}

@@ -56,7 +56,7 @@ func TestARefusedLayout(t *testing.T) {
 	text := images + conv3x3("x", "a", "32", "") + reluA + `
 	layer { name: "refuser" type: "Refuser" bottom: "a" top: "b" }` + conv3x3("b", "s", "32", "") + classifier
 	build := func(economise bool, without ...string) *Net {
-		return buildWith(t, text, func(o *Options) { o.Device.Strategy, o.Economise, o.Without = shape.Winograd4, economise, without })
+		return buildWith(t, text, func(o *Options) { o.Device.Force.Family, o.Economise, o.Without = shape.Winograd4, economise, without })
 	}
 	n := build(true)
 	refused := func(note schedule.Note) bool {

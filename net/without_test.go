@@ -13,7 +13,7 @@ import (
 func TestWithoutAPass(t *testing.T) {
 	text := images + conv3x3("x", "d", "32", "") + conv3x3("d", "a", "32", "") + reluA + pointwiseOf("b", "a", 32) + normed + sum("a", "b") + rectified + classifier
 	build := func(economise bool, without ...string) *Net {
-		return buildWith(t, text, func(o *Options) { o.Device.Strategy, o.Economise, o.Without = shape.Winograd4, economise, without })
+		return buildWith(t, text, func(o *Options) { o.Device.Force.Family, o.Economise, o.Without = shape.Winograd4, economise, without })
 	}
 	whole := build(true)
 	for _, pass := range []string{"fuse", "relu", "gradients", "layout", "parts", "memory"} {

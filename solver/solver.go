@@ -10,7 +10,6 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -39,9 +38,9 @@ type Options struct {
 	// Team is the worker's place among several workers; nil for a single worker.
 	Team *Team
 	Log  *logrus.Logger
-	// Strategy and Tuner select the algorithms of convolutions, as in layers.Device.
-	Strategy shape.Strategy
-	Tuner    conv.Tuner
+	// Force and Tuner select the algorithms of convolutions, as in layers.Device.
+	Force conv.Force
+	Tuner conv.Tuner
 	// Seed is the random seed if the prototxt has no random_seed.
 	Seed uint64
 	// Action, if not nil, returns the signals' request. It is called after every iteration and every test batch.
@@ -261,7 +260,7 @@ func (v *Solver) share(coreGroup int) layers.Share {
 func (v *Solver) newDevice(seed uint64) *layers.Device {
 	return &layers.Device{
 		Engine: v.opt.Engine, Machine: v.opt.Machine, Random: layers.NewRandom(seed), Log: v.log,
-		Strategy: v.opt.Strategy, Tuner: v.opt.Tuner,
+		Force: v.opt.Force, Tuner: v.opt.Tuner,
 	}
 }
 

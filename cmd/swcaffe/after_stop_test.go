@@ -13,7 +13,7 @@ var slow = strings.NewReplacer("dim: 8 dim: 64", "dim: 1024 dim: 1024", "dim: 8 
 // TestSIGHUPAfterStop: signals of one iteration, the stop first or last, stop with a snapshot: for one worker, several, and all ways to agree.
 func TestSIGHUPAfterStop(t *testing.T) {
 	for _, args := range [][]string{
-		{"-threads", "1"}, {"-workers", "2"}, {"-workers", "2", "-strategy", "easgd"}, {"-workers", "2", "-strategy", "sync_easgd3"},
+		{"-threads", "1"}, {"-workers", "2"}, {"-workers", "2", "-workers_strategy", "easgd"}, {"-workers", "2", "-workers_strategy", "sync_easgd3"},
 		{"-threads", "1", "-sigint_effect", "snapshot", "-sighup_effect", "stop"},
 	} {
 		for _, pair := range [][]syscall.Signal{{syscall.SIGTERM, syscall.SIGHUP}, {syscall.SIGHUP, syscall.SIGTERM}, {syscall.SIGTERM, syscall.SIGINT}} {

@@ -43,7 +43,7 @@ func (c *faultCase) mpi() {
 		c.mpiBinary = mpitest.Build(c.t, "swcaffe")
 	}
 	ranks := 2 + c.rng.IntN(3)
-	flags := []string{"-allreduce ring", "-strategy easgd -tau 2", "-strategy sync_easgd3"}[c.rng.IntN(3)]
+	flags := []string{"-allreduce ring", "-workers_strategy easgd -tau 2", "-workers_strategy sync_easgd3"}[c.rng.IntN(3)]
 	fault := mpiFaults[c.rng.IntN(len(mpiFaults))]
 	c.note, c.way = fault.note, fmt.Sprintf("%s -workers %d", flags, ranks)
 	c.prepare()

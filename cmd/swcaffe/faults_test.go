@@ -55,7 +55,7 @@ const faultLast = 200 // its max_iter
 const faultEndless = 20000
 
 // faultWays are the ways to train that give the same bits each time.
-var faultWays = []string{"", "-workers 2", "-core_groups 2", "-workers 2 -strategy sync_easgd3", "-workers 2 -strategy easgd -tau 2"}
+var faultWays = []string{"", "-workers 2", "-core_groups 2", "-workers 2 -workers_strategy sync_easgd3", "-workers 2 -workers_strategy easgd -tau 2"}
 
 // faultRun is what all cases share: the binary, and by way the digests of the files that a training without faults leaves, and its duration.
 type faultRun struct {

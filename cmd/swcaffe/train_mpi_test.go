@@ -56,7 +56,7 @@ func writeSolver(t *testing.T, dir, name string, iterations int) string {
 // testTrain: four processes make the model, bit by bit, that four workers of one process make with the same
 // algorithm; only the first one logs and writes.
 func (job mpiJob) testTrain(t *testing.T) {
-	for _, flags := range []string{"-allreduce ring", "-allreduce topology -bucket_mb 0.0001 -check_every 7", "-allreduce auto -core_groups 2", "-strategy easgd -tau 2", "-strategy sync_easgd3 -rho 0.5"} {
+	for _, flags := range []string{"-allreduce ring", "-allreduce topology -bucket_mb 0.0001 -check_every 7", "-allreduce auto -core_groups 2", "-workers_strategy easgd -tau 2", "-workers_strategy sync_easgd3 -rho 0.5"} {
 		models := map[string][]byte{}
 		for _, way := range []string{"local", "mpi"} {
 			dir := t.TempDir()
@@ -225,7 +225,7 @@ func resume(t *testing.T, job mpiJob, dir string) {
 func (job mpiJob) testAsynchronous(t *testing.T) {
 	for _, strategy := range []string{"async_msgd", "hogwild_easgd"} {
 		dir := t.TempDir()
-		out, err := job.run(t, "train", "-solver", writeSolver(t, dir, "s.prototxt", 50), "-strategy", strategy)
+		out, err := job.run(t, "train", "-solver", writeSolver(t, dir, "s.prototxt", 50), "-workers_strategy", strategy)
 		if err != nil || strings.Count(out, "Optimization Done.") != 1 {
 			t.Errorf("%s: %v\n%s", strategy, err, out)
 		}

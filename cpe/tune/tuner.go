@@ -67,6 +67,11 @@ func (t *Tuner) Choice(task conv.Task) (string, bool) {
 	return e.algorithm, ok
 }
 
+// Timings implements conv.Tuner.
+func (t *Tuner) Timings(task conv.Task) []conv.Timing {
+	return t.entries[key{task.String(), task.Direction}].took
+}
+
 // Now implements conv.Tuner.
 func (t *Tuner) Now() time.Time { return t.now() }
 

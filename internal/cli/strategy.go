@@ -16,66 +16,102 @@ import (
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 
-// StrategyFlags are the flags that choose the algorithms of convolutions.
-type StrategyFlags struct{ name, strategy, tune string }
+// AutoStrategy is the value of -strategy that leaves the choice of algorithms free.
+const AutoStrategy = "auto"
 
-// Register registers the flag of that name, and with tunes also -tune, the tuning file.
-func (f *StrategyFlags) Register(fs *flag.FlagSet, name string, tunes bool) {
-	f.name = "-" + name
-	fs.StringVar(&f.strategy, name, "auto", "how to convolve where possible: auto, explicit, implicit, winograd, winograd2, winograd4 or winograd5")
+// StrategyFlags are the flags that choose the algorithms of convolutions.
+type StrategyFlags struct {
+	Strategy string // -strategy
+	tune     string
+}
+
+// Register registers -strategy, and with tunes also -tune, the tuning file.
+func (f *StrategyFlags) Register(fs *flag.FlagSet, tunes bool) {
+	fs.StringVar(&f.Strategy, "strategy", AutoStrategy, "what to convolve with where possible: `NAME` of a family of algorithms (auto, explicit, implicit, winograd, winograd2, winograd4, winograd5) or of one algorithm, as the log and time -explain have them")
 	if !tunes {
 		return
 	}
-	fs.StringVar(&f.tune, "tune", "", "take convolutions' strategies from `FILE`; measure those that it does not have, and add them")
+	fs.StringVar(&f.tune, "tune", "", "take convolutions' algorithms from `FILE`; measure those that it does not have, and add them")
 }
 
-// Read returns the strategy, and the tuner of a tuning file, nil if there is none.
-func (f *StrategyFlags) Read(e *Env, engine layers.Engine, spec cpe.Spec) (shape.Strategy, conv.Tuner, error) {
-	strategy, err := shape.ParseStrategy(f.strategy)
+// Read returns what convolutions are to be computed with, and the tuner of a tuning file, nil if there is none.
+func (f *StrategyFlags) Read(e *Env, engine layers.Engine, spec cpe.Spec) (conv.Force, conv.Tuner, error) {
+	force, err := conv.ParseForce(f.Strategy)
 	switch {
 	case err != nil:
-		return strategy, nil, fmt.Errorf("%s: %w", f.name, err)
+		return force, nil, fmt.Errorf("-strategy: %w", err)
 	case f.tune == "":
-		return strategy, nil, nil
-	case strategy != shape.Auto:
-		return strategy, nil, fmt.Errorf("%s %v and -tune %s: the tuning file chooses the strategies; leave one of the two flags out", f.name, strategy, f.tune)
+		return force, nil, nil
+	case force != conv.Force{}:
+		return force, nil, fmt.Errorf("-strategy %v and -tune %s: the tuning file chooses the algorithms; leave one of the two flags out", force, f.tune)
 	case f.tune == StandardStream:
-		return strategy, nil, errors.New("-tune -: the tuning file is both read and written, so it cannot be a standard stream")
+		return force, nil, errors.New("-tune -: the tuning file is both read and written, so it cannot be a standard stream")
 	case engine == layers.MPE:
-		return strategy, nil, errors.New("-tune is for -engine cpe: the mpe engine has one way to convolve")
+		return force, nil, errors.New("-tune is for -engine cpe: the mpe engine has one way to convolve")
 	}
 	t, err := tune.Open(f.tune, spec, e.Log)
 	if err != nil {
-		return strategy, nil, fmt.Errorf("-tune: %w", err)
+		return force, nil, fmt.Errorf("-tune: %w", err)
 	}
-	return strategy, t, nil
+	return force, t, nil
 }
 
-// LayerStrategies are the strategies of a layer that has some, by direction; "" where it does not compute one.
-type LayerStrategies struct {
+// Check refuses a net of which no convolution can be computed with the algorithm that -strategy names. It warns of layers that cannot use it.
+func (f *StrategyFlags) Check(log *logrus.Logger, n *swnet.Net) error {
+	others, err := n.CheckForced()
+	if err != nil {
+		return fmt.Errorf("-strategy: %w", err)
+	}
+	for _, line := range others {
+		log.Warnf("-strategy %s is not possible everywhere, and another algorithm is chosen there. %s", f.Strategy, line)
+	}
+	return nil
+}
+
+// ByDirection are the algorithms of a convolution layer, or their families, by direction; "" where it does not compute one.
+type ByDirection struct {
 	Forward        string `json:"forward"`
 	WeightGradient string `json:"weight_gradient,omitempty"`
 	InputGradient  string `json:"input_gradient,omitempty"`
 }
 
-// StrategiesOf returns those of layer i, nil if it has none.
-func StrategiesOf(n *swnet.Net, engine layers.Engine, i int) *LayerStrategies {
+// convolution returns layer i, whose strategies and algorithms are of interest, if it is a convolution.
+func convolution(n *swnet.Net, engine layers.Engine, i int) (layers.Strategist, bool) {
 	l, ok := n.Layer(i).(layers.Strategist)
-	if !ok || engine == layers.MPE {
+	return l, ok && engine != layers.MPE
+}
+
+// StrategiesOf returns the families of a convolution layer's algorithms, nil if layer i is none.
+func StrategiesOf(n *swnet.Net, engine layers.Engine, i int) *ByDirection {
+	l, ok := convolution(n, engine, i)
+	if !ok {
 		return nil
 	}
-	s := &LayerStrategies{Forward: l.Strategy(shape.Forward).String()}
+	return byDirection(n, i, func(d shape.Direction) string { return l.Strategy(d).String() })
+}
+
+// AlgorithmsOf returns the algorithms of a convolution layer, nil if layer i is none.
+func AlgorithmsOf(n *swnet.Net, engine layers.Engine, i int) *ByDirection {
+	if _, ok := convolution(n, engine, i); !ok {
+		return nil
+	}
+	return byDirection(n, i, func(d shape.Direction) string { return string(n.Algorithm(i, d)) })
+}
+
+// byDirection asks for the names of the directions that layer i computes.
+func byDirection(n *swnet.Net, i int, name func(shape.Direction) string) *ByDirection {
+	s := &ByDirection{Forward: name(shape.Forward)}
 	if n.ComputesGradients(i, swnet.WeightGradients) {
-		s.WeightGradient = l.Strategy(shape.WeightGradient).String()
+		s.WeightGradient = name(shape.WeightGradient)
 	}
 	if n.ComputesGradients(i, swnet.InputGradients) {
-		s.InputGradient = l.Strategy(shape.InputGradient).String()
+		s.InputGradient = name(shape.InputGradient)
 	}
 	return s
 }
 
-// String lists the directions with their strategies.
-func (s *LayerStrategies) String() string {
+// String lists the directions with their names.
+func (s *ByDirection) String() string {
 	var parts []string
 	if s.Forward != "" {
 		parts = append(parts, "forward "+s.Forward)
@@ -89,40 +125,41 @@ func (s *LayerStrategies) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Log prints a line for each layer of a net that has strategies, and warns of those that cannot use the one that the flag asks
-// for.
+// Log prints a line for each convolution layer of a net, and warns of those that cannot use the family that -strategy asks for.
 func (f *StrategyFlags) Log(log *logrus.Logger, n *swnet.Net, engine layers.Engine) {
-	asked, err := shape.ParseStrategy(f.strategy)
+	asked, err := conv.ParseForce(f.Strategy)
 	if err != nil {
-		asked = shape.Auto // read has refused it
+		asked = conv.Force{} // Read has refused it
 	}
 	found := false
 	for i := range n.NumLayers() {
-		s := StrategiesOf(n, engine, i)
-		if s == nil {
+		names := AlgorithmsOf(n, engine, i)
+		if names == nil {
 			continue
 		}
 		found = true
-		log.Infof("Strategies of %s: %v", n.LayerName(i), s)
-		if others := s.without(asked); others != nil {
-			log.Warnf("%s %v cannot compute all of layer %s; in its place: %v", f.name, asked, n.LayerName(i), others)
+		log.Infof("Algorithms of %s: %v", n.LayerName(i), names)
+		if others := names.outside(StrategiesOf(n, engine, i), asked.Family); others != nil {
+			log.Warnf("-strategy %v cannot compute all of layer %s; in its place: %v", asked, n.LayerName(i), others)
 		}
 	}
-	if asked != shape.Auto && !found {
-		log.Warnf("%s %v has no effect: no layer of the net chooses between strategies on engine %v", f.name, asked, engine)
+	if asked != (conv.Force{}) && !found {
+		log.Warnf("-strategy %v has no effect: no layer of the net chooses between algorithms on engine %v", asked, engine)
 	}
 }
 
-// without returns the directions that are not computed by the strategy that is asked for, nil if all are.
-func (s *LayerStrategies) without(asked shape.Strategy) *LayerStrategies {
-	other := func(used string) string {
+// outside returns the algorithms of the directions whose strategies are not those of the family that is asked for, nil if all are.
+func (s *ByDirection) outside(strategies *ByDirection, asked shape.Strategy) *ByDirection {
+	other := func(algorithm, used string) string {
 		if used == asked.String() || asked == shape.Winograd && strings.HasPrefix(used, asked.String()) {
 			return ""
 		}
-		return used
+		return algorithm
 	}
-	others := LayerStrategies{other(s.Forward), other(s.WeightGradient), other(s.InputGradient)}
-	if asked == shape.Auto || others == (LayerStrategies{}) {
+	others := ByDirection{
+		other(s.Forward, strategies.Forward), other(s.WeightGradient, strategies.WeightGradient), other(s.InputGradient, strategies.InputGradient),
+	}
+	if asked == shape.Auto || others == (ByDirection{}) {
 		return nil
 	}
 	return &others

@@ -169,7 +169,7 @@ func (l *convolution) prepare() (err error) {
 	case l.Device.Tuner != nil:
 		l.conv, err = conv.NewTuned(l.Device.Machine, l.shape, l.Device.Tuner)
 	default:
-		l.conv, err = conv.New(l.Device.Machine, l.shape, l.Device.Strategy)
+		l.conv, err = conv.NewForced(l.Device.Machine, l.shape, l.Device.Force)
 	}
 	if err != nil || !l.bias {
 		return err
@@ -210,6 +210,21 @@ func (l *convolution) Strategy(d shape.Direction) shape.Strategy {
 // RunnerUp implements Strategist.
 func (l *convolution) RunnerUp(d shape.Direction) conv.RunnerUp {
 	return l.conv.RunnerUp(l.direction(d))
+}
+
+// Explain implements Strategist.
+func (l *convolution) Explain(d shape.Direction) *conv.Explanation {
+	return l.conv.Explain(l.direction(d))
+}
+
+// Refuses implements Strategist.
+func (l *convolution) Refuses(d shape.Direction, algorithm string) error {
+	return l.conv.Refuses(l.direction(d), algorithm)
+}
+
+// Computes implements Strategist.
+func (l *convolution) Computes(d shape.Direction, algorithm *conv.Algorithm) bool {
+	return algorithm.Computes(l.direction(d))
 }
 
 // Algorithm implements Algorithmic.

@@ -1,6 +1,7 @@
 package conv
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -72,7 +73,7 @@ func (a *Algorithm) refuses(p *Problem) error {
 		}
 		return nil
 	case !slices.Contains(a.Directions, p.Direction):
-		return fmt.Errorf("it does not compute the %v", p.Direction)
+		return errors.New("it does not compute this direction")
 	}
 	return a.Supports(p)
 }

@@ -36,6 +36,12 @@ func (c *Conv) fits(images, results Layout) bool {
 		if images != Planes && readsPlanes(&planes, b) {
 			return false
 		}
+		switch f := c.forced[d]; {
+		case f.named(before) && a != b:
+			return false
+		case f.named(after):
+			continue
+		}
 		if a.Family != b.Family && !(c.free && a.Cost(&p) < turnWork*b.Cost(&planes)) {
 			return false
 		}

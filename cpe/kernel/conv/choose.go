@@ -23,10 +23,15 @@ type RunnerUp struct {
 	Time   cpe.VTime
 }
 
-// choose returns the algorithm for a problem: the best of a strategy, or of all if the strategy has none for it.
-func choose(p *Problem, st shape.Strategy) (*choice, error) {
-	c, err := within(p, st)
-	if c == nil && err == nil && st != shape.Auto {
+// choose returns the algorithm for a problem: the one that is asked for by its name, or the best of a family, or of all.
+func choose(p *Problem, f Force) (*choice, error) {
+	if f.Name != "" {
+		if c, why := byName(p, f.Name); why == nil {
+			return c, nil
+		}
+	}
+	c, err := within(p, f.Family)
+	if c == nil && err == nil && f.Family != shape.Auto {
 		c, err = within(p, shape.Auto)
 	}
 	if c == nil && err == nil {

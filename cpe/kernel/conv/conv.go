@@ -11,10 +11,10 @@ import (
 type Conv struct {
 	machine *cpe.Machine
 	shape   shape.Conv
-	forced  [3]shape.Strategy // by Direction; Auto leaves the choice free
-	free    bool              // all are, or a tuner chooses
-	layouts [2]Layout         // of images and results
-	tuner   Tuner             // finds algorithms, if not nil
+	forced  [3]Force  // by Direction
+	free    bool      // all families are, or a tuner chooses
+	layouts [2]Layout // of images and results
+	tuner   Tuner     // finds algorithms, if not nil
 	does    [3]*direction
 	both    *direction // both gradients at once, if not nil
 }
@@ -27,9 +27,14 @@ type direction struct {
 	tuned   *tuned // what measures, if not nil
 }
 
-// NewConv plans a convolution and prepares what running it needs.
+// New plans a convolution with the algorithms of a family, and prepares what running it needs.
 func New(m *cpe.Machine, s shape.Conv, st shape.Strategy) (*Conv, error) {
-	c := &Conv{machine: m, forced: [3]shape.Strategy{st, st, st}, free: st == shape.Auto}
+	return NewForced(m, s, Force{Family: st})
+}
+
+// NewForced plans a convolution with what a user asks for, and prepares what running it needs.
+func NewForced(m *cpe.Machine, s shape.Conv, f Force) (*Conv, error) {
+	c := &Conv{machine: m, forced: [3]Force{f, f, f}, free: f.Family == shape.Auto}
 	return c, c.plan(s)
 }
 
@@ -67,8 +72,8 @@ func (c *Conv) problem(d shape.Direction) Problem {
 
 // choose returns the algorithm for a problem, which the machine remembers.
 func (c *Conv) choose(p *Problem) (*choice, error) {
-	st := c.forced[p.Direction]
-	found, err := c.machine.Recall(fmt.Sprintf("algorithm %v %v", p, st), func() (any, error) { return choose(p, st) })
+	f := c.forced[p.Direction]
+	found, err := c.machine.Recall(fmt.Sprintf("algorithm %v %v %s", p, f.Family, f.Name), func() (any, error) { return choose(p, f) })
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +171,7 @@ func (c *Conv) ForShape(s shape.Conv) (*Conv, error) {
 		if err != nil {
 			return nil, err
 		}
-		n.forced[d] = found.algorithm.Family
+		n.forced[d] = Force{Family: found.algorithm.Family, Name: c.forced[d].Name}
 	}
 	return n, n.plan(s)
 }

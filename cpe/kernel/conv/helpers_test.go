@@ -19,7 +19,7 @@ func strategiesOf(c *Conv) (st [3]shape.Strategy) {
 func strategiesFor(t *testing.T, spec *cpe.Spec, s shape.Conv, asked shape.Strategy) (st [3]shape.Strategy) {
 	t.Helper()
 	for d := range st {
-		found, err := choose(&Problem{Shape: s, Direction: shape.Direction(d), Spec: spec}, asked)
+		found, err := choose(&Problem{Shape: s, Direction: shape.Direction(d), Spec: spec}, Force{Family: asked})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,5 +17,5 @@ func FindAlgorithm(name string) (*Algorithm, error) {
 	return &algorithms[i], nil
 }
 
-// ConvAlgorithms lists the names of all convolution algorithms.
+// Algorithms lists the names of all convolution algorithms.
 func Algorithms() []string { return algorithmsByName.Names() }

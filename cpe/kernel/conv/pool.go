@@ -43,6 +43,9 @@ func (c *Conv) pools() bool {
 		if err != nil {
 			return false
 		}
+		if c.forced[d].named(found) {
+			return false // the algorithm is asked for alone
+		}
 		family := found.algorithm.Family
 		if c.tuner != nil {
 			family = shape.Auto

@@ -16,6 +16,8 @@ type Tuner interface {
 	Choice(Task) (algorithm string, known bool)
 	// Measured keeps how long the algorithms that can do a task took, first that of the cost model. Choice knows the task afterwards.
 	Measured(t Task, took []Timing) error
+	// Timings returns how long algorithms took for a task when it was measured, nil if it was not.
+	Timings(Task) []Timing
 	// Now is the clock to measure with.
 	Now() time.Time
 }
@@ -138,17 +140,9 @@ func (t *tuned) settle() (err error) {
 
 // named prepares the problem with the algorithm of a name.
 func (t *tuned) named(name string) (*direction, error) {
-	a, err := FindAlgorithm(name)
+	c, err := byName(&t.problem, name)
 	if err != nil {
 		return nil, err
-	}
-	c := &choice{algorithm: a}
-	why := a.refuses(&t.problem)
-	if planes, ok := t.problem.byPlanes(); ok && why != nil {
-		why, c.planar = a.refuses(planes), true
-	}
-	if why != nil {
-		return nil, why
 	}
 	return t.conv.with(t.problem, c)
 }

@@ -50,6 +50,8 @@ func (u *scripted) Choice(t Task) (string, bool) {
 	return found.algorithm.Name, true
 }
 
+func (u *scripted) Timings(Task) []Timing { return nil }
+
 func (u *scripted) Now() time.Time {
 	u.clock = u.clock.Add(time.Millisecond)
 	return u.clock

@@ -20,7 +20,7 @@ type pooledSlices struct {
 // direction are whole images.
 func (c *Conv) poolsSlices() bool {
 	f := c.does[shape.Forward].doing()
-	if f == nil || f.planar || !c.JoinsGrads() {
+	if f == nil || f.planar || !c.JoinsGrads() || c.named() {
 		return false
 	}
 	return f.tilesAreImages()

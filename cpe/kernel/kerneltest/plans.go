@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-var rewrite = flag.Bool("rewrite", false, "rewrite the files of plans in testdata")
+var rewrite = flag.Bool("rewrite", false, "rewrite the files of plans and texts in testdata")
 
-// Plans compares the plans that a test shows with a file. -rewrite writes the file; read the difference.
+// Plans compares the plans that a test shows with a file; see Golden.
 func Plans(t *testing.T, file string, show func(add func(shape any, plan fmt.Stringer, err error))) {
 	t.Helper()
 	var b strings.Builder
@@ -21,8 +21,14 @@ func Plans(t *testing.T, file string, show func(add func(shape any, plan fmt.Str
 		}
 		fmt.Fprintf(&b, "%v\n\t%v\n", shape, plan)
 	})
+	Golden(t, file, b.String())
+}
+
+// Golden compares a text with a file. -rewrite writes the file; read the difference.
+func Golden(t *testing.T, file, text string) {
+	t.Helper()
 	if *rewrite {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -30,7 +36,7 @@ func Plans(t *testing.T, file string, show func(add func(shape any, plan fmt.Str
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.String() != string(want) {
-		t.Errorf("plans differ from %s:\n%s", file, b.String())
+	if text != string(want) {
+		t.Errorf("the text differs from %s:\n%s", file, text)
 	}
 }

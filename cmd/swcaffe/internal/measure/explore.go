@@ -13,6 +13,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/modelplot"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/modeltime"
+	swnet "github.com/swcaffe/swcaffe/net"
 )
 
 // Explore is the command explore.
@@ -38,7 +39,7 @@ func exploreFlags(fs *flag.FlagSet, o *exploreOptions) {
 	cli.OutputVar(fs, &o.plot, "plot", "draw images a second to `FILE`: .svg or .png")
 	cli.OutputVar(fs, &o.json, "json", "write the figures to `FILE`")
 	o.state.Register(fs)
-	o.strategies.Register(fs, "strategy", false)
+	o.strategies.Register(fs, false)
 	o.modelled.registerMachine(fs, "")
 }
 
@@ -166,9 +167,10 @@ func sweep(e *cli.Env, o *exploreOptions) (*modeltime.Sweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	if options.Strategy, _, err = o.strategies.Read(e, layers.CPE, spec); err != nil {
+	if options.Force, _, err = o.strategies.Read(e, layers.CPE, spec); err != nil {
 		return nil, err
 	}
+	options.Built = func(n *swnet.Net) error { return o.strategies.Check(e.Log, n) }
 	err = s.Run(file, options)
 	s.Model = o.model
 	return s, err

@@ -31,19 +31,24 @@ import (
 var Time = cli.Command{
 	Name:     "time",
 	Synopsis: "measure a model's layers, or model them on another machine",
-	Args:     "-model FILE [-weights FILES] [-phase TRAIN|TEST] [-iterations N] [-dry_run | -passes] [-json FILE] [-batch N] [-strategy NAME | -tune FILE] [-machine NAME|FILE [-core_groups N] [-roofline FILE] [-heatmap FILE -layer NAME] ...]",
+	Args:     "-model FILE [-weights FILES] [-phase TRAIN|TEST] [-iterations N] [-dry_run | -passes | -explain LAYER] [-json FILE] [-batch N] [-strategy NAME | -tune FILE] [-machine NAME|FILE [-core_groups N] [-roofline FILE] [-heatmap FILE -layer NAME] ...]",
 	Example:  "swcaffe time -model models/lenet/train_val.prototxt -iterations 50",
 	Help: `Runs forward and backward passes after a warm-up and prints the time of every layer in both directions: the mean as
-Caffe does, and medians in the -json file; and how every convolution computes each direction. -strategy forces that where it
-can be; -tune measures all ways in the warm-up and keeps the fastest in a file, which later runs, and train, read.
+Caffe does, and medians in the -json file; and the algorithm that computes each direction of every convolution. -strategy forces a
+family of algorithms, or one by its name, where it can be used; -tune measures all families in the warm-up and keeps the fastest in a
+file, which later runs, and train, read.
 
 On a -machine other than this computer (sw26010, or a file that describes one) times are modelled: every layer and direction
-with its strategy, GFLOP/s, what bounds it, bytes moved and LDM used. -engine mpe models the management core alone. -roofline
+with its algorithm, GFLOP/s, what bounds it, bytes moved and LDM used. -engine mpe models the management core alone. -roofline
 draws what every pass reaches under the machine's roof, -heatmap how much LDM each CPE of the mesh uses in one pass and how much of
 its transfers it makes.
 
 -passes runs nothing: it prints what each pass over the net's tasks did, in order: which layers are computed together, which gradients share
 a place, how images are laid out. -without leaves passes and fusions out by their names, so that their share of the time can be measured.
+
+-explain LAYER lists every algorithm for each direction of a convolution, the chosen one marked: its estimated cost, or why it cannot be
+used, or why it is left out. On this computer costs are work, the least being 1; on a modelled machine they are milliseconds. With
+-tune the measured times stand beside them.
 
 -dry_run runs nothing: it prints every layer's shapes, parameters and FLOPs an image, two for each multiply-add of convolutions,
 inner products and recurrent layers, as publications count them.`,
@@ -58,14 +63,16 @@ func timeFlags(fs *flag.FlagSet, o *timeOptions) {
 	cli.OutputVar(fs, &o.json, "json", "write the figures to `FILE` as well; -: to standard output, alone")
 	fs.BoolVar(&o.dryRun, "dry_run", false, "print shapes, parameters and FLOPs by layer and run nothing")
 	fs.BoolVar(&o.passes, "passes", false, "print what each pass over the net's tasks did, and run nothing")
+	fs.StringVar(&o.explain, "explain", "", "print what every algorithm would cost in the convolution `LAYER`, or why it is not taken, and time nothing")
 	o.device.Register(fs)
 	o.state.Register(fs)
-	o.strategies.Register(fs, "strategy", true)
+	o.strategies.Register(fs, true)
 	o.modelled.register(fs)
 }
 
 type timeOptions struct {
 	model, weights, phase, json string
+	explain                     string // a layer
 	iterations                  int
 	dryRun, passes              bool
 	device                      cli.DeviceFlags
@@ -86,6 +93,9 @@ func timeModel(e *cli.Env, o *timeOptions) error {
 	}
 	if o.modelled.batch < 0 {
 		return fmt.Errorf("-batch %d: the number of images cannot be negative", o.modelled.batch)
+	}
+	if o.explain != "" && (o.dryRun || o.passes || o.json != "") {
+		return errors.New("-explain prints tables and times nothing; leave -dry_run, -passes and -json out")
 	}
 	phase, err := cli.ParsePhase(o.phase)
 	if err != nil {
@@ -122,7 +132,7 @@ func timeMeasured(e *cli.Env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase
 	}
 	defer machine.Close()
 	device := &layers.Device{Engine: o.device.Engine, Machine: machine, Random: layers.NewRandom(o.device.SeedOrTime()), Log: e.Log}
-	if device.Strategy, device.Tuner, err = o.strategies.Read(e, o.device.Engine, spec); err != nil {
+	if device.Force, device.Tuner, err = o.strategies.Read(e, o.device.Engine, spec); err != nil {
 		return err
 	}
 	file, err := cli.ReadNet(e, o.model)
@@ -139,7 +149,13 @@ func timeMeasured(e *cli.Env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase
 		return err
 	}
 	defer n.Close()
-	if o.passes {
+	if err := o.strategies.Check(e.Log, n); err != nil {
+		return err
+	}
+	switch {
+	case o.explain != "":
+		return explain(e, n, o.explain, device.Tuner != nil)
+	case o.passes:
 		return printPasses(e.Tables, n)
 	}
 	if o.weights != "" {
@@ -242,7 +258,8 @@ type timeReportRow struct {
 	Forward  float64 `json:"forward_ms"`
 	Backward float64 `json:"backward_ms"`
 
-	Strategies *cli.LayerStrategies `json:"strategies,omitempty"`
+	Algorithms *cli.ByDirection `json:"algorithms,omitempty"`
+	Strategies *cli.ByDirection `json:"strategies,omitempty"` // the families of the algorithms
 }
 
 type timeReportTotal struct {
@@ -261,7 +278,7 @@ func newTimeReport(n *swnet.Net, times []layerTimes, o *timeOptions) *timeReport
 	for i, t := range times {
 		row := timeReportRow{Name: n.LayerName(i), Type: n.LayerType(i)}
 		r.mean = append(r.mean, timeReportRow{Name: row.Name, Forward: mean(t.forward), Backward: mean(t.backward)})
-		row.Strategies = cli.StrategiesOf(n, o.device.Engine, i)
+		row.Algorithms, row.Strategies = cli.AlgorithmsOf(n, o.device.Engine, i), cli.StrategiesOf(n, o.device.Engine, i)
 		row.Forward, row.Backward = median(t.forward), median(t.backward)
 		r.Layers = append(r.Layers, row)
 		for k := range o.iterations {

@@ -11,6 +11,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/cli"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/modeltime"
+	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/net/schedule"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -140,8 +141,13 @@ func timeModelled(e *cli.Env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase
 	if err != nil {
 		return err
 	}
-	if options.Strategy, _, err = o.strategies.Read(e, o.device.Engine, spec); err != nil {
+	if options.Force, _, err = o.strategies.Read(e, o.device.Engine, spec); err != nil {
 		return err
+	}
+	options.Built = func(n *swnet.Net) error { return o.strategies.Check(e.Log, n) }
+	if o.explain != "" {
+		list, err := modeltime.Explain(file, options, o.explain)
+		return printExplanations(e.Tables, o.explain, list, err)
 	}
 	options.Mode, options.Seed, options.Mesh = mode, uint64(max(0, o.device.Seed)), pictures.mesh
 	if mode == cpe.Functional {
@@ -172,8 +178,8 @@ func stopwatch(e *cli.Env) func(modeltime.Stage) {
 // printModelled prints a line a layer and direction, and the totals.
 func printModelled(w io.Writer, r *modeltime.Report) {
 	fmt.Fprintf(w, "%s on %s, %s, batch %d, %s mode: modelled times\n\n", r.Model, r.Machine, cpe.Groups(r.CoreGroups), r.Batch, r.Mode)
-	fmt.Fprintf(w, "%-24s %-8s %-14s %11s %9s %6s %-8s %10s %10s %8s  %s\n",
-		"layer", "pass", "strategy", "ms", "GFLOP/s", "peak", "bound", "DMA MB", "bus MB", "LDM B", "runner-up ms")
+	fmt.Fprintf(w, "%-24s %-8s %-20s %11s %9s %6s %-8s %10s %10s %8s  %s\n",
+		"layer", "pass", "algorithm", "ms", "GFLOP/s", "peak", "bound", "DMA MB", "bus MB", "LDM B", "runner-up ms")
 	for _, l := range r.Layers {
 		for _, d := range []struct {
 			name string
@@ -186,7 +192,7 @@ func printModelled(w io.Writer, r *modeltime.Report) {
 			if d.RunnerUp != "" {
 				second = fmt.Sprintf("  %s %.4f", d.RunnerUp, d.RunnerUpMs)
 			}
-			fmt.Fprintf(w, "%-24s %-8s %-14s %11.4f %9.1f %5.1f%% %-8s %10.2f %10.2f %8d%s\n", l.Name, d.name, d.Strategy, d.ModelledMs,
+			fmt.Fprintf(w, "%-24s %-8s %-20s %11.4f %9.1f %5.1f%% %-8s %10.2f %10.2f %8d%s\n", l.Name, d.name, d.Algorithm, d.ModelledMs,
 				d.GFlops, 100*d.PeakShare, d.Bound, float64(d.DMABytes)/1e6, float64(d.BusBytes)/1e6, d.LDMPeak, second)
 		}
 	}

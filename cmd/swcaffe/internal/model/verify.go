@@ -31,7 +31,7 @@ func verifyFlags(fs *flag.FlagSet, o *verifyOptions) {
 	fs.StringVar(&o.phase, "phase", "TRAIN", "TRAIN or TEST")
 	fs.IntVar(&o.batch, "batch", 0, "the batch size of Input layers (0: as the model says)")
 	fs.Float64Var(&o.tolerance, "tolerance", 1e-4, "the largest difference allowed, relative to a blob's largest value")
-	o.strategies.Register(fs, "strategy", false)
+	o.strategies.Register(fs, false)
 	o.device.Register(fs)
 	o.state.Register(fs)
 }
@@ -61,14 +61,14 @@ func verify(e *cli.Env, o *verifyOptions) error {
 		return err
 	}
 	defer machine.Close()
-	strategy, _, err := o.strategies.Read(e, o.device.Engine, machine.Spec())
+	force, _, err := o.strategies.Read(e, o.device.Engine, machine.Spec())
 	if err != nil {
 		return err
 	}
 	seed := o.device.SeedOrTime()
 	e.Log.Infof("Random seed: %d", seed)
 	device := func(engine layers.Engine) *layers.Device {
-		return &layers.Device{Engine: engine, Machine: machine, Random: layers.NewRandom(seed), Log: e.Log, Strategy: strategy}
+		return &layers.Device{Engine: engine, Machine: machine, Random: layers.NewRandom(seed), Log: e.Log, Force: force}
 	}
 	file, err := readForVerify(e, o, phase, device(layers.CPE))
 	if err != nil {
@@ -80,6 +80,9 @@ func verify(e *cli.Env, o *verifyOptions) error {
 			return err
 		}
 		defer nets[i].Close()
+		if err := o.strategies.Check(e.Log, nets[i]); err != nil {
+			return err
+		}
 		fillInputs(nets[i], seed)
 		if o.weights != "" {
 			if err := solver.LoadWeights(nets[i], o.weights, e.Log); err != nil {

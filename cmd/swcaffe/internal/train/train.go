@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sirupsen/logrus"
@@ -23,7 +24,7 @@ import (
 var Train = cli.Command{
 	Name:     "train",
 	Synopsis: "train or finetune a model",
-	Args:     "-solver FILE [-weights FILES | -snapshot FILE] [-workers P] [-strategy S] [-conv_strategy NAME | -tune FILE]",
+	Args:     "-solver FILE [-weights FILES | -snapshot FILE] [-workers P] [-workers_strategy S] [-strategy NAME | -tune FILE]",
 	Example:  "swcaffe train -solver models/lenet/solver.prototxt",
 	Help: `Trains the net that a solver prototxt names. A SIGINT or SIGTERM stops after the current iteration (with a snapshot, if the
 solver writes one at the end), a SIGHUP writes a snapshot; -sigint_effect, -sigterm_effect and -sighup_effect change that. The
@@ -31,10 +32,10 @@ log then has the command line that goes on. A stop is final: no later signal tak
 process at once, by that signal. If the reader of the log goes away, training goes on without a log.
 
 Losses are Caffe's but for rounding, of which training makes more from iteration to iteration, most so with Adam and RMSProp. Winograd's
-convolutions, the default where they are faster, round more than plain sums: -conv_strategy implicit is about as near to Caffe as
+convolutions, the default where they are faster, round more than plain sums: -strategy implicit is about as near to Caffe as
 Caffe with another BLAS, and -engine mpe, which is slow, is nearest. README.md has figures.
 
-With -workers P, or under mpirun in the build with -tags mpi, P workers train together. With -strategy sync they split
+With -workers P, or under mpirun in the build with -tags mpi, P workers train together. With -workers_strategy sync they split
 every batch of the prototxt's batch_size, add up their gradients and stay equal bit by bit, so that the result is that of one
 worker but for rounding. A snapshot can be resumed with another number of workers.
 
@@ -53,7 +54,8 @@ func trainFlags(fs *flag.FlagSet, o *trainOptions) {
 	o.device.Register(fs)
 	o.state.Register(fs)
 	o.workers.register(fs)
-	o.strategies.Register(fs, "conv_strategy", true)
+	o.strategies.Register(fs, true)
+	fs.StringVar(&o.convStrategy, "conv_strategy", "", "the old name of -strategy `NAME`")
 }
 
 type trainOptions struct {
@@ -63,6 +65,7 @@ type trainOptions struct {
 	state                     cli.StateFlags
 	workers                   workerFlags
 	strategies                cli.StrategyFlags
+	convStrategy              string // the old name of -strategy
 }
 
 func train(e *cli.Env, o *trainOptions) error {
@@ -76,6 +79,9 @@ func train(e *cli.Env, o *trainOptions) error {
 		return fmt.Errorf("-gpu %s: there is no GPU in this build, and Caffe would multiply the batch by the number of GPUs; leave the flag out", o.device.GPU)
 	}
 	o.device.Subject = "solver"
+	if err := o.oldNames(cli.RankLog(e, cli.LaunchedRank())); err != nil {
+		return err
+	}
 	if err := o.workers.check(); err != nil {
 		return err
 	}
@@ -89,6 +95,27 @@ func train(e *cli.Env, o *trainOptions) error {
 	}
 	seed := o.device.SeedOrTime()
 	return o.workers.run(e, func(team *solver.Team, log *logrus.Logger) error { return o.work(e, actions, spec, seed, team, log) })
+}
+
+// oldNames takes the flags of earlier versions, in which -strategy said how workers train together and -conv_strategy what to convolve with.
+func (o *trainOptions) oldNames(log *logrus.Logger) error {
+	f := &o.strategies
+	if slices.Contains(solver.Strategies(), f.Strategy) {
+		if o.workers.strategy != solver.Sync && o.workers.strategy != f.Strategy {
+			return fmt.Errorf("-workers_strategy %s and -strategy %s: -strategy is now for convolutions; leave it out", o.workers.strategy, f.Strategy)
+		}
+		log.Warnf("-strategy %s: the flag is now for convolutions; use -workers_strategy %[1]s", f.Strategy)
+		o.workers.strategy, f.Strategy = f.Strategy, cli.AutoStrategy
+	}
+	if o.convStrategy == "" {
+		return nil
+	}
+	if f.Strategy != cli.AutoStrategy && f.Strategy != o.convStrategy {
+		return fmt.Errorf("-strategy %s and -conv_strategy %s: they are two names of one flag; leave -conv_strategy out", f.Strategy, o.convStrategy)
+	}
+	log.Warnf("-conv_strategy is the old name of a flag; use -strategy %s", o.convStrategy)
+	f.Strategy = o.convStrategy
+	return nil
 }
 
 // spec describes the machine that computes. In virtual time that is this computer, whatever machine's time the clocks show.
@@ -130,16 +157,16 @@ func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed ui
 		return err
 	}
 	defer closeAll(machines)
-	strategy, tuner, err := o.strategies.Read(&cli.Env{Log: log}, o.device.Engine, spec)
+	force, tuner, err := o.strategies.Read(&cli.Env{Log: log}, o.device.Engine, spec)
 	if err != nil {
 		return err
 	}
 	if tuner != nil && (team != nil || len(machines) > 1) {
-		return errors.New("-tune needs one worker and one core group: parallel measurements disturb each other; tune one worker first, then give its choice to all with -conv_strategy")
+		return errors.New("-tune needs one worker and one core group: parallel measurements disturb each other; tune one worker first, then give its choice to all with -strategy")
 	}
 	opt := solver.Options{
 		Engine: o.device.Engine, Machine: machines[0], CoreGroups: machines[1:], Team: team, Log: log, Seed: seed,
-		Strategy: strategy, Tuner: tuner,
+		Force: force, Tuner: tuner,
 	}
 	if team == nil || team.Transport.Rank() == 0 || o.workers.transport == cli.TransportMPI {
 		opt.Action = actions.next
@@ -156,6 +183,9 @@ func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed ui
 		if err := s.Restore(o.snapshot); err != nil {
 			return err
 		}
+	}
+	if err := o.strategies.Check(log, s.Net()); err != nil {
+		return err
 	}
 	o.strategies.Log(log, s.Net(), o.device.Engine)
 	actions.begin()

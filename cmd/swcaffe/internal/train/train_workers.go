@@ -28,7 +28,7 @@ type workerFlags struct {
 func (w *workerFlags) register(fs *flag.FlagSet) {
 	fs.IntVar(&w.workers, "workers", 0, "the number of workers (default 1; under mpirun, the number of its processes)")
 	fs.IntVar(&w.coreGroups, "core_groups", 1, "the core groups inside a worker that split its items, each with gradients of its own")
-	fs.StringVar(&w.strategy, "strategy", solver.Sync, "how workers train together: one of "+fmt.Sprint(solver.Strategies()))
+	fs.StringVar(&w.strategy, "workers_strategy", solver.Sync, "how workers train together: one of "+fmt.Sprint(solver.Strategies()))
 	fs.IntVar(&w.tau, "tau", 1, "strategies other than sync: communicate every `T` iterations")
 	fs.Float64Var(&w.rho, "rho", 0, "EASGD: the strength of the elastic force (0: 0.9/P over base_lr)")
 	fs.StringVar(&w.allreduce, "allreduce", topology.Auto, "how gradients are added up: one of "+fmt.Sprint(topology.Algorithms()))
@@ -47,7 +47,7 @@ func (w *workerFlags) check() error {
 		}
 	}
 	if err := solver.CheckStrategy(w.strategy); err != nil {
-		return fmt.Errorf("-strategy: %w", err)
+		return fmt.Errorf("-workers_strategy: %w", err)
 	}
 	switch {
 	case w.transport != cli.TransportLocal && w.transport != cli.TransportMPI && w.transport != cli.TransportSim:
@@ -57,7 +57,7 @@ func (w *workerFlags) check() error {
 	case w.transport == cli.TransportSim && w.workers < 1:
 		return errors.New("-transport sim needs -workers P")
 	case w.transport == cli.TransportLocal && w.workers < 1 && w.strategy != solver.Sync:
-		return fmt.Errorf("-strategy %s needs -workers P", w.strategy)
+		return fmt.Errorf("-workers_strategy %s needs -workers P", w.strategy)
 	case w.transport == cli.TransportSim && w.coreGroups > 1:
 		return errors.New("-core_groups: with -transport sim the modelled machine's core groups share the work of a worker anyway")
 	case w.workers < 0 || w.workers > cli.MaxLocalRanks:

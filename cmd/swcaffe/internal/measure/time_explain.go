@@ -1,0 +1,40 @@
+package measure
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/swcaffe/swcaffe/internal/cli"
+	swnet "github.com/swcaffe/swcaffe/net"
+)
+
+// explain prints what every algorithm would cost in a convolution layer of a net on this computer. With a tuner the net is run first, so that
+// algorithms which the tuning file does not have are measured.
+func explain(e *cli.Env, n *swnet.Net, layer string, tunes bool) error {
+	if _, err := n.Explain(layer); err != nil {
+		return fmt.Errorf("-explain: %w", err)
+	}
+	if tunes {
+		if err := warmUp(e, n); err != nil {
+			return err
+		}
+	}
+	list, err := n.Explain(layer)
+	return printExplanations(e.Tables, layer, list, err)
+}
+
+// printExplanations prints a table for each direction of a layer.
+func printExplanations(w io.Writer, layer string, list []swnet.Explanation, err error) error {
+	if err != nil {
+		return fmt.Errorf("-explain: %w", err)
+	}
+	for i, e := range list {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if _, err := fmt.Fprintf(w, "%s, %v:\n%s", layer, e.Direction, e.Explanation); err != nil {
+			return err
+		}
+	}
+	return nil
+}

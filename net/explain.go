@@ -1,0 +1,107 @@
+package net
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/internal/suggest"
+	"github.com/swcaffe/swcaffe/layers"
+)
+
+// Explanation weighs the algorithms for a direction of a layer.
+type Explanation struct {
+	Direction shape.Direction // of the layer; a deconvolution's forward pass is the input gradient of a convolution
+	*conv.Explanation
+}
+
+// Explain weighs the algorithms for all directions that a convolution layer of a name computes. The error for another layer lists the
+// convolutions.
+func (n *Net) Explain(layer string) ([]Explanation, error) {
+	i := slices.IndexFunc(n.nodes, func(m *node) bool { return m.param.GetName() == layer })
+	if i < 0 {
+		return nil, suggest.Unknown("layer", layer, "convolutions of the net", n.convolutions())
+	}
+	l, ok := n.Layer(i).(layers.Strategist)
+	if !ok {
+		return nil, fmt.Errorf("layer %q is of type %s, not a convolution (convolutions of the net: %s)", layer, n.LayerType(i), strings.Join(n.convolutions(), ", "))
+	}
+	if n.opt.Device.Engine == layers.MPE {
+		return nil, fmt.Errorf("layer %q: the mpe engine has one way to convolve", layer)
+	}
+	var all []Explanation
+	for _, d := range n.directions(i) {
+		e := l.Explain(d)
+		e.Runs = n.Algorithm(i, d)
+		all = append(all, Explanation{d, e})
+	}
+	return all, nil
+}
+
+// convolutions lists the names of the layers that Explain explains.
+func (n *Net) convolutions() (names []string) {
+	for i := range n.nodes {
+		if _, ok := n.Layer(i).(layers.Strategist); ok {
+			names = append(names, n.LayerName(i))
+		}
+	}
+	return names
+}
+
+// directions are those that layer i computes.
+func (n *Net) directions(i int) []shape.Direction {
+	list := []shape.Direction{shape.Forward}
+	if n.ComputesGradients(i, WeightGradients) {
+		list = append(list, shape.WeightGradient)
+	}
+	if n.ComputesGradients(i, InputGradients) {
+		list = append(list, shape.InputGradient)
+	}
+	return list
+}
+
+// CheckForced looks for convolutions that are not computed with the algorithm that the device asks for by its name. It returns a line for each
+// of them, with the reason for each direction. If the algorithm computes no convolution of the net that is an error.
+func (n *Net) CheckForced() (others []string, err error) {
+	name := n.opt.Device.Force.Name
+	if name == "" || n.opt.Device.Engine == layers.MPE {
+		return nil, nil
+	}
+	algorithm, err := conv.FindAlgorithm(name)
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	used := false
+	for i := range n.nodes {
+		l, ok := n.Layer(i).(layers.Strategist)
+		if !ok {
+			continue
+		}
+		var reasons, every []string
+		computes := false
+		for _, d := range n.directions(i) {
+			why := l.Refuses(d, name)
+			if why == nil {
+				used, computes = true, true
+				continue
+			}
+			reason := fmt.Sprintf("%v: %v", d, why)
+			if every = append(every, reason); l.Computes(d, algorithm) {
+				reasons = append(reasons, reason)
+			}
+		}
+		if all = append(all, fmt.Sprintf("layer %s: %s", n.LayerName(i), strings.Join(every, "; "))); !computes && len(reasons) == 0 {
+			reasons = every
+		}
+		if len(reasons) > 0 {
+			others = append(others, fmt.Sprintf("layer %s: %s", n.LayerName(i), strings.Join(reasons, "; ")))
+		}
+	}
+	if len(all) > 0 && !used {
+		return nil, fmt.Errorf("algorithm %s can compute no convolution of the net:\n  %s", name, strings.Join(all, "\n  "))
+	}
+	return others, nil
+}
