@@ -43,7 +43,7 @@ for s in "${strategies[@]}"; do
     -e "s/base_lr: 0.01/base_lr: ${RATE:-$(rate "$s")}/" -e "s/max_iter: 2000/max_iter: $iterations/" -e "s/test_interval: 500/test_interval: 50/" \
     -e "s/snapshot: 1000/snapshot: 0 snapshot_after_train: false/" -e "s/display: 100/display: 20/" models/lenet/solver.prototxt >"$logs/$s.prototxt"
   echo "training with $s"
-  bin/swcaffe train -solver "$logs/$s.prototxt" -workers $workers -strategy "$s" -transport sim -cluster "$cluster" -machine $machine \
+  bin/swcaffe train -solver "$logs/$s.prototxt" -workers $workers -workers_strategy "$s" -transport sim -cluster "$cluster" -machine $machine \
     2>"$logs/$s.tmp"
   mv "$logs/$s.tmp" "$logs/$s.log"
 done

@@ -17,7 +17,7 @@ net: "$1" base_lr: $3 lr_policy: "step" stepsize: $(($2 * 4 / 5)) gamma: 0.1 mom
 max_iter: $2 random_seed: $seed
 test_iter: 20 test_interval: $2 test_initialization: false snapshot_after_train: false
 END
-  "$swcaffe" train -solver "$work/solver.prototxt" -conv_strategy "$4" > "$work/log" 2>&1 || { tail -n 3 "$work/log" >&2; return 1; }
+  "$swcaffe" train -solver "$work/solver.prototxt" -strategy "$4" > "$work/log" 2>&1 || { tail -n 3 "$work/log" >&2; return 1; }
   sed -n 's/.*accuracy = \([0-9.]*\).*/\1/p' "$work/log" | tail -n 1
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How far losses of LeNet's training are from Caffe's, solver by solver: ours as it is, with -conv_strategy implicit and with -engine mpe, and
+# How far losses of LeNet's training are from Caffe's, solver by solver: ours as it is, with -strategy implicit and with -engine mpe, and
 # Caffe's own with OpenBLAS's kernels for another processor. All start from the same weights. Prints the largest relative difference of
 # the loss in the first 5, 10 and 50 iterations. Needs bin/swcaffe, digits in data/ (both by quickstart.sh) and caffe.sh's Caffe.
 #
@@ -32,9 +32,9 @@ for solver in solver solver_adam solver_rmsprop; do
   run "$caffe" 2>"$dir/caffe.log"
   OPENBLAS_CORETYPE=Nehalem OPENBLAS_NUM_THREADS=1 run "$caffe" 2>"$dir/Caffe, kernels for Nehalem.log"
   run bin/swcaffe 2>"$dir/swcaffe.log"
-  run bin/swcaffe -conv_strategy implicit 2>"$dir/swcaffe -conv_strategy implicit.log"
+  run bin/swcaffe -strategy implicit 2>"$dir/swcaffe -strategy implicit.log"
   run bin/swcaffe -engine mpe 2>"$dir/swcaffe -engine mpe.log"
-  for who in 'Caffe, kernels for Nehalem' swcaffe 'swcaffe -conv_strategy implicit' 'swcaffe -engine mpe'; do
+  for who in 'Caffe, kernels for Nehalem' swcaffe 'swcaffe -strategy implicit' 'swcaffe -engine mpe'; do
     paste -d ' ' <(losses "$dir/caffe.log") <(losses "$dir/$who.log") | awk -v solver=$solver -v who="$who" '
       $1 != $3 { print "iterations differ: " $0; exit 1 }
       { d = ($4 - $2) / $2; if (d < 0) d = -d; if (d > most) most = d; at[NR] = most }
