@@ -27,7 +27,7 @@ type StrategyFlags struct {
 
 // Register registers -strategy, and with tunes also -tune, the tuning file.
 func (f *StrategyFlags) Register(fs *flag.FlagSet, tunes bool) {
-	fs.StringVar(&f.Strategy, "strategy", AutoStrategy, "what to convolve with where possible: `NAME` of a family of algorithms (auto, explicit, implicit, winograd, winograd2, winograd4, winograd5) or of one algorithm, as the log and time -explain have them")
+	fs.StringVar(&f.Strategy, "strategy", AutoStrategy, "what to convolve with where possible: `NAME` of a family of algorithms (auto, explicit, implicit, winograd, winograd2, winograd4, winograd5) or of one algorithm, as time -explain lists them")
 	if !tunes {
 		return
 	}
@@ -63,7 +63,7 @@ func (f *StrategyFlags) Check(log *logrus.Logger, n *swnet.Net) error {
 		return fmt.Errorf("-strategy: %w", err)
 	}
 	for _, line := range others {
-		log.Warnf("-strategy %s is not possible everywhere, and another algorithm is chosen there. %s", f.Strategy, line)
+		log.Warnf("-strategy %s is not possible everywhere; another algorithm takes its place in %s", f.Strategy, line)
 	}
 	return nil
 }

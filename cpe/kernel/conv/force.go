@@ -1,7 +1,9 @@
 package conv
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/suggest"
@@ -26,7 +28,21 @@ func ParseForce(text string) (Force, error) {
 	for _, s := range shape.Strategies {
 		names = append(names, s.String())
 	}
-	return Force{}, suggest.Unknown("strategy", text, "strategies and algorithms", append(names, Algorithms()...))
+	names = append(names, Algorithms()...)
+	if longer := longest(text); longer != "" && suggest.Nearest(text, names) == "" {
+		return Force{}, fmt.Errorf("unknown strategy %q: %q is the algorithm, to whose name the log adds what is computed together with it", text, longer)
+	}
+	return Force{}, suggest.Unknown("strategy", text, "strategies and algorithms", names)
+}
+
+// longest returns the longest name of an algorithm that a text begins with, "" if there is none: the log has names like offsets-pooled.
+func longest(text string) (name string) {
+	for _, n := range Algorithms() {
+		if strings.HasPrefix(text, n+"-") && len(n) > len(name) {
+			name = n
+		}
+	}
+	return name
 }
 
 // String returns the name by which -strategy takes it.
