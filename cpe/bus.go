@@ -98,7 +98,7 @@ func (c *CPE) expect(kernel string, p *Part, f *fifo, at, owner int, along strin
 	case nil:
 		return &DeadlockError{kernel, c.Row, c.Col, "it receives along its " + along + ", where nobody sends"}
 	}
-	return fmt.Errorf("kernel %s: CPE (%d,%d) receives values along its %s that are not those it multiplies", kernel, c.Row, c.Col, along)
+	return fmt.Errorf("kernel %s: CPE (%d,%d) receives a part along its %s that is not the operand of its product", kernel, c.Row, c.Col, along)
 }
 
 // rowBroadcast has the owners of column q of a tile's parts send them along their rows.

@@ -194,8 +194,8 @@ func TestExchange(t *testing.T) {
 	a, b := &Tile{RowParts: 8, ColParts: 8}, &Tile{RowParts: 8, ColParts: 8}
 	cases := map[string]func(g *CoreGroup){
 		"": func(*CoreGroup) {},
-		"CPE (3,5) receives values along its row that are not those it multiplies":               func(g *CoreGroup) { g.at(3, 5).fromRow.push(&Part{}) },
-		"CPE (6,2) receives values along its column that are not those it multiplies":            func(g *CoreGroup) { g.at(6, 2).fromCol.push(&Part{}) },
+		"CPE (3,5) receives a part along its row that is not the operand of its product":         func(g *CoreGroup) { g.at(3, 5).fromRow.push(&Part{}) },
+		"CPE (6,2) receives a part along its column that is not the operand of its product":      func(g *CoreGroup) { g.at(6, 2).fromCol.push(&Part{}) },
 		"CPE (0,0) would wait for ever: 1 messages of 48 bytes along its row are never received": func(g *CoreGroup) { g.rowBroadcast(a, 2) },
 	}
 	for want, before := range cases {

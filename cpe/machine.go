@@ -69,7 +69,7 @@ type Program interface {
 // New makes a machine. A native one keeps a goroutine for each core group until Close.
 func New(spec Spec, mode Mode) (*Machine, error) {
 	if mode.native() != spec.native {
-		return nil, fmt.Errorf("machine %q: only a machine that describes this computer runs natively, and it runs in no other way", spec.Name)
+		return nil, fmt.Errorf("machine %q cannot run in mode %q: this computer runs natively, all other machines are modelled", spec.Name, mode)
 	}
 	if spec.Software.OnMPE && !spec.hasMPE() {
 		return nil, fmt.Errorf("machine %q: its file does not describe an mpe, to which software %s leaves work", spec.Name, spec.Software.Name)

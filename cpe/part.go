@@ -6,7 +6,7 @@ import "fmt"
 // the memory's bandwidth. Remaining core groups are not used.
 func (s Spec) Part(n int) (Spec, error) {
 	if !s.Memory.Shared {
-		return s, fmt.Errorf("machine %q has no memory that its core groups share, so that it has no parts", s.Name)
+		return s, fmt.Errorf("machine %q cannot be divided: its core groups do not share memory", s.Name)
 	}
 	if n < 1 || n > s.CoreGroups {
 		return s, fmt.Errorf("machine %q has 1 to %d parts, not %d", s.Name, s.CoreGroups, n)

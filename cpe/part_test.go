@@ -18,7 +18,7 @@ func TestPart(t *testing.T) {
 	if _, err := knl.Part(69); err == nil || !strings.Contains(err.Error(), `machine "knl7250" has 1 to 68 parts, not 69`) {
 		t.Errorf("69 parts: %v", err)
 	}
-	if _, err := load(t, "sw26010").Part(2); err == nil || !strings.Contains(err.Error(), "no memory that its core groups share") {
+	if _, err := load(t, "sw26010").Part(2); err == nil || !strings.Contains(err.Error(), "its core groups do not share memory") {
 		t.Errorf("parts of the SW26010: %v", err)
 	}
 }

@@ -15,13 +15,13 @@ func (p DMAProbe) Run(m *Machine, groups int) (float64, error) {
 	spec := &m.spec
 	switch {
 	case m.mode != CostOnly:
-		return 0, fmt.Errorf("machine %q moves values: its transfers are not charged alone", spec.Name)
+		return 0, fmt.Errorf("machine %q: the DMA probe needs a machine in cost-only mode", spec.Name)
 	case p.CPEs < 1 || p.CPEs > spec.CPEs():
 		return 0, fmt.Errorf("machine %q has %d CPEs a core group; %d were asked for", spec.Name, spec.CPEs(), p.CPEs)
 	case groups < 0 || groups > len(m.groups):
 		return 0, fmt.Errorf("machine %q has %s; %d were asked for", spec.Name, Groups(len(m.groups)), groups)
 	case p.Block < 4 || p.Block%4 != 0 || p.Bytes%p.Block != 0 || p.Bytes < 4:
-		return 0, fmt.Errorf("%d bytes in blocks of %d: both must be multiples of 4, and the first one of the second", p.Bytes, p.Block)
+		return 0, fmt.Errorf("%d bytes in blocks of %d: both must be multiples of 4, and the first a multiple of the second", p.Bytes, p.Block)
 	}
 	if groups == 0 {
 		groups = len(m.groups)

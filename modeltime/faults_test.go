@@ -68,7 +68,7 @@ func TestLargeBatches(t *testing.T) {
 	net := readNet(t, small)
 	o := options(t)
 	o.Batch = 1<<32 + 2
-	const want = "a batch of 4294967298 images: at most 2147483647"
+	const want = "a batch of 4294967298 images is too large: at most 2147483647"
 	if _, err := Run(net, o); err == nil || err.Error() != want {
 		t.Errorf("Run: %v, want %s", err, want)
 	}

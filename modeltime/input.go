@@ -8,11 +8,10 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// SetBatch gives every layer that makes data another batch size, of those that the phase includes or not. A size that no blob can have is an
-// error.
+// SetBatch sets the batch size of every layer that produces data, in both phases. A size that is too large for a blob is an error.
 func SetBatch(p *caffepb.NetParameter, n int) error {
 	if n > blob.MaxCount {
-		return fmt.Errorf("a batch of %d images: at most %d", n, blob.MaxCount)
+		return fmt.Errorf("a batch of %d images is too large: at most %d", n, blob.MaxCount)
 	}
 	size := proto.Uint32(uint32(n))
 	first := func(shapes []*caffepb.BlobShape) {
@@ -51,9 +50,8 @@ func SetBatch(p *caffepb.NetParameter, n int) error {
 	return nil
 }
 
-// standIn replaces layers that read images of a known size from files, which a model does not need, by constant data of the
-// same shape. The size is known where images are cropped, or resized by ImageData. They are taken to have three channels, unless
-// ImageData makes them grey.
+// standIn replaces layers that read images from files by constant data of the same shape, since a model does not need the images. Their size
+// must be known: from a crop, or from ImageData's resizing. Images are assumed to have three channels, or one if ImageData makes them grey.
 func standIn(p *caffepb.NetParameter) {
 	for _, l := range p.Layer {
 		var batch uint32

@@ -6,32 +6,32 @@ import (
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 
-// mpeLoops is what a layer's loops on the management cores do with each value of its top, by shape.Direction: so often they go through an
-// array of its size, values read and values written counted apart, or so many cycles they take.
+// mpeLoops describes a layer's loops on the management cores, for each value of its top and by shape.Direction: the number of accesses to
+// arrays (values read plus values written), or the number of cycles.
 type mpeLoops struct {
 	passes  [3]float64
 	cycles  [3]float64
-	arrays  func(n *swnet.Net, layer int) int // how many arrays are gone through so; nil: one
-	besides bool                              // the layer's other work is the CPEs'
+	arrays  func(n *swnet.Net, layer int) int // number of arrays accessed in this way; nil: one
+	besides bool                              // the layer's other work runs on the CPEs
 }
 
-// leftToMPE are the layers that a program with Software.OnMPE leaves to the management cores, wholly or in part. Passes are counted in the
-// source of swCaffe and of the Caffe that it is made from; of its functions on arrays, copies, sums, products, quotients, squares and roots
-// are the CPEs', filling, axpy and powers are not.
+// leftToMPE lists the layers that a program with Software.OnMPE runs on the management cores, wholly or in part. Accesses are counted in the
+// source of swCaffe and of the Caffe on which it is based. Of its functions on arrays, copies, sums, products, quotients, squares and roots
+// run on the CPEs; filling, axpy and powers do not.
 //
-//   - BatchNorm forward: two sums read the images; their mean is subtracted by a product with K = 1 (read, write), squared
-//     (read, write), the variance spread (write), divided by (two reads, write), and the result copied (read, write). Backward: two
-//     products of arrays (two reads, write), two sums, two spreads of which one is added to what is there (three accesses), a
+//   - BatchNorm forward: two sums read the images; their mean is subtracted by a product with K = 1 (read, write), squared (read,
+//     write), the variance broadcast (write), divided by (two reads, write), and the result copied (read, write). Backward: two
+//     products of arrays (two reads, write), two sums, two broadcasts of which one is added to the present values (three accesses), a
 //     sum of two arrays and a quotient (two reads, write each).
 //   - Scale forward: a copy, since it works in place, scaling row by row, and the bias as a product with K = 1 (read, write each).
 //     Backward: a product of arrays and a sum (two reads, write; read), the bias's sum; and scaling.
 //   - The bias of a convolution: forward a product with K = 1 (read, write), backward a sum.
-//   - Eltwise forward, a sum: an axpy (two reads, write) for each bottom; the result is filled with zeros before, which is left out.
-//   - Split backward: an axpy for each top but the first two, of which the CPEs make the sum.
+//   - Eltwise forward, a sum: an axpy (two reads, write) for each bottom. Filling the result with zeros before is not counted.
+//   - Split backward: an axpy for each top but the first two, whose sum the CPEs compute.
 //
-// Of Dropout and LRN cycles are known. Their loops are Caffe's own in all versions of swCaffe, and one of 2017-10-22 left its times in
+// For Dropout and LRN, cycles are known. Their loops are Caffe's own in all versions of swCaffe. A version of 2017-10-22 left its times in
 // swprofile/: 42.94 and 42.98 ms forward and 10.78 and 13.94 ms backward for the 2^20 values of AlexNet's drop6 and drop7; 4.172 and 12.59 s
-// forward, 4.755 and 14.23 s backward for the 25.7 and 77.1 million of GoogLeNet's norm1 and norm2, most of which are powers.
+// forward, 4.755 and 14.23 s backward for the 25.7 and 77.1 million of GoogLeNet's norm1 and norm2, mostly powers.
 var leftToMPE = map[string]mpeLoops{
 	"BatchNorm": {passes: [3]float64{shape.Forward: 12, shape.InputGradient: 17}},
 	"Scale":     {passes: [3]float64{shape.Forward: 6, shape.WeightGradient: 5, shape.InputGradient: 2}},
@@ -44,7 +44,7 @@ var leftToMPE = map[string]mpeLoops{
 	"LRN":     {cycles: [3]float64{shape.Forward: 236, shape.InputGradient: 268}},
 }
 
-// onMPE replaces or adds to what a direction of layer i was charged.
+// onMPE replaces the charge for a direction of layer i by the management cores' time, or adds that time to it.
 func (r *runner) onMPE(i int, d shape.Direction, l cpe.Ledger) cpe.Ledger {
 	p, ok := leftToMPE[r.net.LayerType(i)]
 	if !ok || !r.spec.Software.OnMPE || l.Time == 0 || p.passes[d]+p.cycles[d] == 0 {

@@ -8,24 +8,24 @@ import (
 	"github.com/swcaffe/swcaffe/internal/suggest"
 )
 
-// MeshOptions name the pass through a layer of which Run reports what every CPE uses.
+// MeshOptions select the pass through a layer for which Run reports the use of every CPE.
 type MeshOptions struct {
 	Layer     string
 	Direction shape.Direction
 }
 
-// Mesh is what every CPE uses in one pass through a layer.
+// Mesh is the use of every CPE in one pass through a layer.
 type Mesh struct {
 	Layer     string      `json:"layer"`
 	Direction string      `json:"direction"`
 	Strategy  string      `json:"strategy"`
-	Rows      int         `json:"rows"` // of a core group
+	Rows      int         `json:"rows"` // rows of a core group's mesh
 	Cols      int         `json:"cols"`
-	LDMBytes  int         `json:"ldm_bytes"` // that a CPE has
+	LDMBytes  int         `json:"ldm_bytes"` // LDM of one CPE
 	CPEs      []cpe.Usage `json:"cpes"`      // core group by core group, row by row
 }
 
-// findMesh checks that the net has the layer whose CPEs are to be looked at.
+// findMesh checks that the net has the selected layer.
 func (r *runner) findMesh() error {
 	if r.mesh == nil {
 		return nil
@@ -40,7 +40,7 @@ func (r *runner) findMesh() error {
 	return suggest.Unknown("layer", r.mesh.Layer, "layers", names)
 }
 
-// trace does the work of a pass through layer i, and notes what every CPE uses if that was asked for.
+// trace runs a pass through layer i, and records the use of every CPE if this pass is selected.
 func (r *runner) trace(i int, d shape.Direction, work func() error) error {
 	if r.mesh == nil || r.mesh.Layer != r.net.LayerName(i) || r.mesh.Direction != d {
 		return work()
@@ -54,7 +54,7 @@ func (r *runner) trace(i int, d shape.Direction, work func() error) error {
 	return err
 }
 
-// usesCPEs reports whether any CPE has moved or held anything.
+// usesCPEs reports whether any CPE has transferred or held values.
 func (m *Mesh) usesCPEs() bool {
 	for _, c := range m.CPEs {
 		if c.LDMPeak > 0 || c.GetBytes+c.PutBytes > 0 {

@@ -13,10 +13,10 @@ type Report struct {
 	Mode       string  `json:"mode"`
 	Layers     []Layer `json:"layers"`
 	Total      Total   `json:"total"`
-	Mesh       *Mesh   `json:"mesh,omitempty"` // if it was asked for
+	Mesh       *Mesh   `json:"mesh,omitempty"` // if it was asked for in the options
 }
 
-// Layer is one layer's part; directions that it does not compute are nil.
+// Layer is one layer's part; directions that the layer does not compute are nil.
 type Layer struct {
 	Name           string     `json:"name"`
 	Type           string     `json:"type"`
@@ -36,20 +36,20 @@ func (l *Layer) BackwardMs() float64 {
 	return ms
 }
 
-// Direction is what one pass through a layer costs.
+// Direction is the cost of one pass through a layer.
 type Direction struct {
-	// Algorithm is what computes the direction, and Strategy the family of a convolution's; the layer's type where there is no choice.
+	// Algorithm names the algorithm of a convolution's direction, and Strategy its family. For other layers both are the layer's type.
 	Algorithm  string  `json:"algorithm"`
 	Strategy   string  `json:"strategy"`
 	ModelledMs float64 `json:"modelled_ms"`
-	GFlops     float64 `json:"gflops"`     // a second, over all core groups
-	PeakShare  float64 `json:"peak_share"` // of the core groups' peak
-	// Bound is what most of the time goes to: compute, dma, bus, latency (the start-up of transfers) or mpe.
+	GFlops     float64 `json:"gflops"`     // rate over all core groups
+	PeakShare  float64 `json:"peak_share"` // rate relative to the core groups' peak
+	// Bound is the cause of most of the time: compute, dma, bus, latency (the start-up of transfers) or mpe.
 	Bound    string `json:"bound"`
 	DMABytes int64  `json:"dma_bytes"`
 	BusBytes int64  `json:"bus_bytes"`
 	LDMPeak  int    `json:"ldm_peak_bytes"`
-	// RunnerUp is the algorithm that would otherwise have been chosen for a convolution, and its time; "": there was no choice.
+	// RunnerUp is a convolution's second-best algorithm, and its time; "": there was no choice.
 	RunnerUp   string  `json:"runner_up,omitempty"`
 	RunnerUpMs float64 `json:"runner_up_ms,omitempty"`
 }
@@ -64,10 +64,10 @@ type Total struct {
 
 	ParameterBytes  int64 `json:"parameter_bytes"`  // weights, gradients and momentum
 	ActivationBytes int64 `json:"activation_bytes"` // blobs and their gradients
-	MemoryBytes     int64 `json:"memory_bytes"`     // what the core groups have; 0: not stated
+	MemoryBytes     int64 `json:"memory_bytes"`     // main memory of the core groups; 0: not stated
 }
 
-// newDirection sums a ledger up, nil where nothing was charged.
+// newDirection summarises a ledger; it returns nil if nothing was charged.
 func newDirection(spec *cpe.Spec, strategy string, l cpe.Ledger) *Direction {
 	if l.Time == 0 {
 		return nil
@@ -80,7 +80,7 @@ func newDirection(spec *cpe.Spec, strategy string, l cpe.Ledger) *Direction {
 	return d
 }
 
-// bound names the dearest of the causes.
+// bound names the cause with the longest time.
 func bound(spec *cpe.Spec, l *cpe.Ledger) string {
 	if spec.IsMPE() {
 		return "mpe"

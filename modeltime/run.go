@@ -1,7 +1,8 @@
-// Package modeltime tells how long a net takes on a modelled machine, layer by layer and direction by direction.
+// Package modeltime models the time of a net on a modelled machine, layer by layer and direction by direction. [Run] returns a [Report] of
+// one training iteration; [Sweep] varies the machine; [Measure] counts parameters and FLOPs.
 //
-// The net is built and run as any other, on a machine that charges what its kernels do: functionally, with values that
-// move through LDM-sized tiles, or charging costs alone. Modelled time is never measured time; nothing here reads a clock.
+// The net is built and run like any other, on a machine that charges the work of its kernels: in functional mode, which moves values through
+// LDM-sized tiles, or in cost-only mode. Modelled time is never measured time; nothing here reads a clock.
 package modeltime
 
 import (
@@ -20,33 +21,33 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Options say what is modelled.
+// Options configure Run.
 type Options struct {
 	Spec  cpe.Spec
-	Mode  cpe.Mode   // Functional or CostOnly; neither needs images of which the net says the size
-	Batch int        // images of an iteration, over all core groups; 0: as the net says
-	Force conv.Force // how convolutions are to be computed where they can be
+	Mode  cpe.Mode   // Functional or CostOnly; image files are not needed if the net gives the images' size
+	Batch int        // images of an iteration, over all core groups; 0: the net's batch
+	Force conv.Force // forced algorithms of convolutions, where they support the problem
 	State *caffepb.NetState
 	Seed  uint64
 	Log   *logrus.Logger
-	Mesh  *MeshOptions // nil: CPEs are not looked at one by one
-	// Built, if not nil, is called when the net is built, and may refuse it.
+	Mesh  *MeshOptions // nil: the use of single CPEs is not reported
+	// Built, if not nil, is called when the net is built. Its error ends the run.
 	Built func(*swnet.Net) error
-	// Done, if not nil, is called after every stage of the run, for somebody who wants to know how long this computer took for it.
+	// Done, if not nil, is called after every stage, for callers that measure how long each takes on this computer.
 	Done func(Stage)
 }
 
-// Stage is a part of the work of Run.
+// Stage is a part of Run's work.
 type Stage string
 
-// The stages, in their order.
+// The stages, in order.
 const (
 	SetUp  Stage = "set up"               // the net is built, its weights are filled and their gradients cleared
-	Passes Stage = "forward and backward" // through all layers
-	Update Stage = "update"               // of all weights
+	Passes Stage = "forward and backward" // all layers forward and backward
+	Update Stage = "update"               // the update of all weights
 )
 
-// done tells that a stage is over.
+// done reports the end of a stage.
 func (o *Options) done(s Stage) {
 	if o.Done != nil {
 		o.Done(s)
@@ -74,7 +75,7 @@ func (o *Options) build(m *cpe.Machine, file *swproto.Net) (*swnet.Net, error) {
 	return n, nil
 }
 
-// Explain weighs the algorithms for all directions of a convolution layer; see the net's Explain. Nothing is run.
+// Explain compares the algorithms for all directions of a convolution layer; see the net's Explain. It runs nothing.
 func Explain(file *swproto.Net, o Options, layer string) ([]swnet.Explanation, error) {
 	m, err := cpe.New(o.Spec, cpe.CostOnly)
 	if err != nil {
@@ -89,7 +90,7 @@ func Explain(file *swproto.Net, o Options, layer string) ([]swnet.Explanation, e
 	return n.Explain(layer)
 }
 
-// Run models an iteration of a net.
+// Run models one training iteration of a net.
 func Run(file *swproto.Net, o Options) (*Report, error) {
 	m, err := cpe.New(o.Spec, o.Mode)
 	if err != nil {
@@ -129,7 +130,7 @@ func Run(file *swproto.Net, o Options) (*Report, error) {
 	return r.report, nil
 }
 
-// runner is one run of Run.
+// runner is the state of Run.
 type runner struct {
 	spec    cpe.Spec
 	machine *cpe.Machine
@@ -138,14 +139,14 @@ type runner struct {
 	report  *Report
 }
 
-// charge runs the work of a pass through layer i and returns what it was charged.
+// charge runs a pass through layer i and returns its costs.
 func (r *runner) charge(i int, d shape.Direction, work func() error) (cpe.Ledger, error) {
 	r.machine.ResetLedger()
 	err := r.trace(i, d, work)
 	return r.machine.Ledger(), err
 }
 
-// iteration runs every layer forward and, in reverse, backward: the inputs' gradients and the weights' apart.
+// iteration runs every layer forward and then, in reverse order, backward; gradients of inputs and of weights are charged separately.
 func (r *runner) iteration() error {
 	for i := range r.report.Layers {
 		l := &r.report.Layers[i]
@@ -181,7 +182,7 @@ func (r *runner) backward(i int, part swnet.Gradients, d shape.Direction) (*Dire
 	return r.direction(i, d, ledger), nil
 }
 
-// algorithm names what computes a direction of a layer: the algorithm of a convolution, else the layer's type.
+// algorithm names the algorithm of a convolution's direction; for other layers it returns the layer's type.
 func (r *runner) algorithm(i int, d shape.Direction) string {
 	if _, ok := r.net.Layer(i).(layers.Strategist); ok {
 		return string(r.net.Algorithm(i, d))
@@ -189,7 +190,7 @@ func (r *runner) algorithm(i int, d shape.Direction) string {
 	return r.net.LayerType(i)
 }
 
-// strategy names the family of a convolution's algorithm, else the layer's type.
+// strategy names the family of a convolution's algorithm; for other layers it returns the layer's type.
 func (r *runner) strategy(i int, d shape.Direction) string {
 	if l, ok := r.net.Layer(i).(layers.Strategist); ok {
 		return l.Strategy(d).String()
@@ -197,7 +198,7 @@ func (r *runner) strategy(i int, d shape.Direction) string {
 	return r.net.LayerType(i)
 }
 
-// direction sums up what a direction of layer i was charged; nil: nothing.
+// direction summarises the costs of a direction of layer i; nil if there are none.
 func (r *runner) direction(i int, d shape.Direction, l cpe.Ledger) *Direction {
 	sum := newDirection(&r.spec, r.strategy(i, d), r.onMPE(i, d, l))
 	if sum == nil {
@@ -236,7 +237,7 @@ func (r *runner) update() error {
 	return nil
 }
 
-// total adds the layers up.
+// total adds up the layers.
 func (r *runner) total() {
 	t := &r.report.Total
 	for i := range r.report.Layers {

@@ -14,17 +14,17 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Size is what a net holds and what a forward pass of it computes for an image.
+// Size is the number of a net's parameters, and the operations of its forward pass for one image.
 type Size struct {
 	Model  string      `json:"model"`
 	Batch  int         `json:"batch"`
 	Layers []LayerSize `json:"layers"`
-	// Parameters is the number of weights, those shared by several layers once. Statistics is the number of values that
-	// BatchNorm layers store, which are no weights.
+	// Parameters is the number of weights; shared weights count once. Statistics is the number of values that BatchNorm layers store, which
+	// are not weights.
 	Parameters int64 `json:"parameters"`
 	Statistics int64 `json:"statistics"`
-	// Flops are two for each multiply-add of convolutions, inner products and recurrent layers, as publications count: whole numbers, which
-	// of nets of absurd sizes pass those of int64.
+	// Flops are two for each multiply-add of convolutions, inner products and recurrent layers, as in publications. They are whole numbers,
+	// in float64 because absurdly large nets exceed int64.
 	Flops float64 `json:"flops_per_image"`
 }
 
@@ -32,21 +32,21 @@ type Size struct {
 type LayerSize struct {
 	Name       string  `json:"name"`
 	Type       string  `json:"type"`
-	Tops       [][]int `json:"tops"` // their shapes
+	Tops       [][]int `json:"tops"` // shapes of the tops
 	Parameters int64   `json:"parameters"`
 	Statistics int64   `json:"statistics"`
 	Flops      float64 `json:"flops_per_image"`
 }
 
-// SizeOptions say what Measure builds.
+// SizeOptions configure Measure.
 type SizeOptions struct {
 	State *caffepb.NetState
-	Batch int // 0: as the net says
+	Batch int // 0: the net's batch
 	Log   *logrus.Logger
 }
 
-// Measure counts parameters and FLOPs. It builds the net's shapes alone: no weight is filled, no layer runs, and images of
-// which the net says the size need not be there.
+// Measure counts parameters and FLOPs. It builds only the net's shapes: it fills no weight and runs no layer. Image files are not needed if
+// the net gives the images' size.
 func Measure(file *swproto.Net, o SizeOptions) (*Size, error) {
 	spec, err := cpe.Load("sw26010")
 	if err != nil {
@@ -76,11 +76,11 @@ func Measure(file *swproto.Net, o SizeOptions) (*Size, error) {
 	return measure(n), nil
 }
 
-var errNoImages = errors.New("the net's batch has no items, so that there are no figures of an item")
+var errNoImages = errors.New("the net's batch is empty: figures for an image need at least one image")
 
 func measure(n *swnet.Net) *Size {
 	s := &Size{Model: n.Name(), Batch: n.BatchSize()}
-	own := map[*blob.Blob]bool{} // what is not another layer's
+	own := map[*blob.Blob]bool{} // weights that are not shared from another layer
 	for _, l := range n.Learnable() {
 		own[l.Blob] = true
 	}
@@ -106,7 +106,7 @@ func measure(n *swnet.Net) *Size {
 	return s
 }
 
-// multiplyAdds counts those of layer i forward, for a whole batch; padding counts as images do.
+// multiplyAdds counts the multiply-adds of layer i forward, for a whole batch; padding counts like pixels.
 func multiplyAdds(n *swnet.Net, i int) float64 {
 	w := n.Layer(i).Params()
 	sum := 0.0
@@ -140,6 +140,6 @@ func multiplyAdds(n *swnet.Net, i int) float64 {
 	return sum
 }
 
-// staticWeight is the index of the weights of a recurrent layer's static input. Where there is one, the layers have 4 and
-// 6 parameters instead of 3 and 5.
+// staticWeight is the index of the weights of a recurrent layer's static input. With a static input, recurrent layers have 4 and 6
+// parameters, else 3 and 5.
 const staticWeight = 2

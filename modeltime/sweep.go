@@ -10,35 +10,35 @@ import (
 	swproto "github.com/swcaffe/swcaffe/proto"
 )
 
-// Axis is a machine parameter with the values that a sweep gives it.
+// Axis is a machine parameter with the values that a sweep sets.
 type Axis struct {
 	Parameter cpe.Parameter
 	Values    []float64
 }
 
-// Sweep is what a net's iteration takes on variants of a machine.
+// Sweep is the time of a net's iteration on variants of a machine.
 type Sweep struct {
 	Model      string   `json:"model"`
 	Machine    string   `json:"machine"`
 	Batch      int      `json:"batch"`
 	Parameters []string `json:"parameters"`
-	Base       Point    `json:"base"` // the machine as it is described
+	Base       Point    `json:"base"` // the machine as described
 	Points     []Point  `json:"points"`
 
 	Axes []Axis `json:"-"`
 }
 
-// Point is one variant: a value for each of the sweep's parameters, the last one varying fastest.
+// Point is one variant: a value for each of the sweep's parameters. The last parameter varies fastest.
 type Point struct {
 	Values []float64 `json:"values"`
 	Total  Total     `json:"total"`
-	// Bounds are the shares of the layers' time by what bounds it, as in Direction.
+	// Bounds are the shares of the layers' time by its cause, as in Direction.
 	Bounds map[string]float64 `json:"bounds,omitempty"`
-	// Error says why the net cannot run on the variant, for instance because a plan needs more LDM; "" if it can.
+	// Error is the reason why the net cannot run on the variant, for instance too little LDM for a plan; "" if it can.
 	Error string `json:"error,omitempty"`
 }
 
-// maxPoints is how many variants a sweep may have.
+// maxPoints is the largest number of variants of a sweep.
 const maxPoints = 10000
 
 // NewSweep lists the variants: every combination of the axes' values.
@@ -78,8 +78,8 @@ func NewSweep(base cpe.Spec, axes []Axis) (*Sweep, error) {
 	return s, nil
 }
 
-// Run models every variant. What one of them costs does not depend on the others, so that they are modelled side by side. It is an
-// error if the machine as described cannot run the net, or none of the variants can.
+// Run models every variant. Variants are independent, and are modelled concurrently. It is an error if the net cannot run on the machine as
+// described, or on none of the variants.
 func (s *Sweep) Run(file *swproto.Net, o Options) error {
 	r, err := Run(file, o)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *Sweep) run(file *swproto.Net, o Options, i int) error {
 	return err
 }
 
-// report takes the totals of a report.
+// report takes the totals from a report.
 func (p *Point) report(r *Report) {
 	p.Total, p.Bounds = r.Total, map[string]float64{}
 	for _, l := range r.Layers {

@@ -9,16 +9,15 @@ import (
 	"github.com/swcaffe/swcaffe/topology"
 )
 
-// Central is the name for a server in the place of a collective: it receives every worker's array in turn and sends it
-// the centre at the same time, P (alpha + n beta), and adds what it has received meanwhile. No sum of all comes back, so that only
-// the EASGD family can use it.
+// Central names a server in the place of a collective. It receives every worker's array in turn while it sends the worker the centre, P
+// (alpha + n beta), and meanwhile adds the last array received. Workers do not get the sum of all arrays, so that only the EASGD family can
+// use it.
 const Central = "central"
 
-// AllReduces lists the names that a run's AllReduce may have: those of package topology, without dynamic, which measures, and
-// Central.
+// AllReduces returns the possible names of a run's AllReduce: Central, and those of package topology except dynamic, which measures.
 func AllReduces() []string { return append(topology.Fixed(), topology.Auto, Central) }
 
-// CheckAllReduce returns an error for a name that is none of AllReduces, or not for the strategy.
+// CheckAllReduce returns an error if a name is not among AllReduces or does not suit the strategy.
 func CheckAllReduce(name string, s Strategy) error {
 	switch known := AllReduces(); {
 	case !slices.Contains(known, name):
@@ -31,13 +30,13 @@ func CheckAllReduce(name string, s Strategy) error {
 	return nil
 }
 
-// Collective is how long an all-reduce of an array takes between nodes.
+// Collective models the time of an all-reduce between nodes.
 type Collective interface {
 	Time(nodes int, bytes int64) (topology.VTime, error)
 }
 
-// Simulated is the time of one of AllReduces on a cluster's network. Where a simulation would make too many steps it is the
-// closed form, and TooLong, if not nil, is called with what the simulation said.
+// Simulated is the simulated time of one of AllReduces on a cluster's network. If a simulation would make too many steps, it is the closed
+// form, and TooLong, if not nil, is called with the simulation's error.
 type Simulated struct {
 	Cluster   topology.Spec
 	Mapping   topology.Mapping

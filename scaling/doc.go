@@ -1,8 +1,9 @@
-// Package scaling tells how long an iteration of data-parallel training takes on many nodes of a modelled cluster.
+// Package scaling models the time of an iteration of data-parallel training on many nodes of a modelled cluster. [Run] models a [Config] for
+// several numbers of nodes, and returns a [Point] for each.
 //
-// An iteration is what one node computes (a [Job]: the machine model's figures), what the nodes say to each other (a
-// [Strategy]: a simulated collective, or exchanges with a server, as far as computing does not hide them) and what
-// reading images takes beyond both, because the next batch is read meanwhile:
+// An iteration has three parts. One node's computation comes from a [Job], with the figures of the machine model. The communication is that
+// of a [Strategy]: a simulated collective, or exchanges with a server, as far as computation does not hide it. The next batch is read
+// meanwhile, so that reading counts only if it takes longer than both:
 //
 //	iteration = max(compute + communication, read)
 //

@@ -2,29 +2,29 @@ package scaling
 
 import "github.com/swcaffe/swcaffe/topology"
 
-// Job is what every node trains.
+// Job is the training that every node does.
 type Job struct {
-	// Compute returns what an iteration over a batch takes on one node.
+	// Compute returns the time of an iteration over a batch on one node.
 	Compute func(batch int) (Compute, error)
-	// ImageBytes is what a node reads for an image.
+	// ImageBytes is the number of bytes that a node reads for an image.
 	ImageBytes float64
 }
 
-// Compute is one node's iteration without the others.
+// Compute is the time of one node's iteration without communication.
 type Compute struct {
 	Forward topology.VTime
 	Update  topology.VTime
-	// Layers are the parts of the backward pass, in the order in which it runs.
+	// Layers are the parts of the backward pass, in the order in which they run.
 	Layers []Layer
 }
 
-// Layer is one layer's part of the backward pass: when it is over, the gradients of that many bytes are complete.
+// Layer is one layer's part of the backward pass. At its end, this many bytes of gradients are complete.
 type Layer struct {
 	Backward      topology.VTime
 	GradientBytes int64
 }
 
-// Backward is the time of the whole backward pass.
+// Backward returns the time of the whole backward pass.
 func (c Compute) Backward() topology.VTime {
 	var t topology.VTime
 	for _, l := range c.Layers {
@@ -33,10 +33,10 @@ func (c Compute) Backward() topology.VTime {
 	return t
 }
 
-// Total is the time of the iteration.
+// Total returns the time of the iteration.
 func (c Compute) Total() topology.VTime { return c.Forward + c.Backward() + c.Update }
 
-// WeightBytes is the size of all gradients, which is that of all weights.
+// WeightBytes returns the size of all gradients, which is that of all weights.
 func (c Compute) WeightBytes() int64 {
 	var n int64
 	for _, l := range c.Layers {

@@ -6,7 +6,7 @@ import (
 	"github.com/swcaffe/swcaffe/topology"
 )
 
-// Machine models a net's iterations on one node. It keeps what it has modelled.
+// Machine models a net's iterations on one node, and caches the results.
 type Machine struct {
 	net     *swproto.Net
 	options modeltime.Options
@@ -14,7 +14,7 @@ type Machine struct {
 	reports map[int]*modeltime.Report
 }
 
-// NewMachine reads the net's shapes. The batch of the options is not used.
+// NewMachine reads the net's shapes. It ignores the batch of the options.
 func NewMachine(net *swproto.Net, o modeltime.Options) (*Machine, error) {
 	size, err := modeltime.Measure(net, modeltime.SizeOptions{State: o.State, Log: o.Log})
 	if err != nil {
@@ -23,10 +23,10 @@ func NewMachine(net *swproto.Net, o modeltime.Options) (*Machine, error) {
 	return &Machine{net: net, options: o, size: size, reports: map[int]*modeltime.Report{}}, nil
 }
 
-// Batch is the number of images that the net itself takes.
+// Batch returns the net's own batch size.
 func (m *Machine) Batch() int { return m.size.Batch }
 
-// ImageBytes is the size of an image as the net takes it, in float32: one item of the first layer's first output.
+// ImageBytes returns the size of one input image of the net in float32: one item of the first layer's first output.
 func (m *Machine) ImageBytes() float64 {
 	bytes := float64(bytesPerValue)
 	for _, l := range m.size.Layers {
@@ -45,7 +45,7 @@ func (m *Machine) weightBytes() int64 {
 	return bytesPerValue * (m.size.Parameters + m.size.Statistics)
 }
 
-// Report is the machine model's account of an iteration.
+// Report returns the machine model's report of an iteration.
 func (m *Machine) Report(batch int) (*modeltime.Report, error) {
 	if r, ok := m.reports[batch]; ok {
 		return r, nil
@@ -60,7 +60,7 @@ func (m *Machine) Report(batch int) (*modeltime.Report, error) {
 	return r, nil
 }
 
-// Compute is the iteration as a Job takes it. Statistics that batch norm stores travel with the gradients, as they do in training.
+// Compute returns the iteration's times for a Job. Statistics of batch normalisation are communicated with the gradients, as in training.
 func (m *Machine) Compute(batch int) (Compute, error) {
 	r, err := m.Report(batch)
 	if err != nil {

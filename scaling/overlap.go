@@ -2,15 +2,15 @@ package scaling
 
 import "github.com/swcaffe/swcaffe/topology"
 
-// exposed is the time that all-reduces of gradients add to an iteration. With bucketBytes 0 there is one, after the backward
-// pass. Otherwise one starts as soon as a bucket of that many bytes is complete and the one before has ended, beside the
-// backward pass; the last bucket may be smaller.
+// exposed is the time that all-reduces of gradients add to an iteration. With bucketBytes 0 there is one all-reduce, after the backward pass.
+// Otherwise an all-reduce runs concurrently with the backward pass for each bucket of that many bytes: it starts when the bucket is complete
+// and the previous all-reduce has ended. The last bucket may be smaller.
 func exposed(c Compute, bucketBytes int64, reduce func(bytes int64) (topology.VTime, error)) (topology.VTime, error) {
 	left := c.WeightBytes()
 	if bucketBytes == 0 {
 		return reduce(left)
 	}
-	var now, free topology.VTime // of the backward pass; of the network
+	var now, free topology.VTime // time of the backward pass; time at which the network is free
 	var bucket int64
 	for _, l := range c.Layers {
 		now += l.Backward

@@ -10,17 +10,16 @@ import (
 	"github.com/swcaffe/swcaffe/topology"
 )
 
-// Partition is a processor whose cores are divided in groups, each a worker with weights and data of its own in fast memory ([SC17], on
-// KNL): a group computes its part of the batch, gradients are summed along a tree, every group gets the sum and updates its
-// own weights.
+// Partition is a processor whose cores are divided into groups ([SC17], on KNL). Each group is a worker with its own copy of weights and data
+// in fast memory. It computes its part of the batch; gradients are summed along a tree; every group gets the sum and updates its own weights.
 type Partition struct {
 	*Machine
 	whole  cpe.Spec
 	groups int
 }
 
-// NewPartition divides the machine of the options. Each group keeps dataBytes of data beside its weights; all must fit the memory:
-// P (weights + data) at most.
+// NewPartition divides the machine of the options into groups. Each keeps dataBytes of data beside its weights; P (weights + data) must fit
+// the memory.
 func NewPartition(net *swproto.Net, o modeltime.Options, groups int, dataBytes int64) (*Partition, error) {
 	p := &Partition{whole: o.Spec, groups: groups}
 	var err error
@@ -38,14 +37,14 @@ func NewPartition(net *swproto.Net, o modeltime.Options, groups int, dataBytes i
 	return p, nil
 }
 
-// Report is the account of the fullest group.
+// Report returns the report of the group with the most images.
 func (p *Partition) Report(batch int) (*modeltime.Report, error) {
 	return p.Machine.Report(p.share(batch))
 }
 
 func (p *Partition) share(batch int) int { return (batch + p.groups - 1) / p.groups }
 
-// Compute is the iteration of all groups: that of the fullest, and the sum along the tree.
+// Compute returns the time of the iteration of all groups: that of the group with the most images, and the sum along the tree.
 func (p *Partition) Compute(batch int) (Compute, error) {
 	if batch < p.groups {
 		return Compute{}, fmt.Errorf("%d groups cannot share a batch of %d images", p.groups, batch)
@@ -58,9 +57,9 @@ func (p *Partition) Compute(batch int) (Compute, error) {
 	return c, nil
 }
 
-// sumTime is what the tree takes: in each of log2 P levels half as many groups as before add another's gradients to their own, 3 n bytes
-// moved; on the way back as many copy the sum, 2 n bytes. They share the memory's bandwidth as far as their own cores can
-// use it.
+// sumTime is the time of the sum along the tree. On each of log2 P levels, half as many groups as on the previous one add another's gradients
+// to their own, which moves 3 n bytes. On the way back as many groups copy the sum, 2 n bytes. They share the memory's bandwidth, as far as
+// their own cores can use it.
 func (p *Partition) sumTime(bytes int64) topology.VTime {
 	const giga = 1e9
 	cores := p.whole.DMA.Peak() * float64(p.whole.CoreGroups/p.groups)

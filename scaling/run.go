@@ -6,21 +6,21 @@ import (
 	"github.com/swcaffe/swcaffe/topology"
 )
 
-// Config is a run to be modelled.
+// Config describes the runs to be modelled.
 type Config struct {
 	Job      Job
 	Cluster  topology.Spec
 	Strategy Strategy
-	// Collective is how long all-reduces take; it is asked only where the strategy has one.
+	// Collective models all-reduces; it is used only if the strategy has one.
 	Collective Collective
-	Batch      int   // images of an iteration: of every node, or of all if Strong
+	Batch      int   // images of an iteration: on every node or, if Strong, on all together
 	Strong     bool  // strong scaling: all nodes share the batch
-	Tau        int   // iterations between two communications; 1 where the strategy is not periodic
+	Tau        int   // iterations between two communications; 1 if the strategy is not periodic
 	Bucket     int64 // bytes of a bucket of gradients, sync only; 0: one all-reduce after the backward pass
 }
 
-// Point is the outcome for a number of nodes. Times are modelled seconds of an iteration, in the mean where a strategy does
-// not communicate in each: Compute + Communication + IO = Iteration. Communication and IO are what computing does not hide.
+// Point is the result for a number of nodes. Times are modelled seconds of an iteration; for strategies that do not communicate in every
+// iteration they are means. Compute + Communication + IO = Iteration. Communication and IO are the parts that computation does not hide.
 type Point struct {
 	Nodes         int            `json:"nodes"`
 	Iteration     topology.VTime `json:"iteration_s"`
@@ -29,14 +29,14 @@ type Point struct {
 	IO            topology.VTime `json:"io_s"`
 	// CommunicationShare is Communication over Iteration.
 	CommunicationShare float64 `json:"communication_share"`
-	// Speedup is in images a second, to one node that trains alone and reads for nothing; Efficiency is Speedup over Nodes.
+	// Speedup is the rate of images relative to one node that trains alone and reads in no time; Efficiency is Speedup over Nodes.
 	Speedup    float64 `json:"speedup"`
 	Efficiency float64 `json:"efficiency"`
-	NodeBatch  int     `json:"node_batch"` // images of the fullest node
+	NodeBatch  int     `json:"node_batch"` // images of the node with the most
 	Images     float64 `json:"images_per_s"`
 }
 
-// Run models the run on each of the numbers of nodes.
+// Run models the run for each of the numbers of nodes.
 func Run(c Config, nodes []int) ([]Point, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (c *Config) check() error {
 	return nil
 }
 
-// nodesNeeded is the number of nodes of the cluster that a run with so many workers takes.
+// nodesNeeded returns the number of nodes of the cluster that a run with these workers needs.
 func (c *Config) nodesNeeded(workers int) int {
 	if c.Strategy.method().master {
 		return workers + 1
@@ -115,7 +115,7 @@ func (c *Config) point(nodes int) (Point, error) {
 	return p, nil
 }
 
-// readTime is what reading every node's next batch takes.
+// readTime returns the time to read every node's next batch.
 func (c *Config) readTime(nodes, batch int) topology.VTime {
 	if c.Cluster.Storage == nil {
 		return 0
@@ -123,7 +123,7 @@ func (c *Config) readTime(nodes, batch int) topology.VTime {
 	return c.Cluster.Storage.ReadTime(nodes, float64(batch)*c.Job.ImageBytes, c.Cluster.BytesPerSecond)
 }
 
-// communication is what communicating adds to an iteration, in the mean.
+// communication returns the mean time that communication adds to an iteration.
 func (c *Config) communication(workers int, compute Compute) (topology.VTime, error) {
 	m, bytes, tau := c.Strategy.method(), compute.WeightBytes(), topology.VTime(c.Tau)
 	if m.collective == "" {

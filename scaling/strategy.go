@@ -2,22 +2,21 @@ package scaling
 
 import "github.com/swcaffe/swcaffe/internal/suggest"
 
-// Strategy is how workers, one on each node, train together. [SC17] is Y. You, A. Buluc, J. Demmel, "Scaling deep learning on GPU
-// and Knights Landing clusters", SC 2017.
+// Strategy is the way in which workers, one on each node, train together. [SC17] is Y. You, A. Buluc, J. Demmel, "Scaling deep learning on
+// GPU and Knights Landing clusters", SC 2017.
 type Strategy string
 
 const (
 	// Sync sums the gradients over all workers before every update.
 	Sync Strategy = "sync"
-	// SyncEASGD3 is [SC17]'s algorithm 4: reduction of the weights and broadcast of the centre beside the passes.
+	// SyncEASGD3 is [SC17]'s algorithm 4: weights are reduced and the centre is broadcast concurrently with the passes.
 	SyncEASGD3 Strategy = "sync_easgd3"
 )
 
-// method is what a strategy's time depends on.
+// method holds the properties of a strategy that determine its time.
 type method struct {
 	name Strategy
-	// collective is how weights or gradients are brought together where all workers take part at once; "" where each
-	// exchanges with a server.
+	// collective is the all-reduce of weights or gradients if all workers communicate at once; "" if each exchanges with a server.
 	collective string
 	periodic   bool // communicates every tau iterations, not in each
 	master     bool // a node that does not train holds the centre
@@ -25,7 +24,7 @@ type method struct {
 	hogwild    bool // the server has no lock: it sends, receives and adds at the same time
 }
 
-// methods in the order of their names' list.
+// methods lists the strategies in the order of their names' list.
 var methods = suggest.Table[method]{Kind: "strategy", Kinds: "strategies", Name: func(m method) string { return string(m.name) }, Entries: []method{
 	{name: Sync, collective: "topology"},
 	{name: "easgd", periodic: true, master: true},
@@ -41,17 +40,16 @@ var methods = suggest.Table[method]{Kind: "strategy", Kinds: "strategies", Name:
 	{name: "decentralised_easgd", collective: "topology", periodic: true, overlapped: true},
 }}
 
-// Strategies lists the names of all strategies.
+// Strategies returns the names of all strategies.
 func Strategies() []string { return methods.Names() }
 
-// ParseStrategy returns the strategy of a name.
+// ParseStrategy returns the strategy with the given name.
 func ParseStrategy(name string) (Strategy, error) {
 	m, err := methods.Find(name)
 	return m.name, err
 }
 
-// Collective is the all-reduce that the strategy uses unless another is asked for; "" if its workers exchange with a server
-// one by one.
+// Collective returns the all-reduce that the strategy uses by default; "" if its workers exchange with a server one by one.
 func (s Strategy) Collective() string { return s.method().collective }
 
 func (s Strategy) method() method {

@@ -6,14 +6,14 @@ import (
 	"github.com/swcaffe/swcaffe/internal/suggest"
 )
 
-// algorithm is one way to reduce.
+// algorithm is one way to compute an all-reduce.
 type algorithm struct {
 	name string
 	plan func(l Layout, n int) *Schedule
 	cost func(c costs, bytes float64) VTime
 }
 
-// algorithms in the order of their names' list. auto and dynamic choose among them.
+// algorithms lists the algorithms in the order of their names' list. auto and dynamic choose among them.
 var algorithms = []algorithm{
 	{ringName, newRing, costs.ring},
 	{"recursive_doubling", newRecursiveDoubling, costs.recursiveDoubling},
@@ -26,19 +26,19 @@ var algorithms = []algorithm{
 var byName = suggest.Table[algorithm]{Kind: "all-reduce algorithm", Kinds: "algorithms", Name: func(a algorithm) string { return a.name }, Entries: algorithms}
 
 const (
-	// Auto is the name for the choice by closed forms.
+	// Auto names the choice by closed forms.
 	Auto = "auto"
-	// Measured is the name for the choice by measuring: see [Dynamic].
+	// Measured names the choice by measurement: see [Dynamic].
 	Measured = "dynamic"
 )
 
-// Fixed lists the names of the algorithms, without auto and dynamic.
+// Fixed returns the names of the algorithms, without auto and dynamic.
 func Fixed() []string { return byName.Names() }
 
-// Algorithms lists all names that a user may give.
+// Algorithms returns all names that a user may give.
 func Algorithms() []string { return append(Fixed(), Auto, Measured) }
 
-// CheckAlgorithm returns an error for a name that is none of Algorithms.
+// CheckAlgorithm returns an error if a name is not among Algorithms.
 func CheckAlgorithm(name string) error {
 	if known := Algorithms(); !slices.Contains(known, name) {
 		return suggest.Unknown("all-reduce algorithm", name, "algorithms", known)
@@ -54,15 +54,14 @@ func find(name string) algorithm {
 	return a
 }
 
-// NewSchedule plans an all-reduce of n elements by one of the Fixed algorithms.
+// NewSchedule plans an all-reduce of n elements with one of the Fixed algorithms.
 func NewSchedule(name string, l Layout, n int) *Schedule {
 	s := find(name).plan(l, n)
 	s.Algorithm = name
 	return s
 }
 
-// Choose returns the fixed algorithm whose closed form is the least for an array of that many bytes; the first of the list where
-// several are.
+// Choose returns the fixed algorithm with the smallest closed form for an array of the given size; of several, the first in the list.
 func Choose(spec Spec, l Layout, bytes int) string {
 	c := newCosts(spec, l)
 	best := algorithms[0]
@@ -75,7 +74,7 @@ func Choose(spec Spec, l Layout, bytes int) string {
 	return best.name
 }
 
-// Cost returns the closed form of one of the Fixed algorithms for an array of that many bytes.
+// Cost evaluates the closed form of one of the Fixed algorithms for an array of the given size.
 func Cost(name string, spec Spec, l Layout, bytes int) VTime {
 	return find(name).cost(newCosts(spec, l), float64(bytes))
 }

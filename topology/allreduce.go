@@ -5,26 +5,26 @@ import "github.com/swcaffe/swcaffe/internal/simd/vec"
 // AllReduce executes a schedule on a rank's transport. It allocates only when made.
 type AllReduce struct {
 	transport Transport
-	adder     adder // the transport, where ranks share memory; nil otherwise
+	adder     adder // the transport if ranks share memory, else nil
 	steps     []Step
 	elements  int
 	scratch   []float32
-	clock     reduceClock // nil where time is real
+	clock     reduceClock // the transport if its time is virtual, else nil
 }
 
-// reduceClock is a transport in virtual time, which charges additions.
+// reduceClock is a transport in virtual time. It charges the time of additions.
 type reduceClock interface{ elapseReduce(elements int) }
 
-// adder is a transport between ranks that share memory: it adds what it receives while it reads it where the sender has it.
+// adder is a transport between ranks that share memory. It adds received values directly from the sender's array.
 type adder interface {
 	RecvAdd(from int, data []float32) error
 	SendRecvAdd(to int, send []float32, from int, data []float32) error
 }
 
-// NewAllReduce prepares the rank's part of a schedule. The number of ranks must be the transport's.
+// NewAllReduce prepares a rank's part of a schedule. The schedule and the transport must have the same number of ranks.
 func NewAllReduce(t Transport, s *Schedule) *AllReduce {
 	if s.Ranks != t.Size() {
-		panic("topology: a schedule for another number of ranks")
+		panic("topology: the schedule has another number of ranks than the transport")
 	}
 	a := &AllReduce{transport: t, elements: s.Elements}
 	a.adder, _ = t.(adder)
@@ -48,14 +48,14 @@ func NewAllReduce(t Transport, s *Schedule) *AllReduce {
 	return a
 }
 
-// adds reports whether what is received is added.
+// adds reports whether the received values are added.
 func (s Step) adds() bool { return s.Reduce && s.From != None }
 
-// Run replaces data by its sum over ranks. Every rank gets the same bits. All ranks call it with the same length, that of the
-// schedule. After an error the content of data is undefined.
+// Run replaces data by its sum over ranks. Every rank gets the same bits. All ranks call Run with an array of the schedule's length. After an
+// error the contents of data are undefined.
 func (a *AllReduce) Run(data []float32) error {
 	if len(data) != a.elements {
-		panic("topology: array of another length than the schedule's")
+		panic("topology: the array has another length than the schedule")
 	}
 	for _, step := range a.steps {
 		if err := a.run(step, data); err != nil {

@@ -1,13 +1,12 @@
 package topology
 
-// costs are the figures of the closed forms, in the notation of [SWC] V-A (J. Fang et al., "swCaffe", arXiv 1903.06934):
-// alpha s a message, beta1 s/byte inside a supernode, which may depend on the message's size, beta2 s/byte when all of a
-// supernode's ranks use the uplink, gamma s/byte of addition; p ranks, q in a full supernode, so s = p/q supernodes. A message
-// between supernodes takes alpha + uplinkAlpha, and no less than beta1 a byte. The paper prints beta2 = beta1/4; a quarter of the
-// bandwidth is 4 beta1.
+// costs are the parameters of the closed forms, in the notation of [SWC] V-A (J. Fang et al., "swCaffe", arXiv 1903.06934): alpha seconds a
+// message; beta1 seconds a byte inside a supernode, possibly depending on the message's size; beta2 seconds a byte when all ranks of a
+// supernode use the uplink; gamma seconds a byte of addition. There are p ranks, q in a full supernode, and s = p/q supernodes. A message
+// between supernodes takes alpha + uplinkAlpha, and at least beta1 a byte. (The paper prints beta2 = beta1/4; at a quarter of the bandwidth
+// it is 4 beta1.)
 //
-// The forms take p, q and s to be powers of two where the algorithm likes them so; otherwise they add the fold and
-// estimate.
+// The forms are exact if p, q and s are powers of two where the algorithm prefers that. Otherwise they add the fold, and are estimates.
 type costs struct {
 	ranks, perSupernode, supernodes int
 	mapping                         Mapping
@@ -16,7 +15,7 @@ type costs struct {
 	beta2, gamma                    float64
 }
 
-// newCosts takes the figures from a cluster and a layout.
+// newCosts derives the parameters from a cluster and a layout.
 func newCosts(spec Spec, l Layout) costs {
 	c := costs{
 		ranks: l.Ranks(), perSupernode: l.largest(), supernodes: l.Supernodes(), mapping: l.Mapping,
@@ -30,7 +29,7 @@ func newCosts(spec Spec, l Layout) costs {
 	return c
 }
 
-// message is a message of n bytes and its addition, if add.
+// message is the time of a message of n bytes and, with add, of its addition.
 func (c costs) message(crosses bool, n float64, add bool) float64 {
 	t := c.alpha + n*c.beta1(n)
 	if crosses {
@@ -42,7 +41,7 @@ func (c costs) message(crosses bool, n float64, add bool) float64 {
 	return t
 }
 
-// crosses reports whether ranks at a distance, a power of two, are in different supernodes.
+// crosses reports whether ranks at this distance, a power of two, are in different supernodes.
 func (c costs) crosses(distance int) bool {
 	switch {
 	case c.supernodes == 1:
@@ -54,8 +53,8 @@ func (c costs) crosses(distance int) bool {
 	return distance >= q
 }
 
-// ring is 2(p-1) (alpha + (n/p) beta) + (p-1)/p n gamma: [TH] 7.2.1 (J. Fang's thesis, Tsinghua University, 2019). With
-// several supernodes the slowest link of the ring sets the pace: one message an uplink under block mapping, all under
+// ring is 2(p-1) (alpha + (n/p) beta) + (p-1)/p n gamma: [TH] 7.2.1 (J. Fang's thesis, Tsinghua University, 2019). With several supernodes,
+// the ring's slowest link sets the pace. An uplink carries one message under block mapping, and all of its supernode's messages under
 // round-robin.
 func (c costs) ring(n float64) VTime {
 	p := float64(c.ranks)
@@ -66,7 +65,7 @@ func (c costs) ring(n float64) VTime {
 	return VTime((p - 1) * (c.message(crosses, n/p, true) + c.message(crosses, n/p, false)))
 }
 
-// recursiveDoubling is log2 p (alpha + n beta + n gamma), beta being beta1 or beta2 as the distance is inside or across.
+// recursiveDoubling is log2 p (alpha + n beta + n gamma); beta is beta1 for distances inside a supernode, else beta2.
 func (c costs) recursiveDoubling(n float64) VTime {
 	power, _ := powerBelow(c.ranks)
 	t := c.fold(n)
@@ -81,7 +80,7 @@ func (c costs) recursiveDoubling(n float64) VTime {
 //	reduce-scatter: log2 p alpha + (n/p) ((q-1) beta1 + (p-q) beta2) + (p-1)/p n gamma
 //	all-gather:     the same without gamma
 //
-// and with ranks dealt round-robin that of topology.
+// With ranks dealt round-robin it equals topology.
 func (c costs) halvingDoubling(n float64) VTime {
 	return VTime(c.fold(n) + c.halving(n, c.ranks))
 }
@@ -92,13 +91,13 @@ func (c costs) halvingDoubling(n float64) VTime {
 //	all-gather:     the same without gamma
 func (c costs) topology(n float64) VTime {
 	fold := c
-	fold.mapping = Block // an extra folds into a neighbour of its supernode
+	fold.mapping = Block // an extra rank folds into a neighbour in its supernode
 	c.mapping = RoundRobin
 	return VTime(fold.fold(n) + c.halving(n, c.ranks))
 }
 
-// binomialTree is 2 ceil(log2 p) (alpha + n beta) + ceil(log2 p) n gamma. Under block mapping a supernode sends and receives
-// one message at a time over its uplink.
+// binomialTree is 2 ceil(log2 p) (alpha + n beta) + ceil(log2 p) n gamma. Under block mapping an uplink carries one message at a time each
+// way.
 func (c costs) binomialTree(n float64) VTime {
 	if c.mapping == Block {
 		c.beta2 /= float64(c.perSupernode)
@@ -110,8 +109,8 @@ func (c costs) binomialTree(n float64) VTime {
 	return VTime(t)
 }
 
-// hierarchical is halving and doubling of n bytes inside groups of g = 2^k ranks around halving and doubling of n/g bytes
-// between the p/g groups:
+// hierarchical is halving and doubling of n bytes inside groups of g = 2^k ranks, around halving and doubling of n/g bytes between the p/g
+// groups:
 //
 //	2 log2 g alpha + 2 (g-1)/g n beta1 + 2 log2(p/g) alpha + 2 (1 - g/p) n/g beta2 + (p-1)/p n gamma
 func (c costs) hierarchical(n float64) VTime {
@@ -135,7 +134,7 @@ func (c costs) halving(n float64, ranks int) float64 {
 	return t
 }
 
-// fold is what ranks beyond a power of two add: whole arrays to a neighbour and back.
+// fold is the additional time for ranks beyond a power of two: whole arrays to a neighbour and back.
 func (c costs) fold(n float64) float64 {
 	if power, _ := powerBelow(c.ranks); power == c.ranks {
 		return 0

@@ -1,7 +1,7 @@
 package topology
 
-// newRecursiveDoubling makes the exchange of whole arrays: in round k each rank exchanges its partial sum with the rank at
-// distance 2^k, and both add. Ranks beyond a power of two are folded in.
+// newRecursiveDoubling plans exchanges of whole arrays: in round k each rank exchanges its partial sum with the rank at distance 2^k, and
+// both add. Ranks beyond a power of two are folded in.
 func newRecursiveDoubling(l Layout, n int) *Schedule {
 	f := newFold(identity(l.Ranks()))
 	_, inner := powerBelow(l.Ranks())

@@ -1,31 +1,31 @@
 package topology
 
-// Dynamic is an all-reduce that measures: its first runs try every algorithm, then the fastest stays until what it measures
-// changes, and all are tried again. All ranks decide alike, from the sum of all ranks' measurements.
+// Dynamic is an all-reduce that chooses its algorithm by measurement. Its first runs try every algorithm. The fastest is then used until its
+// time changes, and all are tried again. All ranks make the same choice, from the sum of all ranks' measurements.
 //
-// The name is that of the Dynamic Allreduce of W. Wei et al., "Deploying and scaling distributed parallel deep neural networks
-// on the Tianhe-3 prototype system", Scientific Reports 11:20244, 2021. Its definition was not available; this is our reading of the idea.
+// It is named after the Dynamic Allreduce of W. Wei et al., "Deploying and scaling distributed parallel deep neural networks on the Tianhe-3
+// prototype system", Scientific Reports 11:20244, 2021. The definition was not available; this is our reading of the idea.
 type Dynamic struct {
 	now       func() VTime
-	plans     []*AllReduce // by place in Fixed
-	agree     *AllReduce   // of the measurements
-	measured  []float32    // seconds, by place in Fixed
-	run       int          // in the current trial or stretch
+	plans     []*AllReduce // one for each of Fixed
+	agree     *AllReduce   // sums the measurements over ranks
+	measured  []float32    // seconds, one for each of Fixed
+	run       int          // number of runs in the current trial or stretch
 	current   int
 	trying    bool
-	reference float32 // what the current algorithm took when it was picked, summed over ranks
+	reference float32 // time of the current algorithm when it was chosen, summed over ranks
 }
 
 const (
-	// triesEach is how often a trial runs each algorithm; the first run warms up and is not measured.
+	// triesEach is the number of runs of each algorithm in a trial; the first is a warm-up and not measured.
 	triesEach = 3
-	// stretch is after how many runs the ranks compare what the current algorithm takes with what it took.
+	// stretch is the number of runs after which ranks compare the current algorithm's time with its earlier time.
 	stretch = 16
-	// drift is the change, up or down, that starts another trial.
+	// drift is the factor of change, up or down, that starts another trial.
 	drift = 1.5
 )
 
-// NewDynamic prepares the rank's part for arrays of n elements; now is the rank's clock. One Dynamic serves one length.
+// NewDynamic prepares a rank's part for arrays of n elements; now is the rank's clock. One Dynamic serves one length.
 func NewDynamic(t Transport, l Layout, n int, now func() VTime) *Dynamic {
 	d := &Dynamic{now: now, trying: true, measured: make([]float32, len(algorithms))}
 	for _, name := range Fixed() {
@@ -63,7 +63,7 @@ func (d *Dynamic) Run(data []float32) error {
 	return nil
 }
 
-// pick ends a trial: the algorithm with the least sum stays.
+// pick ends a trial by choosing the algorithm with the smallest sum.
 func (d *Dynamic) pick() error {
 	if err := d.agree.Run(d.measured); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (d *Dynamic) pick() error {
 	return nil
 }
 
-// compare ends a stretch.
+// compare ends a stretch by comparing times.
 func (d *Dynamic) compare() error {
 	if err := d.agree.Run(d.measured); err != nil {
 		return err

@@ -1,11 +1,11 @@
 package topology
 
-// endQueue is a binary heap of paces by the time at which their next message ends, then by number. Each pace is in it
-// at most once and its time can be changed.
+// endQueue is a binary heap of paces, ordered by the end of their next message, then by number. Each pace is in it at most once, and its time
+// can be changed.
 type endQueue struct {
 	heap  []int32
-	at    []VTime // by pace
-	place []int32 // in heap, by pace; negative: not in it
+	at    []VTime // time of each pace
+	place []int32 // position of each pace in the heap; negative: not in it
 }
 
 // grow makes room for one more pace.
@@ -21,7 +21,7 @@ func (q *endQueue) peek() (VTime, bool) {
 	return q.at[q.heap[0]], true
 }
 
-// set puts a pace into the queue, or moves it to another time.
+// set inserts a pace, or changes its time.
 func (q *endQueue) set(id int32, at VTime) {
 	if q.place[id] < 0 {
 		q.place[id] = int32(len(q.heap))
@@ -32,14 +32,14 @@ func (q *endQueue) set(id int32, at VTime) {
 	q.down(q.place[id])
 }
 
-// pop takes the first pace out.
+// pop removes and returns the first pace.
 func (q *endQueue) pop() (id int32, at VTime) {
 	id = q.heap[0]
 	q.remove(id)
 	return id, q.at[id]
 }
 
-// remove takes a pace out, if it is in the queue.
+// remove removes a pace if it is in the queue.
 func (q *endQueue) remove(id int32) {
 	place, last := q.place[id], int32(len(q.heap)-1)
 	if place < 0 {

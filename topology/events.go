@@ -1,6 +1,6 @@
 package topology
 
-// eventKind orders events of one time.
+// eventKind orders simultaneous events.
 type eventKind uint8
 
 const (
@@ -15,7 +15,7 @@ type event struct {
 	kind eventKind
 }
 
-// item is the event as one of a heap: those of one time are ordered by kind, then by number.
+// item returns the event as a heap item. Simultaneous events are ordered by kind, then by number.
 func (e event) item() item { return item{float64(e.at), int64(e.kind)<<32 | int64(e.id)} }
 
 func eventOf(i item) event { return event{VTime(i.key), int32(i.id), eventKind(i.id >> 32)} }

@@ -5,59 +5,59 @@ import (
 	"slices"
 )
 
-// filling keeps the max-min fair rates of classes of messages. A link that is full has a level, what each of its messages
-// gets that does not get less elsewhere; a class's rate is the least of its limit and its two links' levels, and what that
-// is from leads the class.
+// filling maintains the max-min fair rates of classes of messages. A full link has a level: the rate of each of its messages that is not
+// limited further elsewhere. The rate of a class is the smallest of its own limit and the levels of its two links. The one that determines
+// the rate is the leader of the class.
 //
-// A change of the traffic is followed only as far as levels change. The links that it touches are opened: they lose their level,
-// and so do, one from the other, the full ones at the other ends of the classes that they led. Then levels are found in rising
-// order, as in progressive filling: the open link that would be full first is, and what it gives its messages says what is
-// left for others. A full link that was not opened is, if one of its messages now gets less elsewhere. Links that were not full are
-// looked at last: if what their messages now get is too much for one, that has been touched too, and all this is done again.
+// A change of the traffic is propagated only as far as levels change. First, the links that it touches are opened: they lose their level. So
+// do, transitively, full links at the other ends of the classes that the opened links led. Then levels are determined in rising order, as in
+// progressive filling: the open link that fills first gets its level, which fixes how much its messages take from other links. A full link
+// that was not opened is opened if one of its messages now gets less elsewhere. Finally, links that were not full are checked: if one of them
+// is now overloaded, it is touched, and everything is repeated.
 type filling struct {
-	bandwidth float64 // of a link, bytes a second
+	bandwidth float64 // bandwidth of a link in bytes a second
 	classes   []fillingClass
 	links     []fillingLink
 	touched   []int32 // links to open in the next run; some more than once
 	opened    []int32 // links that were opened in this call of fill; some more than once
-	followed  int     // how many of them have opened others
-	led       []int32 // classes that were given another leader in this call; some more than once
-	queue     heap    // open links by the level at which they would be full
+	followed  int     // number of opened links that have opened others
+	led       []int32 // classes whose leader changed in this call; some more than once
+	queue     heap    // open links, ordered by the level at which they would be full
 }
 
-// fillingClass is a class as the filling sees it.
+// fillingClass is the state of a class.
 type fillingClass struct {
 	links    [2]int32
 	messages int32
-	leader   int32 // one of links; None: its limit
+	leader   int32 // the leading link; None: the class's own limit
 	limit    float64
 }
 
-// fillingLink is an uplink upwards (by supernode) or downwards (by supernodes + supernode).
+// fillingLink is an uplink: number supernode is the upward direction, number supernodes + supernode the downward one.
 type fillingLink struct {
 	level    float64 // infinite if the link is not full, or open
-	spare    float64 // bandwidth that a link that is not full does not use, but for rounding
+	spare    float64 // unused bandwidth of a link that is not full, up to rounding
 	state    linkState
 	messages int32
 	classes  []int32
 
-	// Of an open link:
+	// For an open link:
 	was     float64 // its level before
-	key     float64 // its place in the queue
-	changed bool    // since then: key is only a lower bound
-	counted bool    // what follows is right
-	free    float64 // bandwidth that is left by messages that get less than capped elsewhere
-	waiting int32   // the other messages
+	key     float64 // its key in the queue
+	changed bool    // the link changed since it was queued: key is only a lower bound
+	counted bool    // the following fields are valid
+	free    float64 // bandwidth left by messages that get less than capped elsewhere
+	waiting int32   // number of other messages
 	capped  float64
-	next    float64 // the least, of these, that one gets elsewhere
+	next    float64 // the smallest rate that one of these gets elsewhere
 }
 
 type linkState uint8
 
 const (
-	linkSettled linkState = iota // the link has its level, from an earlier run
-	linkOpen                     // it lost it in this run
-	linkDecided                  // it has got it in this run
+	linkSettled linkState = iota // the link's level is from an earlier run
+	linkOpen                     // the link lost its level in this run
+	linkDecided                  // the link got its level in this run
 )
 
 func newFilling(supernodes int, bandwidth float64) filling {
@@ -68,7 +68,7 @@ func newFilling(supernodes int, bandwidth float64) filling {
 	return f
 }
 
-// add makes a class known; its number is at most that of the classes so far.
+// add adds a class. Its number is that of a removed class or the next one.
 func (f *filling) add(id int32, key flowKey) {
 	if int(id) == len(f.classes) {
 		f.classes = append(f.classes, fillingClass{})
@@ -80,7 +80,7 @@ func (f *filling) add(id int32, key flowKey) {
 	}
 }
 
-// remove forgets a class without messages.
+// remove removes a class that has no messages.
 func (f *filling) remove(id int32) {
 	for _, link := range f.classes[id].links {
 		l := &f.links[link]
@@ -89,7 +89,7 @@ func (f *filling) remove(id int32) {
 	}
 }
 
-// count adds messages to a class, or takes some away.
+// count adds messages to a class; a negative number removes some.
 func (f *filling) count(id, messages int32) {
 	c := &f.classes[id]
 	c.messages += messages
@@ -99,8 +99,8 @@ func (f *filling) count(id, messages int32) {
 	}
 }
 
-// fill works out levels and leaders after changes of the traffic. It returns the links whose level, or whose leadership of classes,
-// may have changed since the last call, and the classes that have another leader; both have some more than once.
+// fill computes levels and leaders after changes of the traffic. It returns the links whose level, or whose leadership of classes, may have
+// changed since the last call, and the classes whose leader changed; both may contain duplicates.
 func (f *filling) fill() (links, led []int32) {
 	f.opened, f.followed, f.led = f.opened[:0], 0, f.led[:0]
 	for len(f.touched) > 0 {
@@ -118,7 +118,7 @@ func (f *filling) fill() (links, led []int32) {
 	return f.opened, f.led
 }
 
-// open takes a link's level from it.
+// open takes a link's level away.
 func (f *filling) open(link int32) {
 	l := &f.links[link]
 	if l.state != linkSettled {
@@ -129,7 +129,7 @@ func (f *filling) open(link int32) {
 	f.opened = append(f.opened, link)
 }
 
-// follow opens what depends on the links that were opened last, and queues all. Levels below level are decided.
+// follow opens the links that depend on those opened last, and queues all. Levels below level are final.
 func (f *filling) follow(level float64) {
 	first := f.followed
 	for ; f.followed < len(f.opened); f.followed++ {
@@ -146,7 +146,7 @@ func (f *filling) follow(level float64) {
 	}
 }
 
-// forget tells a class's other link that this one has no level any more.
+// forget tells a class's other link that this link has no level any more.
 func (f *filling) forget(id, link int32, level float64) {
 	c := &f.classes[id]
 	other := c.other(link)
@@ -170,12 +170,12 @@ func (f *filling) enqueue(link int32, key float64) {
 	}
 }
 
-// settle decides the level of the link that comes first in the queue, unless it turns out to be higher.
+// settle fixes the level of the first link in the queue, unless the level turns out to be higher.
 func (f *filling) settle(first item) {
 	link := int32(first.id)
 	l := &f.links[link]
 	if l.state != linkOpen || first.key != l.key {
-		return // it has another place in the queue
+		return // it is queued again with a higher level
 	}
 	if l.changed {
 		if !l.counted || l.waiting > 0 && l.fullAt() > l.next {
@@ -196,7 +196,7 @@ func (f *filling) settle(first item) {
 	f.follow(l.level)
 }
 
-// limit tells a class, and its other link, that this one has its level.
+// limit tells a class, and its other link, that this link has its level.
 func (f *filling) limit(id, link int32) {
 	c, level := &f.classes[id], f.links[link].level
 	other, leader := c.other(link), c.leader
@@ -223,7 +223,7 @@ func (f *filling) limit(id, link int32) {
 	}
 }
 
-// limit tells an open link what messages of a class get at most elsewhere, where there was only their own limit.
+// limit tells an open link the largest rate that messages of a class get elsewhere, where only their own limit was known.
 func (l *fillingLink) limit(c *fillingClass, rate float64) {
 	switch {
 	case !l.counted || rate == c.limit:
@@ -244,7 +244,7 @@ func (f *filling) lead(id, leader int32) {
 	}
 }
 
-// recount finds out which messages of an open link get less elsewhere, as far as limits and other links' levels are known.
+// recount determines which messages of an open link get less elsewhere, as far as limits and other links' levels are known.
 func (f *filling) recount(link int32) {
 	l := &f.links[link]
 	l.counted, l.changed = true, false
@@ -265,7 +265,7 @@ func (f *filling) recount(link int32) {
 	}
 }
 
-// fullAt returns the level at which an open link that has been counted is full; infinite if it cannot be.
+// fullAt returns the level at which an open link is full, infinite if it cannot be; the link has been counted.
 func (l *fillingLink) fullAt() float64 {
 	if l.waiting == 0 {
 		return math.Inf(1)
@@ -276,15 +276,15 @@ func (l *fillingLink) fullAt() float64 {
 // full reports whether a link has a level.
 func (l *fillingLink) full() bool { return l.level < math.Inf(1) }
 
-// rounding is more, relative to a link's bandwidth, than what rounding adds up to in its spare bandwidth; where there is less,
-// it is worked out anew.
+// rounding bounds the accumulated rounding error of a link's spare bandwidth, relative to its bandwidth. Smaller spare bandwidths are
+// computed anew.
 const rounding = 1e-9
 
-// close ends a run for the links that it opened. It touches those that it did not and that carry too much now.
+// close ends a run for the links that it opened. It touches links that were not opened and are now overloaded.
 func (f *filling) close(opened []int32) {
 	for _, link := range opened {
 		l := &f.links[link]
-		if l.state == linkOpen { // it is not full
+		if l.state == linkOpen { // the link is not full
 			l.spare = l.free
 		}
 		if l.was == math.Inf(1) {
@@ -311,7 +311,7 @@ func (f *filling) close(opened []int32) {
 	}
 }
 
-// overloaded works out what a link that is not full has to spare, and reports whether it carries more than it can.
+// overloaded computes the spare bandwidth of a link that is not full, and reports whether the link carries more than it can.
 func (f *filling) overloaded(link int32) bool {
 	l := &f.links[link]
 	l.spare = f.bandwidth

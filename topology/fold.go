@@ -1,17 +1,17 @@
 package topology
 
-// fold reduces any number of ranks to a power of two before the exchanges that need one, as in R. Thakur, R. Rabenseifner,
-// W. Gropp, "Optimization of Collective Communication Operations in MPICH", 2005, section 4: an extra rank sends its array
-// to a partner, sits out, and gets the result at the end.
+// fold reduces any number of ranks to a power of two, for exchanges that need one, as in R. Thakur, R. Rabenseifner, W. Gropp, "Optimization
+// of Collective Communication Operations in MPICH", 2005, section 4. An extra rank sends its array to a partner, sits out, and receives the
+// result at the end.
 type fold struct {
-	partner []int // of each rank that has an extra or is one; None otherwise
+	partner []int // partner of each rank that has an extra or is one; None otherwise
 	extra   []bool
-	folded  bool  // there are extras
-	ids     []int // of each rank that stays, its place in stay; None for extras
+	folded  bool  // whether there are extras
+	ids     []int // index in stay of each rank that stays; None for extras
 	stay    []int
 }
 
-// newFold pairs neighbours in the order given: of the first 2*(p - 2^k) ranks every other one is an extra.
+// newFold pairs neighbours in the given order: every other one of the first 2*(p - 2^k) ranks is an extra.
 func newFold(order []int) *fold {
 	p := len(order)
 	power, _ := powerBelow(p)
@@ -39,14 +39,14 @@ func (f *fold) pair(extra, partner int) {
 	f.partner[extra], f.partner[partner], f.extra[extra], f.folded = partner, extra, true, true
 }
 
-// number gives the ranks that stay their places.
+// number computes ids from stay.
 func (f *fold) number() {
 	for id, rank := range f.stay {
 		f.ids[rank] = id
 	}
 }
 
-// rounds is how many rounds an exchange of inner rounds takes with the fold around it.
+// rounds returns the number of rounds of an exchange of inner rounds with the fold around it.
 func (f *fold) rounds(inner int) int {
 	if f.folded {
 		return inner + 2
@@ -54,8 +54,8 @@ func (f *fold) rounds(inner int) int {
 	return inner
 }
 
-// step puts the fold around the rounds of an exchange between the ranks that stay; exchange gets a place in stay and returns
-// a step whose peers are places in stay.
+// step returns a rank's step in the fold, or in the exchange between the ranks that stay. exchange takes an index in stay and returns a step
+// whose peers are indices in stay.
 func (f *fold) step(rank, round, inner int, all Range, exchange func(id, round int) Step) Step {
 	if f.folded {
 		switch round {

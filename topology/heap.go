@@ -1,6 +1,6 @@
 package topology
 
-// item is what a heap holds: a number and when, or where, it comes.
+// item is an element of a heap: a number and its key.
 type item struct {
 	key float64
 	id  int64
@@ -9,7 +9,7 @@ type item struct {
 // before orders items by their keys, then by number.
 func (a item) before(b item) bool { return a.key < b.key || a.key == b.key && a.id < b.id }
 
-// heap is a binary heap: none of its items comes before the first one.
+// heap is a binary heap: no item is before the first one.
 type heap []item
 
 // peek returns the first item; false if there is none.
@@ -35,7 +35,7 @@ func (q *heap) push(v item) {
 	*q = h
 }
 
-// pop takes the first item out.
+// pop removes and returns the first item.
 func (q *heap) pop() item {
 	h := *q
 	first, last := h[0], h[len(h)-1]

@@ -1,9 +1,9 @@
 package topology
 
-// newHierarchical makes an all-reduce in two levels: recursive halving inside groups of g ranks of one supernode leaves each
-// member with a shard; the members with the same shard of all groups reduce it between them by halving and doubling;
-// recursive doubling inside the groups spreads the shards. g is the largest power of two that fits the smallest
-// supernode; a supernode has as many groups as fit, and its ranks beyond are folded into others of it.
+// newHierarchical plans an all-reduce on two levels. Recursive halving inside groups of g ranks of one supernode leaves each member with a
+// shard. The members of all groups with the same shard reduce it by halving and doubling. Recursive doubling inside the groups distributes
+// the shards. g is the largest power of two that fits the smallest supernode. A supernode has as many groups as fit; its remaining ranks are
+// folded into others of the same supernode.
 func newHierarchical(l Layout, n int) *Schedule {
 	ranks := l.Ranks()
 	supernodes := l.groups(identity(ranks))

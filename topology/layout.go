@@ -6,26 +6,26 @@ import (
 	"github.com/swcaffe/swcaffe/internal/suggest"
 )
 
-// Mapping says how consecutive ranks are placed on nodes.
+// Mapping is the placement of consecutive ranks on nodes.
 type Mapping string
 
 const (
 	// Block fills one supernode after the other: rank r is on node r.
 	Block Mapping = "block"
-	// RoundRobin deals ranks over the supernodes: with S of them, rank r is in supernode r mod S. Where P does not fill S supernodes,
-	// all have P/S ranks, rounded up or down.
+	// RoundRobin deals ranks to the supernodes: with S supernodes, rank r is in supernode r mod S. If P ranks do not fill S supernodes, each
+	// has P/S ranks, rounded up or down.
 	RoundRobin Mapping = "round_robin"
 )
 
 var mappings = suggest.Table[Mapping]{Kind: "mapping", Kinds: "mappings", Name: func(m Mapping) string { return string(m) }, Entries: []Mapping{Block, RoundRobin}}
 
-// ParseMapping returns the mapping of a name.
+// ParseMapping returns the mapping with the given name.
 func ParseMapping(name string) (Mapping, error) { return mappings.Find(name) }
 
-// Layout says which supernode each rank is in; one rank is on one node.
+// Layout maps ranks to supernodes; each rank has a node of its own.
 type Layout struct {
 	Mapping    Mapping
-	supernode  []int // of each rank
+	supernode  []int // supernode of each rank
 	supernodes int
 }
 
@@ -34,7 +34,7 @@ func Flat(ranks int) Layout {
 	return Layout{Mapping: Block, supernode: make([]int, ranks), supernodes: 1}
 }
 
-// NewLayout places ranks on as few supernodes of a cluster as hold them.
+// NewLayout places ranks on the smallest number of a cluster's supernodes that can hold them.
 func NewLayout(spec Spec, ranks int, m Mapping) (Layout, error) {
 	if ranks < 1 || ranks > spec.Nodes {
 		return Layout{}, fmt.Errorf("cluster %q has %d nodes; %d were asked for", spec.Name, spec.Nodes, ranks)

@@ -2,15 +2,15 @@ package topology
 
 import "fmt"
 
-// LinkTest is a measurement of links as [SWC] figure 6 shows it (J. Fang et al., "swCaffe", arXiv 1903.06934): two nodes of a supernode,
-// or all nodes of one supernode and those of another, send each other messages of one size.
+// LinkTest is a measurement of links as in [SWC] figure 6 (J. Fang et al., "swCaffe", arXiv 1903.06934): two nodes of a supernode, or all
+// nodes of one supernode and of another in pairs, send each other messages of one size.
 type LinkTest struct {
 	Bytes  int
-	Across bool // between two supernodes, whose uplinks all nodes share
+	Across bool // between two supernodes; all nodes share the uplinks
 	Both   bool // in both directions at once
 }
 
-// Run returns the bandwidth that a pair of nodes reaches on an idle cluster, in bytes a second, the latency included: with Both the sum of
+// Run returns the bandwidth that a pair of nodes reaches on an idle cluster, in bytes a second, including latency. With Both it is the sum of
 // the directions.
 func (l LinkTest) Run(spec Spec) (float64, error) {
 	pairs := 1
@@ -19,9 +19,9 @@ func (l LinkTest) Run(spec Spec) (float64, error) {
 	}
 	switch {
 	case l.Bytes < 1:
-		return 0, fmt.Errorf("a message of %d bytes has no bandwidth", l.Bytes)
+		return 0, fmt.Errorf("a message of %d bytes: at least 1 is needed to measure a bandwidth", l.Bytes)
 	case !l.Across && spec.NodesPerSupernode < 2:
-		return 0, fmt.Errorf("cluster %q has %d node a supernode: no two are in one", spec.Name, spec.NodesPerSupernode)
+		return 0, fmt.Errorf("cluster %q has %d node a supernode; links inside a supernode need 2", spec.Name, spec.NodesPerSupernode)
 	}
 	layout, err := NewLayout(spec, 2*pairs, Block)
 	if err != nil {
@@ -38,7 +38,7 @@ func (l LinkTest) Run(spec Spec) (float64, error) {
 	return bytes / float64(t.Seconds), nil
 }
 
-// schedule has ranks 0 to pairs-1 send to those pairs behind them, which answer at once with Both.
+// schedule has ranks 0 to pairs-1 send to ranks pairs to 2*pairs-1; with Both these send back at the same time.
 func (l LinkTest) schedule(pairs int) *Schedule {
 	all := Range{0, l.Bytes}
 	return &Schedule{Algorithm: "links", Ranks: 2 * pairs, Elements: l.Bytes, Rounds: 1, step: func(rank, _ int) Step {

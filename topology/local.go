@@ -9,26 +9,26 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// ErrAborted is what a rank gets from a call to a rank that has failed.
+// ErrAborted is the error of a call whose other side has failed.
 var ErrAborted = errors.New("topology: another rank has failed")
 
 // Local is a group of ranks in one process.
 //
-// A rank's call fails only if the rank on its other side has ended. So how far each rank gets, and which errors there are, depends
-// on what the ranks do and not on who is first.
+// A rank's call fails only if the rank on its other side has ended. How far each rank gets, and which errors occur, therefore depends only on
+// what the ranks do, not on their timing.
 type Local struct {
 	ranks []localRank
 	boxes []mailbox // [from*size+to]
 }
 
-// mailbox hands a slice from one rank to another. The receiver reads the sender's slice, to copy or to add, then acknowledges;
-// until then the sender's call does not return.
+// mailbox passes a slice from one rank to another. The receiver copies or adds the sender's slice in place, then acknowledges it. The
+// sender's call returns only then.
 type mailbox struct {
 	data chan []float32
 	ack  chan struct{}
 }
 
-// NewLocal returns a group of size ranks, each to be used by its own goroutine.
+// NewLocal returns a group of size ranks, each for one goroutine.
 func NewLocal(size int) *Local {
 	l := &Local{ranks: make([]localRank, size), boxes: make([]mailbox, size*size)}
 	for i := range l.boxes {
@@ -43,13 +43,13 @@ func NewLocal(size int) *Local {
 // Transport returns the rank's side of the group.
 func (l *Local) Transport(rank int) Transport { return &l.ranks[rank] }
 
-// Run calls work in a goroutine for each rank and waits for all. If one returns an error, ranks that wait for it get one too, and
-// Run returns that of the lowest rank that has one of its own, as a *RankError.
+// Run calls work in a goroutine for each rank and waits for all. If one returns an error, ranks that wait for it get an error too. Run
+// returns the error of the lowest rank that failed by itself, as a *RankError.
 func (l *Local) Run(work func(t Transport) error) error {
 	return runRanks(len(l.ranks), l.Transport, l.end, work)
 }
 
-// end notes that a rank's work has ended, and with which error.
+// end records that a rank's work has ended, and its error.
 func (l *Local) end(rank int, err error) {
 	t := &l.ranks[rank]
 	t.cause = fmt.Errorf("topology: rank %d has ended", rank)
@@ -59,8 +59,8 @@ func (l *Local) end(rank int, err error) {
 	close(t.ended)
 }
 
-// runRanks calls work for every rank at once and returns the failure of the lowest rank that is no consequence of another's. It
-// calls end when the work of a rank has returned.
+// runRanks calls work for every rank concurrently, and returns the failure of the lowest rank whose failure is not a consequence of
+// another's. It calls end when the work of a rank has returned.
 func runRanks(size int, transport func(rank int) Transport, end func(rank int, err error), work func(Transport) error) error {
 	errs := make([]error, size)
 	var wg sync.WaitGroup
@@ -90,7 +90,7 @@ type localRank struct {
 	group *Local
 	rank  int
 	ended chan struct{} // closed when the rank's work has returned
-	cause error         // what others get then
+	cause error         // error of other ranks' calls from then on
 }
 
 func (t *localRank) Rank() int { return t.rank }
@@ -113,7 +113,7 @@ func (t *localRank) Recv(from int, data []float32) error {
 	return t.take(from, data, copyValues)
 }
 
-// RecvAdd receives and adds to data.
+// RecvAdd receives values and adds them to data.
 func (t *localRank) RecvAdd(from int, data []float32) error {
 	if err := checkPeer(t.rank, t.Size(), from, "receive from"); err != nil {
 		return err
@@ -125,7 +125,7 @@ func copyValues(dst, src []float32) { copy(dst, src) }
 
 func addValues(dst, src []float32) { vec.Add(dst, dst, src) }
 
-// take reads the next message of a rank into data.
+// take receives the next message of a rank into data.
 func (t *localRank) take(from int, data []float32, read func(dst, src []float32)) error {
 	box := t.box(from, t.rank)
 	sent, err := await(&t.group.ranks[from], box.data)
@@ -140,11 +140,11 @@ func (t *localRank) take(from int, data []float32, read func(dst, src []float32)
 	return nil
 }
 
-// patience is how often a rank looks whether another has come, letting others compute in between, before it sleeps. To wake a
-// thread takes longer than ranks that work on pieces of one length usually are apart.
+// patience is the number of polls for another rank, yielding in between, before a rank sleeps. Waking a thread takes longer than ranks with
+// equal work usually differ.
 const patience = 200
 
-// await receives from a channel that a peer sends to. What the peer has sent before its end comes.
+// await receives from a channel of a peer. Values that the peer sent before it ended are still received.
 func await[T any](peer *localRank, c <-chan T) (T, error) {
 	for range patience {
 		select {
@@ -172,7 +172,7 @@ func (t *localRank) SendRecv(to int, send []float32, from int, recv []float32) e
 	return t.exchange(to, send, from, recv, copyValues)
 }
 
-// SendRecvAdd sends, receives and adds to data, which does not overlap what is sent.
+// SendRecvAdd sends, receives and adds to data, which must not overlap send.
 func (t *localRank) SendRecvAdd(to int, send []float32, from int, data []float32) error {
 	return t.exchange(to, send, from, data, addValues)
 }
@@ -185,7 +185,7 @@ func (t *localRank) exchange(to int, send []float32, from int, recv []float32, r
 		return err
 	}
 	taken := t.take(from, recv, read)
-	if err := t.acknowledged(to); taken == nil { // the other may be reading what was posted, whatever has come of the rest
+	if err := t.acknowledged(to); taken == nil { // wait even after an error: the peer may still be reading the posted slice
 		return err
 	}
 	return taken
@@ -196,7 +196,7 @@ func (t *localRank) post(to int, data []float32) error {
 		return err
 	}
 	select {
-	case t.box(t.rank, to).data <- data: // it is empty: the last message in it was acknowledged, or the peer has ended
+	case t.box(t.rank, to).data <- data: // the box is empty: its last message was acknowledged, or the peer has ended
 		return nil
 	case <-t.group.ranks[to].ended:
 		return t.group.ranks[to].cause

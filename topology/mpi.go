@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// MPIJob is this process's place in an MPI job.
+// MPIJob is this process's part of an MPI job.
 type MPIJob struct {
 	Transport
 	finalize  func()
@@ -14,11 +14,11 @@ type MPIJob struct {
 	tellWaits func(tell func(line string))
 }
 
-// TellWaits has lines told of calls that wait for another rank for many seconds, as for one that is stopped, and of their ends. It is called
-// before the first message; tell may be called from any goroutine.
+// TellWaits reports, in lines of text, calls that have waited for another rank for many seconds, for instance because it is stopped, and
+// their ends. Call it before the first message. tell may be called from any goroutine.
 func (j *MPIJob) TellWaits(tell func(line string)) { j.tellWaits(tell) }
 
-// outcome is how a rank's work has ended.
+// outcome says how a rank's work ended.
 type outcome int
 
 const (
@@ -27,12 +27,12 @@ const (
 	failed           // with an error of its own
 )
 
-// endPatience is how long a rank that has failed waits for the others' work to end, so that the same one is named each time.
+// endPatience is how long a failed rank waits for the other ranks' work to end, so that the job always names the same rank.
 const endPatience = 10 * time.Second
 
-// End tells the other ranks how this one's work has ended, and waits until theirs has, which fails where it needs this rank; for a rank
-// that has failed the wait is limited. It reports whether it is this rank's error that the job ends with: that of the lowest rank
-// that has one of its own. Another rank that has failed is left the time to be ended by that one. No calls follow but Close and Abort.
+// End tells the other ranks how this one's work ended, and waits until theirs has ended too; work that needs this rank fails. A failed rank
+// waits only for a limited time. End reports whether the job ends with this rank's error: that of the lowest rank that failed by itself.
+// Other failed ranks leave it time to end them. Only Close and Abort may follow.
 func (j *MPIJob) End(err error) (first bool) {
 	switch {
 	case err == nil:
@@ -48,7 +48,7 @@ func (j *MPIJob) End(err error) (first bool) {
 	return first
 }
 
-// Close ends the process's part in the job, after all of its messages.
+// Close leaves the job, after all messages of this process.
 func (j *MPIJob) Close() { j.finalize() }
 
 // Abort ends all processes of the job with exit code 1.

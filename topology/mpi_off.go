@@ -4,7 +4,7 @@ package topology
 
 import "errors"
 
-// OpenMPI joins the MPI job that this process belongs to. This build cannot: it returns an error.
+// OpenMPI would join this process's MPI job. This build has no MPI: it returns an error.
 func OpenMPI() (*MPIJob, error) {
 	return nil, errors.New("this build has no MPI: build swcaffe with CGO_ENABLED=1 go build -tags mpi (needs Open MPI's headers) and start it with mpirun")
 }

@@ -73,8 +73,8 @@ import (
 	"github.com/emer/empi/v2/mpi"
 )
 
-// OpenMPI joins the MPI job that this process belongs to; a process that was not started by mpirun is a job of one rank. It may be
-// called once. Calls may come from any goroutine: the library is asked for full thread support.
+// OpenMPI joins this process's MPI job; a process that was not started by mpirun is a job of one rank. Call it only once. Calls may come from
+// any goroutine: OpenMPI asks the library for full thread support.
 func OpenMPI() (*MPIJob, error) {
 	if err := mpi.InitThreadSafe(); err != nil {
 		return nil, fmt.Errorf("MPI: %w", err)
@@ -94,14 +94,14 @@ func OpenMPI() (*MPIJob, error) {
 	return &MPIJob{Transport: t, finalize: mpi.Finalize, abort: func() { C.sw_abort() }, end: t.end, tellWaits: t.tellWaits}, nil
 }
 
-// mpiRank sends with MPI's blocking calls. empi has no send-receive, and panics on empty slices, hence the calls above.
+// mpiRank sends with MPI's blocking calls. empi has no send-receive, and panics on empty slices; the C functions above avoid both.
 //
-// Messages have the tag 0, but the last one of a rank, which has no values: that is 1 and the rank's outcome. So a receive fails if the
-// other side's work has ended, and what it sent before still comes.
+// Messages have tag 0. A rank's last message has no values, and its tag is 1 plus the rank's outcome. A receive therefore fails if the other
+// side's work has ended, but messages sent before are still received.
 type mpiRank struct {
 	rank, size int
-	ended      []atomic.Int32 // by rank: the tag of its last message; 0: it has not come
-	waits      *waits         // nil: nobody wants to know
+	ended      []atomic.Int32 // tag of each rank's last message; 0: not received yet
+	waits      *waits         // nil: waits are not reported
 }
 
 func (t *mpiRank) tellWaits(tell func(line string)) {
@@ -160,7 +160,7 @@ func (t *mpiRank) check(peer int, verb string, data []float32) error {
 	return checkPeer(t.rank, t.size, peer, verb)
 }
 
-// received checks how many values came; MPI itself reports a message that is too long as truncated.
+// received checks the number of received values; MPI itself reports a message that is too long as truncated.
 func (t *mpiRank) received(from int, data []float32, got, tag int, code C.int) error {
 	if err := mpiError(fmt.Sprintf("receive %d values from rank %d", len(data), from), code); err != nil {
 		return err
@@ -175,10 +175,10 @@ func (t *mpiRank) received(from int, data []float32, got, tag int, code C.int) e
 	return nil
 }
 
-// gone is what a call gets whose other side's work has ended.
+// gone is the error of a call whose other side's work has ended.
 func (t *mpiRank) gone(from int) error { return fmt.Errorf("%w: rank %d has ended", ErrAborted, from) }
 
-// end implements MPIJob.End. Until the others' work has ended too it takes what they still send.
+// end implements MPIJob.End. It receives messages that are still sent until the others' work has ended too.
 func (t *mpiRank) end(o outcome, patience time.Duration) (first bool) {
 	last := time.Now().Add(patience)
 	for to := range t.size {
@@ -203,7 +203,7 @@ func (t *mpiRank) end(o outcome, patience time.Duration) (first bool) {
 	return o != done
 }
 
-// allEnded takes the messages that are there, and reports whether each rank's last one was.
+// allEnded receives the available messages, and reports whether each rank's last one has come.
 func (t *mpiRank) allEnded() bool {
 	all := true
 	for from := range t.ended {

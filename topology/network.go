@@ -4,11 +4,11 @@ import (
 	"fmt"
 )
 
-// network plays messages on a cluster's links. Each rank has one operation at a time: a send, a receive, or both. A
-// message starts when both sides have posted theirs; an operation is complete when its halves are. Messages inside a
-// supernode have their links to themselves; messages that cross share uplinks (see uplinks).
+// network simulates messages on a cluster's links. Each rank has one operation at a time: a send, a receive, or both. A message starts when
+// both sides have posted it. An operation is complete when its halves are. A message inside a supernode does not share its links; messages
+// between supernodes share uplinks (see uplinks).
 //
-// Everything is ordered by (time, kind, rank), so that the order of calls to post does not matter.
+// Everything is ordered by (time, kind, rank), so that the order of calls of post does not matter.
 type network struct {
 	spec    Spec
 	layout  Layout
@@ -20,20 +20,20 @@ type network struct {
 	taken   int                // of done
 	started func(from, to int) // called when a message starts; may be nil
 	ended   func(m Message)    // called when a message ends; may be nil
-	intra   int64              // bytes moved inside supernodes
-	inter   int64              // and between them
+	intra   int64              // bytes sent inside supernodes
+	inter   int64              // bytes sent between supernodes
 }
 
-// operation is what a rank has posted.
+// operation is a posted call of a rank.
 type operation struct {
 	to, from                 int32 // None: no such half
 	sendStarted, recvStarted bool
-	pending                  int8 // halves that are not complete; 0: nothing is posted
+	pending                  int8 // number of incomplete halves; 0: nothing is posted
 	sendBytes, recvBytes     int
-	posted, start, end       VTime // start: of its send
+	posted, start, end       VTime // start is that of its send
 }
 
-// completion is an operation that is complete.
+// completion is a complete operation.
 type completion struct {
 	rank int
 	at   VTime
@@ -52,7 +52,7 @@ func newNetwork(spec Spec, l Layout) *network {
 	return n
 }
 
-// post starts a rank's operation at a time that is not before now. A peer of None means no such half.
+// post posts a rank's operation at a time that is not before now. A peer of None means that there is no such half.
 func (n *network) post(rank int, at VTime, to, sendBytes, from, recvBytes int) error {
 	op := &n.ops[rank]
 	*op = operation{to: int32(to), from: int32(from), sendBytes: sendBytes, recvBytes: recvBytes, posted: at, end: at}
@@ -104,11 +104,11 @@ func (n *network) match(from, to int) error {
 	return nil
 }
 
-// simultaneous is how far apart, relative to the time, events may be that rounding alone has separated. Rates are worked
-// out once for all of them; each keeps its own time.
+// simultaneous is the largest difference, relative to the time, of events that rounding alone has separated. Rates are computed once for all
+// of them; each event keeps its own time.
 const simultaneous = 1e-12
 
-// next returns the operation that completes next; false if nothing is under way.
+// next returns the next completed operation; false if nothing is outstanding.
 func (n *network) next() (completion, bool) {
 	for n.taken == len(n.done) {
 		n.done, n.taken = n.done[:0], 0
@@ -127,7 +127,7 @@ func (n *network) next() (completion, bool) {
 	return n.done[n.taken-1], true
 }
 
-// earliest returns the next event: of those at one time, one of the queue comes before the end of a class's messages.
+// earliest returns the next event. Of simultaneous ones, an event of the queue precedes the end of a class's messages.
 func (n *network) earliest() (event, bool) {
 	first, any := n.events.peek()
 	at, planned := n.links.ends.peek()

@@ -1,13 +1,13 @@
 package topology
 
-// ringTime is what a ring takes of ranks that fill supernodes one after the other, to rounding that of the simulation, and how many bytes
-// go where; false where it has to be played.
+// ringTime computes, in closed form, the time and the traffic of a ring whose ranks fill one supernode after the other. It agrees with the
+// simulation up to rounding. It returns false if the ring must be simulated.
 //
-// Then a supernode sends one message at a time over its uplink and receives one, so that none shares a link. A rank begins its next round
-// when its message to the next rank and that of the one before it have ended, so that the whole takes as long as the slowest walk of
-// one message a round, from a message to the same one of the next round or to one beside it. Messages are of two sizes at
-// most. Where all take equally long by size, the slowest walk goes with a larger segment round the ring. Where those that cross
-// uplinks take longer by enough, it stays at one of them.
+// In such a ring a supernode sends and receives one message at a time over its uplink, so that messages share no link. A rank starts its next
+// round when its message to the next rank and the one from the previous rank have ended. The total time is therefore that of the slowest path
+// through the messages, one a round, from a message to the same rank's or a neighbour's message of the next round. Messages have at most two
+// sizes. If the time of a message depends only on its size, the slowest path follows a larger segment round the ring. If messages over
+// uplinks are slower by a large enough margin, the path stays at one uplink.
 func ringTime(spec Spec, l Layout, s *Schedule, elementBytes int) (Timing, bool) {
 	p := s.Ranks
 	if s.Algorithm != ringName || l.Mapping != Block || p < 2 {
@@ -21,7 +21,7 @@ func ringTime(spec Spec, l Layout, s *Schedule, elementBytes int) (Timing, bool)
 	t := Timing{Steps: s.Rounds}
 	switch crossing := l.crossings(); {
 	case r.message(small, false) > r.message(large, false):
-		return Timing{}, false // a bandwidth that grows steeply with the size
+		return Timing{}, false // the bandwidth grows steeply with the size
 	case crossing == 0 || crossing == p || r.message(large, true) == r.message(large, false) && r.message(small, true) == r.message(small, false):
 		t.Seconds = VTime(p-1) * (2*r.message(large, crossing == p) + r.adding(large))
 	case least-longest >= 2*uneven && !l.crossesTwice():
@@ -33,7 +33,7 @@ func ringTime(spec Spec, l Layout, s *Schedule, elementBytes int) (Timing, bool)
 	return t, true
 }
 
-// ring is one of ringTime's.
+// ring is the state of ringTime.
 type ring struct {
 	spec         Spec
 	layout       Layout
@@ -53,15 +53,14 @@ func (r *ring) adding(elements int) VTime {
 	return r.spec.ReduceTime(float64(elements * r.elementBytes))
 }
 
-// segment is the length of segment i, modulo P.
+// segment returns the length of segment i, modulo P.
 func (r *ring) segment(i int) int {
 	p := r.layout.Ranks()
 	return r.all.split(i%p, p).Len()
 }
 
-// slowestUplink is the longest that a message over an uplink is under way and its receiver or sender adds, over all rounds. Rank r
-// sends all segments but r+1, and, when they have their sums, all but r+2; the receiver adds what it gets, the sender the segment
-// before.
+// slowestUplink returns the longest time of a message over an uplink plus its receiver's or sender's addition, over all rounds. Rank r sends
+// all segments but r+1 and, once they are summed, all but r+2. The receiver adds the message, the sender the segment before.
 func (r *ring) slowestUplink() VTime {
 	p := r.layout.Ranks()
 	adding := func(rank int) VTime { return r.adding(max(r.segment(rank), r.segment(rank+1))) }
@@ -78,7 +77,7 @@ func (r *ring) slowestUplink() VTime {
 	return most
 }
 
-// count adds up the bytes that ranks send.
+// count adds up the bytes that all ranks send.
 func (r *ring) count(t *Timing) {
 	for rank := range r.layout.Ranks() {
 		bytes := int64(r.elementBytes) * int64(2*r.all.Len()-r.segment(rank+1)-r.segment(rank+2))
@@ -90,12 +89,12 @@ func (r *ring) count(t *Timing) {
 	}
 }
 
-// crosses reports whether a rank and the next, the first being the last's, are in different supernodes.
+// crosses reports whether a rank and the next are in different supernodes; the rank after the last is the first.
 func (l Layout) crosses(rank int) bool {
 	return l.supernode[rank] != l.supernode[(rank+1)%len(l.supernode)]
 }
 
-// crossings counts the ranks of which crosses is true.
+// crossings returns the number of ranks for which crosses is true.
 func (l Layout) crossings() int {
 	n := 0
 	for rank := range l.supernode {
@@ -106,7 +105,7 @@ func (l Layout) crossings() int {
 	return n
 }
 
-// crossesTwice reports whether crosses is true of two ranks in a row.
+// crossesTwice reports whether crosses is true for two ranks in a row.
 func (l Layout) crossesTwice() bool {
 	for rank := range l.supernode {
 		if l.crosses(rank) && l.crosses((rank+1)%len(l.supernode)) {

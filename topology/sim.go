@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// Sim is a group of ranks in one process that move values in virtual time over a cluster's network.
+// Sim is a group of ranks in one process that exchange values in virtual time over a cluster's network.
 //
-// The clock advances only when every rank waits, and then wakes one rank; which, and when, depends on the ranks' own
-// clocks and numbers alone. Goroutine order therefore reaches no result.
+// The clock advances only when every rank waits, and then wakes one rank. Which one, and when, depends only on the ranks' own clocks and
+// numbers. Results therefore do not depend on the order of goroutines.
 type Sim struct {
 	mu      sync.Mutex
 	net     *network
 	ranks   []SimRank
-	waiting int   // ranks inside a call
-	running int   // ranks whose work has not returned
+	waiting int   // number of ranks inside a call
+	running int   // number of ranks whose work has not returned
 	failure error // all further calls return it
 }
 
@@ -42,13 +42,13 @@ func NewSim(spec Spec, l Layout) *Sim {
 	return s
 }
 
-// Run calls work in a goroutine for each rank and waits for all; it can be called once. Ranks that wait for each other for
-// ever get an error. If one rank returns an error the others are stopped, and Run returns that error as a *RankError.
+// Run calls work in a goroutine for each rank and waits for all; it can be called once. Ranks that wait for each other forever get an error.
+// If one rank returns an error the others are stopped, and Run returns that error as a *RankError.
 func (s *Sim) Run(work func(t *SimRank) error) error {
 	return runRanks(len(s.ranks), func(r int) Transport { return &s.ranks[r] }, s.end, func(t Transport) error { return work(t.(*SimRank)) })
 }
 
-// end counts a rank out whose work has returned; after an error all fail.
+// end records that a rank's work has returned; after an error all fail.
 func (s *Sim) end(_ int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +59,7 @@ func (s *Sim) end(_ int, err error) {
 	s.advance()
 }
 
-// advance, when every rank waits, plays the network up to the next operation that completes and wakes its rank.
+// advance, if every rank waits, simulates the network up to the next completed operation and wakes its rank.
 func (s *Sim) advance() {
 	if s.failure != nil || s.waiting < s.running || s.running == 0 {
 		return
@@ -80,7 +80,7 @@ func (s *Sim) release(r *SimRank, err error) {
 	r.wake <- err
 }
 
-// fail wakes every rank that waits with an error.
+// fail wakes every waiting rank with an error.
 func (s *Sim) fail(err error) {
 	if s.failure != nil {
 		return
@@ -93,7 +93,7 @@ func (s *Sim) fail(err error) {
 	}
 }
 
-// stuck says what the first ranks wait for.
+// stuck describes the pending calls of the first ranks.
 func (s *Sim) stuck() string {
 	text := ""
 	for r := range s.ranks {
@@ -123,7 +123,7 @@ func (t *SimRank) Size() int { return len(t.group.ranks) }
 // Now returns the rank's virtual time.
 func (t *SimRank) Now() VTime { return t.now }
 
-// Elapse lets time pass on the rank, for work that it does between calls.
+// Elapse advances the rank's clock by the time of its work between calls.
 func (t *SimRank) Elapse(d VTime) { t.now += d }
 
 func (t *SimRank) elapseReduce(elements int) {
@@ -158,7 +158,7 @@ func (t *SimRank) call(to int, send []float32, from int, recv []float32) error {
 	return <-t.wake
 }
 
-// enter posts the operation and lets the clock advance if this was the last rank at work.
+// enter posts the operation, and advances the clock if this was the last rank at work.
 func (t *SimRank) enter(to int, send []float32, from int, recv []float32) error {
 	s := t.group
 	s.mu.Lock()

@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// Timing is the outcome of a simulation.
+// Timing is the result of a simulation.
 type Timing struct {
 	Seconds    VTime // when the last rank ends
-	Steps      int   // the most that a rank makes
+	Steps      int   // largest number of steps of a rank
 	IntraBytes int64 // sent inside supernodes, over all ranks
 	InterBytes int64 // sent between supernodes
 }
 
-// BusBandwidth returns 2 n (p-1)/p / t in bytes a second: what each node's link carries at least, whatever the algorithm.
+// BusBandwidth returns 2 n (p-1)/p / t in bytes a second. The numerator is the least that each node's link carries in any algorithm.
 func (t Timing) BusBandwidth(ranks, bytes int) float64 {
 	if t.Seconds == 0 {
 		return 0
@@ -21,14 +21,14 @@ func (t Timing) BusBandwidth(ranks, bytes int) float64 {
 	return 2 * float64(bytes) * float64(ranks-1) / float64(ranks) / float64(t.Seconds)
 }
 
-// maxSteps is how many steps of all ranks are worth playing; a ring of 40,960 nodes dealt round-robin has 3.4e9.
+// maxSteps is the largest number of steps of all ranks that is simulated. A ring of 40,960 nodes dealt round-robin has 3.4e9.
 const maxSteps = 200e6
 
-// ErrTooLong is the error, with the figures, of a schedule that has too many steps to be played.
+// ErrTooLong is the error for a schedule with too many steps to simulate.
 var ErrTooLong = errors.New("too many steps to simulate")
 
-// Simulate plays a schedule on a cluster and returns what it takes. Elements have elementBytes bytes. trace, if not nil, is called
-// for every message when it ends; without it, rings whose messages share no link are worked out instead.
+// Simulate simulates a schedule on a cluster and returns its time and traffic. Elements have elementBytes bytes. trace, if not nil, is called
+// at the end of every message. Without it, rings whose messages share no link are computed in closed form.
 func Simulate(spec Spec, l Layout, s *Schedule, elementBytes int, trace func(Message)) (Timing, error) {
 	if trace == nil {
 		if t, ok := ringTime(spec, l, s, elementBytes); ok {
@@ -69,11 +69,11 @@ type player struct {
 
 type playing struct {
 	round, steps int
-	reduceBytes  int // to be added when the current step is complete
+	reduceBytes  int // bytes to add when the current step is complete
 	end          VTime
 }
 
-// proceed posts a rank's next step, if it has one.
+// proceed posts a rank's next step, if there is one.
 func (p *player) proceed(rank int, at VTime) error {
 	r := &p.ranks[rank]
 	r.end = at

@@ -26,11 +26,11 @@ type Spec struct {
 	Description       string
 	Nodes             int
 	NodesPerSupernode int
-	BytesPerSecond    float64 // of a node's link, each way
-	Latency           VTime   // of a message inside a supernode
-	Oversubscription  float64 // node links' bandwidth over the uplink's
-	UplinkLatency     VTime   // added to a message between supernodes
-	// ReduceBytesPerSecond is how fast a node adds a received array to its own; 0: at no cost.
+	BytesPerSecond    float64 // bandwidth of a node's link, each way
+	Latency           VTime   // latency of a message inside a supernode
+	Oversubscription  float64 // total bandwidth of the node links, relative to the uplink
+	UplinkLatency     VTime   // additional latency of a message between supernodes
+	// ReduceBytesPerSecond is the rate at which a node adds a received array to its own; 0: in no time.
 	ReduceBytesPerSecond float64
 	Storage              *Storage // nil: reading costs nothing
 
@@ -39,7 +39,7 @@ type Spec struct {
 
 type sizePoint struct{ bytes, bytesPerSecond float64 }
 
-// MessageTime is what a message takes that shares no link, inside a supernode or across two.
+// MessageTime is the time of a message that shares no link, inside a supernode or between two.
 func (s Spec) MessageTime(bytes float64, across bool) VTime {
 	t := s.Latency + VTime(bytes/s.messageBandwidth(bytes))
 	if across {
@@ -53,7 +53,7 @@ func (s Spec) uplinkBandwidth() float64 {
 	return float64(s.NodesPerSupernode) * s.BytesPerSecond / s.Oversubscription
 }
 
-// messageBandwidth is the most that a message of a size reaches, in bytes a second.
+// messageBandwidth is the highest bandwidth of a message of a given size, in bytes a second.
 func (s Spec) messageBandwidth(bytes float64) float64 {
 	t := s.bySize
 	if len(t) == 0 {
@@ -71,7 +71,7 @@ func (s Spec) messageBandwidth(bytes float64) float64 {
 	return a.bytesPerSecond + share*(b.bytesPerSecond-a.bytesPerSecond)
 }
 
-// ReduceTime is what adding received bytes costs.
+// ReduceTime is the time to add received bytes.
 func (s Spec) ReduceTime(bytes float64) VTime {
 	if s.ReduceBytesPerSecond == 0 {
 		return 0
@@ -79,7 +79,7 @@ func (s Spec) ReduceTime(bytes float64) VTime {
 	return VTime(bytes / s.ReduceBytesPerSecond)
 }
 
-// ClusterNames lists the clusters that are built in.
+// ClusterNames returns the names of the built-in clusters.
 func ClusterNames() []string {
 	entries, err := clusterFiles.ReadDir("clusters")
 	if err != nil {
@@ -92,7 +92,7 @@ func ClusterNames() []string {
 	return names
 }
 
-// LoadSpec reads a cluster by the name of one that is built in, or from a file.
+// LoadSpec returns a built-in cluster by its name, or a cluster from a file.
 func LoadSpec(nameOrFile string) (Spec, error) {
 	if text, err := clusterFiles.ReadFile("clusters/" + nameOrFile + ".prototxt"); err == nil {
 		return ParseSpec(nameOrFile+".prototxt", text)
@@ -108,7 +108,7 @@ func LoadSpec(nameOrFile string) (Spec, error) {
 	return ParseSpec(nameOrFile, text)
 }
 
-// ParseSpec reads a cluster from the text of a file.
+// ParseSpec parses the text of a cluster's file.
 func ParseSpec(file string, text []byte) (Spec, error) {
 	var m clusterpb.Cluster
 	source, err := swproto.UnmarshalText(file, text, &m)

@@ -2,18 +2,18 @@ package topology
 
 import "math"
 
-// Storage is a parallel file system: the blocks of a file lie on disk arrays in turn. One array and one block are a file
-// that is not striped.
+// Storage is a parallel file system that stores the blocks of a file on its disk arrays in turn (striping). A file that is not striped is one
+// array and one block.
 type Storage struct {
 	Arrays         int
-	BytesPerSecond float64 // of one array
-	StripeBytes    float64 // length of a block
+	BytesPerSecond float64 // bandwidth of one array
+	StripeBytes    float64 // length of a block in bytes
 }
 
-// ReadTime is what it takes when each of N nodes reads a contiguous piece of n bytes from a random place of a file ([SWC] V-B: with 32
-// arrays and blocks of 256 MB a batch of 192 MB lies on two at most, so that an array has 2N/32 readers at most, not N). Pieces
-// are spread evenly over the A arrays of bandwidth b; a node waits for the slowest of its piece, from as few arrays as may hold
-// it, of the arrays, which serve all pieces, and of its link:
+// ReadTime is the time for each of N nodes to read n contiguous bytes from a random place of a file ([SWC] V-B: with 32 arrays and blocks of
+// 256 MB, a batch of 192 MB is on at most two arrays, so that an array has at most 2N/32 readers, not N). Reads are spread evenly over the A
+// arrays of bandwidth b. The time is the longest of three: the node's read from the smallest possible number of arrays, all reads from all
+// arrays, and the node's link:
 //
 //	max(n / (b ceil(n/block)), N n / (A b), n / link)
 func (s Storage) ReadTime(nodes int, bytes, linkBytesPerSecond float64) VTime {

@@ -1,15 +1,15 @@
 package topology
 
-// piece is how many values ranks that share memory hand over at once at most: a quarter of a megabyte, so that what one rank has
-// written is still in a cache when the others read it.
+// piece is the largest number of values that ranks with shared memory hand over at once: a quarter of a megabyte, so that values written by
+// one rank are still in a cache when the others read them.
 const piece = 1 << 16
 
-// strands divide an array for ranks that share memory. A strand has a piece of every segment, and goes through all rounds of a
-// schedule before the next one begins: what the reduce-scatter has added is passed on before it goes to memory. An element is summed
-// in the same order whatever strand it is in.
+// strands divide an array for ranks that share memory. A strand has a piece of every segment, and goes through all rounds of a schedule
+// before the next strand starts: sums of the reduce-scatter are passed on while they are in a cache. The summation order of an element does
+// not depend on the strands.
 type strands struct{ elements, segments, count int }
 
-// sharedSteps returns what a rank does, strand by strand, where ranks share memory. None of these steps changes what it sends.
+// sharedSteps returns a rank's steps, strand by strand, for ranks that share memory. No step changes the values that it sends.
 func sharedSteps(s *Schedule, rank int) []Step {
 	var out []Step
 	strands := strandsOf(s)
@@ -23,8 +23,8 @@ func sharedSteps(s *Schedule, rank int) []Step {
 	return out
 }
 
-// apart makes two steps of one in which two ranks exchange the same part of the array and both add: each adds up one half of it and
-// then gets the other half's sums, which have the same bits, since a + b = b + a.
+// apart splits a step in which two ranks exchange the same part of the array and both add. Each rank sums one half, and then receives the
+// sums of the other half. These have the same bits, since a + b = b + a.
 func (s Step) apart(rank int) []Step {
 	if !s.adds() || s.To != s.From || s.Send != s.Recv {
 		return []Step{s}
@@ -44,8 +44,8 @@ func strandsOf(s *Schedule) strands {
 	return strands{s.Elements, s.Segments, max(1, (segment+piece-1)/piece)}
 }
 
-// cut returns what is to be done of a step for strand k: a message for every piece of what is sent and received. The two sides of a
-// message cut it alike. With one strand the step stays as it is; an idle step is none.
+// cut returns strand k's part of a step: one message for every piece that is sent or received. Both sides of a message cut it alike. With one
+// strand the step is unchanged; an idle step gives nothing.
 func (s strands) cut(step Step, k int) []Step {
 	switch {
 	case step.Idle():
@@ -68,7 +68,7 @@ func (s strands) cut(step Step, k int) []Step {
 	return out
 }
 
-// within returns the pieces of strand k in a range; none where there is no peer.
+// within returns the pieces of strand k in a range; none if there is no peer.
 func (s strands) within(r Range, peer, k int) []Range {
 	var out []Range
 	if peer == None {

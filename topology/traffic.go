@@ -1,7 +1,7 @@
 package topology
 
-// Traffic counts what a schedule moves, without playing it: the most steps that a rank makes, and the bytes that all ranks send inside
-// and between supernodes. Seconds stays 0.
+// Traffic counts what a schedule sends, without simulating it: the largest number of steps of a rank, and the bytes that all ranks send
+// inside and between supernodes. Seconds stays 0.
 func Traffic(l Layout, s *Schedule, elementBytes int) Timing {
 	var t Timing
 	for rank := range s.Ranks {

@@ -1,7 +1,7 @@
 package topology
 
-// newBinomialTree makes the reduction of whole arrays to rank 0 along a binomial tree, in ceil(log2 P) rounds, and the
-// broadcast back along the same tree.
+// newBinomialTree plans the reduction of whole arrays to rank 0 along a binomial tree, in ceil(log2 P) rounds, and the broadcast back along
+// the same tree.
 func newBinomialTree(l Layout, n int) *Schedule {
 	p := l.Ranks()
 	depth := 0
@@ -16,12 +16,12 @@ func newBinomialTree(l Layout, n int) *Schedule {
 			distance = 1 << (2*depth - 1 - round)
 		}
 		switch {
-		case rank%(2*distance) == distance: // a child in this round
+		case rank%(2*distance) == distance: // this rank is a child in this round
 			if up {
 				return Step{To: rank - distance, From: None, Send: all}
 			}
 			return Step{To: None, From: rank - distance, Recv: all}
-		case rank%(2*distance) == 0 && rank+distance < p: // its parent
+		case rank%(2*distance) == 0 && rank+distance < p: // this rank is a parent in this round
 			if up {
 				return Step{To: None, From: rank + distance, Recv: all, Reduce: true}
 			}

@@ -2,46 +2,46 @@ package topology
 
 import "math"
 
-// uplinks shares the supernodes' uplinks among the messages that cross. Messages with the same links and the same limit
-// get the same rate at any time, so they form a class: the class serves all of its messages alike, and a message ends when
-// the class has served its bytes since it joined.
+// uplinks shares the supernodes' uplinks among the messages between supernodes. Messages with the same links and the same limit always get
+// the same rate, so they form a class. A class serves all of its messages alike: a message ends when the class has served its bytes since it
+// joined.
 //
-// All classes that a full link leads get the same rate too, so they keep its pace: when its rate changes nothing needs to be
-// done for each of them. A class that goes at its limit has a pace of its own.
+// All classes that a full link leads get the same rate too, so they share its pace: a change of the pace's rate need not be applied to each
+// of them. A class at its own limit has its own pace.
 type uplinks struct {
 	classes []flowClass
-	paces   []pace            // by link, then by class
-	index   map[flowKey]int32 // of classes in use
-	unused  []int32           // classes that can be used again
-	touched []int32           // classes whose messages joined or ended since the rates were worked out
-	ends    endQueue          // of paces
+	paces   []pace            // paces of links, then of classes
+	index   map[flowKey]int32 // number of each class in use
+	unused  []int32           // numbers of classes that can be reused
+	touched []int32           // classes whose messages joined or ended since rates were last computed
+	ends    endQueue          // ends of the next messages of paces
 	rates   filling
 	ended   []int32 // scratch: senders of ended messages
 }
 
-// flowKey is what makes messages alike: the supernodes they leave and enter, and the most that one of them can reach.
+// flowKey identifies a class of messages: the supernodes that they leave and enter, and the highest rate of one message.
 type flowKey struct {
 	up, down int32
 	limit    float64 // bytes a second
 }
 
-// flowClass has served as much as its pace, and ahead.
+// flowClass is a class of messages. It has served as many bytes as its pace, plus ahead.
 type flowClass struct {
 	key     flowKey
-	flows   heap    // messages: what the class has served when each ends, and its sender
-	pace    int32   // None until rates are worked out
-	touched bool    // it is one of those
+	flows   heap    // messages, ordered by what the class will have served at their end; the number is the sender
+	pace    int32   // None until rates are computed
+	touched bool    // the class is in touched
 	ahead   float64 // bytes
-	next    float64 // what its pace has served when its next message ends
+	next    float64 // bytes that the pace will have served when the next message ends
 }
 
-// pace is brought up to date only when its rate changes, or a message of its classes joins or ends.
+// pace is a rate of service. It is brought up to date only when its rate changes, or a message of its classes joins or ends.
 type pace struct {
-	served  float64 // bytes for each message
-	at      VTime   // when served was right
+	served  float64 // bytes served for each message
+	at      VTime   // the time to which served refers
 	rate    float64 // bytes a second
-	next    float64 // the least next of its classes; infinite if it has none
-	regroup bool    // next is to be found anew
+	next    float64 // the smallest next of its classes; infinite if it has none
+	regroup bool    // next must be recomputed
 }
 
 func newUplinks(supernodes int, bandwidth float64) *uplinks {
@@ -64,7 +64,7 @@ func (u *uplinks) join(at VTime, key flowKey, from int32, bytes float64) {
 	u.count(id, 1)
 }
 
-// use begins a class.
+// use returns the class of a key, which it creates if necessary.
 func (u *uplinks) use(key flowKey) int32 {
 	if len(u.unused) == 0 {
 		u.unused = append(u.unused, int32(len(u.classes)))
@@ -80,7 +80,7 @@ func (u *uplinks) use(key flowKey) int32 {
 	return id
 }
 
-// served returns what a class has served at a time.
+// served returns the bytes that a class has served at a given time.
 func (u *uplinks) served(c *flowClass, at VTime) float64 {
 	if c.pace == None {
 		return c.ahead
@@ -90,7 +90,7 @@ func (u *uplinks) served(c *flowClass, at VTime) float64 {
 	return p.served + c.ahead
 }
 
-// serve brings the pace up to a time.
+// serve brings the pace up to date.
 func (p *pace) serve(at VTime) {
 	if at > p.at {
 		p.served += p.rate * float64(at-p.at)
@@ -98,7 +98,7 @@ func (p *pace) serve(at VTime) {
 	}
 }
 
-// count takes note that messages of a class joined, or ended.
+// count records that messages of a class joined or ended.
 func (u *uplinks) count(id, messages int32) {
 	u.rates.count(id, messages)
 	if c := &u.classes[id]; !c.touched {
@@ -107,13 +107,13 @@ func (u *uplinks) count(id, messages int32) {
 	}
 }
 
-// changed reports whether messages joined or ended since the rates were worked out.
+// changed reports whether messages joined or ended since rates were last computed.
 func (u *uplinks) changed() bool { return len(u.touched) > 0 }
 
-// own returns the pace of a class that goes at its limit.
+// own returns the number of the pace of a class at its own limit.
 func (u *uplinks) own(class int32) int32 { return int32(len(u.rates.links)) + class }
 
-// finish takes the messages out that end with the first planned end, and returns their senders; valid until the next call.
+// finish removes the messages that end at the first planned end, and returns their senders; the result is valid until the next call.
 func (u *uplinks) finish() []int32 {
 	id, at := u.ends.pop()
 	p := &u.paces[id]
@@ -131,7 +131,7 @@ func (u *uplinks) finish() []int32 {
 	return u.ended
 }
 
-// finishClass takes out a class's messages that have ended when its pace has served so many bytes.
+// finishClass removes the messages of a class that have ended when its pace has served the given bytes.
 func (u *uplinks) finishClass(id int32, served float64) {
 	c := &u.classes[id]
 	before := len(c.flows)
@@ -143,7 +143,7 @@ func (u *uplinks) finishClass(id int32, served float64) {
 	}
 }
 
-// plan finds the next end of a message.
+// plan computes the next end of a message.
 func (c *flowClass) plan() {
 	c.next = math.Inf(1)
 	if len(c.flows) > 0 {
@@ -151,7 +151,7 @@ func (c *flowClass) plan() {
 	}
 }
 
-// share works out the rates and plans the ends anew.
+// share recomputes the rates and the planned ends.
 func (u *uplinks) share(now VTime) {
 	for _, id := range u.touched {
 		if len(u.classes[id].flows) == 0 {
@@ -175,7 +175,7 @@ func (u *uplinks) share(now VTime) {
 	}
 }
 
-// drop ends a class without messages.
+// drop removes a class without messages.
 func (u *uplinks) drop(id int32) {
 	c := &u.classes[id]
 	u.rates.remove(id)
@@ -185,7 +185,7 @@ func (u *uplinks) drop(id int32) {
 	u.unused = append(u.unused, id)
 }
 
-// keepPace lets a class go on at the pace of what leads it now.
+// keepPace moves a class to the pace of its present leader.
 func (u *uplinks) keepPace(id int32, now VTime) {
 	c := &u.classes[id]
 	own := u.own(id)
@@ -215,10 +215,10 @@ func (u *uplinks) keepPace(id int32, now VTime) {
 	}
 }
 
-// planLink brings a link's pace to its level, and plans the first end of the messages that keep it.
+// planLink sets a link's pace to its level, and plans the first end of the messages at this pace.
 func (u *uplinks) planLink(link int32, now VTime) {
 	l, p := &u.rates.links[link], &u.paces[link]
-	if math.IsInf(l.level, 1) { // it leads nothing
+	if math.IsInf(l.level, 1) { // the link leads no class
 		p.rate = 0
 		u.ends.remove(link)
 		return

@@ -7,11 +7,11 @@ import (
 	"github.com/swcaffe/swcaffe/proto/clusterpb"
 )
 
-// maxNodes bounds a cluster, so that what is kept of each node fits in memory.
+// maxNodes bounds the number of nodes, so that the data of all nodes fit in memory.
 const maxNodes = 1 << 20
 
-// Limits that keep modelled times finite: the least and the most bandwidth in GB/s, the longest latency in us, and how much slower or faster than
-// its nodes' links an uplink may be.
+// These limits keep modelled times finite: the lowest and highest bandwidth in GB/s, the longest latency in microseconds, and the largest
+// ratio of the node links' bandwidth to the uplink's, in either direction.
 const (
 	leastRate            = 1e-6
 	mostRate             = 1e9
@@ -19,7 +19,7 @@ const (
 	mostOversubscription = 1e6
 )
 
-// validate names the first figure that cannot be.
+// validate returns the name of the first invalid figure, and an error.
 func validate(m *clusterpb.Cluster) (field string, err error) {
 	positive := func(v float64) error {
 		if v > 0 && !math.IsInf(v, 1) {

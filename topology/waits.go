@@ -7,19 +7,20 @@ import (
 	"time"
 )
 
-// firstWord is after how long a wait for another rank is first told of; then it is each time the wait has become twice as long.
+// firstWord is the duration after which a wait for another rank is first reported. It is reported again each time the duration has doubled.
 const firstWord = 5 * time.Second
 
-// waits follows how long this rank has been waiting for others. A rank that is stopped, or whose computer hangs, makes all others wait
-// without an end, as MPI sees no fault: so that is told, and when the rank is back. A call may begin and end at any time; one look at a time.
+// waits tracks how long this rank has been waiting for others. If a rank is stopped, or its computer hangs, all others wait forever, since
+// MPI reports no fault. Such waits are therefore reported, and their ends too. Calls may begin and end at any time; one goroutine looks at a
+// time.
 type waits struct {
 	rank  int
 	tell  func(line string)
-	since [][waitKinds]waitSlot // by rank
+	since [][waitKinds]waitSlot // one slot for each rank and kind
 	start time.Time
 }
 
-// The kinds of calls that wait.
+// The kinds of waiting calls.
 const (
 	waitSend = iota
 	waitRecv
@@ -30,24 +31,24 @@ var waitWords = [waitKinds]string{"it to take a message", "a message of it"}
 
 // waitSlot is one kind of call to one rank.
 type waitSlot struct {
-	began atomic.Int64 // nanoseconds since start, 1 or more; 0: none is under way
+	began atomic.Int64 // start of the call in nanoseconds since start, at least 1; 0: no call
 	mu    sync.Mutex
-	call  int64         // the call that was told of
-	told  time.Duration // how long it had waited when it was last told of; 0: it was not
+	call  int64         // the call that was reported
+	told  time.Duration // its duration when it was last reported; 0: not reported
 }
 
 func newWaits(rank, size int, tell func(line string)) *waits {
 	return &waits{rank: rank, tell: tell, since: make([][waitKinds]waitSlot, size), start: time.Now()}
 }
 
-// begin notes that a call waits for a rank from now on; nil waits note nothing.
+// begin records that a call starts to wait for a rank; it does nothing if w is nil.
 func (w *waits) begin(kind, peer int) {
 	if w != nil {
 		w.since[peer][kind].began.Store(max(1, int64(time.Since(w.start))))
 	}
 }
 
-// end notes that it does no more.
+// end records that the call has ended.
 func (w *waits) end(kind, peer int) {
 	if w == nil {
 		return
@@ -62,7 +63,7 @@ func (w *waits) end(kind, peer int) {
 	}
 }
 
-// look tells of the calls that have waited long; now is the time since start.
+// look reports the calls that have waited long; now is the time since start.
 func (w *waits) look(now time.Duration) {
 	for peer := range w.since {
 		for kind := range waitKinds {
@@ -82,7 +83,7 @@ func (w *waits) look(now time.Duration) {
 	}
 }
 
-// follow looks every second, for as long as the process lives.
+// follow calls look every second, as long as the process lives.
 func (w *waits) follow() {
 	for range time.Tick(time.Second) {
 		w.look(time.Since(w.start))

@@ -17,12 +17,12 @@ import (
 	"github.com/swcaffe/swcaffe/proto/tuningpb"
 )
 
-// head explains a file to who opens it.
+// head is the comment at the top of a tuning file.
 const head = `# What swcaffe -tune measured: a line for each direction of a convolution with the algorithm to take and the milliseconds of
 # all. What is missing is measured and added; remove a line to have it measured again.
 `
 
-// read takes the entries of a file's text.
+// read parses the entries of a file's text.
 func (t *Tuner) read(text []byte) error {
 	p := &tuningpb.Tuning{}
 	source, err := swproto.UnmarshalText(t.path, text, p)
@@ -30,7 +30,7 @@ func (t *Tuner) read(text []byte) error {
 		return err
 	}
 	if p.GetMachine() != t.machine {
-		return fmt.Errorf("%s: tuned for %q, but this machine is %q: give another file, which will be made",
+		return fmt.Errorf("%s: tuned for %q, but this machine is %q: give another file name; the file will be created",
 			source.Pos("machine"), p.GetMachine(), t.machine)
 	}
 	for i, c := range p.Convolution {
@@ -49,7 +49,7 @@ func (t *Tuner) read(text []byte) error {
 		}
 		for _, m := range c.Time {
 			if ms := m.GetMs(); !(ms >= 0 && ms < math.MaxInt64/float64(time.Millisecond)) {
-				return fmt.Errorf("%s: an algorithm cannot take %g ms", at, ms)
+				return fmt.Errorf("%s: %g ms is no time of an algorithm", at, ms)
 			}
 			e.took = append(e.took, conv.Timing{
 				Algorithm: m.GetAlgorithm(), Time: time.Duration(m.GetMs() * float64(time.Millisecond)),
@@ -60,7 +60,7 @@ func (t *Tuner) read(text []byte) error {
 	return nil
 }
 
-// save writes the file, sorted by shape and direction, whole or not at all.
+// save writes the file, sorted by shape and direction, atomically.
 func (t *Tuner) save() error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%smachine: %q\n", head, t.machine)

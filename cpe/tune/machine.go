@@ -11,8 +11,8 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
 )
 
-// machineLine tells computers apart on which other strategies may be the fastest: the processor's model, the vector
-// instructions in use and a core's L2 cache. The number of threads is not part of it, so that a file serves runs at any.
+// machineLine identifies the kind of computer, as far as it determines which algorithms are fastest: the processor's model, the vector
+// instructions in use and a core's L2 cache. It does not include the number of threads, so that a file serves runs with any number.
 func machineLine(spec cpe.Spec) string {
 	level, _, _ := strings.Cut(isa.Name(), " ")
 	return fmt.Sprintf("%s, %s, %d KB L2", processor("/proc/cpuinfo"), level, spec.LDMBytes>>10)

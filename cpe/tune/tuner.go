@@ -1,7 +1,7 @@
-// Package tune keeps what was measured about this computer's ways to convolve, in a file that later runs read.
+// Package tune stores measured times of convolution algorithms on this computer in a file that later runs read.
 //
-// A Tuner answers a kernel's question which algorithm to take from the file, and adds to it what the kernel measures where the
-// file has no answer. Runs that find all answers in the file take the same algorithms, and so give the same bits.
+// A [Tuner] answers a kernel's question which algorithm to use. It looks the answer up in the file. If there is none, the kernel measures,
+// and the Tuner adds the result. Runs that find all answers in the file use the same algorithms, and thus compute the same bits.
 package tune
 
 import (
@@ -31,21 +31,21 @@ type Tuner struct {
 	entries map[key]entry
 }
 
-// key is what is tuned: a direction of a convolution, whose shape, and how images lie, is written as conv.Task does.
+// key is a tuning problem: a direction of a convolution, with shape and layouts as conv.Task writes them.
 type key struct {
 	shape     string
 	direction shape.Direction
 }
 
-// entry is what is known about it.
+// entry is the result for a key.
 type entry struct {
 	algorithm string
 	took      []conv.Timing // fastest first
 	threads   int
 }
 
-// Open reads a tuning file, or makes one where there is none or an empty one. It fails if the file was measured on a machine other than spec's, which must be
-// native, or with other vector instructions.
+// Open reads a tuning file, or makes one if there is none or it is empty. It fails if the file was measured on another machine than spec's or
+// with other vector instructions, or if spec is not native.
 func Open(path string, spec cpe.Spec, log *logrus.Logger) (*Tuner, error) {
 	if !spec.Native() {
 		return nil, fmt.Errorf("machine %q is modelled: its strategies come from its cost model and are not measured", spec.Name)
@@ -75,12 +75,12 @@ func (t *Tuner) Timings(task conv.Task) []conv.Timing {
 // Now implements conv.Tuner.
 func (t *Tuner) Now() time.Time { return t.now() }
 
-// worthwhile is how much of the time of the cost model's choice another algorithm may take to be chosen: what is measured is a
-// convolution alone, without what a net lets it do on the way, and what is a little faster now is not the next time.
+// worthwhile is the time, relative to the cost model's choice, below which another algorithm is chosen. The convolution is measured alone,
+// without the operations that a net fuses with it, and small differences are not reproducible.
 const worthwhile = 0.95
 
-// Measured implements conv.Tuner: it chooses the fastest algorithm, or the cost model's if that takes about as long, and writes the
-// file at once, so that a run that is broken off leaves what it has found.
+// Measured implements conv.Tuner. It chooses the fastest algorithm, or the cost model's if that takes about as long. It writes the file at
+// once, so that an interrupted run keeps its results.
 func (t *Tuner) Measured(task conv.Task, took []conv.Timing) error {
 	model := took[0]
 	took = slices.SortedStableFunc(slices.Values(took), func(a, b conv.Timing) int { return cmp.Compare(a.Time, b.Time) })
@@ -93,7 +93,7 @@ func (t *Tuner) Measured(task conv.Task, took []conv.Timing) error {
 	return t.save()
 }
 
-// String prints the choice and the times.
+// String returns the choice and the times.
 func (e entry) String() string {
 	var others []string
 	for _, t := range e.took {

@@ -161,7 +161,7 @@ func TestBadFiles(t *testing.T) {
 		{
 			"time that runs backwards",
 			"machine: \"" + machine + "\"\n" + strings.ReplaceAll(conv, " }", ` time { algorithm: "explicit-gemm" ms: -1 } }`),
-			"t.prototxt:2: an algorithm cannot take -1 ms",
+			"t.prototxt:2: -1 ms is no time of an algorithm",
 		},
 	} {
 		path := filepath.Join(t.TempDir(), "t.prototxt")

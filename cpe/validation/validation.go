@@ -1,5 +1,5 @@
-// Package validation holds published measurements of the machines that package cpe describes, each file with its source, and
-// compares modelled figures with them. Nothing in it is an input of a machine's description.
+// Package validation holds published measurements of the machines that package cpe describes, and compares modelled figures with them. Each
+// file names its source. No machine's description uses them as inputs.
 package validation
 
 import (
@@ -19,13 +19,13 @@ import (
 //go:embed *.csv
 var files embed.FS
 
-// Row is one published point: its fields by the names of the file's columns.
+// Row is one published measurement: its fields, by the names of the file's columns.
 type Row map[string]string
 
-// Read returns the points of one of this package's files.
+// Read returns the measurements in one of this package's files.
 func Read(name string) ([]Row, error) { return ReadFS(files, name) }
 
-// ReadFS returns the points of a file, in their order. Lines that begin with # tell where they come from.
+// ReadFS returns the measurements in a file, in order. Lines that begin with # state their source.
 func ReadFS(files fs.FS, name string) ([]Row, error) {
 	f, err := files.Open(name)
 	if err != nil {
@@ -39,7 +39,7 @@ func ReadFS(files fs.FS, name string) ([]Row, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(lines) == 0 {
-		return nil, fmt.Errorf("%s: no line names the columns", name)
+		return nil, fmt.Errorf("%s: there is no header line with the names of the columns", name)
 	}
 	var rows []Row
 	for _, line := range lines[1:] {
@@ -52,7 +52,7 @@ func ReadFS(files fs.FS, name string) ([]Row, error) {
 	return rows, nil
 }
 
-// Int returns a field that must be a whole number.
+// Int returns a field that must be an integer.
 func (r Row) Int(column string) int {
 	n, err := strconv.Atoi(r[column])
 	if err != nil {
@@ -61,7 +61,7 @@ func (r Row) Int(column string) int {
 	return n
 }
 
-// Float returns a number, NaN where nothing was published: "-" or an empty field.
+// Float returns a field as a number; it is NaN if nothing was published ("-" or an empty field).
 func (r Row) Float(column string) float64 {
 	if s := r[column]; s == "" || s == "-" {
 		return math.NaN()
@@ -73,26 +73,26 @@ func (r Row) Float(column string) float64 {
 	return v
 }
 
-// Point is a modelled figure beside the published one.
+// Point is a modelled figure and the published one.
 type Point struct {
 	Name                string
 	Modelled, Published float64
 }
 
-// Error is how far the modelled figure is off, relative to the published one.
+// Error is the relative error of the modelled figure.
 func (p Point) Error() float64 { return p.Modelled/p.Published - 1 }
 
-// Points are a comparison.
+// Points is a list of comparisons.
 type Points []Point
 
-// Add enters a point, unless nothing was published.
+// Add appends a comparison, unless nothing was published.
 func (p *Points) Add(name string, modelled, published float64) {
 	if !math.IsNaN(published) {
 		*p = append(*p, Point{name, modelled, published})
 	}
 }
 
-// MedianError is the median of the errors' magnitudes.
+// MedianError is the median of the absolute relative errors.
 func (p Points) MedianError() float64 {
 	var all []float64
 	for _, q := range p {
@@ -109,8 +109,8 @@ func (p Points) MedianError() float64 {
 	return all[k]
 }
 
-// Spearman is the rank correlation of the modelled with the published figures of the n points that were published as the
-// largest; equal figures share the mean of their ranks.
+// Spearman is the rank correlation of modelled and published figures for the n points with the largest published figures; equal figures share
+// the mean of their ranks.
 func (p Points) Spearman(n int) float64 {
 	top := slices.Clone(p)
 	slices.SortStableFunc(top, func(a, b Point) int { return cmp.Compare(b.Published, a.Published) })
@@ -138,7 +138,7 @@ func ranks(x []float64) []float64 {
 	return r
 }
 
-// String prints a line a point and the median error.
+// String prints one line for each point, and the median error.
 func (p Points) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-34s %12s %12s %8s\n", "", "modelled", "published", "error")

@@ -1,5 +1,5 @@
-// Package commtest holds the contract of transports and of the collectives on them: whatever a rank's transport is, every
-// algorithm must leave the sum over ranks in every rank's array, the same bits on each, and nothing beside it.
+// Package commtest tests the contract of transports and of the collectives on them. On any transport, every algorithm must leave the sum over
+// ranks in every rank's array, with the same bits on every rank, and must not write outside the array.
 package commtest
 
 import (
@@ -9,18 +9,18 @@ import (
 	"github.com/swcaffe/swcaffe/topology"
 )
 
-// guard is how many values beside the array must stay as they are, and guardValue what they are.
+// guard is the number of values around the array that must not change; guardValue is their value.
 const (
 	guard      = 16
 	guardValue = -12345.5
 )
 
-// Sizes are the lengths that the contract is held at for p ranks: nothing, fewer values than ranks, as many, one more, and
-// longer ones that p divides and does not.
+// Sizes returns the array lengths to test for p ranks: 0, fewer values than ranks, as many, one more, and longer ones that p divides or does
+// not divide.
 func Sizes(p int) []int { return []int{0, 1, p - 1, p, p + 1, 1029, 1 << 20} }
 
-// Check holds the rank's transport to the contract for one algorithm: at every one of Sizes up to longest, and for
-// values whose sums are rounded. Every rank of the layout calls it.
+// Check tests one algorithm on the rank's transport: at every one of Sizes up to longest, and with values whose sums are rounded. Every rank
+// of the layout calls it.
 func Check(t topology.Transport, l topology.Layout, algorithm string, longest int) error {
 	for _, n := range Sizes(t.Size()) {
 		if n > longest {
@@ -33,8 +33,7 @@ func Check(t topology.Transport, l topology.Layout, algorithm string, longest in
 	return SameBits(t, l, algorithm, 1029)
 }
 
-// AllReduce runs the rank's part of an all-reduce of n values by an algorithm twice, and checks the sums and what lies
-// around them.
+// AllReduce runs the rank's part of an all-reduce of n values twice, and checks the sums and the values around them.
 func AllReduce(t topology.Transport, l topology.Layout, algorithm string, n int) error {
 	buffer := make([]float32, n+2*guard)
 	for i := range guard {
@@ -61,8 +60,7 @@ func AllReduce(t topology.Transport, l topology.Layout, algorithm string, n int)
 	return nil
 }
 
-// SameBits checks that an all-reduce of values whose sums are not exact gives every rank the same bits: rank 0's checksum
-// is compared with every rank's.
+// SameBits checks that an all-reduce with rounded sums gives every rank the same bits: it compares every rank's checksum with rank 0's.
 func SameBits(t topology.Transport, l topology.Layout, algorithm string, n int) error {
 	data := make([]float32, n)
 	for i := range data {
