@@ -8,7 +8,7 @@ import (
 // syncElasticKind tells the synchronous kinds of EASGD apart. Their results are equal; their costs differ.
 type syncElasticKind struct {
 	tree       bool // sums use a tree to the first worker and back; otherwise the team's all-reduce
-	apart      bool // the centre is a separate process, not a worker
+	apart      bool // a master that is no worker holds the centre
 	overlapped bool // the sums run during the passes
 }
 

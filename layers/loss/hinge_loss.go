@@ -31,7 +31,7 @@ func init() {
 // classes of max(0, 1 + s*x), or of its square (norm: L2). NaN adds nothing.
 //
 // As in Caffe, Forward writes these terms to the diff of the scores, and Backward overwrites them. If the loss has weight 0, the net runs
-// no Backward here, and a Split below adds the terms to its gradient. Caffe's results contain this error, so it is reproduced.
+// no Backward here, and a Split below adds the terms to its gradient. Caffe's results contain this effect, so it is reproduced.
 type hingeLoss struct{ itemLoss }
 
 // Traits implements Planned. Forward writes the terms to the gradient of the scores.

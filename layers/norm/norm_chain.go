@@ -11,7 +11,8 @@ import (
 )
 
 // normChain computes BatchNorm, Scale and an optional ReLU together. Forward takes the batch's statistics in a first pass and computes y =
-// relu(gamma * xn + beta), xn = (x - mean) * scale, in a second. Backward reads x and dy twice: with g = dy where y > 0, else 0,
+// relu(gamma * xn + beta), xn = (x - mean) * scale, in a second. Backward reads x and dy twice: with g the gradient of
+// the ReLU's bottom, dy where y > 0, else the negative slope times dy,
 //
 //	dgamma = sum(g * xn),  dbeta = sum(g),
 //	dx = gamma * scale * (g - mean(g) - mean(g * xn) * xn).

@@ -13,9 +13,9 @@ import (
 )
 
 // normSum computes BatchNorm, Scale, an Eltwise sum with another bottom and an optional ReLU together. For bottoms x and s, y = relu(gamma
-// * xn + beta + s), bit for bit as the separate layers. The output of Scale is never stored. Backward first computes g = dy where y > 0,
-// else 0, which is the gradient of s; then the gradients of Scale and BatchNorm from g. With channels in blocks Forward keeps the signs of
-// y, one bit each, so that Backward need not read y.
+// * xn + beta + s), bit for bit as the separate layers. The output of Scale is never stored. Backward first computes g, the gradient of s:
+// dy where y > 0, else the negative slope times dy. It then computes the gradients of Scale and BatchNorm from g. With channels in blocks
+// Forward keeps the signs of y, one bit each, so that Backward need not read y.
 type normSum struct {
 	normChain
 	terms     layers.Layer

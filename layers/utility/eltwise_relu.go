@@ -12,7 +12,7 @@ import (
 )
 
 // rectifiedSum computes an Eltwise sum and the ReLU layer after it in one pass: y = relu(sum of coeff[k] * x[k]). Backward writes the
-// gradients of all bottoms in one pass: g = dy where y > 0, else 0, and dx[k] = coeff[k] * g.
+// gradients of all bottoms in one pass: dx[k] = coeff[k] * g, with g = dy where y > 0, else the negative slope times dy.
 type rectifiedSum struct {
 	layers.Base
 	sum   *eltwise
