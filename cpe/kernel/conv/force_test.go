@@ -117,7 +117,7 @@ func TestForceLayouts(t *testing.T) {
 			t.Errorf("%s computes, not %s", got, name)
 		}
 	}
-	few := pooledConvs[0]
+	few := pooledConvs[1]
 	p, _ := pooledShape(few, [3]int{2, 2, 0}, false)
 	for name, want := range map[string]bool{"": true, "offsets": false, "implicit-padded": false, "thinned": true} {
 		c, err := NewForced(m, few, Force{Name: name})
