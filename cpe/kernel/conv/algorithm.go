@@ -2,7 +2,6 @@ package conv
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -69,7 +68,7 @@ func (a *Algorithm) refuses(p *Problem) error {
 	switch {
 	case p.empty():
 		if a != &algorithms[0] {
-			return fmt.Errorf("there are no images or no results")
+			return errors.New("there are no images or no results")
 		}
 		return nil
 	case !slices.Contains(a.Directions, p.Direction):

@@ -22,9 +22,9 @@ type Conv struct {
 // direction is a problem and the algorithm that computes it.
 type direction struct {
 	problem Problem
-	*choice        // nil as long as a tuner measures
-	kernel  Kernel // nil likewise
-	tuned   *tuned // what measures, if not nil
+	*choice        // as long as a tuner measures, the cost model's
+	kernel  Kernel // nil if a tuner chooses: see tuned.best
+	tuned   *tuned // measures and runs the direction, if not nil
 }
 
 // New plans a convolution with the algorithms of a family, and prepares what running it needs.

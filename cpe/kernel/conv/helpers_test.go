@@ -45,7 +45,7 @@ func familyOf(name string) shape.Strategy {
 // stagesOf are the stages of a direction.
 func stagesOf(c *Conv, d shape.Direction) []stage { return c.does[d].doing().kernel.(*task).stages }
 
-// newConv is NewConv for shapes that are valid.
+// newConv is New for shapes that are valid.
 func newConv(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strategy) *Conv {
 	t.Helper()
 	c, err := New(m, s, st)

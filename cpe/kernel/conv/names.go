@@ -1,20 +1,18 @@
 package conv
 
-import (
-	"slices"
-
-	"github.com/swcaffe/swcaffe/internal/suggest"
-)
+import "github.com/swcaffe/swcaffe/internal/suggest"
 
 var algorithmsByName = suggest.Table[Algorithm]{Kind: "convolution algorithm", Kinds: "algorithms", Name: func(a Algorithm) string { return a.Name }, Entries: algorithms}
 
 // FindAlgorithm returns the convolution algorithm of a name.
 func FindAlgorithm(name string) (*Algorithm, error) {
-	if _, err := algorithmsByName.Find(name); err != nil {
-		return nil, err
+	for i := range algorithms {
+		if algorithms[i].Name == name {
+			return &algorithms[i], nil
+		}
 	}
-	i := slices.IndexFunc(algorithms, func(a Algorithm) bool { return a.Name == name })
-	return &algorithms[i], nil
+	_, err := algorithmsByName.Find(name)
+	return nil, err
 }
 
 // Algorithms lists the names of all convolution algorithms.

@@ -59,7 +59,7 @@ const (
 	hopeless   = 2
 )
 
-// NewTunedConv plans a convolution on a native machine with the algorithms that a tuner knows. A direction that it does not
+// NewTuned plans a convolution on a native machine with the algorithms that a tuner knows. A direction that it does not
 // know is computed by the algorithm of the cost model in the first two runs, in which all candidates work side by side:
 // they warm up in the first and are measured in the second. From the third run on what the tuner chooses does the work. How images
 // may lie is what the cost model's choice can do with: candidates are those that can work on them as they lie.
