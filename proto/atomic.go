@@ -12,10 +12,10 @@ import (
 	"syscall"
 )
 
-// WriteFileAtomic writes a file under a temporary name beside it, forces it to disk and renames it, so that a full
-// disk, an error or a kill leaves the old file, if there was one, as it was. The temporary file of a killed process stays until the
-// next write of the same file, or RemoveLeftovers. A link is followed; what is not a regular file, such as /dev/stdout, is
-// written directly.
+// WriteFileAtomic writes a file under a temporary name beside it, syncs it to disk and renames it. After a full disk, an error or
+// a kill, the old file, if any, is unchanged. The temporary file of a killed process remains until the next write of the same
+// file, or until RemoveLeftovers. A symbolic link is followed. Anything but a regular file, such as /dev/stdout, is written
+// directly.
 func WriteFileAtomic(path string, write func(f *os.File) error) error {
 	var err error
 	if info, missing := os.Stat(path); missing == nil && !info.Mode().IsRegular() {
@@ -29,7 +29,8 @@ func WriteFileAtomic(path string, write func(f *os.File) error) error {
 	return nil
 }
 
-// CheckWritable makes sure that WriteFileAtomic can write a file of that name, before the work for it begins. What is there stays as it is.
+// CheckWritable fails if WriteFileAtomic could not write a file of this name. It allows checking before long work, and changes no
+// existing file.
 func CheckWritable(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		if info.IsDir() {
@@ -46,7 +47,7 @@ func CheckWritable(path string) error {
 	return nil
 }
 
-// behindLinks returns the file that a path leads to.
+// behindLinks follows symbolic links to the file at their end.
 func behindLinks(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target
@@ -79,12 +80,12 @@ func writeRenamed(path string, write func(f *os.File) error) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// A temporary file is .NAME.swcaffe-N.tmp beside NAME, and locked while it is written, so that what a killed process has left can
-// be told from what another one is writing.
+// A temporary file is called .NAME.swcaffe-N.tmp, beside NAME. Its writer holds a lock on it, so that the file of a killed
+// process can be distinguished from a file being written.
 const temporaryMark, temporaryEnd = ".swcaffe-", ".tmp"
 
-// createTemp opens a new file beside path, with the permissions that a file of the user's normally gets. A leftover of an earlier
-// write of path makes room for it.
+// createTemp creates a temporary file for path, with the permissions of an ordinary new file. It removes leftovers of earlier
+// writes of path.
 func createTemp(path string) (*os.File, error) {
 	dir, base := filepath.Split(path)
 	for i := 0; ; {
@@ -97,10 +98,10 @@ func createTemp(path string) (*os.File, error) {
 			}
 		case err != nil:
 			if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
-				failed.Path = path // the temporary file is nobody's business
+				failed.Path = path // users do not know the temporary name
 			}
 			return nil, err
-		case lock(f, true) && !isAt(f, name): // taken for a leftover between the two
+		case lock(f, true) && !isAt(f, name): // another process has removed it as a leftover before we locked it
 			f.Close()
 		default:
 			return f, nil
@@ -108,8 +109,8 @@ func createTemp(path string) (*os.File, error) {
 	}
 }
 
-// RemoveLeftovers removes what writes of files whose paths begin with prefix, and whose processes were killed, have left. Files that
-// somebody is writing stay.
+// RemoveLeftovers removes the temporary files that killed processes left behind, for files whose paths begin with prefix. Files
+// being written stay.
 func RemoveLeftovers(prefix string) {
 	dir, base := filepath.Split(prefix)
 	entries, err := os.ReadDir(cmp.Or(dir, "."))
@@ -126,7 +127,7 @@ func RemoveLeftovers(prefix string) {
 	}
 }
 
-// removeLeftover removes a temporary file if nobody is writing it.
+// removeLeftover removes a temporary file unless a process is writing it.
 func removeLeftover(name string) bool {
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return errors.Is(err, fs.ErrNotExist)
@@ -139,14 +140,14 @@ func removeLeftover(name string) bool {
 	return lock(f, false) && isAt(f, name) && os.Remove(name) == nil
 }
 
-// isAt reports whether a file still has its name.
+// isAt reports whether name still refers to the open file f.
 func isAt(f *os.File, name string) bool {
 	a, errA := f.Stat()
 	b, errB := os.Lstat(name)
 	return errA == nil && errB == nil && os.SameFile(a, b)
 }
 
-// syncDir makes a rename last through a power cut, where the file system can.
+// syncDir makes a rename survive a power failure, if the file system supports this.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

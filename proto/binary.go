@@ -35,12 +35,12 @@ func unmarshalBinary(path string, data []byte, m proto.Message) error {
 	return nil
 }
 
-// WriteBinary writes a message to a binary file, whole or not at all. Equal messages give equal bytes.
+// WriteBinary writes a message to a binary file, completely or not at all. Equal messages give equal bytes.
 func WriteBinary(path string, m proto.Message) error {
 	return WriteFileAtomic(path, func(f *os.File) error { return writeMessage(f, m) })
 }
 
-// LooksBinary tells a binary message from text: text has no control characters but white space.
+// LooksBinary reports whether data are a binary message, not text. Text has no control characters other than white space.
 func LooksBinary(data []byte) bool {
 	const enough = 1 << 16
 	for _, c := range data[:min(len(data), enough)] {

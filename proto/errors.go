@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Error is one thing wrong in a text file.
+// Error is one fault in a text file.
 type Error struct {
 	File string
 	Pos  Pos
-	// In says which message the place belongs to: `layer "conv1", convolution_param`. It is empty at the top level.
+	// In is the message that contains the fault: `layer "conv1", convolution_param`. It is empty at the top level.
 	In  string
 	Msg string
 }
@@ -24,13 +24,13 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d:%s %s", e.File, e.Pos.Line, e.Pos.Col, in, e.Msg)
 }
 
-// Errors are all the independent things wrong in one file, in its order.
+// Errors are all independent faults in one file, in the file's order.
 type Errors []*Error
 
-// maxErrors is how many errors are worth printing at once.
+// maxErrors is the largest number of errors to print.
 const maxErrors = 10
 
-// Error lists the first errors, one a line.
+// Error lists the first errors, one per line.
 func (es Errors) Error() string {
 	var lines []string
 	for _, e := range es[:min(len(es), maxErrors)] {
@@ -48,15 +48,14 @@ func (es Errors) sort() {
 	})
 }
 
-// Source says where the fields of a text file stand.
+// Source holds the positions of the fields in a text file.
 type Source struct {
 	File string
 	at   map[string]Pos
 }
 
-// Pos returns file:line of a field, as in Pos("layer[3]"), Pos("layer[3].convolution_param.pad") or Pos("base_lr"); a
-// repeated field of scalars has the place of its first value. It returns "" for a field that the file does not have. A
-// nil Source knows nothing.
+// Pos returns file:line of a field, as in Pos("layer[3]"), Pos("layer[3].convolution_param.pad") or Pos("base_lr"). For a
+// repeated scalar field this is its first value. Pos returns "" for a field that is not in the file, and for a nil Source.
 func (s *Source) Pos(path string) string {
 	if s == nil {
 		return ""
@@ -68,8 +67,8 @@ func (s *Source) Pos(path string) string {
 	return fmt.Sprintf("%s:%d", s.File, p.Line)
 }
 
-// Nearest returns file:line of a field or, where the file does not have it, of the innermost message around it that the file has;
-// the file's name where there is none.
+// Nearest returns file:line of a field. If the file lacks the field, it is the innermost enclosing message in the file, or else
+// the file's name.
 func (s *Source) Nearest(path string) string {
 	for {
 		if pos := s.Pos(path); pos != "" {

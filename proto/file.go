@@ -19,19 +19,19 @@ func ReadText(path string, m proto.Message) (*Source, error) {
 	return UnmarshalText(path, text, m)
 }
 
-// Net is a net as read from a file and upgraded to the current form.
+// Net is a net read from a file and upgraded to the current form.
 type Net struct {
 	Param    *caffepb.NetParameter
 	Path     string
-	Source   *Source // of the form in the file; nil for a binary file
+	Source   *Source // positions of the fields as written in the file; nil for a binary file
 	Warnings []string
 
-	origin []int  // of the layers in the file, as in upgrader
-	list   string // the field that has them there
+	origin []int  // for each layer its index in the file, as in upgrader
+	list   string // the field that holds the layers in the file
 }
 
-// LayerPos returns file:line of layer i of Param; the file alone if it is binary or the layer does not stand in it, and for i = -1,
-// the net as a whole.
+// LayerPos returns file:line of layer i of Param. It returns the file's name alone for a binary file, for a layer that is not in
+// the file, and for i = -1, the whole net.
 func (n *Net) LayerPos(i int) string {
 	if origin := n.LayerOrigin(i); origin >= 0 {
 		return n.at(origin)
@@ -39,12 +39,12 @@ func (n *Net) LayerPos(i int) string {
 	return n.Path
 }
 
-// at returns file:line of a layer of the file, or the file alone.
+// at returns file:line of a layer of the file, or the file's name alone.
 func (n *Net) at(origin int) string {
 	return cmp.Or(n.Source.Pos(fmt.Sprintf("%s[%d]", n.list, origin)), n.Path)
 }
 
-// LayerOrigin returns which of the file's layers, counted from 0, layer i of Param comes from; -1 if the upgrade has added it.
+// LayerOrigin returns the index in the file of layer i of Param, from 0; -1 if the upgrade has added the layer.
 func (n *Net) LayerOrigin(i int) int {
 	if i < 0 || i >= len(n.origin) {
 		return -1
@@ -77,7 +77,7 @@ func ReadNet(path string) (*Net, error) {
 	return n, nil
 }
 
-// upgrade brings the net to the current form.
+// upgrade upgrades the net to the current form.
 func (n *Net) upgrade() error {
 	if len(n.Param.Layers) > 0 {
 		n.list += "s"
@@ -89,13 +89,14 @@ func (n *Net) upgrade() error {
 	return err
 }
 
-// isRather reports whether a text is a message of the other kind, to judge by its fields at the top, and reads it as that.
+// isRather reports whether a text holds the message other rather than wanted, judging by its top-level fields, and reads it into
+// other.
 func (s *Source) isRather(text []byte, wanted, other proto.Message) bool {
 	as, _ := UnmarshalText(s.File, text, other)
 	return !s.hasOwn(wanted, other) && as.hasOwn(other, wanted)
 }
 
-// hasOwn reports whether the file has a field at the top that one message has and another one does not.
+// hasOwn reports whether the file has a top-level field that belongs to m but not to other.
 func (s *Source) hasOwn(m, other proto.Message) bool {
 	own, others := m.ProtoReflect().Descriptor().Fields(), other.ProtoReflect().Descriptor().Fields()
 	for path := range s.at {
@@ -107,7 +108,7 @@ func (s *Source) hasOwn(m, other proto.Message) bool {
 	return false
 }
 
-// notNet is the error for a solver where a net should be; it names the net that the solver trains.
+// notNet returns the error for a solver in place of a net. It names the net that the solver trains.
 func notNet(path string, solver *caffepb.SolverParameter) error {
 	its := ""
 	if net := cmp.Or(solver.GetNet(), solver.GetTrainNet()); net != "" {
@@ -116,7 +117,7 @@ func notNet(path string, solver *caffepb.SolverParameter) error {
 	return fmt.Errorf("%s: a solver definition, where that of a net is needed%s", path, its)
 }
 
-// Solver is a solver as read from a file and upgraded to the current form.
+// Solver is a solver read from a file and upgraded to the current form.
 type Solver struct {
 	Param    *caffepb.SolverParameter
 	Path     string
@@ -138,7 +139,7 @@ func ReadSolver(path string) (*Solver, error) {
 	return s, nil
 }
 
-// UnmarshalSolver reads a solver definition and upgrades old fields; path is for messages.
+// UnmarshalSolver reads a solver definition and upgrades old fields. path is used in messages.
 func UnmarshalSolver(path string, text []byte) (*Solver, error) {
 	if LooksBinary(text) {
 		return nil, fmt.Errorf("%s: a binary file; a solver definition is text", path)
@@ -157,7 +158,7 @@ func UnmarshalSolver(path string, text []byte) (*Solver, error) {
 	return s, nil
 }
 
-// NetIn returns an upgraded copy of a net that stands in the solver's own file; field is where: "net_param", or
+// NetIn returns an upgraded copy of a net that is part of the solver's own file. field is its field: "net_param" or
 // "test_net_param[1]".
 func (s *Solver) NetIn(field string, p *caffepb.NetParameter) (*Net, error) {
 	n := &Net{Param: proto.CloneOf(p), Path: s.Path, Source: s.Source, list: field + ".layer"}

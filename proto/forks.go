@@ -2,8 +2,8 @@ package proto
 
 import "strings"
 
-// forks has layer types and fields that public nets use, but BVLC Caffe does not have, by a well-known fork of Caffe that has them. A
-// field of a message other than the layer itself is "Message.field".
+// forks lists layer types and fields of public nets that BVLC Caffe does not support, with the well-known fork of Caffe that
+// does. The key for a field of a message other than the layer is "Message.field".
 var forks = map[string]string{
 	"SSD": `AnnotatedData DetectionEvaluate DetectionOutput MultiBoxLoss Normalize Permute PriorBox VideoData
 		annotated_data_param detection_evaluate_param detection_output_param multibox_loss_param norm_param permute_param
@@ -36,8 +36,8 @@ var forkOf = func() map[string]string {
 	return of
 }()
 
-// FromFork says of a layer type, or of a field of a message, that BVLC Caffe does not have, where nets with it come from: "; forks of
-// Caffe such as SSD's have it, BVLC Caffe and swcaffe do not"; "" for a name that is not known to come from any.
+// FromFork returns a note on a layer type or field that only a fork of Caffe supports: "; forks of Caffe such as SSD's have it,
+// BVLC Caffe and swcaffe do not". It returns "" for other names.
 func FromFork(name string) string {
 	fork := forkOf[name]
 	if fork == "" {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Pos is a place in a text file, both numbers counted from 1.
+// Pos is a position in a text file. Line and column count from 1.
 type Pos struct{ Line, Col int }
 
 type tokenKind int
@@ -15,23 +15,23 @@ const (
 	tokEOF    tokenKind = iota
 	tokWord             // identifier or number
 	tokString           // quoted; text holds the raw token with its quotes
-	tokSymbol           // one of {}<>[]:;,-  or a stray byte
+	tokSymbol           // one of {}<>[]:;,-  or any other byte
 )
 
 type token struct {
 	kind  tokenKind
 	text  string
 	pos   Pos
-	first bool // on its line
-	// indent is the column of the first token on its line.
+	first bool // the first token on its line
+	// indent is the column of the first token on this token's line.
 	indent int
-	open   bool // a string whose closing quote is missing on its line
-	curly  bool // a string in quotes of typography, as word processors and web pages make of straight ones
+	open   bool // a string without a closing quote on its line
+	curly  bool // a string in typographic quotes, into which word processors and web pages change straight ones
 }
 
 func (t token) is(symbol string) bool { return t.kind == tokSymbol && t.text == symbol }
 
-// String names a token in a message.
+// String describes a token in error messages.
 func (t token) String() string {
 	switch t.kind {
 	case tokEOF:
@@ -42,12 +42,12 @@ func (t token) String() string {
 	return strconv.Quote(t.text)
 }
 
-// lexer cuts text into tokens; white space and #-comments separate them.
+// lexer splits text into tokens. White space and #-comments separate them.
 type lexer struct {
 	text string
 	at   int
 	pos  Pos
-	// line and indent are those of the token before.
+	// line and indent of the previous token.
 	line, indent int
 }
 
@@ -83,7 +83,7 @@ func (l *lexer) skipBlank() {
 	}
 }
 
-// next returns the next token; at the end it returns tokEOF for ever.
+// next returns the next token. At the end it returns tokEOF, repeatedly.
 func (l *lexer) next() token {
 	l.skipBlank()
 	t := token{pos: l.pos, first: l.pos.Line != l.line}
@@ -115,14 +115,14 @@ func (l *lexer) next() token {
 	return t
 }
 
-// isExponent reports whether a minus may go on a number that starts like this: "1e", "2.5E".
+// isExponent reports whether a minus may continue a number with this beginning: "1e", "2.5E".
 func isExponent(s string) bool {
 	last := s[len(s)-1]
 	return (last == 'e' || last == 'E') && (s[0] >= '0' && s[0] <= '9' || s[0] == '.')
 }
 
-// curlyLength returns the length of the token at the start of s that is a string in typographic quotes, to its next quote or the end of its
-// line; 0 if it is none.
+// curlyLength returns the length of a string in typographic quotes at the start of s, up to its next quote or the end of the
+// line; 0 if there is none.
 func curlyLength(s string) int {
 	const curly = "\u201c\u201d\u201e\u2018\u2019\u201a"
 	if r, size := utf8.DecodeRuneInString(s); strings.ContainsRune(curly, r) {

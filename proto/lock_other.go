@@ -4,10 +4,11 @@ package proto
 
 import "os"
 
-// lock returns false: it cannot be told whether somebody writes a file.
+// lock returns false: this system cannot tell whether a process is writing the file.
 func lock(*os.File, bool) bool { return false }
 
-// finish gives a written file its final name or, after an error, removes it; some systems do neither with open files.
+// finish renames a written file to its final name or, after an error, removes it. It closes the file first, since some systems
+// can neither rename nor remove open files.
 func finish(f *os.File, path string, err error) error {
 	if closing := f.Close(); err == nil {
 		err = closing

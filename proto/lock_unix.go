@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// lock takes a file until it is closed, by whatever end of the process too. It returns false if the file system has no locks or, unless
-// it may wait, if another writer has the file.
+// lock locks a file until it is closed or the process ends. It returns false if the file system has no locks or, unless wait is
+// set, if another writer holds the lock.
 func lock(f *os.File, wait bool) bool {
 	how := syscall.LOCK_EX
 	if !wait {
@@ -21,7 +21,7 @@ func lock(f *os.File, wait bool) bool {
 	return err == 0
 }
 
-// finish gives a written file its final name or, after an error, removes it. It keeps the lock until then.
+// finish renames a written file to its final name or, after an error, removes it. It holds the lock until then.
 func finish(f *os.File, path string, err error) error {
 	if err == nil {
 		err = os.Rename(f.Name(), path)

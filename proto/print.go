@@ -11,9 +11,9 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// MarshalText prints a message in the text format as Caffe's files have it: `layer {`, two spaces a level, a field a line
-// in the order of their numbers, floats as short as they read back. Equal messages give equal text. Fields that are not
-// in the schema are left out.
+// MarshalText prints a message in the text format, in the form of Caffe's files: `layer {`, two spaces per level, one field per
+// line in the order of field numbers, and floats in the shortest form that reads back exactly. Equal messages give equal text.
+// Unknown fields are left out.
 func MarshalText(m proto.Message) []byte {
 	var b strings.Builder
 	printMessage(&b, m.ProtoReflect(), "")
@@ -33,7 +33,7 @@ func printMessage(b *strings.Builder, m protoreflect.Message, indent string) {
 	}
 }
 
-// setFields returns the fields that a message has, by their numbers.
+// setFields returns the fields set in a message, ordered by number.
 func setFields(m protoreflect.Message) []protoreflect.FieldDescriptor {
 	var set []protoreflect.FieldDescriptor
 	m.Range(func(fd protoreflect.FieldDescriptor, _ protoreflect.Value) bool {

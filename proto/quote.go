@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// simpleEscapes are pairs: the letter after the backslash, the byte it stands for.
+// simpleEscapes are pairs: the letter after the backslash, and the byte it represents.
 const simpleEscapes = "a\ab\bf\fn\nr\rt\tv\v\\\\''\"\"??"
 
-// unquote returns what a quoted token stands for; the escapes are C's.
+// unquote returns the value of a quoted token. The escapes are those of C.
 func (t token) unquote() (string, error) {
 	if t.open {
 		return "", errors.New("the string that starts here is not closed on its line")
@@ -42,7 +42,7 @@ func (t token) unquote() (string, error) {
 	return out.String(), nil
 }
 
-// unescape writes what the escape after a backslash stands for and returns its length.
+// unescape writes the byte or character of the escape after a backslash, and returns the length of the escape.
 func unescape(out *strings.Builder, s string) (int, error) {
 	for i := 0; i < len(simpleEscapes); i += 2 {
 		if s[0] == simpleEscapes[i] {
@@ -81,7 +81,7 @@ func isDigit(c byte, base int) bool {
 	return at >= 0 && (at < base || base == 16)
 }
 
-// quote writes a string so that any bytes read back.
+// quote returns a string in quotes, with escapes that make any bytes read back exactly.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -8,11 +8,11 @@ import (
 	"sync"
 )
 
-// mostStreamed is how much is read of a pipe: protobuf's limit for a message.
+// mostStreamed limits the bytes read from a pipe: protobuf's limit for a message.
 const mostStreamed = 1 << 31
 
-// readWhole reads a file whole. A pipe, such as bash's <(...), gives its bytes once: they are kept for later calls with the same path, as of
-// several workers. Devices are refused, since some never end.
+// readWhole reads a whole file. A pipe, such as bash's <(...), delivers its bytes only once. They are therefore kept for later
+// calls with the same path, for example by several workers. Devices are an error, since some never end.
 func readWhole(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -25,13 +25,13 @@ func readWhole(path string) ([]byte, error) {
 	return s.(*stream).read(path)
 }
 
-// isStream reports whether a path leads to what can be read only once, from its beginning.
+// isStream reports whether a path names a file that can only be read once, from beginning to end.
 func isStream(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
-// streams has what pipes gave, by path.
+// streams holds the contents of pipes by path.
 var streams sync.Map
 
 type stream struct {
@@ -45,7 +45,7 @@ func (s *stream) read(path string) ([]byte, error) {
 	return s.data, s.err
 }
 
-// readStream reads a pipe to its end, which must come before the limit.
+// readStream reads a pipe to its end. More bytes than limit are an error.
 func readStream(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -12,32 +12,33 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Stored has the values of blobs whose messages were read without them: long lists of floats stay in the file until there is a place for
-// them, so that weights are in memory once. A nil Stored is for messages that have all of their values.
+// Stored gives access to the values of blobs that are still in the file. Long lists of floats are not read with their message,
+// but directly into their blob, so that weights are in memory only once. A nil Stored means that the messages hold all values.
 type Stored struct {
 	file *os.File
 	at   map[*caffepb.BlobProto]*blobSpans
 }
 
-// span is a stretch of a file.
+// span is a byte range of a file.
 type span struct{ at, bytes int64 }
 
-// blobSpans says where a blob's values and gradients stand; those of no bytes are in the message.
+// blobSpans holds the positions of a blob's values and gradients in the file. An empty span means that they are in the message.
 type blobSpans struct{ data, diff span }
 
 // The fields of BlobProto that may be long.
 const blobData, blobDiff = 5, 6
 
-// longBytes is from which size on a list stays in the file.
+// longBytes is the size from which on a list stays in the file.
 const longBytes = 4 << 10
 
-// Counts returns how many values and gradients are stored of a blob, floats or doubles.
+// Counts returns the numbers of a blob's values and gradients, floats or doubles.
 func (s *Stored) Counts(p *caffepb.BlobProto) (data, diff int) {
 	own := s.spans(p)
 	return max(len(p.Data), len(p.DoubleData), int(own.data.bytes/floatBytes)), max(len(p.Diff), len(p.DoubleDiff), int(own.diff.bytes/floatBytes))
 }
 
-// Data writes a blob's values to dst, as many as Counts says. A file that cannot be read leaves dst with some of them.
+// Data writes a blob's values to dst. Its length must be the first result of Counts. After a read error, dst may hold some of the
+// values.
 func (s *Stored) Data(p *caffepb.BlobProto, dst []float32) error {
 	return s.floats(dst, p.Data, p.DoubleData, s.spans(p).data)
 }
@@ -91,16 +92,17 @@ func (s *Stored) read(dst []float32, far span) error {
 	return nil
 }
 
-// Weights are those of a trained net as read from a file, upgraded to the current form.
+// Weights are the weights of a trained net, read from a file and upgraded to the current form.
 type Weights struct {
 	Param    *caffepb.NetParameter
 	Warnings []string
-	// Unshared weights lack those that layers share with earlier ones, as Caffe's HDF5 files do: these are nil, or missing at the end.
+	// Unshared weights lack the weights that a layer shares with an earlier one, as in Caffe's HDF5 files. These are nil, or
+	// missing at the end of the list.
 	Unshared bool
 	*Stored
 }
 
-// OpenWeights reads a .caffemodel and upgrades old forms. Close it when the values have been read.
+// OpenWeights reads a .caffemodel and upgrades old forms. Call Close after reading the values.
 func OpenWeights(path string) (*Weights, error) { return readWeights(path, openBinary) }
 
 // ReadWeights is OpenWeights with all values in the messages.
@@ -123,13 +125,13 @@ func readWeights(path string, read func(path string, m proto.Message) (*Stored, 
 	return w, nil
 }
 
-// State is a .solverstate.
+// State is the content of a .solverstate.
 type State struct {
 	*caffepb.SolverState
 	*Stored
 }
 
-// OpenState reads a .solverstate. Close it when the histories have been read.
+// OpenState reads a .solverstate. Call Close after reading the histories.
 func OpenState(path string) (*State, error) {
 	s, p := &State{SolverState: &caffepb.SolverState{}}, &caffepb.NetParameter{}
 	var err error

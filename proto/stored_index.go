@@ -13,10 +13,10 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// errWhole is for a file that must be read whole, since it is no regular file, damaged, or laid out as nobody writes it.
+// errWhole means that a file must be read as a whole, because it is no regular file, is damaged, or has an unusual layout.
 var errWhole = errors.New("to be read whole")
 
-// openBinary is ReadBinary for a message with blobs, whose long lists of values stay in the file.
+// openBinary is ReadBinary for a message with blobs. Long lists of values stay in the file.
 func openBinary(path string, m proto.Message) (*Stored, error) {
 	if isStream(path) {
 		return nil, ReadBinary(path, m)
@@ -34,10 +34,10 @@ func openBinary(path string, m proto.Message) (*Stored, error) {
 		return nil, err
 	}
 	proto.Reset(m)
-	return nil, ReadBinary(path, m) // which says what is wrong, if anything is
+	return nil, ReadBinary(path, m) // reports the fault, if there is one
 }
 
-// index reads a message but for the long lists, and notes where these stand.
+// index reads a message without its long lists, and records their positions.
 func index(f *os.File, m proto.Message) (*Stored, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -56,17 +56,17 @@ func index(f *os.File, m proto.Message) (*Stored, error) {
 	return &Stored{file: f, at: x.found}, nil
 }
 
-// indexer walks through the fields of a file and looks at no more of it than it needs.
+// indexer visits the fields of a file, and reads as little of it as possible.
 type indexer struct {
 	from   io.ReaderAt
-	window []byte // of the file, from byte start on
+	window []byte // bytes of the file, from start on
 	start  int64
 	found  map[*caffepb.BlobProto]*blobSpans
 }
 
-// message reads the message that stands at a place.
+// message reads the message at a position.
 func (x *indexer) message(m protoreflect.Message, at span) error {
-	var short []byte // the fields that are unmarshalled together
+	var short []byte // the fields to unmarshal together
 	blob, _ := m.Interface().(*caffepb.BlobProto)
 	lists := map[protowire.Number]bool{}
 	for end := at.at + at.bytes; at.at < end; {
@@ -79,7 +79,7 @@ func (x *indexer) message(m protoreflect.Message, at span) error {
 		fd := m.Descriptor().Fields().ByNumber(num)
 		list := blob != nil && (num == blobData || num == blobDiff)
 		switch {
-		case list && lists[num]: // it is in pieces
+		case list && lists[num]: // the list is stored in several pieces
 			return errWhole
 		case list && body.bytes >= longBytes:
 			if err := x.note(blob, num, body); err != nil {
@@ -104,7 +104,7 @@ func (x *indexer) message(m protoreflect.Message, at span) error {
 	return nil
 }
 
-// mayHaveBlobs reports whether a message is a blob or one with blobs in it, in the files that are indexed.
+// mayHaveBlobs reports whether a message of the indexed files is a blob or contains blobs.
 func mayHaveBlobs(md protoreflect.MessageDescriptor) bool {
 	if md == nil {
 		return false
@@ -116,7 +116,7 @@ func mayHaveBlobs(md protoreflect.MessageDescriptor) bool {
 	return false
 }
 
-// inner returns the message that a field has, or the next of those it has.
+// inner returns the message in a field; for a repeated field, it appends a new one.
 func inner(m protoreflect.Message, fd protoreflect.FieldDescriptor) protoreflect.Message {
 	if v := m.Mutable(fd); fd.IsList() {
 		return v.List().AppendMutable().Message()
@@ -125,7 +125,7 @@ func inner(m protoreflect.Message, fd protoreflect.FieldDescriptor) protoreflect
 	}
 }
 
-// note keeps where a blob's list stands.
+// note records the position of a blob's list.
 func (x *indexer) note(blob *caffepb.BlobProto, num protowire.Number, body span) error {
 	if body.bytes%floatBytes != 0 {
 		return errWhole
@@ -141,7 +141,7 @@ func (x *indexer) note(blob *caffepb.BlobProto, num protowire.Number, body span)
 	return nil
 }
 
-// field looks at the field that begins at a byte of the file: its number, and where its value stands.
+// field reads the header of the field at a byte of the file: its number, and the position of its value.
 func (x *indexer) field(at, end int64) (num protowire.Number, wireType protowire.Type, value span, err error) {
 	const enough = 2 * binary.MaxVarintLen64 // for a tag, and a size or a number
 	head, err := x.bytes(at, int(min(enough, end-at)))
@@ -168,7 +168,7 @@ func (x *indexer) field(at, end int64) (num protowire.Number, wireType protowire
 	return num, wireType, value, nil
 }
 
-// bytes returns a piece of the file; it is good until the next call.
+// bytes returns a part of the file, valid until the next call.
 func (x *indexer) bytes(at int64, n int) ([]byte, error) {
 	if at < x.start || at+int64(n) > x.start+int64(len(x.window)) {
 		x.window = slices.Grow(x.window[:0], max(n, 4<<10))

@@ -9,11 +9,11 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// UnmarshalText reads a message in protobuf's text format. The error, if any, is of type Errors: everything that is
-// wrong, each with file:line:col. The Source says where the fields stand; it is returned with errors too.
+// UnmarshalText parses a message in protobuf's text format. The error, if any, is of type Errors: all faults, each with
+// file:line:col. The Source holds the positions of the fields; it is returned with errors too.
 //
-// What is accepted is what Caffe's own parser accepts, with two exceptions: a field of the schema that is required and
-// missing is an error, and any bytes may stand in a string.
+// The parser accepts what Caffe's own parser accepts, with two exceptions. A missing required field of the schema is an error.
+// Strings may contain any bytes.
 func UnmarshalText(file string, text []byte, m proto.Message) (*Source, error) {
 	p := &parser{
 		lex:    lexer{text: string(text), pos: Pos{1, 1}},
@@ -33,22 +33,22 @@ func UnmarshalText(file string, text []byte, m proto.Message) (*Source, error) {
 	return p.source, errs
 }
 
-// frame is a message that is being read.
+// frame is a message being parsed.
 type frame struct {
 	parent *frame
-	field  protoreflect.FieldDescriptor // that holds it; nil for the file
+	field  protoreflect.FieldDescriptor // the field that holds it; nil for the file
 	path   string
 	msg    protoreflect.Message
-	open   token  // its brace
+	open   token  // its opening brace
 	close  string // "}" or ">"; "" for the file
-	// meant are the fields that unknown ones seem to be misspelt for.
+	// meant lists the fields for which unknown fields seem to be misspellings.
 	meant []string
-	// stray is a message in this one whose closing brace is not indented like the line that opened it: if the frame's own
-	// brace is missing, it may have closed the wrong message.
+	// stray is a message inside this one whose closing brace is not indented like its opening line. If this frame's own closing
+	// brace turns out to be missing, stray's brace has probably closed the wrong message.
 	stray *frame
 }
 
-// describe names a frame by the nearest message with a name and the fields below it.
+// describe names a frame: the nearest enclosing message with a name, and the fields below it.
 func (f *frame) describe() string {
 	var parts []string
 	for ; f.field != nil; f = f.parent {
@@ -66,7 +66,7 @@ func (f *frame) describe() string {
 	return strings.Join(parts, ", ")
 }
 
-// typeName returns the type of a layer, in brackets; "" if it has none.
+// typeName returns the type of a layer in brackets, "" if it has none.
 func (f *frame) typeName() string {
 	fd := f.lookup("type")
 	switch {
@@ -78,7 +78,7 @@ func (f *frame) typeName() string {
 	return " (" + f.msg.Get(fd).String() + ")"
 }
 
-// lookup returns the descriptor of a field of the message, nil if it has none of that name.
+// lookup returns the descriptor of a field of the message, nil if there is none of this name.
 func (f *frame) lookup(name string) protoreflect.FieldDescriptor {
 	return f.msg.Descriptor().Fields().ByName(protoreflect.Name(name))
 }
@@ -91,16 +91,16 @@ func (f *frame) pathOf(fd protoreflect.FieldDescriptor) string {
 	return f.path + "." + string(fd.Name())
 }
 
-// finding is an error whose frame is described when the file is read, because its name may stand further down.
+// finding is an error whose frame is described at the end of the file, because the frame's name may follow the error.
 type finding struct {
 	pos Pos
 	in  *frame
 	msg string
-	// more counts further places of the same, the last of which is at a line.
+	// more counts further occurrences of the same fault; last is the line of the last one.
 	more, last int
 }
 
-// again says where else something was found.
+// again describes the further occurrences.
 func (f *finding) again() string {
 	if f.more == 0 {
 		return ""
@@ -108,7 +108,7 @@ func (f *finding) again() string {
 	return fmt.Sprintf(" (%d more, the last at line %d)", f.more, f.last)
 }
 
-// parser reads a file in one pass, one token ahead. After an error it goes on where the next field seems to start.
+// parser parses a file in one pass, one token ahead. After an error it continues where the next field seems to start.
 type parser struct {
 	lex    lexer
 	tok    token
@@ -122,7 +122,7 @@ func (p *parser) fail(at Pos, in *frame, format string, args ...any) {
 	p.found = append(p.found, finding{pos: at, in: in, msg: fmt.Sprintf(format, args...)})
 }
 
-// failOnce is fail for what a file may have many times: only the first is an error of its own.
+// failOnce is fail for frequent faults. It reports the first occurrence, and counts the others.
 func (p *parser) failOnce(at Pos, in *frame, format string, args ...any) {
 	msg := fmt.Sprintf(format, args...)
 	for i := range p.found {
@@ -135,7 +135,7 @@ func (p *parser) failOnce(at Pos, in *frame, format string, args ...any) {
 	p.fail(at, in, "%s", msg)
 }
 
-// message reads the fields of a frame and its closing brace.
+// message parses the fields of a frame and its closing brace.
 func (p *parser) message(f *frame) {
 	defer p.checkRequired(f)
 	for {
@@ -172,7 +172,7 @@ func (p *parser) message(f *frame) {
 	}
 }
 
-// field reads one field. It returns false, and leaves the field, if it seems to stand outside the frame.
+// field parses one field. If the field seems to belong outside the frame, it leaves it unread and returns false.
 func (p *parser) field(f *frame) bool {
 	name := p.tok
 	fd := f.lookup(name.text)
@@ -222,7 +222,7 @@ func (p *parser) oneMessage(f *frame, fd protoreflect.FieldDescriptor, name toke
 	p.message(child)
 }
 
-// taken reports, and says so, that a singular field stands twice.
+// taken reports a singular field that occurs a second time, as an error and as its result.
 func (p *parser) taken(f *frame, fd protoreflect.FieldDescriptor, at Pos) bool {
 	if fd.IsList() || !f.msg.Has(fd) {
 		return false
@@ -231,7 +231,7 @@ func (p *parser) taken(f *frame, fd protoreflect.FieldDescriptor, at Pos) bool {
 	return true
 }
 
-// checkRequired reports required fields that a message lacks, but those that seem to be misspelt.
+// checkRequired reports missing required fields, except for those that seem to be misspelt.
 func (p *parser) checkRequired(f *frame) {
 	fields := f.msg.Descriptor().Fields()
 	for i := range fields.Len() {

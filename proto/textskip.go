@@ -8,10 +8,10 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// How the parser goes on after an error, and what it guesses the user meant.
+// How the parser continues after an error, and guesses the user's intention.
 
-// unknownField reports a field that the message does not have and drops its value. It returns false, and leaves the
-// field, where a brace seems to be missing before it: it starts a line and is a message of one of the frames around.
+// unknownField reports an unknown field and drops its value. If a closing brace seems to be missing before it, it leaves the
+// field unread and returns false: the field starts a line, and is a message field of one of the enclosing frames.
 func (p *parser) unknownField(f *frame) bool {
 	name := p.tok
 	message := string(f.msg.Descriptor().Name())
@@ -39,7 +39,7 @@ func (p *parser) unknownField(f *frame) bool {
 	return true
 }
 
-// unclosed reports that a frame's closing brace is missing before a place.
+// unclosed reports the missing closing brace of a frame.
 func (p *parser) unclosed(f *frame, before string) {
 	hint := ""
 	if s := f.stray; s != nil {
@@ -56,7 +56,7 @@ func fieldNames(md protoreflect.MessageDescriptor) []string {
 	return names
 }
 
-// notField reports a token that cannot start a field and drops the line it stands on.
+// notField reports a token that cannot start a field, and drops its line.
 func (p *parser) notField(f *frame) {
 	hint := ""
 	switch p.tok.text {
@@ -75,7 +75,7 @@ func (p *parser) notField(f *frame) {
 	}
 }
 
-// startsField reports whether the token is a field's name, to judge by what comes after it.
+// startsField reports whether the token is a field's name, judging by the next token.
 func (p *parser) startsField() bool {
 	if p.tok.kind != tokWord || isDigit(p.tok.text[0], 10) {
 		return false
@@ -96,7 +96,7 @@ func (p *parser) startsValue(name token) bool {
 	return p.tok.kind == tokWord && p.tok.pos.Line == name.pos.Line && !p.startsField()
 }
 
-// skipValue drops the value of a field: a scalar, a list or everything between braces.
+// skipValue drops the value of a field: a scalar, a list, or a message in braces.
 func (p *parser) skipValue(name token) {
 	if !p.startsValue(name) {
 		return
@@ -117,7 +117,7 @@ func (p *parser) skipValue(name token) {
 	}
 }
 
-// skipList drops the rest of a list, up to its bracket or the brace around it.
+// skipList drops the rest of a list, up to its bracket or the enclosing brace.
 func (p *parser) skipList() {
 	for p.tok.kind != tokEOF && !p.tok.is("}") && !p.tok.is("]") && !p.startsField() {
 		p.read()

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// scalarField reads a colon and the value, or the list of values, of a field.
+// scalarField parses the colon and the value or values of a field.
 func (p *parser) scalarField(f *frame, fd protoreflect.FieldDescriptor, name token) {
 	if p.tok.is(":") {
 		p.read()
@@ -25,7 +25,7 @@ func (p *parser) scalarField(f *frame, fd protoreflect.FieldDescriptor, name tok
 	p.scalar(f, fd, name)
 }
 
-// list reads values in brackets, separated by commas.
+// list parses values in brackets, separated by commas.
 func (p *parser) list(f *frame, name token, element func()) {
 	p.read()
 	if p.tok.is("]") {
@@ -84,7 +84,7 @@ func (p *parser) scalar(f *frame, fd protoreflect.FieldDescriptor, name token) {
 	p.store(f, fd, value, name.pos)
 }
 
-// store sets a singular field or appends to a repeated one, and notes the place of the first value.
+// store sets a singular field or appends to a repeated one, and records the position of the first value.
 func (p *parser) store(f *frame, fd protoreflect.FieldDescriptor, value protoreflect.Value, at Pos) {
 	if p.taken(f, fd, at) {
 		return
@@ -99,7 +99,7 @@ func (p *parser) store(f *frame, fd protoreflect.FieldDescriptor, value protoref
 	}
 }
 
-// stringValue reads one or more quoted tokens, which stand for one string.
+// stringValue parses one or more quoted tokens, which are concatenated.
 func (p *parser) stringValue(fd protoreflect.FieldDescriptor) (protoreflect.Value, error) {
 	var all strings.Builder
 	var first error

@@ -7,22 +7,22 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// UpgradeNet brings a net to the current form, in place: V0 and V1 layers, SWCaffe's data layers, transformation fields in the data
-// layers, inputs as fields of the net, and old BatchNorm parameters. The warnings say what was done, in the words of Caffe's
-// log; path names the net in them.
+// UpgradeNet upgrades a net to the current form, in place: V0 and V1 layers, SWCaffe's data layers, transformation fields in data
+// layers, inputs as fields of the net, and old BatchNorm parameters. The warnings report the changes in the words of Caffe's log;
+// path is the net's name in them.
 func UpgradeNet(p *caffepb.NetParameter, path string) (warnings []string, err error) {
 	u := newUpgrader(p, path)
 	err = u.run()
 	return u.warnings, err
 }
 
-// upgrader brings one net to the current form.
+// upgrader upgrades one net to the current form.
 type upgrader struct {
 	net  *caffepb.NetParameter
 	path string
-	// where returns file:line of a layer as it stands in the file, counted over layers of either form; or just the file.
+	// where returns file:line of a layer of the file, or the file's name alone. Layers of both forms are counted.
 	where func(i int) string
-	// origin is, for each layer of the net, its number in the file; -1 for a layer that the upgrade made.
+	// origin is the index in the file of each layer of the net; -1 for a layer added by the upgrade.
 	origin   []int
 	warnings []string
 }
@@ -39,7 +39,7 @@ func (u *upgrader) warn(format string, args ...any) {
 	u.warnings = append(u.warnings, fmt.Sprintf(format, args...))
 }
 
-// layerError names layer i of the net as it now is, and its place in the file.
+// layerError adds the name and the position of layer i of the current net to an error.
 func (u *upgrader) layerError(i int, name string, err error) error {
 	return fmt.Errorf("%s: layer %q: %w", u.where(u.origin[i]), name, err)
 }
@@ -74,7 +74,7 @@ func (u *upgrader) run() error {
 	return nil
 }
 
-// step applies an upgrade between the two lines that Caffe logs around it.
+// step applies an upgrade, between the two lines that Caffe logs before and after it.
 func (u *upgrader) step(form string, upgrade func() error) error {
 	u.warn("Attempting to upgrade input file specified using deprecated %s: %s", form, u.path)
 	if err := upgrade(); err != nil {
@@ -84,7 +84,7 @@ func (u *upgrader) step(form string, upgrade func() error) error {
 	return nil
 }
 
-// renameData makes SWCaffe's IMAGENETData layers Data layers: what they read, and their parameters, are the same.
+// renameData turns SWCaffe's IMAGENETData layers into Data layers, which have the same input and parameters.
 func (u *upgrader) renameData() {
 	for i, l := range u.net.Layer {
 		if l.GetType() == "IMAGENETData" {
@@ -94,8 +94,8 @@ func (u *upgrader) renameData() {
 	}
 }
 
-// makeInputLayer turns input with its input_shape or input_dim into an Input layer at the front. Inputs without any
-// shape, which old weight files have, are dropped.
+// makeInputLayer replaces input and its input_shape or input_dim by an Input layer at the front. Inputs without shapes, as in old
+// weight files, are dropped.
 func (u *upgrader) makeInputLayer() error {
 	p := u.net
 	shapes, err := u.inputShapes()
@@ -116,8 +116,8 @@ func (u *upgrader) makeInputLayer() error {
 	return nil
 }
 
-// inputShapes returns the shape of each input; none if the net gives no shapes. As in Caffe, input_shape goes before input_dim,
-// and what is left over, as of inputs that were taken out of a file, is ignored; a warning says so.
+// inputShapes returns the shape of each input, or none if the net gives no shapes. As in Caffe, input_shape has priority over
+// input_dim. Surplus shapes are ignored with a warning, for example of inputs that a user has deleted.
 func (u *upgrader) inputShapes() ([]*caffepb.BlobShape, error) {
 	p := u.net
 	shapes, given, field, each := p.InputShape, len(p.InputShape), "input_shape", 1
@@ -138,7 +138,7 @@ func (u *upgrader) inputShapes() ([]*caffepb.BlobShape, error) {
 	return shapes[:len(p.Input)], nil
 }
 
-// shapesOf makes a shape of every four extents; what is left over makes none.
+// shapesOf makes one shape of every four extents, and ignores a remainder.
 func shapesOf(dims []int32) []*caffepb.BlobShape {
 	var shapes []*caffepb.BlobShape
 	for ; len(dims) >= 4; dims = dims[4:] {
@@ -151,8 +151,8 @@ func shapesOf(dims []int32) []*caffepb.BlobShape {
 	return shapes
 }
 
-// upgradeBatchNorm resets the three params by which old nets kept the solver off the statistics of BatchNorm layers;
-// the layer sees to that itself.
+// upgradeBatchNorm clears the three params with which old nets excluded the statistics of BatchNorm layers from training. The
+// layer now excludes them itself.
 func upgradeBatchNorm(p *caffepb.NetParameter) bool {
 	done := false
 	for _, l := range p.Layer {

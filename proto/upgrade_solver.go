@@ -36,8 +36,8 @@ func UpgradeSolver(p *caffepb.SolverParameter, path string) (warnings []string, 
 	}, nil
 }
 
-// upgradeSnapshotPrefix completes a snapshot_prefix as Caffe does: without one it is the solver's own path without
-// extension, and one that is a directory gets the solver's file name without extension.
+// upgradeSnapshotPrefix completes a snapshot_prefix as Caffe does. An empty one becomes the solver's path without extension; to a
+// directory, the solver's file name without extension is added.
 func upgradeSnapshotPrefix(p *caffepb.SolverParameter, path string) (warnings []string) {
 	stem := path[:len(path)-len(filepath.Ext(path))]
 	if p.SnapshotPrefix == nil {
@@ -48,7 +48,7 @@ func upgradeSnapshotPrefix(p *caffepb.SolverParameter, path string) (warnings []
 	if err != nil || !info.IsDir() {
 		return nil
 	}
-	folder := strings.TrimSuffix(p.GetSnapshotPrefix(), "/") + "/" // not cleaned: states name weights by this path
+	folder := strings.TrimSuffix(p.GetSnapshotPrefix(), "/") + "/" // not cleaned: states refer to weights by this path
 	p.SnapshotPrefix = proto.String(folder + filepath.Base(stem))
 	return []string{"snapshot_prefix was a directory and is replaced to " + p.GetSnapshotPrefix()}
 }

@@ -5,10 +5,10 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// transformFields once stood in the parameters of each data layer; transform_param has them under the same names.
+// transformFields were once fields of each data layer's parameters. transform_param has them under the same names.
 var transformFields = []protoreflect.Name{"scale", "mean_file", "crop_size", "mirror"}
 
-// moveTransforms moves the transformation fields of V1 data layers to transform_param. It returns whether there were any.
+// moveTransforms moves the transformation fields of V1 data layers to transform_param. It reports whether there were any.
 func (u *upgrader) moveTransforms() bool {
 	moved := false
 	for _, l := range u.net.Layers {
@@ -37,7 +37,7 @@ func (u *upgrader) moveTransforms() bool {
 	return moved
 }
 
-// heldTransforms returns the transformation fields that the parameters of a data layer have.
+// heldTransforms returns the transformation fields set in the parameters of a data layer.
 func heldTransforms(m protoreflect.Message) []protoreflect.Name {
 	var held []protoreflect.Name
 	for _, name := range transformFields {
@@ -48,8 +48,8 @@ func heldTransforms(m protoreflect.Message) []protoreflect.Name {
 	return held
 }
 
-// warnIgnoredTransforms tells of transformation fields that stand in their old place in a layer of the current form.
-// Caffe ignores them there without a word, except for the scale of WindowData.
+// warnIgnoredTransforms warns of transformation fields at their old place in a layer of the current form. Caffe ignores them
+// silently, except for the scale of WindowData.
 func (u *upgrader) warnIgnoredTransforms() {
 	for i, l := range u.net.Layer {
 		var m protoreflect.Message

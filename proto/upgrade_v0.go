@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// v0Types are the V1 types of V0's strings.
+// v0Types maps V0's type names to V1 types.
 var v0Types = map[string]caffepb.V1LayerParameter_LayerType{
 	"accuracy":                  caffepb.V1LayerParameter_ACCURACY,
 	"bnll":                      caffepb.V1LayerParameter_BNLL,
@@ -41,8 +41,7 @@ var v0Types = map[string]caffepb.V1LayerParameter_LayerType{
 	"window_data":               caffepb.V1LayerParameter_WINDOW_DATA,
 }
 
-// v0Fields says, for every field of a V0 layer, which field of the V1 layer it becomes, by the layer's V0 type; "*" is
-// any type.
+// v0Fields maps every field of a V0 layer to a field of the V1 layer, by the layer's V0 type; "*" means any type.
 var v0Fields = map[string]map[string]string{
 	"num_output":        {"conv": "convolution_param.num_output", "innerproduct": "inner_product_param.num_output"},
 	"biasterm":          {"conv": "convolution_param.bias_term", "innerproduct": "inner_product_param.bias_term"},
@@ -90,8 +89,8 @@ func isV0(p *caffepb.NetParameter) bool {
 	return false
 }
 
-// fromV0 turns V0 layers into V1 layers. Padding layers, which V0 had before convolutions could pad, go into the layer
-// that reads them.
+// fromV0 turns V0 layers into V1 layers. V0 nets pad by separate padding layers; their padding moves into the layer that reads
+// them.
 func (u *upgrader) fromV0() error {
 	if err := u.foldPadding(); err != nil {
 		return err
@@ -110,7 +109,7 @@ func (u *upgrader) fromV0() error {
 	return errors.Join(errs...)
 }
 
-// layerFromV0 makes a V1 layer. Fields that mean nothing for the layer's type are dropped with a warning, as in Caffe.
+// layerFromV0 makes a V1 layer. It drops fields without a meaning for the layer's type with a warning, as Caffe does.
 func (u *upgrader) layerFromV0(old *caffepb.V1LayerParameter) (*caffepb.V1LayerParameter, error) {
 	v0 := old.Layer
 	l := &caffepb.V1LayerParameter{Bottom: old.Bottom, Top: old.Top}
@@ -139,8 +138,8 @@ func (u *upgrader) layerFromV0(old *caffepb.V1LayerParameter) (*caffepb.V1LayerP
 	return l, nil
 }
 
-// put sets a field of m, or of a message in m if path is "message.field"; a repeated field gets a single v as its only
-// value, and an unsigned one takes a signed v that is not negative.
+// put sets a field of m, or of a message in m if path is "message.field". A repeated field gets v as its only value. An unsigned
+// field accepts a non-negative signed v.
 func put(m protoreflect.Message, path string, v protoreflect.Value) error {
 	if message, field, nested := strings.Cut(path, "."); nested {
 		m, path = m.Mutable(m.Descriptor().Fields().ByName(protoreflect.Name(message))).Message(), field
@@ -160,9 +159,9 @@ func put(m protoreflect.Message, path string, v protoreflect.Value) error {
 	return nil
 }
 
-// foldPadding drops V0's padding layers and gives their padding to the convolution or pooling that reads them.
+// foldPadding drops V0's padding layers, and adds their padding to the convolution or pooling that reads them.
 func (u *upgrader) foldPadding() error {
-	source := map[string]*caffepb.V1LayerParameter{} // of each blob, up to here
+	source := map[string]*caffepb.V1LayerParameter{} // the layer that made each blob so far
 	var kept []*caffepb.V1LayerParameter
 	var origin []int
 	for i, l := range u.net.Layers {
@@ -187,7 +186,7 @@ func (u *upgrader) foldPadding() error {
 	return nil
 }
 
-// absorbPadding gives layer l the padding of the layer it reads.
+// absorbPadding gives layer l the padding of the padding layer it reads.
 func absorbPadding(l, pad *caffepb.V1LayerParameter) error {
 	if t := l.Layer.GetType(); t != "conv" && t != "pool" {
 		return fmt.Errorf("reads padding layer %q, but its type is %q; only conv and pool can be padded", pad.Layer.GetName(), t)

@@ -103,7 +103,7 @@ func layerFromV1(old *caffepb.V1LayerParameter) (*caffepb.LayerParameter, error)
 	return l, nil
 }
 
-// copyTypeParams moves the messages of the layer types, which have the same names in both forms.
+// copyTypeParams moves the parameter messages of the layer types, which have the same names in both forms.
 func copyTypeParams(l *caffepb.LayerParameter, old *caffepb.V1LayerParameter) {
 	to := l.ProtoReflect()
 	old.ProtoReflect().Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// parseScalar turns the words of a value into what field fd holds. negative says that a minus stood before it.
+// parseScalar parses the word of a value for field fd. negative: a minus precedes it.
 func parseScalar(fd protoreflect.FieldDescriptor, word string, negative bool) (protoreflect.Value, error) {
 	signed := word
 	if negative {
@@ -44,7 +44,7 @@ func parseScalar(fd protoreflect.FieldDescriptor, word string, negative bool) (p
 	return protoreflect.Value{}, fmt.Errorf("%q is not %s", signed, wanted(fd.Kind()))
 }
 
-// wanted names what a field of a kind holds.
+// wanted describes the values of a kind of field.
 func wanted(kind protoreflect.Kind) string {
 	switch kind {
 	case protoreflect.BoolKind:
@@ -72,7 +72,7 @@ func parseBool(s string) (protoreflect.Value, error) {
 	return protoreflect.Value{}, fmt.Errorf("%q is not true or false", s)
 }
 
-// The numbers of the text format: integers in base 10, 16 and 8, and decimals with or without a final f.
+// Numbers of the text format: integers in base 10, 16 and 8, and decimals with or without a final f.
 var (
 	integer = regexp.MustCompile(`^-?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)$`)
 	decimal = regexp.MustCompile(`^(-?(0|[1-9][0-9]*|(0|[1-9][0-9]*)?\.[0-9]*)([eE][+-]?[0-9]+)?)[fF]?$`)
@@ -97,7 +97,7 @@ func parseUint(s string, bits int) (uint64, error) {
 	return v, nil
 }
 
-// parseFloat reads decimals, and inf and nan in any letter case. What is too large becomes infinite.
+// parseFloat parses decimals, and inf and nan in any case. Too large numbers become infinite.
 func parseFloat(s string, bits int) (float64, error) {
 	switch strings.ToLower(s) {
 	case "nan", "-nan":

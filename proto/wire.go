@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// signatures start files that people take for binary messages.
+// signatures are the first bytes of file formats that are mistaken for binary messages.
 var signatures = []struct{ start, what string }{
 	{"\x89HDF\r\n\x1a\n", "an HDF5 file"},
 	{"\x1f\x8b", "a gzip file"},
@@ -22,7 +22,7 @@ var signatures = []struct{ start, what string }{
 	{"version https://git-lfs", "a Git LFS pointer, not the file it stands for"},
 }
 
-// knownFormat says what a file is that is not a binary message; "" if it may be one.
+// knownFormat names the format of a file that is not a binary message; "" if it may be one.
 func knownFormat(data []byte) string {
 	for _, s := range signatures {
 		if bytes.HasPrefix(data, []byte(s.start)) {
@@ -35,7 +35,7 @@ func knownFormat(data []byte) string {
 	return ""
 }
 
-// findFault says what is wrong with a message that does not parse, and at which byte; "" if its layout is right.
+// findFault describes the fault of a message that does not parse, with its byte; "" if its layout is correct.
 func findFault(data []byte, md protoreflect.MessageDescriptor) string {
 	if what := knownFormat(data); what != "" {
 		return what
@@ -43,7 +43,7 @@ func findFault(data []byte, md protoreflect.MessageDescriptor) string {
 	return wireFault(data, 0, "", md)
 }
 
-// wireFault walks the fields of a message that stands at byte base of the file.
+// wireFault checks the fields of a message that starts at byte base of the file.
 func wireFault(data []byte, base int, path string, md protoreflect.MessageDescriptor) string {
 	counts := map[protowire.Number]int{}
 	for at := 0; at < len(data); {
@@ -85,7 +85,8 @@ func wireFault(data []byte, base int, path string, md protoreflect.MessageDescri
 	return ""
 }
 
-// early says that the file ends early where that is what reading a field of the file's message met; what other messages lack is damage.
+// early says that the file ends early, if reading a field of the outermost message hit the end. Inside other messages, missing
+// bytes are damage.
 func early(path string, read int) string {
 	if path == "" && errors.Is(protowire.ParseError(read), io.ErrUnexpectedEOF) {
 		return "the file ends early: "
@@ -93,7 +94,7 @@ func early(path string, read int) string {
 	return ""
 }
 
-// within names the message of a path that ends in a dot.
+// within names the message for a path that ends in a dot.
 func within(path string) string {
 	if path == "" {
 		return ""

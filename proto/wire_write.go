@@ -12,14 +12,14 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// wholeBytes is up to which size a message is put together in memory before it is written.
+// wholeBytes is the largest size of a message that is serialised in memory before writing.
 const wholeBytes = 64 << 10
 
-// inOrder makes equal messages give equal bytes; who calls has seen to required fields.
+// inOrder makes equal messages give equal bytes. Callers have checked required fields.
 var inOrder = proto.MarshalOptions{Deterministic: true, AllowPartial: true}
 
-// writeMessage writes the bytes that a deterministic Marshal gives, without the memory for them: large messages go field by field, and
-// the floats of blobs from where they stand.
+// writeMessage writes the bytes of a deterministic Marshal without holding them in memory. It writes large messages field by
+// field, and the floats of blobs directly from their slices.
 func writeMessage(w io.Writer, m proto.Message) error {
 	if err := proto.CheckInitialized(m); err != nil {
 		return err
@@ -87,7 +87,7 @@ func writeHead(w *bufio.Writer, num protowire.Number, size int) error {
 	return err
 }
 
-// blobFloats returns a blob's values or gradients where the field is one of these; nil otherwise.
+// blobFloats returns a blob's values or gradients if fd is their field, else nil.
 func blobFloats(m protoreflect.Message, fd protoreflect.FieldDescriptor) []float32 {
 	b, ok := m.Interface().(*caffepb.BlobProto)
 	switch {
