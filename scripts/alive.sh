@@ -1,6 +1,6 @@
-# To be sourced by scripts that people watch.
+# For scripts that people watch; to be sourced.
 
-# alive runs a command that prints little. A terminal shows meanwhile for how many seconds it has run.
+# alive runs a command that prints little. On a terminal, it shows the seconds since the start meanwhile.
 alive() {
   [ -t 2 ] || { "$@"; return; }
   local status=0 began=$SECONDS

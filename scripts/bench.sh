@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Compares swcaffe with OpenBLAS, PyTorch and Caffe on this machine: six nets, matrix products and convolutions, in turns, medians.
-# Writes build/bench/results.csv and, with -write, the tables of docs/PERFORMANCE.md. A peer that is not installed is left out.
+# Compares swcaffe with OpenBLAS, PyTorch and Caffe on this machine: six nets, matrix products and convolutions. The programs run
+# alternately, and medians are reported. Writes build/bench/results.csv and, with -write, the tables of docs/PERFORMANCE.md.
+# Programs that are not installed are left out.
 #
 #   scripts/bench.sh [-quick] [-write] [-nets lenet,vgg16] [-rounds N] [-threads N] [-no_avx2] [-no_sweeps]
 #
-# -quick measures few iterations, in less than ten minutes. Where there is AVX-512, the nets are also measured with AVX2 alone. Run
-# it on a machine that does nothing else. The peers come from Debian: apt-get install gcc libopenblas0 python3-torch; and
-# scripts/bench/caffe.sh, which fetches what Debian no longer installs. A caffe on the PATH will do as well.
+# -quick measures few iterations, in less than ten minutes. With AVX-512, the nets are also measured with AVX2 alone. Run it on an
+# otherwise idle machine. The other programs come from Debian (apt-get install gcc libopenblas0 python3-torch), and Caffe from
+# scripts/bench/caffe.sh, since Debian no longer installs it. Another caffe on the PATH also works.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

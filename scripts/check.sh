@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the tests need, then runs every check a change must pass. Works on a fresh Debian machine with Go, as
-# root or with sudo; what is installed already is left alone.
+# Installs what the tests need, then runs every check that a change must pass. Works on a fresh Debian machine with Go, as root or
+# with sudo. Installed packages stay as they are.
 set -euo pipefail
 steps=$(grep -c '^step "' "$0")
 cd "$(dirname "$0")/.."
@@ -9,7 +9,8 @@ cd "$(dirname "$0")/.."
 now=0
 step() { printf '\n== [step %d of %d, %d s] %s\n' $((now += 1)) "$steps" "$SECONDS" "$*"; }
 
-# gotest runs go test, the packages last. A terminal gets before each package's line how many are through.
+# gotest runs go test with the packages as last arguments. On a terminal, it prefixes each package's line with the number of
+# finished packages.
 gotest() {
   if [ ! -t 1 ]; then
     go test "$@"
@@ -20,9 +21,9 @@ gotest() {
   alive go test "$@" | awk -v all="$all" '/^(ok|FAIL|\?)[ \t]+[^ \t]+\// { printf "%d of %d: ", ++n, all } { print; fflush() }'
 }
 
-# gcc: the race detector and the cgo build; lmdb-utils and hdf5-tools: cross-checks of our readers and writers;
-# protobuf-compiler: decodes what we write; libjpeg-turbo-progs: a second JPEG decoder; python3: computes the conformance cases again;
-# openmpi-bin, libopenmpi-dev, pkgconf: the mpi build and its tests under mpirun.
+# gcc: the race detector and the cgo build; lmdb-utils and hdf5-tools: cross-checks of our readers and writers; protobuf-compiler:
+# decodes files written by us; libjpeg-turbo-progs: a second JPEG decoder; python3: recomputes the conformance cases; openmpi-bin,
+# libopenmpi-dev, pkgconf: the mpi build and its tests under mpirun.
 packages=(gcc libc6-dev lmdb-utils hdf5-tools protobuf-compiler libjpeg-turbo-progs python3 openmpi-bin libopenmpi-dev pkgconf)
 
 step "install test tools: ${packages[*]}"
@@ -69,21 +70,21 @@ done
 step "the assembly and its dispatch are what tools/asm writes"
 (cd tools/asm && alive go test ./...)
 
-# From here on what is left in the folder for temporary files is an error.
+# From here on, a file left in the temporary folder is an error.
 temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 export TMPDIR=$temporary
 
-# On a busy machine a package may need more than the ten minutes that go test gives it.
+# On a busy machine a package may need more than go test's default of ten minutes.
 step "go test"
 gotest -timeout 30m ./...
 
-# The step before ran kernels and layers at the highest vector level of the machine; packages of internal/simd run every level themselves.
-# Plain Go has a step of its own, and AVX2 its turn under the race detector, which does not slow assembly down.
+# The step above runs kernels and layers at the machine's highest vector level; packages of internal/simd test every level
+# themselves. This step runs plain Go. The race detector's step runs AVX2, since the detector does not slow assembly down.
 step "go test, kernels and layers in plain Go"
 SWCAFFE_SIMD=go gotest -timeout 30m -short ./cpe/kernel/... ./layers/...
 
-# TestMPI of cmd/swcaffe builds the command with this tag in the step above, and runs it as jobs.
+# TestMPI of cmd/swcaffe, in the step "go test", builds the command with this tag and runs it as MPI jobs.
 step "go test -tags mpi"
 CGO_ENABLED=1 gotest -tags mpi -short ./topology/... ./internal/mpitest/...
 
@@ -96,7 +97,7 @@ gotest -race -run FirstRunningSums ./layers/all
 step "faults at random moments"
 alive ./scripts/faults.sh
 
-# Fixed seeds: the same problems every time, as many as the time allows. scripts/fuzz.sh goes on with fresh ones.
+# Fixed seeds give the same problems every time, as many as time permits. scripts/fuzz.sh draws fresh ones.
 step "random nets and kernel problems, 90 s"
 mkdir -p build
 alive go build -o build/randomtest ./internal/randomtest/run

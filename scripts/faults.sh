@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# Makes faults at random moments of short trainings and conversions, and checks what is left: exit codes, snapshots, databases, temporary files,
-# and that resumed trainings end with the bits of undisturbed ones. MPI faults need Open MPI; strace, where it is there, makes some of
-# the disks' faults.
+# Injects faults at random moments into short trainings and conversions, and checks the results: exit codes, snapshots, databases,
+# temporary files, and that resumed trainings end with the same bits as undisturbed ones. MPI faults need Open MPI. Some disk
+# faults need strace and are left out without it.
 #
 #   scripts/faults.sh [SEED [KILLS [DISKS [SIGNALS [MPI [READERS [CONVERSIONS [SOURCES]]]]]]]]
 #
 #   KILLS        trainings that are killed
-#   DISKS        trainings whose files cannot grow, or be stored
-#   SIGNALS      trainings that get one or two of SIGINT, SIGTERM, SIGHUP and SIGSTOP, with flags for what these do
-#   MPI          jobs of which mpirun or a rank gets a signal
-#   READERS      trainings whose log is a pipe that nobody reads any more
-#   CONVERSIONS  new databases and sets that are killed, interrupted, or find the disk full
-#   SOURCES      databases, images, weights and states that get shorter while a training reads them
+#   DISKS        trainings whose files cannot grow, or cannot be stored
+#   SIGNALS      trainings that get one or two of SIGINT, SIGTERM, SIGHUP and SIGSTOP, with flags for the effect of the first three
+#   MPI          jobs in which mpirun or a rank gets a signal
+#   READERS      trainings whose log is a pipe that loses its reader
+#   CONVERSIONS  new databases and sets whose making is killed, interrupted, or meets a full disk
+#   SOURCES      databases, images, weights and states that are truncated while a training reads them
 #
-# The short form, without counts, makes each kind; scripts/faults.sh 1 500 200 200 20 50 100 100 is the long one. Behind it stands how many
-# faults of which kind there were. A case that fails prints the command that repeats it.
+# Without counts, it injects a few faults of each kind. scripts/faults.sh 1 500 200 200 20 50 100 100 is a long run. At the end it
+# prints the number of faults of each kind. A failing case prints the command that repeats it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Looks for faults for some hours, with fresh seeds every time: random nets and random kernel problems against the reference path, damaged files
-# for every reader, and kills, full disks and signals during trainings. Each round of about half an hour does all of them. What fails is
-# written to build/fuzz, with the command that repeats it, and the script ends with 1 behind the round.
+# Searches for bugs for some hours, with fresh seeds every time: random nets and random kernel problems against the reference
+# path, damaged files for every reader, and kills, full disks and signals during trainings. A round of about half an hour runs all
+# of them. Failures are written to build/fuzz, with the commands that repeat them. After a round with failures, the script exits
+# with 1.
 #
 #   scripts/fuzz.sh HOURS
 set -euo pipefail
@@ -13,7 +14,7 @@ go build -o build/fuzz/randomtest ./internal/randomtest/run
 CGO_ENABLED=1 go build -race -o build/fuzz/randomtest-race ./internal/randomtest/run # sees what Go code reads and writes, so not vectors
 failed=0
 
-# try COMMAND... notes a failure and goes on.
+# try COMMAND... runs a command. If it fails, try records the failure and continues.
 try() {
   printf '\n== %s\n' "$*"
   "$@" || { failed=1; printf 'FAILED: %s\n' "$*"; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# From a fresh clone to a trained net: builds swcaffe, renders digits if they are not there yet, trains LeNet on them and
-# fails when fewer than 99 % of the test images are recognised. Needs Go and nothing else.
+# From a fresh clone to a trained net: builds swcaffe, renders digits unless they exist, and trains LeNet on them. It fails if
+# less than 99 % of the test images are classified correctly. Needs Go only.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/alive.sh

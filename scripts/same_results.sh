@@ -1,23 +1,24 @@
 #!/usr/bin/env bash
-# Compares two builds of swcaffe byte by byte, for a change that is meant to change no result.
+# Compares two builds of swcaffe byte by byte, for changes that must not change results.
 #
 #   scripts/same_results.sh [-jobs N] [-keep DIR] OLD NEW [MODEL...]
 #
-# OLD and NEW are binaries. MODEL names some of models/*; without it all are compared. -jobs N runs N cases at a time (2).
-# Cases are
-#   train LEVEL    caffemodel and solverstate after two iterations of each solver, with SWCAFFE_SIMD=go, avx2 and avx512, as far as this
-#                  computer has them
+# OLD and NEW are binaries. MODEL names some of models/*; without it, all are compared. -jobs N runs N cases at a time (2).
+# The cases are:
+#   train LEVEL    caffemodel and solverstate after two iterations of each solver, with SWCAFFE_SIMD=go, avx2 and avx512, if this
+#                  computer supports them
 #   train mpe      the same with -engine mpe
-#   train sw26010  the same on the modelled SW26010, whose kernels then move values; batches of 4, and not the nets for ImageNet
-#   time cost      "swcaffe time -machine sw26010" of each net in phase TRAIN (deploy.prototxt: TEST), as text and with -json: both cost models'
-#   time values    and with -mode functional, for batches of 4; host times, which go to the log, do not count
-# It prints "equal", "differs" with the file and its first other byte, or "fails" with the last line of the log, a line a case as they end,
-# and ends with 1 unless all are equal. A build that fails like the other does is not equal either.
+#   train sw26010  the same on the modelled SW26010 with computed values; batches of 4, without the nets for ImageNet
+#   time cost      "swcaffe time -machine sw26010" of each net in phase TRAIN (deploy.prototxt: TEST), as text and with -json, both cost models
+#   time values    the same with -mode functional, for batches of 4; host times, in the log, are not compared
+# For each case, it prints a line at its end: "equal"; "differs" with the file and its first differing byte; or "fails" with the
+# last line of the log. It exits with 1 unless all cases are equal. A case that fails alike in both builds is not equal.
 #
-# Data are small generated sets. Nets for ImageNet are trained on random images, with -stage synthetic, in batches of 2 (1 on the MPE path), as
-# an iteration in plain Go would take minutes; their layers of 4096 units have 256, as their snapshots would take gigabytes; and
-# VGG's images are 64 x 64 pixels (32 x 32). Gradients of several batches (iter_size) are those of one. Batches of other nets are their own; on
-# the MPE path they have at most 16 images. All cases take about 15 minutes on two cores. -keep DIR keeps what was run and written in DIR.
+# Data are small generated sets. Nets for ImageNet are made smaller. They train on random images (-stage synthetic) in batches of
+# 2 (1 on the MPE path), since an iteration in plain Go would take minutes. Their layers of 4096 units get 256, since snapshots
+# would take gigabytes. VGG's images get 64 x 64 pixels (32 x 32). Instead of iter_size, gradients are those of one batch. Other
+# nets keep their batch sizes, on the MPE path at most 16. All cases take about 15 minutes on two cores. -keep DIR keeps inputs
+# and outputs in DIR.
 set -euo pipefail
 usage="usage: $0 [-jobs N] [-keep DIR] OLD NEW [MODEL...]"
 jobs=2 keep=
@@ -43,7 +44,7 @@ if [ -n "$keep" ]; then
 else
   work=$(mktemp -d)
 fi
-# Whatever ends the script ends the cases that run.
+# The end of the script, for whatever reason, ends the running cases.
 cases_group=
 end() {
   [ -z "$cases_group" ] || kill -- "-$cases_group" 2>/dev/null && wait || true
@@ -54,7 +55,7 @@ trap 'exit 130' INT TERM HUP
 export old new work
 : >"$work/results"
 
-# What each build makes stands in a folder of its own, which has the same models and data under the same names.
+# Each build writes into a folder of its own, with the same models and data under the same names.
 cp -rL models "$work/models"
 (
   cd "$work"
@@ -68,10 +69,10 @@ for build in old new; do
   ln -sfn ../models "$work/$build/models" && ln -sfn ../data "$work/$build/data"
 done
 
-# for_imagenet PATH tells whether the model that a file belongs to wants photographs.
+# for_imagenet PATH reports whether the model of a file needs photographs.
 for_imagenet() { grep -q '"synthetic"' "$(dirname "$1")/train_val.prototxt"; }
 
-# small NET BATCH PIXELS TO writes a net with smaller batches and, if it is for ImageNet, fewer units and, if VGG's, smaller images.
+# small NET BATCH PIXELS TO writes a net with smaller batches. Nets for ImageNet also get fewer units, and VGG smaller images.
 small() {
   local edit=(-e "s/batch_size: [0-9]*/batch_size: $2/")
   if for_imagenet "$1"; then
@@ -81,13 +82,13 @@ small() {
   sed "${edit[@]}" "$1" >"$4"
 }
 
-# solver SOLVER NET PREFIX prints a solver of two iterations that tests nothing.
+# solver SOLVER NET PREFIX prints a solver with two iterations and without tests.
 solver() {
   sed -E '/^(net|test_[a-z_]*|iter_size|max_iter|snapshot|snapshot_prefix|random_seed|display):?[ {]/d' "$1"
   printf 'net: "%s"\nmax_iter: 2\nsnapshot: 0\nsnapshot_prefix: "%s"\nrandom_seed: 1\n' "$2" "$3"
 }
 
-# both NAME ARGS... runs both builds, each in its folder, where a case writes to out/NAME. It prints why those fail that do.
+# both NAME ARGS... runs both builds, each in its folder, where a case writes to out/NAME. It prints the reason of a failure.
 both() {
   local name=$1 build
   shift
@@ -98,7 +99,7 @@ both() {
   done
 }
 
-# run KIND PATH VARIANT does a case and prints its line.
+# run KIND PATH VARIANT runs a case and prints its line.
 run() {
   local name="$1_$3_$(tr / _ <<<"${2%.prototxt}")" net flags=() result failed file
   if [ "$1" = train ]; then
@@ -161,7 +162,7 @@ for level in go avx2 avx512; do
   fi
 done
 
-# The longest cases come first, so that no core waits at the end.
+# The longest cases come first, so that no core is idle at the end.
 list() {
   local model path variant
   for model; do

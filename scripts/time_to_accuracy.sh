@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Trains LeNet on rendered digits with every strategy of "swcaffe train", four workers in virtual time, prints when each
-# reaches the accuracy asked for, and plots that into docs/time_to_accuracy_CLUSTER.svg. Takes 15 to 60 minutes; logs that are
-# there already are used again. With ITERATIONS=40 it takes a minute and tells the time of an iteration alone.
+# Trains LeNet on rendered digits with every strategy of "swcaffe train", with four workers in virtual time. Prints the time at
+# which each reaches the target accuracy, and plots the times into docs/time_to_accuracy_CLUSTER.svg. Takes 15 to 60 minutes.
+# Existing logs are used again. With ITERATIONS=40 it takes a minute and measures only the time of an iteration.
 #
-# RATE is a learning rate to try in place of each strategy's own.
+# RATE replaces the learning rate of each strategy.
 #
 #   [ITERATIONS=N] [RATE=R] scripts/time_to_accuracy.sh [CLUSTER [LOGS [STRATEGY...]]]
 set -euo pipefail
@@ -22,9 +22,9 @@ go build -o bin/swcaffe ./cmd/swcaffe
 [ -e data/digits_train_lmdb ] || bin/swcaffe dataset digits -out data
 mkdir -p "$logs"
 
-# sync splits batches of 64 over the workers; workers of the other strategies take batches of 16 of their own, so that an iteration
-# is 64 images for all. Rates are those of LeNet's solver, with momentum 0.9, or ten times as much without it; a centre that
-# moves by four workers' steps one after the other takes half of each.
+# sync splits batches of 64 over the workers. With the other strategies each worker has batches of 16, so that an iteration is 64
+# images in all cases. The rates are those of LeNet's solver with momentum 0.9, and ten times as large without momentum.
+# Strategies whose centre moves by the steps of four workers in turn use half of these.
 rate() {
   case $1 in
     sync | async_measgd) echo 0.01 ;;
@@ -51,7 +51,7 @@ done
 echo "| strategy | ms an iteration | communication % | iterations to $target | simulated s | best accuracy |"
 echo "|---|---|---|---|---|---|"
 for s in "${strategies[@]}"; do
-  # Lines of a test stand before their time, lines of the loss behind it.
+  # A test's lines precede the line with its time; a loss follows it.
   awk -v s="$s" -v target=$target '
     function seen(kind, n) { if (!(kind in first)) { first[kind] = n; since[kind] = t } last[kind] = n; until[kind] = t }
     /, Testing net/ { test = 1; n = $6 + 0 }

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Trains the models that need no photographs, from generated data to the last iteration, and prints what the tests on the way
-# said, as the tables of models/*/README.md have it.
+# Trains the models that need no photographs on generated data, to the last iteration, and prints the results of their tests as
+# the tables of models/*/README.md.
 #
 #   scripts/train_zoo.sh [-seeds N] [-jobs N] [-write] [DIR [SOLVER...]]
 #
-# -seeds N  trains with the seeds 1 to N, beside the seed that is in the solver; the tables then have the range over all of them
-# -jobs N   trains with N seeds at a time, which share the cores; the results are the same bits
-# -write    writes the tables into models/*/README.md, those whose runs with the solver's own seed are all in DIR
+# -seeds N  also trains with the seeds 1 to N, beside the solver's own seed; the tables then show the range over all of them -jobs
+# N   trains with N seeds at a time, which share the cores; the results have the same bits -write    writes tables into
+# models/*/README.md: those whose runs with the solver's own seed are all in DIR
 #
-# DIR (zoo_runs) takes binary, models and data, as they are when it is made, and a folder for every run, with its solver, log and
-# snapshots. A run that was stopped goes on from its last snapshot, which gives the same weights; one that has finished is not run
-# again. SOLVER names some of the solvers, as models/lenet/solver_adam.prototxt; without it they are all trained, from the shortest
-# training to the longest.
+# DIR (zoo_runs) gets a copy of the binary, the models and the data when it is created, and a folder for every run, with its
+# solver, log and snapshots. A stopped run continues from its last snapshot, with the same resulting weights. A finished run is
+# not repeated. SOLVER names solvers, such as models/lenet/solver_adam.prototxt. Without it, all solvers are trained, from the
+# shortest run to the longest.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -40,7 +40,7 @@ for solver; do
   grep -qxF "$solver" <<<"$known" || { echo "$0: no solver $solver; there are:" && echo "$known"; exit 1; } >&2
 done
 
-# dataset FILE KIND ARGS... makes a set unless its last file is there.
+# dataset FILE KIND ARGS... generates a data set unless FILE, its last file, exists.
 dataset() {
   [ -e "$out/$1" ] || "$out/swcaffe" dataset "${@:2}" -out "$out/data" -force
 }
@@ -53,7 +53,7 @@ dataset data/text_test.txt text -train 224257 -test 24577
 
 field() { sed -n "s/^$2: *\"\{0,1\}\([^\"]*\)\"\{0,1\}.*/\1/p" "$1"; }
 
-# processor says on what the figures depend besides the seed.
+# processor prints the hardware properties on which the figures depend.
 processor() {
   local name
   if command -v lscpu >/dev/null; then
@@ -64,7 +64,8 @@ processor() {
   echo "$name, $(./swcaffe device_query | sed -n 's/^SIMD: *//p')"
 }
 
-# train SOLVER SEED, in DIR, runs what one training lacks. Its file "processor" says that it has finished, and where.
+# train SOLVER SEED, in DIR, runs or continues one training. The run's file "processor" marks it as finished, and names the
+# hardware.
 train() {
   local run=runs/${1%.prototxt}/seed_$2 from=() last state on
   [ ! -e "$run/processor" ] || return 0
@@ -77,7 +78,8 @@ train() {
     echo "$run: the training failed:" && tail -n 3 "$run/log"
     return 1
   fi >&2
-  # A run that a signal stopped ends well, with a snapshot; in its last test it also prints "Optimization Done".
+  # A run stopped by a signal also exits with 0, after a snapshot. If it was stopped in its last test, it even prints
+  # "Optimization Done".
   if tail -n 2 "$run/log" | grep -q 'Test interrupted' || ! tail -n 1 "$run/log" | grep -q 'Optimization Done'; then
     echo "$run: stopped; the same command goes on" >&2
     return 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Trains LeNet, CIFAR-10 quick and a small residual net with and without Winograd's convolution and prints the test accuracies;
-# docs/PERFORMANCE.md has those of a run. SEED is the solver's random seed, 1 unless it is set.
-# It needs bin/swcaffe and, in data/, the sets of "swcaffe dataset digits -out data" and "swcaffe dataset shapes -out data".
+# Trains LeNet, CIFAR-10 quick and a small residual net with and without Winograd convolution, and prints the test accuracies.
+# docs/PERFORMANCE.md shows those of one run. SEED is the solver's random seed, 1 by default. It needs bin/swcaffe and, in data/,
+# the sets of "swcaffe dataset digits -out data" and "swcaffe dataset shapes -out data".
 set -euo pipefail
 cd "${ROOT:-$(dirname "${BASH_SOURCE[0]}")/..}"
 
@@ -10,7 +10,8 @@ seed=${SEED:-1}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# train NET ITERATIONS RATE STRATEGY: prints the test accuracy. For the last fifth the rate is a tenth, or the last few iterations would decide.
+# train NET ITERATIONS RATE STRATEGY prints the test accuracy. The last fifth of the iterations has a tenth of the rate, so that
+# the accuracy does not depend on the last few iterations.
 train() {
   cat > "$work/solver.prototxt" <<END
 net: "$1" base_lr: $3 lr_policy: "step" stepsize: $(($2 * 4 / 5)) gamma: 0.1 momentum: 0.9 weight_decay: 0.0005
@@ -25,7 +26,7 @@ strategies=(implicit winograd2 winograd4 winograd5)
 printf '%-16s %10s' net iterations
 printf ' %9s' "${strategies[@]}"
 echo
-# kernels is the size of the net's convolutions: those of 5x5 have one form of Winograd's, F(4x4,5x5).
+# kernels is the kernel size of the net's convolutions. For 5x5 there is only one Winograd algorithm, F(4x4,5x5).
 while read -r name kernels iterations rate; do
   printf '%-16s %10d' "$name" "$iterations"
   for strategy in "${strategies[@]}"; do
