@@ -55,6 +55,6 @@ func (db *DB) overwritten() error {
 	if err != nil || newest.txn <= db.meta.txn+1 {
 		return err
 	}
-	return fmt.Errorf("lmdb: %s: another process is writing to it (transaction %d when it was opened, %d now), and there is no lock that keeps what is read: %w",
+	return fmt.Errorf("lmdb: %s: another process is writing to it (transaction %d when it was opened, %d now), and no slot in its table of readers protects the pages being read: %w",
 		db.path, db.meta.txn, newest.txn, db.unlocked)
 }

@@ -16,17 +16,17 @@ var InstallLinks = Command{
 	Args:     "DIR [-flat] [-force]",
 	Example:  "swcaffe install_links build",
 	Words:    []string{"dir"},
-	Help: `Makes symbolic links to this binary that have the names of Caffe's: caffe, convert_imageset and so on, each also with ".bin" behind it.
-Called by such a name, the binary is that tool, with its arguments. DIR is laid out as Caffe's build folder, DIR/tools/caffe,
-DIR/examples/mnist/convert_mnist_data.bin and so on, so that "swcaffe install_links build" in a checkout of Caffe makes its scripts
-run. With -flat all links stand in DIR itself, as a folder of $PATH, or CAFFE_BIN of Caffe's scripts, needs them.
+	Help: `Makes symbolic links to this binary with the names of Caffe's binaries: caffe, convert_imageset and so on, each also with the ending
+".bin". Called by such a name, the binary acts as this tool, with the tool's arguments. DIR gets the layout of Caffe's build folder,
+DIR/tools/caffe, DIR/examples/mnist/convert_mnist_data.bin and so on. After "swcaffe install_links build" in a checkout of Caffe, Caffe's
+scripts therefore run. With -flat all links are in DIR itself, for a folder of $PATH or for CAFFE_BIN of Caffe's scripts.
 
-Links to a swcaffe are replaced. Any other file of such a name is an error, unless -force is given; folders are never replaced.`,
+Existing links to a swcaffe are replaced. Any other file of such a name is an error without -force. Folders are never replaced.`,
 	Do: With(linkFlags, installLinks),
 }
 
 func linkFlags(fs *flag.FlagSet, o *linkOptions) {
-	fs.StringVar(&o.dir, "dir", "", "the `DIR` for the links; it is made if need be")
+	fs.StringVar(&o.dir, "dir", "", "the `DIR` for the links; created if it does not exist")
 	fs.BoolVar(&o.flat, "flat", false, "put all links into DIR itself")
 	fs.BoolVar(&o.force, "force", false, "replace other files of these names")
 }

@@ -18,9 +18,9 @@ var ConvertMnistSiamese = cli.Command{
 	Args:     "IMAGE_FILE LABEL_FILE DB_NAME [-seed S] [-backend leveldb|lmdb]",
 	Example:  "swcaffe convert_mnist_siamese_data train-images-idx3-ubyte train-labels-idx1-ubyte mnist_siamese_train_leveldb",
 	Words:    []string{"images", "labels", "db"},
-	Help: `Draws as many pairs as there are images in files of MNIST's IDX format, compressed by gzip or not, and writes them for a siamese net:
-Datum records of two channels, an image each, with label 1 for two images of the same class and 0 for others, and keys from 00000000.
-Both images of a pair are drawn from all. The same seed draws the same pairs.`,
+	Help: `Draws random pairs from files in MNIST's IDX format, compressed by gzip or not, as many pairs as there are images, and writes them for a
+siamese net. A pair is a Datum record with two channels, one image each; keys count from 00000000. The label is 1 for two images of
+the same class, else 0. Both images are drawn from the whole file. The same seed draws the same pairs.`,
 	Do: cli.With(siameseFlags, convertMnistSiamese),
 }
 

@@ -39,7 +39,7 @@ func classifyFlags(fs *flag.FlagSet, o *classifyOptions) {
 	fs.StringVar(&o.labels, "labels", "", "the `FILE` of labels, or none")
 	fs.StringVar(&o.image, "image", "", "the image `FILE`")
 	fs.IntVar(&o.top, "top", 5, "how many labels to print")
-	fs.Float64Var(&o.scale, "scale", 1, "what pixels are multiplied with, as transform_param's scale in training")
+	fs.Float64Var(&o.scale, "scale", 1, "the factor for pixels, like transform_param's scale in training")
 	o.device.Register(fs)
 }
 

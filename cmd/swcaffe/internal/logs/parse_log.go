@@ -24,9 +24,9 @@ var ParseLog = cli.Command{
 	Example:  "swcaffe parse_log train.log .",
 	Words:    []string{"log", "dir"},
 	Help: `Reads a log of "swcaffe train" or "caffe train" and writes LOGFILE.train and LOGFILE.test into OUTPUT_DIR, in the columns of
-Caffe's parse_log.py: NumIters, Seconds, LearningRate and each output of the net. Seconds count from the line "Solving";
-LearningRate is the one last printed, or in rows before all of them the first. LOGFILE may be -, standard input: the tables are then
-stdin.train and stdin.test.`,
+Caffe's parse_log.py: NumIters, Seconds, LearningRate and each output of the net. Seconds count from the line "Solving".
+LearningRate is the rate printed last; rows before the first rate get the first rate. LOGFILE may be - for standard input; the tables
+are then stdin.train and stdin.test.`,
 	Do: cli.With(parseLogFlags, parseLog),
 }
 

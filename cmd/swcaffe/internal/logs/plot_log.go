@@ -21,9 +21,9 @@ var PlotLog = cli.Command{
 	Args:     "CHART OUTPUT.png|OUTPUT.svg LOGFILE...",
 	Example:  "swcaffe plot_log all train.png train.log",
 	Words:    []string{"chart", "out", "log..."},
-	Help: `Plots what logs of "swcaffe train" or "caffe train" say, a curve for each log. CHART is one of the numbers of Caffe's
-plot_training_log.py, or a list of panels, separated by commas: loss, accuracy, lr, or the name of an output of the net; "all" is
-loss,accuracy,lr, without those that the logs have no values for. A LOGFILE may be -, standard input.
+	Help: `Plots the values in logs of "swcaffe train" or "caffe train", a curve for each log. CHART is one of the numbers of Caffe's
+plot_training_log.py, or a list of panels, separated by commas: loss, accuracy, lr, or the name of an output of the net. "all" means
+loss,accuracy,lr, without panels for which the logs have no values. A LOGFILE may be - for standard input.
 
   0  test accuracy by iterations       4  train learning rate by iterations
   1  test accuracy by seconds          5  train learning rate by seconds

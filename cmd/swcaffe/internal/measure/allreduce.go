@@ -17,15 +17,15 @@ var AllReduce = cli.Command{
 	Synopsis: "time all-reduce algorithms on a modelled cluster, or for real",
 	Args:     "-cluster NAME|FILE -nodes P [-bytes N] [-algorithm A|all] [-mapping block|round_robin] [-json FILE] [-trace FILE]",
 	Example:  "swcaffe allreduce -cluster taihulight -nodes 1024 -bytes 232600000 -algorithm all -mapping block",
-	Help: `Simulates the messages of an all-reduce on a cluster's network and prints the modelled time, the most steps that a node
-makes, the bytes that all nodes send inside and across supernodes, and the bus bandwidth 2 n (P-1)/P / t.
+	Help: `Simulates the messages of an all-reduce on a cluster's network and prints the modelled time, the largest number of steps of
+a node, the bytes sent by all nodes inside and across supernodes, and the bus bandwidth 2 n (P-1)/P / t.
 
-The whole TaihuLight, 40,960 nodes, takes seconds an algorithm.
+A simulation of the whole TaihuLight, 40,960 nodes, takes seconds per algorithm.
 
-auto picks the algorithm whose closed form is the least; dynamic picks the fastest of all. With -transport local the
-nodes are goroutines of this process, with mpi (or under mpirun) the processes of a job: then sums are really made and
-checked, and the time is the median over -iterations of the slowest rank's. Between goroutines the sums are compared with
-reading and writing all arrays once, which is the least that an all-reduce does with memory.`,
+auto picks the algorithm with the smallest closed-form estimate; dynamic picks the fastest one. With -transport local the
+nodes are goroutines of this process; with mpi (or under mpirun) they are the processes of a job. Both compute and check real
+sums, and the time is the median over -iterations of the slowest rank's time. With local, the time is compared with reading
+and writing all arrays once, the least memory traffic of an all-reduce.`,
 	Do: cli.With(allreduceFlags, allreduce),
 }
 

@@ -24,12 +24,12 @@ var Bandwidth = cli.Command{
 	Example:  "swcaffe bandwidth -machine sw26010 -cpes 16,64 -bytes 128,256,...,32768",
 	Help: `Runs micro-benchmarks on the model of a machine or of a cluster and prints GB/s by size.
 
-With -machine, each of some CPEs of a core group makes one DMA request and waits for it: of so many bytes in one piece, and of half
-an LDM in blocks of so many bytes. With -cluster, two nodes of a supernode, and then all nodes of one supernode and those of another,
-send each other messages of so many bytes, in one direction and in both at once, of which the sum is printed. Where a figure has no
-meaning there is a dash (an empty cell in the -csv file, null in the -json file).
+With -machine, some CPEs of a core group each make one DMA request and wait for it: a contiguous request of the given size, and a request
+of half an LDM in blocks of this size. With -cluster, two nodes of a supernode send each other messages of the given size, then all
+nodes of one supernode and those of another. They send in one direction, and in both at once; of both, the sum is printed. A figure
+without a meaning is a dash (an empty cell in the -csv file, null in the -json file).
 
--bytes and -cpes are lists in which "..." goes on as the numbers before it do: 4,8,...,1024 doubles.`,
+-bytes and -cpes are lists in which "..." continues the sequence before it: 4,8,...,1024 doubles.`,
 	Do: cli.With(bandwidthFlags, bandwidth),
 }
 
@@ -38,7 +38,7 @@ func bandwidthFlags(fs *flag.FlagSet, o *bandwidthOptions) {
 	fs.StringVar(&o.cluster, "cluster", "", "the cluster: a cluster `FILE`, or "+strings.Join(topology.ClusterNames(), ", "))
 	fs.StringVar(&o.byteList, "bytes", "", "the sizes: a `LIST` (default: powers of two)")
 	fs.StringVar(&o.cpeList, "cpes", "", "-machine: how many CPEs of a core group transfer at once: a `LIST` (default: one, and whole rows, doubling)")
-	fs.IntVar(&o.coreGroups, "core_groups", 1, "-machine: the number of core groups that do so at once; figures are of all together (0: all)")
+	fs.IntVar(&o.coreGroups, "core_groups", 1, "-machine: the number of core groups that transfer at the same time; figures are their total (0: all)")
 	cli.OutputVar(fs, &o.csv, "csv", "write the table to `FILE`, separated by commas")
 	cli.OutputVar(fs, &o.json, "json", "write the figures to `FILE` as well")
 }

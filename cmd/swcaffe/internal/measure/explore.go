@@ -46,9 +46,9 @@ func exploreFlags(fs *flag.FlagSet, o *exploreOptions) {
 // exploreHelp returns the help text, with the list of parameters.
 func exploreHelp() string {
 	var b strings.Builder
-	b.WriteString(`Answers what a change of a machine would buy: times the net, as "swcaffe time -mode cost" does, with every combination of the values
-that -vary gives to figures of a machine, and prints images a second, against the machine as it is described, and what bounds the
-time. The first -vary is the plot's axis; every combination of the others is a curve. Parameters:
+	b.WriteString(`Models the effect of changes to a machine. -vary gives values for one of the machine's parameters. The net is timed, as by "swcaffe
+time -mode cost", with every combination of these values. The table shows images per second, the change
+from the unchanged machine, and the shares of time limited by computation, DMA, buses and latency. The first -vary is the plot's x axis; every combination of the others is a curve. Parameters:
 
 `)
 	for _, p := range cpe.Parameters() {

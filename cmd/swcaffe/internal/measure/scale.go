@@ -23,12 +23,12 @@ var Scale = cli.Command{
 	Args: "-model FILE [-batch B] [-machine NAME|FILE] [-cluster NAME|FILE] -nodes 1,2,4,...,1024 [-strategy S] [-allreduce A] [-tau T]" +
 		" [-core_groups P] [-scaling weak|strong] [-json FILE] [-plot FILE]",
 	Example: "swcaffe scale -model models/alexnet_bn/train_val.prototxt -batch 64,256 -nodes 1,2,4,...,1024 -plot scale.svg",
-	Help: `Models an iteration of training on each number of nodes: what the machine model says that a node computes, the simulated
-collective or the exchanges with a server as far as the strategy does not hide them behind computing, and what reading
-images from the cluster's striped file system takes beyond both. Nothing is measured.
+	Help: `Models the time of a training iteration on each number of nodes. It is the sum of three parts: a node's computation, by the
+machine model; the simulated collective or exchange with a server, as far as it does not overlap with computation; and reading
+images from the cluster's striped file system, as far as it takes longer than both. Nothing is measured.
 
--nodes is a list in which "..." goes on as the numbers before it do: 1,2,4,...,1024 doubles. With -scaling weak every node has
-a batch of B images, with strong all nodes share it. -batch, -strategy and -allreduce may be lists; every combination is a
+-nodes is a list in which "..." continues the sequence before it: 1,2,4,...,1024 doubles. With -scaling weak every node has
+a batch of B images; with strong all nodes share one. -batch, -strategy and -allreduce may be lists; every combination gives a
 table and a curve. -plot draws speed-up, efficiency and communication share.`,
 	Do: cli.With(scaleFlags, scale),
 }
@@ -38,8 +38,8 @@ func scaleFlags(fs *flag.FlagSet, o *scaleOptions) {
 	fs.StringVar(&o.batches, "batch", "", "the number of images of an iteration, or a list (default: as the net says)")
 	fs.StringVar(&o.software, "software", cpe.Softwares()[0], "whose kernels run on each node: "+strings.Join(cpe.Softwares(), ", "))
 	fs.StringVar(&o.machine, "machine", "sw26010", "the modelled machine of each node: a `NAME` or a machine file")
-	fs.IntVar(&o.coreGroups, "core_groups", 0, "the number of a node's core groups that share the work (0: all); where they share a memory, as on"+
-		" knl7250, the number of parts that the node is divided in, each with weights and data of its own")
+	fs.IntVar(&o.coreGroups, "core_groups", 0, "the number of a node's core groups that share the work (0: all); if they share a memory, as on"+
+		" knl7250, the number of parts that a node is divided into, each with its own weights and data")
 	fs.Float64Var(&o.dataMB, "data_mb", 0, "the data that every part of a divided node keeps in memory, in 2^20 bytes")
 	fs.StringVar(&o.cluster, "cluster", "taihulight", "a cluster's `NAME`, or a cluster file")
 	fs.StringVar(&o.nodeList, "nodes", "", "the numbers of nodes: a `LIST`, as 1,2,4,...,1024")

@@ -22,9 +22,9 @@ var DrawNet = cli.Command{
 	Args:     "INPUT.prototxt OUTPUT.svg|OUTPUT.png|OUTPUT.dot [-rankdir LR|TB|BT|RL] [-phase TRAIN|TEST|ALL]",
 	Example:  "swcaffe draw_net -rankdir TB models/googlenet/train_val.prototxt googlenet.svg",
 	Words:    []string{"in", "out"},
-	Help: `Draws a net definition: a box for each layer with its type and sizes, below it the layers that work on its blob in place, and an arrow
-for each blob that is read, with the blob's name where it is not the layer's. What only one phase has is dashed. A .dot file is
-for Graphviz; .svg and .png need nothing else.`,
+	Help: `Draws a net definition: a box for each layer with its type and sizes, with the layers that work on its blob in place below it, and an
+arrow for each blob that a layer reads, labelled if its name differs from its layer's. Layers and blobs of only one phase are dashed.
+A .dot file is for Graphviz; .svg and .png files need no other program.`,
 	Do: cli.With(drawFlags, drawNet),
 }
 

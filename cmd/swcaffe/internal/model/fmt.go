@@ -22,9 +22,10 @@ var Fmt = cli.Command{
 	Args:     "[-w] [-l] [FILE...]",
 	Example:  "swcaffe fmt -w models/lenet/train_val.prototxt models/lenet/solver.prototxt",
 	Words:    []string{"file..."},
-	Help: `Prints nets and solvers with two spaces a level, one field a line where the file has more than one line for a message, one kind of quotes
-and no blank lines in a row. Comments stay where they are. A file that cannot be read is an error, and the result is read again: it
-is never written unless it says the same as the file. Without a FILE, or with -, it formats standard input, as editors need it.`,
+	Help: `Prints nets and solvers with two spaces a level, one field per line in messages of more than one line, one kind of quotes
+and no blank lines in a row. Comments stay where they are. A file that cannot be read is an error. The result
+is read again, and written only if it holds the same message as the file. Without a FILE, or with -, it formats standard input, as
+editors need it.`,
 	Do: cli.With(fmtFlags, formatFiles),
 }
 
@@ -55,7 +56,7 @@ func formatFiles(e *cli.Env, o *fmtOptions) error {
 
 func formatFile(e *cli.Env, path string, inPlace, list bool) error {
 	if path == cli.StandardStream && inPlace {
-		return errors.New("-w writes to files; what comes from standard input is printed")
+		return errors.New("-w writes files; the result for standard input can only be printed")
 	}
 	f, path, err := cli.OpenInput(path)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // UpgradeNetText is the command upgrade_net_proto_text.
 var UpgradeNetText = upgradeCommand("upgrade_net_proto_text", "rewrite an old net definition in today's form",
 	`Reads a net definition of any age (V0, V1, input fields, data transformations in layers) and writes it in today's form.
-Comments stay with the fields that they stood at.`,
+Comments stay with their fields.`,
 	"swcaffe upgrade_net_proto_text old.prototxt new.prototxt", upgradeNetText)
 
 // UpgradeNetBinary is the command upgrade_net_proto_binary.
