@@ -72,8 +72,8 @@ func readOnce(t *testing.T, dir string) (keys, values []string) {
 	return keys, values
 }
 
-// TestJournalsOfLevelDB: databases that LevelDB left with up to three journals have all their records, the newest of each key. Where a table
-// was finished after a journal began, the manifest's sequence number is beyond that of records in the journal.
+// TestJournalsOfLevelDB: all records of databases that LevelDB left with up to three journals are read, the newest for each key.
+// If a table was finished after a journal began, the manifest's sequence number exceeds those of the journal's records.
 func TestJournalsOfLevelDB(t *testing.T) {
 	dir := unpackLevelDBs(t)
 	for journals := range 4 {
@@ -106,7 +106,7 @@ func TestJournalsOfLevelDB(t *testing.T) {
 	}
 }
 
-// TestJournalsOfOurs: what goleveldb leaves when it is closed, with one journal or two, is read whole.
+// TestJournalsOfOurs: databases closed by goleveldb, with one journal or two, are read completely.
 func TestJournalsOfOurs(t *testing.T) {
 	seen := map[int]bool{}
 	for try := 0; try < 40 && !seen[2]; try++ {
@@ -139,7 +139,7 @@ func TestJournalsOfOurs(t *testing.T) {
 	t.Logf("numbers of journals: %v", seen)
 }
 
-// TestTornJournal: what a journal has of a record that was not finished is dropped, and the following journal is read whole.
+// TestTornJournal: an incomplete record at the end of a journal is dropped, and the following journal is read completely.
 func TestTornJournal(t *testing.T) {
 	dir := filepath.Join(unpackLevelDBs(t), "2_plain")
 	log := filepath.Join(dir, "000010.log")
@@ -162,7 +162,7 @@ func TestTornJournal(t *testing.T) {
 	}
 }
 
-// TestManifestLengths: a length that is beyond the manifest's record is an error and no buffer of that length.
+// TestManifestLengths: a length beyond the manifest's record is an error, and allocates no buffer of this length.
 func TestManifestLengths(t *testing.T) {
 	dir := filepath.Join(unpackLevelDBs(t), "1_plain")
 	file, err := os.Create(filepath.Join(dir, "MANIFEST-000002"))

@@ -8,8 +8,8 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// TestPrefetcherShares: workers with parts of every batch hand out together, item by item, what one alone does, random crops
-// and mirrors included, also from a position in the middle.
+// TestPrefetcherShares: workers with parts of every batch together deliver the items of a single worker, random crops and mirrors
+// included, also from a position in the middle.
 func TestPrefetcherShares(t *testing.T) {
 	path := numbered(t, 30, 3, 9, 8)
 	const batch, batches, text = 7, 11, "crop_size: 5 mirror: true"
@@ -40,7 +40,7 @@ func TestPrefetcherShares(t *testing.T) {
 	}
 }
 
-// TestShareNamesItsFirst: a worker whose first item is bad says which of the stream that is.
+// TestShareNamesItsFirst: a worker whose first item is bad names the item's position in the stream.
 func TestShareNamesItsFirst(t *testing.T) {
 	tr, err := transformer(t, "", caffepb.Phase_TRAIN)
 	if err != nil {

@@ -135,8 +135,8 @@ func everyAlgorithm(t *testing.T, repository string, tables map[string]*table) {
 	}
 }
 
-// allChoices starts a process for each vector level, since a process has one: each prints what it plans for this computer, and the first also
-// what it plans for the modelled machines.
+// allChoices starts a process for each vector level, since a process has only one level. Each prints its plans for this computer;
+// the first also prints those for the modelled machines.
 func allChoices(t *testing.T) []choice {
 	t.Helper()
 	self, err := os.Executable()

@@ -7,8 +7,8 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// published holds what others count for the nets, with where they do. Multiply-adds are those of an image forward, in G, and hold
-// as far as their digits go; 0 where there is no source.
+// published holds published counts for the nets, with their sources. Multiply-adds are per image, forward, in G, and are compared
+// to the published digits; 0 means that there is no source.
 var published = []struct {
 	model, file  string
 	phase        caffepb.Phase

@@ -44,8 +44,8 @@ func steadySolver(t testing.TB, model string, divisor uint32) *solver.Solver {
 	return v
 }
 
-// TestSteadyIterationsAllocateNothing: after the third iteration neither the passes nor the update allocate, nor what reads
-// the data ahead. What Step allocates when it begins is the same for few iterations and for many.
+// TestSteadyIterationsAllocateNothing: after the third iteration, neither the passes, nor the update, nor the data prefetcher
+// allocate. The allocations at the start of Step are the same for few iterations and for many.
 func TestSteadyIterationsAllocateNothing(t *testing.T) {
 	t.Chdir(root)
 	for model, more := range map[string]int{"lenet": 200, "cifar10_quick": 100, "resnet18": 20, "googlenet": 20, "alexnet": 20} {
@@ -67,8 +67,8 @@ func TestSteadyIterationsAllocateNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkTraining is an iteration of a solver, on small batches: allocs/op are those that the passes, the update and what reads the
-// data ahead make in the steady state.
+// BenchmarkTraining is an iteration of a solver on small batches. allocs/op counts the allocations of the passes, the update and
+// the prefetcher in the steady state.
 func BenchmarkTraining(b *testing.B) {
 	b.Chdir(root)
 	for _, model := range []string{"lenet", "cifar10_quick", "alexnet", "googlenet", "resnet50", "vgg16"} {
@@ -100,7 +100,7 @@ func TestNoGoroutineOutlivesASolver(t *testing.T) {
 		})
 	}
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if runtime.NumGoroutine() <= before { // a goroutine that has been told to end takes a moment
+		if runtime.NumGoroutine() <= before { // a goroutine told to end takes a moment
 			return
 		}
 	}

@@ -17,13 +17,12 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// thin is by what the number of maps and units of a net for ImageNet is divided, so that the reference path runs through all of
-// its layers in a moment.
+// thin divides the number of maps and units of a net for ImageNet, so that the reference path takes only a moment.
 const thin = 16
 
-// TestTwoIterations tests every net, on the CPE path, and runs two iterations of its solver on both, in the smallest batches: losses are
-// finite, and those of both engines are the same; the CPE path leaves the same bits in all weights with another number of core groups.
-// Nets for ImageNet are thinned out, and VGG's, whose reference path takes the longest, see small images.
+// TestTwoIterations tests every net on the CPE path and runs two iterations of its solver on both paths, in the smallest batches.
+// Losses are finite and the same on both paths. With another number of core groups, the CPE path gives the same bits in all
+// weights. Nets for ImageNet are thinned out, and VGG's, whose reference path is the slowest, get small images.
 func TestTwoIterations(t *testing.T) {
 	for _, path := range solvers(t) {
 		t.Run(strings.TrimPrefix(path, "models/"), func(t *testing.T) {

@@ -17,7 +17,7 @@ func writeString(s string) func(f *os.File) error {
 	}
 }
 
-// only demands that a folder holds one file with a text, and nothing else.
+// only requires that a folder holds one file with the given text, and nothing else.
 func only(t *testing.T, path, want string) {
 	t.Helper()
 	if got := string(readFile(t, path)); got != want {
@@ -153,8 +153,8 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// What a killed process has left makes room for the next write of the file; what another one is writing stays, and so do other
-// people's files.
+// The next write of a file removes the leftovers of killed processes, but neither the files being written by others nor unrelated
+// files.
 func TestLeftovers(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

@@ -193,7 +193,7 @@ func FuzzReadBinary(f *testing.F) {
 	})
 }
 
-// FuzzOpenBinary: what is read as it is needed is what reading the file whole gives, or the same error.
+// FuzzOpenBinary: reading on demand gives the result of reading the whole file, or the same error.
 func FuzzOpenBinary(f *testing.F) {
 	for _, m := range []*caffepb.NetParameter{smallModel(), longModel()} {
 		data, err := proto.Marshal(m)

@@ -22,7 +22,7 @@ func ramp(n int, from float32) []float32 {
 	return values
 }
 
-// longModel has lists longer and shorter than what stays in a file, of values and gradients, and fields that the schema does not know.
+// longModel has lists longer and shorter than the limit for staying in the file, of values and gradients, and unknown fields.
 func longModel() *caffepb.NetParameter {
 	m := smallModel()
 	for i, n := range []int{longBytes / floatBytes, longBytes/floatBytes - 1, 40000, 0, 3} {
@@ -87,7 +87,7 @@ func whole(t *testing.T, s *Stored, blobs []*caffepb.BlobProto) (far int) {
 	return far
 }
 
-// TestOpenWeights: what is read as it is needed is what the file has, whoever wrote it.
+// TestOpenWeights: weights read on demand equal those in the file, whoever wrote it.
 func TestOpenWeights(t *testing.T) {
 	marshal := func(m proto.Message) []byte {
 		data, err := proto.Marshal(m)
@@ -99,7 +99,7 @@ func TestOpenWeights(t *testing.T) {
 	old := &caffepb.NetParameter{Layers: []*caffepb.V1LayerParameter{{Name: proto.String("v1"), Blobs: longModel().Layer[4].Blobs}}}
 	oldest := &caffepb.NetParameter{Layers: []*caffepb.V1LayerParameter{{Layer: &caffepb.V0LayerParameter{
 		Name: proto.String("v0"), Type: proto.String("conv"), Blobs: longModel().Layer[4].Blobs}}}}
-	// A layer in two pieces of one list, and one whose list is not packed.
+	// A layer in two pieces with parts of one list, and a layer whose list is not packed.
 	piece := func(values []float32) []byte { return marshal(&caffepb.BlobProto{Data: values}) }
 	layer := func(blob []byte) []byte {
 		l := protowire.AppendBytes(protowire.AppendTag(nil, 7, protowire.BytesType), blob)
@@ -176,7 +176,7 @@ func TestOpenDamaged(t *testing.T) {
 	}
 }
 
-// TestStoredFileShrinks: a file that is cut off after it was opened gives an error that names it.
+// TestStoredFileShrinks: truncating a file after it was opened gives an error that names it.
 func TestStoredFileShrinks(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "w.caffemodel")
 	if err := WriteBinary(file, longModel()); err != nil {

@@ -111,7 +111,7 @@ func TestTextsOfNets(t *testing.T) {
 	})
 }
 
-// TestNearest: a field that a file lacks has the place of the innermost message around it that the file has.
+// TestNearest: a field that is absent from a file has the position of the innermost enclosing message in the file.
 func TestNearest(t *testing.T) {
 	source, err := UnmarshalText("net.prototxt", []byte("name: \"n\"\nlayer {\n  name: \"conv\"\n  convolution_param {\n    pad: 1\n  }\n}\n"), &caffepb.NetParameter{})
 	if err != nil {

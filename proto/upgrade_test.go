@@ -85,7 +85,7 @@ func TestLayerPositionsAfterUpgrade(t *testing.T) {
 	}
 }
 
-// Every type and field of the old forms, but those without a meaning today, has a place in the current one.
+// Every type and field of the old forms that still has a meaning has a place in the current form.
 func TestOldFormsAreCovered(t *testing.T) {
 	for v0, v1 := range v0Types {
 		if v1Types[v1] == "" {
@@ -122,7 +122,8 @@ func TestUpgradeIsDoneOnce(t *testing.T) {
 	}
 }
 
-// TestOldFormsAreCaffes: layers of every type of the old forms, and every field of these, become what Caffe's tool makes of them.
+// TestOldFormsAreCaffes: layers of every type of the old forms, with every field, become the layers that Caffe's tool makes of
+// them.
 func TestOldFormsAreCaffes(t *testing.T) {
 	const v0Fields = `num_output: 5 biasterm: true weight_filler { type: "f5" } bias_filler { type: "f6" } pad: 9 kernelsize: 10 group: 11 stride: 12 pool: STOCHASTIC
 dropout_ratio: 2.5 local_size: 15 alpha: 2.75 beta: 2.875 k: 3.75 source: "s16" scale: 3.125 meanfile: "s18" batchsize: 21 cropsize: 22 mirror: true

@@ -10,7 +10,8 @@ import (
 // slow is a solver like endless whose iterations take some tenths of a second.
 var slow = strings.NewReplacer("dim: 8 dim: 64", "dim: 1024 dim: 1024", "dim: 8 dim: 500", "dim: 1024 dim: 1500", "num_output: 500", "num_output: 1500").Replace(endless)
 
-// TestSIGHUPAfterStop: signals of one iteration, the stop first or last, stop with a snapshot: for one worker, several, and all ways to agree.
+// TestSIGHUPAfterStop: if SIGHUP arrives in the same iteration as a stop signal, before or after it, the run stops with a
+// snapshot. It holds for one worker, for several, and for every way in which workers agree.
 func TestSIGHUPAfterStop(t *testing.T) {
 	for _, args := range [][]string{
 		{"-threads", "1"}, {"-workers", "2"}, {"-workers", "2", "-workers_strategy", "easgd"}, {"-workers", "2", "-workers_strategy", "sync_easgd3"},

@@ -12,7 +12,7 @@ import (
 // docsCommand matches a command line of ours in an indented block, up to what the shell takes for itself.
 var docsCommand = regexp.MustCompile(`(?m)^ {4,}(?:[^#\n]* )?(?:bin/|\./)?swcaffe ([a-z][^|>&;#\n]*)`)
 
-// TestDocumentedCommands: all pages' command lines name commands and flags that there are, and files of the tree that are there.
+// TestDocumentedCommands: command lines in all pages use existing commands and flags, and existing files of the tree.
 func TestDocumentedCommands(t *testing.T) {
 	t.Chdir("../..")
 	err := filepath.WalkDir(".", func(page string, d fs.DirEntry, err error) error {

@@ -19,8 +19,8 @@ var rewrite = flag.Bool("rewrite", false, "write the pictures and tables of the 
 // docsPicture matches the pictures that commands in the documentation draw.
 var docsPicture = regexp.MustCompile(`docs/(\S+\.svg)`)
 
-// TestDocs runs the commands in pages of docs that draw pictures: the pictures beside them look like what they draw, and the
-// tables below the commands are what they print. With -rewrite they become it; look at them then.
+// TestDocs runs the commands in pages of docs that draw pictures. The pictures beside the commands must look like the drawn ones,
+// and the tables below must equal the output. With -rewrite, the test replaces them; check the new ones by eye.
 func TestDocs(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("other processors fuse multiplications and additions, so that last digits differ")
@@ -66,7 +66,8 @@ func checkPage(t *testing.T, page string) {
 	}
 }
 
-// runDocs runs a command, on one processor and on all, holds its picture against the one in docs, and returns what it prints, indented.
+// runDocs runs a command, on one processor and on all, compares its picture with the one in docs, and returns its output,
+// indented.
 func runDocs(t *testing.T, command string) []string {
 	t.Helper()
 	path := filepath.Join("docs", docsPicture.FindStringSubmatch(command)[1])

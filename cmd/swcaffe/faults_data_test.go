@@ -22,7 +22,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/cli"
 )
 
-// conversion is what all faults in one way to make databases share.
+// conversion holds what the faults in one way of making databases share.
 type conversion struct {
 	line    string
 	again   string   // behind the line where a set may be there in part
@@ -31,7 +31,7 @@ type conversion struct {
 	took    time.Duration
 }
 
-// convertWays are the command lines whose faults are tried, with what they make.
+// convertWays are the command lines to test with faults, and their outputs.
 var convertWays = []conversion{
 	{line: "convert_imageset -resize_height 40 -resize_width 40 images/ images.txt out_lmdb", outputs: []string{"out_lmdb"}},
 	{line: "convert_imageset -backend leveldb -encoded images/ images.txt out_leveldb", outputs: []string{"out_leveldb"}},

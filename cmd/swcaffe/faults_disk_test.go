@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// fullDisk wraps a command line so that files grow to a random size only, or, where strace is there, that one of some calls fails.
+// fullDisk wraps a command line so that files can only grow to a random size or, with strace, so that one of some system calls
+// fails.
 func (c *faultCase) fullDisk(blocks, when int, calls ...string) []string {
 	if _, err := exec.LookPath("strace"); err == nil && c.rng.IntN(2) == 0 {
 		call := calls[c.rng.IntN(len(calls))]
@@ -18,7 +19,7 @@ func (c *faultCase) fullDisk(blocks, when int, calls ...string) []string {
 	return []string{"sh", "-c", fmt.Sprintf(`ulimit -f %d; exec "$@"`, 1+c.rng.IntN(blocks)), "sh"}
 }
 
-// saysDiskFull demands exit code 1 and a text that names one of the files and the cause.
+// saysDiskFull requires exit code 1, and a text that names one of the files and the cause.
 func (c *faultCase) saysDiskFull(out string, err error, file string) {
 	c.t.Helper()
 	code := (*exec.ExitError)(nil)

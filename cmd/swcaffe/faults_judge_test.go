@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// noDump looks for what a Go program prints that was not meant to.
+// noDump searches for the crash output of a Go program.
 func (c *faultCase) noDump(out string) {
 	c.t.Helper()
 	if strings.Contains(out, "goroutine ") || strings.Contains(out, "panic") || strings.Contains(out, "fatal error") {
@@ -17,7 +17,7 @@ func (c *faultCase) noDump(out string) {
 	}
 }
 
-// iterations are those of the states that have their names.
+// iterations returns the iterations of the states with their final names.
 func (c *faultCase) iterations() (all []int) {
 	c.t.Helper()
 	for name := range digests(c.t, c.dir) {
@@ -29,8 +29,8 @@ func (c *faultCase) iterations() (all []int) {
 	return all
 }
 
-// newestState returns the iteration of the newest state, 0 if there is none. A state is written last: every snapshot that has one must have all
-// the files that the whole training's last one has.
+// newestState returns the iteration of the newest state, 0 if there is none. A state is written last. A snapshot with a state
+// must therefore have all the files that the last snapshot of the whole training has.
 func (c *faultCase) newestState(out string) (newest int) {
 	c.t.Helper()
 	for _, iteration := range c.iterations() {
@@ -46,7 +46,8 @@ func (c *faultCase) newestState(out string) (newest int) {
 	return newest
 }
 
-// judge looks at what a fault has left, and resumes. Temporary files may be left by what had no chance to remove them, until then.
+// judge checks the files after a fault, and resumes. Until then, temporary files may remain from processes that could not remove
+// them.
 func (c *faultCase) judge(out string, mayLeave bool) {
 	c.t.Helper()
 	c.noDump(out)

@@ -15,7 +15,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/mpitest"
 )
 
-// mpiFault is what happens to a job: to mpirun, or to one of its ranks.
+// mpiFault is a fault of a job: a signal to mpirun, or to one of its ranks.
 type mpiFault struct {
 	note   string
 	toJob  bool
@@ -37,7 +37,7 @@ var mpiFaults = []mpiFault{
 	{note: "SIGSTOP and SIGCONT to a rank", send: []syscall.Signal{syscall.SIGSTOP}, goesOn: true},
 }
 
-// mpi makes a fault in an MPI job. What is left is resumed by as many workers of one process, which make the same bits.
+// mpi injects a fault into an MPI job, and resumes with the same number of workers in one process, which must give the same bits.
 func (c *faultCase) mpi() {
 	if c.mpiBinary == "" {
 		c.mpiBinary = mpitest.Build(c.t, "swcaffe")

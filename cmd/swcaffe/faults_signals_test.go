@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// sentSignal is a signal that a training gets, and the word of its flag for what it does.
+// sentSignal is a signal sent to a training, and the value of the flag for its effect.
 type sentSignal struct {
 	number syscall.Signal
 	effect string
 }
 
-// signals sends one signal or two, one soon after the other, with the default effects or others.
+// signals sends one signal, or two in short succession, with default or other effects.
 func (c *faultCase) signals() {
 	c.prepare()
 	args, sent := c.drawSignals(1 + min(1, c.rng.IntN(4)))
@@ -71,7 +71,8 @@ func (c *faultCase) drawSignals(n int) (args []string, sent []sentSignal) {
 	return args, sent
 }
 
-// send sends signals a random time of up to 20 ms apart, or all to a process that is stopped meanwhile, which gets them in one moment.
+// send sends signals at random intervals of up to 20 ms, or all of them to a process stopped meanwhile, which receives them at
+// once.
 func (c *faultCase) send(to *os.Process, sent []sentSignal) {
 	if len(sent) > 1 && c.rng.IntN(2) == 0 {
 		c.note += " in one moment"
@@ -81,7 +82,7 @@ func (c *faultCase) send(to *os.Process, sent []sentSignal) {
 		to.Signal(s.number)
 		time.Sleep(time.Duration(c.rng.IntN(20_000)) * time.Microsecond)
 	}
-	to.Signal(syscall.SIGCONT) // also after a SIGSTOP among them
+	to.Signal(syscall.SIGCONT) // also ends the effect of a SIGSTOP among them
 }
 
 func (c *faultCase) text(path string) string {
@@ -99,8 +100,8 @@ var (
 	asksState = regexp.MustCompile(`(?m)\] Signal \d+ \(.*\) asks for a snapshot\.$`)
 )
 
-// obeys checks by its log that a training has done what signals asked for; endless is one that only they end. died reports that they ended it
-// before its first iteration.
+// obeys checks in the log that a training has done what the signals asked for. endless: only signals end it. died reports that
+// they ended it before its first iteration.
 func (c *faultCase) obeys(log string, err error, sent []sentSignal, endless bool) (died bool) {
 	c.t.Helper()
 	c.end = ending(err)
@@ -129,8 +130,9 @@ func (c *faultCase) obeys(log string, err error, sent []sentSignal, endless bool
 	return false
 }
 
-// mayDie checks an end by a signal: it must be one that was sent. One that does not stop ends the process only before it has a handler,
-// and so before the first line of the log; one that stops does so before the first iteration.
+// mayDie checks the end of a process by a signal, which must be one of those sent. A signal that does not ask for a stop ends the
+// process only before it has a handler, and so before the first line of the log. A stop signal ends it only before the first
+// iteration.
 func (c *faultCase) mayDie(log string, by syscall.Signal, sent []sentSignal) {
 	c.t.Helper()
 	k := slices.IndexFunc(sent, func(s sentSignal) bool { return s.number == by && (s.effect == "stop" || log == "") })
@@ -139,7 +141,7 @@ func (c *faultCase) mayDie(log string, by syscall.Signal, sent []sentSignal) {
 	}
 }
 
-// stoppedWhere checks that the snapshot from which a stopped training says that it can go on is of its last iteration, and there.
+// stoppedWhere checks that a stopped training names a snapshot of its last iteration, and that the snapshot exists.
 func (c *faultCase) stoppedWhere(log string) {
 	c.t.Helper()
 	on, lines := goOnLine.FindStringSubmatch(log), shownLoss.FindAllStringSubmatch(log, -1)
@@ -154,8 +156,9 @@ func (c *faultCase) stoppedWhere(log string) {
 	}
 }
 
-// inTime checks that what is asked for comes as soon as it can. Counted are iterations that the log shows after a signal's line: a worker alone
-// is asked after each; several ask before an iteration's line, and those of easgd in every second iteration.
+// inTime checks that a request is carried out as soon as possible. It counts the iterations in the log after a signal's line. A
+// single worker looks for requests after each iteration. Several workers look before an iteration's line, and with easgd only in
+// every second iteration.
 func (c *faultCase) inTime(log string, done bool) {
 	c.t.Helper()
 	most, atEnd := 1, 0
@@ -165,7 +168,7 @@ func (c *faultCase) inTime(log string, done bool) {
 	case strings.Contains(c.way, "-workers"):
 		most, atEnd = 2, 1
 	}
-	log = strings.Replace(log, fmt.Sprintf("Iteration %d,", faultLast), "", 1) // of one more forward pass
+	log = strings.Replace(log, fmt.Sprintf("Iteration %d,", faultLast), "", 1) // one additional forward pass
 	if at := asksStop.FindStringIndex(log); at != nil {
 		behind := len(shownLoss.FindAllString(log[at[1]:], -1))
 		if done && behind > atEnd || behind > most {

@@ -96,7 +96,8 @@ func (c *faultCase) shorten() {
 	}
 }
 
-// cut cuts one of a source's files and returns its name, or of LevelDB, whose files are the database's own, that of the folder.
+// cut truncates one of a source's files and returns its name. For LevelDB, which chooses its own file names, it returns the
+// folder's.
 func (c *faultCase) cut(s source) string {
 	files, err := filepath.Glob(filepath.Join(c.dir, s.files))
 	if err != nil || len(files) == 0 {

@@ -57,7 +57,8 @@ const faultEndless = 20000
 // faultWays are the ways to train that give the same bits each time.
 var faultWays = []string{"", "-workers 2", "-core_groups 2", "-workers 2 -workers_strategy sync_easgd3", "-workers 2 -workers_strategy easgd -tau 2"}
 
-// faultRun is what all cases share: the binary, and by way the digests of the files that a training without faults leaves, and its duration.
+// faultRun is the common part of all cases: the binary and, for each way of training, the digests of the files and the duration
+// of a training without faults.
 type faultRun struct {
 	binary string
 	whole  map[string]map[string][16]byte
@@ -67,7 +68,7 @@ type faultRun struct {
 	mpiBinary   string
 }
 
-// faultCase is one command that a fault happens to.
+// faultCase is one command with one fault.
 type faultCase struct {
 	*faultRun
 	t    *testing.T
@@ -80,8 +81,9 @@ type faultCase struct {
 	want map[string][16]byte // the digests of the files that it would have left without the fault
 }
 
-// TestFaults makes faults at random moments and holds what is left against a run without them: exit codes, no dump of goroutines, every
-// file that has its final name equal to that of the whole run, no temporary files, and a resumed training with the same result.
+// TestFaults injects faults at random moments, and compares the results with a run without faults. It checks exit codes, that
+// there is no dump of goroutines, that every file with a final name equals the file of the whole run, that no temporary files
+// remain, and that a resumed training gives the same result.
 func TestFaults(t *testing.T) {
 	r := &faultRun{binary: buildBinary(t), whole: map[string]map[string][16]byte{}, took: map[string]time.Duration{}, conversions: map[string]*conversion{}}
 	seed, done := *faultSeed, map[string]int{}
@@ -104,7 +106,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// repetition is the command line that makes one fault again.
+// repetition returns the command line that repeats one fault.
 func repetition(kind string, seed uint64) string {
 	line := "go test ./cmd/swcaffe -run TestFaults -args"
 	for _, k := range faultKinds {
@@ -131,7 +133,7 @@ func (c *faultCase) prepare() {
 // prolong lets what prepare has prepared train until a signal ends it.
 func (c *faultCase) prolong() { c.writeSolver(c.dir, faultEndless) }
 
-// goOn lets a training that was prolonged, and that a signal has ended, go on for 20 iterations behind its newest snapshot.
+// goOn resumes a prolonged training that a signal has ended, for 20 iterations after its newest snapshot.
 func (c *faultCase) goOn() {
 	c.t.Helper()
 	c.last = slices.Max(append(c.iterations(), 0)) + 20

@@ -9,7 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/glog"
 )
 
-// TestExamples holds that help shows an example of every command, and that the command accepts its words and flags.
+// TestExamples: the help of every command shows an example, and the command accepts the example's words and flags.
 func TestExamples(t *testing.T) {
 	for _, c := range commands {
 		var out bytes.Buffer

@@ -73,8 +73,8 @@ func (job mpiJob) startTo(t *testing.T, out interface {
 	}
 }
 
-// testAllreduce: four processes make one table, of checked sums, and for bad input there is an exit code that is not 0 and a message
-// of the lowest rank that found the fault.
+// testAllreduce: four processes print one table, of checked sums. Bad input gives an exit code other than 0 and the message of
+// the lowest rank that found the fault.
 func (job mpiJob) testAllreduce(t *testing.T) {
 	for _, c := range []struct {
 		name, args string
@@ -103,7 +103,7 @@ func (job mpiJob) testAllreduce(t *testing.T) {
 	}
 }
 
-// testTest: four processes print, once, what one prints.
+// testTest: four processes print the results of one process, once.
 func (job mpiJob) testTest(t *testing.T) {
 	net, weights := scoretest.Write(t, scoretest.Net)
 	args := []string{"test", "-model", net, "-weights", weights, "-iterations", "7", "-seed", "3"}

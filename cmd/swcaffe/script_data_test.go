@@ -13,7 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// idx writes "idx FILE EXTENT...": bytes that count from 1 in the IDX format of that many axes.
+// idx implements "idx FILE EXTENT...": writes bytes counting from 1, as an IDX file with these extents.
 func idx(ts *testscript.TestScript, _ bool, args []string) {
 	b := binary.BigEndian.AppendUint32(nil, uint32(0x800+len(args)-1))
 	n := 1
@@ -53,7 +53,7 @@ func cifar(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o644))
 }
 
-// pngSize checks "pngsize FILE [WIDTH HEIGHT]": a PNG that can be read, of that size, with more than one colour.
+// pngSize implements "pngsize FILE [WIDTH HEIGHT]": checks that a PNG is readable and has this size and more than one colour.
 func pngSize(ts *testscript.TestScript, _ bool, args []string) {
 	im, err := png.Decode(strings.NewReader(ts.ReadFile(args[0])))
 	ts.Check(err)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestScriptsCoverEveryCommand holds that some script runs each command as a user would: once so that it works, once with
-// arguments and once with a file that it refuses, and shows its help.
+// TestScriptsCoverEveryCommand: for each command, some script runs it successfully, with bad arguments, with a bad file, and for
+// its help.
 func TestScriptsCoverEveryCommand(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "script", "*.txt"))
 	if err != nil {

@@ -115,8 +115,8 @@ func TestSIGHUPSnapshotsAndGoesOn(t *testing.T) {
 	}
 }
 
-// TestKillLeavesSnapshotsWhole: killed at any moment of a run that snapshots all the time, every file that has its name is
-// whole.
+// TestKillLeavesSnapshotsWhole: if a run that snapshots all the time is killed at any moment, every file with a final name is
+// complete.
 func TestKillLeavesSnapshotsWhole(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range 6 {

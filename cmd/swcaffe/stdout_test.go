@@ -15,7 +15,7 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
-// TestFullStdout: tables that do not reach standard output are an error, in every command that prints some.
+// TestFullStdout: a table that cannot be written to standard output is an error, in every command that prints one.
 func TestFullStdout(t *testing.T) {
 	const lenet = "../../models/lenet/deploy.prototxt"
 	for _, line := range []string{

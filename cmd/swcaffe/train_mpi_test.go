@@ -53,8 +53,8 @@ func writeSolver(t *testing.T, dir, name string, iterations int) string {
 	return path
 }
 
-// testTrain: four processes make the model, bit by bit, that four workers of one process make with the same
-// algorithm; only the first one logs and writes.
+// testTrain: four processes train, bit by bit, the model of four workers in one process with the same algorithm. Only the first
+// process logs and writes.
 func (job mpiJob) testTrain(t *testing.T) {
 	for _, flags := range []string{"-allreduce ring", "-allreduce topology -bucket_mb 0.0001 -check_every 7", "-allreduce auto -core_groups 2", "-workers_strategy easgd -tau 2", "-workers_strategy sync_easgd3 -rho 0.5"} {
 		models := map[string][]byte{}
@@ -89,8 +89,8 @@ func (job mpiJob) testTrain(t *testing.T) {
 // longest is how soon a job must end after one of its processes has failed.
 const longest = 30 * time.Second
 
-// testFaults: a process that is killed, that loses its connections, or that has another net ends the whole job soon, with
-// an exit code that is not 0 and a message that names the rank, the lowest of several; the last snapshot is whole.
+// testFaults: a process that is killed, loses its connections, or has another net ends the whole job soon. The exit code is not
+// 0, the message names the rank (the lowest of several), and the last snapshot is complete.
 func (job mpiJob) testFaults(t *testing.T) {
 	cutter := filepath.Join(filepath.Dir(job.binary), cuttingCommand)
 	if err := os.Symlink(job.binary, cutter); err != nil {
@@ -159,8 +159,8 @@ func (job mpiJob) testFaults(t *testing.T) {
 	}
 }
 
-// testStopped: while a process is stopped another one says, after some seconds, which one it waits for, and says when it is back; the job goes
-// on.
+// testStopped: while a process is stopped, another one logs after some seconds which rank it waits for, and later that this rank
+// is back. The job then continues.
 func (job mpiJob) testStopped(t *testing.T) {
 	dir := t.TempDir()
 	writeSolver(t, dir, "s.prototxt", 100_000_000)

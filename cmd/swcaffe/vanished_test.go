@@ -96,8 +96,8 @@ func TestLogReaderOfConversionVanishes(t *testing.T) {
 	}
 }
 
-// TestIgnoredStopWhileOpening: a SIGINT ends a training that waits for its solver also where it was started with SIGINT ignored, soon, and with the
-// exit code that a shell gives to a command that SIGINT has ended.
+// TestIgnoredStopWhileOpening: SIGINT soon ends a training that waits for its solver, even if it was started with SIGINT ignored.
+// The exit code is the one that a shell reports for SIGINT.
 func TestIgnoredStopWhileOpening(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "solver.prototxt")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

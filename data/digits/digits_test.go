@@ -29,8 +29,8 @@ func TestPure(t *testing.T) {
 	}
 }
 
-// TestGolden pins the images of seed 1: sets that were rendered earlier must stay what they are. Other architectures may
-// fuse multiplications with additions and so round otherwise.
+// TestGolden: the images of seed 1 do not change between versions. Architectures other than amd64 may fuse multiplications with
+// additions and so round differently.
 func TestGolden(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the digest is of amd64")
@@ -47,8 +47,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestLabels checks that labels are equally frequent and tell nothing of the next image's: chi-square of the pairs of
-// neighbours, whose mean is 99 and deviation 14.
+// TestLabels: labels are equally frequent, and independent of the preceding label by a chi-square test of neighbouring pairs
+// (mean 99, deviation 14).
 func TestLabels(t *testing.T) {
 	const n = 4000
 	r := NewRenderer(1)

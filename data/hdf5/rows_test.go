@@ -46,8 +46,9 @@ func TestListNamesWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestRowsInRounds: files of 3, 1 and 4 rows come one after the other, or, shuffled, in an order that each round draws anew; every round has
-// each row once, with what all datasets have of it, and the rows of a file together. Seek goes where as many calls of Next do.
+// TestRowsInRounds: files of 3, 1 and 4 rows are read in order or, shuffled, in a new order in each round. Every round has each
+// row once, with the values of all datasets, and the rows of a file are contiguous. Seek reaches the same position as as many
+// calls of Next.
 func TestRowsInRounds(t *testing.T) {
 	dir := t.TempDir()
 	write := func(names ...string) string {

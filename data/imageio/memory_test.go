@@ -21,8 +21,8 @@ func pngOf(t *testing.T, im image.Image) []byte {
 	return b.Bytes()
 }
 
-// TestMemory: what decoding allocates for each pixel is what the standard library's decoder takes, and the image where that can not take the same
-// place. A scaled image takes nothing in between.
+// TestMemory: decoding allocates, per pixel, the decoder's output and, if the conversion is not in place, the image. A resized
+// image needs no intermediate copy.
 func TestMemory(t *testing.T) {
 	const side = 1500
 	r := image.Rect(0, 0, side, side)

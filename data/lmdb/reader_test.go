@@ -117,7 +117,7 @@ func TestReadsWhileLiblmdbWrites(t *testing.T) {
 	t.Logf("%d rounds of writing, %d openings", rounds, opened)
 }
 
-// TestWritesWithoutSlot: where no slot can be taken, one commit of others does no harm, and more are an error that says so.
+// TestWritesWithoutSlot: without a slot, one commit by another process does no harm, and more commits are an error that says so.
 func TestWritesWithoutSlot(t *testing.T) {
 	load := tool(t, "mdb_load")
 	dir, alias := filepath.Join(t.TempDir(), "db"), t.TempDir()
@@ -184,8 +184,8 @@ func has(table string, pid int) bool {
 	return false
 }
 
-// TestLiblmdbSeesReaders: liblmdb lists our slots while a database is open, of several openings each, and none afterwards; and it
-// clears those of a process that was killed, but not of one that lives.
+// TestLiblmdbSeesReaders: liblmdb lists our slots while a database is open, several for several openings, and none afterwards. It
+// clears the slots of a killed process, but not those of a living one.
 func TestLiblmdbSeesReaders(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "db")
 	write(t, dir, versioned(50, 1))
@@ -261,8 +261,8 @@ func TestFullTable(t *testing.T) {
 	last.Close()
 }
 
-// TestMutexOfTheDead: a process that is killed while it holds the table's mutex leaves it to others, ours and liblmdb's; one that
-// lives makes them wait.
+// TestMutexOfTheDead: if a process is killed while it holds the table's mutex, other processes, ours and liblmdb's, get the
+// mutex. A living owner makes them wait.
 func TestMutexOfTheDead(t *testing.T) {
 	for _, ours := range []bool{true, false} {
 		for _, killed := range []bool{true, false} {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestFiles: files are read whole; what is no file is an error that says so, and comes at once.
+// TestFiles: regular files are read completely; anything else immediately gives an error that says so.
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a")

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestPulse: a terminal shows that work goes on when nothing was printed for a second, and the next line takes the place of that.
+// TestPulse: after a second without output, a terminal shows that work continues; the next line replaces this.
 func TestPulse(t *testing.T) {
 	var out bytes.Buffer
 	p := &pulse{to: &out, last: time.Now()}

@@ -15,8 +15,8 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// logged is what a program that logs one message of each severity leaves on stderr, as the severities' letters, and in log files, by
-// their severities.
+// logged is the output of a program that logs one message of each severity: on stderr, as the severities' letters, and in log
+// files, by severity.
 func logged(t *testing.T, quiet bool, environment map[string]string, args ...string) (stderr string, files map[string]string) {
 	t.Helper()
 	var g Flags
@@ -66,8 +66,8 @@ func letters(log string) (s string) {
 	return s
 }
 
-// TestGlogFlags: where messages go. What is wanted is what BVLC Caffe 1.0 with glog 0.4 did in runs of "caffe time" with these flags, but
-// that it always writes log files unless -logtostderr is given.
+// TestGlogFlags: the destinations of messages. The expected ones are those of BVLC Caffe 1.0 with glog 0.4 in runs of "caffe
+// time" with these flags, except that Caffe always writes log files without -logtostderr.
 func TestGlogFlags(t *testing.T) {
 	all := map[string]string{"INFO": "IWE", "WARNING": "WE", "ERROR": "E"}
 	none := map[string]string{}

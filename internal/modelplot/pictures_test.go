@@ -22,7 +22,7 @@ func load(t *testing.T, name string) cpe.Spec {
 	return s
 }
 
-// report is of a net with a convolution in three passes, a layer that computes nothing and one that only runs forward.
+// report describes a net with a convolution in three passes, a layer without computation and a layer that only runs forward.
 func report() *modeltime.Report {
 	pass := func(ms, gflops float64, bytes int64) *modeltime.Direction {
 		return &modeltime.Direction{Strategy: "explicit", ModelledMs: ms, GFlops: gflops, DMABytes: bytes}

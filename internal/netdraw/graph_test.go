@@ -29,7 +29,7 @@ func graphOf(t *testing.T, text string, states ...*caffepb.NetState) *Graph {
 	return g
 }
 
-// structure prints a graph: boxes as the names of their layers, arrows with their blobs, what is in one phase only in brackets.
+// structure prints a graph: boxes as the names of their layers, arrows with their blobs, and parts of only one phase in brackets.
 func structure(g *Graph) []string {
 	name := func(b *box) string {
 		var names []string

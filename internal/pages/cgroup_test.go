@@ -6,7 +6,7 @@ import (
 	"testing/fstest"
 )
 
-// TestCgroupLimit: the least limit of a process's group and those above it counts, with the swap that it leaves.
+// TestCgroupLimit: the smallest limit of a process's group and its ancestors counts, together with the swap that it permits.
 func TestCgroupLimit(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 	for _, c := range []struct {

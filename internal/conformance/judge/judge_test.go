@@ -23,7 +23,7 @@ I1123 12:00:00.000000 1 test.go:1] Loss: 3
 
 const agreed = `{"kind": "train", "losses": [[0, 1.5]], "lr": [[0, 0.1]], "train_out": {"loss": [1.5]}, "test_out": {"acc": [0.25]}, "test_loss": [0.75], "loss": 3}`
 
-// TestJudgesEveryLine: a log is judged by each kind of its lines: one figure that is another is an error, and so is a line more.
+// TestJudgesEveryLine: every kind of log line is judged: a wrong figure is an error, and so is an additional line.
 func TestJudgesEveryLine(t *testing.T) {
 	judged := func(expected string) error {
 		e := &Expected{}

@@ -35,7 +35,7 @@ func TestProblems(t *testing.T) {
 	})
 }
 
-// TestRoundTrip: a kind reads what a problem writes, on one line, and what smaller problems write.
+// TestRoundTrip: the text of a problem is one line, and its kind parses it; the same holds for smaller problems.
 func TestRoundTrip(t *testing.T) {
 	each(t, 15, func(t *testing.T, k randomtest.Kind, p randomtest.Problem) {
 		for i, p := range append([]randomtest.Problem{p}, p.Smaller()...) {
@@ -197,7 +197,7 @@ func secondTime(j *job, m *cpe.Machine, k *run) *run {
 	})(j, m, k)
 }
 
-// faults are what a kernel that is right is made to do wrong, and what the checker then says; "" for nothing.
+// faults are faults to inject into a correct kernel, with the checker's expected message; "" for none.
 var faults = map[string]struct {
 	text  string
 	wrong func(j *job, m *cpe.Machine, k *run) *run
@@ -225,7 +225,7 @@ var faults = map[string]struct {
 	},
 }
 
-// TestWrongIsFound: the checker finds every fault that it is for, in a kernel that is right but for that.
+// TestWrongIsFound: the checker finds every injected fault in an otherwise correct kernel.
 func TestWrongIsFound(t *testing.T) {
 	for name, tt := range faults {
 		t.Run(name, func(t *testing.T) {

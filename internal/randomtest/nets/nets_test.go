@@ -48,7 +48,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestTypes: among a thousand nets is every layer type but those that read files or that nets have for themselves.
+// TestTypes: a thousand nets contain every layer type, except for types that read files and types that nets insert themselves.
 func TestTypes(t *testing.T) {
 	without := []string{"Data", "HDF5Data", "HDF5Output", "ImageData", "MemoryData", "WindowData", "IMAGENETData", // files
 		"Split", "LSTMUnit"} // which the net, and LSTM, make
@@ -75,7 +75,7 @@ layer { name: "relu" type: "ReLU" bottom: "y" top: "y" }
 layer { name: "label" type: "Input" top: "label4_2" input_param { shape { dim: 6 dim: 3 dim: 3 } } }
 layer { name: "loss" type: "SoftmaxWithLoss" bottom: "y" bottom: "label4_2" top: "loss" }`
 
-// TestComparing: a value that is off by more than rounding is an error, one that is not is none.
+// TestComparing: a value that is off by more than rounding is an error; a smaller difference is not.
 func TestComparing(t *testing.T) {
 	want := &run{}
 	want.add("gradient", []float32{1, -2, 0.5, 0})

@@ -77,8 +77,8 @@ const batchNorm = `layer { name: "norm" type: "BatchNorm" bottom: "gauss_1" top:
 // summed is a loss: the sum of a blob.
 const summed = `layer { name: "loss" type: "Reduction" bottom: "%s" top: "loss" loss_weight: 1 }`
 
-// TestRoundingOfOneValue: the gradient in front of a BatchNorm of one value is 0, and rounded as what is subtracted, 1000, divided by
-// the root of epsilon; inputs that are noisy do not move it.
+// TestRoundingOfOneValue: the gradient before a BatchNorm of one value is 0. Its rounding error is that of the subtracted value,
+// 1000, divided by the root of epsilon. Noise in the inputs does not move it.
 func TestRoundingOfOneValue(t *testing.T) {
 	weighted := `layer { name: "ip" type: "InnerProduct" bottom: "y" top: "z" inner_product_param { num_output: 1 weight_filler { value: 1000 } } }`
 	p := inputNet(t, "dim: 1 dim: 9", batchNorm, weighted, fmt.Sprintf(summed, "z"))
@@ -108,7 +108,7 @@ func TestRoundingOfSums(t *testing.T) {
 	}
 }
 
-// TestFaultsAreNoRounding: results of a layer that are off by a thousandth, or of which one is lost, are not taken for rounding.
+// TestFaultsAreNoRounding: results that are off by a thousandth, or a lost result, are not attributed to rounding.
 func TestFaultsAreNoRounding(t *testing.T) {
 	faults := map[string]func(x []float32){
 		"a thousandth more": func(x []float32) {

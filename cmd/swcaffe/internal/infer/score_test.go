@@ -41,7 +41,7 @@ func scored(t *testing.T, text string, workers int) []string {
 	return lines
 }
 
-// TestScoredTogether: workers that run the batches in turn print what one prints, where a batch goes on from the one before, too.
+// TestScoredTogether: several workers print the same results as one, even for nets whose batches continue from the batch before.
 func TestScoredTogether(t *testing.T) {
 	for text, values := range map[string]int{scoretest.Net: 1 + 4*3, scoretest.Carried: 1 + 4*3 + 4} {
 		want := scored(t, text, 1)
@@ -56,7 +56,7 @@ func TestScoredTogether(t *testing.T) {
 	}
 }
 
-// TestFirstBadBatch: of batches that cannot be read the first one is reported, whatever a worker that has another one does meanwhile.
+// TestFirstBadBatch: of several unreadable batches the first is reported, whatever the other workers do meanwhile.
 func TestFirstBadBatch(t *testing.T) {
 	dir := t.TempDir()
 	var picture bytes.Buffer
