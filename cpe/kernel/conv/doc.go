@@ -14,6 +14,7 @@
 //	algorithm.go, list.go, names.go, problem.go, arrays.go
 //	                              Problem, Algorithm, the list, Arrays
 //	conv.go, choose.go, calls.go  planning, choosing and running a direction
+//	force.go, explain.go          a choice that the user forces; why an algorithm was chosen
 //	tuned.go                      choosing by measurement
 //	strategy*.go, plan.go         cost estimates and blocking
 //	blocks.go, planar.go          images and results in blocks of 16 channels
