@@ -1,6 +1,10 @@
 package cpe
 
-import "github.com/swcaffe/swcaffe/internal/suggest"
+import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/internal/suggest"
+)
 
 // mechanism is a part of a machine's model that can be switched off, to see how much of a figure it accounts for.
 type mechanism struct {
@@ -39,6 +43,15 @@ var mechanisms = suggest.Table[mechanism]{Kind: "mechanism", Kinds: "mechanisms"
 
 // Mechanisms returns the names that Without accepts.
 func Mechanisms() []string { return mechanisms.Names() }
+
+// WithoutAlgorithms returns the machine with algorithms of kernels left out, by name. Kernels then choose as if their lists lacked them.
+func (s Spec) WithoutAlgorithms(names ...string) Spec {
+	s.leftOut = append(slices.Clone(s.leftOut), names...)
+	return s
+}
+
+// LeavesOut reports whether an algorithm is left out.
+func (s *Spec) LeavesOut(name string) bool { return slices.Contains(s.leftOut, name) }
 
 // Without returns the machine with one mechanism switched off.
 func (s Spec) Without(mechanism string) (Spec, error) {

@@ -31,8 +31,9 @@ type Spec struct {
 
 	Software Software // the program whose kernels are modelled
 
-	native bool
-	onMPE  bool
+	native  bool
+	onMPE   bool
+	leftOut []string // names of algorithms that kernels do not choose
 }
 
 // MemorySpec describes main memory that core groups share. The zero value says that each has its own.

@@ -71,6 +71,8 @@ func (a *Algorithm) refuses(p *Problem) error {
 			return errors.New("there are no images or no results")
 		}
 		return nil
+	case p.Spec.LeavesOut(a.Name):
+		return errors.New("it is left out (-without)")
 	case !slices.Contains(a.Directions, p.Direction):
 		return errors.New("it does not compute this direction")
 	}

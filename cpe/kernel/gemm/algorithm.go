@@ -65,11 +65,21 @@ func blocked(name shape.Algorithm, supports func(*Shape, *cpe.Spec) bool) algori
 // choose returns the first algorithm of a list that supports a product.
 func choose(list []algorithm, s *Shape, spec *cpe.Spec) *algorithm {
 	for i := range list {
-		if list[i].supports(s, spec) {
+		if !spec.LeavesOut(string(list[i].name)) && list[i].supports(s, spec) {
 			return &list[i]
 		}
 	}
 	panic("gemm: no algorithm for " + s.String())
+}
+
+// Optional lists the algorithms that cpe.Spec.WithoutAlgorithms may leave out: all but those that compute what no other does.
+func Optional() (names []string) {
+	for _, a := range algorithms {
+		if a.name != Packed && a.name != Mesh {
+			names = append(names, string(a.name))
+		}
+	}
+	return names
 }
 
 // onMesh reports whether the product runs on a modelled machine.

@@ -37,12 +37,24 @@ var algorithms = []algorithm{
 
 // choose returns the first algorithm that supports a direction.
 func (p *Kernel) choose(d shape.Direction) *algorithm {
+	spec := p.machine.Spec()
 	for i := range algorithms {
-		if algorithms[i].supports(p, d) {
+		if !spec.LeavesOut(string(algorithms[i].name)) && algorithms[i].supports(p, d) {
 			return &algorithms[i]
 		}
 	}
 	panic("pool: no algorithm for " + pooled(p.shape).String())
+}
+
+// Optional lists the algorithms that cpe.Spec.WithoutAlgorithms may leave out: all but the last of the list and the one for blocks of
+// channels, which compute what no other does.
+func Optional() (names []string) {
+	for _, a := range algorithms {
+		if a.name != ByTiles && a.name != ByBlocks {
+			names = append(names, string(a.name))
+		}
+	}
+	return names
 }
 
 // Algorithm returns how a direction is computed: shape.Forward or shape.InputGradient.

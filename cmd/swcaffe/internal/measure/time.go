@@ -122,7 +122,10 @@ func timeModel(e *cli.Env, o *timeOptions) error {
 
 // timeMeasured builds the net on this computer and measures it.
 func timeMeasured(e *cli.Env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase) error {
-	without := o.modelled.passes()
+	spec, without := o.modelled.leaveOut(spec)
+	if err := checkPasses(without); err != nil {
+		return err
+	}
 	if name := o.modelled.given(); name != "" {
 		return fmt.Errorf("%s is for modelled machines; -machine %s is this computer", name, o.device.MachineName)
 	}

@@ -4,11 +4,16 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/suggest"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/modeltime"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -26,7 +31,7 @@ type modelFlags struct {
 }
 
 func (f *modelFlags) register(fs *flag.FlagSet) {
-	f.registerMachine(fs, "; on this computer, passes and fusions: "+strings.Join(schedule.Names(), ", "))
+	f.registerMachine(fs, "; or, on this computer, passes and fusions: "+strings.Join(schedule.Names(), ", "))
 	fs.StringVar(&f.mode, "mode", "cost", "modelled machines: cost (charge the plans) or functional (move values as well)")
 	cli.OutputVar(fs, &f.roofline, "roofline", "modelled machines: draw every layer under the machine's roof to `FILE`: .svg or .png")
 	cli.OutputVar(fs, &f.heatmap, "heatmap", "modelled machines: draw what each CPE uses in one pass through -layer to `FILE`: .svg or .png")
@@ -39,15 +44,38 @@ func (f *modelFlags) registerMachine(fs *flag.FlagSet, others string) {
 	fs.IntVar(&f.batch, "batch", 0, "the number of images of an iteration (0: as the net says)")
 	fs.IntVar(&f.coreGroups, "core_groups", 0, "modelled machines: the number of core groups that share the work (0: all)")
 	fs.StringVar(&f.software, "software", cpe.Softwares()[0], "modelled machines: whose kernels run on it: "+strings.Join(cpe.Softwares(), ", "))
-	fs.StringVar(&f.without, "without", "", "modelled machines: leave out `MECHANISMS`, separated by commas: "+strings.Join(cpe.Mechanisms(), ", ")+others)
+	fs.StringVar(&f.without, "without", "", "leave out what `NAMES` name, separated by commas: algorithms of convolutions, products and poolings, or, on modelled machines, mechanisms: "+
+		strings.Join(cpe.Mechanisms(), ", ")+others)
 }
 
-// passes takes what -without leaves out on this computer, where it names passes and fusions.
-func (f *modelFlags) passes() (names []string) {
-	if f.without != "" {
-		names, f.without = strings.Split(f.without, ","), ""
+// leaveOut splits what -without names into algorithms, which the machine then lacks, and other names.
+func (f *modelFlags) leaveOut(s cpe.Spec) (cpe.Spec, []string) {
+	if f.without == "" {
+		return s, nil
 	}
-	return names
+	var others []string
+	for name := range strings.SplitSeq(f.without, ",") {
+		if slices.Contains(optionalAlgorithms(), name) {
+			s = s.WithoutAlgorithms(name)
+		} else {
+			others = append(others, name)
+		}
+	}
+	return s, others
+}
+
+// optionalAlgorithms lists the kernels' algorithms that -without accepts.
+func optionalAlgorithms() []string { return slices.Concat(conv.Algorithms(), gemm.Optional(), pool.Optional()) }
+
+// checkPasses returns an error if names that are no algorithms are not passes or fusions either.
+func checkPasses(names []string) error {
+	known := schedule.Names()
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("-without: %w", suggest.Unknown("name", name, "passes, fusions and algorithms", slices.Concat(known, optionalAlgorithms())))
+		}
+	}
+	return nil
 }
 
 // given names a flag that only modelled machines understand and that differs from its default, "" if none does.
@@ -57,8 +85,6 @@ func (f *modelFlags) given() string {
 		return "-core_groups"
 	case f.mode != "cost":
 		return "-mode"
-	case f.without != "":
-		return "-without"
 	case f.software != cpe.Softwares()[0]:
 		return "-software"
 	case f.roofline != "":
@@ -87,12 +113,11 @@ func (f *modelFlags) spec(s cpe.Spec, engine layers.Engine) (cpe.Spec, error) {
 			return s, fmt.Errorf("-software: %w", err)
 		}
 	}
-	if f.without != "" {
-		for _, name := range strings.Split(f.without, ",") {
-			var err error
-			if s, err = s.Without(name); err != nil {
-				return s, fmt.Errorf("-without: %w", err)
-			}
+	s, mechanisms := f.leaveOut(s)
+	for _, name := range mechanisms {
+		var err error
+		if s, err = s.Without(name); err != nil {
+			return s, fmt.Errorf("-without: %w", err)
 		}
 	}
 	if engine != layers.MPE {
