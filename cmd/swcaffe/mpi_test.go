@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swcaffe/swcaffe/cmd/swcaffe/internal/scoretest"
+	"github.com/swcaffe/swcaffe/cmd/internal/scoretest"
 	"github.com/swcaffe/swcaffe/internal/mpitest"
 )
 

@@ -77,14 +77,15 @@ var allowed = []struct {
 	{"internal/randomtest", []string{"cpe"}},
 	{"internal/glog", nil},
 	{"internal/cli", []string{"proto/", "internal/glog", "internal/pages", "internal/simd/isa", "internal/suggest", "data/", "cpe/", "layers", "net", "solver", "topology"}},
-	{"cmd/swcaffe/internal/train", []string{"internal/cli", "proto/", "cpe", "layers", "net", "modeltime", "solver", "topology"}},
-	{"cmd/swcaffe/internal/infer", []string{"internal/cli", "internal/caffelog", "internal/suggest", "proto/", "blob", "data/", "layers", "net", "solver", "topology"}},
-	{"cmd/swcaffe/internal/measure", []string{"internal/cli", "internal/caffelog", "internal/figure", "internal/modelplot", "internal/pages", "internal/simd/", "proto/", "cpe/", "layers", "net", "net/schedule", "modeltime", "scaling", "solver", "topology"}},
-	{"cmd/swcaffe/internal/model", []string{"internal/cli", "internal/netdraw", "proto/", "blob", "layers", "net", "solver"}},
-	{"cmd/swcaffe/internal/dataset", []string{"internal/cli", "internal/caffelog", "internal/pages", "internal/suggest", "proto/", "blob", "data/"}},
-	{"cmd/swcaffe/internal/logs", []string{"internal/cli", "internal/figure", "proto"}},
-	{"cmd/swcaffe/internal/scoretest", []string{"proto/", "data/"}},
-	{"cmd/swcaffe", []string{"internal/cli", "cmd/swcaffe/internal/"}},
+	{"cmd/internal/train", []string{"internal/cli", "proto/", "cpe", "layers", "net", "modeltime", "solver", "topology"}},
+	{"cmd/internal/infer", []string{"internal/cli", "internal/caffelog", "internal/suggest", "proto/", "blob", "data/", "layers", "net", "solver", "topology"}},
+	{"cmd/internal/measure", []string{"internal/cli", "internal/caffelog", "internal/figure", "internal/modelplot", "internal/pages", "internal/simd/", "proto/", "cpe/", "layers", "net", "net/schedule", "modeltime", "scaling", "solver", "topology"}},
+	{"cmd/internal/model", []string{"internal/cli", "internal/netdraw", "proto/", "blob", "layers", "net", "solver"}},
+	{"cmd/internal/dataset", []string{"internal/cli", "internal/caffelog", "internal/pages", "internal/suggest", "proto/", "blob", "data/"}},
+	{"cmd/internal/logs", []string{"internal/cli", "internal/figure", "proto"}},
+	{"cmd/internal/scoretest", []string{"proto/", "data/"}},
+	{"cmd/internal/all", []string{"internal/cli", "cmd/internal/"}},
+	{"cmd/swcaffe", []string{"cmd/internal/all"}},
 }
 
 func match(pattern, pkg string) bool {

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/sirupsen/logrus"
-	"github.com/swcaffe/swcaffe/cmd/swcaffe/internal/scoretest"
+	"github.com/swcaffe/swcaffe/cmd/internal/scoretest"
 	"github.com/swcaffe/swcaffe/internal/cli"
 	"github.com/swcaffe/swcaffe/topology"
 )

@@ -1,0 +1,54 @@
+// Package all lists swcaffe's commands. The binary (cmd/swcaffe) and the library behind the Python module (cmd/libswcaffe) run them from
+// here.
+//
+// Each command is a cli.Command with a file of its own in one of these packages:
+//
+//	train    train, alone or with many workers
+//	infer    test, classify, extract_features: trained nets
+//	measure  time, explore and other measurements and models of machines and clusters
+//	model    nets, solvers and weights as files: draw_net, fmt, upgrade_*, verify
+//	dataset  convert_*, compute_image_mean, dataset
+//	logs     parse_log, plot_log
+//
+// They import internal/cli and libraries, never each other.
+package all
+
+import (
+	"github.com/swcaffe/swcaffe/cmd/internal/dataset"
+	"github.com/swcaffe/swcaffe/cmd/internal/infer"
+	"github.com/swcaffe/swcaffe/cmd/internal/logs"
+	"github.com/swcaffe/swcaffe/cmd/internal/measure"
+	"github.com/swcaffe/swcaffe/cmd/internal/model"
+	"github.com/swcaffe/swcaffe/cmd/internal/train"
+	"github.com/swcaffe/swcaffe/internal/cli"
+)
+
+// Commands lists the commands in the order of "swcaffe help".
+var Commands = cli.Commands{
+	train.Train,
+	infer.Test,
+	measure.Time,
+	measure.Explore,
+	measure.DeviceQuery,
+	measure.Bandwidth,
+	model.Verify,
+	measure.AllReduce,
+	measure.Scale,
+	dataset.Dataset,
+	dataset.ConvertImageset,
+	dataset.ComputeImageMean,
+	infer.ExtractFeatures,
+	model.UpgradeNetText,
+	model.UpgradeNetBinary,
+	model.UpgradeSolverText,
+	dataset.ConvertMnist,
+	dataset.ConvertCifar,
+	dataset.ConvertMnistSiamese,
+	infer.Classify,
+	logs.ParseLog,
+	logs.PlotLog,
+	model.DrawNet,
+	model.Fmt,
+	cli.InstallLinks,
+	cli.Version,
+}
