@@ -65,7 +65,9 @@ func (f *modelFlags) leaveOut(s cpe.Spec) (cpe.Spec, []string) {
 }
 
 // optionalAlgorithms lists the kernels' algorithms that -without accepts.
-func optionalAlgorithms() []string { return slices.Concat(conv.Algorithms(), gemm.Optional(), pool.Optional()) }
+func optionalAlgorithms() []string {
+	return slices.Concat(conv.Algorithms(), gemm.Optional(), pool.Optional())
+}
 
 // checkPasses returns an error if names that are no algorithms are not passes or fusions either.
 func checkPasses(names []string) error {
