@@ -105,6 +105,21 @@ def resnet50():
     return n
 
 
+def resnet18():
+    n = Net("resnet18", 8, 3, 224, 224)
+    x = n.pool(n.norm(n.conv("data", 64, 7, stride=2, pad=3, bias=False), relu=True), 3, 2)
+    for stage, width in enumerate((64, 128, 256, 512)):
+        for block in range(2):
+            stride = 2 if block == 0 and stage > 0 else 1
+            y = n.norm(n.conv(x, width, 3, stride=stride, pad=1, bias=False), relu=True)
+            y = n.norm(n.conv(y, width, 3, pad=1, bias=False))
+            if block == 0 and stage > 0:
+                x = n.norm(n.conv(x, width, 1, stride=stride, bias=False))
+            x = n.relu(n.add("sum", [x, y]))
+    n.linear(n.pool(x, 7, 1, average=True), 1000)
+    return n
+
+
 def vgg16():
     n, x = Net("vgg16", 8, 3, 224, 224), "data"
     for width, layers in ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3)):
@@ -126,7 +141,7 @@ def mobilenet():
     return n
 
 
-NETS = {build.__name__: build for build in (lenet, cifar10_quick, alexnet, googlenet, resnet50, vgg16, mobilenet)}
+NETS = {build.__name__: build for build in (lenet, cifar10_quick, alexnet, googlenet, resnet18, resnet50, vgg16, mobilenet)}
 
 FILLER = 'weight_filler { type: "msra" }'
 

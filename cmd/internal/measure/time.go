@@ -31,7 +31,7 @@ import (
 var Time = cli.Command{
 	Name:     "time",
 	Synopsis: "measure a model's layers, or model them on another machine",
-	Args:     "-model FILE [-weights FILES] [-phase TRAIN|TEST] [-iterations N] [-dry_run | -passes | -explain LAYER] [-json FILE] [-batch N] [-strategy NAME | -tune FILE] [-machine NAME|FILE [-core_groups N] [-roofline FILE] [-heatmap FILE -layer NAME] ...]",
+	Args:     "-model FILE [-weights FILES] [-phase TRAIN|TEST] [-forward_only] [-iterations N] [-dry_run | -passes | -explain LAYER] [-json FILE] [-batch N] [-strategy NAME | -tune FILE] [-machine NAME|FILE [-core_groups N] [-roofline FILE] [-heatmap FILE -layer NAME] ...]",
 	Example:  "swcaffe time -model models/lenet/train_val.prototxt -iterations 50",
 	Help: `Runs forward and backward passes after a warm-up and prints the time of every layer in both directions: the mean as
 Caffe does, and medians in the -json file; and the algorithm that computes each direction of every convolution. -strategy forces a
@@ -43,8 +43,11 @@ with its algorithm, GFLOP/s, what bounds it, bytes moved and LDM used. -engine m
 draws what every pass reaches under the machine's roof, -heatmap how much LDM each CPE of the mesh uses in one pass and how much of
 its transfers it makes.
 
+-forward_only measures inference: the net is planned for forward passes alone, as test, classify and extract_features run it.
+
 -passes runs nothing: it prints what each pass over the net's tasks did, in order: which layers are computed together, which gradients share
-a place, how images are laid out. -without leaves passes and fusions out by their names, so that their share of the time can be measured.
+a place, how images are laid out. -without leaves passes, fusions and algorithms out by their names, so that what each saves can be
+measured.
 
 -explain LAYER lists every algorithm for each direction of a convolution, the chosen one marked: its estimated cost, or why it cannot be
 used, or why it is left out. On this computer costs are work, the least being 1; on a modelled machine they are milliseconds. With
@@ -59,6 +62,7 @@ func timeFlags(fs *flag.FlagSet, o *timeOptions) {
 	fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
 	fs.StringVar(&o.weights, "weights", "", "trained weights to measure with: .caffemodel `FILES`, separated by commas")
 	fs.StringVar(&o.phase, "phase", "TRAIN", "TRAIN or TEST")
+	fs.BoolVar(&o.forwardOnly, "forward_only", false, "measure forward passes alone, of a net that is planned for them")
 	fs.IntVar(&o.iterations, "iterations", 50, "the number of iterations to measure")
 	cli.OutputVar(fs, &o.json, "json", "write the figures to `FILE` as well; -: to standard output, alone")
 	fs.BoolVar(&o.dryRun, "dry_run", false, "print shapes, parameters and FLOPs by layer and run nothing")
@@ -74,11 +78,19 @@ type timeOptions struct {
 	model, weights, phase, json string
 	explain                     string // a layer
 	iterations                  int
-	dryRun, passes              bool
+	dryRun, passes, forwardOnly bool
 	device                      cli.DeviceFlags
 	state                       cli.StateFlags
 	strategies                  cli.StrategyFlags
 	modelled                    modelFlags
+}
+
+// measured names the passes that an iteration runs, as in Caffe's lines.
+func (o *timeOptions) measured() string {
+	if o.forwardOnly {
+		return "forward"
+	}
+	return "forward-backward"
 }
 
 // layerTimes are the measured times of one layer, one value an iteration.
@@ -93,6 +105,9 @@ func timeModel(e *cli.Env, o *timeOptions) error {
 	}
 	if o.modelled.batch < 0 {
 		return fmt.Errorf("-batch %d: the number of images cannot be negative", o.modelled.batch)
+	}
+	if o.forwardOnly && o.explain != "" {
+		return errors.New("-explain lists the algorithms of both passes; leave -forward_only out")
 	}
 	if o.explain != "" && (o.dryRun || o.passes || o.json != "") {
 		return errors.New("-explain prints tables and times nothing; leave -dry_run, -passes and -json out")
@@ -113,6 +128,9 @@ func timeModel(e *cli.Env, o *timeOptions) error {
 	}
 	if o.weights != "" && !spec.Native() {
 		return fmt.Errorf("-weights is for times that are measured; -machine %s is modelled", o.device.MachineName)
+	}
+	if o.forwardOnly && !spec.Native() {
+		return fmt.Errorf("-forward_only is for times that are measured; -machine %s is modelled and lists both directions", o.device.MachineName)
 	}
 	if !spec.Native() {
 		return timeModelled(e, o, spec, phase)
@@ -147,7 +165,7 @@ func timeMeasured(e *cli.Env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase
 			return fmt.Errorf("-batch: %w", err)
 		}
 	}
-	n, err := cli.BuildNet(file, phase, &o.state, swnet.Options{Device: device, Economise: true, Without: without})
+	n, err := cli.BuildNet(file, phase, &o.state, swnet.Options{Device: device, Economise: true, ForwardOnly: o.forwardOnly, Without: without})
 	if err != nil {
 		return err
 	}
@@ -181,7 +199,7 @@ func printPasses(w io.Writer, n *swnet.Net) error {
 
 // benchmark runs the net and reports.
 func benchmark(e *cli.Env, n *swnet.Net, o *timeOptions) error {
-	if err := warmUp(e, n); err != nil {
+	if err := warmUp(e, n, o.forwardOnly); err != nil {
 		return err
 	}
 	e.Log.Info("*** Benchmark begins ***")
@@ -189,10 +207,10 @@ func benchmark(e *cli.Env, n *swnet.Net, o *timeOptions) error {
 	times := make([]layerTimes, n.NumLayers())
 	for i := range o.iterations {
 		start := time.Now()
-		if err := timeIteration(n, times); err != nil {
+		if err := timeIteration(n, times, o.forwardOnly); err != nil {
 			return err
 		}
-		e.Log.Infof("Iteration: %d forward-backward time: %s ms.", i+1, caffelog.Figure(ms(time.Since(start))))
+		e.Log.Infof("Iteration: %d %s time: %s ms.", i+1, o.measured(), caffelog.Figure(ms(time.Since(start))))
 	}
 	r := newTimeReport(n, times, o)
 	r.log(e)
@@ -202,30 +220,40 @@ func benchmark(e *cli.Env, n *swnet.Net, o *timeOptions) error {
 }
 
 // warmUp runs two iterations that are not measured: the first allocates, the second meets cold caches. It reports the loss as Caffe does.
-func warmUp(e *cli.Env, n *swnet.Net) error {
+func warmUp(e *cli.Env, n *swnet.Net, forwardOnly bool) error {
 	e.Log.Info("Performing Forward")
 	loss, err := n.Forward()
 	if err != nil {
 		return err
 	}
 	e.Log.Infof("Initial loss: %s", caffelog.Figure(loss))
-	e.Log.Info("Performing Backward")
-	n.ClearParamDiffs()
-	if err := n.Backward(nil); err != nil {
-		return err
+	if !forwardOnly {
+		e.Log.Info("Performing Backward")
+		n.ClearParamDiffs()
+		if err := n.Backward(nil); err != nil {
+			return err
+		}
 	}
-	return timeIteration(n, make([]layerTimes, n.NumLayers()))
+	return timeIteration(n, make([]layerTimes, n.NumLayers()), forwardOnly)
 }
 
-// timeIteration runs one pass of each direction and appends every layer's times.
-func timeIteration(n *swnet.Net, times []layerTimes) error {
-	n.ClearParamDiffs()
+// timeIteration runs one pass of each direction and appends every layer's times. Backward takes no time if it does not run.
+func timeIteration(n *swnet.Net, times []layerTimes, forwardOnly bool) error {
+	if !forwardOnly {
+		n.ClearParamDiffs()
+	}
 	for i := range times {
 		t := time.Now()
 		if _, err := n.ForwardLayer(i); err != nil {
 			return err
 		}
 		times[i].forward = append(times[i].forward, time.Since(t))
+		if forwardOnly {
+			times[i].backward = append(times[i].backward, 0)
+		}
+	}
+	if forwardOnly {
+		return nil
 	}
 	for i := len(times) - 1; i >= 0; i-- {
 		t := time.Now()
@@ -252,7 +280,8 @@ type timeReport struct {
 	Total      timeReportTotal  `json:"total"`
 	Layouts    schedule.Layouts `json:"layouts"`
 
-	mean []timeReportRow
+	mean        []timeReportRow
+	forwardOnly bool
 }
 
 type timeReportRow struct {
@@ -275,7 +304,7 @@ func newTimeReport(n *swnet.Net, times []layerTimes, o *timeOptions) *timeReport
 	r := &timeReport{
 		Model: o.model, Phase: o.phase, Engine: o.device.Engine.String(), Machine: o.device.MachineName,
 		Batch: n.BatchSize(), Threads: runtime.GOMAXPROCS(0), Iterations: o.iterations,
-		Layouts: n.Layouts(),
+		Layouts: n.Layouts(), forwardOnly: o.forwardOnly,
 	}
 	forward, backward := make([]time.Duration, o.iterations), make([]time.Duration, o.iterations)
 	for i, t := range times {
@@ -320,12 +349,16 @@ func (r *timeReport) log(e *cli.Env) {
 	e.Log.Info("Average time per layer: ")
 	for _, row := range r.mean[:len(r.Layers)] {
 		e.Log.Infof("%10s\tforward: %s ms.", row.Name, caffelog.Figure(row.Forward))
-		e.Log.Infof("%10s\tbackward: %s ms.", row.Name, caffelog.Figure(row.Backward))
+		if !r.forwardOnly {
+			e.Log.Infof("%10s\tbackward: %s ms.", row.Name, caffelog.Figure(row.Backward))
+		}
 	}
 	total := r.mean[len(r.Layers)]
 	e.Log.Infof("Average Forward pass: %s ms.", caffelog.Figure(total.Forward))
-	e.Log.Infof("Average Backward pass: %s ms.", caffelog.Figure(total.Backward))
-	e.Log.Infof("Average Forward-Backward: %s ms.", caffelog.Figure(total.Forward+total.Backward))
+	if !r.forwardOnly {
+		e.Log.Infof("Average Backward pass: %s ms.", caffelog.Figure(total.Backward))
+		e.Log.Infof("Average Forward-Backward: %s ms.", caffelog.Figure(total.Forward+total.Backward))
+	}
 	e.Log.Infof("Total Time: %s ms.", caffelog.Figure(float64(r.Iterations)*(total.Forward+total.Backward)))
 	e.Log.Infof("Throughput: %s images/s (median of %d iterations, batch %d, %d threads)", caffelog.Figure(r.Total.Images), r.Iterations, r.Batch, r.Threads)
 	e.Log.Info("*** Benchmark ends ***")

@@ -15,7 +15,7 @@ func explain(e *cli.Env, n *swnet.Net, layer string, tunes bool) error {
 		return fmt.Errorf("-explain: %w", err)
 	}
 	if tunes {
-		if err := warmUp(e, n); err != nil {
+		if err := warmUp(e, n, false); err != nil {
 			return err
 		}
 	}
