@@ -18,13 +18,19 @@ type Algorithm struct {
 	Family shape.Strategy
 	// Directions lists the directions that the algorithm computes.
 	Directions []shape.Direction
+	// Empty marks the algorithm for problems without images or results, which no other algorithm computes.
+	Empty bool
+	// Special marks an algorithm for a narrow set of problems. General algorithms of its family decline where it supports a problem.
+	Special bool
+	// General marks an algorithm that declines where a special algorithm of its family supports a problem.
+	General bool
 	// Asked marks an algorithm that runs only if -strategy names it or its family.
 	Asked bool
-	// Supports returns nil, or the reason why the algorithm cannot compute p. Callers have checked that p is not empty and that its direction
-	// is in Directions.
+	// Supports returns nil, or the reason why the algorithm cannot compute p. It does not ask about other algorithms. [Algorithm.Refuses] has
+	// checked before that p is not empty and that its direction is in Directions.
 	Supports func(p *Problem) error
-	// Declines returns nil, or the reason why another algorithm is always better. An algorithm that declines runs only if it is forced or if
-	// all others decline or refuse too.
+	// Declines, if not nil, returns nil or the reason why the algorithm leaves p to others, beyond those of General. An algorithm that declines
+	// runs only if it is forced or if all others decline or refuse too.
 	Declines func(p *Problem) error
 	// Cost estimates the work on the host, in operations of the GEMM micro-kernel. On a modelled machine the kernel itself is run for its
 	// charges instead.
@@ -63,13 +69,17 @@ const (
 	AddImages
 )
 
+// everyDirection lists the directions that most algorithms compute.
+var everyDirection = []shape.Direction{shape.Forward, shape.WeightGradient, shape.InputGradient}
+
 // refuses returns the reason why an algorithm cannot compute a problem, or nil.
 func (a *Algorithm) refuses(p *Problem) error {
 	switch {
-	case p.empty():
-		if a != &algorithms[0] {
-			return errors.New("there are no images or no results")
-		}
+	case p.empty() && !a.Empty:
+		return errors.New("there are no images or no results")
+	case a.Empty && !p.empty():
+		return errors.New("the problem is not empty")
+	case a.Empty:
 		return nil
 	case p.Spec.LeavesOut(a.Name):
 		return errors.New("it is left out (-without)")
@@ -77,14 +87,6 @@ func (a *Algorithm) refuses(p *Problem) error {
 		return errors.New("it does not compute this direction")
 	}
 	return a.Supports(p)
-}
-
-// declines returns the reason why another algorithm is always better, or nil.
-func (a *Algorithm) declines(p *Problem) error {
-	if a.Declines == nil {
-		return nil
-	}
-	return a.Declines(p)
 }
 
 // can returns the algorithm's abilities for a problem.
@@ -110,9 +112,3 @@ func staged(build func(t *task) error) func(m *cpe.Machine, p *Problem) (Kernel,
 		return t, build(t)
 	}
 }
-
-// noKernel computes an empty problem: it does nothing.
-type noKernel struct{}
-
-func (noKernel) Run(Arrays) error { return nil }
-func (noKernel) Scratch() int     { return 0 }

@@ -10,6 +10,16 @@ import (
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
+// batchAlgorithm is the algorithm mesh-batch.
+var batchAlgorithm = Algorithm{
+	Name: "mesh-batch", Doc: "swDNN's: each position is a GEMM of weights and a core group's images", Family: shape.Implicit,
+	Directions: everyDirection, Declines: unpublished, Kernel: staged(newBatchConv),
+	Supports: func(p *Problem) error {
+		return firstReason(onModel(p), inPlanes(p), stepByStep(p), buffered(p),
+			unless(!sharesRows(p.Shape, p.Spec, p.Direction), "core groups share rows here, not images"))
+	},
+}
+
 // batchConv is swDNN's convolution on a modelled machine (Fang et al. 2017, section IV; swCaffe, section IV-B). Every output position is a
 // product of weights and a batch of B images:
 //
@@ -206,4 +216,13 @@ func Published(s shape.Conv, spec *cpe.Spec, d shape.Direction) bool {
 		return s.C >= 64 && s.C%32 == 0
 	}
 	return s.C >= 128 && s.C%128 == 0
+}
+
+func buffered(p *Problem) error {
+	return unless(!p.Spec.Software.Unbuffered, "the machine's software is the original swCaffe's, which has no such kernel")
+}
+
+// unpublished declines shapes that the published kernels refuse.
+func unpublished(p *Problem) error {
+	return unless(Published(p.Shape, p.Spec, p.Direction), "the published kernels do not support %d to %d channels in %d groups and %d images", p.Shape.C, p.Shape.Out, p.Shape.Group, p.Shape.N)
 }

@@ -65,13 +65,12 @@ func within(p *Problem, st shape.Strategy) (*choice, error) {
 // candidates lists the algorithms of a strategy that can compute a problem: those that do not decline, or all if all do.
 func candidates(p *Problem, st shape.Strategy) []*Algorithm {
 	var willing, all []*Algorithm
-	for i := range algorithms {
-		a := &algorithms[i]
+	for _, a := range algorithms {
 		if !includes(st, a) || a.refuses(p) != nil {
 			continue
 		}
 		all = append(all, a)
-		if a.declines(p) == nil {
+		if declines(a, p) == nil {
 			willing = append(willing, a)
 		}
 	}
@@ -79,6 +78,24 @@ func candidates(p *Problem, st shape.Strategy) []*Algorithm {
 		return willing
 	}
 	return all
+}
+
+// declines returns the reason why an algorithm leaves a problem to others, or nil.
+func declines(a *Algorithm, p *Problem) error {
+	if a.Declines != nil {
+		if why := a.Declines(p); why != nil {
+			return why
+		}
+	}
+	if !a.General {
+		return nil
+	}
+	for _, b := range algorithms {
+		if b != a && b.Special && b.Family == a.Family && b.refuses(p) == nil {
+			return fmt.Errorf("%s is better suited", b.Name)
+		}
+	}
+	return nil
 }
 
 // includes reports whether an algorithm is among those that a strategy leaves to choose from.

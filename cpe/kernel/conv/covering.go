@@ -1,18 +1,21 @@
 package conv
 
 import (
-	"slices"
-
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
-	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
-// covers reports whether kernels are as large as images. Each result is then one inner product, as in convolutions made from fully connected
-// layers.
-func covers(s *shape.Conv) bool {
-	return s.Group == 1 && tiling.Size(s.Kernel) > 1 && slices.Equal(s.Kernel, s.In) && tiling.Size(s.OutSize()) == 1 && slices.Max(s.Pad) == 0 && s.N > 0
+// coveringAlgorithm is the algorithm covering.
+var coveringAlgorithm = Algorithm{
+	Name: "covering", Doc: "one GEMM, for kernels as large as the image", Family: shape.Implicit,
+	Directions: everyDirection,
+	Supports: func(p *Problem) error {
+		return firstReason(onHost(p), inPlanes(p), unless(covers(&p.Shape), "kernels of %v are not as large as images of %v, or there is padding or more than one group", p.Shape.Kernel, p.Shape.In))
+	},
+	Cost:    productCost,
+	Kernel:  func(m *cpe.Machine, p *Problem) (Kernel, error) { return newCovering(m, p) },
+	Special: true,
 }
 
 // covering computes a direction as one matrix product whose matrices have images, results or kernels as rows:

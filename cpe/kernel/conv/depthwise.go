@@ -9,9 +9,12 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// depthwise reports whether every channel is a group of its own.
-func depthwise(s *shape.Conv) bool {
-	return s.Group > 1 && s.Group == s.C && len(s.In) <= 2 && tiling.Size(s.Kernel) > 1 && tiling.Size(s.OutSize()) > 0 && s.N > 0 && s.StepsInside()
+// bandsAlgorithm is the algorithm depthwise-bands.
+var bandsAlgorithm = Algorithm{
+	Name: "depthwise-bands", Doc: "depthwise convolution in bands of blocks of channels", Family: shape.Implicit,
+	Directions: []shape.Direction{shape.Forward, shape.InputGradient}, Supports: depthwiseChannels, Cost: vectorCost, Works: worksInBlocks,
+	Can: only(FloorResults), Kernel: staged(newDepthwiseConv),
+	Special: true,
 }
 
 // depthwiseConv is the host's depthwise convolution, forward and for the input gradient. It copies a band of rows of 16 channels with its
@@ -186,4 +189,11 @@ func (v *depthwiseConv) convolve(w *depthwiseWorker, part int, lines, weights, r
 		weights = weights[len(p.taps)*shape.BlockLanes:]
 	}
 	return weights
+}
+
+func depthwiseChannels(p *Problem) error {
+	s := &p.Shape
+	return firstReason(onHost(p), unless(depthwise(s), "it computes only depthwise convolutions (one channel a group) with kernels larger than 1x1, over one or two axes"),
+		unless(p.planes() || s.Out == s.C, "%d output channels of %d input channels are computed only by planes", s.Out, s.C),
+		wholeBlocks(p.Images, s.C), wholeBlocks(p.Results, s.Out))
 }

@@ -8,6 +8,14 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
+// depthwiseWeightsAlgorithm is the algorithm depthwise-weights.
+var depthwiseWeightsAlgorithm = Algorithm{
+	Name: "depthwise-weights", Doc: "the weight gradient of a depthwise convolution", Family: shape.Implicit,
+	Directions: []shape.Direction{shape.WeightGradient}, Supports: depthwiseChannels, Cost: vectorCost, Works: worksInBlocks,
+	Can: only(SetWeights), Kernel: staged(newDepthwiseWeights),
+	Special: true,
+}
+
 // depthwiseWeights is the weight gradient of a depthwise convolution on the host. For each kernel offset it sums, over all pixels, a vector
 // of 16 channels. If there are few channels, core groups sum over chunks of the batch; the shape fixes the number of chunks, and they are
 // added in order.

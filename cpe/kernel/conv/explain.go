@@ -72,8 +72,8 @@ func explain(p *Problem, f Force, chosen *Algorithm) *Explanation {
 	if planes, ok := p.byPlanes(); ok {
 		asked = planes
 	}
-	for i := range algorithms {
-		e.Algorithms = append(e.Algorithms, weigh(asked, f, &algorithms[i], chosen))
+	for _, a := range algorithms {
+		e.Algorithms = append(e.Algorithms, weigh(asked, f, a, chosen))
 	}
 	if p.native() {
 		e.relate()
@@ -107,7 +107,7 @@ func weigh(p *Problem, f Force, a, chosen *Algorithm) Weighed {
 	case f.Name != a.Name && !includes(f.Family, a):
 		w.Declined = fmt.Errorf("-strategy %v asks for others", f)
 	default:
-		w.Declined = a.declines(p)
+		w.Declined = declines(a, p)
 	}
 	if p.native() {
 		w.Cost = a.Cost(p)

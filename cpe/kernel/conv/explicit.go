@@ -8,6 +8,41 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
+// explicitPointwiseAlgorithm is the algorithm explicit-pointwise.
+var explicitPointwiseAlgorithm = Algorithm{
+	Name: "explicit-pointwise", Doc: "one GEMM for each image, read in place, for 1x1 kernels", Family: shape.Explicit, Directions: everyDirection,
+	Supports: func(p *Problem) error {
+		return firstReason(inPlanes(p), unless(p.Shape.Pointwise(), "it computes only 1x1 kernels without strides or padding"))
+	},
+	Declines: slowerOnHost, Cost: explicitCost, Kernel: staged(newExplicitConv),
+}
+
+// batchedAlgorithm is the algorithm explicit-batched.
+var batchedAlgorithm = Algorithm{
+	Name: "explicit-batched", Doc: "im2col of all images of a core group, then GEMM", Family: shape.Explicit, Directions: everyDirection,
+	Supports: func(p *Problem) error {
+		return firstReason(inPlanes(p), unless(!p.Shape.Pointwise(), "1x1 kernels need no column matrix"),
+			unless(batchedImages(p) > 0, "the machine's software does not batch the images of a core group, or a line of all of them does not fit LDM"))
+	},
+	Declines: slowerOnHost, Cost: explicitCost, Kernel: staged(newExplicitConv),
+}
+
+// explicitGEMMAlgorithm is the algorithm explicit-gemm.
+var explicitGEMMAlgorithm = Algorithm{
+	Name: "explicit-gemm", Doc: "im2col of a band of outputs, then GEMM", Family: shape.Explicit, Directions: everyDirection,
+	Supports: func(p *Problem) error {
+		return firstReason(inPlanes(p), unless(!p.Shape.Pointwise(), "1x1 kernels need no column matrix"),
+			unless(batchedImages(p) == 0, "the machine's software batches the images of a core group"))
+	},
+	Declines: slowerOnHost, Cost: explicitCost, Kernel: staged(newExplicitConv),
+}
+
+// slowerOnHost declines on the host, where implicit algorithms need no column matrix in memory. Input gradients of strided convolutions are
+// the exception: there the costs decide.
+func slowerOnHost(p *Problem) error {
+	return unless(!p.native() || p.Direction == shape.InputGradient && phased(&p.Shape), "an implicit algorithm needs no column matrix in memory")
+}
+
 // explicitConv computes a convolution by im2col and GEMM, with one product for each band of output rows of each image (swCaffe, section
 // IV-B). Core groups share images and bands. The weight gradient is summed in a fixed number of partial sums. The input gradient is computed
 // by whole images, since bands overlap in the input.

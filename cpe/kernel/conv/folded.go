@@ -7,6 +7,27 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
+// foldedKinds are the kinds that can compute the convolution of folded images; the first that supports it does.
+var foldedKinds = []*winogradKind{&smallKind, &panelsKind, &tilesKind, &panelSumsKind, &sumsKind}
+
+// foldedAlgorithm returns the algorithm for strided convolutions with the tiles of a strategy.
+func foldedAlgorithm(st shape.Strategy) *Algorithm {
+	return &Algorithm{
+		Name: st.String() + "-folded", Doc: "turns strides into channels (space to depth), then Winograd's convolution with strides of 1", Family: st,
+		Directions: []shape.Direction{shape.Forward, shape.WeightGradient},
+		Supports: func(p *Problem) error {
+			s, ok := byWinograd(p.Shape, p.Spec, p.Direction)
+			return firstReason(onHost(p), unless(!p.Shape.UnitStride(), "strides are 1"), unless(ok, "it computes only images of two axes without dilation"),
+				winogradMaps(p, &s, st), unless(p.Images == Planes, "it reads only planes; images are in %v", p.Images), winogradBlocks(p))
+		},
+		Declines: func(p *Problem) error { return notLeast(p, st) }, Cost: winogradCost(st), Works: resultsInBlocks, Can: winogradCan,
+		Kernel: func(m *cpe.Machine, p *Problem) (Kernel, error) {
+			s := folded(p.Shape)
+			return newFoldedConv(m, p, winogradForm(&s, st))
+		},
+	}
+}
+
 // foldedConv computes a strided convolution as a unit-stride Winograd convolution of folded images (space to depth; see folding.go). Images
 // are folded on the fly, when the inner convolution transforms a patch of 16 channels. Kernels are folded by a stage before it; their
 // gradient is unfolded by a stage after it.
@@ -28,8 +49,8 @@ func newFoldedConv(m *cpe.Machine, p *Problem, form vwinograd.Form) (Kernel, err
 	inner.Shape = folded(*s)
 	f := &foldedConv{task: &task{Problem: *p, machine: m}, inner: &task{Problem: inner, machine: m}, kernels: s.Out * s.C / s.Group}
 	f.taps, f.each = foldedTaps(*s)
-	for i := range winogradKinds {
-		if k := &winogradKinds[i]; k.supports(&inner, form) == nil {
+	for _, k := range foldedKinds {
+		if k.supports(&inner, form) == nil {
 			f.kind = k.name
 			k.build(&winogradTask{task: f.inner, form: form, fold: newImageFold(s)})
 			break

@@ -8,6 +8,31 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
+// pointwiseAlgorithm is the algorithm implicit-pointwise.
+var pointwiseAlgorithm = Algorithm{
+	Name: "implicit-pointwise", Doc: "one GEMM on the images of the whole batch, read in place, for 1x1 kernels", Family: shape.Implicit,
+	Directions: everyDirection,
+	Supports: func(p *Problem) error {
+		return firstReason(onHost(p), inPlanes(p), unless(p.Shape.Pointwise(), "it computes only 1x1 kernels without strides or padding"))
+	},
+	Cost:    productCost,
+	Can:     func(p *Problem) Abilities { return gradientsOnly(p, AddImages) },
+	Kernel:  staged(newImplicitConv),
+	General: true,
+}
+
+// gatheredAlgorithm is the algorithm implicit-gathered.
+var gatheredAlgorithm = Algorithm{
+	Name: "implicit-gathered", Doc: "implicit GEMM: packs panels of the column matrix straight from the images of the whole batch", Family: shape.Implicit,
+	Directions: everyDirection,
+	Supports: func(p *Problem) error {
+		return firstReason(onHost(p), inPlanes(p), stepByStep(p), unless(!p.Shape.Pointwise(), "1x1 kernels need no column matrix"),
+			unless(!shiftable(p.Shape), "kernel offsets are shifts of a padded copy, from which panels are packed faster"))
+	},
+	Cost: productCost, Kernel: staged(newImplicitConv),
+	General: true,
+}
+
 // implicitConv computes a convolution as one product over the whole batch (implicit GEMM). One operand is a view of the images; no column
 // matrix is written. With P positions of an output image:
 //
@@ -192,4 +217,16 @@ func (v *implicitConv) chunks(g *cpe.CoreGroup, w *implicitWorker, group int) er
 		}
 	}
 	return nil
+}
+
+// maxChunks bounds the number of partial weight gradients. Only convolutions of few weights have several.
+const maxChunks = 16
+
+// implicitChunks returns the number of partial sums over positions. It is 1 if there are enough weights to keep many cores busy.
+func implicitChunks(s *shape.Conv) int {
+	const weights, positions = 1 << 15, 1 << 10
+	if s.Out/s.Group*s.Depth() >= weights {
+		return 1
+	}
+	return max(1, min(maxChunks, s.N*tiling.Size(s.OutSize())/positions))
 }

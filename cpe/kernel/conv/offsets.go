@@ -8,28 +8,13 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// manyChannels and someOutputs delimit the shapes for vectors of output channels: fewer than manyChannels input channels, and at least
-// someOutputs output channels. Vectors are then faster than products of gathered columns.
-const manyChannels, someOutputs = shape.BlockLanes, shape.BlockLanes / 2
-
-// fewPixels and fewWeights admit more input channels: if there are at most fewPixels results per channel, gathering columns takes longer than
-// multiplying them. At most fewWeights weights stay in L2.
-const fewPixels, fewWeights = 256, 1 << 15
-
-// inPlace reports whether the host's direct algorithms can read images and weights without gathering them: one group, no dilation.
-func inPlace(s *shape.Conv) bool {
-	return s.Group == 1 && tiling.Size(s.Dilation) == 1 && shiftable(*s) && !thinnable(*s) && !covers(s) && tiling.Size(s.OutSize()) > 0 && s.N > 0
-}
-
-// fewResults reports whether results have few pixels, and there are few weights.
-func fewResults(s *shape.Conv) bool {
-	return s.N*tiling.Size(s.OutSize()) <= fewPixels && s.Out*s.Depth() <= fewWeights
-}
-
-// byOffsets reports whether the host uses vectors of output channels for a shape (see offsetConv). These are the first layers of nets, and
-// small layers with few images.
-func byOffsets(s *shape.Conv) bool {
-	return inPlace(s) && s.Out >= someOutputs && (s.C < manyChannels || fewResults(s))
+// offsetsAlgorithm is the algorithm offsets.
+var offsetsAlgorithm = Algorithm{
+	Name: "offsets", Doc: "vectors of output channels, from single values of a padded band, for images of few channels or few pixels", Family: shape.Implicit,
+	Directions: []shape.Direction{shape.Forward}, Supports: byVectors,
+	Cost: offsetCost, Works: resultsInBlocks, Can: only(FloorResults), Kernel: staged(newOffsetConv),
+	Special: true,
+	General: true,
 }
 
 // offsetConv is the host's forward convolution for images of few channels or few pixels:
@@ -187,4 +172,13 @@ func (p packOffsets) RunGroup(g *cpe.CoreGroup) error {
 		}
 	}
 	return nil
+}
+
+// fewChannels refuses shapes that do not suit vectors of output channels.
+func fewChannels(p *Problem) error {
+	return unless(byOffsets(&p.Shape), "it computes only images of fewer than %d channels or of few pixels, one group, no dilation, and at least %d output channels", manyChannels, someOutputs)
+}
+
+func byVectors(p *Problem) error {
+	return firstReason(onHost(p), unless(p.Images == Planes, "it reads only planes; images are in %v", p.Images), fewChannels(p), wholeBlocks(p.Results, p.Shape.Out))
 }

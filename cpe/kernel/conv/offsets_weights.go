@@ -9,6 +9,14 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
+// offsetsWeightsAlgorithm is the algorithm offsets-weights.
+var offsetsWeightsAlgorithm = Algorithm{
+	Name: "offsets-weights", Doc: "the weight gradient in vectors of output channels", Family: shape.Implicit,
+	Directions: []shape.Direction{shape.WeightGradient}, Supports: byVectors, Cost: offsetCost, Works: resultsInBlocks,
+	Can: only(SetWeights | SumBiases), Kernel: staged(func(t *task) error { return newOffsetWeights(t, nil) }),
+	Special: true,
+}
+
 // offsetWeights is the weight gradient for the shapes of offsetConv:
 //
 //	dW' (C*offsets x Out) += X'ᵀ (C*offsets x pixels) * dY' (pixels x Out)

@@ -8,6 +8,15 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
+// paddedAlgorithm is the algorithm implicit-padded.
+var paddedAlgorithm = Algorithm{
+	Name: "implicit-padded", Doc: "GEMM on padded copies of the images, in which every kernel offset is a shift", Family: shape.Implicit,
+	Directions: []shape.Direction{shape.Forward, shape.InputGradient},
+	Supports:   func(p *Problem) error { return firstReason(onHost(p), inPlanes(p), stepByStep(p), byShifts(p)) },
+	Cost:       productCost, Kernel: staged(newPaddedConv),
+	General: true,
+}
+
 // paddedConv is the host's direct convolution, forward and for the input gradient. It copies some images with their padding, so that a kernel
 // offset is the same shift for every position (see slab). It then computes the product of implicitConv with a second operand gathered from
 // these copies. The column matrix exists only block by block, in L2.
@@ -169,4 +178,8 @@ func (v *slabColumns) Gather(dst []float32, layout cpe.Layout, row, col, rows, c
 		vec.GatherRows(dst[(at-lane)*rows+lane:], width, v.data[image*v.image+y*l.width+x:], shifts, n)
 		at += n
 	}
+}
+
+func byShifts(p *Problem) error {
+	return unless(shiftable(p.Shape), "kernel offsets are not shifts of a padded copy: kernels are 1x1, there are more than two axes, or strides or dilations are far larger than kernels")
 }

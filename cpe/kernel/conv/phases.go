@@ -8,6 +8,17 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
+// phasesAlgorithm is the algorithm implicit-phases.
+var phasesAlgorithm = Algorithm{
+	Name: "implicit-phases", Doc: "the input gradient of strided convolutions, by the remainders of pixel coordinates modulo the strides", Family: shape.Implicit,
+	Directions: []shape.Direction{shape.InputGradient},
+	Supports: func(p *Problem) error {
+		return firstReason(onHost(p), inPlanes(p), unless(phased(&p.Shape), "it computes only kernels larger than 1x1 over one or two axes, with strides that are no longer than the image"))
+	},
+	Cost:   func(p *Problem) float64 { return phasedWork(&p.Shape) },
+	Kernel: staged(newPhasedConv),
+}
+
 // phasedConv is the host's input gradient of strided convolutions. A pixel of the gradient receives only the kernel offsets with its
 // remainder modulo the stride: its phase. The pixels of one phase are therefore a unit-stride convolution of DY with a part of the kernel:
 //
@@ -44,11 +55,6 @@ type phaseRun struct {
 type phaseTap struct {
 	shift   int
 	offsets []int
-}
-
-// phased reports whether the host computes the input gradient of a shape by phases.
-func phased(s *shape.Conv) bool {
-	return len(s.In) <= 2 && !s.UnitStride() && s.StepsInside() && !thinnable(*s) && !depthwise(s)
 }
 
 const (
@@ -239,4 +245,31 @@ func (v *phasedConv) spread(results []float32, u phaseUnit, first, n int) {
 			vec.Interleave(x[(u.first*tall+k)*w:][:w], results[from:], n*v.row, wide)
 		}
 	}
+}
+
+// placeWork, packedWork and packingWork are costs of phasedConv beyond its products, in operations of the micro-kernel: for storing a pixel,
+// for packing a weight, and for the packing stage as a whole.
+const (
+	placeWork   = 60
+	packedWork  = 120
+	packingWork = 1e6
+)
+
+// phasedWork is the work of phasedConv: products, packing and interleaving. A full panel of rows costs a twelfth more than its operations; a
+// partial panel costs as much as one more row.
+func phasedWork(s *shape.Conv) float64 {
+	rows, cols := tapAxes(s, shape.InputGradient)
+	in, out := s.C/s.Group, s.Out/s.Group
+	mr, _ := vgemm.Tile()
+	places, third := float64(s.N*s.Group*rows.units*cols.pitch()), mr/3
+	work := 0.0
+	for _, r := range phaseRuns(&rows, &cols, s.Kernel) {
+		n := r.n * in
+		made := float64(tiling.Blocks(n, third)*third) + float64(n/mr*mr)/12
+		if n%mr > 0 {
+			made++
+		}
+		work += 2 * made * float64(out*len(r.taps)) * places
+	}
+	return work + packedWork*float64(s.Out*s.Depth()) + placeWork*float64(s.N*s.C*tiling.Size(s.In)) + packingWork
 }

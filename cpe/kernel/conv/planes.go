@@ -9,6 +9,18 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
+// planesAlgorithm is the algorithm planes.
+var planesAlgorithm = Algorithm{
+	Name: "planes", Doc: "vectors of pixels, from a copy of the image for each kernel column, where output channels would not fill vectors", Family: shape.Implicit,
+	Directions: []shape.Direction{shape.Forward},
+	Supports: func(p *Problem) error {
+		return firstReason(onHost(p), inPlanes(p), fewChannels(p), unless(byPlanes(&p.Shape), "vectors of pixels would waste as many lanes as vectors of %d output channels, or strides are not 1", p.Shape.Out))
+	},
+	Cost: offsetCost, Can: only(FloorResults),
+	Kernel:  staged(func(t *task) error { newPlaneConv(t); return nil }),
+	Special: true,
+}
+
 // planeConv is offsetConv with vectors of pixels. It serves results by planes whose few channels would leave lanes of a vector empty; strides
 // are 1.
 //

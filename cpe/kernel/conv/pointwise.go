@@ -10,6 +10,23 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
+// blockedAlgorithm is the algorithm pointwise-blocked.
+var blockedAlgorithm = Algorithm{
+	Name: "pointwise-blocked", Doc: "GEMM on images in blocks of channels, read in place, for 1x1 kernels", Family: shape.Implicit,
+	Directions: []shape.Direction{shape.Forward, shape.InputGradient}, Supports: pointwiseInBlocks, Cost: productCost, Works: worksInBlocks,
+	Can: func(p *Problem) Abilities {
+		can := AddImages
+		if p.Direction == shape.Forward {
+			can = FloorResults
+			if p.Results == Blocks {
+				can |= FinishResults
+			}
+		}
+		return can
+	},
+	Kernel: staged(newBlockedPointwise),
+}
+
 // blockedPointwise reports whether newBlockedPointwise supports the shape: 1x1 kernels, with or without strides, and one group.
 func blockedPointwise(s *shape.Conv) bool {
 	return s.Group == 1 && len(s.In) <= 2 && (s.Pointwise() || thinnable(*s)) && tiling.Size(s.OutSize()) > 0 && s.N > 0
@@ -218,4 +235,11 @@ func (p *packPoints) RunGroup(g *cpe.CoreGroup) error {
 		p.pack(memory[p.piece(i):], i/inputs, i%inputs, 1)
 	}
 	return nil
+}
+
+func pointwiseInBlocks(p *Problem) error {
+	s := &p.Shape
+	return firstReason(onHost(p), unless(!p.planes(), "neither images nor results are in blocks of channels"),
+		unless(blockedPointwise(s), "it computes only 1x1 kernels without padding, of one group, over one or two axes"),
+		wholeBlocks(p.Images, s.C), wholeBlocks(p.Results, s.Out))
 }

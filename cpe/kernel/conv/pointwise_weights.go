@@ -7,6 +7,13 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
 )
 
+// blockedWeightsAlgorithm is the algorithm pointwise-blocked-weights.
+var blockedWeightsAlgorithm = Algorithm{
+	Name: "pointwise-blocked-weights", Doc: "the weight gradient of 1x1 kernels from images in blocks of channels", Family: shape.Implicit,
+	Directions: []shape.Direction{shape.WeightGradient}, Supports: pointwiseInBlocks, Cost: productCost, Works: worksInBlocks,
+	Can: only(SetWeights), Kernel: staged(newBlockedPointwise),
+}
+
 // pointWeights is the weight gradient of a pointwise convolution on blocks of channels:
 //
 //	dW (Out x C) += dY (Out x pixels) * X' (pixels x C)

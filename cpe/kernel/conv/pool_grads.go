@@ -6,8 +6,6 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
 
-import ()
-
 // pooledGrads computes, for offsetWeights, the gradient of the results in blocks of channels from the gradient of the pooled outputs, one
 // band at a time.
 type pooledGrads struct {

@@ -6,6 +6,16 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
+// rowsAlgorithm is the algorithm mesh-rows.
+var rowsAlgorithm = Algorithm{
+	Name: "mesh-rows", Doc: "mesh-batch with all images in each product; core groups share rows of results", Family: shape.Implicit,
+	Directions: everyDirection, Declines: unpublished, Kernel: staged(newBatchConv),
+	Supports: func(p *Problem) error {
+		return firstReason(onModel(p), inPlanes(p), stepByStep(p), buffered(p),
+			unless(sharesRows(p.Shape, p.Spec, p.Direction), "core groups share images here: the published kernels support the shape, or there are fewer rows than core groups"))
+	},
+}
+
 // sharesRows reports whether core groups share the rows of an implicit convolution of all images (Fang 2019). This serves batches that are
 // too small for the training program's kernels, or channel counts that these refuse. Each position is then a product with all images, not
 // with those of one core group, and DMA transfers longer blocks.

@@ -8,6 +8,15 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
+// shiftedWeightsAlgorithm is the algorithm implicit-shifted-weights.
+var shiftedWeightsAlgorithm = Algorithm{
+	Name: "implicit-shifted-weights", Doc: "the weight gradient, summed over padded bands in which every kernel offset is a shift", Family: shape.Implicit,
+	Directions: []shape.Direction{shape.WeightGradient},
+	Supports:   func(p *Problem) error { return firstReason(onHost(p), inPlanes(p), byShifts(p)) },
+	Cost:       productCost, Kernel: staged(newShiftedWeights),
+	General: true,
+}
+
 // shiftedWeights is the host's direct weight gradient. Images are transposed into slabs with the channels of a pixel side by side. In a slab,
 // the inputs of one output position are one contiguous run of kernel width x channels values for each kernel row. The sum over positions
 //

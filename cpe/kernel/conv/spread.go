@@ -10,6 +10,18 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
+// spreadAlgorithm is the algorithm implicit-spread.
+var spreadAlgorithm = Algorithm{
+	Name: "implicit-spread", Doc: "GEMM for all kernel offsets, then adds the shifted products (col2im), for few pixels", Family: shape.Implicit,
+	Directions: []shape.Direction{shape.InputGradient},
+	Supports: func(p *Problem) error {
+		return firstReason(onHost(p), inPlanes(p), unless(spreads(&p.Shape), "it computes only results of at most %d pixels, one group, strides and dilations of 1, and few weights", fewPixels))
+	},
+	Cost:    func(p *Problem) float64 { return spreadWork(&p.Shape) },
+	Kernel:  staged(newSpreadConv),
+	Special: true,
+}
+
 // spreads reports whether the host computes the input gradient of a shape by spreadConv.
 func spreads(s *shape.Conv) bool { return inPlace(s) && s.UnitStride() && fewResults(s) }
 
@@ -115,4 +127,15 @@ func (v *spreadConv) add(plane, rows, padded []float32) {
 	}
 	vec.SumShifted(padded, rows, v.places)
 	vec.CopyRows(plane, b.w, padded, b.width, b.h, b.w)
+}
+
+// spreadValue is the cost of adding one product to the input gradient (col2im), in the same unit.
+const spreadValue = 50
+
+// spreadWork is the work of spreadConv.
+func spreadWork(s *shape.Conv) float64 {
+	lines, _ := tiling.Two(s.OutSize(), 1)
+	_, width := tiling.Two(s.In, 1)
+	_, pad := tiling.Two(s.Pad, 0)
+	return float64(s.N*lines*(width+2*pad)*s.Depth()) * (2*float64(s.Out) + spreadValue)
 }

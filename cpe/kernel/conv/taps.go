@@ -12,6 +12,16 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
+// tapsAlgorithm is the algorithm mesh-taps.
+var tapsAlgorithm = Algorithm{
+	Name: "mesh-taps", Doc: "the original swCaffe's: fetches each pixel once, and the weights of a kernel offset for every product", Family: shape.Implicit,
+	Directions: everyDirection, Declines: unpublished, Kernel: staged(newTapConv),
+	Supports: func(p *Problem) error {
+		return firstReason(onModel(p), inPlanes(p), stepByStep(p), unless(p.Spec.Software.Unbuffered, "the machine's software is newer than the original swCaffe's"),
+			unless(tapShape(p.Shape, p.Spec, p.Direction), "the matrices of a pixel do not fit LDM"))
+	},
+}
+
 // taps is an operand of a product whose depth is cut into pieces of per values at unrelated places in memory. A piece belongs to one kernel
 // offset or one position of a convolution. Value d of piece t of lane l is data[bases[t] + l*lane + d*deep]; lane or deep is 1.
 //

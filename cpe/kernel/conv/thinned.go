@@ -7,6 +7,19 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
+// thinnedAlgorithm is the algorithm thinned.
+var thinnedAlgorithm = Algorithm{
+	Name: "thinned", Doc: "gathers the pixels at multiples of the stride, then a GEMM, for strided 1x1 kernels", Family: shape.Implicit,
+	Directions: everyDirection,
+	Supports: func(p *Problem) error {
+		return firstReason(onHost(p), inPlanes(p), unless(thinnable(p.Shape), "it computes only 1x1 kernels with strides and without padding"))
+	},
+	Cost:    productCost,
+	Can:     func(p *Problem) Abilities { return gradientsOnly(p, AddImages) },
+	Kernel:  newThinnedConv,
+	Special: true,
+}
+
 // thinnedConv is the host's strided 1x1 convolution. It gathers the pixels at multiples of the stride, and then computes a 1x1 convolution
 // without strides. For the input gradient it scatters the pixels' gradient; all other pixels' gradient is zero.
 type thinnedConv struct {
@@ -17,16 +30,6 @@ type thinnedConv struct {
 	h, w             int // extents of the image
 	outH, outW       int // extents of the gathered image
 	images, pixels   []float32
-}
-
-// thinnable reports whether a convolution reads only some pixels of its images: 1x1 kernels with strides and without padding.
-func thinnable(s shape.Conv) bool {
-	for i := range s.In {
-		if s.Kernel[i] != 1 || s.Pad[i] != 0 {
-			return false
-		}
-	}
-	return !s.UnitStride() && len(s.In) <= 2
 }
 
 // thinned returns the unit-stride convolution of the gathered pixels.

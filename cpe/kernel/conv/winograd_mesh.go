@@ -9,6 +9,25 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
+// winogradMeshAlgorithm returns the modelled machine's algorithm with the tiles of a strategy.
+func winogradMeshAlgorithm(st shape.Strategy) *Algorithm {
+	return &Algorithm{
+		Name: st.String() + "-mesh", Doc: "a GEMM for each point, over the tiles of all images, on the CPE mesh of a modelled machine", Family: st, Asked: true,
+		Directions: everyDirection,
+		Supports: func(p *Problem) error {
+			s := &p.Shape
+			return firstReason(onModel(p), inPlanes(p), unless(s.UnitStride() && !s.Dilated(), "strides are %v and dilations %v", s.Stride, s.Dilation), winogradMaps(p, s, st))
+		},
+		Declines: func(p *Problem) error {
+			return unless(st == shape.Winograd2 || !winogradable(&p.Shape, shape.Winograd2), "Fang et al. 2019 have tiles of 2x2 outputs")
+		},
+		Kernel: func(m *cpe.Machine, p *Problem) (Kernel, error) {
+			t := &task{Problem: *p, machine: m}
+			return t, newWinogradMesh(&winogradTask{task: t, form: winogradForm(&p.Shape, st)}, meshPoints)
+		},
+	}
+}
+
 // winogradMesh is Winograd's convolution on a modelled machine, whose DMA needs long contiguous blocks. At each point, inputs and results are
 // matrices of channels x tiles, with the tiles of all images side by side:
 //

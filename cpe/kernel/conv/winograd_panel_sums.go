@@ -5,7 +5,20 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
+
+// panelSumsAlgorithm returns the algorithm panel-sums with the tiles of a strategy.
+func panelSumsAlgorithm(st shape.Strategy) *Algorithm { return panelSumsKind.algorithm(st) }
+
+var panelSumsKind = winogradKind{
+	name: "panel-sums", doc: "adds to the weight gradient after each block of tiles; core groups share panels; for many weights or few tiles",
+	directions: []shape.Direction{shape.WeightGradient},
+	supports: func(p *Problem, f vwinograd.Form) error {
+		return unless(p.Direction == shape.WeightGradient && newWinogradGrads(sketch(p, f)).sumsByPanels(), "the sums fit L2, and there is more than one block of tiles")
+	},
+	build: func(t *winogradTask) { newWinogradGradPanels(newWinogradGrads(t)) },
+}
 
 // winogradGradPanels is Winograd's weight gradient for many weights, or few tiles. A core group multiplies a piece of the output channels by
 // a panel of the input channels at all points, so that the sums stay in L2. It transforms them to kernels at once.

@@ -7,6 +7,18 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
+// panelsAlgorithm returns the algorithm panels with the tiles of a strategy.
+func panelsAlgorithm(st shape.Strategy) *Algorithm { return panelsKind.algorithm(st) }
+
+var panelsKind = winogradKind{
+	name: "panels", doc: "transforms the tiles of a block once; core groups share panels of output channels; for many weights or few tiles",
+	directions: []shape.Direction{shape.Forward, shape.InputGradient},
+	supports: func(p *Problem, f vwinograd.Form) error {
+		return unless(p.Direction != shape.WeightGradient && newWinogradConv(sketch(p, f)).byPanels(), "transformed weights fit L2 and there are enough tiles for all cores")
+	},
+	build: func(t *winogradTask) { newWinogradPanels(newWinogradConv(t)) },
+}
+
 // winogradPanels is Winograd's convolution for many weights, or few tiles. Core groups share panels of output channels. Each weight is read
 // once for all tiles of a block, and transformed weights never leave L2. First, all core groups transform the sources of a block of patches.
 // For a panel, a core group then transforms the weights of a chunk of input channels, multiplies at every point, and goes on to the next

@@ -9,6 +9,19 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
+// smallAlgorithm returns the algorithm small with the tiles of a strategy.
+func smallAlgorithm(st shape.Strategy) *Algorithm { return smallKind.algorithm(st) }
+
+var smallKind = winogradKind{
+	name: "small", doc: "one gradient or both of a block of small images of few channels, in a core's cache",
+	directions: []shape.Direction{shape.WeightGradient, shape.InputGradient, shape.BothGradients},
+	special:    true,
+	supports: func(p *Problem, f vwinograd.Form) error {
+		return unless(p.Direction != shape.Forward && smallImages(&p.Shape, p.Spec, f), "a slice of an image does not fit L1, the sums do not fit L2, there are fewer than %d images, or there are groups or dilations", smallChunks*leastImages)
+	},
+	build: newWinogradSmall,
+}
+
 // winogradSmall computes one or both gradients of Winograd's convolution for small images with few channels:
 //
 //	weight gradient   S[p] (C x Out) = V[p]' (C x tiles) * Y[p] (tiles x Out)

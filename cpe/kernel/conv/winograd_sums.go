@@ -4,7 +4,20 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
+
+// sumsAlgorithm returns the algorithm sums with the tiles of a strategy.
+func sumsAlgorithm(st shape.Strategy) *Algorithm { return sumsKind.algorithm(st) }
+
+var sumsKind = winogradKind{
+	name: "sums", doc: "sums over all blocks of tiles in the transform domain, then transforms the weight gradient back",
+	directions: []shape.Direction{shape.WeightGradient},
+	supports: func(p *Problem, f vwinograd.Form) error {
+		return unless(p.Direction == shape.WeightGradient && !newWinogradGrads(sketch(p, f)).sumsByPanels(), "the sums do not fit L2, or there is only one block of tiles")
+	},
+	build: func(t *winogradTask) { newWinogradSums(newWinogradGrads(t)) },
+}
 
 // winogradSums is Winograd's weight gradient for few weights. It sums the products of all points over one block of patches after the other,
 // and then transforms the sums to kernels. Each step is a stage that core groups share, so that every sum has one order.

@@ -5,7 +5,20 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
+
+// tilesAlgorithm returns the algorithm tiles with the tiles of a strategy.
+func tilesAlgorithm(st shape.Strategy) *Algorithm { return tilesKind.algorithm(st) }
+
+var tilesKind = winogradKind{
+	name: "tiles", doc: "transforms all weights once; core groups share the tiles",
+	directions: []shape.Direction{shape.Forward, shape.InputGradient},
+	supports: func(p *Problem, f vwinograd.Form) error {
+		return unless(p.Direction != shape.WeightGradient && !newWinogradConv(sketch(p, f)).byPanels(), "transformed weights do not fit L2, or there are too few tiles for all cores")
+	},
+	build: func(t *winogradTask) { newWinogradTiles(newWinogradConv(t)) },
+}
 
 // winogradTiles is Winograd's convolution with tiles shared among core groups. All weights are transformed first. A core group then
 // transforms a block of patches, multiplies, and transforms the results back, before it goes on to the next block. A block's points fit L2,
