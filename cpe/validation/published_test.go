@@ -111,11 +111,11 @@ func convSeconds(t *testing.T, spec cpe.Spec, s shape.Conv, st shape.Strategy, d
 	}
 	switch d {
 	case shape.Forward:
-		err = c.Forward(nil, nil, nil, nil)
+		err = c.Run(shape.Forward, conv.Arrays{})
 	case shape.WeightGradient:
-		err = c.WeightGrad(nil, nil, nil)
+		err = c.Run(shape.WeightGradient, conv.Arrays{Add: true})
 	default:
-		err = c.InputGrad(nil, nil, nil)
+		err = c.Run(shape.InputGradient, conv.Arrays{})
 	}
 	if err != nil {
 		t.Fatal(err)

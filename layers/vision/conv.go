@@ -270,7 +270,7 @@ func (l *convolution) forward(x, w, bias, y []float32) error {
 	case l.MPE():
 		convInputGradMPE(&l.shape, x, w, y)
 	default:
-		if err := l.conv.InputGrad(x, w, y); err != nil {
+		if err := l.conv.Run(shape.InputGradient, conv.Arrays{DY: x, W: w, DX: y}); err != nil {
 			return err
 		}
 	}
@@ -283,17 +283,17 @@ func (l *convolution) forward(x, w, bias, y []float32) error {
 // convolve runs a convolution's forward pass on the CPE path. It includes the next layer's Forward if the kernel can do both.
 func (l *convolution) convolve(x, w, bias, y []float32) error {
 	behind := l.arranged.Finish
-	finishes := behind != nil && l.conv.Finishes() && behind.Ready()
-	rectifies := l.arranged.ReLU && l.conv.Rectifies()
+	finishes := behind != nil && l.conv.Can(shape.Forward)&conv.FinishResults != 0 && behind.Ready()
+	rectifies := l.arranged.ReLU && l.conv.Can(shape.Forward)&conv.FloorResults != 0
 	l.joined = finishes || rectifies
 	switch {
 	case finishes:
 		behind.Hold(l.arranged.Others)
-		return l.conv.ForwardFinish(x, w, bias, y, l.finish)
+		return l.conv.Run(shape.Forward, conv.Arrays{X: x, W: w, Bias: bias, Y: y, Finish: l.finish})
 	case rectifies:
-		return l.conv.ForwardReLU(x, w, bias, y)
+		return l.conv.Run(shape.Forward, conv.Arrays{X: x, W: w, Bias: bias, Y: y, Floor: true})
 	}
-	return l.conv.Forward(x, w, bias, y)
+	return l.conv.Run(shape.Forward, conv.Arrays{X: x, W: w, Bias: bias, Y: y})
 }
 
 // JoinedForward implements Joiner.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // parted reports whether the gradients of parameters and of bottoms are computed separately.
@@ -33,7 +34,7 @@ func (l *convolution) backwardJoined(top, bottom []*blob.Blob) error {
 		if l.rectifiesGrad(i) {
 			g.Above = bottom[i].Data()
 		}
-		if err := l.conv.Grads(&g); err != nil {
+		if err := l.conv.Run(shape.BothGradients, g); err != nil {
 			return err
 		}
 	}
@@ -49,7 +50,7 @@ func (l *convolution) rectifiesGrad(bottom int) bool {
 	for len(l.joinedGrads) <= bottom {
 		l.joinedGrads = append(l.joinedGrads, false)
 	}
-	l.joinedGrads[bottom] = l.conv.RectifiesInputGrad()
+	l.joinedGrads[bottom] = l.conv.Can(shape.InputGradient)&conv.MaskImages != 0
 	return l.joinedGrads[bottom]
 }
 
@@ -64,7 +65,7 @@ func (l *convolution) BackwardParams(top, bottom []*blob.Blob) error {
 		var db []float32 // set if the kernel computes it along with the weights' gradient
 		if l.bias && l.ParamGrad(1) {
 			db = l.Weights[1].Diff()
-			if !l.ParamGrad(0) || l.MPE() || l.transposed || !l.conv.SumsBias() {
+			if !l.ParamGrad(0) || l.MPE() || l.transposed || l.conv.Can(shape.WeightGradient)&conv.SumBiases == 0 {
 				if err := l.biasGrad.Run(db, top[i].Diff()); err != nil {
 					return err
 				}
@@ -101,11 +102,11 @@ func (l *convolution) weightGrad(x, dy, db []float32) error {
 		convWeightGradMPE(&l.shape, x, dy, l.Weights[0].Diff())
 		return nil
 	}
-	if !l.conv.SetsWeightGrad() {
-		return l.conv.WeightGrad(x, dy, l.Weights[0].Diff())
+	if l.conv.Can(shape.WeightGradient)&conv.SetWeights == 0 {
+		return l.conv.Run(shape.WeightGradient, conv.Arrays{X: x, DY: dy, DW: l.Weights[0].Diff(), Add: true})
 	}
 	dw, add := l.Weights[0].Gradient()
-	return l.conv.WeightGradTo(x, dy, dw, db, add)
+	return l.conv.Run(shape.WeightGradient, conv.Arrays{X: x, DY: dy, DW: dw, DB: db, Add: add})
 }
 
 // inputGrad computes the gradient of bottom i. It also applies the Backward of a ReLU layer on that bottom if rectifiesGrad reports that it
@@ -114,17 +115,17 @@ func (l *convolution) inputGrad(i int, dy []float32, bottom *blob.Blob) error {
 	w, dx := l.Weights[0].Data(), bottom.Diff()
 	switch {
 	case l.rectifiesGrad(i):
-		return l.conv.InputGradWhere(dy, w, dx, bottom.Data())
+		return l.conv.Run(shape.InputGradient, conv.Arrays{DY: dy, W: w, DX: dx, Above: bottom.Data()})
 	case l.MPE() && l.transposed:
 		convForwardMPE(&l.shape, dy, w, nil, dx)
 	case l.MPE():
 		convInputGradMPE(&l.shape, dy, w, dx)
 	case l.transposed:
-		return l.conv.Forward(dy, w, nil, dx)
+		return l.conv.Run(shape.Forward, conv.Arrays{X: dy, W: w, Y: dx})
 	case l.arranged.AddGrad:
-		return l.conv.AddInputGrad(dy, w, dx)
+		return l.conv.Run(shape.InputGradient, conv.Arrays{DY: dy, W: w, DX: dx, Add: true})
 	default:
-		return l.conv.InputGrad(dy, w, dx)
+		return l.conv.Run(shape.InputGradient, conv.Arrays{DY: dy, W: w, DX: dx})
 	}
 	return nil
 }

@@ -1,6 +1,10 @@
 package vision
 
-import "github.com/swcaffe/swcaffe/layers"
+import (
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/layers"
+)
 
 // Traits implements Planned. The weights' gradient needs the bottoms. Only convolutions on the CPE path can do work of their neighbours;
 // deconvolutions run their kernels in the opposite direction.
@@ -16,14 +20,13 @@ func (l *convolution) Traits() layers.Traits {
 	}
 	in, out := l.conv.Blocks()
 	t.Layout = layers.Blocking{Bottoms: in, Tops: out, Gains: in || out}
-	t.Grads.Adds = l.conv.AddsInputGrad()
+	t.Grads.Adds = l.conv.Can(shape.InputGradient)&conv.AddImages != 0
 	t.Thin.Reads[0], t.Thin.Reads[1] = l.conv.Strides()
 	t.Joins = layers.Joins{ReLU: true, ReLUGrad: true, Finish: l.Blockable()}
 	return t
 }
 
-// Arrange implements Planned. It sets the layout to blocks before it makes images thin, and makes images whole again before it sets the
-// layout to planes.
+// Arrange implements Planned.
 func (l *convolution) Arrange(a layers.Arranged) error {
 	l.arranged, l.finish = a, nil
 	clear(l.joinedGrads)
@@ -33,26 +36,16 @@ func (l *convolution) Arrange(a layers.Arranged) error {
 	if l.conv == nil {
 		return nil
 	}
-	thin := a.In.Thin != [2]int{}
-	if !thin {
-		if err := l.conv.SetThin(false); err != nil {
-			return err
-		}
+	images, results := conv.InBlocks(a.In.Blocks), conv.InBlocks(a.Out.Blocks)
+	if a.In.Thin != [2]int{} {
+		images = conv.FrontBlocks
 	}
-	if err := l.layOut(a.In.Blocks, a.Out.Blocks); err != nil || !thin {
+	if err := l.conv.SetLayouts(images, results); err != nil {
 		return err
 	}
-	return l.conv.SetThin(true)
-}
-
-// layOut sets the layouts of bottoms and tops: channels in blocks if true, else planes.
-func (l *convolution) layOut(bottoms, tops bool) error {
-	if l.blocked == [2]bool{bottoms, tops} {
+	before := l.blocked
+	if l.blocked = [2]bool{a.In.Blocks, a.Out.Blocks}; l.blocked == before || !l.bias {
 		return nil
-	}
-	l.blocked = [2]bool{bottoms, tops}
-	if err := l.conv.SetBlocks(bottoms, tops); err != nil || !l.bias {
-		return err
 	}
 	return l.prepareBiasGrad()
 }

@@ -31,22 +31,22 @@ func TestAddInputGrad(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if adds := c.AddsInputGrad(); adds != (tt.adds && m.Native()) {
+			if adds := c.Can(shape.InputGradient)&AddImages != 0; adds != (tt.adds && m.Native()) {
 				t.Fatalf("%v adds to the images' gradient: %v", s, adds)
 			}
-			if !c.AddsInputGrad() {
+			if c.Can(shape.InputGradient)&AddImages == 0 {
 				return
 			}
 			n := s.N * s.C * tiling.Size(s.In)
 			dy, w := kerneltest.Values(s.N*s.Out*tiling.Size(s.OutSize()), 1), kerneltest.Values(s.Out*s.Depth(), 2)
 			dx, sum, want := make([]float32, n), kerneltest.Values(n, 3), make([]float64, n)
-			if err := c.InputGrad(dy, w, dx); err != nil {
+			if err := c.Run(shape.InputGradient, Arrays{DY: dy, W: w, DX: dx}); err != nil {
 				t.Fatal(err)
 			}
 			for i, v := range dx {
 				want[i] = float64(v) + float64(sum[i])
 			}
-			if err := c.AddInputGrad(dy, w, sum); err != nil {
+			if err := c.Run(shape.InputGradient, Arrays{DY: dy, W: w, DX: sum, Add: true}); err != nil {
 				t.Fatal(err)
 			}
 			kerneltest.Near(t, s.String(), sum, want, s.Out)
@@ -81,25 +81,25 @@ func TestSetWeightGrad(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.SetBlocks(tt.in, tt.out); err != nil {
+		if err := c.SetLayouts(InBlocks(tt.in), InBlocks(tt.out)); err != nil {
 			t.Fatal(err)
 		}
-		if c.SetsWeightGrad() != tt.sets {
+		if (c.Can(shape.WeightGradient)&SetWeights != 0) != tt.sets {
 			t.Errorf("%v sets the weights' gradient: %v", s, !tt.sets)
 		}
-		if !c.SetsWeightGrad() {
+		if c.Can(shape.WeightGradient)&SetWeights == 0 {
 			continue
 		}
 		x, dy := kerneltest.Values(s.N*s.C*tiling.Size(s.In), 1), kerneltest.Values(s.N*s.Out*tiling.Size(s.OutSize()), 2)
 		want, got := make([]float32, s.Out*s.Depth()), slices.Repeat([]float32{float32(math.NaN())}, s.Out*s.Depth())
-		if err := c.WeightGrad(x, dy, want); err != nil {
+		if err := c.Run(shape.WeightGradient, Arrays{X: x, DY: dy, DW: want, Add: true}); err != nil {
 			t.Fatal(err)
 		}
 		var db []float32
-		if c.SumsBias() {
+		if c.Can(shape.WeightGradient)&SumBiases != 0 {
 			db = make([]float32, s.Out)
 		}
-		if err := c.WeightGradTo(x, dy, got, db, false); err != nil {
+		if err := c.Run(shape.WeightGradient, Arrays{X: x, DY: dy, DW: got, DB: db}); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(got, want) {

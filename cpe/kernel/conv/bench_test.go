@@ -39,11 +39,11 @@ func benchmarkConv(b *testing.B, groups int, s shape.Conv, st shape.Strategy, d 
 	for b.Loop() {
 		switch d {
 		case shape.Forward:
-			err = c.Forward(x, w, nil, y)
+			err = c.Run(shape.Forward, Arrays{X: x, W: w, Y: y})
 		case shape.WeightGradient:
-			err = c.WeightGrad(x, y, w)
+			err = c.Run(shape.WeightGradient, Arrays{X: x, DY: y, DW: w, Add: true})
 		case shape.InputGradient:
-			err = c.InputGrad(y, w, x)
+			err = c.Run(shape.InputGradient, Arrays{DY: y, W: w, DX: x})
 		}
 		if err != nil {
 			b.Fatal(err)

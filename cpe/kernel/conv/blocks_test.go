@@ -68,7 +68,7 @@ func testConvBlocks(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strateg
 	}
 	y, dx := plain.run(t, c)
 	dw := slices.Clone(plain.dw)
-	if err := c.WeightGrad(plain.x, plain.dy, dw); err != nil {
+	if err := c.Run(shape.WeightGradient, Arrays{X: plain.x, DY: plain.dy, DW: dw, Add: true}); err != nil {
 		t.Fatal(err)
 	}
 	for _, in := range []bool{false, true} {
@@ -84,12 +84,12 @@ func testConvBlocks(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strateg
 			if canIn, canOut := c.Blocks(); !canIn || !canOut {
 				t.Fatal("cannot do with blocks")
 			}
-			if err := c.SetBlocks(in, out); err != nil {
+			if err := c.SetLayouts(InBlocks(in), InBlocks(out)); err != nil {
 				t.Fatal(err)
 			}
 			gotY, gotDX := blocked.run(t, c)
 			got := slices.Clone(plain.dw)
-			if err := c.WeightGrad(blocked.x, blocked.dy, got); err != nil {
+			if err := c.Run(shape.WeightGradient, Arrays{X: blocked.x, DY: blocked.dy, DW: got, Add: true}); err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(gotY, wantY) || !slices.Equal(gotDX, wantDX) || !slices.Equal(got, dw) {

@@ -28,7 +28,7 @@ func TestConvGrads(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := c.SetBlocks(lie[0], lie[1]); err != nil {
+				if err := c.SetLayouts(InBlocks(lie[0]), InBlocks(lie[1])); err != nil {
 					t.Fatal(err)
 				}
 				testGrads(t, c)
@@ -52,19 +52,19 @@ func testGrads(t *testing.T, c *Conv) {
 		if i&2 > 0 {
 			g.DB = slices.Clone(db)
 		}
-		above := i&4 > 0 && c.RectifiesInputGrad()
+		above := i&4 > 0 && c.Can(shape.InputGradient)&MaskImages != 0
 		if above {
 			g.Above = x
 		}
-		if err := c.Grads(&g); err != nil {
+		if err := c.Run(shape.BothGradients, g); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.WeightGradTo(x, dy, dw, db, g.Add); err != nil {
+		if err := c.Run(shape.WeightGradient, Arrays{X: x, DY: dy, DW: dw, DB: db, Add: g.Add}); err != nil {
 			t.Fatal(err)
 		}
-		inputGrad := func() error { return c.InputGrad(dy, w, dx) }
+		inputGrad := func() error { return c.Run(shape.InputGradient, Arrays{DY: dy, W: w, DX: dx}) }
 		if above {
-			inputGrad = func() error { return c.InputGradWhere(dy, w, dx, x) }
+			inputGrad = func() error { return c.Run(shape.InputGradient, Arrays{DY: dy, W: w, DX: dx, Above: x}) }
 		}
 		if err := inputGrad(); err != nil {
 			t.Fatal(err)

@@ -132,8 +132,15 @@ func (c *Conv) Strategy(d shape.Direction) shape.Strategy { return c.does[d].now
 // RunnerUp returns the algorithm that a direction would have been computed with, had the one that was chosen not been faster.
 func (c *Conv) RunnerUp(d shape.Direction) RunnerUp { return c.does[d].now().second }
 
-// Can returns what a direction can do besides.
-func (c *Conv) Can(d shape.Direction) Abilities { return c.does[d].can() }
+// Can returns the abilities of a direction's kernel. With a tuner, results are computed several times while algorithms are measured, and cannot
+// be finished.
+func (c *Conv) Can(d shape.Direction) Abilities {
+	can := c.does[d].can()
+	if c.tuner != nil {
+		can &^= FinishResults
+	}
+	return can
+}
 
 // Scratch returns how many values of scratch a direction takes; 0 as long as its algorithm is being found.
 func (c *Conv) Scratch(d shape.Direction) int { return c.does[d].needs() }

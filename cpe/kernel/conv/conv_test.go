@@ -158,10 +158,10 @@ func (c *convCase) run(t *testing.T, conv *Conv) (y, dx []float32) {
 			list[i] = float32(math.NaN())
 		}
 	}
-	if err := conv.Forward(c.x, c.w, c.bias, y); err != nil {
+	if err := conv.Run(shape.Forward, Arrays{X: c.x, W: c.w, Bias: c.bias, Y: y}); err != nil {
 		t.Fatal(err)
 	}
-	if err := conv.InputGrad(c.dy, c.w, dx); err != nil {
+	if err := conv.Run(shape.InputGradient, Arrays{DY: c.dy, W: c.w, DX: dx}); err != nil {
 		t.Fatal(err)
 	}
 	return y, dx
@@ -226,7 +226,7 @@ func testConv(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strategy, wan
 		kerneltest.Near(t, "dx", dx, want.wantDX, len(want.w)/s.C)
 	}
 	dw := slices.Clone(want.dw)
-	if err := c.WeightGrad(want.x, want.dy, dw); err != nil {
+	if err := c.Run(shape.WeightGradient, Arrays{X: want.x, DY: want.dy, DW: dw, Add: true}); err != nil {
 		t.Fatal(err)
 	}
 	kerneltest.Near(t, "dw", dw, want.wantDW, len(want.wantY)/s.Out)

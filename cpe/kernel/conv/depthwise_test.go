@@ -81,7 +81,7 @@ func runDepthwise(t *testing.T, m *cpe.Machine, s shape.Conv, in, out bool, want
 	if can, alsoOut := c.Blocks(); can != (s.C%shape.BlockLanes == 0 && s.Out == s.C) || alsoOut != can {
 		t.Fatalf("in blocks may lie images: %v, results: %v", can, alsoOut)
 	}
-	if err := c.SetBlocks(in, out); err != nil {
+	if err := c.SetLayouts(InBlocks(in), InBlocks(out)); err != nil {
 		t.Fatal(err)
 	}
 	images, results := s.N*s.C, s.N*s.Out
@@ -95,7 +95,7 @@ func runDepthwise(t *testing.T, m *cpe.Machine, s shape.Conv, in, out bool, want
 			}
 		}
 		for _, err := range []error{
-			c.Forward(x, want.w, want.bias, y), c.ForwardReLU(x, want.w, want.bias, floored), c.InputGrad(dy, want.w, dx), c.WeightGrad(x, dy, dw),
+			c.Run(shape.Forward, Arrays{X: x, W: want.w, Bias: want.bias, Y: y}), c.Run(shape.Forward, Arrays{X: x, W: want.w, Bias: want.bias, Y: floored, Floor: true}), c.Run(shape.InputGradient, Arrays{DY: dy, W: want.w, DX: dx}), c.Run(shape.WeightGradient, Arrays{X: x, DY: dy, DW: dw, Add: true}),
 		} {
 			if err != nil {
 				t.Fatal(err)
@@ -113,7 +113,7 @@ func runDepthwise(t *testing.T, m *cpe.Machine, s shape.Conv, in, out bool, want
 		}
 	}
 	set := make([]float32, len(dw))
-	if err := c.WeightGradTo(x, dy, set, nil, false); err != nil {
+	if err := c.Run(shape.WeightGradient, Arrays{X: x, DY: dy, DW: set}); err != nil {
 		t.Fatal(err)
 	}
 	for i, v := range set {
@@ -144,12 +144,12 @@ func TestDepthwiseAllocates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.SetBlocks(blocked, blocked); err != nil {
+		if err := c.SetLayouts(InBlocks(blocked), InBlocks(blocked)); err != nil {
 			t.Fatal(err)
 		}
 		v := newConvCase(s, kerneltest.Values)
 		allocs := alloctest.PerRun(3, func() {
-			for _, err := range []error{c.Forward(v.x, v.w, v.bias, v.dy), c.WeightGrad(v.x, v.dy, v.w), c.InputGrad(v.dy, v.w, v.x)} {
+			for _, err := range []error{c.Run(shape.Forward, Arrays{X: v.x, W: v.w, Bias: v.bias, Y: v.dy}), c.Run(shape.WeightGradient, Arrays{X: v.x, DY: v.dy, DW: v.w, Add: true}), c.Run(shape.InputGradient, Arrays{DY: v.dy, W: v.w, DX: v.x})} {
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -24,25 +24,25 @@ func TestForwardFinish(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if err := c.SetBlocks(in, out); err != nil {
+					if err := c.SetLayouts(InBlocks(in), InBlocks(out)); err != nil {
 						t.Fatal(err)
 					}
-					if can := out && s.Kernel[0] == 1; c.Finishes() != can {
-						t.Fatalf("finishes: %t, want %t", c.Finishes(), can)
+					if can := out && s.Kernel[0] == 1; (c.Can(shape.Forward)&FinishResults != 0) != can {
+						t.Fatalf("finishes: %t, want %t", c.Can(shape.Forward)&FinishResults != 0, can)
 					} else if !can {
 						return
 					}
 					x, w, bias := kerneltest.Values(s.N*s.C*tiling.Size(s.In), 1), kerneltest.Values(s.Out*s.Depth(), 2), kerneltest.Values(s.Out, 3)
 					want := make([]float32, s.N*s.Out*tiling.Size(s.OutSize()))
 					y := slices.Clone(want)
-					if err := c.Forward(x, w, bias, want); err != nil {
+					if err := c.Run(shape.Forward, Arrays{X: x, W: w, Bias: bias, Y: want}); err != nil {
 						t.Fatal(err)
 					}
-					err = c.ForwardFinish(x, w, bias, y, func(y []float32, at, n, block int) {
+					err = c.Run(shape.Forward, Arrays{X: x, W: w, Bias: bias, Y: y, Finish: func(y []float32, at, n, block int) {
 						for i := range y[at : at+n] {
 							y[at+i] = 3*y[at+i] + float32(block+1)
 						}
-					})
+					}})
 					if err != nil {
 						t.Fatal(err)
 					}

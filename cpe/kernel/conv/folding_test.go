@@ -74,7 +74,7 @@ func foldedResults(t *testing.T, groups int, s shape.Conv, st shape.Strategy, wa
 		if blocked && !out {
 			continue
 		}
-		if err := c.SetBlocks(false, blocked); err != nil {
+		if err := c.SetLayouts(Planes, InBlocks(blocked)); err != nil {
 			t.Fatal(err)
 		}
 		lying := want.lying(s, [2]bool{false, blocked})
@@ -83,17 +83,17 @@ func foldedResults(t *testing.T, groups int, s shape.Conv, st shape.Strategy, wa
 			shape.FromBlocks(y, slices.Clone(y), s.N*s.Out, volume(s.OutSize()))
 		}
 		dw, set := slices.Clone(want.dw), make([]float32, len(want.dw))
-		if err := c.WeightGrad(lying.x, lying.dy, dw); err != nil {
+		if err := c.Run(shape.WeightGradient, Arrays{X: lying.x, DY: lying.dy, DW: dw, Add: true}); err != nil {
 			t.Fatal(err)
 		}
-		if !c.SumsBias() {
+		if c.Can(shape.WeightGradient)&SumBiases == 0 {
 			t.Fatal("biases' gradient does not come with the weights'")
 		}
 		db := slices.Clone(want.bias)
 		for i := range set {
 			set[i] = float32(math.NaN())
 		}
-		if err := c.WeightGradTo(lying.x, lying.dy, set, db, false); err != nil {
+		if err := c.Run(shape.WeightGradient, Arrays{X: lying.x, DY: lying.dy, DW: set, DB: db}); err != nil {
 			t.Fatal(err)
 		}
 		kerneltest.Near(t, "db", db, want.biasGrads(s), len(want.dy)/s.Out)
@@ -130,10 +130,10 @@ func TestFoldedReadsWhatItMeets(t *testing.T) {
 	if !strategiesOf(c)[shape.Forward].IsWinograd() || !strategiesOf(c)[shape.WeightGradient].IsWinograd() {
 		t.Fatalf("strategies %v", strategiesOf(c))
 	}
-	if err := c.Forward(x, normal(len(dw), 2), nil, y); err != nil {
+	if err := c.Run(shape.Forward, Arrays{X: x, W: normal(len(dw), 2), Y: y}); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.WeightGrad(x, normal(len(y), 3), dw); err != nil {
+	if err := c.Run(shape.WeightGradient, Arrays{X: x, DY: normal(len(y), 3), DW: dw, Add: true}); err != nil {
 		t.Fatal(err)
 	}
 	for _, v := range append(y, dw...) {

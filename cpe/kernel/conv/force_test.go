@@ -110,7 +110,7 @@ func TestForceLayouts(t *testing.T) {
 		if in, out := c.Blocks(); in != want || out != want {
 			t.Fatalf("%s: images and results in blocks: %v %v, want %v", name, in, out, want)
 		}
-		if err := c.SetBlocks(want, want); err != nil {
+		if err := c.SetLayouts(InBlocks(want), InBlocks(want)); err != nil {
 			t.Fatal(err)
 		}
 		if got := c.Algorithm(shape.Forward); got != shape.Algorithm(name) {

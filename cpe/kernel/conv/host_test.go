@@ -73,13 +73,13 @@ func (h *hostWork) run() error {
 		return err
 	}
 	for _, c := range h.conv {
-		if err := c.Forward(h.x, h.w, h.w, h.y); err != nil {
+		if err := c.Run(shape.Forward, Arrays{X: h.x, W: h.w, Bias: h.w, Y: h.y}); err != nil {
 			return err
 		}
-		if err := c.WeightGrad(h.x, h.y, h.dw); err != nil {
+		if err := c.Run(shape.WeightGradient, Arrays{X: h.x, DY: h.y, DW: h.dw, Add: true}); err != nil {
 			return err
 		}
-		if err := c.InputGrad(h.y, h.w, h.dx); err != nil {
+		if err := c.Run(shape.InputGradient, Arrays{DY: h.y, W: h.w, DX: h.dx}); err != nil {
 			return err
 		}
 	}

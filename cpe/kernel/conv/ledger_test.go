@@ -25,13 +25,13 @@ func TestConvCostOnly(t *testing.T) {
 					return err
 				}
 				x, w, y := kerneltest.Array(m, 64000), kerneltest.Array(m, 64000), kerneltest.Array(m, 64000)
-				if err := c.Forward(x, w, nil, y); err != nil {
+				if err := c.Run(shape.Forward, Arrays{X: x, W: w, Y: y}); err != nil {
 					return err
 				}
-				if err := c.WeightGrad(x, y, w); err != nil {
+				if err := c.Run(shape.WeightGradient, Arrays{X: x, DY: y, DW: w, Add: true}); err != nil {
 					return err
 				}
-				return c.InputGrad(y, w, x)
+				return c.Run(shape.InputGradient, Arrays{DY: y, W: w, DX: x})
 			})
 		}
 	}
@@ -49,13 +49,13 @@ func TestPublishedConvCostOnly(t *testing.T) {
 						return err
 					}
 					x, w, y := kerneltest.Array(m, 140000), kerneltest.Array(m, 80000), kerneltest.Array(m, 140000)
-					if err := c.Forward(x, w, nil, y); err != nil {
+					if err := c.Run(shape.Forward, Arrays{X: x, W: w, Y: y}); err != nil {
 						return err
 					}
-					if err := c.WeightGrad(x, y, w); err != nil {
+					if err := c.Run(shape.WeightGradient, Arrays{X: x, DY: y, DW: w, Add: true}); err != nil {
 						return err
 					}
-					return c.InputGrad(y, w, x)
+					return c.Run(shape.InputGradient, Arrays{DY: y, W: w, DX: x})
 				})
 			}
 		}
@@ -72,7 +72,7 @@ func TestLedgersAreRepeatable(t *testing.T) {
 	var first cpe.Ledger
 	for i := range 3 {
 		m.ResetLedger()
-		if err := c.Forward(nil, nil, nil, nil); err != nil {
+		if err := c.Run(shape.Forward, Arrays{}); err != nil {
 			t.Fatal(err)
 		}
 		if i == 0 {

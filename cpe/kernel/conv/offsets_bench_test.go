@@ -43,7 +43,7 @@ func benchmarkFirstLayer(b *testing.B, groups int, s shape.Conv, d shape.Directi
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := c.SetBlocks(false, i == 1); err != nil {
+		if err := c.SetLayouts(Planes, InBlocks(i == 1)); err != nil {
 			b.Fatal(err)
 		}
 		convs = append(convs, c)
@@ -54,9 +54,9 @@ func benchmarkFirstLayer(b *testing.B, groups int, s shape.Conv, d shape.Directi
 			begin := time.Now()
 			var err error
 			if d == shape.Forward {
-				err = c.Forward(x, w, nil, y)
+				err = c.Run(shape.Forward, Arrays{X: x, W: w, Y: y})
 			} else {
-				err = c.WeightGrad(x, y, w)
+				err = c.Run(shape.WeightGradient, Arrays{X: x, DY: y, DW: w, Add: true})
 			}
 			if err != nil {
 				b.Fatal(err)

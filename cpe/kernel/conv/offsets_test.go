@@ -87,7 +87,7 @@ func runFewChannels(t *testing.T, m *cpe.Machine, s shape.Conv, out bool, want *
 	if can, alsoOut := c.Blocks(); can || alsoOut != (s.Out%shape.BlockLanes == 0) {
 		t.Fatalf("in blocks may lie images: %v, results: %v", can, alsoOut)
 	}
-	if err := c.SetBlocks(false, out); err != nil {
+	if err := c.SetLayouts(Planes, InBlocks(out)); err != nil {
 		t.Fatal(err)
 	}
 	dy, dw := kerneltest.Lie(want.dy, s.N*s.Out, out, false), make([]float32, len(want.dw))
@@ -99,7 +99,7 @@ func runFewChannels(t *testing.T, m *cpe.Machine, s shape.Conv, out bool, want *
 				list[i] = float32(math.NaN())
 			}
 		}
-		for _, err := range []error{c.Forward(want.x, want.w, want.bias, y), c.InputGrad(dy, want.w, dx), c.WeightGrad(want.x, dy, dw)} {
+		for _, err := range []error{c.Run(shape.Forward, Arrays{X: want.x, W: want.w, Bias: want.bias, Y: y}), c.Run(shape.InputGradient, Arrays{DY: dy, W: want.w, DX: dx}), c.Run(shape.WeightGradient, Arrays{X: want.x, DY: dy, DW: dw, Add: true})} {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,10 +111,10 @@ func runFewChannels(t *testing.T, m *cpe.Machine, s shape.Conv, out bool, want *
 	kerneltest.Near(t, "dw", dw, want.wantDW, len(y)/s.Out)
 	copy(dw, want.dw)
 	copy(db, want.bias)
-	if !c.SumsBias() {
+	if c.Can(shape.WeightGradient)&SumBiases == 0 {
 		t.Fatal("biases have no gradient")
 	}
-	if err := c.WeightGradTo(want.x, dy, dw, db, true); err != nil {
+	if err := c.Run(shape.WeightGradient, Arrays{X: want.x, DY: dy, DW: dw, DB: db, Add: true}); err != nil {
 		t.Fatal(err)
 	}
 	kerneltest.Near(t, "dw with db", dw, want.wantDW, len(y)/s.Out)
@@ -165,12 +165,12 @@ func testFewAllocate(t *testing.T, s shape.Conv) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.SetBlocks(false, out); err != nil {
+		if err := c.SetLayouts(Planes, InBlocks(out)); err != nil {
 			t.Fatal(err)
 		}
 		v := newConvCase(s, kerneltest.Values)
 		allocs := alloctest.PerRun(3, func() {
-			for _, err := range []error{c.Forward(v.x, v.w, v.bias, v.dy), c.WeightGrad(v.x, v.dy, v.w), c.InputGrad(v.dy, v.w, v.x)} {
+			for _, err := range []error{c.Run(shape.Forward, Arrays{X: v.x, W: v.w, Bias: v.bias, Y: v.dy}), c.Run(shape.WeightGradient, Arrays{X: v.x, DY: v.dy, DW: v.w, Add: true}), c.Run(shape.InputGradient, Arrays{DY: v.dy, W: v.w, DX: v.x})} {
 				if err != nil {
 					t.Fatal(err)
 				}

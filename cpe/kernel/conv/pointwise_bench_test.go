@@ -54,7 +54,7 @@ func benchmarkPointwise(b *testing.B, groups int, s shape.Conv, in, out bool, d 
 			b.Fatal(err)
 		}
 		if i == 1 {
-			if err := c.SetBlocks(in, out); err != nil {
+			if err := c.SetLayouts(InBlocks(in), InBlocks(out)); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -67,11 +67,11 @@ func benchmarkPointwise(b *testing.B, groups int, s shape.Conv, in, out bool, d 
 			var err error
 			switch d {
 			case shape.Forward:
-				err = c.Forward(x, w, nil, y)
+				err = c.Run(shape.Forward, Arrays{X: x, W: w, Y: y})
 			case shape.WeightGradient:
-				err = c.WeightGrad(x, y, w)
+				err = c.Run(shape.WeightGradient, Arrays{X: x, DY: y, DW: w, Add: true})
 			case shape.InputGradient:
-				err = c.InputGrad(y, w, x)
+				err = c.Run(shape.InputGradient, Arrays{DY: y, W: w, DX: x})
 			}
 			if err != nil {
 				b.Fatal(err)

@@ -78,10 +78,10 @@ func TestBlocksNeedWholeBlocks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.SetBlocks(true, true); err == nil {
+		if err := c.SetLayouts(Blocks, Blocks); err == nil {
 			t.Error("24 channels in blocks")
 		}
-		if err := c.SetBlocks(false, true); (err == nil) != m.Native() {
+		if err := c.SetLayouts(Planes, Blocks); (err == nil) != m.Native() {
 			t.Errorf("results in blocks: error %v", err)
 		}
 	})
@@ -94,7 +94,7 @@ func runBlocked(t *testing.T, m *cpe.Machine, s shape.Conv, in, out bool, want *
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.SetBlocks(in, out); err != nil {
+	if err := c.SetLayouts(InBlocks(in), InBlocks(out)); err != nil {
 		t.Fatal(err)
 	}
 	x, dy := kerneltest.Lie(want.x, s.N*s.C, in, false), kerneltest.Lie(want.dy, s.N*s.Out, out, false)
@@ -105,18 +105,18 @@ func runBlocked(t *testing.T, m *cpe.Machine, s shape.Conv, in, out bool, want *
 				list[i] = float32(math.NaN())
 			}
 		}
-		if err := c.Forward(x, want.w, want.bias, y); err != nil {
+		if err := c.Run(shape.Forward, Arrays{X: x, W: want.w, Bias: want.bias, Y: y}); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.InputGrad(dy, want.w, dx); err != nil {
+		if err := c.Run(shape.InputGradient, Arrays{DY: dy, W: want.w, DX: dx}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := c.AddInputGrad(dy, want.w, sum); err != nil {
+	if err := c.Run(shape.InputGradient, Arrays{DY: dy, W: want.w, DX: sum, Add: true}); err != nil {
 		t.Fatal(err)
 	}
 	dw := slices.Clone(want.dw)
-	if err := c.WeightGrad(x, dy, dw); err != nil {
+	if err := c.Run(shape.WeightGradient, Arrays{X: x, DY: dy, DW: dw, Add: true}); err != nil {
 		t.Fatal(err)
 	}
 	y, dx, sum = kerneltest.Lie(y, s.N*s.Out, out, true), kerneltest.Lie(dx, s.N*s.C, in, true), kerneltest.Lie(sum, s.N*s.C, in, true)
@@ -139,12 +139,12 @@ func TestBlockedPointwiseAllocates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.SetBlocks(in, out); err != nil {
+		if err := c.SetLayouts(InBlocks(in), InBlocks(out)); err != nil {
 			t.Fatal(err)
 		}
 		v := newConvCase(s, kerneltest.Values)
 		allocs := alloctest.PerRun(3, func() {
-			for _, err := range []error{c.Forward(v.x, v.w, v.bias, v.dy), c.WeightGrad(v.x, v.dy, v.w), c.AddInputGrad(v.dy, v.w, v.x)} {
+			for _, err := range []error{c.Run(shape.Forward, Arrays{X: v.x, W: v.w, Bias: v.bias, Y: v.dy}), c.Run(shape.WeightGradient, Arrays{X: v.x, DY: v.dy, DW: v.w, Add: true}), c.Run(shape.InputGradient, Arrays{DY: v.dy, W: v.w, DX: v.x, Add: true})} {
 				if err != nil {
 					t.Fatal(err)
 				}

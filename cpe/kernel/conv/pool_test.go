@@ -172,14 +172,14 @@ func oneByOne(t *testing.T, m *cpe.Machine, s shape.Conv, p pool.Shape, x, odd, 
 			t.Fatal(err)
 		}
 	}
-	run(c.Forward(x, w, nil, y))
+	run(c.Run(shape.Forward, Arrays{X: x, W: w, Y: y}))
 	run(pooling.Forward(y, list[3], mask, 0))
 	run(pooling.Backward(dy, mask, y))
-	run(c.WeightGradTo(x, y, list[4], nil, false))
-	run(c.Forward(odd, w, bias, y))
+	run(c.Run(shape.WeightGradient, Arrays{X: x, DY: y, DW: list[4]}))
+	run(c.Run(shape.Forward, Arrays{X: odd, W: w, Bias: bias, Y: y}))
 	run(pooling.Forward(y, list[0], mask, 0))
 	run(pooling.Backward(dy, mask, y))
-	run(c.WeightGradTo(x, y, list[1], list[2], true))
+	run(c.Run(shape.WeightGradient, Arrays{X: x, DY: y, DW: list[1], DB: list[2], Add: true}))
 	return list
 }
 

@@ -29,6 +29,14 @@ const (
 	FrontBlocks
 )
 
+// InBlocks returns Blocks or, if on is false, Planes.
+func InBlocks(on bool) Layout {
+	if on {
+		return Blocks
+	}
+	return Planes
+}
+
 // String returns "planes", "blocks" or "front blocks".
 func (l Layout) String() string { return [...]string{"planes", "blocks", "front blocks"}[l] }
 

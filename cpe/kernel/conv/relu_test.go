@@ -49,22 +49,22 @@ func testForwardReLU(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strate
 		if way[0] && !canIn || way[1] && !canOut {
 			continue
 		}
-		if err := c.SetBlocks(way[0], way[1]); err != nil {
+		if err := c.SetLayouts(InBlocks(way[0]), InBlocks(way[1])); err != nil {
 			t.Fatal(err)
 		}
-		if chosen := strategiesOf(c)[shape.Forward]; c.Rectifies() != (chosen.IsWinograd() || c.Algorithm(shape.Forward) == "offsets" || c.Algorithm(shape.Forward) == "planes" || way != [2]bool{}) {
-			t.Fatalf("blocks %v: %v rectifies: %t", way, chosen, c.Rectifies())
+		if chosen := strategiesOf(c)[shape.Forward]; (c.Can(shape.Forward)&FloorResults != 0) != (chosen.IsWinograd() || c.Algorithm(shape.Forward) == "offsets" || c.Algorithm(shape.Forward) == "planes" || way != [2]bool{}) {
+			t.Fatalf("blocks %v: %v rectifies: %t", way, chosen, c.Can(shape.Forward)&FloorResults != 0)
 		}
-		if !c.Rectifies() {
+		if c.Can(shape.Forward)&FloorResults == 0 {
 			continue
 		}
 		for _, bias := range [][]float32{nil, bias} {
 			y := make([]float32, s.N*s.Out*tiling.Size(s.OutSize()))
 			want := slices.Clone(y)
-			if err := c.Forward(x, w, bias, want); err != nil {
+			if err := c.Run(shape.Forward, Arrays{X: x, W: w, Bias: bias, Y: want}); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.ForwardReLU(x, w, bias, y); err != nil {
+			if err := c.Run(shape.Forward, Arrays{X: x, W: w, Bias: bias, Y: y, Floor: true}); err != nil {
 				t.Fatal(err)
 			}
 			for i, v := range want {
@@ -98,22 +98,22 @@ func testInputGradWhere(t *testing.T, s shape.Conv, st shape.Strategy) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.RectifiesInputGrad() {
+	if c.Can(shape.InputGradient)&MaskImages != 0 {
 		t.Fatal("rectifies gradients by planes")
 	}
 	_, canOut := c.Blocks()
-	if err := c.SetBlocks(true, canOut); err != nil {
+	if err := c.SetLayouts(Blocks, InBlocks(canOut)); err != nil {
 		t.Fatal(err)
 	}
-	if !c.RectifiesInputGrad() {
+	if c.Can(shape.InputGradient)&MaskImages == 0 {
 		t.Fatal("does not rectify gradients in blocks")
 	}
 	dy, w, x := kerneltest.Values(s.N*s.Out*tiling.Size(s.OutSize()), 1), kerneltest.Values(s.Out*s.Depth(), 2), kerneltest.Values(s.N*s.C*tiling.Size(s.In), 3)
 	dx, want := make([]float32, len(x)), make([]float32, len(x))
-	if err := c.InputGrad(dy, w, want); err != nil {
+	if err := c.Run(shape.InputGradient, Arrays{DY: dy, W: w, DX: want}); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.InputGradWhere(dy, w, dx, x); err != nil {
+	if err := c.Run(shape.InputGradient, Arrays{DY: dy, W: w, DX: dx, Above: x}); err != nil {
 		t.Fatal(err)
 	}
 	for i, v := range want {

@@ -70,7 +70,7 @@ func TestSwDNNExecuted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := conv.Forward(nil, nil, nil, nil); err != nil {
+		if err := conv.Run(shape.Forward, Arrays{}); err != nil {
 			t.Fatal(err)
 		}
 		whole := m.Ledger()

@@ -87,7 +87,7 @@ func benchmarkConvolution(b *testing.B, problem string) {
 		x, w, y := kerneltest.Values(s.N*s.C*tiling.Size(s.In), 1), kerneltest.Values(s.Out*s.Depth(), 2), kerneltest.Values(out, 3)
 		result, dx, dw := make([]float32, out), make([]float32, len(x)), make([]float32, len(w))
 		measure(b, func() error {
-			return errors.Join(c.Forward(x, w, nil, result), c.WeightGrad(x, y, dw), c.InputGrad(y, w, dx))
+			return errors.Join(c.Run(shape.Forward, Arrays{X: x, W: w, Y: result}), c.Run(shape.WeightGradient, Arrays{X: x, DY: y, DW: dw, Add: true}), c.Run(shape.InputGradient, Arrays{DY: y, W: w, DX: dx}))
 		})
 		kerneltest.Report(b, 6*float64(out)*float64(s.Depth()))
 	})

@@ -44,7 +44,7 @@ func testThinConvolution(t *testing.T, s shape.Conv) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.SetBlocks(true, s.Out%shape.BlockLanes == 0); err != nil {
+		if err := c.SetLayouts(Blocks, InBlocks(s.Out%shape.BlockLanes == 0)); err != nil {
 			t.Fatal(err)
 		}
 		if h, w := c.Strides(); h != s.Stride[0] || w != s.Stride[1] {
@@ -53,13 +53,13 @@ func testThinConvolution(t *testing.T, s shape.Conv) {
 		x, dx, sum, y, dw := x, slices.Clone(x), slices.Clone(x), slices.Clone(v.dy), slices.Clone(v.dw)
 		if thin {
 			x, dx, sum = atFront(x, plane, at), atFront(dx, plane, at), atFront(sum, plane, at)
-			if err := c.SetThin(true); err != nil {
+			if err := c.SetLayouts(FrontBlocks, InBlocks(s.Out%shape.BlockLanes == 0)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		run := func() {
 			for _, err := range []error{
-				c.Forward(x, v.w, v.bias, y), c.WeightGradTo(x, v.dy, dw, nil, false), c.InputGrad(v.dy, v.w, dx), c.AddInputGrad(v.dy, v.w, sum),
+				c.Run(shape.Forward, Arrays{X: x, W: v.w, Bias: v.bias, Y: y}), c.Run(shape.WeightGradient, Arrays{X: x, DY: v.dy, DW: dw}), c.Run(shape.InputGradient, Arrays{DY: v.dy, W: v.w, DX: dx}), c.Run(shape.InputGradient, Arrays{DY: v.dy, W: v.w, DX: sum, Add: true}),
 			} {
 				if err != nil {
 					t.Fatal(err)

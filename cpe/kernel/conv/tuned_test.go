@@ -105,7 +105,7 @@ func TestTunedConv(t *testing.T) {
 				if in, out := conv.Blocks(); c.lie != planes && [2]bool{in, out} != c.lie {
 					t.Fatalf("images and results in blocks: %v %v, want %v", in, out, c.lie)
 				}
-				if err := conv.SetBlocks(c.lie[0], c.lie[1]); err != nil {
+				if err := conv.SetLayouts(InBlocks(c.lie[0]), InBlocks(c.lie[1])); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -121,7 +121,7 @@ func TestTunedConv(t *testing.T) {
 				}
 				check(t, "y", y, want.wantY, 4*len(want.w)/c.shape.Out)
 				check(t, "dx", dx, want.wantDX, 4*len(want.w)/c.shape.C)
-				if err := conv.WeightGrad(lying.x, lying.dy, want.dw); err != nil {
+				if err := conv.Run(shape.WeightGradient, Arrays{X: lying.x, DY: lying.dy, DW: want.dw, Add: true}); err != nil {
 					t.Fatal(err)
 				}
 				check(t, "dw", want.dw, want.wantDW, 4*len(want.wantY)/c.shape.Out)
@@ -133,7 +133,7 @@ func TestTunedConv(t *testing.T) {
 					t.Errorf("run %d: strategies %v, want %v", run, got, wanted)
 				}
 			}
-			if does := [4]bool{conv.Rectifies(), conv.SetsWeightGrad(), conv.RectifiesInputGrad(), conv.AddsInputGrad()}; does != c.does {
+			if does := [4]bool{conv.Can(shape.Forward)&FloorResults != 0, conv.Can(shape.WeightGradient)&SetWeights != 0, conv.Can(shape.InputGradient)&MaskImages != 0, conv.Can(shape.InputGradient)&AddImages != 0}; does != c.does {
 				t.Errorf("on the way it does %v, want %v", does, c.does)
 			}
 			for d, n := range c.candidates {
@@ -209,7 +209,7 @@ func TestTunedConvAllocatesNothing(t *testing.T) {
 	c := newConvCase(conv.shape, kerneltest.Values)
 	y, dx := make([]float32, len(c.wantY)), make([]float32, len(c.wantDX))
 	run := func() {
-		for _, err := range []error{conv.Forward(c.x, c.w, c.bias, y), conv.WeightGrad(c.x, c.dy, c.dw), conv.InputGrad(c.dy, c.w, dx)} {
+		for _, err := range []error{conv.Run(shape.Forward, Arrays{X: c.x, W: c.w, Bias: c.bias, Y: y}), conv.Run(shape.WeightGradient, Arrays{X: c.x, DY: c.dy, DW: c.dw, Add: true}), conv.Run(shape.InputGradient, Arrays{DY: c.dy, W: c.w, DX: dx})} {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -42,7 +42,7 @@ func TestWinogradDilated(t *testing.T) {
 					}
 					y, dx := want.run(t, c)
 					got := [3][]float32{shape.Forward: y, shape.InputGradient: dx, shape.WeightGradient: slices.Clone(want.dw)}
-					if err := c.WeightGrad(want.x, want.dy, got[shape.WeightGradient]); err != nil {
+					if err := c.Run(shape.WeightGradient, Arrays{X: want.x, DY: want.dy, DW: got[shape.WeightGradient], Add: true}); err != nil {
 						t.Fatal(err)
 					}
 					for d := range got {

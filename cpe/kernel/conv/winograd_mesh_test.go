@@ -76,9 +76,9 @@ func TestWinogradRequests(t *testing.T) {
 			t.Fatal(err)
 		}
 		for d, run := range []func() error{
-			func() error { return c.Forward(nil, nil, nil, nil) },
-			func() error { return c.WeightGrad(nil, nil, nil) },
-			func() error { return c.InputGrad(nil, nil, nil) },
+			func() error { return c.Run(shape.Forward, Arrays{}) },
+			func() error { return c.Run(shape.WeightGradient, Arrays{Add: true}) },
+			func() error { return c.Run(shape.InputGradient, Arrays{}) },
 		} {
 			m.ResetLedger()
 			if err := run(); err != nil {

@@ -55,7 +55,7 @@ func testSlicePool(t *testing.T, s shape.Conv, st shape.Strategy, p pool.Shape, 
 	y, results, mask := make([]float32, len(dy)), make([]float32, s.N*s.Out*tiling.Size(s.OutSize())), make([]int32, pooling.MaskWords())
 	want := Arrays{X: x, W: w, DY: results, DX: make([]float32, len(x)), DW: slices.Clone(w), DB: slices.Clone(bias), Add: true}
 	for _, err := range []error{
-		conv.Forward(x, w, bias, results), pooling.Forward(results, y, mask, 0), pooling.Backward(dy, mask, results), conv.Grads(&want),
+		conv.Run(shape.Forward, Arrays{X: x, W: w, Bias: bias, Y: results}), pooling.Forward(results, y, mask, 0), pooling.Backward(dy, mask, results), conv.Run(shape.BothGradients, want),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -66,7 +66,7 @@ func testSlicePool(t *testing.T, s shape.Conv, st shape.Strategy, p pool.Shape, 
 		if conv, err = New(kerneltest.HostMachine(t, groups), s, st); err != nil {
 			t.Fatal(err)
 		}
-		if err := conv.SetBlocks(in, false); err != nil {
+		if err := conv.SetLayouts(InBlocks(in), Planes); err != nil {
 			t.Fatal(err)
 		}
 		c, err := conv.Pooled(p)

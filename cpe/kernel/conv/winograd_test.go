@@ -112,11 +112,11 @@ func checkWinograd(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strategy
 		t.Error("a second run differs")
 	}
 	dw := slices.Clone(want.dw)
-	if err := c.WeightGrad(want.x, want.dy, dw); err != nil {
+	if err := c.Run(shape.WeightGradient, Arrays{X: want.x, DY: want.dy, DW: dw, Add: true}); err != nil {
 		t.Fatal(err)
 	}
 	dwAgain := slices.Clone(want.dw)
-	if err := c.WeightGrad(want.x, want.dy, dwAgain); err != nil {
+	if err := c.Run(shape.WeightGradient, Arrays{X: want.x, DY: want.dy, DW: dwAgain, Add: true}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(dw, dwAgain) {
@@ -124,7 +124,7 @@ func checkWinograd(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strategy
 	}
 	if m.Native() {
 		db := slices.Clone(want.bias)
-		if err := c.WeightGradTo(want.x, want.dy, dwAgain, db, false); err != nil {
+		if err := c.Run(shape.WeightGradient, Arrays{X: want.x, DY: want.dy, DW: dwAgain, DB: db}); err != nil {
 			t.Fatal(err)
 		}
 		kerneltest.Near(t, "db", db, want.biasGrads(s), len(want.dy)/s.Out)

@@ -102,11 +102,11 @@ func (c *convForm) plan(m *cpe.Machine) (k *conv.Conv, in, out bool, err error) 
 	}
 	in, out = k.Blocks()
 	in, out = in && c.InBlocks, out && c.OutBlocks
-	if err = k.SetBlocks(in, out); err != nil {
+	if err = k.SetLayouts(conv.InBlocks(in), conv.InBlocks(out)); err != nil {
 		return nil, false, false, err
 	}
 	if h, w := k.Strides(); c.Thin && in && h*w > 1 {
-		if err = k.SetThin(true); err != nil {
+		if err = k.SetLayouts(conv.FrontBlocks, conv.InBlocks(out)); err != nil {
 			return nil, false, false, err
 		}
 	}

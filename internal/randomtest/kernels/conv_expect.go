@@ -38,7 +38,9 @@ func (j *convJob) finish(k *conv.Conv, st shape.Strategy) *run {
 			y[i] = 2*y[i] + float32(block*lanes+(i-at)%lanes)
 		}
 	}
-	return &run{func() error { return k.ForwardFinish(j.x.data, j.w.data, j.biases(), j.y.data, finish) }, k.Scratch(shape.Forward)}
+	return &run{func() error {
+		return k.Run(shape.Forward, conv.Arrays{X: j.x.data, W: j.w.data, Bias: j.biases(), Y: j.y.data, Finish: finish})
+	}, k.Scratch(shape.Forward)}
 }
 
 // weights sets the expected gradient of the weights, added to earlier values if add is set, and of the biases.
@@ -86,11 +88,11 @@ func (j *convJob) input(st shape.Strategy, add, where bool) {
 
 // both sets both expected gradients, for Grads.
 func (j *convJob) both(k *conv.Conv, st shape.Strategy) *run {
-	where, biases := j.Thin && k.RectifiesInputGrad(), j.Bias && k.SumsBias()
+	where, biases := j.Thin && k.Can(shape.InputGradient)&conv.MaskImages != 0, j.Bias && k.Can(shape.WeightGradient)&conv.SumBiases != 0
 	j.weights(st, j.Add, biases)
 	j.input(st, false, where)
 	return &run{func() error {
-		return k.Grads(&conv.Arrays{
+		return k.Run(shape.BothGradients, conv.Arrays{
 			X: j.x.data, W: j.w.data, DY: j.dy.data, DX: j.dx.data, DW: j.dw.data, DB: some(j.db, biases), Add: j.Add, Above: some(j.above, where),
 		})
 	}, k.GradsScratch()}

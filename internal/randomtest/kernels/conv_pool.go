@@ -59,7 +59,7 @@ func (j *convJob) buildPooled(m *cpe.Machine) (plain *conv.Conv, k *run, err err
 	}
 	in, out := p.Blocks()
 	in, out = in && j.InBlocks, out && j.OutBlocks
-	if err := convs[1].SetBlocks(in, false); err != nil {
+	if err := convs[1].SetLayouts(conv.InBlocks(in), conv.Planes); err != nil {
 		return nil, nil, err
 	}
 	if p, err = convs[1].Pooled(j.pool.shape(false, out)); p == nil || err != nil {
@@ -96,7 +96,7 @@ func (j *convJob) judgePooled(plain *conv.Conv) error {
 	if j.Bias {
 		bias = j.bias.start
 	}
-	if err := plain.Forward(j.x.start, j.w.start, bias, results); err != nil {
+	if err := plain.Run(shape.Forward, conv.Arrays{X: j.x.start, W: j.w.start, Bias: bias, Y: results}); err != nil {
 		return err
 	}
 	j.y.written = false

@@ -91,34 +91,46 @@ func (j *convJob) call(k *conv.Conv, in, out bool) *run {
 	}
 	j.unwritten()
 	switch e := j.Entry; {
-	case e == "relu" && k.Rectifies():
+	case e == "relu" && k.Can(shape.Forward)&conv.FloorResults != 0:
 		j.forward(st(shape.Forward), func(_ int, v float64) float64 { return max(0, v) })
-		return &run{func() error { return k.ForwardReLU(j.x.data, j.w.data, j.biases(), j.y.data) }, k.Scratch(shape.Forward)}
-	case e == "finish" && out && k.Finishes():
+		return &run{func() error {
+			return k.Run(shape.Forward, conv.Arrays{X: j.x.data, W: j.w.data, Bias: j.biases(), Y: j.y.data, Floor: true})
+		}, k.Scratch(shape.Forward)}
+	case e == "finish" && out && k.Can(shape.Forward)&conv.FinishResults != 0:
 		return j.finish(k, st(shape.Forward))
 	case e == "forward" || e == "relu" || e == "finish":
 		j.forward(st(shape.Forward), func(_ int, v float64) float64 { return v })
-		return &run{func() error { return k.Forward(j.x.data, j.w.data, j.biases(), j.y.data) }, k.Scratch(shape.Forward)}
-	case e == "weights" || e == "weightsto" && !k.SetsWeightGrad():
+		return &run{func() error {
+			return k.Run(shape.Forward, conv.Arrays{X: j.x.data, W: j.w.data, Bias: j.biases(), Y: j.y.data})
+		}, k.Scratch(shape.Forward)}
+	case e == "weights" || e == "weightsto" && k.Can(shape.WeightGradient)&conv.SetWeights == 0:
 		j.weights(st(shape.WeightGradient), true, false)
-		return &run{func() error { return k.WeightGrad(j.x.data, j.dy.data, j.dw.data) }, k.Scratch(shape.WeightGradient)}
+		return &run{func() error {
+			return k.Run(shape.WeightGradient, conv.Arrays{X: j.x.data, DY: j.dy.data, DW: j.dw.data, Add: true})
+		}, k.Scratch(shape.WeightGradient)}
 	case e == "weightsto":
-		biases := j.Bias && k.SumsBias()
+		biases := j.Bias && k.Can(shape.WeightGradient)&conv.SumBiases != 0
 		j.weights(st(shape.WeightGradient), j.Add, biases)
 		return &run{func() error {
-			return k.WeightGradTo(j.x.data, j.dy.data, j.dw.data, some(j.db, biases), j.Add)
+			return k.Run(shape.WeightGradient, conv.Arrays{X: j.x.data, DY: j.dy.data, DW: j.dw.data, DB: some(j.db, biases), Add: j.Add})
 		}, k.Scratch(shape.WeightGradient)}
 	case e == "grads" && k.JoinsGrads():
 		return j.both(k, st(shape.WeightGradient))
-	case e == "where" && k.RectifiesInputGrad():
+	case e == "where" && k.Can(shape.InputGradient)&conv.MaskImages != 0:
 		j.input(st(shape.InputGradient), false, true)
-		return &run{func() error { return k.InputGradWhere(j.dy.data, j.w.data, j.dx.data, j.above.data) }, k.Scratch(shape.InputGradient)}
-	case e == "addinput" && k.AddsInputGrad():
+		return &run{func() error {
+			return k.Run(shape.InputGradient, conv.Arrays{DY: j.dy.data, W: j.w.data, DX: j.dx.data, Above: j.above.data})
+		}, k.Scratch(shape.InputGradient)}
+	case e == "addinput" && k.Can(shape.InputGradient)&conv.AddImages != 0:
 		j.input(st(shape.InputGradient), true, false)
-		return &run{func() error { return k.AddInputGrad(j.dy.data, j.w.data, j.dx.data) }, k.Scratch(shape.InputGradient)}
+		return &run{func() error {
+			return k.Run(shape.InputGradient, conv.Arrays{DY: j.dy.data, W: j.w.data, DX: j.dx.data, Add: true})
+		}, k.Scratch(shape.InputGradient)}
 	}
 	j.input(st(shape.InputGradient), false, false)
-	return &run{func() error { return k.InputGrad(j.dy.data, j.w.data, j.dx.data) }, k.Scratch(shape.InputGradient)}
+	return &run{func() error {
+		return k.Run(shape.InputGradient, conv.Arrays{DY: j.dy.data, W: j.w.data, DX: j.dx.data})
+	}, k.Scratch(shape.InputGradient)}
 }
 
 // some returns an array's data, or nil if on is false.
