@@ -51,10 +51,10 @@ func (b *Block) run() (length, number int) {
 	return b.Planes * b.Rows * b.Cols, 1
 }
 
-// Alloc allocates n values of LDM until Free. It returns nil on a native machine, where tiles alias memory, and in cost-only mode, where
-// there are none.
+// Alloc allocates n values of LDM until Free. It returns nil on a machine without DMA, where tiles alias memory, and in cost-only mode,
+// where there are no values.
 func (c *CPE) Alloc(kernel string, n int) ([]float32, error) {
-	if c.group.Native() {
+	if !c.group.HasDMA() {
 		return nil, nil
 	}
 	if err := c.Hold(kernel, n); err != nil {
@@ -63,10 +63,10 @@ func (c *CPE) Alloc(kernel string, n int) ([]float32, error) {
 	return c.carve(n), nil
 }
 
-// Hold counts n values of LDM as used until Free, such as the second buffers of double buffering.
+// Hold counts n values of LDM as used until Free, such as the second buffers of double buffering. Without DMA there is no LDM to count.
 func (c *CPE) Hold(kernel string, n int) error {
 	g := c.group
-	if g.Native() {
+	if !g.HasDMA() {
 		return nil
 	}
 	c.used += n
@@ -93,9 +93,9 @@ func (c *CPE) carve(n int) []float32 {
 // Free releases all LDM.
 func (c *CPE) Free() { c.used, c.stored = 0, 0 }
 
-// Load brings a block to LDM and returns its data and strides: on a native machine the block in memory, otherwise a packed copy in tile.
+// Load brings a block to LDM and returns its data and strides: a packed copy in tile or, without DMA, the block in memory.
 func (c *CPE) Load(tile []float32, b *Block) (data []float32, planeStride, rowStride int) {
-	if c.group.Native() {
+	if !c.group.HasDMA() {
 		return b.Data, b.PlaneStride, b.RowStride
 	}
 	c.charge(b, false)
@@ -110,7 +110,7 @@ func (c *CPE) Load(tile []float32, b *Block) (data []float32, planeStride, rowSt
 
 // Place returns the data and strides for a block that will be computed and stored, without loading it.
 func (c *CPE) Place(tile []float32, b *Block) (data []float32, planeStride, rowStride int) {
-	if c.group.Native() {
+	if !c.group.HasDMA() {
 		return b.Data, b.PlaneStride, b.RowStride
 	}
 	return tile, b.Rows * b.Cols, b.Cols
@@ -118,7 +118,7 @@ func (c *CPE) Place(tile []float32, b *Block) (data []float32, planeStride, rowS
 
 // Store writes a tile back to its block.
 func (c *CPE) Store(b *Block, tile []float32) {
-	if c.group.Native() {
+	if !c.group.HasDMA() {
 		return
 	}
 	c.charge(b, true)
@@ -178,7 +178,7 @@ func (c *CPE) Wait() {
 // Compute charges operations: flops at the CPE's peak rate, and special functions at their cycles each.
 func (c *CPE) Compute(flops, specials float64) {
 	g := c.group
-	if c.charged || g.Native() {
+	if c.charged || !g.charges() {
 		return
 	}
 	s := g.Spec()
@@ -192,7 +192,7 @@ func (c *CPE) Compute(flops, specials float64) {
 func (c *CPE) Scalar(values float64) {
 	g := c.group
 	each := g.machine.spec.Software.ScalarCycles
-	if each == 0 || c.charged || g.Native() {
+	if each == 0 || c.charged || !g.charges() {
 		c.Compute(values, 0)
 		return
 	}
@@ -200,9 +200,6 @@ func (c *CPE) Scalar(values float64) {
 	c.cost.compute += g.Spec().cycles(values * each)
 	g.ledger.Flops += values
 }
-
-// Native reports whether tiles alias memory.
-func (c *CPE) Native() bool { return c.group.Native() }
 
 // Values reports whether values are read and written; if not, only costs are modelled.
 func (c *CPE) Values() bool { return c.group.Values() }

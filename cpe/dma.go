@@ -14,6 +14,10 @@ type DMASpec struct {
 	single  surface // bandwidth of one request per CPE, by its length; empty: not measured
 }
 
+// HasDMA reports whether CPEs compute on tiles in LDM, which DMA copies from and to main memory and which is charged. Without DMA they
+// compute in main memory itself, and caches bring it near; this computer does.
+func (s *Spec) HasDMA() bool { return len(s.DMA.strided) > 0 }
+
 // Peak returns the highest measured bandwidth of one core group, in GB/s.
 func (d *DMASpec) Peak() float64 { return d.strided.peak() }
 

@@ -57,8 +57,11 @@ func (g *CoreGroup) Index() int { return g.index }
 // Spec returns the machine's description.
 func (g *CoreGroup) Spec() *Spec { return &g.machine.spec }
 
-// Native reports whether tiles alias memory. Kernels then use whole arrays in place of tiles.
-func (g *CoreGroup) Native() bool { return g.machine.Native() }
+// HasDMA reports whether tiles are copies in LDM. If not, they alias memory.
+func (g *CoreGroup) HasDMA() bool { return g.machine.HasDMA() }
+
+// charges reports whether work is charged.
+func (g *CoreGroup) charges() bool { return !g.machine.Native() }
 
 // Values reports whether values are read and written; if not, only costs are modelled.
 func (g *CoreGroup) Values() bool { return g.machine.Values() }
@@ -126,7 +129,7 @@ func (g *CoreGroup) Deal(n int) int {
 // first adds loading and storing a block of C; direct means that operands are in single precision. total is the number of operations of the
 // whole mesh.
 func (g *CoreGroup) Multiply(m, n, k int, first, direct bool, total float64) {
-	if g.Native() {
+	if !g.charges() {
 		return
 	}
 	s := g.Spec()
@@ -136,7 +139,7 @@ func (g *CoreGroup) Multiply(m, n, k int, first, direct bool, total float64) {
 
 // Sync ends a step of the program: every CPE has done its transfers and its work one after the other, and waits for the slowest CPE.
 func (g *CoreGroup) Sync() {
-	if g.Native() {
+	if !g.charges() {
 		return
 	}
 	g.gather()
@@ -148,7 +151,7 @@ func (g *CoreGroup) Sync() {
 // Overlap ends a step whose transfers went to a second buffer while the previous step was computed (double buffering). It takes as long as
 // the longer of the two. Sync adds the work of the last such step.
 func (g *CoreGroup) Overlap() {
-	if g.Native() {
+	if !g.charges() {
 		return
 	}
 	g.gather()

@@ -92,8 +92,11 @@ func (m *Machine) Close() { m.workers.stop() }
 // Spec returns the machine's description.
 func (m *Machine) Spec() Spec { return m.spec }
 
-// Native reports whether the machine is this computer. Kernels need it for planning.
+// Native reports whether the machine is this computer.
 func (m *Machine) Native() bool { return m.mode.native() }
+
+// HasDMA reports whether CPEs compute on copies in LDM; see Spec.HasDMA.
+func (m *Machine) HasDMA() bool { return m.spec.HasDMA() }
 
 // Values reports whether kernels read and write values. If not, arrays may be nil.
 func (m *Machine) Values() bool { return m.mode.values() }
@@ -153,6 +156,15 @@ func (m *Machine) Run(p Program, groups int) error {
 		}
 	}
 	return nil
+}
+
+// GroupsFor returns how many core groups, for Run, a program should have that does some amount of work: one if it is less than least,
+// otherwise all (0). Waking a core of this computer takes time. A modelled machine starts all core groups at no cost.
+func (m *Machine) GroupsFor(work, least int) int {
+	if m.mode.native() && work < least {
+		return 1
+	}
+	return 0
 }
 
 func (m *Machine) runNative(p Program, groups int) {

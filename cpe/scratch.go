@@ -12,10 +12,10 @@ func WholeLines(n int) int { return padded(n, line) }
 // values is the total number of values for a number of core groups, in whole cache lines.
 func (s Scratch) values(groups int) int { return WholeLines(s.Common) + groups*WholeLines(s.Group) }
 
-// keeps reports whether the core groups' own scratch memory is separate from lent memory: on the host, if it fits a core's L2 cache. It then
-// stays in that cache from kernel to kernel. Memory that different cores write in turn moves between their caches line by line.
+// keeps reports whether the core groups' own scratch memory is separate from lent memory: on cores with caches, if it fits L2. It then stays
+// in that cache from kernel to kernel. Memory that different cores write in turn moves between their caches line by line.
 func (m *Machine) keeps(s Scratch) bool {
-	return m.Native() && s.Group > 0 && 4*s.Group <= m.spec.LDMBytes
+	return !m.HasDMA() && s.Group > 0 && 4*s.Group <= m.spec.LDMBytes
 }
 
 // Needs returns how many values of lent memory a kernel's scratch takes.

@@ -146,5 +146,5 @@ func (s Spec) Describe() string {
 	return b.String()
 }
 
-// Native reports whether the machine is the computer that this program runs on. Only planning needs it.
+// Native reports whether the machine is the computer that this program runs on. Kernels ask for what they depend on instead, such as HasDMA.
 func (s Spec) Native() bool { return s.native }

@@ -86,16 +86,20 @@ func (t *Tile) perCPE(s *Spec) int {
 // Need sums the needs of tiles: values of a CPE's LDM, and values of storage for Reserve.
 func Need(s *Spec, tiles ...TileExtent) (ldm, stored int) {
 	for _, t := range tiles {
+		if t.Placed && !s.HasDMA() {
+			continue
+		}
 		ldm += t.Tile.partValues(s, t.Rows, t.Cols)
 		stored += t.Tile.stored(t.Rows, t.Cols)
 	}
 	return ldm, stored
 }
 
-// TileExtent is a tile with the largest block that it will hold.
+// TileExtent is a tile with the largest block that it will hold. Placed says that the tile is only placed; without DMA it then needs nothing.
 type TileExtent struct {
 	Tile       *Tile
 	Rows, Cols int
+	Placed     bool
 }
 
 // Divide allocates the tile's parts, once. Take does so too, but a core group may first call Take when nothing should be allocated.
@@ -142,7 +146,7 @@ func (g *CoreGroup) Free() {
 // Get transfers the block of rows x cols from (row, col) on of a view to a tile: each CPE its parts.
 func (g *CoreGroup) Get(t *Tile, v View, row, col, rows, cols int) {
 	t.cut(rows, cols)
-	if !g.Native() {
+	if g.HasDMA() {
 		g.chargeTile(t, v.Run(t.partRows, t.partCols), false)
 	}
 	if g.Values() && rows > 0 && cols > 0 {
@@ -150,12 +154,12 @@ func (g *CoreGroup) Get(t *Tile, v View, row, col, rows, cols int) {
 	}
 }
 
-// Place makes a tile the destination of a block of a matrix. On a native machine it is the matrix itself. Otherwise the parts are in LDM, and
-// hold the block's values only if load is set.
+// Place makes a tile the destination of a block of a matrix. Without DMA it is the matrix itself. Otherwise the parts are in LDM, and hold the
+// block's values only if load is set.
 func (g *CoreGroup) Place(t *Tile, m Matrix, row, col, rows, cols int, load bool) {
 	t.home, t.row, t.col = m, row, col
 	t.cut(rows, cols)
-	if g.Native() || !load {
+	if !g.HasDMA() || !load {
 		return
 	}
 	g.chargeTile(t, m.runs(t.partRows, t.partCols), false)
@@ -166,18 +170,22 @@ func (g *CoreGroup) Place(t *Tile, m Matrix, row, col, rows, cols int, load bool
 
 // Target returns the matrix that holds a placed block, and where the block starts in it.
 func (g *CoreGroup) Target(t *Tile) (m Matrix, row, col int) {
-	if g.Native() {
+	if !g.HasDMA() {
 		return t.home, t.row, t.col
 	}
 	return Plain(t.values, t.ld), 0, 0
 }
+
+// HasMargin reports whether a placed tile has storage for whole micro-tiles at its right and lower edges (PadRows, PadCols). Without DMA it
+// ends where the matrix does.
+func (g *CoreGroup) HasMargin(t *Tile) bool { return g.HasDMA() && t.PadRows > 0 && t.PadCols > 0 }
 
 // Values returns the values of a block that Get transferred, in the order of the tile's layout.
 func (t *Tile) Values() []float32 { return t.values }
 
 // Put writes a placed tile back to its matrix.
 func (g *CoreGroup) Put(t *Tile) {
-	if g.Native() {
+	if !g.HasDMA() {
 		return
 	}
 	g.chargeTile(t, t.home.runs(t.partRows, t.partCols), true)
@@ -213,9 +221,9 @@ func (g *CoreGroup) chargeTile(t *Tile, run int, put bool) {
 // Whole returns the extents of the tile's current block.
 func (t *Tile) Whole() (rows, cols int) { return t.rows, t.cols }
 
-// TakePlaced is Take for a tile that is only placed, which needs no LDM on a native machine.
+// TakePlaced is Take for a tile that is only placed, which needs no LDM without DMA.
 func (g *CoreGroup) TakePlaced(kernel string, t *Tile, rows, cols int) error {
-	if !g.Native() {
+	if g.HasDMA() {
 		return g.Take(kernel, t, rows, cols)
 	}
 	t.Divide()

@@ -82,6 +82,9 @@ func (s Spec) wrong() *FigureError {
 	if s.native && s.CPEs() != 1 {
 		return &FigureError{"native", fmt.Sprintf("machines have a mesh of 1 x 1, not %d x %d", s.Rows, s.Cols)}
 	}
+	if s.native && s.HasDMA() {
+		return &FigureError{"dma.point", "stands in the file of a native machine, which computes in main memory without DMA"}
+	}
 	if err := s.DMA.strided.validate("dma.point"); err != nil {
 		return err
 	}

@@ -126,16 +126,15 @@ func timeModel(e *cli.Env, o *timeOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.weights != "" && !spec.Native() {
+	switch {
+	case spec.Native():
+		return timeMeasured(e, o, spec, phase)
+	case o.weights != "":
 		return fmt.Errorf("-weights is for times that are measured; -machine %s is modelled", o.device.MachineName)
-	}
-	if o.forwardOnly && !spec.Native() {
+	case o.forwardOnly:
 		return fmt.Errorf("-forward_only is for times that are measured; -machine %s is modelled and lists both directions", o.device.MachineName)
 	}
-	if !spec.Native() {
-		return timeModelled(e, o, spec, phase)
-	}
-	return timeMeasured(e, o, spec, phase)
+	return timeModelled(e, o, spec, phase)
 }
 
 // timeMeasured builds the net on this computer and measures it.

@@ -1,6 +1,8 @@
 package gemm
 
 import (
+	"slices"
+
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
@@ -38,24 +40,31 @@ type algorithm struct {
 	plan     func(*cpe.Machine, Shape) (Kernel, error)
 }
 
-// algorithms lists New's algorithms in order: first those that read a large operand once, then those of Blocked.
-var algorithms = append([]algorithm{
-	{RowSums, (*Shape).sumsRows, newRowSums},
-	{Turned, (*Shape).turns, newTurned},
-	{Narrow, (*Shape).narrows, newNarrow},
-}, blockedAlgorithms...)
+// The algorithms in the order in which they are asked. Mesh supports every product whose operands come by DMA, so that the algorithms after
+// it are asked only where operands are in main memory. Among these, the ones that read a large operand once come first, then those of Blocked.
+// Packed supports every product.
+var (
+	algorithms        = slices.Concat(onMesh, readOnce, inBlocks) // of New
+	blockedAlgorithms = slices.Concat(onMesh, inBlocks)           // of NewBlocked
 
-// blockedAlgorithms lists NewBlocked's algorithms in order. The last one supports every product.
-var blockedAlgorithms = []algorithm{
-	blocked(MeshSums, (*Shape).sharesSums),
-	blocked(Mesh, (*Shape).onMesh),
-	blocked(Skinny, (*Shape).skinny),
-	blocked(Unpacked, (*Shape).unpacked),
-	blocked(Streamed, (*Shape).streams),
-	blocked(Pieces, (*Shape).inPieces),
-	blocked(PackedRight, (*Shape).leftInPlace),
-	blocked(Packed, (*Shape).any),
-}
+	onMesh = []algorithm{
+		blocked(MeshSums, (*Shape).sharesSums),
+		blocked(Mesh, (*Shape).byDMA),
+	}
+	readOnce = []algorithm{
+		{RowSums, (*Shape).sumsRows, newRowSums},
+		{Turned, (*Shape).turns, newTurned},
+		{Narrow, (*Shape).narrows, newNarrow},
+	}
+	inBlocks = []algorithm{
+		blocked(Skinny, (*Shape).skinny),
+		blocked(Unpacked, (*Shape).unpacked),
+		blocked(Streamed, (*Shape).streams),
+		blocked(Pieces, (*Shape).inPieces),
+		blocked(PackedRight, (*Shape).leftInPlace),
+		blocked(Packed, (*Shape).any),
+	}
+)
 
 // blocked returns an algorithm that is a form of Blocked.
 func blocked(name shape.Algorithm, supports func(*Shape, *cpe.Spec) bool) algorithm {
@@ -82,8 +91,8 @@ func Optional() (names []string) {
 	return names
 }
 
-// onMesh reports whether the product runs on a modelled machine.
-func (s *Shape) onMesh(spec *cpe.Spec) bool { return !spec.Native() }
+// byDMA reports whether blocks of the operands come by DMA.
+func (s *Shape) byDMA(spec *cpe.Spec) bool { return spec.HasDMA() }
 
 // any supports every product.
 func (s *Shape) any(*cpe.Spec) bool { return true }

@@ -125,9 +125,9 @@ func (g *Blocked) Run(a, b, bias, c []float32) error {
 func (g *Blocked) Scratch() int { return 0 }
 
 // Sum is Run for a shape with Accumulate. With add it adds the product to C; without, it overwrites C, whose contents may be undefined. On a
-// modelled machine the latter clears C and then adds, so that both cost the same.
+// mesh it then clears C and adds, so that the modelled costs are the same.
 func (g *Blocked) Sum(a, b, c []float32, add bool) error {
-	g.overwrite = !add && g.machine.Native()
+	g.overwrite = !add && g.algorithm != Mesh && g.algorithm != MeshSums
 	if !add && !g.overwrite && g.machine.Values() {
 		clear(c)
 	}
@@ -188,29 +188,23 @@ type Split struct {
 	Groups          int // 0: all
 }
 
-// smallGemm is the number of flops below which sharing a product with another core costs more than it saves.
-const smallGemm = 1 << 19
-
 // packingFlops is the cost of packing one value on the host, in flops of the micro-kernel.
 const packingFlops = 32
 
 // NewSplit chooses rows or columns, whichever leaves the busiest core group less multiplying and packing. If core groups share the images of
-// every layer, it chooses rows, which are images. If sums are so short that writing C dominates, the host shares rows even if some groups get
-// more: no cache line of C is then written by two cores.
+// every layer, it chooses rows, which are images. If K is less than Plan.Share.Short, it chooses rows even if some groups get more: no cache
+// line of C is then written by two cores.
 func NewSplit(spec *cpe.Spec, p Plan, s Shape) Split {
-	row, col := Split{byRows: true, unit: p.MR}, Split{unit: p.NR}
 	if spec.Software.DataParallel {
-		row.unit = 1
-		return row
+		return Split{byRows: true, unit: 1}
 	}
-	if !spec.Native() {
-		row.unit, col.unit = spec.Rows, 4*spec.Cols
-	} else if 2*s.M*s.N*s.K < smallGemm {
+	row, col := Split{byRows: true, unit: p.Share.Rows}, Split{unit: p.Share.Cols}
+	if 2*s.M*s.N*s.K < p.Share.Least {
 		row.Groups, col.Groups = 1, 1
 	}
 	rows := tiling.Blocks(tiling.Blocks(s.M, row.unit), spec.CoreGroups) * row.unit
 	cols := tiling.Blocks(tiling.Blocks(s.N, col.unit), spec.CoreGroups) * col.unit
-	short := spec.Native() && s.K <= shortSums && 4*rows*s.N <= 5*s.M*cols
+	short := s.K < p.Share.Short && 4*rows*s.N <= 5*s.M*cols
 	if short || 2*rows*s.N+packingFlops*(rows+s.N) < 2*s.M*cols+packingFlops*(s.M+cols) {
 		return row
 	}

@@ -49,7 +49,7 @@ func meshPlan(spec *cpe.Spec, s Shape, bm, bn, bk int) Plan {
 	mr, nr := vgemm.Tile()
 	p := Plan{
 		BM: bm, BN: bn, BK: bk, Order: [3]int{loopM, loopN, loopK}, Steps: meshSteps(spec),
-		MR: mr, NR: nr, Double: s.doubleBuffers(spec),
+		MR: mr, NR: nr, Double: s.doubleBuffers(spec), Share: Sharing{Rows: spec.Rows, Cols: 4 * spec.Cols},
 	}
 	tiles := newTiles(spec, p)
 	p.LDM = tiles.bytes(spec, p)

@@ -11,9 +11,9 @@ import (
 
 // narrows reports whether the host computes a product by Narrow: op(B) is a transpose of so few rows that they would leave most of a panel of
 // columns empty, such as the weights of a classifier's last layer.
-func (s *Shape) narrows(spec *cpe.Spec) bool {
+func (s *Shape) narrows(*cpe.Spec) bool {
 	mr, nr := vgemm.Tile()
-	return spec.Native() && isa.Vectors() && !s.TransA && s.TransB && !s.Accumulate && s.N > 0 && s.N <= mr && s.M > nr && s.K >= nr
+	return isa.Vectors() && !s.TransA && s.TransB && !s.Accumulate && s.N > 0 && s.N <= mr && s.M > nr && s.K >= nr
 }
 
 // narrow is a product with the transpose of a matrix of few rows, on the host:
@@ -48,11 +48,8 @@ func (n *narrow) Scratch() int { return n.machine.Needs(n.scratch) }
 func (n *narrow) Run(a, b, bias, c []float32) error {
 	n.a, n.b, n.bias, n.c = a, b, bias, c
 	n.machine.TakeScratch(n.scratch)
-	groups := 0
-	if s := &n.shape; 2*s.M*s.N*s.K < smallGemm {
-		groups = 1
-	}
-	return n.machine.Run(n, groups)
+	s := &n.shape
+	return n.machine.Run(n, n.machine.GroupsFor(2*s.M*s.N*s.K, smallGemm))
 }
 
 // Name names the product.

@@ -58,7 +58,7 @@ func NestsOf(m *cpe.Machine, s Shape, plan Plan) []*Nest {
 		all[i] = &Nest{Plan: plan, name: "gemm " + s.String(), tiles: newTiles(&spec, plan), spill: pages.Make[float32](plan.MR * plan.NR)}
 		all[i].nest()
 	}
-	_, stored := cpe.Need(&spec, all[0].extents(&spec, plan)...)
+	_, stored := cpe.Need(&spec, all[0].extents(plan)...)
 	m.Reserve(stored)
 	return all
 }
@@ -254,9 +254,9 @@ func (p *Nest) micro(g *cpe.CoreGroup, tile *cpe.Tile, depth int, accumulate boo
 				p.move(&target, r0+r, c0+c, m, n, true)
 			case m == mr && n == nr:
 				vgemm.MicroKernel(depth, left, panel, target.Data[at:], target.Ld, accumulate)
-			case g.Native():
+			case !g.HasMargin(tile):
 				vgemm.MicroKernelEdge(depth, left, panel, target.Data[at:], target.Ld, m, n, accumulate)
-			default: // the block has padding to write to
+			default:
 				vgemm.MicroKernelEdge(depth, left, panel, target.Data[at:], target.Ld, tiling.Even(m, mr, mr/3), nr, accumulate)
 			}
 		}

@@ -25,7 +25,7 @@ type pieces struct {
 func (s *Shape) inPieces(spec *cpe.Spec) bool {
 	_, nr := vgemm.Tile()
 	large := 2*s.M*s.N*s.K >= piecesFlops && tiling.Blocks(s.N, nr) >= piecesPanels*spec.CoreGroups
-	return spec.Native() && spec.CoreGroups > 1 && large && (s.leftInPlace(spec) || s.K >= piecesDepth)
+	return spec.CoreGroups > 1 && large && (s.leftInPlace(spec) || s.K >= piecesDepth)
 }
 
 // newPieces prepares a product that is shared by pieces.

@@ -48,7 +48,12 @@ type Plan struct {
 	MR, NR     int // rows and columns of this computer's micro-kernel
 	Double     bool
 	LDM        int // bytes of one CPE's LDM
+	Share      Sharing
 }
+
+// Sharing says how core groups share C: in units of Rows or Cols. A product of fewer than Least flops is left to one core group. With K less
+// than Short, writing C takes longer than multiplying.
+type Sharing struct{ Rows, Cols, Least, Short int }
 
 // String prints the plan on a line.
 func (p Plan) String() string {
@@ -59,10 +64,10 @@ func (p Plan) String() string {
 
 // NewPlan chooses the blocking.
 func NewPlan(spec *cpe.Spec, s Shape) (Plan, error) {
-	if spec.Native() {
-		return planHostGemm(spec, s), nil
+	if s.byDMA(spec) {
+		return NewMeshPlan(spec, s)
 	}
-	return NewMeshPlan(spec, s)
+	return planHostGemm(spec, s), nil
 }
 
 // hostDepth is the largest K of a host's block; hostBlock is the number of values of a packed block of A, which stays in L3.
@@ -71,11 +76,19 @@ const (
 	hostBlock = 3 << 18
 )
 
+// smallGemm is the number of flops below which sharing a product with another core costs more than it saves. shortSums is the K up to which
+// a product is bound by moving its operands and C.
+const (
+	smallGemm = 1 << 19
+	shortSums = 16
+)
+
 // planHostGemm plans a product on the host. K is cut so that a panel of A leaves room in L1 and sums are rarely stored. A block has as many
 // rows of A as fit L3, and as many columns of B as fit half of L2: while a panel of A is in L1, panels of B come from L2.
 func planHostGemm(spec *cpe.Spec, s Shape) Plan {
 	p := Plan{Order: [3]int{loopK, loopM, loopN}, Steps: 1}
 	p.MR, p.NR = vgemm.Tile()
+	p.Share = Sharing{Rows: p.MR, Cols: p.NR, Least: smallGemm, Short: shortSums + 1}
 	p.BK = tiling.Even(s.K, hostDepth, 1)
 	p.BM = tiling.Even(s.M, max(p.MR, hostBlock/p.BK), p.MR)
 	p.BN = tiling.Even(s.N, max(2*p.NR, spec.LDMBytes/2/4/p.BK), p.NR)
@@ -90,8 +103,8 @@ func planHostGemm(spec *cpe.Spec, s Shape) Plan {
 const streamedValues, streamedRows, streamedDepth, streamedColumns = 1 << 20, 48, 128, 384
 
 // streams reports whether the host computes a product by Streamed: few rows, and a large B, not transposed, read from memory.
-func (s *Shape) streams(spec *cpe.Spec) bool {
-	return spec.Native() && !s.TransA && !s.TransB && s.M <= streamedRows && s.N*s.K >= streamedValues
+func (s *Shape) streams(*cpe.Spec) bool {
+	return !s.TransA && !s.TransB && s.M <= streamedRows && s.N*s.K >= streamedValues
 }
 
 // planStreamed plans a streamed product.
@@ -115,17 +128,15 @@ func newTiles(spec *cpe.Spec, p Plan) tiles {
 	}
 }
 
-// extents lists the tiles that need LDM: on the host not C, which is updated in memory.
-func (t *tiles) extents(spec *cpe.Spec, p Plan) []cpe.TileExtent {
-	all := []cpe.TileExtent{{Tile: &t.a, Rows: p.BM, Cols: p.BK}, {Tile: &t.b, Rows: p.BK, Cols: p.BN}, {Tile: &t.c, Rows: p.BM, Cols: p.BN}}
-	if spec.Native() {
-		return all[:2]
+// extents lists the tiles with the extents of the plan's blocks.
+func (t *tiles) extents(p Plan) []cpe.TileExtent {
+	return []cpe.TileExtent{
+		{Tile: &t.a, Rows: p.BM, Cols: p.BK}, {Tile: &t.b, Rows: p.BK, Cols: p.BN}, {Tile: &t.c, Rows: p.BM, Cols: p.BN, Placed: true},
 	}
-	return all
 }
 
 func (t *tiles) bytes(spec *cpe.Spec, p Plan) int {
-	ldm, _ := cpe.Need(spec, t.extents(spec, p)...)
+	ldm, _ := cpe.Need(spec, t.extents(p)...)
 	return 4 * ldm
 }
 

@@ -27,9 +27,9 @@ func NewResidents(mach *cpe.Machine, m, n, k, results int) []Resident {
 			all[i].results[r] = p.c
 		}
 	}
-	tiles := products[0].extents(&spec, plan)
+	tiles := products[0].extents(plan)
 	for range results {
-		tiles = append(tiles, cpe.TileExtent{Tile: &products[0].c, Rows: m, Cols: n})
+		tiles = append(tiles, cpe.TileExtent{Tile: &products[0].c, Rows: m, Cols: n, Placed: true})
 	}
 	_, stored := cpe.Need(&spec, tiles...)
 	mach.Reserve(stored)

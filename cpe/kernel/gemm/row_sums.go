@@ -18,8 +18,8 @@ const (
 )
 
 // sumsRows reports whether the host computes a product by RowSums.
-func (s *Shape) sumsRows(spec *cpe.Spec) bool {
-	return s.skinny(spec) && s.M > 0 && !s.TransA && !s.TransB && s.K >= rowParts && s.K*s.N >= tiling.HostTile
+func (s *Shape) sumsRows(*cpe.Spec) bool {
+	return s.M <= skinnyRows && s.M > 0 && !s.TransA && !s.TransB && s.K >= rowParts && s.K*s.N >= tiling.HostTile
 }
 
 // rowSums is the product of few rows with a large matrix on the host:
@@ -54,11 +54,7 @@ func (r *rowSums) Run(a, b, bias, c []float32) error {
 	if err := r.machine.Run(r, 0); err != nil {
 		return err
 	}
-	groups := 0
-	if len(r.sums) < tiling.HostTile {
-		groups = 1
-	}
-	return r.machine.Run(&r.collect, groups)
+	return r.machine.Run(&r.collect, r.machine.GroupsFor(len(r.sums), tiling.HostTile))
 }
 
 // Name names the product.

@@ -11,10 +11,7 @@ const skinnyRows = 2
 
 // skinny reports whether a product on the host has one matrix far larger than the others, so that it is best to read that once, in place and
 // unpacked: the weights of an inner product of few images, or their gradient.
-func (s *Shape) skinny(spec *cpe.Spec) bool {
-	if !spec.Native() {
-		return false
-	}
+func (s *Shape) skinny(*cpe.Spec) bool {
 	if s.TransA {
 		return !s.TransB && s.K > 0 && s.K <= skinnyRows
 	}

@@ -23,10 +23,10 @@ const (
 
 // turns reports whether the host computes a product by Turned: B is transposed and far larger than A. These are the weights of an inner
 // product, and are read in place.
-func (s *Shape) turns(spec *cpe.Spec) bool {
+func (s *Shape) turns(*cpe.Spec) bool {
 	_, nr := vgemm.Tile()
 	few := s.M > skinnyRows && s.M <= turnedPanels*nr && s.N >= 4*s.M && s.K >= 4*s.M
-	return spec.Native() && isa.Vectors() && !s.TransA && s.TransB && !s.Accumulate && few && s.N*s.K >= tiling.HostTile
+	return isa.Vectors() && !s.TransA && s.TransB && !s.Accumulate && few && s.N*s.K >= tiling.HostTile
 }
 
 // turned is a product of few rows with the transpose of a large matrix on the host, in two stages:

@@ -17,11 +17,8 @@ const unpackedShare, unpackedDepth, fewPanels = 5, 768, 2
 func (s *Shape) unpacked(spec *cpe.Spec) bool {
 	mr, nr := vgemm.Tile()
 	near := s.N > nr/2 && s.K > 0 && s.K <= unpackedDepth && 4*s.K*s.N <= spec.LDMBytes/unpackedShare
-	return spec.Native() && isa.Vectors() && near && !s.TransB && (!s.TransA || s.M <= fewPanels*mr)
+	return isa.Vectors() && near && !s.TransB && (!s.TransA || s.M <= fewPanels*mr)
 }
-
-// shortSums is the K up to which a product is bound by moving its operands and C.
-const shortSums = 16
 
 // packedColumns is the number of columns of the right operand that are packed nevertheless. Columns that fill no panel always are. All are if
 // rows do not start at a cache line, so that each vector load would touch two lines; but not if C has few rows or sums are short.
@@ -79,8 +76,8 @@ func (j *Job) startRows() {
 const shortRows, fewColumns = 512, 512
 
 // leftInPlace reports whether the host packs only the right operand.
-func (s *Shape) leftInPlace(spec *cpe.Spec) bool {
-	return spec.Native() && isa.Vectors() && !s.TransA && s.K > 0 && s.K <= shortRows && s.N < fewColumns
+func (s *Shape) leftInPlace(*cpe.Spec) bool {
+	return isa.Vectors() && !s.TransA && s.K > 0 && s.K <= shortRows && s.N < fewColumns
 }
 
 // multiplyRows multiplies m rows of A, read in place, by the current block of B. The products belong to the columns of C from col on.

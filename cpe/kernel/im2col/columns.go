@@ -16,9 +16,9 @@ type Columns struct {
 	columns, image []float32
 }
 
-// NewColumns plans the columns of s.N images. It returns nil for a modelled machine, where lines are copied one by one.
+// NewColumns plans the columns of s.N images. It returns nil for a machine with DMA, on which lines are copied one by one.
 func NewColumns(m *cpe.Machine, s shape.Conv) *Columns {
-	if !m.Native() {
+	if m.HasDMA() {
 		return nil
 	}
 	return &Columns{machine: m, geo: NewGeometry(s), images: s.N}
@@ -35,11 +35,7 @@ func (c *Columns) Fold(image, columns []float32) error { return c.run(columns, i
 
 func (c *Columns) run(columns, image []float32, back bool) error {
 	c.columns, c.image, c.back = columns, image, back
-	groups := 0
-	if len(columns) < tiling.HostTile {
-		groups = 1
-	}
-	return c.machine.Run(c, groups)
+	return c.machine.Run(c, c.machine.GroupsFor(len(columns), tiling.HostTile))
 }
 
 // RunGroup does a core group's share of the images.

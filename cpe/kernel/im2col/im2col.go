@@ -19,7 +19,7 @@ func (b *Band) Width(g *Geometry) int { return b.Rows * g.Width }
 
 // Spread writes the column matrix of a band (im2col).
 func (g *Geometry) Spread(cg *cpe.CoreGroup, columns []float32, b *Band) error {
-	if !cg.Native() {
+	if cg.HasDMA() {
 		return g.eachLine(cg, b, func(c *cpe.CPE, ch, at int) error { return g.scatter(c, columns, b, ch, at) })
 	}
 	for ch := range g.Channels {
@@ -64,7 +64,7 @@ func (g *Geometry) fill(dst, src []float32, x int, inside bool) {
 
 // Fold adds the column matrix of a band up into the gradient of the image (col2im). The first band of an image clears it.
 func (g *Geometry) Fold(cg *cpe.CoreGroup, columns []float32, b *Band, first bool) error {
-	if !cg.Native() {
+	if cg.HasDMA() {
 		return g.eachLine(cg, b, func(c *cpe.CPE, ch, at int) error { return g.collect(c, columns, b, ch, at) })
 	}
 	for ch := range g.Channels {

@@ -39,7 +39,7 @@ const claimedBands = 8
 
 // NewPooled plans both. It returns nil where there are no kernels for them.
 func NewPooled(m *cpe.Machine, n LRN, p pool.Shape) (*Pooled, error) {
-	if !m.Native() || !vnorm.HasNear(n.Size) || p.Method != pool.Max || !p.Blockable() {
+	if !shape.HasBlocks(m) || !vnorm.HasNear(n.Size) || p.Method != pool.Max || !p.Blockable() {
 		return nil, nil
 	}
 	v := &Pooled{norm: n, machine: m, planar: !p.InBlocks}

@@ -15,35 +15,37 @@ const (
 	ByPlanes shape.Algorithm = "pool-planes"
 	// ByColumns pools down the columns first, then along the rows.
 	ByColumns shape.Algorithm = "pool-columns"
-	// ByTiles goes through the windows of tiles one by one. It is the only one of a modelled machine.
+	// ByTiles goes through the windows of tiles one by one. It is the only one for planes that pass through LDM.
 	ByTiles shape.Algorithm = "pool-tiles"
 )
 
-// algorithm is one way to pool. A Kernel supports those for which New has prepared it.
+// algorithm is one way to pool. A Kernel is prepared for the ones that compute its directions.
 type algorithm struct {
 	name     shape.Algorithm
-	supports func(p *Kernel, d shape.Direction) bool
+	supports func(s *Shape, spec *cpe.Spec, d shape.Direction) bool
+	prepare  func(p *Kernel) error
 	run      func(p *Kernel, g *cpe.CoreGroup) error // a core group's share
 }
 
-// algorithms in the order in which a Kernel asks them. The last supports every pooling.
+// algorithms in the order in which they are asked. ByTiles supports every pooling. It comes early for planes that pass through LDM by DMA, so
+// that the algorithms after it are asked only where planes are read in place.
 var algorithms = []algorithm{
-	{ByBlocks, func(p *Kernel, _ shape.Direction) bool { return p.blocks != nil }, (*Kernel).runBlocks},
-	{Global, func(p *Kernel, _ shape.Direction) bool { return p.global }, (*Kernel).runPlanes},
-	{ByPlanes, func(p *Kernel, _ shape.Direction) bool { return p.planes != nil }, (*Kernel).runPlanes},
-	{ByColumns, (*Kernel).hasColumns, (*Kernel).runColumns},
-	{ByTiles, func(*Kernel, shape.Direction) bool { return true }, (*Kernel).runTiles},
+	{ByBlocks, (*Shape).inBlocks, (*Kernel).prepareBlocks, (*Kernel).runBlocks},
+	{ByTiles, (*Shape).byDMA, nothing, (*Kernel).runTiles},
+	{Global, (*Shape).global, nothing, (*Kernel).runGlobal},
+	{ByPlanes, (*Shape).byPlanes, (*Kernel).preparePlanes, (*Kernel).runPlanes},
+	{ByColumns, (*Shape).byColumns, (*Kernel).prepareColumns, (*Kernel).runColumns},
+	{ByTiles, (*Shape).any, nothing, (*Kernel).runTiles},
 }
 
 // choose returns the first algorithm that supports a direction.
-func (p *Kernel) choose(d shape.Direction) *algorithm {
-	spec := p.machine.Spec()
+func choose(s *Shape, spec *cpe.Spec, d shape.Direction) *algorithm {
 	for i := range algorithms {
-		if !spec.LeavesOut(string(algorithms[i].name)) && algorithms[i].supports(p, d) {
+		if !spec.LeavesOut(string(algorithms[i].name)) && algorithms[i].supports(s, spec, d) {
 			return &algorithms[i]
 		}
 	}
-	panic("pool: no algorithm for " + pooled(p.shape).String())
+	panic("pool: no algorithm for " + pooled(*s).String())
 }
 
 // Optional lists the algorithms that cpe.Spec.WithoutAlgorithms may leave out: all but the last of the list and the one for blocks of
@@ -58,4 +60,18 @@ func Optional() (names []string) {
 }
 
 // Algorithm returns how a direction is computed: shape.Forward or shape.InputGradient.
-func (p *Kernel) Algorithm(d shape.Direction) shape.Algorithm { return p.choose(d).name }
+func (p *Kernel) Algorithm(d shape.Direction) shape.Algorithm {
+	if d == shape.Forward {
+		return p.forward.name
+	}
+	return p.grad.name
+}
+
+// byDMA reports whether planes pass through LDM.
+func (s *Shape) byDMA(spec *cpe.Spec, _ shape.Direction) bool { return spec.HasDMA() }
+
+// any supports every pooling.
+func (s *Shape) any(*cpe.Spec, shape.Direction) bool { return true }
+
+// nothing prepares an algorithm that needs only the Kernel's plan.
+func nothing(*Kernel) error { return nil }

@@ -14,7 +14,7 @@ func (p *Kernel) Shape() *Shape { return &p.shape }
 // Blocked reports whether inputs, outputs or both lie in blocks of channels.
 func (p *Kernel) Blocked() bool { return p.blocks != nil }
 
-// ByPlanes reports whether the host pools whole planes with kernels made for the window; see MaxPlane.
+// ByPlanes reports whether whole planes are pooled with kernels made for the window; see MaxPlane.
 func (p *Kernel) ByPlanes() bool { return p.planes != nil }
 
 // SetMask sets the mask that MaxBand and MaxPlane write and MaxBandGrad and Taken read.

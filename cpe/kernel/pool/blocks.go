@@ -11,12 +11,12 @@ import (
 )
 
 // Blocks reports whether inputs and outputs may lie in blocks of channels, each independently of the other.
-func (p *Kernel) Blocks() bool { return p.machine.Native() && p.shape.Blockable() }
+func (p *Kernel) Blocks() bool { return shape.HasBlocks(p.machine) && p.shape.Blockable() }
 
-// Blockable reports whether the host has kernels for the shape in blocks of channels.
+// Blockable reports whether there are kernels for the shape in blocks of channels.
 func (s *Shape) Blockable() bool {
-	told := s.Method == Ave || s.Method == Max && s.KH*s.KW <= vpool.MaxBlockWindow
-	return told && s.C*s.H*s.W > 0 && s.C%shape.BlockLanes == 0 && s.Meets()
+	known := s.Method == Ave || s.Method == Max && s.KH*s.KW <= vpool.MaxBlockWindow
+	return known && s.C*s.H*s.W > 0 && s.C%shape.BlockLanes == 0 && s.Meets()
 }
 
 // blockPool is pooling on the host where inputs or outputs lie in blocks of channels. Those that do not are turned, a band of rows at
@@ -31,14 +31,14 @@ type blockPool struct {
 // turnedValues is about how many inputs of a block are turned at a time, so that they are still in L2 when they are pooled.
 const turnedValues = 32 << 10
 
-// newBlockPool prepares a pooling; it is nil if all lies plainly.
-func (p *Kernel) newBlockPool() (*blockPool, error) {
+// inBlocks reports whether inputs, outputs or both lie in blocks of channels.
+func (s *Shape) inBlocks(*cpe.Spec, shape.Direction) bool { return s.InBlocks || s.OutBlocks }
+
+// prepareBlocks prepares pooling in blocks of channels. It returns an error if there are no kernels for that.
+func (p *Kernel) prepareBlocks() error {
 	s := &p.shape
-	if !s.InBlocks && !s.OutBlocks {
-		return nil, nil
-	}
 	if !p.Blocks() {
-		return nil, fmt.Errorf("windows of %d x %d of %d channels cannot be pooled in blocks of channels", s.KH, s.KW, s.C)
+		return fmt.Errorf("windows of %d x %d of %d channels cannot be pooled in blocks of channels", s.KH, s.KW, s.C)
 	}
 	b := &blockPool{shape: s, kernel: vpool.NewBlocks(vpool.BlocksShape{
 		H: s.H, W: s.W, OH: s.OH, OW: s.OW, KH: s.KH, KW: s.KW, SH: s.SH, SW: s.SW, Top: s.PH, Left: s.PW, Means: s.Method == Ave,
@@ -56,7 +56,8 @@ func (p *Kernel) newBlockPool() (*blockPool, error) {
 		outputs := vpool.Rows{From: y, To: min(y+rows, s.OH)}
 		b.add(&b.forward, b.kernel.Inputs(outputs), outputs)
 	}
-	return b, nil
+	p.blocks = b
+	return nil
 }
 
 // add appends a band to a list, and makes room for it.

@@ -9,25 +9,37 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
 
-// poolColumns is what a core group of the host needs to pool planes by windows of any shape, down their columns first: vectors of
-// columns' sums or maxima over the rows of a line of windows, of which the windows are then made. A gradient of means is summed by input,
-// in the order of the means.
-type poolColumns struct {
+// columnPool pools planes by windows of any shape: each column over the rows of a line of windows first, then along the line.
+type columnPool struct {
+	workers  []columnWorker // of each core group
+	divisors []float32      // sizes of windows, for means
+}
+
+// columnWorker has a core group's buffers. A gradient of means is summed by input, in the order of the means.
+type columnWorker struct {
 	lines []float32 // sums of columns, for every line of windows, with zeros for the padding around them; or maxima, for one line
-	at    []int32   // where in the plane those maxima stand
+	at    []int32   // indices of these maxima in the plane
 	apart []float32 // gradients of all lines of means over their windows' sizes: see spread
 }
 
-// prepareColumns prepares pooling down the columns for means, and for maxima where that is worth it.
-func (p *Kernel) prepareColumns() {
-	s := &p.shape
-	if s.Method == Max && !s.maximaByColumns() || s.Method == Ave && max(s.KW, s.SW) > 2*s.W {
-		return // lines of means would be mostly padding
+// byColumns reports whether a direction is computed down the columns: means, unless lines of them would be mostly padding, and maxima where
+// that takes less time, but not their gradient.
+func (s *Shape) byColumns(_ *cpe.Spec, d shape.Direction) bool {
+	switch {
+	case !s.Meets():
+		return false
+	case s.Method == Ave:
+		return max(s.KW, s.SW) <= 2*s.W
 	}
-	spec := p.machine.Spec()
-	p.columns = make([]poolColumns, spec.CoreGroups)
-	for i := range p.columns {
-		c := &p.columns[i]
+	return s.Method == Max && d != shape.InputGradient && s.maximaByColumns()
+}
+
+// prepareColumns prepares pooling by columns.
+func (p *Kernel) prepareColumns() error {
+	s, spec := &p.shape, p.machine.Spec()
+	p.columns = &columnPool{workers: make([]columnWorker, spec.CoreGroups)}
+	for i := range p.columns.workers {
+		c := &p.columns.workers[i]
 		if s.Method == Max {
 			c.lines, c.at = pages.Make[float32](s.W), pages.Make[int32](s.W)
 			continue
@@ -35,11 +47,12 @@ func (p *Kernel) prepareColumns() {
 		c.lines, c.apart = pages.Make[float32](s.OH*s.paddedLine()), pages.Make[float32](s.OH*s.lineApart())
 	}
 	if s.Method == Ave {
-		p.divisors = pages.Make[float32](s.OH * s.OW)
-		for i := range p.divisors {
-			p.divisors[i] = float32(s.divisor(i/s.OW, i%s.OW))
+		p.columns.divisors = pages.Make[float32](s.OH * s.OW)
+		for i := range p.columns.divisors {
+			p.columns.divisors[i] = float32(s.divisor(i/s.OW, i%s.OW))
 		}
 	}
+	return nil
 }
 
 // paddedLine is the length of a line of columns' sums.
@@ -66,14 +79,9 @@ func (s *Shape) maximaByColumns() bool {
 	return s.SW > 2 || s.KH*tiling.Blocks(s.W, lanes)+value*s.OW*s.KW < s.KH*s.KW*tiling.Blocks(s.OW, lanes)
 }
 
-// hasColumns reports whether a direction is computed down the columns: all but the gradient of maxima.
-func (p *Kernel) hasColumns(d shape.Direction) bool {
-	return p.columns != nil && !(d == shape.InputGradient && p.shape.Masked())
-}
-
-// runColumns does a core group's share of the planes.
+// runColumns pools a core group's share of the planes.
 func (p *Kernel) runColumns(g *cpe.CoreGroup) error {
-	s, c := &p.shape, &p.columns[g.Index()]
+	s, c := &p.shape, &p.columns.workers[g.Index()]
 	in, out := s.H*s.W, s.OH*s.OW
 	lo, hi := g.Share(s.N * s.C)
 	for n := lo; n < hi; n++ {
@@ -82,9 +90,9 @@ func (p *Kernel) runColumns(g *cpe.CoreGroup) error {
 		case s.Method == Max:
 			c.maxima(s, y, p.mask[n*out:(n+1)*out], x)
 		case p.backward:
-			c.meansGrad(s, x, y, p.divisors)
+			c.meansGrad(s, x, y, p.columns.divisors)
 		default:
-			c.means(s, y, x, p.divisors)
+			c.means(s, y, x, p.columns.divisors)
 		}
 	}
 	return nil
@@ -96,7 +104,7 @@ func (s *Shape) down(rows int) vpool.Windows {
 }
 
 // means pools a plane into the means of windows.
-func (c *poolColumns) means(s *Shape, y, x, divisors []float32) {
+func (c *columnWorker) means(s *Shape, y, x, divisors []float32) {
 	ld := s.paddedLine()
 	for oy := range s.OH {
 		y0, y1 := tiling.Window(oy, s.SH, s.PH, s.KH, s.H)
@@ -111,7 +119,7 @@ func (c *poolColumns) means(s *Shape, y, x, divisors []float32) {
 }
 
 // meansGrad makes the gradient of a plane from that of the means of windows.
-func (c *poolColumns) meansGrad(s *Shape, dx, dy, divisors []float32) {
+func (c *columnWorker) meansGrad(s *Shape, dx, dy, divisors []float32) {
 	ld, taps := s.lineApart(), s.KW
 	if s.disjoint() {
 		taps = 1
@@ -133,7 +141,7 @@ func (c *poolColumns) meansGrad(s *Shape, dx, dy, divisors []float32) {
 
 // spread writes the gradients of a line of means over their windows' sizes: to all columns of windows that are disjoint, otherwise
 // strides apart, so that an input's are among KW values that begin at its column.
-func (c *poolColumns) spread(s *Shape, line, dy, divisors []float32) {
+func (c *columnWorker) spread(s *Shape, line, dy, divisors []float32) {
 	first := s.firstApart()
 	for ox, v := range dy {
 		share := v / divisors[ox]
@@ -149,7 +157,7 @@ func (c *poolColumns) spread(s *Shape, line, dy, divisors []float32) {
 }
 
 // maxima pools a plane into the largest values of windows; mask gets where in the plane they stand.
-func (c *poolColumns) maxima(s *Shape, y []float32, mask []int32, x []float32) {
+func (c *columnWorker) maxima(s *Shape, y []float32, mask []int32, x []float32) {
 	for oy := range s.OH {
 		y0, y1 := tiling.Window(oy, s.SH, s.PH, s.KH, s.H)
 		down := s.down(y1 - y0)

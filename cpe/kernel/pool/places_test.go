@@ -39,7 +39,7 @@ func testPackedMask(t *testing.T, m *cpe.Machine, s Shape) {
 			t.Fatal(err)
 		}
 		words := p.MaskWords()
-		if want := p.planes != nil && p.planes.Packs() && packed; words != out && !want || want && words != (out+3)/4 {
+		if want := p.planes != nil && p.planes.kernel.Packs() && packed; words != out && !want || want && words != (out+3)/4 {
 			t.Fatalf("a mask of %d words for %d outputs", words, out)
 		}
 		y[k], dx[k] = make([]float32, out), kerneltest.Values(in, 3)

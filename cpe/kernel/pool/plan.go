@@ -43,8 +43,8 @@ func (s *Shape) Masked() bool {
 }
 
 // Plan is the tile of a plane that a CPE takes: whole rows while they fit, else a strip of one row (swCaffe, section IV-D). A forward
-// tile is of outputs, with the inputs in their windows; a backward tile is of inputs, with the outputs whose windows meet them. On the
-// host a tile is a plane.
+// tile is of outputs, with the inputs in their windows; a backward tile is of inputs, with the outputs whose windows meet them.
+// Without DMA a tile is a plane.
 type Plan struct {
 	Rows, Cols             int // of outputs, forward
 	BackwardRows, BackCols int // of inputs, backward
@@ -58,7 +58,7 @@ func (p Plan) String() string {
 // NewPlan cuts planes so that two tiles fit LDM, for double buffering.
 func NewPlan(spec *cpe.Spec, s Shape) (Plan, error) {
 	p := Plan{s.OH, s.OW, s.H, s.W}
-	if spec.Native() {
+	if !spec.HasDMA() {
 		return p, nil
 	}
 	need := func(ih, iw, oh, ow int) int { return 2 * (ih*iw + 2*oh*ow) }

@@ -11,30 +11,28 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
 
 // Kernel pools images of one shape.
 type Kernel struct {
-	shape    Shape
-	plan     Plan
-	machine  *cpe.Machine
+	shape         Shape
+	plan          Plan
+	machine       *cpe.Machine
+	forward, grad *algorithm
+	call
+
+	// What the algorithms have prepared, nil for those that do not run.
+	blocks  *blockPool
+	planes  *planePool
+	columns *columnPool
+}
+
+// call has the arguments of the current Forward or Backward; x and y are then gradients.
+type call struct {
 	backward bool
-
-	x, y []float32
-	mask []int32
-	key  uint64
-
-	global  bool          // on the host, means of whole planes
-	planes  *vpool.Planes // on the host, windows that have kernels of their own
-	shares  []float32     // room of each core group for the gradients of a plane's means
-	packed  bool          // the mask has bytes that say which places of windows were taken
-	indices []int32       // room of each core group for a plane's unpacked mask
-
-	columns  []poolColumns // on the host, of each core group, for other windows
-	divisors []float32     // the sizes of windows there, if means are wanted
-
-	blocks *blockPool // if inputs or outputs lie in blocks
+	x, y     []float32
+	mask     []int32
+	key      uint64
 }
 
 // New plans a pooling.
@@ -48,13 +46,11 @@ func New(m *cpe.Machine, s Shape) (*Kernel, error) {
 		return nil, err
 	}
 	p := &Kernel{shape: s, plan: plan, machine: m}
-	if p.blocks, err = p.newBlockPool(); err != nil {
-		return nil, err
+	p.forward, p.grad = choose(&s, &spec, shape.Forward), choose(&s, &spec, shape.InputGradient)
+	if err := p.forward.prepare(p); err != nil || p.grad == p.forward {
+		return p, err
 	}
-	if p.blocks == nil {
-		p.preparePlanes()
-	}
-	return p, nil
+	return p, p.grad.prepare(p)
 }
 
 // Name returns "pooling".
@@ -67,7 +63,7 @@ func (p *Kernel) MaskWords() int {
 	switch n := s.N * s.C * s.OH * s.OW; {
 	case !s.Masked():
 		return 0
-	case p.packed || p.blocks != nil:
+	case p.blocks != nil, p.planes != nil && p.planes.packed:
 		return tiling.Blocks(n, 4)
 	default:
 		return n
@@ -77,13 +73,13 @@ func (p *Kernel) MaskWords() int {
 // Forward pools x into y. For maxima, and stochastic pooling in training, mask gets for each output the place in its plane of the input
 // that it took, -1 if it took none; a mask of bytes has a code instead. key seeds the draws of stochastic pooling.
 func (p *Kernel) Forward(x, y []float32, mask []int32, key uint64) error {
-	p.backward, p.x, p.y, p.mask, p.key = false, x, y, mask, key
+	p.call = call{false, x, y, mask, key}
 	return p.run()
 }
 
 // Backward computes the gradient dx of the inputs from that of the outputs, dy. dx is overwritten.
 func (p *Kernel) Backward(dy []float32, mask []int32, dx []float32) error {
-	p.backward, p.x, p.y, p.mask = true, dx, dy, mask
+	p.call = call{true, dx, dy, mask, 0}
 	return p.run()
 }
 
@@ -96,19 +92,16 @@ func (p *Kernel) run() error {
 
 // Groups returns how many core groups the pooling is worth; 0 means all.
 func (p *Kernel) Groups() int {
-	if s := &p.shape; p.machine.Native() && s.N*s.C*s.H*s.W < tiling.HostTile {
-		return 1
-	}
-	return 0
+	s := &p.shape
+	return p.machine.GroupsFor(s.N*s.C*s.H*s.W, tiling.HostTile)
 }
 
 // RunGroup does a core group's share.
 func (p *Kernel) RunGroup(g *cpe.CoreGroup) error {
-	d := shape.Forward
 	if p.backward {
-		d = shape.InputGradient
+		return p.grad.run(p, g)
 	}
-	return p.choose(d).run(p, g)
+	return p.forward.run(p, g)
 }
 
 // runTiles deals a core group's share of the tiles to its CPEs.

@@ -11,8 +11,8 @@ import (
 // the extents of the images.
 const BlockLanes = isa.BlockLanes
 
-// HasBlocks reports whether a machine has kernels for blocks of channels.
-func HasBlocks(m *cpe.Machine) bool { return m.Native() }
+// HasBlocks reports whether a machine can have its images in blocks of channels. Their kernels read images in place, not through DMA.
+func HasBlocks(m *cpe.Machine) bool { return !m.HasDMA() }
 
 // ToBlocks copies planes of size values each to blocks of channels. The number of planes is a multiple of BlockLanes.
 func ToBlocks(dst, src []float32, planes, size int) {

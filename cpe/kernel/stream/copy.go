@@ -41,7 +41,7 @@ func NewCopy(m *cpe.Machine, s CopyShape) (*Copy, error) {
 	}
 	spec := m.Spec()
 	limit := 4 * tiling.HostTile
-	if !m.Native() {
+	if spec.HasDMA() {
 		limit = spec.LDMFloats() / 4 // source and destination, two buffers each
 		limit = min(limit, max(leastTile, tiling.Blocks(s.Outer*s.Rows*s.Cols, spec.CPEs()*spec.CoreGroups)))
 	}
@@ -67,18 +67,14 @@ func (c *Copy) RunWhere(dst, src, above []float32) error {
 		return nil
 	}
 	c.dst, c.src, c.above = dst, src, above
-	groups := 0
-	if c.machine.Native() && s.Outer*s.Rows*s.Cols < 4*tiling.HostTile {
-		groups = 1
-	}
-	return c.machine.Run(c, groups)
+	return c.machine.Run(c, c.machine.GroupsFor(s.Outer*s.Rows*s.Cols, 4*tiling.HostTile))
 }
 
 // RunGroup moves a core group's share of the pieces.
 func (c *Copy) RunGroup(g *cpe.CoreGroup) error {
 	s := &c.shape
 	lo, hi := g.Share(s.Outer * s.Rows * c.pieces)
-	if g.Native() {
+	if !g.HasDMA() {
 		c.moveRows(lo, hi)
 		return nil
 	}

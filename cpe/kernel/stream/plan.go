@@ -66,7 +66,8 @@ type Plan struct {
 	Counts  [3]int // tiles along each extent
 	Double  bool   // tiles are double-buffered in LDM
 	LDM     int    // bytes a CPE needs
-	OneCore bool   // too little work to wake other native cores
+	Scratch int    // values of a core group's memory for each scratch array; 0 if these are in LDM
+	Back    bool   // a core group goes from its last tile to its first
 }
 
 const (
@@ -92,49 +93,63 @@ func (p *Plan) whole() int {
 	return n
 }
 
-// NewPlan cuts a pass for a machine. The number of core groups of the host has no influence.
-func NewPlan(spec *cpe.Spec, s *Pass) (Plan, error) {
-	p := Plan{Dims: s.Dims}
-	n := s.Dims[0] * s.Dims[1] * s.Dims[2]
-	full, plane, row := s.arrays()
-	if spec.Native() {
-		p.Tile = s.fit(full * max(leastHostTile, min(tiling.HostTile, n/16)))
-		switch {
-		case s.ByMid:
-			p.Tile[0], p.Tile[2] = s.Dims[0], s.Dims[2]
-			p.Tile[1] = min(s.Dims[1], tiling.Even(s.Dims[1], max(1, tiling.HostTile/max(1, s.Dims[0]*s.Dims[2])), 1))
-		case s.Near > 0:
-			p.Tile = [3]int{min(1, s.Dims[0]), s.Dims[1], min(s.Dims[2], tiling.Even(s.Dims[2], nearRun, wholeVectors))}
-		}
-		p.LDM = 4 * s.need([3]int{p.Tile[0], s.near(p.Tile[1]), p.Tile[2]})
+// NewPlan cuts a pass for a machine.
+func NewPlan(spec *cpe.Spec, s *Pass) (p Plan, err error) {
+	if spec.HasDMA() {
+		p, err = s.planLDM(spec)
 	} else {
-		share := tiling.Blocks(n, spec.CPEs()*spec.CoreGroups) * full
-		share = max(share, leastTile*(full+plane+row))
-		p.Double = true
-		p.Tile = s.fit(min(spec.LDMFloats()/2, share))
-		if p.LDM = 8 * s.need(p.Tile); p.LDM > spec.LDMBytes {
-			p.Double = false
-			p.Tile = s.fit(spec.LDMFloats())
-			p.LDM = 4 * s.need(p.Tile)
-		}
-		if p.LDM > spec.LDMBytes {
-			return p, &cpe.LDMError{Kernel: s.Name, Asked: p.LDM, Have: spec.LDMBytes}
-		}
+		p = s.planInPlace()
 	}
+	p.Dims = s.Dims
 	for k, t := range p.Tile {
 		if t > 0 {
 			p.Counts[k] = tiling.Blocks(s.Dims[k], t)
 		}
 	}
-	p.OneCore = n < tiling.HostTile
+	return p, err
+}
+
+// planInPlace cuts a pass into tiles that alias the arrays and stay in L2. The number of core groups has no influence.
+func (s *Pass) planInPlace() Plan {
+	full, _, _ := s.arrays()
+	p := Plan{Back: s.Back, Tile: s.fit(full * max(leastHostTile, min(tiling.HostTile, s.values()/16)))}
+	switch {
+	case s.ByMid:
+		p.Tile[0], p.Tile[2] = s.Dims[0], s.Dims[2]
+		p.Tile[1] = min(s.Dims[1], tiling.Even(s.Dims[1], max(1, tiling.HostTile/max(1, s.Dims[0]*s.Dims[2])), 1))
+	case s.Near > 0:
+		p.Tile = [3]int{min(1, s.Dims[0]), s.Dims[1], min(s.Dims[2], tiling.Even(s.Dims[2], nearRun, wholeVectors))}
+	}
+	near := [3]int{p.Tile[0], s.near(p.Tile[1]), p.Tile[2]}
+	p.LDM, p.Scratch = 4*s.need(near), tiling.Size(near[:])
+	return p
+}
+
+// planLDM cuts a pass into tiles that are copied to LDM: twice half of LDM for double buffering, or all of it if half cannot hold a tile.
+func (s *Pass) planLDM(spec *cpe.Spec) (Plan, error) {
+	full, plane, row := s.arrays()
+	share := tiling.Blocks(s.values(), spec.CPEs()*spec.CoreGroups) * full
+	share = max(share, leastTile*(full+plane+row))
+	p := Plan{Double: true, Tile: s.fit(min(spec.LDMFloats()/2, share))}
+	if p.LDM = 8 * s.need(p.Tile); p.LDM > spec.LDMBytes {
+		p.Double = false
+		p.Tile = s.fit(spec.LDMFloats())
+		p.LDM = 4 * s.need(p.Tile)
+	}
+	if p.LDM > spec.LDMBytes {
+		return p, &cpe.LDMError{Kernel: s.Name, Asked: p.LDM, Have: spec.LDMBytes}
+	}
 	return p, nil
 }
 
-// StaysByMid reports whether Pass.ByMid saves reads from memory: on the host, where a mid has more than one value for each outer, and all
-// its values in so many arrays fit L2.
+// values is the number of values of a Full array.
+func (s *Pass) values() int { return tiling.Size(s.Dims[:]) }
+
+// StaysByMid reports whether Pass.ByMid saves reads from memory: tiles alias the arrays, a mid has more than one value for each outer, and
+// all its values in so many arrays fit L2.
 func StaysByMid(m *cpe.Machine, dims [3]int, arrays int) bool {
 	spec := m.Spec()
-	return spec.Native() && dims[2] > 1 && 4*arrays*dims[0]*dims[2] <= spec.LDMBytes && dims[1] >= 4
+	return !spec.HasDMA() && dims[2] > 1 && 4*arrays*dims[0]*dims[2] <= spec.LDMBytes && dims[1] >= 4
 }
 
 // need is the number of values of all arrays in a tile.

@@ -23,7 +23,7 @@ type Rows struct {
 // NewRows prepares to move rows of cols values.
 func NewRows(m *cpe.Machine, cols int) (r *Rows, err error) {
 	r = &Rows{machine: m, cols: cols}
-	if m.Native() {
+	if !m.HasDMA() {
 		return r, nil
 	}
 	s := CopyShape{Outer: 1, Rows: 1, Cols: cols, SrcRow: cols, DstRow: cols}
@@ -66,11 +66,7 @@ func (r *Rows) Scatter(dst, src []float32, index []int) error {
 
 func (r *Rows) run(dst, src []float32, index []int, scatter bool) error {
 	r.dst, r.src, r.index, r.scatter = dst, src, index, scatter
-	groups := 0
-	if len(index)*r.cols < tiling.HostTile {
-		groups = 1
-	}
-	return r.machine.Run(r, groups)
+	return r.machine.Run(r, r.machine.GroupsFor(len(index)*r.cols, tiling.HostTile))
 }
 
 func (r *Rows) row(of []float32, k int) []float32 { return of[k*r.cols : (k+1)*r.cols] }

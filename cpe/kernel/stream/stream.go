@@ -59,8 +59,8 @@ func New(m *cpe.Machine, s Pass) (*Kernel, error) {
 		t := &k.workers[i].tile
 		t.In, t.Out = make([][]float32, len(s.Ins)), make([][]float32, len(s.Outs))
 		t.Scratch = make([][]float32, s.Scratch)
-		if m.Native() && s.Scratch > 0 {
-			k.workers[i].scratch = pages.Make[float32](s.Scratch * plan.Tile[0] * s.near(plan.Tile[1]) * plan.Tile[2])
+		if n := s.Scratch * plan.Scratch; n > 0 {
+			k.workers[i].scratch = pages.Make[float32](n)
 		}
 	}
 	if s.Sums > 0 {
@@ -89,14 +89,10 @@ func (k *Kernel) Run(ins, outs [][]float32) error {
 		return nil
 	}
 	k.ins, k.outs = ins, outs
-	groups := 0
-	if k.plan.OneCore && k.machine.Native() {
-		groups = 1
-	}
 	for i := range k.workers {
 		k.workers[i].err = nil
 	}
-	if err := k.machine.Run(k, groups); err != nil {
+	if err := k.machine.Run(k, k.machine.GroupsFor(k.stream.values(), tiling.HostTile)); err != nil {
 		return err
 	}
 	for i := range k.workers {
@@ -117,7 +113,7 @@ func (k *Kernel) RunGroup(g *cpe.CoreGroup) error {
 			return nil
 		}
 		at := lo + n
-		if k.stream.Back && k.machine.Native() {
+		if k.plan.Back {
 			at = hi - 1 - n
 		}
 		err := k.chargeTile(g, c, w, at)

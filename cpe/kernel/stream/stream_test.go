@@ -175,7 +175,7 @@ func TestStreamByMid(t *testing.T) {
 	kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
 		for _, d := range [][3]int{{8, 64, 49}, {3, 5, 7}, {2, 4, 20000}, {5, 2000, 2}, {1, 7, 3}} {
 			if !StaysByMid(m, d, 1) {
-				if m.Native() {
+				if !m.HasDMA() {
 					t.Errorf("%v fits no cache", d)
 				}
 				continue
