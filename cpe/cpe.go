@@ -178,7 +178,7 @@ func (c *CPE) Wait() {
 // Compute charges operations: flops at the CPE's peak rate, and special functions at their cycles each.
 func (c *CPE) Compute(flops, specials float64) {
 	g := c.group
-	if c.charged || !g.charges() {
+	if c.charged || !g.charged() {
 		return
 	}
 	s := g.Spec()
@@ -192,7 +192,7 @@ func (c *CPE) Compute(flops, specials float64) {
 func (c *CPE) Scalar(values float64) {
 	g := c.group
 	each := g.machine.spec.Software.ScalarCycles
-	if each == 0 || c.charged || !g.charges() {
+	if each == 0 || c.charged || !g.charged() {
 		c.Compute(values, 0)
 		return
 	}

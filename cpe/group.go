@@ -11,19 +11,27 @@ type CoreGroup struct {
 	memory  []float32 // the group's own scratch memory
 	tiles   []float32 // storage for the values of tiles, of all CPEs
 	taken   int       // number of values of tiles in use
+	pace
+	charges
+}
 
-	// Native only, for the current program: the number of units shared, the number that the group got, and the group's time.
+// pace measures a group on this computer, for shares: the units of the current program that were shared, those that the group got, and its
+// time.
+type pace struct {
 	shared, got int
 	spent       time.Duration
+}
 
-	ledger   Ledger // costs of the current program
-	active   int    // number of CPEs that use the DMA engine at once
-	step     cost   // cost of the mesh since the last Sync or Overlap
-	busy     bool   // some CPE has costs of its own since then
-	pending  VTime  // work of the last overlapped step, with which the next transfers overlap
+// charges are the costs of the current program.
+type charges struct {
+	ledger   Ledger
+	active   int   // number of CPEs that use the DMA engine at once
+	step     cost  // cost of the mesh since the last Sync or Overlap
+	busy     bool  // some CPE has costs of its own since then
+	pending  VTime // work of the last overlapped step, with which the next transfers overlap
 	rates    rateCache
 	memo     memo
-	sections map[int]Ledger // costs of sections of the current program, by key
+	sections map[int]Ledger // costs of sections of the program, by key
 }
 
 func newCoreGroup(m *Machine, index int) *CoreGroup {
@@ -60,8 +68,8 @@ func (g *CoreGroup) Spec() *Spec { return &g.machine.spec }
 // HasDMA reports whether tiles are copies in LDM. If not, they alias memory.
 func (g *CoreGroup) HasDMA() bool { return g.machine.HasDMA() }
 
-// charges reports whether work is charged.
-func (g *CoreGroup) charges() bool { return !g.machine.Native() }
+// charged reports whether work is charged.
+func (g *CoreGroup) charged() bool { return !g.machine.Native() }
 
 // Values reports whether values are read and written; if not, only costs are modelled.
 func (g *CoreGroup) Values() bool { return g.machine.Values() }
@@ -129,7 +137,7 @@ func (g *CoreGroup) Deal(n int) int {
 // first adds loading and storing a block of C; direct means that operands are in single precision. total is the number of operations of the
 // whole mesh.
 func (g *CoreGroup) Multiply(m, n, k int, first, direct bool, total float64) {
-	if !g.charges() {
+	if !g.charged() {
 		return
 	}
 	s := g.Spec()
@@ -139,7 +147,7 @@ func (g *CoreGroup) Multiply(m, n, k int, first, direct bool, total float64) {
 
 // Sync ends a step of the program: every CPE has done its transfers and its work one after the other, and waits for the slowest CPE.
 func (g *CoreGroup) Sync() {
-	if !g.charges() {
+	if !g.charged() {
 		return
 	}
 	g.gather()
@@ -151,7 +159,7 @@ func (g *CoreGroup) Sync() {
 // Overlap ends a step whose transfers went to a second buffer while the previous step was computed (double buffering). It takes as long as
 // the longer of the two. Sync adds the work of the last such step.
 func (g *CoreGroup) Overlap() {
-	if !g.charges() {
+	if !g.charged() {
 		return
 	}
 	g.gather()

@@ -45,10 +45,7 @@ type Machine struct {
 	mode   Mode
 	groups []*CoreGroup
 	ledger Ledger
-
-	lent, own []float32 // scratch memory: lent by Lend, or the machine's own
-	common    []float32 // the scratch memory shared by all core groups
-	kept      []float32 // memory for the core groups' own scratch
+	scratch
 
 	tracing bool // see StartTrace
 	workers workers

@@ -3,6 +3,13 @@ package cpe
 // Scratch is a kernel's need of scratch memory while it runs, in values: Common is shared by all core groups, Group is for each core group.
 type Scratch struct{ Common, Group int }
 
+// scratch is a machine's scratch memory.
+type scratch struct {
+	lent, own []float32 // memory lent by Lend, and the machine's own
+	common    []float32 // the part that all core groups share
+	kept      []float32 // the core groups' own parts, if these are separate; see keeps
+}
+
 // line is the number of values in a cache line.
 const line = 16
 

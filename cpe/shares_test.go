@@ -141,18 +141,18 @@ func TestSharesCoverAll(t *testing.T) {
 func TestSharesNeedTelling(t *testing.T) {
 	s := newShares(2)
 	long := 10 * telling
-	for _, groups := range [][]*CoreGroup{
+	for _, paces := range [][2]pace{
 		{{shared: 10, got: 10, spent: long}, {shared: 10, spent: long}},
 		{{shared: 10, got: 5, spent: long}, {shared: 10, got: 5, spent: telling / 2}},
 		{{spent: long}, {spent: 2 * long}},
 	} {
-		s.learn(groups)
+		s.learn([]*CoreGroup{{pace: paces[0]}, {pace: paces[1]}})
 		if s.before[1] != 0.5 {
 			t.Errorf("%v", s.before)
 		}
 	}
 	for range 100 {
-		s.learn([]*CoreGroup{{shared: 10, got: 5, spent: long}, {shared: 10, got: 5, spent: 1000 * long}})
+		s.learn([]*CoreGroup{{pace: pace{shared: 10, got: 5, spent: long}}, {pace: pace{shared: 10, got: 5, spent: 1000 * long}}})
 	}
 	if rest := 1 - s.before[1]; rest < leastShare/2*0.8 || rest > leastShare/2 {
 		t.Errorf("a group that hardly moves gets %g", rest)

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Spec describes a machine. It is a value: copy it and change a figure to describe another one.
+// Spec describes a machine. It is a value: copy it and change a figure to describe another one. Its fields are those of the machine's file
+// (proto/machine.proto), where a figure stands beside its source; further levels would only lengthen its uses.
 type Spec struct {
 	Name        string
 	Description string

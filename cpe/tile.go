@@ -16,13 +16,23 @@ type Tile struct {
 	// Single says that values stay in single precision even if the machine otherwise converts them.
 	Single bool
 
-	rows, cols         int // extents of the current block
-	partRows, partCols int
+	cuts
+	values []float32
+	ld     int // distance of rows of a placed block
+	home
+}
+
+// cuts are the extents of a tile's current block, and its parts.
+type cuts struct {
+	rows, cols         int
+	partRows, partCols int    // of the largest part
 	parts              []Part // part (p, q) at p*ColParts + q
-	values             []float32
-	ld                 int    // distance of rows of a placed block
-	home               Matrix // the matrix that a placed tile belongs to
-	row, col           int
+}
+
+// home is the place in a matrix to which a placed tile belongs.
+type home struct {
+	matrix   Matrix
+	row, col int
 }
 
 // Part is one CPE's part of a tile: Rows x Cols values of the block from (Row, Col) on.
@@ -157,7 +167,7 @@ func (g *CoreGroup) Get(t *Tile, v View, row, col, rows, cols int) {
 // Place makes a tile the destination of a block of a matrix. Without DMA it is the matrix itself. Otherwise the parts are in LDM, and hold the
 // block's values only if load is set.
 func (g *CoreGroup) Place(t *Tile, m Matrix, row, col, rows, cols int, load bool) {
-	t.home, t.row, t.col = m, row, col
+	t.home = home{m, row, col}
 	t.cut(rows, cols)
 	if !g.HasDMA() || !load {
 		return
@@ -171,7 +181,7 @@ func (g *CoreGroup) Place(t *Tile, m Matrix, row, col, rows, cols int, load bool
 // Target returns the matrix that holds a placed block, and where the block starts in it.
 func (g *CoreGroup) Target(t *Tile) (m Matrix, row, col int) {
 	if !g.HasDMA() {
-		return t.home, t.row, t.col
+		return t.matrix, t.row, t.col
 	}
 	return Plain(t.values, t.ld), 0, 0
 }
@@ -188,9 +198,9 @@ func (g *CoreGroup) Put(t *Tile) {
 	if !g.HasDMA() {
 		return
 	}
-	g.chargeTile(t, t.home.runs(t.partRows, t.partCols), true)
+	g.chargeTile(t, t.matrix.runs(t.partRows, t.partCols), true)
 	if g.Values() {
-		t.home.store(t.values, t.ld, t.row, t.col, t.rows, t.cols)
+		t.matrix.store(t.values, t.ld, t.row, t.col, t.rows, t.cols)
 	}
 }
 

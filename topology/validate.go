@@ -19,61 +19,55 @@ const (
 	mostOversubscription = 1e6
 )
 
+// figure is a field of a cluster's file with what is wrong with it, if anything.
+type figure struct {
+	field string
+	err   error
+}
+
 // validate returns the name of the first invalid figure, and an error.
 func validate(m *clusterpb.Cluster) (field string, err error) {
-	positive := func(v float64) error {
-		if v > 0 && !math.IsInf(v, 1) {
-			return nil
+	for _, f := range figures(m) {
+		if f.err != nil {
+			return f.field, f.err
 		}
-		return fmt.Errorf("must be positive, it is %g", v)
 	}
-	rate := func(v float64) error {
-		err := positive(v)
-		switch {
-		case err != nil:
-			return err
-		case v < leastRate:
-			return fmt.Errorf("must be at least %g, it is %g", leastRate, v)
-		case v > mostRate:
-			return fmt.Errorf("must be at most %g, it is %g", float64(mostRate), v)
-		}
-		return nil
-	}
-	latency := func(v float64) error {
-		switch {
-		case v >= 0 && v <= longestUs:
-			return nil
-		case v > longestUs:
-			return fmt.Errorf("must be at most %g, it is %g", float64(longestUs), v)
-		}
-		return fmt.Errorf("must not be negative, it is %g", v)
-	}
-	oversubscription := func(v float64) error {
-		if err := positive(v); err != nil || v >= 1/mostOversubscription && v <= mostOversubscription {
-			return err
-		}
-		return fmt.Errorf("must be %g to %g, it is %g", 1/mostOversubscription, float64(mostOversubscription), v)
-	}
-	atMost := func(v, most uint32) error {
-		if v <= most {
-			return nil
-		}
-		return fmt.Errorf("must be at most %d, it is %d", most, v)
-	}
+	return "", nil
+}
+
+// figures lists the figures that are checked, in the order of the messages.
+func figures(m *clusterpb.Cluster) []figure {
 	link, up := m.GetNodeLink(), m.GetUplink()
-	type check struct {
-		field string
-		err   error
-	}
-	checks := []check{
+	list := []figure{
 		{"nodes", positive(float64(m.GetNodes()))},
 		{"nodes", atMost(m.GetNodes(), maxNodes)},
 		{"nodes_per_supernode", positive(float64(m.GetNodesPerSupernode()))},
 		{"node_link.bandwidth_gbytes_per_s", rate(link.GetBandwidthGbytesPerS())},
 		{"node_link.latency_us", latency(link.GetLatencyUs())},
 	}
+	list = append(list, bySize(link.GetBySize())...)
+	switch {
+	case up != nil:
+		list = append(list, figure{"uplink.oversubscription", oversubscription(up.GetOversubscription())},
+			figure{"uplink.latency_us", latency(up.GetLatencyUs())})
+	case m.GetNodes() > m.GetNodesPerSupernode():
+		list = append(list, figure{"uplink", fmt.Errorf("is missing: %d nodes do not fit one supernode of %d", m.GetNodes(), m.GetNodesPerSupernode())})
+	}
+	if m.ReduceGbytesPerS != nil {
+		list = append(list, figure{"reduce_gbytes_per_s", rate(m.GetReduceGbytesPerS())})
+	}
+	if d := m.GetStorage(); d != nil {
+		list = append(list, figure{"storage.arrays", positive(float64(d.GetArrays()))},
+			figure{"storage.bandwidth_gbytes_per_s", rate(d.GetBandwidthGbytesPerS())},
+			figure{"storage.stripe_mbytes", rate(d.GetStripeMbytes())})
+	}
+	return list
+}
+
+// bySize lists the figures of a link's measured points, which ascend in message size.
+func bySize(points []*clusterpb.MessageBandwidth) (list []figure) {
 	before := 0.0
-	for i, p := range link.GetBySize() {
+	for i, p := range points {
 		name := fmt.Sprintf("node_link.by_size[%d].", i)
 		size := float64(p.GetMessageBytes())
 		order := error(nil)
@@ -81,28 +75,52 @@ func validate(m *clusterpb.Cluster) (field string, err error) {
 			order = fmt.Errorf("must grow from entry to entry, it is %g after %g", size, before)
 		}
 		before = size
-		checks = append(checks, check{name + "message_bytes", order},
-			check{name + "bandwidth_gbytes_per_s", rate(p.GetBandwidthGbytesPerS())})
+		list = append(list, figure{name + "message_bytes", order},
+			figure{name + "bandwidth_gbytes_per_s", rate(p.GetBandwidthGbytesPerS())})
 	}
+	return list
+}
+
+func positive(v float64) error {
+	if v > 0 && !math.IsInf(v, 1) {
+		return nil
+	}
+	return fmt.Errorf("must be positive, it is %g", v)
+}
+
+func rate(v float64) error {
+	err := positive(v)
 	switch {
-	case up != nil:
-		checks = append(checks, check{"uplink.oversubscription", oversubscription(up.GetOversubscription())},
-			check{"uplink.latency_us", latency(up.GetLatencyUs())})
-	case m.GetNodes() > m.GetNodesPerSupernode():
-		checks = append(checks, check{"uplink", fmt.Errorf("is missing: %d nodes do not fit one supernode of %d", m.GetNodes(), m.GetNodesPerSupernode())})
+	case err != nil:
+		return err
+	case v < leastRate:
+		return fmt.Errorf("must be at least %g, it is %g", leastRate, v)
+	case v > mostRate:
+		return fmt.Errorf("must be at most %g, it is %g", float64(mostRate), v)
 	}
-	if m.ReduceGbytesPerS != nil {
-		checks = append(checks, check{"reduce_gbytes_per_s", rate(m.GetReduceGbytesPerS())})
+	return nil
+}
+
+func latency(v float64) error {
+	switch {
+	case v >= 0 && v <= longestUs:
+		return nil
+	case v > longestUs:
+		return fmt.Errorf("must be at most %g, it is %g", float64(longestUs), v)
 	}
-	if d := m.GetStorage(); d != nil {
-		checks = append(checks, check{"storage.arrays", positive(float64(d.GetArrays()))},
-			check{"storage.bandwidth_gbytes_per_s", rate(d.GetBandwidthGbytesPerS())},
-			check{"storage.stripe_mbytes", rate(d.GetStripeMbytes())})
+	return fmt.Errorf("must not be negative, it is %g", v)
+}
+
+func oversubscription(v float64) error {
+	if err := positive(v); err != nil || v >= 1/mostOversubscription && v <= mostOversubscription {
+		return err
 	}
-	for _, c := range checks {
-		if c.err != nil {
-			return c.field, c.err
-		}
+	return fmt.Errorf("must be %g to %g, it is %g", 1/mostOversubscription, float64(mostOversubscription), v)
+}
+
+func atMost(v, most uint32) error {
+	if v <= most {
+		return nil
 	}
-	return "", nil
+	return fmt.Errorf("must be at most %d, it is %d", most, v)
 }

@@ -10,15 +10,15 @@ import (
 
 // Blocked multiplies matrices of one shape in blocks, on all core groups.
 type Blocked struct {
-	shape         Shape
-	machine       *cpe.Machine
-	algorithm     shape.Algorithm
-	split         Split
-	workers       []gemmWorker     // one for each core group
-	partials      *stream.Partials // partial sums of MeshSums, else nil
-	pieces        *pieces          // the pieces of Pieces, else nil
-	a, b, bias, c []float32        // operands of the current run
-	overwrite     bool             // overwrite C although the shape accumulates; see Sum
+	shape     Shape
+	machine   *cpe.Machine
+	algorithm shape.Algorithm
+	split     Split
+	workers   []gemmWorker     // one for each core group
+	partials  *stream.Partials // partial sums of MeshSums, else nil
+	pieces    *pieces          // the pieces of Pieces, else nil
+	overwrite bool             // overwrite C although the shape accumulates; see Sum
+	operands
 }
 
 // gemmWorker is the state of one core group.
@@ -111,7 +111,7 @@ func (g *Blocked) Plan() Plan { return g.workers[0].product.Plan }
 
 // Run computes C = op(A)*op(B). bias, if not nil, has N values that are added to every row of C; it excludes Accumulate.
 func (g *Blocked) Run(a, b, bias, c []float32) error {
-	g.a, g.b, g.bias, g.c = a, b, bias, c
+	g.operands = operands{a, b, bias, c}
 	if g.pieces != nil {
 		return g.pieces.run()
 	}

@@ -27,8 +27,7 @@ type narrow struct {
 	shape   Shape
 	depth   int // K of a block
 	scratch cpe.Scratch
-
-	a, b, bias, c []float32
+	operands
 }
 
 func newNarrow(m *cpe.Machine, s Shape) (Kernel, error) {
@@ -46,7 +45,7 @@ func (n *narrow) Scratch() int { return n.machine.Needs(n.scratch) }
 
 // Run computes the product; see Kernel.
 func (n *narrow) Run(a, b, bias, c []float32) error {
-	n.a, n.b, n.bias, n.c = a, b, bias, c
+	n.operands = operands{a, b, bias, c}
 	n.machine.TakeScratch(n.scratch)
 	s := &n.shape
 	return n.machine.Run(n, n.machine.GroupsFor(2*s.M*s.N*s.K, smallGemm))

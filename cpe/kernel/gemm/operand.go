@@ -6,6 +6,9 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
+// operands are the arrays of the current run of a product: C = op(A)*op(B), plus the bias in every row if it is not nil.
+type operands struct{ a, b, bias, c []float32 }
+
 // Operand is a View of a matrix in memory, or of its transpose.
 type Operand struct {
 	cpe.Matrix

@@ -28,12 +28,12 @@ func (s *Shape) sumsRows(*cpe.Spec) bool {
 //
 // B is read from memory once. The parts, and the order in which they are added, do not depend on the number of core groups.
 type rowSums struct {
-	machine       *cpe.Machine
-	shape         Shape
-	tile          int
-	sums          []float32 // sums of all parts
-	collect       collectRows
-	a, b, bias, c []float32
+	machine *cpe.Machine
+	shape   Shape
+	tile    int
+	sums    []float32 // sums of all parts
+	collect collectRows
+	operands
 }
 
 func newRowSums(m *cpe.Machine, s Shape) (Kernel, error) {
@@ -50,7 +50,7 @@ func (r *rowSums) Scratch() int { return 0 }
 
 // Run computes the product; see Kernel.
 func (r *rowSums) Run(a, b, bias, c []float32) error {
-	r.a, r.b, r.bias, r.c = a, b, bias, c
+	r.operands = operands{a, b, bias, c}
 	if err := r.machine.Run(r, 0); err != nil {
 		return err
 	}

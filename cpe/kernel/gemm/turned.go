@@ -47,8 +47,7 @@ type turned struct {
 	scratch cpe.Scratch
 	workers []turnedWorker
 	pack    packRows
-
-	a, b, bias, c []float32
+	operands
 }
 
 // turnedWorker is the state of one core group.
@@ -81,7 +80,7 @@ func (t *turned) Scratch() int { return t.machine.Needs(t.scratch) }
 
 // Run computes the product; see Kernel.
 func (t *turned) Run(a, b, bias, c []float32) error {
-	t.a, t.b, t.bias, t.c = a, b, bias, c
+	t.operands = operands{a, b, bias, c}
 	t.machine.TakeScratch(t.scratch)
 	memory := t.machine.Common(t.scratch.Common)
 	t.panels, t.sums = memory[:t.width*t.shape.K], memory[t.width*t.shape.K:]

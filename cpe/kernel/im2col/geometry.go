@@ -14,35 +14,37 @@ import (
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
-// Geometry is where the kernel of a convolution meets the images. For every row of outputs (over all axes but the last) and every kernel
-// offset along these axes it has the line of the image; along the last axis it has the outputs that find an input for each offset.
+// Geometry says which inputs each output of a convolution reads. A line is the values of an image along its last axis. For every row of
+// outputs and every kernel offset along the other axes, Lines has the line that they read.
 type Geometry struct {
 	Channels int // of a group
 	Plane    int // values of an image channel
-	Line     int // values of the last axis
 	Rows     int // rows of outputs
-	Width    int // outputs of a row
 	Outer    int // kernel offsets of all axes but the last
-	Last     int // kernel offsets of the last axis
-	Stride   int // along the last axis
+	LastAxis
 
-	Lines  []int32 // [row*outer + offset]: a line of the image, -1 in the padding
-	Lo, Hi []int   // [offset]: outputs lo <= x < hi are inside
-	Shift  []int   // [offset]: output x meets input x*stride + shift
-
-	left, padded int // a line of an image with its padding: values before it, and altogether
-
-	users    [][]int32 // see lineUsers
+	Lines    []int32   // [row*Outer + offset]: a line of the image, -1 in the padding
+	users    [][]int32 // see LineUsers
 	Software cpe.Software
 }
 
-// NewGeometry finds the lines of a convolution.
+// LastAxis says which values of a line each output of a row reads.
+type LastAxis struct {
+	Line   int   // values of a line
+	Width  int   // outputs of a row
+	Last   int   // kernel offsets
+	Stride int   // inputs from one output to the next
+	Lo, Hi []int // [offset]: outputs Lo <= x < Hi read inside the line
+	Shift  []int // [offset]: output x reads input x*Stride + Shift
+
+	left, padded int // a line with its padding: values before it, and altogether
+}
+
+// NewGeometry computes the geometry of a convolution.
 func NewGeometry(s shape.Conv) *Geometry {
 	out := s.OutSize()
 	n := len(out) - 1
-	g := &Geometry{
-		Channels: s.C / s.Group, Plane: 1, Line: s.In[n], Rows: 1, Width: out[n], Outer: 1, Last: s.Kernel[n], Stride: s.Stride[n],
-	}
+	g := &Geometry{Channels: s.C / s.Group, Plane: 1, Rows: 1, Outer: 1, LastAxis: lastAxis(s, out[n])}
 	for i := range out {
 		g.Plane *= s.In[i]
 		if i < n {
@@ -54,6 +56,13 @@ func NewGeometry(s shape.Conv) *Geometry {
 	for i := range g.Lines {
 		g.Lines[i] = sourceLine(s, out, i/g.Outer, i%g.Outer)
 	}
+	return g
+}
+
+// lastAxis computes the geometry along the last axis, which has width outputs.
+func lastAxis(s shape.Conv, width int) LastAxis {
+	n := len(s.In) - 1
+	g := LastAxis{Line: s.In[n], Width: width, Last: s.Kernel[n], Stride: s.Stride[n], left: s.Pad[n]}
 	for k := range g.Last {
 		shift := k*s.Dilation[n] - s.Pad[n]
 		lo := min(g.Width, max(0, (-shift+g.Stride-1)/g.Stride))
@@ -63,12 +72,11 @@ func NewGeometry(s shape.Conv) *Geometry {
 		}
 		g.Lo, g.Hi, g.Shift = append(g.Lo, lo), append(g.Hi, max(lo, hi)), append(g.Shift, shift)
 	}
-	g.left = s.Pad[n]
 	g.padded = g.left + max(g.Line, (g.Width-1)*g.Stride+g.Shift[g.Last-1]+1)
 	return g
 }
 
-// sourceLine finds the line of the image that a row of outputs meets at an offset of the kernel, -1 in the padding.
+// sourceLine returns the line of the image that a row of outputs reads at an offset of the kernel, -1 in the padding.
 func sourceLine(s shape.Conv, out []int, row, offset int) int32 {
 	line, size := 0, 1
 	for i := len(out) - 2; i >= 0; i-- {

@@ -20,8 +20,8 @@ const (
 	Stochastic
 )
 
-// Shape describes pooling of N x C planes of H x W into planes of OH x OW by windows of KH x KW, SH and SW apart, over
-// planes padded by PH and PW.
+// Shape describes pooling of N x C planes of H x W into planes of OH x OW by windows of KH x KW, SH and SW apart, over planes padded by PH
+// and PW. It has the fields of Caffe's PoolingParameter and of a 4-D blob; formulas read better with them side by side.
 type Shape struct {
 	N, C, H, W     int
 	KH, KW, SH, SW int

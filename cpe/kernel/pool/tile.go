@@ -7,90 +7,93 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
-// poolTile is a tile of a plane: its inputs and outputs, where they lie, and the outputs' mask.
+// poolTile is a tile of a plane: the inputs, the outputs, and the outputs' mask.
 type poolTile struct {
-	plane               int
-	inRows, inCols      tiling.Span
-	outRows, outCols    tiling.Span
-	in, out, word       []float32
-	inStride, outStride int
-	inB, outB, maskB    cpe.Block
-	mask                []int32
+	plane         int
+	in, out, mask part
+	indices       []int32 // the mask's values
 }
 
-// runTile works on one tile: rows and cols are those of outputs forward, of inputs backward.
+// part is a tile's part of an array: its rows and columns in the plane, its place in memory, and its values, whose rows start stride values
+// apart.
+type part struct {
+	rows, cols tiling.Span
+	block      cpe.Block
+	values     []float32
+	stride     int
+}
+
+func (p *part) load(c *cpe.CPE)  { p.values, _, p.stride = c.Load(p.values, &p.block) }
+func (p *part) place(c *cpe.CPE) { p.values, _, p.stride = c.Place(p.values, &p.block) }
+func (p *part) store(c *cpe.CPE) { c.Store(&p.block, p.values) }
+
+// runTile computes one tile: rows and cols are those of outputs forward, of inputs backward.
 func (p *Kernel) runTile(c *cpe.CPE, t *poolTile, rows, cols tiling.Span) error {
-	s := &p.shape
+	s, from, to := &p.shape, &t.in, &t.out
 	if p.backward {
-		t.inRows, t.inCols = rows, cols
-		t.outRows, t.outCols = tiling.Outputs(rows, s.SH, s.PH, s.KH, s.OH), tiling.Outputs(cols, s.SW, s.PW, s.KW, s.OW)
+		from, to = to, from
+		t.out.rows, t.out.cols = tiling.Outputs(rows, s.SH, s.PH, s.KH, s.OH), tiling.Outputs(cols, s.SW, s.PW, s.KW, s.OW)
 	} else {
-		t.outRows, t.outCols = rows, cols
-		t.inRows, t.inCols = tiling.Inputs(rows, s.SH, s.PH, s.KH, s.H), tiling.Inputs(cols, s.SW, s.PW, s.KW, s.W)
+		t.in.rows, t.in.cols = tiling.Inputs(rows, s.SH, s.PH, s.KH, s.H), tiling.Inputs(cols, s.SW, s.PW, s.KW, s.W)
 	}
+	to.rows, to.cols = rows, cols
 	if err := p.open(c, t); err != nil {
 		return err
 	}
-	outputs := float64(t.outRows.N * t.outCols.N)
-	if p.backward && s.Masked() {
+	if outputs := float64(t.out.rows.N * t.out.cols.N); p.backward && s.Masked() {
 		c.Scalar(outputs)
 	} else {
 		c.Scalar(outputs * float64(s.KH*s.KW))
 	}
-	if p.backward {
-		t.out, _, t.outStride = c.Load(t.out, &t.outB)
-		t.in, _, t.inStride = c.Place(t.in, &t.inB)
-		if s.Masked() {
-			t.word, _, _ = c.Load(t.word, &t.maskB)
-			t.mask = Indices(t.word)
-		}
-		if c.Values() {
-			p.spread(t)
-		}
-		c.Store(&t.inB, t.in)
-		return nil
-	}
-	t.in, _, t.inStride = c.Load(t.in, &t.inB)
-	t.out, _, t.outStride = c.Place(t.out, &t.outB)
-	if s.Masked() {
-		t.word, _, _ = c.Place(t.word, &t.maskB)
-		t.mask = Indices(t.word)
+	from.load(c)
+	to.place(c)
+	if s.Masked() && p.backward {
+		t.mask.load(c)
+	} else if s.Masked() {
+		t.mask.place(c)
 	}
 	if c.Values() {
-		p.gather(t)
+		t.indices = Indices(t.mask.values)
+		p.compute(t)
 	}
-	c.Store(&t.outB, t.out)
-	if s.Masked() {
-		c.Store(&t.maskB, t.word)
+	to.store(c)
+	if s.Masked() && !p.backward {
+		t.mask.store(c)
 	}
 	return nil
+}
+
+// compute pools the tile, or computes the gradient of its inputs.
+func (p *Kernel) compute(t *poolTile) {
+	if p.backward {
+		p.spread(t)
+	} else {
+		p.gather(t)
+	}
 }
 
 // open finds a tile's blocks and takes LDM for them, twice for double buffering.
 func (p *Kernel) open(c *cpe.CPE, t *poolTile) error {
 	s := &p.shape
-	t.inB = rectangle(p.x, t.plane, s.H, s.W, t.inRows, t.inCols)
-	t.outB = rectangle(p.y, t.plane, s.OH, s.OW, t.outRows, t.outCols)
-	c.Free()
-	var err error
-	if t.in, err = c.Alloc("pooling", t.inB.Count()); err != nil {
-		return err
-	}
-	if t.out, err = c.Alloc("pooling", t.outB.Count()); err != nil {
-		return err
-	}
-	values := t.inB.Count() + t.outB.Count()
+	t.in.block = rectangle(p.x, t.plane, s.H, s.W, t.in.rows, t.in.cols)
+	t.out.block = rectangle(p.y, t.plane, s.OH, s.OW, t.out.rows, t.out.cols)
 	if s.Masked() {
-		t.maskB = rectangle(asFloats(p.mask), t.plane, s.OH, s.OW, t.outRows, t.outCols)
-		if t.word, err = c.Alloc("pooling", t.maskB.Count()); err != nil {
+		t.mask.block = rectangle(asFloats(p.mask), t.plane, s.OH, s.OW, t.out.rows, t.out.cols)
+	}
+	c.Free()
+	values := 0
+	for _, a := range [...]*part{&t.in, &t.out, &t.mask} {
+		n := a.block.Count()
+		var err error
+		if a.values, err = c.Alloc("pooling", n); err != nil {
 			return err
 		}
-		values += t.maskB.Count()
+		values += n
 	}
 	return c.Hold("pooling", values)
 }
 
-// rectangle is a part of a plane of h x w values.
+// rectangle returns a part of a plane of h x w values.
 func rectangle(data []float32, plane, h, w int, rows, cols tiling.Span) cpe.Block {
 	b := cpe.Block{Planes: 1, PlaneStride: rows.N * w, Rows: rows.N, RowStride: w, Cols: cols.N}
 	if data != nil && b.Count() > 0 {

@@ -15,29 +15,29 @@ func (a *area) empty() bool { return a.y0 >= a.y1 || a.x0 >= a.x1 }
 
 // row returns columns [x0,x1) of row y of the tile's inputs.
 func (t *poolTile) row(y, x0, x1 int) []float32 {
-	at := (y-t.inRows.At)*t.inStride - t.inCols.At
-	return t.in[at+x0 : at+x1]
+	at := (y-t.in.rows.At)*t.in.stride - t.in.cols.At
+	return t.in.values[at+x0 : at+x1]
 }
 
 // gather pools the tile's windows.
 func (p *Kernel) gather(t *poolTile) {
 	s := &p.shape
-	for oy := range t.outRows.N {
+	for oy := range t.out.rows.N {
 		var a area
-		a.y0, a.y1 = tiling.Window(t.outRows.At+oy, s.SH, s.PH, s.KH, s.H)
-		lo, hi := p.inner(t.outCols)
+		a.y0, a.y1 = tiling.Window(t.out.rows.At+oy, s.SH, s.PH, s.KH, s.H)
+		lo, hi := p.inner(t.out.cols)
 		if a.y0 >= a.y1 || s.Method == Stochastic || lo >= hi {
-			lo, hi = t.outCols.N, t.outCols.N
+			lo, hi = t.out.cols.N, t.out.cols.N
 		}
 		for ox := range lo {
 			p.gatherOne(t, &a, oy, ox)
 		}
 		p.gatherRow(t, &a, oy, lo, hi)
-		for ox := hi; ox < t.outCols.N; ox++ {
+		for ox := hi; ox < t.out.cols.N; ox++ {
 			p.gatherOne(t, &a, oy, ox)
 		}
 		if s.ReLU {
-			rectify(t.out[oy*t.outStride:][:t.outCols.N], t.mask[oy*t.outStride:])
+			rectify(t.out.values[oy*t.out.stride:][:t.out.cols.N], t.indices[oy*t.out.stride:])
 		}
 	}
 }
@@ -68,31 +68,31 @@ func (p *Kernel) gatherRow(t *poolTile, a *area, oy, lo, hi int) {
 		return
 	}
 	s := &p.shape
-	x := (t.outCols.At+lo)*s.SW - s.PW
-	w := vpool.Windows{KH: a.y1 - a.y0, KW: s.KW, Ld: t.inStride, Stride: s.SW}
-	src, at := t.in[(a.y0-t.inRows.At)*t.inStride+x-t.inCols.At:], oy*t.outStride
+	x := (t.out.cols.At+lo)*s.SW - s.PW
+	w := vpool.Windows{KH: a.y1 - a.y0, KW: s.KW, Ld: t.in.stride, Stride: s.SW}
+	src, at := t.in.values[(a.y0-t.in.rows.At)*t.in.stride+x-t.in.cols.At:], oy*t.out.stride
 	if s.Method == Ave {
-		vpool.Average(t.out[at+lo:at+hi], float32(s.divisor(t.outRows.At+oy, t.outCols.At+lo)), src, &w)
+		vpool.Average(t.out.values[at+lo:at+hi], float32(s.divisor(t.out.rows.At+oy, t.out.cols.At+lo)), src, &w)
 		return
 	}
-	vpool.Max(t.out[at+lo:at+hi], t.mask[at+lo:at+hi], src, a.y0*s.W+x, s.W, &w)
+	vpool.Max(t.out.values[at+lo:at+hi], t.indices[at+lo:at+hi], src, a.y0*s.W+x, s.W, &w)
 }
 
 // gatherOne pools one window.
 func (p *Kernel) gatherOne(t *poolTile, a *area, oy, ox int) {
 	s := &p.shape
-	a.x0, a.x1 = tiling.Window(t.outCols.At+ox, s.SW, s.PW, s.KW, s.W)
-	at := oy*t.outStride + ox
+	a.x0, a.x1 = tiling.Window(t.out.cols.At+ox, s.SW, s.PW, s.KW, s.W)
+	at := oy*t.out.stride + ox
 	switch {
 	case s.Method == Max:
-		t.out[at], t.mask[at] = t.largest(a, s.W)
+		t.out.values[at], t.indices[at] = t.largest(a, s.W)
 	case s.Method == Ave:
-		t.out[at] = t.sum(a) / float32(s.divisor(t.outRows.At+oy, t.outCols.At+ox))
+		t.out.values[at] = t.sum(a) / float32(s.divisor(t.out.rows.At+oy, t.out.cols.At+ox))
 	case s.Train:
-		counter := (t.plane*s.OH+t.outRows.At+oy)*s.OW + t.outCols.At + ox
-		t.out[at], t.mask[at] = t.draw(a, s.W, stream.Uniform(p.key, uint64(counter)))
+		counter := (t.plane*s.OH+t.out.rows.At+oy)*s.OW + t.out.cols.At + ox
+		t.out.values[at], t.indices[at] = t.draw(a, s.W, stream.Uniform(p.key, uint64(counter)))
 	default:
-		t.out[at] = t.weightedMean(a)
+		t.out.values[at] = t.weightedMean(a)
 	}
 }
 
@@ -173,26 +173,26 @@ func (t *poolTile) weightedMean(a *area) float32 {
 
 // spread adds the outputs' gradients, in their order, to the inputs of the tile.
 func (p *Kernel) spread(t *poolTile) {
-	for y := range t.inRows.N {
-		clear(t.in[y*t.inStride : y*t.inStride+t.inCols.N])
+	for y := range t.in.rows.N {
+		clear(t.in.values[y*t.in.stride : y*t.in.stride+t.in.cols.N])
 	}
-	whole := t.inRows.N == p.shape.H && t.inCols.N == p.shape.W
-	for oy := range t.outRows.N {
-		dy := t.out[oy*t.outStride:][:t.outCols.N]
+	whole := t.in.rows.N == p.shape.H && t.in.cols.N == p.shape.W
+	for oy := range t.out.rows.N {
+		dy := t.out.values[oy*t.out.stride:][:t.out.cols.N]
 		switch {
 		case p.shape.Masked() && whole:
-			for ox, index := range t.mask[oy*t.outStride:][:t.outCols.N] {
+			for ox, index := range t.indices[oy*t.out.stride:][:t.out.cols.N] {
 				if index >= 0 {
-					t.in[index] += dy[ox]
+					t.in.values[index] += dy[ox]
 				}
 			}
 		case p.shape.Masked():
-			for ox, index := range t.mask[oy*t.outStride:][:t.outCols.N] {
+			for ox, index := range t.indices[oy*t.out.stride:][:t.out.cols.N] {
 				p.spreadOne(t, int(index), dy[ox])
 			}
 		default:
 			for ox, v := range dy {
-				p.spreadMean(t, t.outRows.At+oy, t.outCols.At+ox, v)
+				p.spreadMean(t, t.out.rows.At+oy, t.out.cols.At+ox, v)
 			}
 		}
 	}
@@ -203,15 +203,15 @@ func (p *Kernel) spreadOne(t *poolTile, index int, v float32) {
 	if index < 0 {
 		return
 	}
-	if t.inCols.N == p.shape.W {
-		if at := index - t.inRows.At*p.shape.W; at >= 0 && at < t.inRows.N*p.shape.W {
-			t.in[at] += v
+	if t.in.cols.N == p.shape.W {
+		if at := index - t.in.rows.At*p.shape.W; at >= 0 && at < t.in.rows.N*p.shape.W {
+			t.in.values[at] += v
 		}
 		return
 	}
-	y, x := index/p.shape.W-t.inRows.At, index%p.shape.W-t.inCols.At
-	if y >= 0 && y < t.inRows.N && x >= 0 && x < t.inCols.N {
-		t.in[y*t.inStride+x] += v
+	y, x := index/p.shape.W-t.in.rows.At, index%p.shape.W-t.in.cols.At
+	if y >= 0 && y < t.in.rows.N && x >= 0 && x < t.in.cols.N {
+		t.in.values[y*t.in.stride+x] += v
 	}
 }
 
@@ -221,11 +221,11 @@ func (p *Kernel) spreadMean(t *poolTile, oy, ox int, v float32) {
 	y0, y1 := tiling.Window(oy, s.SH, s.PH, s.KH, s.H)
 	x0, x1 := tiling.Window(ox, s.SW, s.PW, s.KW, s.W)
 	v /= float32(s.divisor(oy, ox))
-	x0, x1 = max(x0, t.inCols.At), min(x1, t.inCols.End())
+	x0, x1 = max(x0, t.in.cols.At), min(x1, t.in.cols.End())
 	if x0 >= x1 {
 		return
 	}
-	for y := max(y0, t.inRows.At); y < min(y1, t.inRows.End()); y++ {
+	for y := max(y0, t.in.rows.At); y < min(y1, t.in.rows.End()); y++ {
 		row := t.row(y, x0, x1)
 		for x := range row {
 			row[x] += v

@@ -23,7 +23,8 @@ const (
 // Work is what an element costs: additions and multiplications, and the dearer functions.
 type Work struct{ Flops, Specials float64 }
 
-// Pass describes one pass over arrays, tile by tile.
+// Pass describes one pass over arrays, tile by tile. It is the declaration of a kernel: most of its fields are zero in most passes, so that
+// they stand side by side.
 type Pass struct {
 	Name string
 	// Dims are the extents outer, mid and inner of the Full arrays.

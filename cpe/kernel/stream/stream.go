@@ -15,18 +15,20 @@ import (
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
-// Tile is a box of a stream: outers [O0,O0+O) x mids [M0,M0+M) x inners [I0,I0+I). Element (o,m,i), counted from the
-// box's corner, of a Full array stands at o*OStride + m*MStride + i, of a Plane array at o*PStride + i, of a Row array
-// at m, its lane k, if it has any, at m*Lanes + k.
+// Tile is the part of a pass's arrays in a box, as Op gets it. Element (o,m,i), counted from the box's corner, is at o*OStride + m*MStride + i
+// of a Full array, at o*PStride + i of a Plane array, and at m of a Row array; lane k of a Row array is at m*Lanes + k.
 type Tile struct {
-	O0, O, M0, M, I0, I       int
-	In, Out, Scratch          [][]float32
+	Box
 	OStride, MStride, PStride int
+	In, Out, Scratch          [][]float32
 	// Sum has the tile's sums: sum s of mid m at s*M + m, lane k of it at (s*M + m)*Lanes + k. It is zero before Op.
 	Sum []float64
-	// Err is set by Op where data is wrong; Run returns that of the first such tile.
+	// Err is set by Op if data is invalid. Run returns the error of the first such tile.
 	Err error
 }
+
+// Box is outers [O0,O0+O) x mids [M0,M0+M) x inners [I0,I0+I).
+type Box struct{ O0, O, M0, M, I0, I int }
 
 // Kernel executes a Pass.
 type Kernel struct {

@@ -18,8 +18,7 @@ type lane struct{ d, x, y, s, t reg.VecVirtual }
 func Elementwise(s emit.ISA, uses string, unroll int, body func(l lane) reg.VecVirtual) {
 	has := func(operand byte) bool { return strings.IndexByte(uses, operand) >= 0 }
 	var l lane
-	d := emit.GP("d")
-	n := emit.GP("n")
+	d, n := emit.GP("d"), emit.GP("n")
 	var x, y reg.Register
 	arrays := []reg.Register{d}
 	if has('x') {
@@ -84,7 +83,7 @@ type Operation struct {
 	Body       func(l lane) reg.VecVirtual
 }
 
-// Arithmetic is the table of operations of a few instructions.
+// Arithmetic is the table of operations of a few instructions. A table is better in one piece than in functions of 60 lines.
 func Arithmetic(s emit.ISA) []Operation {
 	return []Operation{
 		{"fill", "s", 4, func(l lane) reg.VecVirtual { return l.s }},
