@@ -25,3 +25,9 @@ func (b *Blob) Own() {
 		s.buf = slices.Clone(s.buf)
 	}
 }
+
+// ForgetData gives b's values, and all blobs that share them, new storage at the next use, filled with zeros.
+func (b *Blob) ForgetData() { b.storageOf(&b.data).buf = nil }
+
+// ForgetDiff is ForgetData for the gradients.
+func (b *Blob) ForgetDiff() { *b.storageOf(&b.diff) = storage{shadow: b.diff.shadow} }

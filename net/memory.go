@@ -104,3 +104,59 @@ func bringToPlanes(b *blob.Blob) {
 		shape.FromBlocks(values, slices.Clone(values), b.CountRange(0, 2), b.CountFrom(2))
 	}
 }
+
+// Economise turns Options.Economise on or off between runs. Visible blobs keep the memory of their values; all others have undefined values
+// until the next run. While Economise is off, a net built with ForwardOnly can run Backward.
+func (n *Net) Economise(on bool) error {
+	if on == n.graph.Economise {
+		return nil
+	}
+	n.plan.Release()
+	if !on {
+		n.leaveArena()
+	}
+	n.opt.Economise, n.graph.Economise = on, on
+	n.graph.ForwardOnly = n.opt.ForwardOnly && on
+	return n.schedule()
+}
+
+// Economises reports whether Options.Economise is on now.
+func (n *Net) Economises() bool { return n.graph.Economise }
+
+// leaveArena gives new storage to the blobs that a plan may have moved to the arena.
+func (n *Net) leaveArena() {
+	values, gradients := map[blob.Storage]bool{}, map[blob.Storage]bool{}
+	for id, b := range n.graph.Blobs {
+		if n.Visible(id) {
+			values[b.DataStorage()] = true
+		}
+		if n.graph.Kept[id] {
+			gradients[b.DiffStorage()] = true
+		}
+	}
+	for _, d := range n.nodes {
+		for _, w := range d.Params() { // may be the top of a Parameter layer
+			gradients[w.DiffStorage()] = true
+		}
+	}
+	for _, b := range n.graph.Blobs {
+		if !values[b.DataStorage()] {
+			b.ForgetData()
+		}
+		if !gradients[b.DiffStorage()] {
+			b.ForgetDiff()
+		}
+	}
+}
+
+// Visible reports whether the values of blob id of BlobNames outlast a run. If the net economises, these are the outputs, the tops of
+// layers without bottoms, tops with a loss weight, and blobs requested by name.
+func (n *Net) Visible(id int) bool {
+	if !n.graph.Economise || n.graph.Kept[id] || slices.Contains(n.graph.Outputs, id) {
+		return true
+	}
+	return slices.ContainsFunc(n.nodes, func(d *node) bool {
+		k := slices.Index(d.TopIDs, id)
+		return k >= 0 && (len(d.Bottoms) == 0 || d.Loss[k] != 0)
+	})
+}

@@ -73,6 +73,7 @@ type wires struct {
 type running struct {
 	debug     bool
 	scale     float32 // factor of the loss weights in Backward
+	given     bool    // the caller sets the gradients from which Backward starts
 	spoiled   bool    // the last Forward's loss was NaN or infinite
 	nonFinite string  // FirstNonFinite after the first Forward with such a loss
 }
@@ -189,7 +190,7 @@ func (n *Net) Algorithm(i int, d shape.Direction) shape.Algorithm {
 // computes reports whether Backward computes gradients in the task of node i.
 func (n *Net) computes(i int, d shape.Direction) bool {
 	t := n.plan.Tasks[i]
-	if n.opt.ForwardOnly || !n.nodes[i].NeedsBackward {
+	if n.graph.ForwardOnly || !n.nodes[i].NeedsBackward {
 		return false
 	}
 	if d == shape.InputGradient {
@@ -231,6 +232,19 @@ func (n *Net) Params(layer string) []*blob.Blob {
 
 // BlobNames returns the names of all blobs in order of creation.
 func (n *Net) BlobNames() []string { return n.graph.Names }
+
+// BlobAt returns blob id of BlobNames, without a claim on its values; compare Blob.
+func (n *Net) BlobAt(id int) *blob.Blob { return n.graph.Blobs[id] }
+
+// LossWeight returns the weight of blob id of BlobNames in the loss.
+func (n *Net) LossWeight(id int) float32 { return n.graph.Loss[id] }
+
+// BottomIDs returns the positions in BlobNames of layer i's bottoms, TopIDs those of its tops.
+func (n *Net) BottomIDs(i int) []int { return n.nodes[i].BottomIDs }
+func (n *Net) TopIDs(i int) []int    { return n.nodes[i].TopIDs }
+
+// OutputIDs returns the positions in BlobNames of the outputs, sorted by name.
+func (n *Net) OutputIDs() []int { return n.graph.Outputs }
 
 // Output is a blob that no layer reads.
 type Output struct {

@@ -95,16 +95,14 @@ func (n *Net) writeGradients(i int) {
 // later layer has computed one.
 func (n *Net) BackwardLayer(i int) error {
 	d := n.nodes[i]
-	if n.opt.ForwardOnly {
+	if n.graph.ForwardOnly {
 		panic("net: Backward of a net that was built for Forward only")
 	}
 	if !d.NeedsBackward {
 		return nil
 	}
-	for k, w := range d.Loss {
-		if d.Starts[k] {
-			vec.Fill(d.Tops[k].Diff(), w*n.scale)
-		}
+	if !n.given {
+		n.start(d)
 	}
 	params, bottoms := n.plan.BackSteps(i)
 	if err := n.withScratch(params, n.plan.Tasks[i].BackwardParams); err != nil {
@@ -117,6 +115,24 @@ func (n *Net) BackwardLayer(i int) error {
 		n.backwardDebug(d)
 	}
 	return nil
+}
+
+// start sets the gradients of a layer's tops from which Backward starts.
+func (n *Net) start(d *node) {
+	for k, w := range d.Loss {
+		if d.Starts[k] {
+			vec.Fill(d.Tops[k].Diff(), w*n.scale)
+		}
+	}
+}
+
+// GiveStarts sets the gradients from which Backward starts to the loss weights, once. From then on Backward leaves them as they are, so that
+// a caller can start from other gradients, as in Caffe.
+func (n *Net) GiveStarts() {
+	n.given = true
+	for _, d := range n.nodes {
+		n.start(d)
+	}
 }
 
 // Gradients selects a part of a layer's Backward.
