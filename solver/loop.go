@@ -27,7 +27,7 @@ func (v *Solver) Solve() error {
 		return nil
 	}
 	if d := int(v.param.GetDisplay()); d > 0 && v.iter%d == 0 {
-		loss, err := v.lastLoss()
+		loss, err := v.finalLoss()
 		if err != nil {
 			return v.failed(err)
 		}
@@ -42,9 +42,9 @@ func (v *Solver) Solve() error {
 	return nil
 }
 
-// lastLoss returns the loss of one more forward pass. Workers that split batches return the mean over items of their first core groups'
+// finalLoss returns the loss of one more forward pass. Workers that split batches return the mean over items of their first core groups'
 // losses.
-func (v *Solver) lastLoss() (float64, error) {
+func (v *Solver) finalLoss() (float64, error) {
 	loss, err := v.net.Forward()
 	if err != nil || v.team == nil || !v.team.splits() {
 		return loss, err
@@ -63,6 +63,7 @@ func (v *Solver) Step(n int) error {
 	if err := v.strategy.start(); err != nil {
 		return err
 	}
+	v.stopped = false
 	v.group.levelStatistics()
 	v.watch.zero()
 	return v.strategy.finish(v.steps(n))
@@ -115,6 +116,9 @@ func (v *Solver) iterate() (Action, error) {
 	v.net.ClearParamDiffs()
 	display := v.param.GetDisplay() > 0 && v.iter%int(v.param.GetDisplay()) == 0
 	v.net.SetDebugInfo(display && v.param.GetDebugInfo())
+	if err := call(v.opt.OnStart); err != nil {
+		return None, v.failed(err)
+	}
 	loss, err := v.passes()
 	if err != nil {
 		return None, v.failed(err)
@@ -122,17 +126,30 @@ func (v *Solver) iterate() (Action, error) {
 	if loss, err = v.strategy.combine(loss); err != nil {
 		return None, err
 	}
+	v.lastLoss = loss
 	v.watch.reach(0)
 	smoothed := v.losses.add(loss, v.window())
 	if display {
 		v.displayLoss(smoothed)
 	}
+	if err := call(v.opt.OnGradients); err != nil {
+		return None, v.failed(err)
+	}
 	rate, err := v.applyUpdate(display)
 	if err != nil {
 		return None, err
 	}
+	v.lastRate = rate
 	v.watch.update()
 	return v.strategy.updated(rate)
+}
+
+// call calls an optional function.
+func call(f func() error) error {
+	if f == nil {
+		return nil
+	}
+	return f()
 }
 
 // passes runs iter_size forward and backward passes and returns their mean loss.

@@ -47,6 +47,8 @@ type Options struct {
 	Action func() Action
 	// Progress, if not nil, is called before every iteration and every test batch with the number done and the total.
 	Progress func(testing bool, done, of int)
+	// OnStart, if not nil, is called before the passes of every iteration, and OnGradients between them and the update. An error ends Step.
+	OnStart, OnGradients func() error
 	// Now is the clock for throughput figures; nil means time.Now.
 	Now func() time.Time
 }
@@ -79,10 +81,12 @@ type Solver struct {
 	losses     lossWindow
 	speed      speedometer
 	stopped    bool
-	lastState  string // file of the last snapshot's state
-	lastIter   int    // iteration of the last snapshot
-	spoiled    string // where a NaN or infinity first appeared in the last passes
-	warned     bool   // the warning of a NaN or infinite loss was logged
+	lastLoss   float64 // mean loss of the passes of the last iteration
+	lastRate   float64 // its learning rate
+	lastState  string  // file of the last snapshot's state
+	lastIter   int     // iteration of the last snapshot
+	spoiled    string  // where a NaN or infinity first appeared in the last passes
+	warned     bool    // the warning of a NaN or infinite loss was logged
 }
 
 // New builds the nets of a solver file and loads the weights that the weights field names.
@@ -278,6 +282,19 @@ func (v *Solver) LastSnapshot() (state string, iteration int) { return v.lastSta
 
 // Iter returns the number of iterations done.
 func (v *Solver) Iter() int { return v.iter }
+
+// LastLoss returns the loss of the last iteration, the mean of its iter_size passes; LastRate returns its learning rate.
+func (v *Solver) LastLoss() float64 { return v.lastLoss }
+func (v *Solver) LastRate() float64 { return v.lastRate }
+
+// Rate returns the learning rate of the next iteration.
+func (v *Solver) Rate() float64 { return v.learningRate() }
+
+// ApplyUpdate updates the weights by the gradients they have now. Step does so after its passes.
+func (v *Solver) ApplyUpdate() error {
+	_, err := v.applyUpdate(false)
+	return err
+}
 
 // Param returns the solver's parameters.
 func (v *Solver) Param() *caffepb.SolverParameter { return v.param }

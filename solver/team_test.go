@@ -104,7 +104,7 @@ func (c crew) trained(t *testing.T, n int) [][]float32 {
 		if c.coreGroups > 1 {
 			return nil
 		}
-		last, err := s.lastLoss()
+		last, err := s.finalLoss()
 		all[rank] = append(all[rank], float32(last))
 		return err
 	}); err != nil {
