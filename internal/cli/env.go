@@ -25,9 +25,9 @@ type Env struct {
 	called  string  // the path by which the binary was called
 }
 
-// osEnv is the environment of this process.
-func osEnv() *Env {
-	e := &Env{Stdout: os.Stdout, Stderr: os.Stderr, program: programNamed(os.Args[0]), called: os.Args[0], Pulse: newPulse(os.Stderr)}
+// osEnv is the environment of this process, whose program was called by a path.
+func osEnv(called string) *Env {
+	e := &Env{Stdout: os.Stdout, Stderr: os.Stderr, program: programNamed(called), called: called, Pulse: newPulse(os.Stderr)}
 	if e.Pulse != nil {
 		e.Stderr = e.Pulse
 	}

@@ -17,13 +17,17 @@ import (
 )
 
 // Main runs the command line of this process and exits.
-func (cs Commands) Main() {
+func (cs Commands) Main() { os.Exit(cs.MainAs(os.Args[0], os.Args[1:])) }
+
+// MainAs runs a command line of this process and returns the exit code. called is the path by which the program was called; its last
+// element is the program's name.
+func (cs Commands) MainAs(called string, args []string) int {
 	writeErrorsAreErrors()
-	e := osEnv()
-	code := cs.Run(e, os.Args[1:])
+	e := osEnv(called)
+	code := cs.Run(e, args)
 	glog.Close(e.Log)
 	e.Pulse.hold(true)
-	os.Exit(code)
+	return code
 }
 
 // Run executes a command line and returns the exit code: 0, or 1 after an error, which is logged.

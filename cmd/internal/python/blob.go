@@ -1,0 +1,116 @@
+package python
+
+import (
+	"errors"
+
+	"github.com/swcaffe/swcaffe/blob"
+)
+
+// Blob is a blob that Python holds.
+type Blob struct {
+	blob *blob.Blob
+	net  *Net // nil for the blobs of a Python layer
+	// top: the blob is a top in the net, not a weight. hidden: its values are undefined while the net economises.
+	top, hidden bool
+}
+
+func (b *Blob) release() {}
+
+// View is memory of a blob. The caller ends it by Forget, unless Address is 0: the blob is empty.
+type View struct {
+	Address uintptr
+	Shape   []int
+}
+
+// Look returns the values of a blob, or its gradient, as memory that stays in place until Forget.
+func Look(h Handle, diff bool) (v View, err error) {
+	defer guard(&err)
+	b, err := find[*Blob](h)
+	if err != nil {
+		return View{}, err
+	}
+	var hidden *Net
+	if b.net != nil {
+		if err := b.net.gate.enter(false); err != nil {
+			return View{}, err
+		}
+		defer b.net.gate.leave(false)
+		if b.net.solver != nil && b.top && (b.hidden || diff) {
+			hidden = b.net
+			if err := b.net.use(false, func() error { return nil }); err != nil {
+				return View{}, err
+			}
+		}
+	}
+	values := b.blob.Data
+	if diff {
+		values = b.blob.Diff
+	}
+	return View{look(values(), hidden), b.blob.Shape()}, nil
+}
+
+// Shape returns a blob's shape.
+func Shape(h Handle) ([]int, error) {
+	b, err := find[*Blob](h)
+	if err != nil {
+		return nil, err
+	}
+	return b.blob.Shape(), nil
+}
+
+// Reshape changes a blob's shape. If the blob grows, it has new memory, filled with zeros.
+func Reshape(h Handle, shape []int) (err error) {
+	defer guard(&err)
+	b, err := find[*Blob](h)
+	if err != nil {
+		return err
+	}
+	if err := checkShape(shape); err != nil {
+		return err
+	}
+	if b.net == nil {
+		b.blob.Reshape(shape...)
+		return nil
+	}
+	return b.net.use(false, func() error {
+		b.blob.Reshape(shape...)
+		return nil
+	})
+}
+
+func checkShape(shape []int) error {
+	if len(shape) > blob.MaxAxes {
+		return invalid("shape %v has %d axes, at most %d are possible", shape, len(shape), blob.MaxAxes)
+	}
+	for _, n := range shape {
+		if n < 0 {
+			return invalid("shape %v: an extent cannot be negative", shape)
+		}
+	}
+	if blob.CountOf(shape...) > blob.MaxCount {
+		return invalid("shape %v would have more than %d values", shape, blob.MaxCount)
+	}
+	return nil
+}
+
+// blobRequest asks for a new weight of a Python layer.
+type blobRequest struct {
+	Layer int64 `json:"layer"`
+	Shape []int `json:"shape"`
+}
+
+// addBlob gives a Python layer another weight.
+func addBlob(r blobRequest) (h Handle, err error) {
+	defer guard(&err)
+	l := pythonLayerOf(r.Layer)
+	if l == nil {
+		return 0, errors.New("add_blob: only layers written in Python can add weights, in their setup")
+	}
+	if err := checkShape(r.Shape); err != nil {
+		return 0, err
+	}
+	if err := l.AddWeight(nil, r.Shape...); err != nil {
+		return 0, err
+	}
+	return objects.add(&Blob{blob: l.Weights[len(l.Weights)-1]}), nil
+}

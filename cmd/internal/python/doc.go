@@ -1,0 +1,36 @@
+// Package python is the engine's side of the Python module caffe. cmd/libswcaffe exports it as a C library, and python/caffe calls that
+// library.
+//
+// The central type is Handle, a number that stands for a Go object in Python: a net, a solver, or one of their blobs (Objects). An object
+// lives until Python releases its handle. A net is closed when the last handle of the net, or of the solver that owns it, is released.
+//
+//	handle.go  handles of objects
+//	fault.go   errors and panics, as Python exceptions
+//	memory.go  memory that numpy arrays look at
+//	gate.go    one thread at a time in a net or solver
+//	engine.go  the machine, the log and the random seed that all nets share
+//	net.go     nets and their parts; run.go: forward and backward; files.go: weights in files
+//	blob.go    shapes and memory of blobs
+//	solver.go  solvers; watch.go: signals, callbacks, and blobs that Python looks at
+//	layer.go   layers written in Python
+//	call.go    calls by name, with arguments and results in JSON
+//
+// # Memory
+//
+// Blobs are allocated by Go, whose garbage collector does not move memory. A numpy array is a view of a blob's memory. Look pins this memory
+// until Forget, which the array's owner calls when numpy has dropped the last array that refers to it. A view therefore outlives its blob,
+// its net and its solver. If a blob grows, or another blob's memory is shared with it, the blob has new memory from then on. The
+// earlier view keeps the old memory with its last values.
+//
+// # Blobs that a net does not keep
+//
+// A solver's nets share memory between blobs and fuse layers while nobody looks at them (swnet.Options.Economise). Python must never see the
+// undefined values this leaves. So the last iteration of every Step runs with all blobs kept, and so does the last batch of every test. A net
+// with a live view of a blob that only such a run computes, with Python layers, or with callbacks always keeps all blobs. Nets opened
+// without a solver always keep them. Weights, inputs and outputs are kept in either case.
+//
+// # Threads
+//
+// A net or solver serves one thread at a time; a second one gets an error (gate). Different nets may be called from different threads: they
+// take turns on the machine, between two calls or two iterations. The turn also ends while a Python layer or callback runs.
+package python

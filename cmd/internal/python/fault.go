@@ -1,0 +1,110 @@
+package python
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime/debug"
+	"sync"
+
+	"github.com/swcaffe/swcaffe/internal/pages"
+)
+
+// Fault is an error as Python sees it.
+type Fault struct {
+	Kind string `json:"kind"` // the exception's class
+	Text string `json:"text"`
+	// Exception is the key of an exception that Python code raised, a layer or a callback; 0: none. Text then says where.
+	Exception int64 `json:"exception,omitempty"`
+}
+
+func (f *Fault) Error() string { return f.Text }
+
+// raised is the error of Python code.
+type raised struct{ key int64 }
+
+func (r *raised) Error() string { return "an exception in Python" }
+
+// faultOf describes an error.
+func faultOf(err error) *Fault {
+	var fault *Fault
+	if errors.As(err, &fault) {
+		return fault
+	}
+	f := &Fault{Kind: "RuntimeError", Text: err.Error()}
+	var exception *raised
+	var tooMuch *pages.TooMuch
+	switch {
+	case errors.As(err, &exception):
+		f.Exception = exception.key
+	case errors.As(err, &tooMuch):
+		f.Kind = "MemoryError"
+	}
+	return f
+}
+
+// guard, called by defer, turns a panic into an error.
+func guard(err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case *pages.TooMuch:
+		*err = r
+	case error:
+		*err = fmt.Errorf("a fault inside swcaffe: %w\n%s", r, debug.Stack())
+	default:
+		*err = fmt.Errorf("a fault inside swcaffe: %v\n%s", r, debug.Stack())
+	}
+}
+
+// faults holds errors of calls that return only a number, until Python fetches them.
+var faults struct {
+	mu   sync.Mutex
+	of   map[int64]*Fault
+	last int64
+}
+
+// Keep returns a number for an error, 0 for none.
+func Keep(err error) int64 {
+	if err == nil {
+		return 0
+	}
+	faults.mu.Lock()
+	defer faults.mu.Unlock()
+	if faults.of == nil {
+		faults.of = map[int64]*Fault{}
+	}
+	faults.last++
+	faults.of[faults.last] = faultOf(err)
+	return faults.last
+}
+
+// Describe returns the error of a number as JSON, and forgets it.
+func Describe(number int64) []byte {
+	faults.mu.Lock()
+	defer faults.mu.Unlock()
+	f := faults.of[number]
+	delete(faults.of, number)
+	text, err := json.Marshal(answer{Fault: f})
+	if err != nil {
+		panic("python: " + err.Error())
+	}
+	return text
+}
+
+// mustExist returns an error like Caffe's for a file that cannot be opened.
+func mustExist(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		if e := (*fs.PathError)(nil); errors.As(err, &e) {
+			err = e.Err
+		}
+		return fmt.Errorf("could not open file %s: %w", path, err)
+	}
+	return f.Close()
+}
+
+func invalid(format string, args ...any) error {
+	return &Fault{Kind: "ValueError", Text: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,129 @@
+package python
+
+import (
+	"errors"
+	"fmt"
+	"time"
+	"unsafe"
+
+	"github.com/swcaffe/swcaffe/layers/data"
+)
+
+// Forward runs layers first to last and returns their weighted loss.
+func Forward(h Handle, first, last int) (loss float64, err error) {
+	n, err := find[*Net](h)
+	if err != nil {
+		return 0, err
+	}
+	if err := errors.Join(n.layerIndex(first), n.layerIndex(last)); err != nil {
+		return 0, err
+	}
+	return loss, n.use(true, func() error {
+		for i := first; i <= last; i++ {
+			l, err := n.net.ForwardLayer(i)
+			if err != nil {
+				return err
+			}
+			loss += l
+		}
+		return nil
+	})
+}
+
+// Backward runs Backward of layers first down to last.
+func Backward(h Handle, first, last int) error {
+	n, err := find[*Net](h)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(n.layerIndex(first), n.layerIndex(last)); err != nil {
+		return err
+	}
+	return n.use(true, func() error {
+		for i := first; i >= last; i-- {
+			if err := n.net.BackwardLayer(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// reshape updates the shapes of all blobs after the inputs'.
+func (n *Net) reshape() error {
+	return n.use(true, n.net.Reshape)
+}
+
+// clearParamDiffs sets the gradients of all weights to zero.
+func (n *Net) clearParamDiffs() error {
+	return n.use(false, func() error {
+		n.net.ClearParamDiffs()
+		for _, l := range n.net.Learnable() {
+			l.Blob.Diff() // numpy may look at the memory: write the zeros now
+		}
+		return nil
+	})
+}
+
+// shareWith makes the layers of n use the weights of the layers of other with the same names.
+func (n *Net) shareWith(other *Net) error {
+	if err := other.gate.enter(false); err != nil {
+		return err
+	}
+	defer other.gate.leave(false)
+	return n.use(false, func() error { return n.net.ShareWeights(other.net) })
+}
+
+// Feed gives values to the net's first layer, a MemoryData layer. It keeps the addresses: the caller keeps the memory until the next Feed.
+func Feed(h Handle, values unsafe.Pointer, count int, labels unsafe.Pointer, items int) error {
+	n, err := find[*Net](h)
+	if err != nil {
+		return err
+	}
+	l, ok := n.net.Layer(0).(*data.MemoryData)
+	if !ok {
+		return fmt.Errorf("set_input_arrays: the net's first layer must be a MemoryData layer, it is a layer of type %s", n.net.LayerType(0))
+	}
+	return n.use(false, func() error {
+		return l.Feed(unsafe.Slice((*float32)(values), count), unsafe.Slice((*float32)(labels), items))
+	})
+}
+
+// timed is the time of one layer, in milliseconds.
+type timed struct {
+	Name     string  `json:"name"`
+	Type     string  `json:"type"`
+	Forward  float64 `json:"forward"`
+	Backward float64 `json:"backward"`
+}
+
+// times runs the net some times and returns the mean time of every layer.
+func (n *Net) times(iterations int) ([]timed, error) {
+	if iterations < 1 {
+		return nil, invalid("time: %d iterations; at least one is needed", iterations)
+	}
+	list := make([]timed, n.net.NumLayers())
+	measure := func(to *float64, run func() error) error {
+		start := time.Now()
+		err := run()
+		*to += float64(time.Since(start)) / float64(time.Millisecond) / float64(iterations)
+		return err
+	}
+	err := n.use(true, func() error {
+		for range iterations {
+			for i := range list {
+				list[i].Name, list[i].Type = n.net.LayerName(i), n.net.LayerType(i)
+				if err := measure(&list[i].Forward, func() error { _, err := n.net.ForwardLayer(i); return err }); err != nil {
+					return err
+				}
+			}
+			for i := len(list) - 1; i >= 0; i-- {
+				if err := measure(&list[i].Backward, func() error { return n.net.BackwardLayer(i) }); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	return list, err
+}

@@ -1,0 +1,246 @@
+"""The engine: a library written in Go (cmd/libswcaffe), loaded by ctypes.
+
+ctypes lets other threads run Python while a function of the library computes. Objects of the library have handles, numbers that
+Blob, Net and Solver release when Python drops them.
+
+Memory. A numpy array of a blob is a view of the engine's memory. The array's base, a Memory, keeps that memory in place until the
+last array that refers to it is gone: longer than the blob, its net and its solver if need be. If a blob grows in a reshape, or
+begins to share another's memory, views made before keep the old memory with its last values and no longer follow the blob.
+
+Processes. The library's threads do not survive os.fork, so every call in a forked child raises RuntimeError. Memory that a child
+inherits stays readable.
+
+Exceptions. Python code that the library calls (layers, callbacks) may raise. The exception is put aside, the library returns an
+error with its key, and the caller of the library raises the exception itself, with its traceback and a note where it happened.
+"""
+
+import atexit
+import ctypes
+import itertools
+import json
+import os
+import sys
+import threading
+
+__all__ = ['call', 'main']
+
+
+def _path():
+    """Return the library's path."""
+    ending = {'darwin': 'dylib', 'win32': 'dll'}.get(sys.platform, 'so')
+    return os.environ.get('SWCAFFE_LIBRARY') or os.path.join(os.path.dirname(os.path.abspath(__file__)), 'libswcaffe.' + ending)
+
+
+def _load():
+    path = _path()
+    if not os.path.exists(path):
+        raise ImportError('%s is missing: build it with "go build -buildmode=c-shared -o %s ./cmd/libswcaffe" in the folder of swcaffe\'s '
+                          'sources, or install the wheel' % (path, path))
+    return ctypes.CDLL(path)
+
+
+class View(ctypes.Structure):
+    """Memory of a blob (sw_view)."""
+    _fields_ = [('address', ctypes.c_uint64), ('axes', ctypes.c_int64), ('shape', ctypes.c_int64 * 32)]
+
+
+Event = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int32, ctypes.c_int64, ctypes.c_char_p, ctypes.POINTER(ctypes.c_uint8), ctypes.c_int64)
+
+_handle, _int, _number = ctypes.c_uint64, ctypes.c_int64, ctypes.POINTER(ctypes.c_double)
+_SIGNATURES = {
+    'start': (None, Event),
+    'stop': (None,),
+    'call': (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p),
+    'error': (ctypes.c_void_p, _int),
+    'free': (None, ctypes.c_void_p),
+    'release': (None, _handle),
+    'look': (_int, _handle, ctypes.c_int32, ctypes.POINTER(View)),
+    'shape': (_int, _handle, ctypes.POINTER(View)),
+    'forget': (None, ctypes.c_uint64),
+    'reshape': (_int, _handle, ctypes.POINTER(ctypes.c_int64), _int),
+    'forward': (_int, _handle, _int, _int, _number),
+    'backward': (_int, _handle, _int, _int),
+    'feed': (_int, _handle, ctypes.c_void_p, _int, ctypes.c_void_p, _int),
+    'step': (_int, _handle, _int, _number, _number),
+    'main': (_int, ctypes.POINTER(ctypes.c_char_p), _int),
+}
+
+
+class _Functions:
+    """The library's functions, without the sw_ of their names."""
+
+    def __init__(self, library):
+        self.library = library
+        for name, (result, *arguments) in _SIGNATURES.items():
+            f = getattr(library, 'sw_' + name)
+            f.restype, f.argtypes = result, arguments
+            setattr(self, name, f)
+
+    def end(self):
+        """Objects that are dropped from now on are not released."""
+        self.release = self.forget = lambda _: None
+
+
+def _refuse(*_):
+    raise RuntimeError('caffe cannot be used in a forked process: its threads are only in the parent. Use the start method "spawn" '
+                       '(multiprocessing.set_start_method("spawn")), or import caffe only in the child')
+
+
+def _after_fork():
+    for name in _SIGNATURES:
+        setattr(functions, name, _refuse)
+    functions.end()
+
+
+def _at_exit():
+    functions.stop()
+    functions.end()
+
+
+functions = _Functions(_load())
+if hasattr(os, 'register_at_fork'):
+    os.register_at_fork(after_in_child=_after_fork)
+atexit.register(_at_exit)
+
+_KINDS = {c.__name__: c for c in (RuntimeError, ValueError, TypeError, IndexError, KeyError, OSError, FileNotFoundError, MemoryError, ImportError)}
+
+_raised = {}  # exceptions of Python code that the library called, by key
+_keys = itertools.count(1)
+
+
+class Misuse(Exception):
+    """A layer that cannot be made; error is raised with the place in the prototxt."""
+
+    def __init__(self, kind, text):
+        super().__init__(text)
+        self.kind = kind
+
+
+def _raise(fault):
+    """Raise the exception of a fault."""
+    error = _raised.pop(fault.get('exception'), None)
+    if error is None:
+        raise _KINDS.get(fault['kind'], RuntimeError)(fault['text'])
+    where = fault['text']
+    if isinstance(error, Misuse):
+        raise error.kind(where.replace('an exception in Python', str(error))) from error.__cause__
+    if 'layer ' in where:
+        notes = getattr(error, '__notes__', None)
+        note = where.replace(': an exception in Python', '')
+        if notes is None:
+            try:
+                error.__notes__ = [note]
+            except AttributeError:  # an exception without attributes
+                pass
+        elif note not in notes:
+            notes.append(note)
+    raise error
+
+
+def _take(address):
+    """Return and free the JSON at an address."""
+    try:
+        return json.loads(ctypes.string_at(address))
+    finally:
+        functions.free(address)
+
+
+def check(number):
+    """Raise the exception of an error number other than 0."""
+    if number:
+        _raise(_take(functions.error(number))['fault'])
+
+
+def call(name, arguments=None):
+    """Call a function of the library by name. Arguments and result are what JSON can hold. Errors are exceptions."""
+    answer = _take(functions.call(name.encode(), json.dumps({} if arguments is None else arguments).encode()))
+    if 'fault' in answer:
+        _raise(answer['fault'])
+    return answer['result']
+
+
+def path(name):
+    """Return a file's name as the library takes it. Raise TypeError if it is none."""
+    return os.fsdecode(os.fspath(name))
+
+
+def main(arguments, called='caffe'):
+    """Run a command line of swcaffe's binary, such as ['train', '-solver', 'solver.prototxt'], and return its exit code."""
+    words = [os.fsencode(w) for w in [called, *arguments]]
+    return functions.main((ctypes.c_char_p * len(words))(*words), len(words))
+
+
+class Memory:
+    """Memory of the engine, in place as long as this object lives. It is the base of arrays."""
+    __slots__ = ('__array_interface__', '_address', '__weakref__')
+
+    def __init__(self, address, shape):
+        self._address = address
+        self.__array_interface__ = {'version': 3, 'typestr': '<f4' if sys.byteorder == 'little' else '>f4', 'shape': shape, 'data': (address, False)}
+
+    def __del__(self, functions=functions):
+        functions.forget(self._address)
+
+
+# Events, numbered as in cmd/internal/python.
+SET_UP, RESHAPE, FORWARD, BACKWARD, CLOSE, POLL, ON_START, ON_GRADIENTS = range(8)
+
+handlers = {}  # by event: functions of key, text and flags
+
+
+@Event
+def _event(op, key, text, flags, count):
+    """Handle an event. Return 0, or the key of the exception."""
+    try:
+        handlers[op](key, text, flags[:count] if count else ())
+        return 0
+    except BaseException as error:
+        number = next(_keys)
+        _raised[number] = error
+        return number
+
+
+functions.start(_event)
+call('environment', {k: v for k, v in os.environ.items() if k.startswith(('GLOG_', 'GOOGLE_LOG_', 'SWCAFFE_', 'TERM'))})
+
+
+class Interrupt:
+    """While a solver runs in the main thread, Ctrl-C stops it between two iterations, and then raises KeyboardInterrupt. A second
+    Ctrl-C raises it at once. A program that has its own handler of SIGINT keeps it."""
+
+    def __init__(self):
+        import signal
+        self.signal = signal
+        self.pressed = False
+        self.before = None
+
+    def _press(self, number, frame):
+        if self.pressed:
+            self.signal.default_int_handler(number, frame)
+        self.pressed = True
+
+    def __enter__(self):
+        own = threading.current_thread() is threading.main_thread() and self.signal.getsignal(self.signal.SIGINT) is self.signal.default_int_handler
+        if own:
+            self.before = self.signal.signal(self.signal.SIGINT, self._press)
+        _running.append(self)
+        return self
+
+    def __exit__(self, kind, error, trace):
+        _running.remove(self)
+        if self.before is not None:
+            self.signal.signal(self.signal.SIGINT, self.before)
+        if self.pressed and kind is None:  # after the last iteration
+            raise KeyboardInterrupt
+
+
+_running = []
+
+
+def _poll(key, text, flags):
+    """Let Python run the handlers of signals. Raise KeyboardInterrupt after Ctrl-C."""
+    if any(i.pressed for i in _running):
+        raise KeyboardInterrupt
+
+
+handlers[POLL] = _poll
