@@ -190,7 +190,7 @@ func (g *CoreGroup) gather() {
 		}
 		g.busy = false
 	}
-	g.step.add(&slowest.cost)
+	g.step.add(&slowest.cost, 1)
 }
 
 func (g *CoreGroup) close() {

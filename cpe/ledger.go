@@ -20,38 +20,40 @@ type Ledger struct {
 
 // Sub returns the costs since an earlier reading of the ledger. LDMPeak is the later one.
 func (l Ledger) Sub(before Ledger) Ledger {
-	l.Time -= before.Time
-	l.Compute -= before.Compute
-	l.DMA -= before.DMA
-	l.Bus -= before.Bus
-	l.Latency -= before.Latency
-	l.MPE -= before.MPE
-	l.Flops -= before.Flops
-	l.GetBytes -= before.GetBytes
-	l.PutBytes -= before.PutBytes
-	l.BusBytes -= before.BusBytes
-	l.DMARequests -= before.DMARequests
+	peak := l.LDMPeak
+	l.addTimes(&before, -1)
+	l.addTotals(&before, -1)
+	l.LDMPeak = peak
 	return l
 }
 
-// addTimes adds another ledger's times.
-func (l *Ledger) addTimes(o *Ledger) {
-	l.Time += o.Time
-	l.Compute += o.Compute
-	l.DMA += o.DMA
-	l.Bus += o.Bus
-	l.Latency += o.Latency
-	l.MPE += o.MPE
+// addTimes adds another ledger's times n times.
+func (l *Ledger) addTimes(o *Ledger, n int) {
+	by := VTime(n)
+	l.Time += by * o.Time
+	l.Compute += by * o.Compute
+	l.DMA += by * o.DMA
+	l.Bus += by * o.Bus
+	l.Latency += by * o.Latency
+	l.MPE += by * o.MPE
 }
 
-// addTotals adds another ledger's totals.
-func (l *Ledger) addTotals(o *Ledger) {
-	l.Flops += o.Flops
-	l.GetBytes += o.GetBytes
-	l.PutBytes += o.PutBytes
-	l.BusBytes += o.BusBytes
-	l.DMARequests += o.DMARequests
+// addTotals adds another ledger's totals n times.
+func (l *Ledger) addTotals(o *Ledger, n int) {
+	by := int64(n)
+	l.Flops += float64(float64(n) * o.Flops)
+	l.GetBytes += by * o.GetBytes
+	l.PutBytes += by * o.PutBytes
+	l.BusBytes += by * o.BusBytes
+	l.DMARequests += by * o.DMARequests
 	l.LDMPeak = max(l.LDMPeak, o.LDMPeak)
+}
+
+// repeat multiplies the costs added since before by n.
+func (l *Ledger) repeat(before *Ledger, n int) {
+	one := l.Sub(*before)
+	l.addTimes(&one, n-1)
+	l.addTotals(&one, n-1)
 }
 
 // cost is the cost of one step of a program.
@@ -87,45 +89,15 @@ func (c *cost) work() VTime { return max(c.compute, c.bus) + c.busLatency }
 
 func (c *cost) total() VTime { return c.transfer() + c.work() }
 
-func (c *cost) add(o *cost) {
-	c.compute += o.compute
-	c.dma += o.dma
-	c.latency += o.latency
-	c.bus += o.bus
-	c.busLatency += o.busLatency
-	c.stream += o.stream
-	c.wait += o.wait
-	c.requests += o.requests
-}
-
-// sub returns the cost added since before.
-func (c cost) sub(before *cost) cost {
-	c.compute -= before.compute
-	c.dma -= before.dma
-	c.latency -= before.latency
-	c.bus -= before.bus
-	c.busLatency -= before.busLatency
-	c.stream -= before.stream
-	c.wait -= before.wait
-	c.requests -= before.requests
-	return c
-}
-
-// repeat multiplies the costs added since before by n.
-func (l *Ledger) repeat(before *Ledger, n int) {
-	one := l.Sub(*before)
-	one.Time *= VTime(n - 1)
-	one.Compute *= VTime(n - 1)
-	one.DMA *= VTime(n - 1)
-	one.Bus *= VTime(n - 1)
-	one.Latency *= VTime(n - 1)
-	one.MPE *= VTime(n - 1)
-	l.addTimes(&one)
-	more := int64(n - 1)
-	one.Flops *= float64(more)
-	one.GetBytes *= more
-	one.PutBytes *= more
-	one.BusBytes *= more
-	one.DMARequests *= more
-	l.addTotals(&one)
+// add adds another cost n times.
+func (c *cost) add(o *cost, n int) {
+	by := VTime(n)
+	c.compute += by * o.compute
+	c.dma += by * o.dma
+	c.latency += by * o.latency
+	c.bus += by * o.bus
+	c.busLatency += by * o.busLatency
+	c.stream += by * o.stream
+	c.wait += by * o.wait
+	c.requests += n * o.requests
 }

@@ -119,8 +119,8 @@ func (m *Machine) Recall(key string, build func() (any, error)) (any, error) {
 
 // Charge adds the costs of a run on an identical machine.
 func (m *Machine) Charge(l *Ledger) {
-	m.ledger.addTimes(l)
-	m.ledger.addTotals(l)
+	m.ledger.addTimes(l, 1)
+	m.ledger.addTotals(l, 1)
 }
 
 // CostsAlone reports whether only the ledger counts: no values are computed and no CPE's use is traced.
@@ -196,9 +196,9 @@ func (m *Machine) runModelled(p Program, groups int) {
 		if g.ledger.Time > slowest.ledger.Time {
 			slowest = g
 		}
-		m.ledger.addTotals(&g.ledger)
+		m.ledger.addTotals(&g.ledger, 1)
 	}
-	m.ledger.addTimes(&slowest.ledger)
+	m.ledger.addTimes(&slowest.ledger, 1)
 }
 
 // Reserve reserves storage on every core group for the tiles (Take) of a kernel: the given number of values, padding included. Kernels call

@@ -48,7 +48,7 @@ func (g *CoreGroup) Charged(c *CPE, key int) bool {
 		if k.total > g.memo.turn.total {
 			g.memo.turn = *k
 		}
-		g.ledger.addTotals(&k.ledger)
+		g.ledger.addTotals(&k.ledger, 1)
 		c.charged = g.Values()
 		return !c.charged
 	}
@@ -62,7 +62,8 @@ func (g *CoreGroup) Remember(c *CPE, key int) {
 		c.charged = false
 		return
 	}
-	k := known{valid: true, cost: c.cost.sub(&g.memo.cost), ledger: g.ledger.Sub(g.memo.ledger)}
+	k := known{valid: true, cost: c.cost, ledger: g.ledger.Sub(g.memo.ledger)}
+	k.cost.add(&g.memo.cost, -1)
 	k.cost.settle(g.Spec().DMA.MaxPending)
 	k.total = k.cost.total()
 	if key < len(g.memo.near) {
@@ -82,8 +83,8 @@ func (g *CoreGroup) Section(key int, work func() error) error {
 		return work()
 	}
 	if l, ok := g.sections[key]; ok {
-		g.ledger.addTimes(&l)
-		g.ledger.addTotals(&l)
+		g.ledger.addTimes(&l, 1)
+		g.ledger.addTotals(&l, 1)
 		return nil
 	}
 	g.Sync()

@@ -75,33 +75,41 @@ func (o *Options) build(m *cpe.Machine, file *swproto.Net) (*swnet.Net, error) {
 	return n, nil
 }
 
-// Explain compares the algorithms for all directions of a convolution layer; see the net's Explain. It runs nothing.
-func Explain(file *swproto.Net, o Options, layer string) ([]swnet.Explanation, error) {
-	m, err := cpe.New(o.Spec, cpe.CostOnly)
+// with builds a net on a machine in some mode, calls use, and closes both.
+func (o *Options) with(file *swproto.Net, mode cpe.Mode, use func(m *cpe.Machine, n *swnet.Net) error) error {
+	m, err := cpe.New(o.Spec, mode)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer m.Close()
 	n, err := o.build(m, file)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer n.Close()
-	return n.Explain(layer)
+	return use(m, n)
+}
+
+// Explain compares the algorithms for all directions of a convolution layer; see the net's Explain. It runs nothing.
+func Explain(file *swproto.Net, o Options, layer string) (list []swnet.Explanation, err error) {
+	err = o.with(file, cpe.CostOnly, func(_ *cpe.Machine, n *swnet.Net) (err error) {
+		list, err = n.Explain(layer)
+		return err
+	})
+	return list, err
 }
 
 // Run models one training iteration of a net.
-func Run(file *swproto.Net, o Options) (*Report, error) {
-	m, err := cpe.New(o.Spec, o.Mode)
-	if err != nil {
-		return nil, err
-	}
-	defer m.Close()
-	n, err := o.build(m, file)
-	if err != nil {
-		return nil, err
-	}
-	defer n.Close()
+func Run(file *swproto.Net, o Options) (report *Report, err error) {
+	err = o.with(file, o.Mode, func(m *cpe.Machine, n *swnet.Net) (err error) {
+		report, err = o.run(m, n)
+		return err
+	})
+	return report, err
+}
+
+// run models one iteration of a net that has been built.
+func (o *Options) run(m *cpe.Machine, n *swnet.Net) (*Report, error) {
 	r := &runner{spec: o.Spec, machine: m, net: n, mesh: o.Mesh}
 	r.report = &Report{
 		Model: n.Name(), Machine: o.Spec.Name, Batch: n.BatchSize(), CoreGroups: o.Spec.CoreGroups,

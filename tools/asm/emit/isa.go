@@ -80,22 +80,17 @@ func (s ISA) Max(a, b Op) reg.VecVirtual { return s.Op(VMAXPS, b, a) }
 
 func (s ISA) Min(a, b Op) reg.VecVirtual { return s.Op(VMINPS, b, a) }
 
-func (s ISA) And(a, b Op) reg.VecVirtual {
-	r := s.V()
-	if s.Width == 16 {
-		VPANDD(b, a, r)
-	} else {
-		VPAND(b, a, r)
-	}
-	return r
-}
+func (s ISA) And(a, b Op) reg.VecVirtual { return s.either(VPANDD, VPAND, a, b) }
 
-func (s ISA) Or(a, b Op) reg.VecVirtual {
+func (s ISA) Or(a, b Op) reg.VecVirtual { return s.either(VPORD, VPOR, a, b) }
+
+// either emits an instruction that has one name for wide vectors and another for narrow ones.
+func (s ISA) either(wide func(...Op), narrow func(b, a, r Op), a, b Op) reg.VecVirtual {
 	r := s.V()
 	if s.Width == 16 {
-		VPORD(b, a, r)
+		wide(b, a, r)
 	} else {
-		VPOR(b, a, r)
+		narrow(b, a, r)
 	}
 	return r
 }

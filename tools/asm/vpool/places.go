@@ -22,10 +22,7 @@ const (
 func PackPlaces(s emit.ISA) {
 	codes, index, y := emit.GP("codes"), emit.GP("index"), emit.GP("y")
 	base, next := windows(s)
-	second, third, span := s.V(), s.V(), s.V()
-	s.Broadcast("width", second)
-	VPADDD(second, second, third)
-	s.Broadcast("span", span)
+	rows := rowsOf(s, "width")
 	zero, none := s.Zero(), s.V()
 	VMOVDQU32(s.Bits(noneCode), none)
 	relu := K()
@@ -37,17 +34,14 @@ func PackPlaces(s emit.ISA) {
 		at, code, values := s.V(), s.V(), s.V()
 		VMOVDQU32_Z(Mem{Base: index}, mask, at)
 		VMOVUPS_Z(Mem{Base: y}, mask, values)
-		outside, cleared, later, last := K(), K(), K(), K()
+		outside, cleared := K(), K()
 		VPCMPD(Imm(less), zero, at, outside)
 		VCMPPS(Imm(2), zero, values, relu, cleared)
 		KANDW(mask, cleared, cleared)
 		VMOVUPS(zero, cleared, Mem{Base: y})
 		KORW(cleared, outside, outside)
 		VPSUBD(base, at, code)
-		VPCMPD(Imm(notLess), second, code, later)
-		VPCMPD(Imm(notLess), third, code, last)
-		VPSUBD(span, code, later, code)
-		VPSUBD(span, code, last, code)
+		rows.shift(VPSUBD, code, code)
 		VMOVDQA32(none, outside, code)
 		VPMOVDB(code, mask, Mem{Base: codes})
 		VPADDD(next, base, base)
@@ -58,10 +52,7 @@ func PackPlaces(s emit.ISA) {
 func UnpackPlaces(s emit.ISA) {
 	index, codes := emit.GP("index"), emit.GP("codes")
 	base, next := windows(s)
-	second, third, span := s.V(), s.V(), s.V()
-	s.Broadcast("edge", second)
-	VPADDD(second, second, third)
-	s.Broadcast("span", span)
+	rows := rowsOf(s, "edge")
 	none, away := s.V(), s.V()
 	VMOVDQU32(s.Bits(noneCode), none)
 	VMOVDQU32(s.Bits(nowhere), away)
@@ -69,16 +60,35 @@ func UnpackPlaces(s emit.ISA) {
 		code, at := s.V(), s.V()
 		VPMOVZXBD_Z(Mem{Base: codes}, mask, code)
 		VPADDD(base, code, at)
-		nothing, later, last := K(), K(), K()
+		nothing := K()
 		VPCMPD(Imm(equal), none, code, nothing)
-		VPCMPD(Imm(notLess), second, code, later)
-		VPCMPD(Imm(notLess), third, code, last)
-		VPADDD(span, at, later, at)
-		VPADDD(span, at, last, at)
+		rows.shift(VPADDD, at, code)
 		VMOVDQA32(away, nothing, at)
 		VMOVDQU32(at, mask, Mem{Base: index})
 		VPADDD(next, base, base)
 	}, pointer{index, 4}, pointer{codes, 1})
+}
+
+// windowRows turns places in a window into indices and back. second and third are where the second and the third row of a window begin, and
+// span is the distance from the end of one row to the next.
+type windowRows struct{ second, third, span reg.VecVirtual }
+
+// rowsOf loads windowRows; edge names the parameter with the length of a row.
+func rowsOf(s emit.ISA, edge string) windowRows {
+	w := windowRows{s.V(), s.V(), s.V()}
+	s.Broadcast(edge, w.second)
+	VPADDD(w.second, w.second, w.third)
+	s.Broadcast("span", w.span)
+	return w
+}
+
+// shift applies op with span to the lanes of x whose place is in the second row, and twice where it is in the third.
+func (w *windowRows) shift(op func(...Op), x, place reg.VecVirtual) {
+	later, last := K(), K()
+	VPCMPD(Imm(notLess), w.second, place, later)
+	VPCMPD(Imm(notLess), w.third, place, last)
+	op(w.span, x, later, x)
+	op(w.span, x, last, x)
 }
 
 // windows are the indices at which the windows of a vector of outputs begin, and how far on those of the next one do.
