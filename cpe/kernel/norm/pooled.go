@@ -6,38 +6,31 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
-	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
 
-// Pooled is, on the host, local response normalisation and the maximum pooling of its results in one pass over memory. Of the results,
-// and of their gradient, there is a band of rows of one block of channels at a time, in a core's cache. The bits are those of the two
-// kernels one after the other in blocks of channels. Inputs and outputs may lie by planes; they are then transposed band by band.
+// Pooled normalises across channels and pools the results by maximum, in one pass over memory. Only a band of rows of one block of channels of
+// the results, or of their gradient, exists at a time, in a core's cache. The bits are those of the two kernels one after the other in blocks
+// of channels. Inputs and outputs may be in planes; they are then reordered band by band.
 type Pooled struct {
 	norm     LRN
 	pool     *pool.Kernel // of inputs in blocks
 	machine  *cpe.Machine
-	planar   bool       // inputs lie by planes
-	bands    [2]bandSet // forward and backward
+	planar   bool       // inputs are in planes
+	forward  pool.Bands // of Forward
+	grad     pool.Bands // of Backward
 	backward bool
 
 	x, y, dx []float32
 	relu     bool
 }
 
-// bandSet is how an image is cut in a direction: values is the most that a band has of a block's inputs, room that of its outputs, if these
-// are turned.
-type bandSet struct {
-	bands        []pool.Band
-	values, room int
-}
-
-// normPoolValues is about how many inputs of a block a band has, of which a core's cache holds several times as many.
+// normPoolValues is about the number of inputs of a block in a band. A core's cache holds several times as many.
 const normPoolValues = 12 << 10
 
-// claimedBands is the most bands that a core takes on at a time.
+// claimedBands is the largest number of bands that a core claims at a time.
 const claimedBands = 8
 
-// NewPooled plans both. It returns nil where there are no kernels for them.
+// NewPooled plans both. It returns nil if there are no kernels for them.
 func NewPooled(m *cpe.Machine, n LRN, p pool.Shape) (*Pooled, error) {
 	if !shape.HasBlocks(m) || !vnorm.HasNear(n.Size) || p.Method != pool.Max || !p.Blockable() {
 		return nil, nil
@@ -50,51 +43,48 @@ func NewPooled(m *cpe.Machine, n LRN, p pool.Shape) (*Pooled, error) {
 	}
 	fit := max(1, normPoolValues/(p.W*shape.BlockLanes))
 	rows := max(1, (fit-p.KH)/p.SH+1)
-	for y := 0; y < p.OH; y += rows {
-		outputs := vpool.Rows{From: y, To: min(y+rows, p.OH)}
-		v.bands[0].add(&p, v.pool.BandOfOutputs(outputs))
-	}
-	for y := 0; y < p.H; y += fit {
-		inputs := vpool.Rows{From: y, To: min(y+fit, p.H)}
-		v.bands[1].add(&p, v.pool.BandOfInputs(inputs))
-	}
+	v.forward, v.grad = v.pool.BandsOfOutputs(rows), v.pool.BandsOfInputs(fit)
 	return v, nil
 }
 
-// add appends a band.
-func (b *bandSet) add(p *pool.Shape, band pool.Band) {
-	b.bands = append(b.bands, band)
-	b.values = max(b.values, (band.Inputs.To-band.Inputs.From)*p.W*shape.BlockLanes)
-	if p.TurnsOut() {
-		b.room = max(b.room, (band.Outputs.To-band.Outputs.From)*p.OW*shape.BlockLanes)
+// bands returns the bands of a direction.
+func (v *Pooled) bands(backward bool) *pool.Bands {
+	if backward {
+		return &v.grad
 	}
+	return &v.forward
 }
 
-// MaskWords returns how long the mask of both directions is.
+// MaskWords returns the length of the mask of both directions.
 func (v *Pooled) MaskWords() int { return v.pool.MaskWords() }
 
-// scratch is the room of core groups, in a direction: forward for s, y and zeros, backward for s, zeros, the results' gradients and
-// three blocks' ratios; and for three blocks of inputs and two of their gradients that are turned.
+// scratch returns the need of a direction's scratch memory in blocks of a band: forward s, y and zeros; backward s, zeros, the results'
+// gradient and the ratios of three blocks. Inputs in planes need three more, and their gradients two; outputs in planes need a band of them.
 func (v *Pooled) scratch(backward bool) cpe.Scratch {
-	set, rows := &v.bands[0], 3
+	bands, blocks := v.bands(backward), 3
 	if v.planar {
-		rows += 3
+		blocks += 3
 	}
 	if backward {
-		set, rows = &v.bands[1], rows+3
+		blocks += 3
 		if v.planar {
-			rows += 2
+			blocks += 2
 		}
 	}
-	return cpe.Scratch{Group: rows*set.values + set.room}
+	s := cpe.Scratch{Group: blocks * bands.Inputs}
+	if v.pool.Shape().TurnsOut() {
+		s.Group += bands.Outputs
+	}
+	return s
 }
 
-// Scratch returns how many values of scratch Forward and Backward take.
+// Scratch returns the number of values of scratch memory that Forward and Backward use.
 func (v *Pooled) Scratch() (forward, backward int) {
 	return v.machine.Needs(v.scratch(false)), v.machine.Needs(v.scratch(true))
 }
 
-// Turns is as Conv.Turns.
+// Turns returns how many times a forward and a backward pass reorder arrays between planes and blocks of channels, and of how many values in
+// all.
 func (v *Pooled) Turns() (times, values int) {
 	times, values = v.pool.Turns()
 	if s := v.pool.Shape(); v.planar {
@@ -103,14 +93,14 @@ func (v *Pooled) Turns() (times, values int) {
 	return times, values
 }
 
-// Forward pools what is made of x into y; mask is as Pool's.
+// Forward normalises x and pools the results into y; mask is that of pool.Kernel.Forward.
 func (v *Pooled) Forward(x, y []float32, mask []int32) error {
 	v.backward, v.x, v.y = false, x, y
 	v.pool.SetMask(mask)
 	return v.run()
 }
 
-// Backward computes dx of the outputs' gradients dy. With relu it is that of the input of a ReLU layer whose result x is.
+// Backward computes dx from the outputs' gradient dy. With relu, x is the result of a ReLU layer, and dx the gradient of that layer's input.
 func (v *Pooled) Backward(x, dy []float32, mask []int32, dx []float32, relu bool) error {
 	v.backward, v.x, v.y, v.dx, v.relu = true, x, dy, dx, relu
 	v.pool.SetMask(mask)
@@ -128,35 +118,32 @@ func (v *Pooled) Algorithm() shape.Algorithm { return Bands }
 // Name names the two.
 func (v *Pooled) Name() string { return "normalisation and pooling" }
 
-// RunGroup does the bands that a core group takes.
+// RunGroup computes the bands that a core group claims.
 func (v *Pooled) RunGroup(g *cpe.CoreGroup) error {
-	set := &v.bands[0]
-	if v.backward {
-		set = &v.bands[1]
-	}
-	n := v.pool.Shape().N * len(set.bands)
+	bands := v.bands(v.backward).List
+	n := v.pool.Shape().N * len(bands)
 	for lo, hi := g.Claim(n, claimedBands); lo < hi; lo, hi = g.Claim(n, claimedBands) {
 		for i := lo; i < hi; i++ {
-			w := normBand{Pooled: v, Band: &set.bands[i%len(set.bands)], image: i / len(set.bands)}
+			w := normBand{Pooled: v, Band: &bands[i%len(bands)], image: i / len(bands)}
 			w.memory = g.Memory(v.scratch(v.backward).Group)
 			w.zeros = w.take(1)
 			clear(w.zeros)
 			if v.backward {
-				w.backward()
+				w.gradient()
 			} else {
-				w.forward()
+				w.results()
 			}
 		}
 	}
 	return nil
 }
 
-// normBand is the work on a band.
+// normBand computes one band.
 type normBand struct {
 	*Pooled
 	*pool.Band
 	image  int
-	memory []float32 // what is left of it
+	memory []float32 // scratch memory that has not been taken
 	zeros  []float32
 }
 
@@ -168,13 +155,13 @@ func (w *normBand) take(rows int) []float32 {
 	return taken
 }
 
-// planes is where the band of the first channel begins in inputs that lie by planes.
+// planes returns the band's part of inputs in planes, from the first channel on.
 func (w *normBand) planes(data []float32) []float32 {
 	s := w.pool.Shape()
 	return data[w.image*s.C*s.H*s.W+w.Inputs.From*s.W:]
 }
 
-// rows are the band's blocks of inputs where they lie, or slots of them that are turned.
+// rows returns the band's blocks of inputs: in place or, for inputs in planes, as many slots for reordered copies.
 func (w *normBand) rows(data []float32, slots int) BlockRows {
 	s := w.pool.Shape()
 	r := BlockRows{Zeros: w.zeros, Count: s.C / shape.BlockLanes}
@@ -187,7 +174,7 @@ func (w *normBand) rows(data []float32, slots int) BlockRows {
 	return r
 }
 
-// load brings block m of x to its row, if it is turned.
+// load reorders block m of x into its slot, if inputs are in planes.
 func (w *normBand) load(x *BlockRows, m int) {
 	if s := w.pool.Shape(); w.planar && m < x.Count {
 		plane := s.H * s.W
@@ -195,7 +182,7 @@ func (w *normBand) load(x *BlockRows, m int) {
 	}
 }
 
-// store brings block m of dx to its planes, if it is turned.
+// store reorders block m of dx into its planes, if inputs are in planes.
 func (w *normBand) store(dx *BlockRows, m int) {
 	if s := w.pool.Shape(); w.planar {
 		plane := s.H * s.W
@@ -203,8 +190,8 @@ func (w *normBand) store(dx *BlockRows, m int) {
 	}
 }
 
-// forward normalises the band block by block, and pools each.
-func (w *normBand) forward() {
+// results normalises the band block by block, and pools each block.
+func (w *normBand) results() {
 	x, s, y := w.rows(w.x, 3), w.take(1), w.take(1)
 	w.load(&x, 0)
 	for m := range x.Count {
@@ -214,8 +201,8 @@ func (w *normBand) forward() {
 	}
 }
 
-// backward makes the results' gradients block by block; dx of a block gets its second term when the next block's ratio is there.
-func (w *normBand) backward() {
+// gradient computes the results' gradient block by block. The second term of a block's dx is added when the next block's ratio is known.
+func (w *normBand) gradient() {
 	x, dx := w.rows(w.x, 3), w.rows(w.dx, 2)
 	s, dy := w.take(1), w.take(1)
 	ratio := BlockRows{w.take(3), w.zeros, len(w.zeros), x.Count, 3}

@@ -1,12 +1,28 @@
 package pool
 
-import "github.com/swcaffe/swcaffe/internal/simd/vpool"
+import (
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/internal/simd/vpool"
+)
 
-// The methods of this file let a kernel that makes what is pooled, a convolution or a normalisation, pool it band by band while it is in
-// a core's cache, and get the gradient of a band back.
+// The methods of this file let a convolution or a normalisation pool its results band by band while they are in a core's cache, and compute
+// the gradient of a band.
 
-// Band is rows of outputs and the inputs that they meet, or rows of inputs and the outputs that they meet.
+// Band is rows of outputs and the inputs in their windows, or rows of inputs and the outputs whose windows they are in.
 type Band struct{ Inputs, Outputs vpool.Rows }
+
+// Bands are the bands of an image, from top to bottom. Inputs and Outputs are the most values that a band has of a block of channels.
+type Bands struct {
+	List            []Band
+	Inputs, Outputs int
+}
+
+// add appends a band.
+func (b *Bands) add(s *Shape, band Band) {
+	b.List = append(b.List, band)
+	b.Inputs = max(b.Inputs, (band.Inputs.To-band.Inputs.From)*s.W*shape.BlockLanes)
+	b.Outputs = max(b.Outputs, (band.Outputs.To-band.Outputs.From)*s.OW*shape.BlockLanes)
+}
 
 // Shape returns the pooling's shape.
 func (p *Kernel) Shape() *Shape { return &p.shape }
@@ -30,8 +46,26 @@ func (p *Kernel) BandOfInputs(inputs vpool.Rows) Band {
 	return Band{inputs, p.blocks.kernel.Outputs(inputs)}
 }
 
-// MaxBand pools a band of block n by maximum: x has its rows of inputs, y all outputs. Outputs that lie by planes pass through room, which
-// has a band of them.
+// BandsOfOutputs returns the bands of rows of outputs each, for a pooling that is Blocked.
+func (p *Kernel) BandsOfOutputs(rows int) (b Bands) {
+	s := &p.shape
+	for y := 0; y < s.OH; y += rows {
+		b.add(s, p.BandOfOutputs(vpool.Rows{From: y, To: min(y+rows, s.OH)}))
+	}
+	return b
+}
+
+// BandsOfInputs returns the bands of rows of inputs each, for a pooling that is Blocked.
+func (p *Kernel) BandsOfInputs(rows int) (b Bands) {
+	s := &p.shape
+	for y := 0; y < s.H; y += rows {
+		b.add(s, p.BandOfInputs(vpool.Rows{From: y, To: min(y+rows, s.H)}))
+	}
+	return b
+}
+
+// MaxBand pools a band of block n by maximum: x has its rows of inputs, y all outputs. Outputs in planes pass through room, which holds a band
+// of them.
 func (p *Kernel) MaxBand(y []float32, n int, b *Band, x, room []float32) {
 	to, taken := p.outputsOf(y, n, room)
 	p.blocks.kernel.Max(to.place(b.Outputs), taken[to.at(b.Outputs):], x, b.Outputs, p.shape.ReLU)

@@ -19,17 +19,16 @@ func (s *Shape) Blockable() bool {
 	return known && s.C*s.H*s.W > 0 && s.C%shape.BlockLanes == 0 && s.Meets()
 }
 
-// blockPool is pooling on the host where inputs or outputs lie in blocks of channels. Those that do not are turned, a band of rows at
-// a time.
+// blockPool pools in blocks of channels. Inputs or outputs in planes are reordered, a band of rows at a time.
 type blockPool struct {
 	shape           *Shape
 	kernel          *vpool.Blocks
-	forward, grad   []Band
-	inRoom, outRoom int // values of a core group's room for a band that is turned, or for what outputs' gradients give inputs of means
+	forward, grad   Bands
+	inRoom, outRoom int // values of a core group's buffers: bands that are reordered; with means also shares of the outputs' gradients
 }
 
-// turnedValues is about how many inputs of a block are turned at a time, so that they are still in L2 when they are pooled.
-const turnedValues = 32 << 10
+// reorderedValues is about the number of inputs of a block that are reordered at a time, so that they are still in L2 when they are pooled.
+const reorderedValues = 32 << 10
 
 // inBlocks reports whether inputs, outputs or both lie in blocks of channels.
 func (s *Shape) inBlocks(*cpe.Spec, shape.Direction) bool { return s.InBlocks || s.OutBlocks }
@@ -43,43 +42,29 @@ func (p *Kernel) prepareBlocks() error {
 	b := &blockPool{shape: s, kernel: vpool.NewBlocks(vpool.BlocksShape{
 		H: s.H, W: s.W, OH: s.OH, OW: s.OW, KH: s.KH, KW: s.KW, SH: s.SH, SW: s.SW, Top: s.PH, Left: s.PW, Means: s.Method == Ave,
 	})}
+	p.blocks = b
 	rows := s.H
 	if s.turnsIn() || s.TurnsOut() {
-		rows = min(rows, max(1, turnedValues/(s.W*shape.BlockLanes)))
+		rows = min(rows, max(1, reorderedValues/(s.W*shape.BlockLanes)))
 	}
-	for y := 0; y < s.H; y += rows {
-		inputs := vpool.Rows{From: y, To: min(y+rows, s.H)}
-		b.add(&b.grad, inputs, b.kernel.Outputs(inputs))
+	b.grad, b.forward = p.BandsOfInputs(rows), p.BandsOfOutputs(max(1, rows/s.SH))
+	if s.turnsIn() {
+		b.inRoom = max(b.grad.Inputs, b.forward.Inputs)
 	}
-	rows = max(1, rows/s.SH)
-	for y := 0; y < s.OH; y += rows {
-		outputs := vpool.Rows{From: y, To: min(y+rows, s.OH)}
-		b.add(&b.forward, b.kernel.Inputs(outputs), outputs)
+	if s.TurnsOut() || s.Method == Ave {
+		b.outRoom = max(b.grad.Outputs, b.forward.Outputs)
 	}
-	p.blocks = b
 	return nil
 }
 
-// add appends a band to a list, and makes room for it.
-func (b *blockPool) add(list *[]Band, inputs, outputs vpool.Rows) {
-	*list = append(*list, Band{inputs, outputs})
-	s := b.shape
-	if s.turnsIn() {
-		b.inRoom = max(b.inRoom, (inputs.To-inputs.From)*s.W*shape.BlockLanes)
-	}
-	if s.TurnsOut() || s.Method == Ave {
-		b.outRoom = max(b.outRoom, (outputs.To-outputs.From)*s.OW*shape.BlockLanes)
-	}
-}
-
-// turnsIn and turnsOut report whether planes of inputs, or of outputs, lie otherwise than the kernels want them.
+// turnsIn reports whether inputs are in planes although kernels read blocks of channels. Planes of one pixel are the same as blocks.
 func (s *Shape) turnsIn() bool { return !s.InBlocks && s.H*s.W > 1 }
 
-// TurnsOut reports whether outputs lie by planes although kernels want blocks of channels.
+// TurnsOut reports whether outputs are in planes although kernels write blocks of channels.
 func (s *Shape) TurnsOut() bool { return !s.OutBlocks && s.OH*s.OW > 1 }
 
-// Turns returns how often a forward and a backward pass bring inputs or outputs from planes to blocks of channels or back, and for how
-// many values.
+// Turns returns how many times a forward and a backward pass reorder inputs or outputs between planes and blocks of channels, and of how many
+// values in all.
 func (p *Kernel) Turns() (times, values int) {
 	if p.blocks == nil {
 		return 0, 0
@@ -94,7 +79,7 @@ func (p *Kernel) Turns() (times, values int) {
 	return times, values
 }
 
-// scratch is the room of core groups.
+// scratch returns the need of the core groups' buffers.
 func (b *blockPool) scratch() cpe.Scratch {
 	if b == nil {
 		return cpe.Scratch{}
@@ -102,10 +87,10 @@ func (b *blockPool) scratch() cpe.Scratch {
 	return cpe.Scratch{Group: b.inRoom + b.outRoom}
 }
 
-// Scratch returns how many values of scratch Forward and Backward take.
+// Scratch returns the number of values of scratch memory that Forward and Backward use.
 func (p *Kernel) Scratch() int { return p.machine.Needs(p.blocks.scratch()) }
 
-// runBlocks does a core group's share of the blocks of channels.
+// runBlocks pools a core group's share of the blocks of channels.
 func (p *Kernel) runBlocks(g *cpe.CoreGroup) error {
 	s, b := &p.shape, p.blocks
 	memory := g.Memory(b.inRoom + b.outRoom)
@@ -124,7 +109,7 @@ func (p *Kernel) runBlocks(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// outputsOf returns block n of the outputs y, with room for those that are turned, and the places that these took, if that is known.
+// outputsOf returns block n of the outputs y, with room for reordered ones, and its part of the mask, if there is one.
 func (p *Kernel) outputsOf(y []float32, n int, room []float32) (outputs blockPlanes, taken []uint8) {
 	s := &p.shape
 	lo, hi := n*s.OH*s.OW*shape.BlockLanes, (n+1)*s.OH*s.OW*shape.BlockLanes
@@ -136,8 +121,8 @@ func (p *Kernel) outputsOf(y []float32, n int, room []float32) (outputs blockPla
 
 // pool pools a block.
 func (b *blockPool) pool(y, x *blockPlanes, taken []uint8) {
-	for i := range b.forward {
-		r := &b.forward[i]
+	for i := range b.forward.List {
+		r := &b.forward.List[i]
 		from, to := x.load(r.Inputs), y.place(r.Outputs)
 		if b.shape.Method == Ave {
 			b.kernel.Average(to, from, r.Outputs)
@@ -148,10 +133,10 @@ func (b *blockPool) pool(y, x *blockPlanes, taken []uint8) {
 	}
 }
 
-// backward works out the gradient of a block.
+// backward computes the gradient of a block.
 func (b *blockPool) backward(dx, dy *blockPlanes, taken []uint8) {
-	for i := range b.grad {
-		r := &b.grad[i]
+	for i := range b.grad.List {
+		r := &b.grad.List[i]
 		from, to := dy.load(r.Outputs), dx.place(r.Inputs)
 		if b.shape.Method == Ave {
 			b.kernel.AverageGrad(to, from, dy.room, r.Inputs)
@@ -162,7 +147,7 @@ func (b *blockPool) backward(dx, dy *blockPlanes, taken []uint8) {
 	}
 }
 
-// MaskBytes are the bytes of the mask's words.
+// maskBytes returns the mask as bytes.
 func (p *Kernel) maskBytes() []uint8 { return MaskBytes(p.mask) }
 
 // MaskBytes returns the words of a mask as bytes.
@@ -170,20 +155,20 @@ func MaskBytes(words []int32) []uint8 {
 	return unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(words))), 4*len(words))
 }
 
-// blockPlanes are the planes of a block's channels, of rows of width pixels; if they are turned, kernels see rows of them in a room.
+// blockPlanes are the channels of a block, in rows of width pixels. If they are in planes, kernels see a reordered copy of some rows in room.
 type blockPlanes struct {
 	data   []float32
 	width  int
-	turned bool
+	planes bool
 	room   []float32
 }
 
-// at is where rows begin in a block.
+// at returns the index of the first of some rows in a block.
 func (b *blockPlanes) at(rows vpool.Rows) int { return rows.From * b.width * shape.BlockLanes }
 
-// place is where kernels write rows.
+// place returns the memory to which kernels write rows.
 func (b *blockPlanes) place(rows vpool.Rows) []float32 {
-	if b.turned {
+	if b.planes {
 		return b.room
 	}
 	return b.data[b.at(rows):]
@@ -191,15 +176,15 @@ func (b *blockPlanes) place(rows vpool.Rows) []float32 {
 
 // load returns rows for kernels to read.
 func (b *blockPlanes) load(rows vpool.Rows) []float32 {
-	if b.turned {
+	if b.planes {
 		vec.Transpose(b.room, b.data[rows.From*b.width:], shape.BlockLanes, len(b.data)/shape.BlockLanes, shape.BlockLanes, (rows.To-rows.From)*b.width)
 	}
 	return b.place(rows)
 }
 
-// store brings rows that kernels have written to where they belong.
+// store reorders rows that kernels have written, if they are in planes.
 func (b *blockPlanes) store(rows vpool.Rows) {
-	if b.turned {
+	if b.planes {
 		vec.Transpose(b.data[rows.From*b.width:], b.room, len(b.data)/shape.BlockLanes, shape.BlockLanes, (rows.To-rows.From)*b.width, shape.BlockLanes)
 	}
 }
