@@ -6,7 +6,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
@@ -49,9 +49,9 @@ type Device struct {
 	// Share selects the items of a stream that data layers hand out.
 	Share Share
 	// Force selects the algorithms of convolutions that support it. The zero value chooses by the machine's cost model.
-	Force conv.Force
+	Force plan.Force
 	// Tuner, if not nil, looks up or measures the fastest algorithm of every convolution. Force is then ignored.
-	Tuner conv.Tuner
+	Tuner plan.Tuner
 
 	shadow blob.Shadow
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -43,9 +44,9 @@ type Strategist interface {
 	// Strategy is the family of the algorithm of a direction.
 	Strategy(d shape.Direction) shape.Strategy
 	// RunnerUp is the best algorithm that was not chosen.
-	RunnerUp(d shape.Direction) conv.RunnerUp
+	RunnerUp(d shape.Direction) plan.RunnerUp
 	// Explain weighs all algorithms for a direction.
-	Explain(d shape.Direction) *conv.Explanation
+	Explain(d shape.Direction) *plan.Explanation
 	// Refuses returns why the algorithm of a name cannot compute a direction, nil if it can.
 	Refuses(d shape.Direction, algorithm string) error
 	// Computes reports whether an algorithm computes a direction in layers of this type, for some shapes.

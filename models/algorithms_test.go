@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
 )
@@ -122,7 +122,7 @@ func everyAlgorithm(t *testing.T, repository string, tables map[string]*table) {
 	if len(named) == 0 {
 		t.Fatalf("no names of algorithms in %v", files)
 	}
-	names := conv.Algorithms()
+	names := plan.Algorithms()
 	for _, m := range named {
 		names = append(names, m[1])
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/layers"
@@ -26,7 +26,7 @@ type Options struct {
 	Spec  cpe.Spec
 	Mode  cpe.Mode   // Functional or CostOnly; image files are not needed if the net gives the images' size
 	Batch int        // images of an iteration, over all core groups; 0: the net's batch
-	Force conv.Force // forced algorithms of convolutions, where they support the problem
+	Force plan.Force // forced algorithms of convolutions, where they support the problem
 	State *caffepb.NetState
 	Seed  uint64
 	Log   *logrus.Logger

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/suggest"
 	"github.com/swcaffe/swcaffe/layers"
@@ -14,7 +14,7 @@ import (
 // Explanation weighs the algorithms for a direction of a layer.
 type Explanation struct {
 	Direction shape.Direction // of the layer; a deconvolution's forward pass is the input gradient of a convolution
-	*conv.Explanation
+	*plan.Explanation
 }
 
 // Explain weighs the algorithms for all directions that a convolution layer of a name computes. The error for another layer lists the
@@ -69,7 +69,7 @@ func (n *Net) CheckForced() (others []string, err error) {
 	if name == "" || n.opt.Device.Engine == layers.MPE {
 		return nil, nil
 	}
-	algorithm, err := conv.FindAlgorithm(name)
+	algorithm, err := plan.FindAlgorithm(name)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ python=/usr/bin/python3 # Debian's, for which apt installs PyTorch
 [ -x "$python" ] || python=$(command -v python3) || { echo "bench.sh: needs python3: apt-get install python3" >&2; exit 1; }
 
 go build -o "$out/swcaffe" ./cmd/swcaffe
-go test -c -o "$out/kernel.test" ./cpe/kernel/conv
+go test -c -o "$out/kernel.test" ./cpe/kernel/conv/plan
 rm -f "$out/peak" "$out/peak_avx2" "$out/bandwidth"
 if command -v gcc >/dev/null; then
   gcc -O2 -o "$out/bandwidth" scripts/bench/bandwidth.c

@@ -8,7 +8,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -39,8 +39,8 @@ type Options struct {
 	Team *Team
 	Log  *logrus.Logger
 	// Force and Tuner select the algorithms of convolutions, as in layers.Device.
-	Force conv.Force
-	Tuner conv.Tuner
+	Force plan.Force
+	Tuner plan.Tuner
 	// Seed is the random seed if the prototxt has no random_seed.
 	Seed uint64
 	// Action, if not nil, returns the signals' request. It is called after every iteration and every test batch.

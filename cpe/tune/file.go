@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -44,14 +44,14 @@ func (t *Tuner) read(text []byte) error {
 			continue
 		}
 		e := entry{algorithm: c.GetAlgorithm(), threads: int(c.GetThreads())}
-		if _, err := conv.FindAlgorithm(e.algorithm); err != nil {
+		if _, err := plan.FindAlgorithm(e.algorithm); err != nil {
 			return fmt.Errorf("%s: %w", at, err)
 		}
 		for _, m := range c.Time {
 			if ms := m.GetMs(); !(ms >= 0 && ms < math.MaxInt64/float64(time.Millisecond)) {
 				return fmt.Errorf("%s: %g ms is no time of an algorithm", at, ms)
 			}
-			e.took = append(e.took, conv.Timing{
+			e.took = append(e.took, plan.Timing{
 				Algorithm: m.GetAlgorithm(), Time: time.Duration(m.GetMs() * float64(time.Millisecond)),
 			})
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/validation"
@@ -105,7 +106,7 @@ func convSeconds(t *testing.T, spec cpe.Spec, s shape.Conv, st shape.Strategy, d
 		t.Fatal(err)
 	}
 	defer m.Close()
-	c, err := conv.New(m, s, st)
+	c, err := plan.New(m, s, st)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/tune"
@@ -35,14 +35,14 @@ func (f *StrategyFlags) Register(fs *flag.FlagSet, tunes bool) {
 }
 
 // Read returns what convolutions are to be computed with, and the tuner of a tuning file, nil if there is none.
-func (f *StrategyFlags) Read(e *Env, engine layers.Engine, spec cpe.Spec) (conv.Force, conv.Tuner, error) {
-	force, err := conv.ParseForce(f.Strategy)
+func (f *StrategyFlags) Read(e *Env, engine layers.Engine, spec cpe.Spec) (plan.Force, plan.Tuner, error) {
+	force, err := plan.ParseForce(f.Strategy)
 	switch {
 	case err != nil:
 		return force, nil, fmt.Errorf("-strategy: %w", err)
 	case f.tune == "":
 		return force, nil, nil
-	case force != conv.Force{}:
+	case force != plan.Force{}:
 		return force, nil, fmt.Errorf("-strategy %v and -tune %s: the tuning file chooses the algorithms; leave one of the two flags out", force, f.tune)
 	case f.tune == StandardStream:
 		return force, nil, errors.New("-tune -: the tuning file is both read and written, so it cannot be a standard stream")
@@ -127,9 +127,9 @@ func (s *ByDirection) String() string {
 
 // Log prints a line for each convolution layer of a net, and warns of those that cannot use the family that -strategy asks for.
 func (f *StrategyFlags) Log(log *logrus.Logger, n *swnet.Net, engine layers.Engine) {
-	asked, err := conv.ParseForce(f.Strategy)
+	asked, err := plan.ParseForce(f.Strategy)
 	if err != nil {
-		asked = conv.Force{} // Read has refused it
+		asked = plan.Force{} // Read has refused it
 	}
 	found := false
 	for i := range n.NumLayers() {
@@ -143,7 +143,7 @@ func (f *StrategyFlags) Log(log *logrus.Logger, n *swnet.Net, engine layers.Engi
 			log.Warnf("-strategy %v cannot compute all of layer %s; in its place: %v", asked, n.LayerName(i), others)
 		}
 	}
-	if asked != (conv.Force{}) && !found {
+	if asked != (plan.Force{}) && !found {
 		log.Warnf("-strategy %v has no effect: no layer of the net chooses between algorithms on engine %v", asked, engine)
 	}
 }

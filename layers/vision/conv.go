@@ -7,6 +7,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/part"
@@ -46,7 +47,7 @@ type convolution struct {
 	topShape    []int
 	shape       shape.Conv // the convolution, from tops to bottoms for a deconvolution
 
-	conv        *conv.Conv
+	conv        *plan.Conv
 	arranged    layers.Arranged
 	joined      bool           // the last Forward included the next layer's
 	joinedGrads []bool         // by bottom: the last Backward included that of the ReLU layer on it
@@ -167,9 +168,9 @@ func (l *convolution) prepare() (err error) {
 	case l.blocked != [2]bool{}:
 		l.conv, err = before.ForShape(l.shape)
 	case l.Device.Tuner != nil:
-		l.conv, err = conv.NewTuned(l.Device.Machine, l.shape, l.Device.Tuner)
+		l.conv, err = plan.NewTuned(l.Device.Machine, l.shape, l.Device.Tuner)
 	default:
-		l.conv, err = conv.NewForced(l.Device.Machine, l.shape, l.Device.Force)
+		l.conv, err = plan.NewForced(l.Device.Machine, l.shape, l.Device.Force)
 	}
 	if err != nil || !l.bias {
 		return err
@@ -208,12 +209,12 @@ func (l *convolution) Strategy(d shape.Direction) shape.Strategy {
 }
 
 // RunnerUp implements Strategist.
-func (l *convolution) RunnerUp(d shape.Direction) conv.RunnerUp {
+func (l *convolution) RunnerUp(d shape.Direction) plan.RunnerUp {
 	return l.conv.RunnerUp(l.direction(d))
 }
 
 // Explain implements Strategist.
-func (l *convolution) Explain(d shape.Direction) *conv.Explanation {
+func (l *convolution) Explain(d shape.Direction) *plan.Explanation {
 	return l.conv.Explain(l.direction(d))
 }
 

@@ -3,6 +3,7 @@ package vision
 import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/layers"
@@ -11,7 +12,7 @@ import (
 // convPooled is a convolution fused with pooling (conv.Pooled). Some gradients sum in another order than in the separate layers: bias
 // gradients if the weights are not trained, and weight gradients that are summed over the inputs of the selected maxima.
 type convPooled struct {
-	*conv.Pooled
+	*plan.Pooled
 	conv *convolution
 }
 

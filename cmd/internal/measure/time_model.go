@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
 	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/internal/cli"
@@ -66,7 +66,7 @@ func (f *modelFlags) leaveOut(s cpe.Spec) (cpe.Spec, []string) {
 
 // optionalAlgorithms lists the kernels' algorithms that -without accepts.
 func optionalAlgorithms() []string {
-	return slices.Concat(conv.Algorithms(), gemm.Optional(), pool.Optional())
+	return slices.Concat(plan.Algorithms(), gemm.Optional(), pool.Optional())
 }
 
 // checkPasses returns an error if names that are no algorithms are not passes or fusions either.

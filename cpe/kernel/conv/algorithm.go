@@ -69,15 +69,15 @@ const (
 	AddImages
 )
 
-// everyDirection lists the directions that most algorithms compute.
-var everyDirection = []shape.Direction{shape.Forward, shape.WeightGradient, shape.InputGradient}
+// EveryDirection lists the directions that most algorithms compute.
+var EveryDirection = []shape.Direction{shape.Forward, shape.WeightGradient, shape.InputGradient}
 
-// refuses returns the reason why an algorithm cannot compute a problem, or nil.
-func (a *Algorithm) refuses(p *Problem) error {
+// Refuses returns the reason why an algorithm cannot compute a problem, or nil.
+func (a *Algorithm) Refuses(p *Problem) error {
 	switch {
-	case p.empty() && !a.Empty:
+	case p.Empty() && !a.Empty:
 		return errors.New("there are no images or no results")
-	case a.Empty && !p.empty():
+	case a.Empty && !p.Empty():
 		return errors.New("the problem is not empty")
 	case a.Empty:
 		return nil
@@ -89,26 +89,21 @@ func (a *Algorithm) refuses(p *Problem) error {
 	return a.Supports(p)
 }
 
-// can returns the algorithm's abilities for a problem.
-func (a *Algorithm) can(p *Problem) Abilities {
+// Computes reports whether the algorithm computes a direction for some shapes.
+func (a *Algorithm) Computes(d shape.Direction) bool { return slices.Contains(a.Directions, d) }
+
+// Abilities returns the algorithm's abilities for a problem.
+func (a *Algorithm) Abilities(p *Problem) Abilities {
 	if a.Can == nil {
 		return 0
 	}
 	return a.Can(p)
 }
 
-// works returns the layouts in which an algorithm computes.
-func (a *Algorithm) works(p *Problem) (images, results Layout) {
+// Layouts returns the layouts in which an algorithm computes.
+func (a *Algorithm) Layouts(p *Problem) (images, results Layout) {
 	if a.Works == nil {
 		return Planes, Planes
 	}
 	return a.Works(p)
-}
-
-// staged returns a Kernel function for algorithms whose kernels are tasks: build fills in the task's stages.
-func staged(build func(t *task) error) func(m *cpe.Machine, p *Problem) (Kernel, error) {
-	return func(m *cpe.Machine, p *Problem) (Kernel, error) {
-		t := &task{Problem: *p, machine: m}
-		return t, build(t)
-	}
 }

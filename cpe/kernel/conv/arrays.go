@@ -25,24 +25,24 @@ type Arrays struct {
 // channels of one image. Core groups call it concurrently, exactly once for every pixel of every block.
 type Finish func(y []float32, at, n, block int)
 
-// images returns X, or DX for the input gradient.
-func (a *Arrays) images(d shape.Direction) []float32 {
+// Images returns X, or DX for the input gradient.
+func (a *Arrays) Images(d shape.Direction) []float32 {
 	if d == shape.InputGradient {
 		return a.DX
 	}
 	return a.X
 }
 
-// results returns Y, or DY for the gradients.
-func (a *Arrays) results(d shape.Direction) []float32 {
+// Results returns Y, or DY for the gradients.
+func (a *Arrays) Results(d shape.Direction) []float32 {
 	if d == shape.Forward {
 		return a.Y
 	}
 	return a.DY
 }
 
-// through returns the source and the destination of a direction whose result is an image: X and Y forward, DY and DX for the input gradient.
-func (a *Arrays) through(d shape.Direction) (read, made []float32) {
+// Through returns the source and the destination of a direction whose result is an image: X and Y forward, DY and DX for the input gradient.
+func (a *Arrays) Through(d shape.Direction) (read, made []float32) {
 	if d == shape.InputGradient {
 		return a.DY, a.DX
 	}

@@ -40,16 +40,19 @@ func InBlocks(on bool) Layout {
 // String returns "planes", "blocks" or "front blocks".
 func (l Layout) String() string { return [...]string{"planes", "blocks", "front blocks"}[l] }
 
-// native reports whether the problem is for the host, not for a modelled machine.
-func (p *Problem) native() bool { return p.Spec.Native() }
+// Native reports whether the problem is for the host, not for a modelled machine.
+func (p *Problem) Native() bool { return p.Spec.Native() }
 
-// empty reports whether there are no results to compute.
-func (p *Problem) empty() bool { return p.Shape.N == 0 || tiling.Size(p.Shape.OutSize()) <= 0 }
+// Empty reports whether there are no results to compute.
+func (p *Problem) Empty() bool { return p.Shape.N == 0 || tiling.Size(p.Shape.OutSize()) <= 0 }
 
-// planes reports whether both images and results are stored by planes.
-func (p *Problem) planes() bool { return p.Images == Planes && p.Results == Planes }
+// AllPlanes reports whether both images and results are stored by planes.
+func (p *Problem) AllPlanes() bool { return p.Images == Planes && p.Results == Planes }
 
 // String prints direction, shape and layouts.
 func (p *Problem) String() string {
 	return fmt.Sprintf("%v of %v, images in %v, results in %v", p.Direction, p.Shape, p.Images, p.Results)
 }
+
+// Panel is the number of output channels that are side by side in packed weights: a multiple of the columns of every micro-kernel.
+const Panel = 32

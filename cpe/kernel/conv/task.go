@@ -6,49 +6,66 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 )
 
-// task is the state shared by the stages of one kernel: the problem, the machine, and the arrays of the current run.
-type task struct {
+// Task is the state shared by the stages of one kernel: the problem, the machine, and the arrays of the current run.
+type Task struct {
 	Problem
-	machine  *cpe.Machine
-	args     Arrays
-	scratch  cpe.Scratch
-	stages   []stage
-	partials *stream.Partials // partial weight gradients, if not nil
+	Machine  *cpe.Machine
+	Args     Arrays
+	Reserved cpe.Scratch // scratch memory that Run takes
+	Stages   []Stage
+	Partials *stream.Partials // partial weight gradients, if not nil
 }
 
-// stage is a program that all core groups run together. The stages of a kernel run one after the other.
-type stage struct {
+// NewTask returns a task without stages. A task for planning only has no machine.
+func NewTask(m *cpe.Machine, p *Problem) *Task { return &Task{Problem: *p, Machine: m} }
+
+// Stage is a program that all core groups run together. The stages of a kernel run one after the other.
+type Stage struct {
 	cpe.Program
-	groups int // number of core groups to use; 0: all
+	Groups int // number of core groups to use; 0: all
 }
 
-// sumParts reserves n partial sums if the direction is the weight gradient.
-func (t *task) sumParts(n int) (err error) {
+// Stages returns stages that all core groups run.
+func Stages(programs ...cpe.Program) []Stage {
+	list := make([]Stage, len(programs))
+	for i, p := range programs {
+		list[i].Program = p
+	}
+	return list
+}
+
+// SumParts reserves n partial sums if the direction is the weight gradient.
+func (t *Task) SumParts(n int) (err error) {
 	if t.Direction == shape.WeightGradient {
-		t.partials, err = stream.NewPartials(t.machine, n, t.Shape.Out*t.Shape.Depth())
+		t.Partials, err = stream.NewPartials(t.Machine, n, t.Shape.Out*t.Shape.Depth())
 	}
 	return err
 }
 
-// takes records the scratch memory that the kernel needs.
-func (t *task) takes(s cpe.Scratch) { t.scratch = s }
-
 // Scratch returns the number of values of scratch memory that Run uses.
-func (t *task) Scratch() int { return t.machine.Needs(t.scratch) }
+func (t *Task) Scratch() int { return t.Machine.Needs(t.Reserved) }
 
 // Run computes the direction.
-func (t *task) Run(a Arrays) error {
-	t.machine.TakeScratch(t.scratch)
-	return t.work(a)
+func (t *Task) Run(a Arrays) error {
+	t.Machine.TakeScratch(t.Reserved)
+	return t.RunStages(a)
 }
 
-// work runs the stages; the caller has taken the scratch memory.
-func (t *task) work(a Arrays) error {
-	t.args = a
-	for _, s := range t.stages {
-		if err := t.machine.Run(s.Program, s.groups); err != nil {
+// RunStages runs the stages; the caller has taken the scratch memory.
+func (t *Task) RunStages(a Arrays) error {
+	t.Args = a
+	for _, s := range t.Stages {
+		if err := t.Machine.Run(s.Program, s.Groups); err != nil {
 			return err
 		}
 	}
-	return t.partials.AddTo(a.DW)
+	return t.Partials.AddTo(a.DW)
+}
+
+// Staged returns a Kernel function for algorithms whose kernels are tasks: build fills in the task's stages.
+func Staged(build func(t *Task) error) func(m *cpe.Machine, p *Problem) (Kernel, error) {
+	return func(m *cpe.Machine, p *Problem) (Kernel, error) {
+		t := NewTask(m, p)
+		return t, build(t)
+	}
 }

@@ -6,30 +6,30 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// pieceWork is the cost of gathering one row of a panel from an image line, in the same unit.
+// pieceWork is the cost of gathering one row of a panel from an image line, in operations of the GEMM micro-kernel.
 const pieceWork = 300
 
 // weightWork is the extra cost of a weight in the gradients of the implicit strategy, in the same unit: transposing and packing it, or
 // storing its sum.
 const weightWork = 250
 
-// productCost is the cost of an implicit GEMM whose panels are gathered.
-func productCost(p *Problem) float64 { return productWork(p.Shape, p.Direction) }
+// ProductCost is the cost of an implicit GEMM whose panels are gathered.
+func ProductCost(p *Problem) float64 { return ProductWork(p.Shape, p.Direction) }
 
-// offsetCost is the cost of vectors of output channels, with empty lanes in the last one.
-func offsetCost(p *Problem) float64 {
+// OffsetCost is the cost of vectors of output channels, with empty lanes in the last one.
+func OffsetCost(p *Problem) float64 {
 	s := &p.Shape
 	return 2 * float64(s.N*tiling.Size(s.OutSize())*s.Depth()*tiling.Blocks(s.Out, shape.BlockLanes)*shape.BlockLanes)
 }
 
-// vectorCost is the cost if all vector lanes are used.
-func vectorCost(p *Problem) float64 {
+// VectorCost is the cost if all vector lanes are used.
+func VectorCost(p *Problem) float64 {
 	s := &p.Shape
 	return 2 * float64(s.N*tiling.Size(s.OutSize())*s.Out*s.Depth())
 }
 
-// productWork is the work of a GEMM in whole panels, and of gathering the panels.
-func productWork(s shape.Conv, d shape.Direction) float64 {
+// ProductWork is the work of a GEMM in whole panels, and of gathering the panels.
+func ProductWork(s shape.Conv, d shape.Direction) float64 {
 	if d == shape.WeightGradient {
 		return float64(s.Out*s.Depth()) * (2*float64(s.N*tiling.Size(s.OutSize())) + weightWork)
 	}

@@ -35,3 +35,9 @@ func Outputs(i Span, stride, pad, kernel, size int) Span {
 	hi := min(size, (i.End()-1+pad)/stride+1)
 	return Span{lo, max(0, hi-lo)}
 }
+
+// Inside returns the part [lo, hi) of n positions, from first on, that lies inside a line of size positions. lo and hi are relative to first.
+func Inside(first, n, size int) (lo, hi int) {
+	lo = min(n, max(0, -first))
+	return lo, max(lo, min(n, size-first))
+}

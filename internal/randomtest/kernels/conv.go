@@ -5,6 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
@@ -87,7 +88,7 @@ func volume(extents []int) int {
 }
 
 // plan makes the convolution of the problem, and reports whether images and results are in blocked layout.
-func (c *convForm) plan(m *cpe.Machine) (k *conv.Conv, in, out bool, err error) {
+func (c *convForm) plan(m *cpe.Machine) (k *plan.Conv, in, out bool, err error) {
 	st, err := shape.ParseStrategy(c.Strategy)
 	if err != nil {
 		return nil, false, false, err
@@ -97,7 +98,7 @@ func (c *convForm) plan(m *cpe.Machine) (k *conv.Conv, in, out bool, err error) 
 	if c.ForShape {
 		other.N++
 	}
-	if k, err = conv.New(m, other, st); err != nil {
+	if k, err = plan.New(m, other, st); err != nil {
 		return nil, false, false, err
 	}
 	in, out = k.Blocks()

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
@@ -26,7 +27,7 @@ func (j *convJob) forward(st shape.Strategy, finish func(channel int, v float64)
 }
 
 // finish returns a run with a Finish that scales and shifts by channel, exactly if values are coarse.
-func (j *convJob) finish(k *conv.Conv, st shape.Strategy) *run {
+func (j *convJob) finish(k *plan.Conv, st shape.Strategy) *run {
 	j.forward(st, func(channel int, v float64) float64 { return 2*v + float64(channel) })
 	for i := range j.y.allowed {
 		if j.y.allowed[i] > 0 {
@@ -87,7 +88,7 @@ func (j *convJob) input(st shape.Strategy, add, where bool) {
 }
 
 // both sets both expected gradients, for Grads.
-func (j *convJob) both(k *conv.Conv, st shape.Strategy) *run {
+func (j *convJob) both(k *plan.Conv, st shape.Strategy) *run {
 	where, biases := j.Thin && k.Can(shape.InputGradient)&conv.MaskImages != 0, j.Bias && k.Can(shape.WeightGradient)&conv.SumBiases != 0
 	j.weights(st, j.Add, biases)
 	j.input(st, false, where)

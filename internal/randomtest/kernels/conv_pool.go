@@ -5,6 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 
@@ -29,7 +30,7 @@ func (j *convJob) pooledJob(r *rand.Rand) *job {
 	j.dy = &array{name: "gradient of pooled y", n: n, start: values(r, j.Values, n)}
 	j.mask = &array{name: "mask", written: true, open: true}
 	all := &job{arrays: []*array{j.x, j.w, j.bias, j.pooled, j.mask, j.dy, j.dx, j.dw, j.db}}
-	var plain *conv.Conv
+	var plain *plan.Conv
 	all.build = func(m *cpe.Machine) (k *run, err error) {
 		if len(j.out) != 2 || !j.pool.valid() {
 			return nil, nil
@@ -42,14 +43,14 @@ func (j *convJob) pooledJob(r *rand.Rand) *job {
 }
 
 // buildPooled makes the unfused convolution and, where it exists, the one fused with pooling.
-func (j *convJob) buildPooled(m *cpe.Machine) (plain *conv.Conv, k *run, err error) {
+func (j *convJob) buildPooled(m *cpe.Machine) (plain *plan.Conv, k *run, err error) {
 	st, err := shape.ParseStrategy(j.Strategy)
 	if err != nil {
 		return nil, nil, err
 	}
-	var convs [2]*conv.Conv
+	var convs [2]*plan.Conv
 	for i := range convs {
-		if convs[i], err = conv.New(m, j.convForm.shape(), st); err != nil {
+		if convs[i], err = plan.New(m, j.convForm.shape(), st); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -87,7 +88,7 @@ func (j *convJob) buildPooled(m *cpe.Machine) (plain *conv.Conv, k *run, err err
 }
 
 // judgePooled pools the results of the unfused convolution and compares.
-func (j *convJob) judgePooled(plain *conv.Conv) error {
+func (j *convJob) judgePooled(plain *plan.Conv) error {
 	if plain == nil {
 		return nil
 	}

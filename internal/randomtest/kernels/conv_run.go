@@ -5,6 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
@@ -81,7 +82,7 @@ func (j *convJob) biases() []float32 {
 }
 
 // call sets the expected results of the method, and returns a run that calls it.
-func (j *convJob) call(k *conv.Conv, in, out bool) *run {
+func (j *convJob) call(k *plan.Conv, in, out bool) *run {
 	st := k.Strategy
 	thin := j.Thin && in
 	if thin {

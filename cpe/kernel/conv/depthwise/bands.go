@@ -1,0 +1,201 @@
+package depthwise
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/simd/vconv"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
+
+// Bands is the algorithm depthwise-bands.
+var Bands = conv.Algorithm{
+	Name: "depthwise-bands", Doc: "depthwise convolution in bands of blocks of channels", Family: shape.Implicit,
+	Directions: []shape.Direction{shape.Forward, shape.InputGradient}, Supports: supports, Cost: conv.VectorCost, Works: conv.ComputesInBlocks,
+	Can: conv.Only(conv.FloorResults), Kernel: conv.Staged(newBands),
+	Special: true,
+}
+
+// bandsKernel is the host's depthwise convolution, forward and for the input gradient. It copies a band of rows of 16 channels with its
+// padding into blocks of channels. There a kernel offset is a constant shift, and a pixel is one vector of channels. Images stored by planes
+// are transposed to blocks while they are copied; results are transposed back.
+//
+// With several outputs per channel, the output planes of a channel are treated as one tall image of several parts, each with a kernel of its
+// own. The input gradient sums over parts as well as over kernel offsets.
+//
+// With strides, a pixel of the input gradient receives only the kernel offsets with its remainder modulo the stride: its phase. Each phase is
+// computed by itself.
+type bandsKernel struct {
+	*conv.Task
+	rows, cols tensor.Axis
+	phases     [][]tapPhase // of each part of the destination
+	source     tensor.BlockBand
+	parts      int // parts of the source
+	made       tensor.Images
+	units      int // rows of units in a band
+	bands      int // bands in an image
+	workers    []worker
+}
+
+// tapPhase describes the results at one place of every unit: the shifts of the source values to be summed, and the kernel offset of each.
+type tapPhase struct {
+	row, col int
+	shifts   []int
+	taps     []int
+}
+
+// worker is the state of one core group.
+type worker struct {
+	start  []float32 // initial sums (biases) of each part
+	pixels vconv.TapPixels
+}
+
+func newBands(t *conv.Task) error {
+	s, d, spec := &t.Shape, t.Direction, t.Machine.Spec()
+	v := &bandsKernel{Task: t, workers: make([]worker, spec.CoreGroups)}
+	v.rows, v.cols = tensor.Axes(s, d)
+	x, y := imagesOf(t)
+	made := s.Out / s.C
+	if v.made, v.parts = y, 1; d == shape.InputGradient {
+		x, v.made, v.parts, made = y, x, made, 1
+	}
+	v.units = cutBands(&spec, v.rows, v.cols, v.made.Cols())
+	v.bands = tiling.Blocks(v.rows.Units, v.units)
+	v.source = tensor.NewBlockBand(x, v.rows, v.cols, v.units)
+	for part := range made {
+		v.phases = append(v.phases, v.findPhases(part))
+	}
+	for i := range v.workers {
+		v.workers[i].start = pages.Make[float32](made * shape.BlockLanes)
+	}
+	t.Reserved = cpe.Scratch{Group: v.sources() + v.weights() + v.results()}
+	t.Stages = conv.Stages(v)
+	return nil
+}
+
+// imagesOf describes the images and the results. The results' parts lie one below another.
+func imagesOf(t *conv.Task) (x, y tensor.Images) {
+	s := &t.Shape
+	one, out := tiling.Ones(len(s.In)), s.OutSize()
+	h, w := tiling.Two(out, 1)
+	return tensor.NewImages(s.C, t.Images, s.In, one), tensor.NewImages(s.C, t.Results, []int{s.Out / s.C * h, w}, tiling.Ones(2))
+}
+
+// cutBands returns the number of rows of units in a band whose source lines and results fill about a quarter of L2.
+func cutBands(spec *cpe.Spec, rows, cols tensor.Axis, width int) int {
+	line := shape.BlockLanes * (rows.Step*cols.Extent + rows.Results*width)
+	return tiling.Even(rows.Units, max(1, spec.LDMBytes/4/4/line), 1)
+}
+
+// findPhases returns all phases of one part.
+func (v *bandsKernel) findPhases(part int) []tapPhase {
+	var list []tapPhase
+	_, kw := tiling.Two(v.Shape.Kernel, 1)
+	for row, down := range v.rows.Phases {
+		for col, along := range v.cols.Phases {
+			p := tapPhase{row: row, col: col}
+			for source := range v.parts {
+				for _, y := range down {
+					for _, x := range along {
+						p.shifts = append(p.shifts, source*v.source.Size()+v.source.Shift(y.Shift, x.Shift))
+						p.taps = append(p.taps, (part+source)*tiling.Size(v.Shape.Kernel)+y.Offset*kw+x.Offset)
+					}
+				}
+			}
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// sources, weights and results return numbers of values: of a band of all source parts, of the weights of a block of channels, and of the
+// scratch memory for a band of results. taps returns the number of weights of one channel.
+func (v *bandsKernel) sources() int { return v.parts * v.source.Size() }
+func (v *bandsKernel) weights() int { return v.taps() * shape.BlockLanes }
+func (v *bandsKernel) taps() int {
+	return v.Shape.Out / v.Shape.C * tiling.Size(v.Shape.Kernel)
+}
+func (v *bandsKernel) results() int {
+	return v.made.Scratch(1, v.units*v.rows.Results*v.made.Cols())
+}
+
+// Name returns "convolution" and the direction.
+func (v *bandsKernel) Name() string { return "convolution " + v.Direction.String() }
+
+// RunGroup convolves a core group's share of the bands, one block of channels after the other.
+func (v *bandsKernel) RunGroup(g *cpe.CoreGroup) error {
+	each := v.Shape.N * v.bands
+	x, y := v.Args.Through(v.Direction)
+	memory := g.Memory(v.sources() + v.weights() + v.results())
+	lines, memory := memory[:v.sources()], memory[v.sources():]
+	weights, scratch := memory[:v.weights()], memory[v.weights():]
+	clear(lines)
+	w := &v.workers[g.Index()]
+	lo, hi := g.Share(v.made.Blocks() * each)
+	for i := lo; i < hi; i++ {
+		block, image, unit := i/each, i%each/v.bands, i%v.bands*v.units
+		if i == lo || i%each == 0 {
+			v.load(w, weights, block)
+		}
+		units := min(v.units, v.rows.Units-unit)
+		for part := range v.parts {
+			v.source.Fill(lines[part*v.source.Size():], x, image, block, part, unit*v.rows.Step, v.rows.Lines(units))
+		}
+		first, height, width := unit*v.rows.Results, v.made.Rows()/len(v.phases), v.made.Cols()
+		packed := weights
+		for part := range v.phases {
+			at := tensor.Span{Image: image, Images: 1, First: (part*height + first) * width, N: (min((unit+units)*v.rows.Results, height) - first) * width}
+			packed = v.convolve(w, part, lines, packed, v.made.At(y, at, block, 1, scratch).Data[:at.N*shape.BlockLanes])
+			v.made.Store(y, at, block, 1, scratch, false)
+		}
+	}
+	return nil
+}
+
+// load packs the biases and the weights of a block of channels, phase by phase.
+func (v *bandsKernel) load(w *worker, weights []float32, block int) {
+	args, taps, first, parts := v.Args, v.taps(), block*shape.BlockLanes, len(v.phases)
+	n := min(shape.BlockLanes, v.made.Channels-first)
+	clear(weights)
+	clear(w.start)
+	if args.Bias != nil {
+		vec.Transpose(w.start, args.Bias[first*parts:], shape.BlockLanes, parts, n, parts)
+	}
+	k := 0
+	for _, phases := range v.phases {
+		for _, p := range phases {
+			for _, tap := range p.taps {
+				for lane := range n {
+					weights[k*shape.BlockLanes+lane] = args.W[(first+lane)*taps+tap]
+				}
+				k++
+			}
+		}
+	}
+}
+
+// convolve computes one part of the results of a band. It returns the packed weights that follow.
+func (v *bandsKernel) convolve(w *worker, part int, lines, weights, results []float32) []float32 {
+	width := v.made.Cols()
+	for i := range v.phases[part] {
+		p := &v.phases[part][i]
+		n := tiling.Blocks(width-p.col, v.cols.Results)
+		w.pixels = vconv.TapPixels{N: n, Step: v.cols.Step * shape.BlockLanes, To: v.cols.Results * shape.BlockLanes}
+		for row, line := p.row, 0; n > 0 && row*width*shape.BlockLanes < len(results); row, line = row+v.rows.Results, line+v.rows.Step {
+			x, y := lines[v.source.Shift(line, 0):], results[(row*width+p.col)*shape.BlockLanes:]
+			vconv.TapKernel(&w.pixels, p.shifts, x, weights, w.start[part*shape.BlockLanes:], y, v.Args.Floor)
+		}
+		weights = weights[len(p.taps)*shape.BlockLanes:]
+	}
+	return weights
+}
+
+func supports(p *conv.Problem) error {
+	s := &p.Shape
+	return conv.FirstReason(conv.OnHost(p), conv.Unless(conv.IsDepthwise(s), "it computes only depthwise convolutions (one channel a group) with kernels larger than 1x1, over one or two axes"),
+		conv.Unless(p.AllPlanes() || s.Out == s.C, "%d output channels of %d input channels are computed only by planes", s.Out, s.C),
+		conv.WholeBlocks(p.Images, s.C), conv.WholeBlocks(p.Results, s.Out))
+}

@@ -1,0 +1,318 @@
+package explicit
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/im2col"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+)
+
+// Pointwise is the algorithm explicit-pointwise.
+var Pointwise = conv.Algorithm{
+	Name: "explicit-pointwise", Doc: "one GEMM for each image, read in place, for 1x1 kernels", Family: shape.Explicit, Directions: conv.EveryDirection,
+	Supports: func(p *conv.Problem) error {
+		return conv.FirstReason(conv.InPlanes(p), conv.Unless(p.Shape.Pointwise(), "it computes only 1x1 kernels without strides or padding"))
+	},
+	Declines: slowerOnHost, Cost: cost, Kernel: conv.Staged(newKernel),
+}
+
+// Batched is the algorithm explicit-batched.
+var Batched = conv.Algorithm{
+	Name: "explicit-batched", Doc: "im2col of all images of a core group, then GEMM", Family: shape.Explicit, Directions: conv.EveryDirection,
+	Supports: func(p *conv.Problem) error {
+		return conv.FirstReason(conv.InPlanes(p), conv.Unless(!p.Shape.Pointwise(), "1x1 kernels need no column matrix"),
+			conv.Unless(batchedImages(p) > 0, "the machine's software does not batch the images of a core group, or a line of all of them does not fit LDM"))
+	},
+	Declines: slowerOnHost, Cost: cost, Kernel: conv.Staged(newKernel),
+}
+
+// GEMM is the algorithm explicit-gemm.
+var GEMM = conv.Algorithm{
+	Name: "explicit-gemm", Doc: "im2col of a band of outputs, then GEMM", Family: shape.Explicit, Directions: conv.EveryDirection,
+	Supports: func(p *conv.Problem) error {
+		return conv.FirstReason(conv.InPlanes(p), conv.Unless(!p.Shape.Pointwise(), "1x1 kernels need no column matrix"),
+			conv.Unless(batchedImages(p) == 0, "the machine's software batches the images of a core group"))
+	},
+	Declines: slowerOnHost, Cost: cost, Kernel: conv.Staged(newKernel),
+}
+
+// slowerOnHost declines on the host, where implicit algorithms need no column matrix in memory. Input gradients of strided convolutions are
+// the exception: there the costs decide.
+func slowerOnHost(p *conv.Problem) error {
+	return conv.Unless(!p.Native() || p.Direction == shape.InputGradient && conv.HasPhases(&p.Shape), "an implicit algorithm needs no column matrix in memory")
+}
+
+// kernel computes a convolution by im2col and GEMM, with one product for each band of output rows of each image (swCaffe, section
+// IV-B). Core groups share images and bands. The weight gradient is summed in a fixed number of partial sums. The input gradient is computed
+// by whole images, since bands overlap in the input.
+type kernel struct {
+	*conv.Task
+	plan    bandPlan
+	geo     *im2col.Geometry
+	direct  bool     // 1x1 kernels: the image is its own column matrix
+	batch   int      // images whose column matrices are written in advance; 0: one at a time
+	workers []worker // one for each core group
+}
+
+// shortSum is the smallest K for which swGEMM's blocking search works (Software.OnMPE). Shorter products go to the vendor's library, which is
+// assumed to run them on the management core.
+const shortSum = 32
+
+// worker is the state of one core group.
+type worker struct {
+	product *gemm.Nest
+	job     gemm.Job
+	a, b    gemm.Operand
+	columns []float32
+	filled  bool // columns holds the matrices of a batch; the current image's is number at
+	at      int
+	dw      []float32                   // where the weight gradient is summed
+	add     bool                        // dw holds a sum already
+	work    func(unit, group int) error // computes one group of channels of a unit
+	unit    func(unit int) error        // computes a unit
+	group   *cpe.CoreGroup
+}
+
+func newKernel(t *conv.Task) error {
+	s, d := &t.Shape, t.Direction
+	e := &kernel{Task: t, plan: planBands(t.Spec, s), geo: im2col.NewGeometry(*s), direct: s.Pointwise()}
+	out, depth, width := s.Out/s.Group, s.Depth(), e.plan.Band*e.geo.Width
+	shape := [...]gemm.Shape{{M: out, N: width, K: depth}, {M: out, N: depth, K: width, TransB: true, Accumulate: true}, {M: depth, N: width, K: out, TransA: true}}[d]
+	products, err := gemm.NewNests(t.Machine, shape)
+	if err != nil {
+		return err
+	}
+	e.workers = make([]worker, len(products))
+	for i, p := range products {
+		e.workers[i].product = p
+		e.bind(&e.workers[i])
+	}
+	if !e.direct {
+		e.geo.LineUsers()
+		e.geo.Software, e.batch = t.Spec.Software, batchedImages(&t.Problem)
+		t.Reserved = cpe.Scratch{Group: max(1, e.batch) * depth * width}
+	}
+	t.Stages = conv.Stages(e)
+	return t.SumParts(e.plan.Chunks)
+}
+
+// batchedImages returns how many images' column matrices are written in advance. That is a core group's whole share if the software works so
+// and a line of all these images, both padded and as stored, fits LDM; else 0.
+func batchedImages(p *conv.Problem) int {
+	s := &p.Shape
+	if !p.Spec.Software.Batched || p.Direction == shape.InputGradient {
+		return 0
+	}
+	last := len(s.In) - 1
+	images := tiling.Blocks(s.N, p.Spec.CoreGroups)
+	if 4*images*(s.In[last]+2*s.Pad[last]+s.OutSize()[last]) > p.Spec.LDMBytes {
+		return 0
+	}
+	return images
+}
+
+// Name returns "convolution" and the direction.
+func (e *kernel) Name() string { return "convolution " + e.Direction.String() }
+
+// RunGroup computes a core group's share.
+func (e *kernel) RunGroup(g *cpe.CoreGroup) error {
+	w, plan := &e.workers[g.Index()], &e.plan
+	w.group = g
+	if !e.direct {
+		w.columns = g.Memory(max(1, e.batch) * e.matrixSize())
+	}
+	switch e.Direction {
+	case shape.WeightGradient:
+		lo, hi := g.Share(plan.Chunks)
+		for chunk := lo; chunk < hi; chunk++ {
+			if err := e.chunk(g, w, chunk); err != nil {
+				return err
+			}
+		}
+		return nil
+	case shape.InputGradient:
+		lo, hi := g.Share(e.Shape.N)
+		return g.Repeat(lo, hi, w.unit)
+	}
+	lo, hi := g.Share(e.Shape.N * plan.bands())
+	w.add = true
+	return e.units(g, w, lo, hi)
+}
+
+// units computes the units lo <= i < hi. Whole images all cost the same, and are repeated as such.
+func (e *kernel) units(g *cpe.CoreGroup, w *worker, lo, hi int) error {
+	switch {
+	case e.batch > 0:
+		return e.batched(g, w, lo, hi)
+	case !w.add && lo < hi:
+		if err := w.unit(lo); err != nil {
+			return err
+		}
+		lo, w.add = lo+1, true
+	}
+	if e.plan.bands() == 1 {
+		return g.Repeat(lo, hi, w.unit)
+	}
+	for unit := lo; unit < hi; unit++ {
+		if err := w.unit(unit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// batched computes the images lo <= i < hi; their column matrices are written first.
+func (e *kernel) batched(g *cpe.CoreGroup, w *worker, lo, hi int) error {
+	if lo >= hi {
+		return nil
+	}
+	s, add := &e.Shape, w.add
+	defer func() { w.filled, w.at = false, 0 }()
+	for group := range s.Group {
+		b := e.band(lo, group)
+		b.Images, b.Apart, b.Matrix = hi-lo, s.C*e.geo.Plane, e.matrixSize()
+		w.filled = false
+		if err := e.fill(g, w, &b); err != nil {
+			return err
+		}
+		w.filled, w.at, w.add = true, 0, add
+		first := lo
+		if !add {
+			if err := w.work(lo, group); err != nil {
+				return err
+			}
+			first, w.add = lo+1, true
+		}
+		err := g.Repeat(first, hi, func(i int) error {
+			w.at = i - lo
+			return w.work(i, group)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bind makes the closures that compute one unit, once, so that running allocates nothing.
+func (e *kernel) bind(w *worker) {
+	work := [...]func(*cpe.CoreGroup, *worker, int, int) error{e.forward, e.weightGradient, e.inputGradient}[e.Direction]
+	w.work = func(unit, group int) error { return work(w.group, w, unit, group) }
+	w.unit = func(unit int) error {
+		for group := range e.Shape.Group {
+			if err := w.work(unit, group); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// band returns the position of a unit, which is a band of an image, in images and results.
+func (e *kernel) band(unit, group int) im2col.Band {
+	s, p, g := &e.Shape, &e.plan, e.geo
+	image := unit / p.bands()
+	b := im2col.Band{Row: unit % p.bands() * p.Band}
+	b.Rows = min(p.Band, p.Rows-b.Row)
+	b.X = tiling.From(e.Args.Images(e.Direction), (image*s.C+group*g.Channels)*g.Plane)
+	b.Y = tiling.From(e.Args.Results(e.Direction), (image*s.Out+group*(s.Out/s.Group))*g.Positions()+b.Row*g.Width)
+	return b
+}
+
+// results returns the band's part of the results as a matrix.
+func (e *kernel) results(b *im2col.Band) cpe.Matrix { return cpe.Plain(b.Y, e.geo.Positions()) }
+
+// matrix returns the band's column matrix: the worker's buffer, or the image itself.
+func (e *kernel) matrix(w *worker, b *im2col.Band) cpe.Matrix {
+	if e.direct {
+		return cpe.Plain(tiling.From(b.X, b.Row*e.geo.Width), e.geo.Plane)
+	}
+	return cpe.Plain(tiling.From(w.columns, w.at*e.matrixSize()), b.Width(e.geo))
+}
+
+// matrixSize is the number of values of a column matrix.
+func (e *kernel) matrixSize() int {
+	return e.Shape.Depth() * e.plan.Band * e.geo.Width
+}
+
+// fill writes the column matrix of a band, unless there is none or it has been written.
+func (e *kernel) fill(g *cpe.CoreGroup, w *worker, b *im2col.Band) error {
+	if e.direct || w.filled {
+		return nil
+	}
+	return e.geo.Spread(g, w.columns, b)
+}
+
+func (e *kernel) weights(group int) cpe.Matrix {
+	s := &e.Shape
+	return cpe.Plain(tiling.From(e.Args.W, group*s.Out/s.Group*s.Depth()), s.Depth())
+}
+
+func (e *kernel) forward(g *cpe.CoreGroup, w *worker, unit, group int) error {
+	s := &e.Shape
+	out := s.Out / s.Group
+	b := e.band(unit, group)
+	if err := e.fill(g, w, &b); err != nil {
+		return err
+	}
+	w.a.Set(e.weights(group), false)
+	w.b.Set(e.matrix(w, &b), false)
+	w.job = gemm.Job{A: &w.a, B: &w.b, C: e.results(&b), M1: out, N1: b.Width(e.geo), K1: s.Depth(), BiasRows: true}
+	if e.Args.Bias != nil {
+		w.job.Bias = e.Args.Bias[group*out:]
+	}
+	if e.geo.Software.OnMPE && s.Depth() < shortSum {
+		n := b.Width(e.geo)
+		return g.LeaveToMPE(2*float64(out*n*s.Depth()), 4*float64(s.Depth()*n+out*n), func() error { return w.product.Run(g, &w.job) })
+	}
+	return w.product.Run(g, &w.job)
+}
+
+// chunk computes one partial sum over its units, in order.
+func (e *kernel) chunk(g *cpe.CoreGroup, w *worker, chunk int) error {
+	plan := &e.plan
+	units := e.Shape.N * plan.bands()
+	w.dw, w.add = e.Args.DW, true
+	if e.Partials.Count() > 0 {
+		w.dw, w.add = e.Partials.Of(chunk), false
+	}
+	return e.units(g, w, chunk*units/plan.Chunks, (chunk+1)*units/plan.Chunks)
+}
+
+func (e *kernel) weightGradient(g *cpe.CoreGroup, w *worker, unit, group int) error {
+	s := &e.Shape
+	out := s.Out / s.Group
+	b := e.band(unit, group)
+	if err := e.fill(g, w, &b); err != nil {
+		return err
+	}
+	w.a.Set(e.results(&b), false)
+	w.b.Set(e.matrix(w, &b), true)
+	w.job = gemm.Job{
+		A: &w.a, B: &w.b, C: cpe.Plain(tiling.From(w.dw, group*out*s.Depth()), s.Depth()),
+		M1: out, N1: s.Depth(), K1: b.Width(e.geo), Accumulate: w.add,
+	}
+	return w.product.Run(g, &w.job)
+}
+
+func (e *kernel) inputGradient(g *cpe.CoreGroup, w *worker, image, group int) error {
+	s, bands := &e.Shape, e.plan.bands()
+	for k := range bands {
+		b := e.band(image*bands+k, group)
+		w.a.Set(e.weights(group), true)
+		w.b.Set(e.results(&b), false)
+		w.job = gemm.Job{A: &w.a, B: &w.b, C: e.matrix(w, &b), M1: s.Depth(), N1: b.Width(e.geo), K1: s.Out / s.Group}
+		if err := w.product.Run(g, &w.job); err != nil {
+			return err
+		}
+		if e.direct {
+			continue
+		}
+		if err := e.geo.Fold(g, w.columns, &b, k == 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,4 @@
+package explicit
+
+// Bands is the blocking of a convolution.
+var Bands = planBands

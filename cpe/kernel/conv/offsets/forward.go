@@ -1,0 +1,186 @@
+package offsets
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vconv"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
+
+// Forward is the algorithm offsets.
+var Forward = conv.Algorithm{
+	Name: "offsets", Doc: "vectors of output channels, from single values of a padded band, for images of few channels or few pixels", Family: shape.Implicit,
+	Directions: []shape.Direction{shape.Forward}, Supports: byVectors,
+	Cost: conv.OffsetCost, Works: conv.ReadsPlanes, Can: conv.Only(conv.FloorResults), Kernel: conv.Staged(newForward),
+	Special: true,
+	General: true,
+}
+
+// Kernel is the host's forward convolution for images of few channels or few pixels:
+//
+//	Y' (pixels x Out) = X' (pixels x C*offsets) * W' (C*offsets x Out) + bias
+//
+// A band of rows of an image is copied with its padding, so that a kernel offset is the same shift for every pixel (see tensor.Band). The
+// kernel broadcasts single values of this band; the left operand is never gathered. Weights are packed in panels of 32 output channels; a
+// part of a panel stays in L1 for a whole band. Results are computed in blocks of channels. If they are stored by planes, they are transposed
+// band by band.
+type Kernel struct {
+	*conv.Task
+	Padded  tensor.Band
+	shifts  []int
+	depth   int // shifts of one pass over a band
+	Out     tensor.Images
+	Rows    int // result rows in a band
+	bands   int // bands in an image
+	workers []worker
+}
+
+// worker is the state of one core group.
+type worker struct {
+	start [conv.Panel]float32
+	tiles vconv.OffsetTiles
+}
+
+// passDepth bounds the number of shifts of one pass, so that their part of a panel of weights takes about half of L1.
+const passDepth = 160
+
+func newForward(t *conv.Task) error {
+	v, spec := New(t), t.Machine.Spec()
+	fit := max(1, min(spec.LDMBytes/2/4/v.Line(), tiling.Blocks(t.Shape.N*v.Out.Rows(), spec.CoreGroups)))
+	v.Cut(tiling.Even(v.Out.Rows(), fit, 1))
+	t.Reserved = cpe.Scratch{Common: v.Weights(), Group: v.Padded.Size() + v.results()}
+	t.Stages = conv.Stages(PackWeights{v}, v)
+	return nil
+}
+
+// New describes images and results; cut then cuts them into bands.
+func New(t *conv.Task) *Kernel {
+	s := &t.Shape
+	v := &Kernel{Task: t, Padded: tensor.NewBand(*s, 1), workers: make([]worker, t.Machine.Spec().CoreGroups)}
+	v.Out = tensor.NewImages(s.Out, t.Results, s.OutSize(), tiling.Ones(len(s.In)))
+	return v
+}
+
+// Line is the number of values of a result row and of the input rows that one more result row needs.
+func (v *Kernel) Line() int {
+	return v.Out.Blocks()*shape.BlockLanes*v.Out.Cols() + v.Padded.Channels*v.Padded.StrideH*v.Padded.Width
+}
+
+// Cut cuts images into bands of the given number of result rows.
+func (v *Kernel) Cut(rows int) {
+	v.Rows, v.bands = rows, tiling.Blocks(v.Out.Rows(), rows)
+	v.Padded = tensor.NewBand(v.Shape, rows)
+	v.shifts = v.Padded.Shifts()
+	v.depth = tiling.Even(len(v.shifts), passDepth, 1)
+}
+
+// panels is the number of panels of weights; weights is their number of values.
+func (v *Kernel) panels() int  { return tiling.Blocks(v.Out.Channels, conv.Panel) }
+func (v *Kernel) Weights() int { return v.panels() * len(v.shifts) * conv.Panel }
+
+// results is the number of values of a core group's scratch memory for a band of results.
+func (v *Kernel) results() int { return v.Out.Scratch(v.Out.Blocks(), v.Rows*v.Out.Cols()) }
+
+// Name returns "convolution" and the direction.
+func (v *Kernel) Name() string { return "convolution " + shape.Forward.String() }
+
+// RunGroup convolves a core group's share of the bands.
+func (v *Kernel) RunGroup(g *cpe.CoreGroup) error {
+	y, width := v.Args.Y, v.Out.Cols()
+	memory := g.Memory(v.Padded.Size() + v.results())
+	images, scratch := memory[:v.Padded.Size()], memory[v.Padded.Size():]
+	clear(images)
+	lo, hi := g.Share(v.Shape.N * v.bands)
+	for i := lo; i < hi; i++ {
+		image, row := i/v.bands, i%v.bands*v.Rows
+		rows := min(v.Rows, v.Out.Rows()-row)
+		at := tensor.Span{Image: image, Images: 1, First: row * width, N: rows * width}
+		v.Convolve(g, image, row, rows, images, v.Out.At(y, at, 0, v.Out.Blocks(), scratch))
+		v.Out.Store(y, at, 0, v.Out.Blocks(), scratch, false)
+	}
+	return nil
+}
+
+// Convolve computes some result rows of an image; images is memory for the band.
+func (v *Kernel) Convolve(g *cpe.CoreGroup, image, row, rows int, images []float32, results tensor.Blocks) {
+	x := v.Padded.Of(v.Args.X, image, row, rows, images)
+	for k := 0; k < len(v.shifts); k += v.depth {
+		for p := range v.panels() {
+			v.multiply(g, x, results.From(2*p), p, k, rows)
+		}
+	}
+}
+
+// multiply computes one panel of output channels of a band, for the shifts from number k on. It adds to the results if k > 0.
+func (v *Kernel) multiply(g *cpe.CoreGroup, x []float32, results tensor.Blocks, p, k, rows int) {
+	w, b := &v.workers[g.Index()], &v.Padded
+	shifts := v.shifts[k:min(k+v.depth, len(v.shifts))]
+	piece := g.Common(v.Weights())[(p*len(v.shifts)+k)*conv.Panel:]
+	clear(w.start[:])
+	if bias := v.Args.Bias; bias != nil && k == 0 {
+		copy(w.start[:], bias[p*conv.Panel:])
+	}
+	n, width, step := min(2, v.Out.Blocks()-2*p), v.Out.Cols(), b.StrideW
+	if width == 1 { // treat a column as a row with a larger step
+		rows, width, step = 1, rows, b.StrideH*b.Width
+	}
+	floor := v.Args.Floor && k+len(shifts) == len(v.shifts)
+	tiles := tiling.Blocks(width, vconv.OffsetPixels())
+	for row := range rows {
+		for at, tile := 0, 0; tile < tiles; tile += w.tiles.Tiles {
+			w.tiles = tilesOf(width, tile, tiles)
+			w.tiles.Step, w.tiles.JumpC = step, results.Jump
+			vconv.OffsetKernel(&w.tiles, shifts, x[row*b.StrideH*b.Width+at*step:], piece, w.start[:], results.Data[(row*width+at)*shape.BlockLanes:], n, k > 0, floor)
+			at += w.tiles.Tiles * w.tiles.N
+		}
+	}
+}
+
+// tilesOf describes the tiles of a row of pixels, cut evenly into the given number of tiles. It returns the run of equal tiles that starts
+// with tile first: leading tiles may have one pixel more than the others.
+func tilesOf(pixels, first, tiles int) vconv.OffsetTiles {
+	few, more := pixels/tiles, pixels%tiles
+	t := vconv.OffsetTiles{Tiles: tiles - more, N: few}
+	if first < more {
+		t.Tiles, t.N = more, few+1
+	}
+	return t
+}
+
+// PackWeights is the stage that packs all weights: output channels side by side, shifts one below another, zeros for output channels that do
+// not exist.
+type PackWeights struct{ *Kernel }
+
+// Name names the stage.
+func (p PackWeights) Name() string { return p.Kernel.Name() + ", packing weights" }
+
+// RunGroup packs a core group's share of the blocks of output channels.
+func (p PackWeights) RunGroup(g *cpe.CoreGroup) error {
+	memory, k := g.Common(p.Weights()), len(p.shifts)
+	lo, hi := g.Share(2 * p.panels())
+	for block := lo; block < hi; block++ {
+		dst := memory[block/2*k*conv.Panel+block%2*shape.BlockLanes:]
+		n := max(0, min(shape.BlockLanes, p.Out.Channels-block*shape.BlockLanes))
+		if n < shape.BlockLanes {
+			for i := range k {
+				clear(dst[i*conv.Panel:][:shape.BlockLanes])
+			}
+		}
+		if n > 0 {
+			vec.Transpose(dst, p.Args.W[block*shape.BlockLanes*k:], conv.Panel, k, n, k)
+		}
+	}
+	return nil
+}
+
+// fewChannels refuses shapes that do not suit vectors of output channels.
+func fewChannels(p *conv.Problem) error {
+	return conv.Unless(conv.FewChannels(&p.Shape), "it computes only images of fewer than %d channels or of few pixels, one group, no dilation, and at least %d output channels", conv.ManyChannels, conv.SomeOutputs)
+}
+
+func byVectors(p *conv.Problem) error {
+	return conv.FirstReason(conv.OnHost(p), conv.Unless(p.Images == conv.Planes, "it reads only planes; images are in %v", p.Images), fewChannels(p), conv.WholeBlocks(p.Results, p.Shape.Out))
+}

@@ -1,0 +1,90 @@
+package plan
+
+import (
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/pointwise"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/winograd"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+)
+
+// Blocks reports whether images, and whether results, may be stored in blocks of channels.
+func (c *Conv) Blocks() (in, out bool) {
+	return c.fits(conv.Blocks, conv.Planes), c.fits(conv.Planes, conv.Blocks)
+}
+
+// turnWork bounds the cost of an algorithm on blocks relative to the chosen algorithm on planes. A somewhat slower algorithm is accepted
+// because it saves a layout conversion.
+const turnWork = 1.25 / winograd.Gain
+
+// fits reports whether all directions support these layouts at about the same speed as planes.
+func (c *Conv) fits(images, results conv.Layout) bool {
+	if !c.machine.Native() {
+		return false
+	}
+	for d := range shape.Direction(3) {
+		planes := c.problem(d)
+		planes.Images, planes.Results = conv.Planes, conv.Planes
+		p := planes
+		p.Images, p.Results = images, results
+		before, err := c.choose(&planes)
+		if err != nil {
+			return false
+		}
+		after, err := c.choose(&p)
+		if err != nil {
+			return false
+		}
+		a, b := after.algorithm, before.algorithm
+		if images != conv.Planes && readsPlanes(&planes, b) {
+			return false
+		}
+		switch f := c.forced[d]; {
+		case f.named(before) && a != b:
+			return false
+		case f.named(after):
+			continue
+		}
+		if a.Family != b.Family && !(c.free && a.Cost(&p) < turnWork*b.Cost(&planes)) {
+			return false
+		}
+	}
+	return true
+}
+
+// readsPlanes reports whether the algorithm for a problem reads images by planes and is as fast with results in blocks.
+func readsPlanes(p *conv.Problem, a *conv.Algorithm) bool {
+	images, results := a.Layouts(p)
+	return images == conv.Planes && results == conv.Blocks ||
+		p.Direction == shape.InputGradient && conv.FewChannels(&p.Shape) && !a.Family.IsWinograd()
+}
+
+// Strides returns the strides of the only pixels of blocked images that the convolution reads or gives a gradient. It returns 1, 1 if all
+// pixels are read or written.
+func (c *Conv) Strides() (h, w int) {
+	if c.layouts[0] == conv.Planes || !pointwise.Blockable(&c.shape) {
+		return 1, 1
+	}
+	return tiling.Two(c.shape.Stride, 1)
+}
+
+// Turns returns how many layout conversions between planes and blocks of channels one forward pass and one pass of both gradients make, and
+// of how many values in all.
+func (c *Conv) Turns() (times, values int) {
+	return c.turns(c.shape.Out * tiling.Size(c.shape.OutSize()))
+}
+
+// turns is Turns, for convolutions that read or write the given number of result values per image.
+func (c *Conv) turns(results int) (times, values int) {
+	for d := range shape.Direction(3) {
+		p, found := c.problem(d), c.does[d].now()
+		inner, outer := found.algorithm.Layouts(&p)
+		if (inner == conv.Planes) != (p.Images == conv.Planes) {
+			times, values = times+1, values+p.Shape.N*p.Shape.C*tiling.Size(p.Shape.In)
+		}
+		if (outer == conv.Planes) != (p.Results == conv.Planes) {
+			times, values = times+1, values+p.Shape.N*results
+		}
+	}
+	return times, values
+}

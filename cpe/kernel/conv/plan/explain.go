@@ -1,0 +1,192 @@
+package plan
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+)
+
+// Explanation says why one direction of a convolution is computed as it is. It weighs every algorithm.
+type Explanation struct {
+	Problem conv.Problem
+	// Runs names what computes the direction, maybe together with layers around it.
+	Runs shape.Algorithm
+	// Algorithms are first those that can compute the problem, by cost, then those that are left out, and last those that cannot.
+	Algorithms []Weighed
+}
+
+// Weighed is an algorithm and what speaks for or against it.
+type Weighed struct {
+	Name   string
+	Chosen bool
+	// Cost is estimated: on the host it is work in units of the least, on a modelled machine it is milliseconds.
+	Cost float64
+	// Refused is why the algorithm cannot compute the problem; Cost is then 0.
+	Refused error
+	// Declined is why the choice is left to others.
+	Declined error
+	// Measured is the time that a tuner has measured, 0 if it has not.
+	Measured time.Duration
+}
+
+// Explain weighs every algorithm for a problem.
+func Explain(p *conv.Problem, f Force) (*Explanation, error) {
+	found, err := choose(p, f)
+	if err != nil {
+		return nil, err
+	}
+	return explain(p, f, found.algorithm), nil
+}
+
+// Explain weighs every algorithm for a direction, with the times that a tuner has measured.
+func (c *Conv) Explain(d shape.Direction) *Explanation {
+	p, now := c.problem(d), c.does[d].now()
+	e := explain(&p, c.forced[d], now.algorithm)
+	e.Runs = now.name()
+	if c.tuner == nil {
+		return e
+	}
+	for _, t := range c.tuner.Timings(c.does[d].tuned.key()) {
+		for i := range e.Algorithms {
+			if w := &e.Algorithms[i]; w.Name == t.Algorithm {
+				w.Measured = t.Time
+			}
+		}
+	}
+	return e
+}
+
+// explain weighs every algorithm where one is chosen.
+func explain(p *conv.Problem, f Force, chosen *conv.Algorithm) *Explanation {
+	e := &Explanation{Problem: *p, Runs: shape.Algorithm(chosen.Name)}
+	if !includes(f.Family, chosen) {
+		f.Family = shape.Auto // which the family has left the problem to
+	}
+	asked := p
+	if planes, ok := planarProblem(p); ok {
+		asked = planes
+	}
+	for _, a := range algorithms {
+		e.Algorithms = append(e.Algorithms, weigh(asked, f, a, chosen))
+	}
+	if p.Native() {
+		e.relate()
+	}
+	rank := func(w Weighed) int {
+		switch {
+		case w.Refused != nil:
+			return 2
+		case w.Declined != nil && !w.Chosen:
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(e.Algorithms, func(a, b Weighed) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Cost, b.Cost))
+	})
+	return e
+}
+
+// weigh judges an algorithm.
+func weigh(p *conv.Problem, f Force, a, chosen *conv.Algorithm) Weighed {
+	w := Weighed{Name: a.Name, Chosen: a == chosen}
+	if w.Refused = a.Refuses(p); w.Refused != nil {
+		return w
+	}
+	switch {
+	case f.Name == chosen.Name && a != chosen:
+		w.Declined = fmt.Errorf("-strategy %v asks for another", f)
+	case f.Name != a.Name && !includes(f.Family, a) && f.Family == shape.Auto:
+		w.Declined = errors.New("it is taken only where -strategy asks for it")
+	case f.Name != a.Name && !includes(f.Family, a):
+		w.Declined = fmt.Errorf("-strategy %v asks for others", f)
+	default:
+		w.Declined = declines(a, p)
+	}
+	if p.Native() {
+		w.Cost = a.Cost(p)
+		return w
+	}
+	ledger, err := modelled(a, p)
+	if err != nil {
+		w.Refused, w.Declined = err, nil
+		return w
+	}
+	w.Cost = ledger.Time.Milliseconds()
+	return w
+}
+
+// relate divides costs by the least.
+func (e *Explanation) relate() {
+	least := 0.0
+	for _, w := range e.Algorithms {
+		if w.Refused == nil && (least == 0 || w.Cost < least) {
+			least = w.Cost
+		}
+	}
+	if least == 0 {
+		return
+	}
+	for i := range e.Algorithms {
+		e.Algorithms[i].Cost /= least
+	}
+}
+
+// WriteTo prints a line for the problem and a table of the algorithms, in which ">" marks the chosen one.
+func (e *Explanation) WriteTo(w io.Writer) (int64, error) {
+	n, err := io.WriteString(w, e.String())
+	return int64(n), err
+}
+
+// String returns what WriteTo prints.
+func (e *Explanation) String() string {
+	var b strings.Builder
+	measured := slices.ContainsFunc(e.Algorithms, func(w Weighed) bool { return w.Measured > 0 })
+	cost := "work"
+	if !e.Problem.Native() {
+		cost = "ms"
+	}
+	fmt.Fprintf(&b, "%v: computed by %s\n  %-26s %10s", &e.Problem, e.Runs, "algorithm", cost)
+	if measured {
+		fmt.Fprintf(&b, " %12s", "measured ms")
+	}
+	b.WriteByte('\n')
+	for _, w := range e.Algorithms {
+		b.WriteString(strings.TrimRight(w.line(measured, e.Problem.Native()), " ") + "\n")
+	}
+	return b.String()
+}
+
+// line is the algorithm's line of the table.
+func (w *Weighed) line(measured, native bool) string {
+	mark, cost, took, why := " ", fmt.Sprintf("%.4f", w.Cost), "-", ""
+	if native {
+		cost = fmt.Sprintf("%.2f", w.Cost)
+	}
+	if w.Chosen {
+		mark = ">"
+	}
+	if w.Measured > 0 {
+		took = fmt.Sprintf("%.4f", float64(w.Measured)/float64(time.Millisecond))
+	}
+	switch {
+	case w.Refused != nil:
+		cost, why = "-", "cannot: "+w.Refused.Error()
+	case w.Declined != nil:
+		why = "left out: " + w.Declined.Error()
+	}
+	if w.Chosen && w.Declined != nil {
+		why = "taken although " + w.Declined.Error()
+	}
+	if !measured {
+		return fmt.Sprintf("%s %-26s %10s  %s", mark, w.Name, cost, why)
+	}
+	return fmt.Sprintf("%s %-26s %10s %12s  %s", mark, w.Name, cost, took, why)
+}

@@ -1,0 +1,90 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/convtest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+)
+
+// TestExplainText compares the tables for a convolution on the SW26010 with a file.
+func TestExplainText(t *testing.T) {
+	m, s := kerneltest.Machine(t, "sw26010", true), convtest.Shape2D(8, 64, 128, 1, 14, 14, 3, 3, 1, 1, 1)
+	c := convtest.New(t, m, s, shape.Auto)
+	var text strings.Builder
+	for d := range shape.Direction(3) {
+		text.WriteString(c.Explain(d).String() + "\n")
+	}
+	kerneltest.Golden(t, "testdata/explained.txt", text.String())
+}
+
+// TestExplain: every algorithm is weighed once; the chosen one is marked and comes first; the least cost on the host is 1; a reason stands with
+// what cannot be or is left out, and nothing else.
+func TestExplain(t *testing.T) {
+	spec := kerneltest.HostSpec(t)
+	for _, s := range append([]shape.Conv{convtest.Shape2D(0, 3, 4, 1, 6, 5, 3, 3, 1, 1, 1)}, convtest.Shapes...) {
+		for d := range shape.Direction(3) {
+			for _, f := range []plan.Force{{}, {Family: shape.Explicit}, {Family: shape.Winograd4}, {Name: "implicit-padded"}, {Name: "explicit-gemm"}} {
+				p := &conv.Problem{Shape: s, Direction: d, Spec: &spec}
+				e, err := plan.Explain(p, f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				name, err := plan.Choose(p, f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkExplanation(t, e, name, f)
+			}
+		}
+	}
+}
+
+func checkExplanation(t *testing.T, e *plan.Explanation, name string, f plan.Force) {
+	t.Helper()
+	seen, least := map[string]bool{}, 0.0
+	for i, w := range e.Algorithms {
+		if seen[w.Name] || w.Chosen != (i == 0 && w.Name == name) || i == 0 && !w.Chosen && w.Declined == nil {
+			t.Errorf("%v, %v: %d is %+v, chosen is %s", &e.Problem, f, i, w, name)
+		}
+		if seen[w.Name] = true; w.Refused == nil && (least == 0 || w.Cost < least) {
+			least = w.Cost
+		}
+		if a, err := plan.FindAlgorithm(w.Name); err != nil || (w.Refused == nil) != (a.Refuses(&e.Problem) == nil) {
+			t.Errorf("%v: %s: %v, %v", &e.Problem, w.Name, w.Refused, err)
+		}
+		if w.Refused != nil && (w.Declined != nil || w.Cost != 0) {
+			t.Errorf("%v: %+v is refused and more", &e.Problem, w)
+		}
+	}
+	if len(seen) != len(plan.List()) || tiling.Size(e.Problem.Shape.OutSize())*e.Problem.Shape.N > 0 && least != 1 {
+		t.Errorf("%v: %d algorithms of %d, the least cost is %g", &e.Problem, len(seen), len(plan.List()), least)
+	}
+}
+
+// timed is a tuner that has measured.
+type timed struct{ *convtest.Scripted }
+
+func (timed) Timings(plan.Key) []plan.Timing {
+	return []plan.Timing{{Algorithm: "explicit-gemm", Time: 1500 * time.Microsecond}}
+}
+
+// TestExplainMeasured: measured times stand beside the costs.
+func TestExplainMeasured(t *testing.T) {
+	c, err := plan.NewTuned(kerneltest.HostMachine(t, 1), convtest.Shapes[0], timed{convtest.NewScripted(shape.Explicit)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := c.Explain(shape.Forward).String()
+	for _, want := range []string{"measured ms\n", " 1.5000  left out: "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+}

@@ -1,0 +1,247 @@
+package pointwise
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vconv"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
+
+// Blocked is the algorithm pointwise-blocked.
+var Blocked = conv.Algorithm{
+	Name: "pointwise-blocked", Doc: "GEMM on images in blocks of channels, read in place, for 1x1 kernels", Family: shape.Implicit,
+	Directions: []shape.Direction{shape.Forward, shape.InputGradient}, Supports: pointwiseInBlocks, Cost: conv.ProductCost, Works: conv.ComputesInBlocks,
+	Can: func(p *conv.Problem) conv.Abilities {
+		can := conv.AddImages
+		if p.Direction == shape.Forward {
+			can = conv.FloorResults
+			if p.Results == conv.Blocks {
+				can |= conv.FinishResults
+			}
+		}
+		return can
+	},
+	Kernel: conv.Staged(newBlocked),
+}
+
+// Blockable reports whether newBlocked supports the shape: 1x1 kernels, with or without strides, and one group.
+func Blockable(s *shape.Conv) bool {
+	return s.Group == 1 && len(s.In) <= 2 && (s.Pointwise() || conv.StridedPointwise(*s)) && tiling.Size(s.OutSize()) > 0 && s.N > 0
+}
+
+// newBlocked prepares a direction of a pointwise convolution whose images, results or both are stored in blocks of channels.
+// Operands stored by planes are converted on the fly, span by span.
+func newBlocked(t *conv.Task) error {
+	s, in, out := &t.Shape, t.Images != conv.Planes, t.Results != conv.Planes
+	if in && s.C%shape.BlockLanes > 0 || out && s.Out%shape.BlockLanes > 0 {
+		return fmt.Errorf("convolution %v: channels in blocks must be multiples of %d", s, shape.BlockLanes)
+	}
+	x := tensor.NewImages(s.C, t.Images, s.In, s.Stride)
+	y := tensor.NewImages(s.Out, t.Results, s.OutSize(), tiling.Ones(len(s.In)))
+	switch t.Direction {
+	case shape.WeightGradient:
+		newPointWeights(t, x, y)
+	case shape.InputGradient:
+		newPointProduct(t, y, x)
+	default:
+		newPointProduct(t, x, y)
+	}
+	return nil
+}
+
+// pointProduct is a pointwise convolution on blocks of channels, and its input gradient:
+//
+//	forward         Y' (pixels x Out) = X' (pixels x C) * W' (C x Out) + bias
+//	input gradient  dX' (pixels x C)  = dY' (pixels x Out) * W (Out x C)
+//
+// The left operand is read in place, 16 channels of a pixel at a time. Weights are packed in panels of 32 output channels. A part of a panel
+// stays in L1 while a span of pixels, which stays in L2, is multiplied by it. Core groups claim spans dynamically and share all packed
+// weights. If there are many weights, a core group claims a few panels of a span instead; it packs each part of a panel when it multiplies by
+// it, so that packed weights never go to memory.
+type pointProduct struct {
+	*conv.Task
+	in, out   tensor.Images
+	depth     int // blocks of input channels of one pass
+	spans     tensor.Spans
+	parts     int  // parts of the panels that core groups claim one by one
+	ownPanels bool // each core group packs the panels that it uses
+	workers   []pointWorker
+}
+
+// pointWorker is the state of one core group.
+type pointWorker struct {
+	start    [conv.Panel]float32
+	pieces   []float32 // packed weights: its own part of a panel, or all panels
+	gathered int       // the span whose pixels are in scratch memory, or -1
+}
+
+// pointDepth is the number of blocks of input channels of one pass. pointPanels is the smallest number of panels that a core group claims if
+// it packs them itself and there are enough for all groups.
+const pointDepth, pointPanels = 16, 4
+
+func newPointProduct(t *conv.Task, in, out tensor.Images) *pointProduct {
+	spec := t.Machine.Spec()
+	v := &pointProduct{Task: t, in: in, out: out, workers: make([]pointWorker, spec.CoreGroups)}
+	v.depth = tiling.Even(in.Blocks(), pointDepth, 1)
+	v.ownPanels = 4*v.panels()*v.piece(in.Blocks()) > spec.LDMBytes/2 && v.panels() >= pointPanels*spec.CoreGroups
+	held, unit, groups := v.depth, vconv.PixelRows(), 1
+	switch {
+	case !v.ownPanels:
+		held, groups, v.parts = held+out.Blocks(), spec.CoreGroups, 1
+	case v.depth < in.Blocks(): // each part reads the span again
+		v.parts = spec.CoreGroups
+	default:
+		v.parts = tiling.Blocks(v.panels(), pointPanels)
+	}
+	if in.Strided() || out.Strided() {
+		unit = in.Cols()
+	}
+	v.spans = tensor.NewSpans(t.Shape.N, in.Pixels(), max(unit, spec.LDMBytes/2/4/shape.BlockLanes/held), unit, groups)
+	t.Reserved = cpe.Scratch{Common: v.common(), Group: v.own() + v.inScratch() + v.outScratch()}
+	t.Stages = v.list()
+	return v
+}
+
+// panels is the number of panels of weights.
+func (v *pointProduct) panels() int { return tiling.Blocks(v.out.Channels, conv.Panel) }
+
+// piece is the number of weights of a panel for a number of blocks of input channels.
+func (v *pointProduct) piece(blocks int) int { return blocks * shape.BlockLanes * conv.Panel }
+
+// common and own are the numbers of values of packed weights: shared by all core groups, and of each.
+func (v *pointProduct) common() int {
+	if v.ownPanels {
+		return 0
+	}
+	return v.panels() * v.piece(v.in.Blocks())
+}
+
+func (v *pointProduct) own() int {
+	if v.ownPanels {
+		return v.piece(v.depth)
+	}
+	return 0
+}
+
+// inScratch and outScratch are the numbers of values of a core group's scratch memory for the source and the destination of a span.
+func (v *pointProduct) inScratch() int {
+	return v.spans.Images * v.in.Scratch(v.in.Blocks(), v.spans.N)
+}
+
+func (v *pointProduct) outScratch() int {
+	return v.spans.Images * v.out.Scratch(v.out.Blocks(), v.spans.N)
+}
+
+// list returns the stages.
+func (v *pointProduct) list() []conv.Stage {
+	if v.ownPanels {
+		return conv.Stages(v)
+	}
+	return conv.Stages(&packPoints{v}, v)
+}
+
+// Name returns "convolution" and the direction.
+func (v *pointProduct) Name() string { return "convolution " + v.Direction.String() }
+
+// RunGroup computes the spans, or parts of the panels of spans, that a core group claims.
+func (v *pointProduct) RunGroup(g *cpe.CoreGroup) error {
+	w := &v.workers[g.Index()]
+	memory := g.Memory(v.own() + v.inScratch() + v.outScratch())
+	w.pieces, w.gathered = g.Common(v.common()), -1
+	if v.ownPanels {
+		w.pieces, memory = memory[:v.own()], memory[v.own():]
+	}
+	all := v.spans.Count() * v.parts
+	for i, end := g.Claim(all, 1); i < end; i, end = g.Claim(all, 1) {
+		part := i % v.parts
+		v.make(w, i/v.parts, part*v.panels()/v.parts, (part+1)*v.panels()/v.parts, memory)
+	}
+	return nil
+}
+
+// make computes panels [first, last) of a span.
+func (v *pointProduct) make(w *pointWorker, span, first, last int, memory []float32) {
+	args := &v.Args
+	x, y := args.Through(v.Direction)
+	s, near, far := v.spans.At(span), memory[:v.inScratch()], memory[v.inScratch():]
+	if w.gathered != span {
+		v.in.Load(x, s, 0, v.in.Blocks(), near)
+		w.gathered = span
+	}
+	at, n := 2*first, min(2*last, v.out.Blocks())-2*first
+	left, results := v.in.At(x, s, 0, v.in.Blocks(), near), v.out.At(y, s, at, n, far)
+	for k := 0; k < v.in.Blocks(); k += v.depth {
+		for p := first; p < last; p++ {
+			v.multiply(w, s, left, results.From(2*(p-first)), p, k)
+		}
+	}
+	v.out.Store(y, s, at, n, far, args.Add)
+	if args.Finish != nil {
+		v.finish(y, s, at, n)
+	}
+}
+
+// multiply computes panel p of a span for the blocks of input channels from block k on. It adds to the results if k > 0.
+func (v *pointProduct) multiply(w *pointWorker, s tensor.Span, left, results tensor.Blocks, p, k int) {
+	deep, n := min(v.depth, v.in.Blocks()-k), min(2, v.out.Blocks()-2*p)
+	piece := w.pieces
+	if v.ownPanels {
+		v.pack(piece, p, k, deep)
+	} else {
+		piece = piece[v.piece(p*v.in.Blocks()+k):]
+	}
+	clear(w.start[:])
+	if bias := v.Args.Bias; bias != nil && k == 0 {
+		copy(w.start[:], bias[p*conv.Panel:])
+	}
+	accumulate := k > 0 || v.Args.Add && v.out.Direct()
+	floor := v.Args.Floor && k+deep == v.in.Blocks()
+	for image := range s.Images {
+		a, c := left.Data[image*left.Image+k*left.Jump:], results.Data[image*results.Image:]
+		vconv.PixelKernel(deep, a, left.Jump, piece, w.start[:], c, results.Jump, s.N, n, accumulate, floor)
+	}
+}
+
+// pack packs some blocks of input channels of a panel: output channels side by side, input channels one below another, zeros for channels
+// that do not exist.
+func (v *pointProduct) pack(dst []float32, p, block, deep int) {
+	w, dst := v.Args.W, dst[:v.piece(deep)]
+	made, read := p*conv.Panel, block*shape.BlockLanes
+	n, k := min(conv.Panel, v.out.Channels-made), min(deep*shape.BlockLanes, v.in.Channels-read)
+	if n < conv.Panel || k < deep*shape.BlockLanes {
+		clear(dst)
+	}
+	if v.Direction == shape.InputGradient {
+		vec.CopyRows(dst, conv.Panel, w[read*v.out.Channels+made:], v.out.Channels, k, n)
+	} else {
+		vec.Transpose(dst, w[made*v.in.Channels+read:], conv.Panel, v.in.Channels, n, k)
+	}
+}
+
+// packPoints is the stage that packs all weights.
+type packPoints struct{ *pointProduct }
+
+// Name names the stage.
+func (p *packPoints) Name() string { return p.pointProduct.Name() + ", packing weights" }
+
+// RunGroup packs a core group's share: a panel's weights for one block of input channels at a time.
+func (p *packPoints) RunGroup(g *cpe.CoreGroup) error {
+	memory, inputs := g.Common(p.common()), p.in.Blocks()
+	lo, hi := g.Share(p.panels() * inputs)
+	for i := lo; i < hi; i++ {
+		p.pack(memory[p.piece(i):], i/inputs, i%inputs, 1)
+	}
+	return nil
+}
+
+func pointwiseInBlocks(p *conv.Problem) error {
+	s := &p.Shape
+	return conv.FirstReason(conv.OnHost(p), conv.Unless(!p.AllPlanes(), "neither images nor results are in blocks of channels"),
+		conv.Unless(Blockable(s), "it computes only 1x1 kernels without padding, of one group, over one or two axes"),
+		conv.WholeBlocks(p.Images, s.C), conv.WholeBlocks(p.Results, s.Out))
+}

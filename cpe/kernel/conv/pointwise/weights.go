@@ -1,0 +1,142 @@
+package pointwise
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vconv"
+)
+
+// BlockedWeights is the algorithm pointwise-blocked-weights.
+var BlockedWeights = conv.Algorithm{
+	Name: "pointwise-blocked-weights", Doc: "the weight gradient of 1x1 kernels from images in blocks of channels", Family: shape.Implicit,
+	Directions: []shape.Direction{shape.WeightGradient}, Supports: pointwiseInBlocks, Cost: conv.ProductCost, Works: conv.ComputesInBlocks,
+	Can: conv.Only(conv.SetWeights), Kernel: conv.Staged(newBlocked),
+}
+
+// pointWeights is the weight gradient of a pointwise convolution on blocks of channels:
+//
+//	dW (Out x C) += dY (Out x pixels) * X' (pixels x C)
+//
+// It reads both operands in place, span by span, in the same order for every weight. Core groups share output channels or input channels.
+type pointWeights struct {
+	*conv.Task
+	x, y    tensor.Images
+	spans   tensor.Spans
+	byRows  bool // core groups share output channels, else input channels
+	workers []pointSums
+}
+
+// pointSums is the state of one core group: the blocks of output and input channels of its share, where they lie in the current span, and
+// where in the next.
+type pointSums struct {
+	rows, cols tiling.Span
+	now, next  pointOperands
+	runs       vconv.PixelRuns
+}
+
+// pointOperands locates the pixels of a span.
+type pointOperands struct{ x, y tensor.Blocks }
+
+// fewPoints and manyPoints are numbers of pixels that are summed before the sums are added to DW. fewPoints pixels fit L1 together with a
+// panel of inputs. manyPoints is for weight gradients that take much of L2, and should not pass through it too often.
+const fewPoints, manyPoints = 128, 400
+
+func newPointWeights(t *conv.Task, x, y tensor.Images) *pointWeights {
+	spec := t.Machine.Spec()
+	v := &pointWeights{Task: t, x: x, y: y, workers: make([]pointSums, spec.CoreGroups)}
+	sums := fewPoints
+	if 4*x.Channels*y.Channels > spec.LDMBytes/2 {
+		sums = manyPoints
+	}
+	v.spans = tensor.NewSpans(t.Shape.N, x.Pixels(), sums, 1, 1)
+	v.byRows = x.Direct() && (!y.Direct() || y.Channels >= x.Channels)
+	t.Reserved = cpe.Scratch{Group: v.xScratch() + v.yScratch()}
+	t.Stages = conv.Stages(v)
+	return v
+}
+
+// xScratch and yScratch are the numbers of values of a core group's scratch memory for a span of X and of DY.
+func (v *pointWeights) xScratch() int { return v.spans.Images * v.x.Scratch(v.x.Blocks(), v.spans.N) }
+func (v *pointWeights) yScratch() int { return v.spans.Images * v.y.Scratch(v.y.Blocks(), v.spans.N) }
+
+// Name returns "convolution" and the direction.
+func (v *pointWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
+
+// RunGroup computes a core group's share of the gradient.
+func (v *pointWeights) RunGroup(g *cpe.CoreGroup) error {
+	args, w := v.Args, &v.workers[g.Index()]
+	memory := g.Memory(v.xScratch() + v.yScratch())
+	near, far := memory[:v.xScratch()], memory[v.xScratch():]
+	v.share(g, w)
+	if w.rows.N == 0 || w.cols.N == 0 {
+		return nil
+	}
+	at := func(s tensor.Span) pointOperands {
+		return pointOperands{v.x.At(args.X, s, w.cols.At, w.cols.N, near), v.y.At(args.DY, s, w.rows.At, w.rows.N, far)}
+	}
+	for i := range v.spans.Count() {
+		s := v.spans.At(i)
+		v.x.Load(args.X, s, w.cols.At, w.cols.N, near)
+		v.y.Load(args.DY, s, w.rows.At, w.rows.N, far)
+		w.now = at(s)
+		w.next = pointOperands{}
+		if i+1 < v.spans.Count() {
+			w.next = at(v.spans.At(i + 1))
+		}
+		v.add(w, s, args.Add || i > 0)
+	}
+	return nil
+}
+
+// share selects a core group's blocks of channels.
+func (v *pointWeights) share(g *cpe.CoreGroup, w *pointSums) {
+	w.rows, w.cols = tiling.Span{At: 0, N: v.y.Blocks()}, tiling.Span{At: 0, N: v.x.Blocks()}
+	mine := &w.cols
+	if v.byRows {
+		mine = &w.rows
+	}
+	lo, hi := g.Share(mine.N)
+	*mine = tiling.Span{At: lo, N: hi - lo}
+}
+
+// add adds the products of a span to DW; with accumulate false it overwrites DW.
+func (v *pointWeights) add(w *pointSums, s tensor.Span, accumulate bool) {
+	x, y, inputs := &w.now.x, &w.now.y, v.x.Channels
+	w.runs = vconv.PixelRuns{Runs: s.Images, N: s.N, NextA: y.Image, NextB: x.Image, JumpA: y.Jump, JumpB: x.Jump}
+	mr, wide := vconv.PixelSumSize()
+	first, rows := w.rows.At*shape.BlockLanes, min(w.rows.N*shape.BlockLanes, v.y.Channels-w.rows.At*shape.BlockLanes)
+	panels, tiles := tiling.Blocks(w.cols.N, wide), tiling.Blocks(rows, mr)
+	for p := range panels {
+		from, to := p*w.cols.N/panels, (p+1)*w.cols.N/panels
+		col := (w.cols.At + from) * shape.BlockLanes
+		n := min((to-from)*shape.BlockLanes, inputs-col)
+		for tile := 0; tile < tiles; {
+			some := w.fetch(to, tile, tiles-tile, wide)
+			row := tile * mr
+			vconv.PixelSums(&w.runs, y.Data, x.Data[from*x.Jump:], v.Args.DW[(first+row)*inputs+col:], inputs, row, min(some*mr, rows-row), n, accumulate)
+			tile += some
+		}
+	}
+}
+
+// fetch selects blocks to prefetch while tiles of a panel are computed. to is the panel's last block of inputs. These are the blocks of the
+// next panel; during the last panel those of the next span's first panel, then the next span's DY. fetch returns for how many of the n
+// remaining tiles, from number tile on, its selection holds.
+func (w *pointSums) fetch(to, tile, n, wide int) int {
+	from, block, end := &w.now.x, to+tile, min(to+wide, w.cols.N)
+	if to == w.cols.N {
+		from, block, end = &w.next.x, tile, min(wide, to)
+	}
+	if to == w.cols.N && tile >= end {
+		from, block, end = &w.next.y, tile-end, w.rows.N
+	}
+	w.runs.Ahead = nil
+	if block >= end || len(from.Data) == 0 {
+		return n
+	}
+	w.runs.Ahead, w.runs.NextAhead, w.runs.JumpAhead = from.Data[block*from.Jump:], from.Image, from.Jump
+	return min(n, end-block)
+}

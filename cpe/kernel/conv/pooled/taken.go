@@ -1,0 +1,171 @@
+package pooled
+
+import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
+	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/internal/simd/vconv"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
+
+// takenWeights is the weight gradient of a convolution of few channels, max pooling and results by planes. Only the result that an output
+// took as its maximum gets a gradient. The sum therefore runs over outputs, not over results:
+//
+//	dW (Out x C*offsets) += Σ dy(output) * x(inputs of the result that the output took)
+//
+// Vectors are neighbouring kernel offsets; no gradient is scattered or transposed. Core groups share a fixed number of partial sums.
+//
+// There are two padded copies of an image, the second half a cache line further on. For every result, vectors of its inputs cross no cache
+// line in one of the two.
+type takenWeights struct {
+	*conv.Task
+	pool        *pool.Kernel
+	image       tensor.Band
+	line, plane int     // distance of a copy's lines and of its channels, in values
+	runs        []int   // start of each run of up to vconv.TakenLanes kernel offsets of a row
+	places      []int32 // start of each result's inputs; the first entry is for outputs that took no result: zeros behind the copies
+	chunks      int
+}
+
+// takenChunks is the number of partial sums.
+const takenChunks = 16
+
+func newTakenWeights(t *conv.Task, p *pool.Kernel) error {
+	s := p.Shape()
+	b := tensor.NewBand(t.Shape, s.H)
+	v := &takenWeights{Task: t, pool: p, image: b, line: cpe.WholeLines(b.W + 2*b.PadW + vconv.TakenLanes), chunks: min(takenChunks, s.N)}
+	v.plane = (b.H + 2*b.PadH) * v.line
+	for channel := range b.Channels {
+		for y := range b.KH {
+			for x := 0; x < b.KW; x += vconv.TakenLanes {
+				v.runs = append(v.runs, channel*v.plane+y*v.line+x)
+			}
+		}
+	}
+	v.places = append(v.places, int32(2*v.copy()))
+	for y := range s.H {
+		for x := range s.W {
+			at := y*b.StrideH*v.line + x*b.StrideW
+			if at%cacheLine > cacheLine-vconv.TakenLanes {
+				at += v.copy() + cacheLine/2
+			}
+			v.places = append(v.places, int32(at))
+		}
+	}
+	t.Reserved = cpe.Scratch{Common: v.chunks * s.C * v.values(), Group: v.memory()}
+	t.Stages = conv.Stages(v, collectTaken{v})
+	return nil
+}
+
+// cacheLine is the number of values in a cache line.
+const cacheLine = 16
+
+// copy is the number of values of one copy, with room for the shift by half a line. memory is that of both copies with the zeros behind them.
+// values is that of an output channel's sums; the first value behind the sums of the runs is the bias gradient.
+func (v *takenWeights) copy() int   { return v.image.Channels*v.plane + cacheLine }
+func (v *takenWeights) memory() int { return 2*v.copy() + slices.Max(v.runs) + vconv.TakenLanes }
+func (v *takenWeights) values() int { return cpe.WholeLines(v.sums() + vconv.TakenLanes) }
+func (v *takenWeights) sums() int   { return len(v.runs) * vconv.TakenLanes }
+
+// Name returns "convolution" and the direction.
+func (v *takenWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
+
+// chunk returns the memory of one chunk's sums.
+func (v *takenWeights) chunk(g *cpe.CoreGroup, i int) []float32 {
+	n := v.pool.Shape().C * v.values()
+	return g.Common(v.chunks * n)[i*n:][:n]
+}
+
+// RunGroup computes a core group's share of the chunks.
+func (v *takenWeights) RunGroup(g *cpe.CoreGroup) error {
+	x, n := g.Memory(v.memory()), v.Shape.N
+	clear(x)
+	lo, hi := g.Share(v.chunks)
+	for i := lo; i < hi; i++ {
+		sums := v.chunk(g, i)
+		clear(sums)
+		for image := i * n / v.chunks; image < (i+1)*n/v.chunks; image++ {
+			v.read(x, image)
+			v.add(g, sums, x, image)
+		}
+	}
+	return nil
+}
+
+// read copies an image to both copies; their padding stays zero.
+func (v *takenWeights) read(x []float32, image int) {
+	b := &v.image
+	for c := range b.Channels {
+		from, to := v.Args.X[(image*b.Channels+c)*b.H*b.W:], x[c*v.plane+b.PadH*v.line+b.PadW:]
+		vec.CopyRows(to, v.line, from, b.W, b.H, b.W)
+		vec.CopyRows(to[v.copy()+cacheLine/2:], v.line, from, b.W, b.H, b.W)
+	}
+}
+
+// add adds one image to a chunk's sums.
+func (v *takenWeights) add(g *cpe.CoreGroup, sums, x []float32, image int) {
+	s, args := v.pool.Shape(), &v.Args
+	for c := range s.C {
+		plane, to := image*s.C+c, sums[c*v.values():][:v.values()]
+		dy, taken := args.DY[plane*s.OH*s.OW:][:s.OH*s.OW], v.pool.Taken(g, plane)
+		vconv.TakenSums(to, to[v.sums():], x, v.runs, dy, taken, v.places)
+		if s.ReLU && args.DB != nil {
+			to[v.sums()] -= untaken(dy, taken)
+		}
+	}
+}
+
+// untaken returns the sum of the gradients of outputs that took no result.
+func untaken(dy []float32, taken []int32) (sum float32) {
+	for i, d := range dy {
+		if taken[i] < 0 {
+			sum += d
+		}
+	}
+	return sum
+}
+
+// collectTaken is the second stage: it adds up the chunks, stores the sums in DW or adds them, and adds the bias gradient to DB.
+type collectTaken struct{ *takenWeights }
+
+// Name names the stage.
+func (c collectTaken) Name() string { return c.takenWeights.Name() + ", collecting" }
+
+// RunGroup collects a core group's share of the output channels.
+func (c collectTaken) RunGroup(g *cpe.CoreGroup) error {
+	args, depth := c.Args, c.Shape.Depth()
+	lo, hi := g.Share(c.pool.Shape().C)
+	for out := lo; out < hi; out++ {
+		sum := c.chunk(g, 0)[out*c.values():][:c.values()]
+		for i := 1; i < c.chunks; i++ {
+			vec.Add(sum, sum, c.chunk(g, i)[out*c.values():])
+		}
+		if args.DW != nil {
+			c.collect(args.DW[out*depth:][:depth], sum)
+		}
+		if args.DB != nil {
+			args.DB[out] += sum[c.sums()]
+		}
+	}
+	return nil
+}
+
+// collect stores the sums of one output channel in its part of DW, or adds them.
+func (c collectTaken) collect(dw, sum []float32) {
+	kw := c.image.KW
+	for line := 0; line < len(dw); line += kw {
+		for x := 0; x < kw; x += vconv.TakenLanes {
+			to := dw[line+x : line+min(kw, x+vconv.TakenLanes)]
+			if c.Args.Add {
+				vec.Add(to, to, sum)
+			} else {
+				copy(to, sum)
+			}
+			sum = sum[vconv.TakenLanes:]
+		}
+	}
+}

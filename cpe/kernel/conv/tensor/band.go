@@ -1,0 +1,82 @@
+package tensor
+
+import (
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/pages"
+)
+
+// Band is a padded copy of a band of rows of an image of one or two axes and few channels, plane by plane. The input for an output
+// position at a kernel offset lies at the position's place plus the offset's shift. Without padding the image itself serves; otherwise lines
+// are copied.
+type Band struct {
+	Channels         int
+	H, W             int // extents of the image
+	KH, KW           int
+	StrideH, StrideW int
+	PadH, PadW       int
+	Width, plane     int // values from a line to the next, and from a channel
+}
+
+// NewBand lays out the band that the given number of output rows needs.
+func NewBand(s shape.Conv, rows int) Band {
+	b := Band{Channels: s.C}
+	b.H, b.W = tiling.Two(s.In, 1)
+	b.KH, b.KW = tiling.Two(s.Kernel, 1)
+	b.StrideH, b.StrideW = tiling.Two(s.Stride, 1)
+	b.PadH, b.PadW = tiling.Two(s.Pad, 0)
+	b.Width, b.plane = b.W, b.H*b.W
+	if !b.Direct() {
+		b.Width += 2 * b.PadW
+		b.plane = b.Lines(rows) * b.Width
+	}
+	return b
+}
+
+// Direct reports whether images are read in place.
+func (b *Band) Direct() bool { return b.PadH == 0 && b.PadW == 0 }
+
+// Lines is the number of input lines that some output rows need.
+func (b *Band) Lines(rows int) int { return (rows-1)*b.StrideH + b.KH }
+
+// Size is the number of values of the copy.
+func (b *Band) Size() int {
+	if b.Direct() {
+		return 0
+	}
+	return b.Channels * b.plane
+}
+
+// Shifts returns the shifts of all kernel offsets of all channels, in the order of the weights.
+func (b *Band) Shifts() []int {
+	list := pages.Make[int](b.Channels * b.KH * b.KW)[:0]
+	for c := range b.Channels {
+		for y := range b.KH {
+			for x := range b.KW {
+				list = append(list, c*b.plane+y*b.Width+x)
+			}
+		}
+	}
+	return list
+}
+
+// Of returns the band for output rows row to row+rows of an image. Copies go to memory, which the caller has cleared once: the padding at the
+// ends of lines is never written.
+func (b *Band) Of(x []float32, image, row, rows int, memory []float32) []float32 {
+	x = x[image*b.Channels*b.H*b.W:]
+	first := row*b.StrideH - b.PadH
+	if b.Direct() {
+		return x[first*b.W:]
+	}
+	for c := range b.Channels {
+		for i := range b.Lines(rows) {
+			line := memory[c*b.plane+i*b.Width+b.PadW:][:b.W]
+			if y := first + i; y >= 0 && y < b.H {
+				copy(line, x[(c*b.H+y)*b.W:])
+			} else {
+				clear(line)
+			}
+		}
+	}
+	return memory
+}

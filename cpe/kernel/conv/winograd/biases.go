@@ -1,0 +1,34 @@
+package winograd
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
+)
+
+// addBiases sums DY over patches [first, last) of a group of channels, for a core group's share of the slices. One point of each transformed
+// tile of DY is the sum of the tile, so that DY is not read again. Sums are in double precision. After the last patch they are added to the
+// bias gradient, if that is asked for.
+func (v *gradients) addBiases(g *cpe.CoreGroup, group, first, last int, results *pointPlanes) {
+	db := v.Args.DB
+	if db == nil {
+		return
+	}
+	n, values := v.results.slices(), v.tiles(first, last)*sliceLanes
+	lo, hi := g.Share(n)
+	for slice := lo; slice < hi; slice++ {
+		sums := v.biases[(group*n+slice)*sliceLanes:][:sliceLanes]
+		if first == 0 {
+			clear(sums)
+		}
+		var squares [sliceLanes]float64
+		tiles := results.at(0, slice, 0).Data[v.grid.form.SumPoint()*results.plane:]
+		vnorm.BlockMoments(sums, squares[:], tiles[:values], noStart[:])
+		if last == v.grid.patches() {
+			at := tiling.Nth(slice, sliceLanes, v.out)
+			for i := range at.N {
+				db[group*v.out+at.At+i] += float32(sums[i])
+			}
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package winograd
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
+)
+
+// filters is the stage before tilesKernel that transforms the weights. For each group and point it stores them in panels of output
+// channels, with one row for each input channel: a packed right operand.
+type filters struct {
+	conv  *tilesKernel
+	plane int // values in one point's weights
+}
+
+// filterInputs is the number of input channels, of a slice of output channels, that are transformed together.
+const filterInputs = 8
+
+// size is the number of values of all groups' transformed weights.
+func (f *filters) size() int {
+	return f.conv.Shape.Group * f.conv.grid.form.Points() * f.plane
+}
+
+// at returns the panels of a group and point.
+func (f *filters) at(u []float32, group, point int) []float32 {
+	return tiling.From(u, (group*f.conv.grid.form.Points()+point)*f.plane)
+}
+
+// Name names the stage.
+func (f *filters) Name() string { return f.conv.Name() + ", mapping weights" }
+
+// RunGroup transforms a core group's share of the weights.
+func (f *filters) RunGroup(g *cpe.CoreGroup) error {
+	v := f.conv
+	w := &v.workers[g.Index()]
+	w.use(tiling.Part(g.Memory(v.memory()), 0, v.grid.ownMemory()))
+	u := g.Common(f.size())
+	slices, chunks := tiling.Blocks(v.out, sliceLanes), tiling.Blocks(v.in, filterInputs)
+	lo, hi := g.Share(v.Shape.Group * slices * chunks)
+	for i := lo; i < hi; i++ {
+		group, out, in := i/chunks/slices, i/chunks%slices*sliceLanes, i%chunks*filterInputs
+		outs, ins := tiling.Span{At: out, N: min(sliceLanes, v.out-out)}, tiling.Span{At: in, N: min(filterInputs, v.in-in)}
+		v.mapWeights(w, group, outs, ins, cpe.Block{
+			Data:   tiling.From(f.at(u, group, 0), (out/conv.Panel*v.in+in)*conv.Panel+out%conv.Panel),
+			Planes: v.grid.form.Points(), PlaneStride: f.plane, Rows: ins.N, RowStride: conv.Panel, Cols: sliceLanes,
+		})
+	}
+	return nil
+}
+
+// weights returns the stored weights of some output and input channels of a group, and the distance of their rows. For the input gradient
+// input and output channels are exchanged.
+func (v *convolution) weights(group int, outs, ins tiling.Span) (data []float32, row int) {
+	taps := v.grid.form.Taps()
+	weights := v.Args.W[group*v.in*v.out*taps:]
+	if v.backward {
+		return weights[(ins.At*v.out+outs.At)*taps:], v.out * taps
+	}
+	return weights[(outs.At*v.in+ins.At)*taps:], v.in * taps
+}
+
+// mapWeights transforms the weights of a slice of output channels and a few input channels to target, in which each input channel is a row.
+func (v *convolution) mapWeights(w *worker, group int, outs, ins tiling.Span, target cpe.Block) {
+	form := v.grid.form
+	taps := w.pixels[:ins.N*form.Taps()*sliceLanes]
+	data, row := v.weights(group, outs, ins)
+	first := v.turn(taps, data, row, outs.N, ins.N)
+	w.strides = vwinograd.Strides{
+		SrcRow: form.Kernel * sliceLanes, SrcCol: sliceLanes, SrcNext: form.Taps() * sliceLanes,
+		DstRow: form.Edge() * target.PlaneStride, DstCol: target.PlaneStride, DstNext: target.RowStride,
+	}
+	if first > 0 {
+		w.strides.SrcRow, w.strides.SrcCol = -w.strides.SrcRow, -w.strides.SrcCol
+	}
+	vwinograd.Apply(form, vwinograd.Weights, target.Data, taps, first, &w.strides, ins.N, nil, w.scratch)
+}
+
+// turn transposes weights so that output channels are side by side, with zeros for channels that do not exist. It returns the index of the
+// kernels' first weight. That is their last one for the input gradient, which reads kernels backward (rotated by 180 degrees) unless unturned
+// is set.
+func (v *convolution) turn(taps, data []float32, row, lanes, inputs int) (first int) {
+	each := v.grid.form.Taps()
+	if lanes < sliceLanes {
+		clear(taps)
+	}
+	if !v.backward {
+		vec.Transpose(taps, data, sliceLanes, row, lanes, inputs*each)
+		return 0
+	}
+	for i := range inputs {
+		vec.Transpose(taps[i*each*sliceLanes:], data[i*row:], sliceLanes, each, lanes, each)
+	}
+	if v.unturned {
+		return 0
+	}
+	return (each - 1) * sliceLanes
+}

@@ -1,0 +1,163 @@
+package winograd
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
+)
+
+// Panels returns the algorithm panels with the tiles of a strategy.
+func Panels(st shape.Strategy) *conv.Algorithm { return panelsKind.algorithm(st) }
+
+var panelsKind = kind{
+	name: "panels", doc: "transforms the tiles of a block once; core groups share panels of output channels; for many weights or few tiles",
+	directions: []shape.Direction{shape.Forward, shape.InputGradient},
+	supports: func(p *conv.Problem, f vwinograd.Form) error {
+		return conv.Unless(p.Direction != shape.WeightGradient && newConvolution(sketch(p, f)).byPanels(), "transformed weights fit L2 and there are enough tiles for all cores")
+	},
+	build: func(t *task) { newPanels(newConvolution(t)) },
+}
+
+// panelsKernel is Winograd's convolution for many weights, or few tiles. Core groups share panels of output channels. Each weight is read
+// once for all tiles of a block, and transformed weights never leave L2. First, all core groups transform the sources of a block of patches.
+// For a panel, a core group then transforms the weights of a chunk of input channels, multiplies at every point, and goes on to the next
+// chunk. The results are summed in L2 and finally transformed to outputs.
+type panelsKernel struct {
+	*convolution
+	v, r  pointPlanes // layouts of the sources of all core groups, slice by slice, and of the results of a panel
+	u     pointPlanes // layout of the weights of a panel and a chunk; rows are input channels
+	chunk int
+	width int // output channels in a panel
+}
+
+// panelsBlock is the work on patches [first, last) of a group of channels.
+type panelsBlock struct {
+	*panelsKernel
+	group, first, last int
+}
+
+// panelTiles returns the number of tiles of a block. The results of a panel take up to all of L2: with larger blocks, weights are transformed
+// less often.
+func panelTiles(spec *cpe.Spec, f vwinograd.Form) int {
+	return max(tileRows, spec.LDMBytes/4/f.Points()/conv.Panel)
+}
+
+// newPanels plans the work; transformed weights take a third of L2. If there are fewer panels than core groups, panels are slices.
+func newPanels(c *convolution) {
+	spec := c.Spec
+	v := &panelsKernel{convolution: c, width: conv.Panel}
+	if tiling.Blocks(v.out, conv.Panel) < spec.CoreGroups {
+		v.width = sliceLanes
+	}
+	points := v.grid.form.Points()
+	each := 4 * points * conv.Panel
+	patches, tiles := v.grid.patches(), panelTiles(spec, v.grid.form)
+	v.block = tiling.Even(patches, max(1, tiles/v.grid.together()), 1)
+	v.chunk = tiling.Even(v.in, max(sliceLanes, spec.LDMBytes/3/each), sliceLanes)
+	tiles = v.grid.most(v.block)
+	v.v, v.r = newPointPanels(points, tiles, v.in, shape.BlockLanes), newPointPanels(points, tiles, v.width, shape.BlockLanes)
+	v.u = newPointPanels(points, v.chunk, conv.Panel, conv.Panel)
+	v.Reserved = cpe.Scratch{Common: v.v.size, Group: v.memory()}
+	v.Task.Stages = v.list()
+}
+
+// memory is the number of values of a core group's own memory.
+func (v *panelsKernel) memory() int { return v.grid.ownMemory() + v.u.size + v.r.size }
+
+// list returns the stages: two for each group and block of patches.
+func (v *panelsKernel) list() []conv.Stage {
+	var list []conv.Stage
+	for group := range v.Shape.Group {
+		for first := 0; first < v.grid.patches(); first += v.block {
+			b := panelsBlock{v, group, first, min(v.grid.patches(), first+v.block)}
+			list = append(list, conv.Stages(&panelsEnter{b}, &panelsMultiply{b})...)
+		}
+	}
+	return list
+}
+
+// before is the number of tiles before the block.
+func (b *panelsBlock) before() int { return b.grid.patch(b.first).first }
+
+// inputs returns the points of the sources in shared memory.
+func (b *panelsBlock) inputs(g *cpe.CoreGroup) pointPlanes {
+	inputs := b.v
+	inputs.data = g.Common(b.v.size)
+	return inputs
+}
+
+// panelsEnter is the stage that transforms the sources.
+type panelsEnter struct{ panelsBlock }
+
+// RunGroup transforms a core group's share of the patches' slices.
+func (b *panelsEnter) RunGroup(g *cpe.CoreGroup) error {
+	w, slices := &b.workers[g.Index()], b.read.slices()
+	w.use(tiling.Part(g.Memory(b.memory()), 0, b.grid.ownMemory()))
+	x, _ := b.arrays(b.group)
+	inputs := b.inputs(g)
+	lo, hi := g.Share((b.last - b.first) * slices)
+	for i := lo; i < hi; i++ {
+		p := b.grid.patch(b.first + i/slices)
+		b.read.read(w, &b.grid, p, i%slices, x, &inputs, p.first-b.before())
+	}
+	return nil
+}
+
+// panelsMultiply is the stage that computes outputs from transformed sources.
+type panelsMultiply struct{ panelsBlock }
+
+// RunGroup computes a core group's share of the patches of all panels: whole panels, and parts of panels at either end of its share.
+func (b *panelsMultiply) RunGroup(g *cpe.CoreGroup) error {
+	w, memory, own := &b.workers[g.Index()], g.Memory(b.memory()), b.grid.ownMemory()
+	w.use(tiling.Part(memory, 0, own))
+	inputs, weights, results := b.inputs(g), b.u, b.r
+	weights.data, results.data = tiling.Part(memory, own, b.u.size), tiling.Part(memory, own+b.u.size, b.r.size)
+	patches := b.last - b.first
+	at, end := g.Share(tiling.Blocks(b.out, b.width) * patches)
+	for at < end {
+		made := tiling.Span{At: at / patches * b.width, N: min(b.width, b.out-at/patches*b.width)}
+		some := tiling.Span{At: b.first + at%patches, N: min(patches-at%patches, end-at)}
+		b.outputsOf(w, made, some, &inputs, &weights, &results)
+		at += some.N
+	}
+	return nil
+}
+
+// outputsOf computes the outputs of a panel in some patches.
+func (b *panelsMultiply) outputsOf(w *worker, made, patches tiling.Span, inputs, weights, results *pointPlanes) {
+	slices := tiling.Blocks(made.N, sliceLanes)
+	first := b.grid.patch(patches.At).first
+	tiles := tiling.Span{At: first - b.before(), N: b.grid.patch(patches.End()).first - first}
+	for k0 := 0; k0 < b.in; k0 += b.chunk {
+		ins := tiling.Span{At: k0, N: min(b.chunk, b.in-k0)}
+		b.mapChunk(w, made, ins, weights)
+		multiplySlices(inputs, results, tiling.Span{At: 0, N: inputs.points}, ins, tiling.Span{At: 0, N: made.N}, tiles, weights.data, weights.plane, k0 > 0)
+	}
+	w.to = b.outputs(b.group, made.At)
+	for slice := range slices {
+		lanes := min(sliceLanes, made.N-slice*sliceLanes)
+		for i := patches.At; i < patches.End(); i++ {
+			p := b.grid.patch(i)
+			b.write.write(w, &b.grid, p, slice, lanes, results, p.first-first)
+		}
+	}
+}
+
+// mapChunk transforms the weights of a panel of output channels and a chunk of input channels. Missing input channels of the last slice get
+// zeros.
+func (b *panelsMultiply) mapChunk(w *worker, made, ins tiling.Span, weights *pointPlanes) {
+	for out := 0; out < made.N; out += sliceLanes {
+		outs := tiling.Span{At: made.At + out, N: min(sliceLanes, made.N-out)}
+		for in := 0; in < ins.N; in += sliceLanes {
+			few := tiling.Span{At: ins.At + in, N: min(sliceLanes, ins.N-in)}
+			b.mapWeights(w, b.group, outs, few, weights.at(in, out/sliceLanes, few.N))
+		}
+	}
+	if all := tiling.Blocks(ins.N, sliceLanes) * sliceLanes; all > ins.N {
+		for point := range weights.points {
+			clear(weights.matrix(point, 0).Data[ins.N*conv.Panel : all*conv.Panel])
+		}
+	}
+}

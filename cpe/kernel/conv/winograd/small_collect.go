@@ -1,0 +1,79 @@
+package winograd
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
+)
+
+// smallCollect is the last stage of the weight gradient. It adds up the chunks, transforms the sums to kernels, and stores them in DW or adds
+// them. It adds the bias sums to DB.
+type smallCollect struct{ *smallKernel }
+
+// collectNeed is the number of values of its memory: the sums of an input channel, and kernels of a slice of output channels.
+func (b *smallKernel) collectNeed() int {
+	return b.sums.ld + 2*b.grid.form.Taps()*sliceLanes + vwinograd.Scratch
+}
+
+// Name names the stage.
+func (p *smallCollect) Name() string {
+	return "convolution " + shape.WeightGradient.String() + ", collecting"
+}
+
+// RunGroup collects a core group's share of the input channels. If DW is nil it computes only DB.
+func (p *smallCollect) RunGroup(g *cpe.CoreGroup) error {
+	w := &p.workers[g.Index()]
+	w.use(g.Memory(p.memory())[:p.own()])
+	lo, hi := g.Share(p.images.channels)
+	if p.Args.DW != nil {
+		for input := lo; input < hi; input++ {
+			p.addUp(g, w, input)
+		}
+	}
+	if db := p.Args.DB; db != nil && lo == 0 && hi > 0 {
+		for i := range smallChunks {
+			sums := p.chunk(g, i)
+			vec.Add(db, db, p.biasSums(&sums))
+		}
+	}
+	return nil
+}
+
+// addUp adds up the chunks' sums of one input channel.
+func (p *smallCollect) addUp(g *cpe.CoreGroup, w *worker, input int) {
+	sums, out := w.pixels[:p.sums.points*p.sums.plane], p.results.channels
+	for i := range smallChunks {
+		chunk := p.chunk(g, i).data[input*p.sums.ld:]
+		if i == 0 {
+			copy(sums, chunk)
+		} else {
+			vec.Add(sums, sums, chunk[:len(sums)])
+		}
+	}
+	for first := 0; first < out; first += sliceLanes {
+		p.collect(w, sums[first:], input, first, min(sliceLanes, out-first))
+	}
+}
+
+// collect stores the kernels of an input channel and a slice of output channels, or adds them.
+func (p *smallCollect) collect(w *worker, sums []float32, input, first, lanes int) {
+	form := p.grid.form
+	taps, all := form.Taps(), p.images.channels*form.Taps()
+	kernels := w.pixels[p.sums.ld:][:2*taps*sliceLanes]
+	turned := kernels[taps*sliceLanes:]
+	w.strides = vwinograd.Strides{
+		SrcRow: form.Edge() * p.sums.plane, SrcCol: p.sums.plane,
+		DstRow: form.Kernel * sliceLanes, DstCol: sliceLanes,
+	}
+	vwinograd.Apply(form, vwinograd.WeightsGrad, kernels, sums, 0, &w.strides, 1, nil, w.scratch)
+	vec.Transpose(turned, kernels, taps, sliceLanes, taps, sliceLanes)
+	for i := range lanes {
+		dw := p.Args.DW[(first+i)*all+input*taps:][:taps]
+		if p.Args.Add {
+			vec.Add(dw, dw, turned[i*taps:])
+		} else {
+			copy(dw, turned[i*taps:])
+		}
+	}
+}
