@@ -13,13 +13,18 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
-// TestExplainText compares the tables for a convolution on the SW26010 with a file.
+// TestExplainText compares the tables for a convolution on the SW26010 with a file. Algorithms for other machines or directions are left out,
+// so that the file does not list all algorithms.
 func TestExplainText(t *testing.T) {
 	m, s := kerneltest.Machine(t, "sw26010", true), convtest.Shape2D(8, 64, 128, 1, 14, 14, 3, 3, 1, 1, 1)
 	c := convtest.New(t, m, s, shape.Auto)
 	var text strings.Builder
 	for d := range shape.Direction(3) {
-		text.WriteString(c.Explain(d).String() + "\n")
+		for line := range strings.Lines(c.Explain(d).String() + "\n") {
+			if !strings.Contains(line, "cannot: it runs only on this computer") && !strings.Contains(line, "cannot: it does not compute this direction") {
+				text.WriteString(line)
+			}
+		}
 	}
 	kerneltest.Golden(t, "testdata/explained.txt", text.String())
 }
