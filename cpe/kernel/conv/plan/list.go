@@ -28,7 +28,6 @@ func listAlgorithms() []*conv.Algorithm {
 		&offsets.Weights,
 		&pointwise.Thinned,
 		&direct.Phases,
-		&direct.Spread,
 		&direct.Pointwise,
 		&direct.Gathered,
 		&direct.ShiftedWeights,
