@@ -28,6 +28,7 @@ func listAlgorithms() []*conv.Algorithm {
 		&offsets.Weights,
 		&pointwise.Thinned,
 		&direct.Phases,
+		&direct.Spread,
 		&direct.Pointwise,
 		&direct.Gathered,
 		&direct.ShiftedWeights,
