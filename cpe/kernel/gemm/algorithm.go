@@ -7,30 +7,19 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// The names of the algorithms.
+// The names of the algorithms. Each is in a file of its own, with the products that it supports.
 const (
-	// Mesh multiplies blocks on the CPE mesh of a modelled machine; core groups share C.
-	Mesh shape.Algorithm = "gemm-mesh"
-	// MeshSums is Mesh with the sum over K shared among core groups.
-	MeshSums shape.Algorithm = "gemm-mesh-sums"
-	// Packed packs blocks of both operands; each core group computes a fixed part of C.
-	Packed shape.Algorithm = "gemm-packed"
-	// Pieces is Packed or PackedRight with dynamic scheduling: cores claim pieces of C one after the other.
-	Pieces shape.Algorithm = "gemm-pieces"
-	// PackedRight packs only the right operand.
+	Mesh        shape.Algorithm = "gemm-mesh"
+	MeshSums    shape.Algorithm = "gemm-mesh-sums"
+	RowSums     shape.Algorithm = "gemm-row-sums"
+	Turned      shape.Algorithm = "gemm-turned"
+	Narrow      shape.Algorithm = "gemm-narrow"
+	Skinny      shape.Algorithm = "gemm-skinny"
+	Unpacked    shape.Algorithm = "gemm-unpacked"
+	Streamed    shape.Algorithm = "gemm-streamed"
+	Pieces      shape.Algorithm = "gemm-pieces"
 	PackedRight shape.Algorithm = "gemm-packed-right"
-	// Streamed packs long blocks of a large right operand, which is read from memory once.
-	Streamed shape.Algorithm = "gemm-streamed"
-	// Unpacked reads both operands in place, for small operands.
-	Unpacked shape.Algorithm = "gemm-unpacked"
-	// Skinny reads one large matrix once, in place; the other operand has one or two rows.
-	Skinny shape.Algorithm = "gemm-skinny"
-	// RowSums is a skinny product that sums fixed parts of the large matrix's rows separately.
-	RowSums shape.Algorithm = "gemm-row-sums"
-	// Turned computes C' = B*A': A has few rows, and the large right operand, which is transposed, is read in place.
-	Turned shape.Algorithm = "gemm-turned"
-	// Narrow computes C' one panel at a time, for a C of few columns.
-	Narrow shape.Algorithm = "gemm-narrow"
+	Packed      shape.Algorithm = "gemm-packed"
 )
 
 // algorithm is one way to compute a product.
@@ -38,37 +27,38 @@ type algorithm struct {
 	name     shape.Algorithm
 	supports func(*Shape, *cpe.Spec) bool
 	plan     func(*cpe.Machine, Shape) (Kernel, error)
+	blocked  func(*cpe.Machine, Shape) (*Blocked, error) // plan, for a form of Blocked
 }
 
 // The algorithms in the order in which they are asked. Mesh supports every product whose operands come by DMA, so that the algorithms after
-// it are asked only where operands are in main memory. Among these, the ones that read a large operand once come first, then those of Blocked.
+// it are asked only if operands are in main memory. Among these, the ones that read a large operand once come first, then those of Blocked.
 // Packed supports every product.
 var (
 	algorithms        = slices.Concat(onMesh, readOnce, inBlocks) // of New
 	blockedAlgorithms = slices.Concat(onMesh, inBlocks)           // of NewBlocked
 
 	onMesh = []algorithm{
-		blocked(MeshSums, (*Shape).sharesSums),
-		blocked(Mesh, (*Shape).byDMA),
+		blocked(MeshSums, (*Shape).sharesSums, newMeshSums),
+		blocked(Mesh, (*Shape).byDMA, newMesh),
 	}
 	readOnce = []algorithm{
-		{RowSums, (*Shape).sumsRows, newRowSums},
-		{Turned, (*Shape).turns, newTurned},
-		{Narrow, (*Shape).narrows, newNarrow},
+		{RowSums, (*Shape).sumsRows, newRowSums, nil},
+		{Turned, (*Shape).transposes, newTransposed, nil},
+		{Narrow, (*Shape).narrows, newNarrow, nil},
 	}
 	inBlocks = []algorithm{
-		blocked(Skinny, (*Shape).skinny),
-		blocked(Unpacked, (*Shape).unpacked),
-		blocked(Streamed, (*Shape).streams),
-		blocked(Pieces, (*Shape).inPieces),
-		blocked(PackedRight, (*Shape).leftInPlace),
-		blocked(Packed, (*Shape).any),
+		blocked(Skinny, (*Shape).skinny, newSkinny),
+		blocked(Unpacked, (*Shape).unpacked, newUnpacked),
+		blocked(Streamed, (*Shape).streams, newStreamed),
+		blocked(Pieces, (*Shape).inPieces, newPieces),
+		blocked(PackedRight, (*Shape).leftInPlace, newPackedRight),
+		blocked(Packed, (*Shape).any, newPacked),
 	}
 )
 
 // blocked returns an algorithm that is a form of Blocked.
-func blocked(name shape.Algorithm, supports func(*Shape, *cpe.Spec) bool) algorithm {
-	return algorithm{name, supports, func(m *cpe.Machine, s Shape) (Kernel, error) { return planBlocked(m, s, name) }}
+func blocked(name shape.Algorithm, supports func(*Shape, *cpe.Spec) bool, plan func(*cpe.Machine, Shape) (*Blocked, error)) algorithm {
+	return algorithm{name, supports, func(m *cpe.Machine, s Shape) (Kernel, error) { return plan(m, s) }, plan}
 }
 
 // choose returns the first algorithm of a list that supports a product.
@@ -90,9 +80,3 @@ func Optional() (names []string) {
 	}
 	return names
 }
-
-// byDMA reports whether blocks of the operands come by DMA.
-func (s *Shape) byDMA(spec *cpe.Spec) bool { return spec.HasDMA() }
-
-// any supports every product.
-func (s *Shape) any(*cpe.Spec) bool { return true }

@@ -4,11 +4,9 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
-	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
-// Blocked multiplies matrices of one shape in blocks, on all core groups.
+// Blocked multiplies matrices of one shape in blocks, on all core groups. each computes a core group's part of C.
 type Blocked struct {
 	shape     Shape
 	machine   *cpe.Machine
@@ -17,7 +15,8 @@ type Blocked struct {
 	workers   []gemmWorker     // one for each core group
 	partials  *stream.Partials // partial sums of MeshSums, else nil
 	pieces    *pieces          // the pieces of Pieces, else nil
-	overwrite bool             // overwrite C although the shape accumulates; see Sum
+	each      func(*Blocked, *cpe.CoreGroup) error
+	overwrite bool // overwrite C although the shape accumulates; see Sum
 	operands
 }
 
@@ -30,74 +29,34 @@ type gemmWorker struct {
 }
 
 // NewBlocked plans a product with the first suitable algorithm among the forms of Blocked. Core groups share the rows or the columns of C, so
-// that one core group sums each element of C in the order of K. There is one exception: if each core group trains on images of its own
-// (Software.DataParallel), they share the sums of weight gradients.
+// that one core group sums each element of C in the order of K. MeshSums is the exception.
 func NewBlocked(m *cpe.Machine, s Shape) (*Blocked, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	spec := m.Spec()
-	return planBlocked(m, s, choose(blockedAlgorithms, &s, &spec).name)
+	return choose(blockedAlgorithms, &s, &spec).blocked(m, s)
 }
 
-// planBlocked plans a product with a given algorithm.
-func planBlocked(m *cpe.Machine, s Shape, name shape.Algorithm) (*Blocked, error) {
-	spec, share := m.Spec(), s
-	switch {
-	case name == MeshSums:
-		share.K, share.Accumulate = tiling.Blocks(s.K, spec.CoreGroups), false
-	case spec.Software.DataParallel:
-		share.M = tiling.Blocks(s.M, spec.CoreGroups)
-	}
+// planBlocked plans a product; share is the product of which a core group's blocks are planned.
+func planBlocked(m *cpe.Machine, s, share Shape, name shape.Algorithm) (*Blocked, error) {
+	spec := m.Spec()
 	plan, err := NewPlan(&spec, share)
 	if err != nil {
 		return nil, err
 	}
-	if name == Streamed {
-		plan = planStreamed(&spec, share)
-	}
-	g := newBlocked(m, s, name, NestsOf(m, share, plan))
-	switch name {
-	case MeshSums:
-		return g, g.shareSums()
-	case Skinny:
-		if g.split.Groups = 0; s.M*s.N+s.N*s.K+s.M*s.K < tiling.HostTile {
-			g.split.Groups = 1
-		}
-	case Pieces:
-		g.pieces = newPieces(g)
-	}
-	return g, nil
+	return newBlocked(m, s, share, plan, name), nil
 }
 
-// newBlocked gives every core group its nest and its buffers for packing.
-func newBlocked(m *cpe.Machine, s Shape, name shape.Algorithm, nests []*Nest) *Blocked {
+// newBlocked gives every core group a nest for a plan.
+func newBlocked(m *cpe.Machine, s, share Shape, plan Plan, name shape.Algorithm) *Blocked {
 	spec := m.Spec()
-	g := &Blocked{shape: s, machine: m, algorithm: name, workers: make([]gemmWorker, spec.CoreGroups)}
-	for i, n := range nests {
+	g := &Blocked{shape: s, machine: m, algorithm: name, workers: make([]gemmWorker, spec.CoreGroups), each: (*Blocked).multiply}
+	for i, n := range NestsOf(m, share, plan) {
 		g.workers[i].product = n
-		switch {
-		case name == Unpacked:
-			g.workers[i].own = newOwnPanels(&s)
-		case name == PackedRight, name == Pieces && s.leftInPlace(&spec):
-			n.edge = pages.Make[float32](n.Plan.MR * n.Plan.BK)
-		}
 	}
-	g.split = NewSplit(&spec, g.Plan(), s)
+	g.split = NewSplit(&spec, plan, s)
 	return g
-}
-
-// sharesSums reports whether core groups share the sum over K: on a modelled machine whose core groups have images of their own, for weight
-// gradients.
-func (s *Shape) sharesSums(spec *cpe.Spec) bool {
-	return spec.Software.DataParallel && s.TransA && s.Accumulate && s.K > 0
-}
-
-// shareSums prepares a product whose K the core groups share: each sums a part, and the parts are then added.
-func (g *Blocked) shareSums() (err error) {
-	g.split = Split{byDepth: true, unit: 1, Groups: min(g.machine.Spec().CoreGroups, g.shape.K)}
-	g.partials, err = stream.NewPartials(g.machine, g.split.Groups, g.shape.M*g.shape.N)
-	return err
 }
 
 // Name returns "gemm" and the shape.
@@ -139,26 +98,17 @@ func (g *Blocked) Sum(a, b, c []float32, add bool) error {
 // adds reports whether the product is added to C.
 func (g *Blocked) adds() bool { return g.shape.Accumulate && !g.overwrite && g.bias == nil }
 
-// RunGroup computes a core group's rows or columns of C.
-func (g *Blocked) RunGroup(cg *cpe.CoreGroup) error {
-	if g.algorithm == Skinny {
-		g.runSkinny(cg)
-		return nil
-	}
-	s, w := &g.shape, g.worker(cg)
+// RunGroup computes a core group's part of C.
+func (g *Blocked) RunGroup(cg *cpe.CoreGroup) error { return g.each(g, cg) }
+
+// multiply runs a core group's nest on its rows or columns of C or, with MeshSums, on its part of K.
+func (g *Blocked) multiply(cg *cpe.CoreGroup) error {
+	w := g.worker(cg)
 	if g.split.byDepth {
-		w.job.C, w.job.Accumulate = cpe.Plain(g.partials.Of(cg.Index()), s.N), false
+		w.job.C, w.job.Accumulate = cpe.Plain(g.partials.Of(cg.Index()), g.shape.N), false
 	}
 	g.split.Share(cg, &w.job)
-	if g.algorithm != Unpacked {
-		return w.product.Run(cg, &w.job)
-	}
-	if g.bias != nil {
-		w.job.startRows()
-		w.job.Accumulate = true
-	}
-	w.multiplyUnpacked(s)
-	return nil
+	return w.product.Run(cg, &w.job)
 }
 
 // worker returns a core group's worker; its job is the whole product.
@@ -179,47 +129,4 @@ func stored(data []float32, rows, cols int, trans bool) cpe.Matrix {
 		return cpe.Plain(data, rows)
 	}
 	return cpe.Plain(data, cols)
-}
-
-// Split says how core groups share a product: rows or columns of C in whole panels, or the sum over K.
-type Split struct {
-	byRows, byDepth bool
-	unit            int
-	Groups          int // 0: all
-}
-
-// packingFlops is the cost of packing one value on the host, in flops of the micro-kernel.
-const packingFlops = 32
-
-// NewSplit chooses rows or columns, whichever leaves the busiest core group less multiplying and packing. If core groups share the images of
-// every layer, it chooses rows, which are images. If K is less than Plan.Share.Short, it chooses rows even if some groups get more: no cache
-// line of C is then written by two cores.
-func NewSplit(spec *cpe.Spec, p Plan, s Shape) Split {
-	if spec.Software.DataParallel {
-		return Split{byRows: true, unit: 1}
-	}
-	row, col := Split{byRows: true, unit: p.Share.Rows}, Split{unit: p.Share.Cols}
-	if 2*s.M*s.N*s.K < p.Share.Least {
-		row.Groups, col.Groups = 1, 1
-	}
-	rows := tiling.Blocks(tiling.Blocks(s.M, row.unit), spec.CoreGroups) * row.unit
-	cols := tiling.Blocks(tiling.Blocks(s.N, col.unit), spec.CoreGroups) * col.unit
-	short := s.K < p.Share.Short && 4*rows*s.N <= 5*s.M*cols
-	if short || 2*rows*s.N+packingFlops*(rows+s.N) < 2*s.M*cols+packingFlops*(s.M+cols) {
-		return row
-	}
-	return col
-}
-
-// Share restricts a job to a core group's part.
-func (s *Split) Share(g *cpe.CoreGroup, job *Job) {
-	lo, hi := &job.N0, &job.N1
-	switch {
-	case s.byRows:
-		lo, hi = &job.M0, &job.M1
-	case s.byDepth:
-		lo, hi = &job.K0, &job.K1
-	}
-	from, to := tiling.Share(g, *hi-*lo, s.unit)
-	*lo, *hi = *lo+from, *lo+to
 }

@@ -1,19 +1,20 @@
 // Package gemm multiplies matrices: C (M x N) = op(A) (M x K) * op(B) (K x N), where op may transpose.
 //
-// A [Kernel] is planned for one [Shape] and can then run any number of times, without allocating. [New] chooses the first algorithm of an
-// ordered list that supports the shape on the machine; Kernel.Algorithm names it.
+// A [Kernel] is planned for one [Shape] and runs any number of times without allocating. [New] takes the first algorithm of an ordered list
+// that supports the shape on the machine; Kernel.Algorithm names it. Each algorithm has a file with its kernel and the products it supports,
+// and a line in the list (algorithm.go).
 //
-// Most algorithms are forms of [Blocked], which divides C among the core groups and runs a [Nest] on each: loops over blocks of M, N and K,
-// as in BLIS (Van Zee and van de Geijn 2015), around the micro-kernels of internal/simd. On a modelled machine the same loops move blocks by
-// DMA and multiply them on the CPE mesh with register communication (swCaffe, section IV-A). The other algorithms run on the host, where one
-// operand is so small that packing and blocking cost more than they save.
+// Most algorithms are forms of [Blocked], which divides C among the core groups and runs a [Nest] on each. A Nest is the loops of BLIS over
+// blocks of M, N and K (Van Zee and van de Geijn 2015) around the micro-kernels of internal/simd. On a modelled machine the same loops move
+// blocks by DMA and multiply them on the CPE mesh with register communication (swCaffe, section IV-A). The other algorithms are for products
+// in main memory with one operand so small that packing and blocking cost more than they save.
 //
 // The operands of a Nest are views (cpe.View): a matrix or its transpose ([Operand]), or anything else that can pack a block into panels,
-// such as the column matrix of images (package im2col). Convolutions therefore use [Nest], [Job] and [Split] directly. They use [Resident]
-// where several blocks of C stay in LDM.
+// such as the column matrix of images (package im2col). Convolutions use [Nest], [Job] and [Split] directly, and [Resident] to keep several
+// blocks of C in LDM.
 //
-// Every element of C is summed over K in one order, which depends only on the shape and the machine. It does not depend on the number of the
-// host's core groups: results are bit-equal at any GOMAXPROCS.
+// Every element of C is summed over K in one order, which depends only on the shape and the machine, not on the number of this computer's
+// cores: results are bit-equal at any GOMAXPROCS.
 package gemm
 
 import (

@@ -6,6 +6,18 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
+// byDMA reports whether Mesh computes a product: blocks of its operands come by DMA.
+func (s *Shape) byDMA(spec *cpe.Spec) bool { return spec.HasDMA() }
+
+// newMesh plans Mesh: the CPEs of each core group multiply blocks on their mesh, and core groups share C.
+func newMesh(m *cpe.Machine, s Shape) (*Blocked, error) {
+	spec, share := m.Spec(), s
+	if spec.Software.DataParallel {
+		share.M = tiling.Blocks(s.M, spec.CoreGroups)
+	}
+	return planBlocked(m, s, share, Mesh)
+}
+
 // longestBlocks is the number of values of BK that planning tries for each BM and BN.
 const longestBlocks = 3
 

@@ -9,14 +9,14 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// narrows reports whether the host computes a product by Narrow: op(B) is a transpose of so few rows that they would leave most of a panel of
+// narrows reports whether Narrow computes a product: op(B) is a transpose of so few rows that they would leave most of a panel of
 // columns empty, such as the weights of a classifier's last layer.
 func (s *Shape) narrows(*cpe.Spec) bool {
 	mr, nr := vgemm.Tile()
 	return isa.Vectors() && !s.TransA && s.TransB && !s.Accumulate && s.N > 0 && s.N <= mr && s.M > nr && s.K >= nr
 }
 
-// narrow is a product with the transpose of a matrix of few rows, on the host:
+// narrow computes the transpose of C one panel at a time, for a product with the transpose of a matrix of few rows:
 //
 //	C (M x N) = (B * A')', B (N x K), A (M x K)
 //

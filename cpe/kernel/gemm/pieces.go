@@ -11,8 +11,8 @@ import (
 // panels of columns of C for every core. If A must be packed, K is at least piecesDepth; otherwise packing takes longer than multiplying.
 const piecesFlops, piecesPanels, piecesDepth = 1 << 25, 8, 128
 
-// pieces are runs of columns of C that the host's cores claim one after the other, so that a core slowed down by other programs computes
-// fewer. All cores pack each block of A together. Elements do not depend on the core that computes them.
+// pieces computes a product with dynamic scheduling: cores claim runs of panels of columns of C one after the other, so that a core slowed down
+// by other programs computes fewer. All cores pack each block of A together. Elements do not depend on the core that computes them.
 type pieces struct {
 	gemm   *Blocked
 	left   []float32 // the packed block of A; nil if A is read in place
@@ -21,17 +21,20 @@ type pieces struct {
 	pack   packLeft
 }
 
-// inPieces reports whether the host's cores claim pieces of a product: it is large enough, and packing A, if needed, pays.
+// inPieces reports whether Pieces computes a product: it is large enough, and packing A, if needed, pays.
 func (s *Shape) inPieces(spec *cpe.Spec) bool {
 	_, nr := vgemm.Tile()
 	large := 2*s.M*s.N*s.K >= piecesFlops && tiling.Blocks(s.N, nr) >= piecesPanels*spec.CoreGroups
 	return spec.CoreGroups > 1 && large && (s.leftInPlace(spec) || s.K >= piecesDepth)
 }
 
-// newPieces prepares a product that is shared by pieces.
-func newPieces(g *Blocked) *pieces {
-	plan := g.Plan()
-	packs := g.workers[0].product.edge == nil
+// newPieces plans Pieces: Packed or PackedRight with dynamic scheduling.
+func newPieces(m *cpe.Machine, s Shape) (*Blocked, error) {
+	g, err := planBlocked(m, s, s, Pieces)
+	if err != nil {
+		return nil, err
+	}
+	plan, spec := g.Plan(), m.Spec()
 	p := &pieces{gemm: g, panels: tiling.Blocks(g.shape.N, plan.NR)}
 	for i := range g.workers {
 		t := &g.workers[i].product.tiles
@@ -39,14 +42,16 @@ func newPieces(g *Blocked) *pieces {
 		t.b.Divide()
 		t.c.Divide()
 	}
-	if packs {
+	if s.leftInPlace(&spec) {
+		g.readLeftInPlace()
+	} else {
 		p.left = pages.Floats(plan.BM * plan.BK)
 		for i := range g.workers {
 			g.workers[i].product.left = p.left
 		}
 	}
-	p.pack.pieces = p
-	return p
+	p.pack.pieces, g.pieces = p, p
+	return g, nil
 }
 
 // run computes the product, one block of A after the other. C is summed in the order of K.

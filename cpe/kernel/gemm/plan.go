@@ -5,7 +5,6 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
 // Shape describes C (MxN) = op(A) (MxK) * op(B) (KxN). op transposes if the flag is set: A is then stored KxM, B NxK. With Accumulate the
@@ -14,12 +13,12 @@ type Shape struct {
 	M, N, K        int
 	TransA, TransB bool
 	Accumulate     bool
-	Pieces         bool // K is cut into pieces at unrelated addresses, so that loads cannot run ahead
+	Scattered      bool // parts of K are at unrelated addresses, so that the next block cannot be fetched ahead
 }
 
 // doubleBuffers reports whether the next block is fetched while one is multiplied.
 func (s *Shape) doubleBuffers(spec *cpe.Spec) bool {
-	return spec.DMA.OverlapsBuses || !s.Accumulate && !s.Pieces
+	return spec.DMA.OverlapsBuses || !s.Accumulate && !s.Scattered
 }
 
 // String prints the shape.
@@ -68,52 +67,6 @@ func NewPlan(spec *cpe.Spec, s Shape) (Plan, error) {
 		return NewMeshPlan(spec, s)
 	}
 	return planHostGemm(spec, s), nil
-}
-
-// hostDepth is the largest K of a host's block; hostBlock is the number of values of a packed block of A, which stays in L3.
-const (
-	hostDepth = 512
-	hostBlock = 3 << 18
-)
-
-// smallGemm is the number of flops below which sharing a product with another core costs more than it saves. shortSums is the K up to which
-// a product is bound by moving its operands and C.
-const (
-	smallGemm = 1 << 19
-	shortSums = 16
-)
-
-// planHostGemm plans a product on the host. K is cut so that a panel of A leaves room in L1 and sums are rarely stored. A block has as many
-// rows of A as fit L3, and as many columns of B as fit half of L2: while a panel of A is in L1, panels of B come from L2.
-func planHostGemm(spec *cpe.Spec, s Shape) Plan {
-	p := Plan{Order: [3]int{loopK, loopM, loopN}, Steps: 1}
-	p.MR, p.NR = vgemm.Tile()
-	p.Share = Sharing{Rows: p.MR, Cols: p.NR, Least: smallGemm, Short: shortSums + 1}
-	p.BK = tiling.Even(s.K, hostDepth, 1)
-	p.BM = tiling.Even(s.M, max(p.MR, hostBlock/p.BK), p.MR)
-	p.BN = tiling.Even(s.N, max(2*p.NR, spec.LDMBytes/2/4/p.BK), p.NR)
-	tiles := newTiles(spec, p)
-	p.LDM = tiles.bytes(spec, p)
-	return p
-}
-
-// streamedValues and the other constants delimit and block streamed products: at most streamedRows rows, and at least streamedValues values
-// of B. They are bound by memory bandwidth. Blocks of B have few rows (streamedDepth) and many columns (streamedColumns), and follow each
-// other along the rows: what the hardware prefetcher loads beyond the end of a block's row is used by the next block.
-const streamedValues, streamedRows, streamedDepth, streamedColumns = 1 << 20, 48, 128, 384
-
-// streams reports whether the host computes a product by Streamed: few rows, and a large B, not transposed, read from memory.
-func (s *Shape) streams(*cpe.Spec) bool {
-	return !s.TransA && !s.TransB && s.M <= streamedRows && s.N*s.K >= streamedValues
-}
-
-// planStreamed plans a streamed product.
-func planStreamed(spec *cpe.Spec, s Shape) Plan {
-	p := planHostGemm(spec, s)
-	p.BK, p.BN = tiling.Even(s.K, streamedDepth, 1), tiling.Even(s.N, streamedColumns, p.NR)
-	tiles := newTiles(spec, p)
-	p.LDM = tiles.bytes(spec, p)
-	return p
 }
 
 // tiles are the three tiles of a product on a mesh. A is cut into mesh rows and steps, B into steps and mesh columns, C into mesh rows and

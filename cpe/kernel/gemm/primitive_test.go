@@ -109,7 +109,7 @@ func TestBlockings(t *testing.T) {
 // gemmRate runs a plan on one core group and returns GFLOP/s.
 func gemmRate(t *testing.T, m *cpe.Machine, s Shape, plan Plan) float64 {
 	t.Helper()
-	g := newBlocked(m, s, Mesh, NestsOf(m, s, plan))
+	g := newBlocked(m, s, s, plan, Mesh)
 	g.split.Groups = 1
 	m.ResetLedger()
 	if err := g.Run(nil, nil, nil, nil); err != nil {

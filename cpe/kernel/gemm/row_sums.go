@@ -17,12 +17,12 @@ const (
 	rowBlock, rowTile = 8, 2048
 )
 
-// sumsRows reports whether the host computes a product by RowSums.
+// sumsRows reports whether RowSums computes a product: a skinny one, neither operand transposed, whose large matrix has enough rows.
 func (s *Shape) sumsRows(*cpe.Spec) bool {
 	return s.M <= skinnyRows && s.M > 0 && !s.TransA && !s.TransB && s.K >= rowParts && s.K*s.N >= tiling.HostTile
 }
 
-// rowSums is the product of few rows with a large matrix on the host:
+// rowSums sums fixed parts of a large matrix's rows separately, for its product with few rows:
 //
 //	C (M x N) = Σp sums[p],  sums[p] (M x N) = Σk A[:,k] * B[k,:], the k-th rows being those of part p
 //

@@ -9,13 +9,24 @@ import (
 // skinnyRows is the largest number of rows of the small operand of a skinny product.
 const skinnyRows = 2
 
-// skinny reports whether a product on the host has one matrix far larger than the others, so that it is best to read that once, in place and
-// unpacked: the weights of an inner product of few images, or their gradient.
+// skinny reports whether Skinny computes a product: one matrix is far larger than the others, so that it is best read once, in place and
+// unpacked. This is the weights of an inner product of few images, or their gradient.
 func (s *Shape) skinny(*cpe.Spec) bool {
 	if s.TransA {
 		return !s.TransB && s.K > 0 && s.K <= skinnyRows
 	}
 	return s.M <= skinnyRows
+}
+
+// newSkinny plans Skinny. Core groups claim rows of the large matrix, or share the columns of C.
+func newSkinny(m *cpe.Machine, s Shape) (*Blocked, error) {
+	g, err := planBlocked(m, s, s, Skinny)
+	if err != nil {
+		return nil, err
+	}
+	g.each = (*Blocked).runSkinny
+	g.split.Groups = m.GroupsFor(s.M*s.N+s.N*s.K+s.M*s.K, tiling.HostTile)
+	return g, nil
 }
 
 // skinnyTile is the number of columns of C that a core sums at a time; they stay in L1. skinnyUnit is the unit of such numbers: a cache line.
@@ -32,7 +43,7 @@ func rowsClaimed(values int) int { return max(1, claimed/max(1, values)) }
 
 // runSkinny computes a core group's part of a skinny product: rows of C if A is transposed, else columns. If these correspond to rows of the
 // large matrix, cores claim them dynamically, because memory does not serve all cores at the same speed. Sums are in the order of K.
-func (g *Blocked) runSkinny(cg *cpe.CoreGroup) {
+func (g *Blocked) runSkinny(cg *cpe.CoreGroup) error {
 	s := &g.shape
 	switch {
 	case s.M == 0:
@@ -52,6 +63,7 @@ func (g *Blocked) runSkinny(cg *cpe.CoreGroup) {
 			g.mixRows(lo, min(hi, lo+tile))
 		}
 	}
+	return nil
 }
 
 // outerRows computes rows [lo, hi) of C from columns [lo, hi) of A, for a transposed A.

@@ -13,11 +13,36 @@ import (
 // pay.
 const unpackedShare, unpackedDepth, fewPanels = 5, 768, 2
 
-// unpacked reports whether the host reads both operands in place because packing them would take longer.
+// unpacked reports whether Unpacked computes a product: packing the operands would take longer than reading them in place.
 func (s *Shape) unpacked(spec *cpe.Spec) bool {
 	mr, nr := vgemm.Tile()
 	near := s.N > nr/2 && s.K > 0 && s.K <= unpackedDepth && 4*s.K*s.N <= spec.LDMBytes/unpackedShare
 	return isa.Vectors() && near && !s.TransB && (!s.TransA || s.M <= fewPanels*mr)
+}
+
+// newUnpacked plans Unpacked: both operands are read in place, except panels that would reach beyond them.
+func newUnpacked(m *cpe.Machine, s Shape) (*Blocked, error) {
+	g, err := planBlocked(m, s, s, Unpacked)
+	if err != nil {
+		return nil, err
+	}
+	g.each = (*Blocked).runUnpacked
+	for i := range g.workers {
+		g.workers[i].own = newOwnPanels(&s)
+	}
+	return g, nil
+}
+
+// runUnpacked computes a core group's part of C.
+func (g *Blocked) runUnpacked(cg *cpe.CoreGroup) error {
+	w := g.worker(cg)
+	g.split.Share(cg, &w.job)
+	if g.bias != nil {
+		w.job.startRows()
+		w.job.Accumulate = true
+	}
+	w.multiplyUnpacked(&g.shape)
+	return nil
 }
 
 // packedColumns is the number of columns of the right operand that are packed nevertheless. Columns that fill no panel always are. All are if
@@ -69,63 +94,4 @@ func (j *Job) startRows() {
 	for i := j.M0; i < j.M1; i++ {
 		copy(j.C.Data[i*j.C.Ld+j.N0:i*j.C.Ld+j.N1], j.Bias[j.N0:])
 	}
-}
-
-// shortRows and fewColumns delimit the products whose left operand is read in place. Its rows are short, so that a panel of rows is close
-// together in memory; and there are few columns, so that packing it once for all of them does not pay.
-const shortRows, fewColumns = 512, 512
-
-// leftInPlace reports whether the host packs only the right operand.
-func (s *Shape) leftInPlace(*cpe.Spec) bool {
-	return isa.Vectors() && !s.TransA && s.K > 0 && s.K <= shortRows && s.N < fewColumns
-}
-
-// multiplyRows multiplies m rows of A, read in place, by the current block of B. The products belong to the columns of C from col on.
-func (p *Nest) multiplyRows(row, m, col, k0, depth int, accumulate bool) {
-	a, b, c := p.job.A.(*Operand), p.b.Values(), &p.job.C
-	_, cols := p.b.Whole()
-	for end := row + m; row < end; row += p.Plan.MR {
-		m = min(p.Plan.MR, end-row)
-		left, down, along := a.Strided(p.edge, row, m, k0, depth)
-		for j := 0; j < cols; j += p.Plan.NR {
-			n := min(p.Plan.NR, cols-j)
-			vgemm.StridedPanel(m, n, depth, left, down, along, b[j*depth:], p.Plan.NR, c.Data[row*c.Ld+col+j:], c.Ld, accumulate)
-		}
-	}
-}
-
-// AtOnce returns how many of m rows a strided kernel can compute in one call, deep columns of each. It is m, unless the last tile would read
-// beyond the matrix; then it is the rows before that tile, or the tile alone.
-func (o *Operand) AtOnce(row, m, deep int) int {
-	mr, _ := vgemm.Tile()
-	if m <= mr || o.inside(row, m, 0, deep) {
-		return m
-	}
-	return (m - 1) / mr * mr
-}
-
-// inside reports whether a strided kernel for m rows reads nothing beyond the matrix.
-func (o *Operand) inside(row, m, col, deep int) bool {
-	at, down, along := o.steps(row, col)
-	return at+(vgemm.StridedRows(m)-1)*down+(deep-1)*along < len(o.Data)
-}
-
-// steps returns the index of value (row, col), and the distances of the next value down and along.
-func (o *Operand) steps(row, col int) (at, down, along int) {
-	if o.trans {
-		return col*o.Ld + row, 1, o.Ld
-	}
-	return row*o.Ld + col, o.Ld, 1
-}
-
-// Strided returns m rows, columns [col, col+deep), as operands of a strided kernel, with the distances of values down and along. They are
-// read in place or, if the kernel would read beyond the matrix, packed into panel; these are at most one tile.
-func (o *Operand) Strided(panel []float32, row, m, col, deep int) (data []float32, down, along int) {
-	if o.inside(row, m, col, deep) {
-		at, down, along := o.steps(row, col)
-		return o.Data[at:], down, along
-	}
-	mr, _ := vgemm.Tile()
-	o.Gather(panel, cpe.Layout{Panel: mr, ByRows: true}, row, col, m, deep)
-	return panel, 1, mr
 }

@@ -61,7 +61,7 @@ func newBatchConv(t *conv.Task) error {
 	v := &batchConv{batchLayout: layout}
 	pieces := v.pieces()
 	m, n, deep := v.extents(v.most())
-	problem := gemm.Shape{M: m, K: deep * pieces, TransA: d == shape.InputGradient, TransB: d == shape.WeightGradient, Pieces: true}
+	problem := gemm.Shape{M: m, K: deep * pieces, TransA: d == shape.InputGradient, TransB: d == shape.WeightGradient, Scattered: true}
 	var best gemm.Plan
 	bestTime := 0.0
 	most := min(v.rowLength(), mostColumns)

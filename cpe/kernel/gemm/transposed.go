@@ -10,8 +10,8 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// turnedPanels is the largest number of panels that the rows of A may fill in a turned product.
-const turnedPanels = 2
+// transposedPanels is the largest number of panels that the rows of A may fill in a transposed product.
+const transposedPanels = 2
 
 const (
 	// pageValues is the number of values on a memory page. Hardware prefetchers do not cross pages.
@@ -21,21 +21,21 @@ const (
 	pageRows = 8
 )
 
-// turns reports whether the host computes a product by Turned: B is transposed and far larger than A. These are the weights of an inner
+// transposes reports whether Turned computes a product: B is transposed and far larger than A. These are the weights of an inner
 // product, and are read in place.
-func (s *Shape) turns(*cpe.Spec) bool {
+func (s *Shape) transposes(*cpe.Spec) bool {
 	_, nr := vgemm.Tile()
-	few := s.M > skinnyRows && s.M <= turnedPanels*nr && s.N >= 4*s.M && s.K >= 4*s.M
+	few := s.M > skinnyRows && s.M <= transposedPanels*nr && s.N >= 4*s.M && s.K >= 4*s.M
 	return isa.Vectors() && !s.TransA && s.TransB && !s.Accumulate && few && s.N*s.K >= tiling.HostTile
 }
 
-// turned is a product of few rows with the transpose of a large matrix on the host, in two stages:
+// transposed computes the transpose of C, for a product of few rows with the transpose of a large matrix, in two stages:
 //
 //	C (M x N) = (B * A')', B (N x K), A (M x K)
 //
 // The first stage packs A. In the second, a core group multiplies its rows of B by it, tile by tile for a few blocks of K, and transposes the
 // sums. Every element is summed over K in the same order as in Blocked.
-type turned struct {
+type transposed struct {
 	machine *cpe.Machine
 	shape   Shape
 	depth   int       // K of a block
@@ -45,21 +45,21 @@ type turned struct {
 	panels  []float32 // packed A, block by block of K
 	sums    []float32 // N x width
 	scratch cpe.Scratch
-	workers []turnedWorker
+	workers []transposedWorker
 	pack    packRows
 	operands
 }
 
-// turnedWorker is the state of one core group.
-type turnedWorker struct {
+// transposedWorker is the state of one core group.
+type transposedWorker struct {
 	rows Operand
 	edge []float32
 }
 
-func newTurned(m *cpe.Machine, s Shape) (Kernel, error) {
+func newTransposed(m *cpe.Machine, s Shape) (Kernel, error) {
 	spec := m.Spec()
 	mr, nr := vgemm.Tile()
-	t := &turned{machine: m, shape: s, depth: tiling.Even(s.K, hostDepth, 1), width: tiling.Blocks(s.M, nr) * nr, workers: make([]turnedWorker, spec.CoreGroups)}
+	t := &transposed{machine: m, shape: s, depth: tiling.Even(s.K, hostDepth, 1), width: tiling.Blocks(s.M, nr) * nr, workers: make([]transposedWorker, spec.CoreGroups)}
 	t.run, t.tile = tiling.Blocks(pageValues, t.depth)*t.depth, mr
 	if s.K%pageValues == 0 {
 		t.tile = min(mr, pageRows)
@@ -68,18 +68,18 @@ func newTurned(m *cpe.Machine, s Shape) (Kernel, error) {
 	for i := range t.workers {
 		t.workers[i].edge = pages.Make[float32](mr * t.depth)
 	}
-	t.pack.turned = t
+	t.pack.transposed = t
 	return t, nil
 }
 
 // Algorithm returns Turned.
-func (t *turned) Algorithm() shape.Algorithm { return Turned }
+func (t *transposed) Algorithm() shape.Algorithm { return Turned }
 
 // Scratch counts the packed A and the sums.
-func (t *turned) Scratch() int { return t.machine.Needs(t.scratch) }
+func (t *transposed) Scratch() int { return t.machine.Needs(t.scratch) }
 
 // Run computes the product; see Kernel.
-func (t *turned) Run(a, b, bias, c []float32) error {
+func (t *transposed) Run(a, b, bias, c []float32) error {
 	t.operands = operands{a, b, bias, c}
 	t.machine.TakeScratch(t.scratch)
 	memory := t.machine.Common(t.scratch.Common)
@@ -91,10 +91,10 @@ func (t *turned) Run(a, b, bias, c []float32) error {
 }
 
 // Name names the product.
-func (t *turned) Name() string { return "turned gemm " + t.shape.String() }
+func (t *transposed) Name() string { return "turned gemm " + t.shape.String() }
 
 // RunGroup computes a core group's columns of C.
-func (t *turned) RunGroup(g *cpe.CoreGroup) error {
+func (t *transposed) RunGroup(g *cpe.CoreGroup) error {
 	lo, hi := tiling.Share(g, t.shape.N, t.tile)
 	if lo >= hi {
 		return nil
@@ -116,7 +116,7 @@ func (t *turned) RunGroup(g *cpe.CoreGroup) error {
 }
 
 // multiply adds the products of m rows of B with A, for values [k, end) of K, to their sums.
-func (t *turned) multiply(w *turnedWorker, row, m, k, end int) {
+func (t *transposed) multiply(w *transposedWorker, row, m, k, end int) {
 	_, nr := vgemm.Tile()
 	for ; k < end; k += t.depth {
 		deep := min(t.depth, end-k)
@@ -129,10 +129,10 @@ func (t *turned) multiply(w *turnedWorker, row, m, k, end int) {
 }
 
 // packRows is the stage that packs A.
-type packRows struct{ *turned }
+type packRows struct{ *transposed }
 
 // Name names the stage.
-func (p *packRows) Name() string { return p.turned.Name() + ", packing" }
+func (p *packRows) Name() string { return p.transposed.Name() + ", packing" }
 
 // RunGroup packs a core group's share of the blocks of K.
 func (p *packRows) RunGroup(g *cpe.CoreGroup) error {

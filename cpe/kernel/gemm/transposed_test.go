@@ -9,11 +9,11 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// TestTurned compares products that are computed turned with sums in double precision, and with Gemm's bit by bit, with any number of
+// TestTransposed compares products computed as their transposes with sums in double precision, and with Packed bit by bit, with any number of
 // core groups.
-func TestTurned(t *testing.T) {
+func TestTransposed(t *testing.T) {
 	_, nr := vgemm.Tile()
-	testLikeGemm(t, func(m Kernel) bool { _, ok := m.(*turned); return ok }, []Shape{
+	testLikeGemm(t, func(m Kernel) bool { _, ok := m.(*transposed); return ok }, []Shape{
 		{M: 3, N: 250, K: 131, TransB: true},
 		{M: nr, N: 500, K: 800, TransB: true},
 		{M: nr + 1, N: 301, K: 999, TransB: true},
