@@ -23,8 +23,9 @@ gotest() {
 
 # gcc: the race detector and the cgo build; lmdb-utils and hdf5-tools: cross-checks of our readers and writers; protobuf-compiler:
 # decodes files written by us; libjpeg-turbo-progs: a second JPEG decoder; python3: recomputes the conformance cases; openmpi-bin,
-# libopenmpi-dev, pkgconf: the mpi build and its tests under mpirun.
-packages=(gcc libc6-dev lmdb-utils hdf5-tools protobuf-compiler libjpeg-turbo-progs python3 openmpi-bin libopenmpi-dev pkgconf)
+# libopenmpi-dev, pkgconf: the mpi build and its tests under mpirun; python3-numpy, python3-protobuf: the suite of the Python module
+# (python/tests), which go test ./cmd/libswcaffe runs.
+packages=(gcc libc6-dev lmdb-utils hdf5-tools protobuf-compiler libjpeg-turbo-progs python3 openmpi-bin libopenmpi-dev pkgconf python3-numpy python3-protobuf)
 
 step "install test tools: ${packages[*]}"
 missing=()

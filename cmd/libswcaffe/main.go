@@ -24,10 +24,12 @@ typedef struct {
 	int64_t shape[32];
 } sw_view;
 
-typedef int64_t (*sw_callback)(int32_t op, int64_t key, const char *text, const uint8_t *flags, int64_t count);
+typedef void (*sw_callback)(int32_t op, int64_t key, const char *text, const uint8_t *flags, int64_t count, int64_t *exception);
 
 static int64_t call(sw_callback f, int32_t op, int64_t key, const char *text, const uint8_t *flags, int64_t count) {
-	return f(op, key, text, flags, count);
+	int64_t exception = -1;
+	f(op, key, text, flags, count, &exception);
+	return exception;
 }
 
 static uintptr_t thread(void) { return (uintptr_t)pthread_self(); }
@@ -48,7 +50,8 @@ func init() {
 // main is not called in a library.
 func main() {}
 
-// sw_start sets the function that handles events in Python.
+// sw_start sets the function that handles events in Python. The function sets exception, which is -1 before, to 0 or to the key of the
+// exception that was raised.
 //
 //export sw_start
 func sw_start(f C.sw_callback) {

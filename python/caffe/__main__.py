@@ -7,4 +7,4 @@ import sys
 
 from ._library import main
 
-sys.exit(main(sys.argv[1:], 'swcaffe'))
+sys.exit(main(sys.argv[1:]))

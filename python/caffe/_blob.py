@@ -104,7 +104,7 @@ class Blob:
         values than the computer has memory for.
         """
         if kwargs:
-            raise TypeError('Blob.reshape takes no kwargs')
+            raise RuntimeError('Blob.reshape takes no kwargs')
         extents = [operator.index(n) for n in shape]
         if any(abs(n) >= 1 << 62 for n in extents):
             raise ValueError('shape %r has an extent that no blob can have' % (tuple(shape),))
@@ -128,6 +128,6 @@ class BlobVec(list):
         RuntimeError: another layer. ValueError, TypeError: as for Blob.reshape.
         """
         if kwargs:
-            raise TypeError('BlobVec.add_blob takes no kwargs')
+            raise RuntimeError('BlobVec.add_blob takes no kwargs')
         handle = call('add_blob', {'layer': self._layer, 'shape': [operator.index(n) for n in shape]})
         self.append(Blob._of(handle))

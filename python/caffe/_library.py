@@ -21,6 +21,9 @@ import json
 import os
 import sys
 import threading
+import traceback
+
+import _signal  # getsignal of signal makes an enum of its result, which takes longer than a step
 
 __all__ = ['call', 'main']
 
@@ -44,7 +47,8 @@ class View(ctypes.Structure):
     _fields_ = [('address', ctypes.c_uint64), ('axes', ctypes.c_int64), ('shape', ctypes.c_int64 * 32)]
 
 
-Event = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int32, ctypes.c_int64, ctypes.c_char_p, ctypes.POINTER(ctypes.c_uint8), ctypes.c_int64)
+Event = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int64, ctypes.c_char_p, ctypes.POINTER(ctypes.c_uint8), ctypes.c_int64,
+                         ctypes.POINTER(ctypes.c_int64))
 
 _handle, _int, _number = ctypes.c_uint64, ctypes.c_int64, ctypes.POINTER(ctypes.c_double)
 _SIGNATURES = {
@@ -119,6 +123,8 @@ class Misuse(Exception):
 def _raise(fault):
     """Raise the exception of a fault."""
     error = _raised.pop(fault.get('exception'), None)
+    if fault.get('exception') == -1:
+        raise KeyboardInterrupt
     if error is None:
         raise _KINDS.get(fault['kind'], RuntimeError)(fault['text'])
     where = fault['text']
@@ -164,10 +170,17 @@ def path(name):
     return os.fsdecode(os.fspath(name))
 
 
-def main(arguments, called='caffe'):
+_commands = []  # command lines that run
+
+
+def main(arguments, called='swcaffe'):
     """Run a command line of swcaffe's binary, such as ['train', '-solver', 'solver.prototxt'], and return its exit code."""
     words = [os.fsencode(w) for w in [called, *arguments]]
-    return functions.main((ctypes.c_char_p * len(words))(*words), len(words))
+    _commands.append(words)
+    try:
+        return functions.main((ctypes.c_char_p * len(words))(*words), len(words))
+    finally:
+        _commands.remove(words)
 
 
 class Memory:
@@ -189,58 +202,71 @@ handlers = {}  # by event: functions of key, text and flags
 
 
 @Event
-def _event(op, key, text, flags, count):
-    """Handle an event. Return 0, or the key of the exception."""
+def _event(op, key, text, flags, count, exception):
+    """Handle an event. Set exception to 0, or to the key of an exception. Its value before, -1, stays if the handler of a signal raises before
+    the first line."""
     try:
         handlers[op](key, text, flags[:count] if count else ())
-        return 0
+        exception[0] = 0
     except BaseException as error:
+        if _commands:  # nobody will raise it
+            text = traceback.format_exception(type(error), error, error.__traceback__)
+            sys.stderr.write(''.join(text[-1:] if isinstance(error, Misuse) else text))
         number = next(_keys)
         _raised[number] = error
-        return number
+        exception[0] = number
 
 
 functions.start(_event)
 call('environment', {k: v for k, v in os.environ.items() if k.startswith(('GLOG_', 'GOOGLE_LOG_', 'SWCAFFE_', 'TERM'))})
 
 
-class Interrupt:
-    """While a solver runs in the main thread, Ctrl-C stops it between two iterations, and then raises KeyboardInterrupt. A second
-    Ctrl-C raises it at once. A program that has its own handler of SIGINT keeps it."""
+_signals = sorted(_signal.valid_signals()) if hasattr(_signal, 'valid_signals') else [_signal.SIGINT]
 
-    def __init__(self):
-        import signal
-        self.signal = signal
-        self.pressed = False
-        self.before = None
 
-    def _press(self, number, frame):
-        if self.pressed:
-            self.signal.default_int_handler(number, frame)
-        self.pressed = True
+class Signals:
+    """While the library calls Python in the main thread, signals wait for a place where their handlers may raise: between two iterations of
+    a solver, or after a net's run. So Ctrl-C loses nothing. A second Ctrl-C raises KeyboardInterrupt at once."""
+    __slots__ = ('handlers', 'pending')
+    current = None
 
     def __enter__(self):
-        own = threading.current_thread() is threading.main_thread() and self.signal.getsignal(self.signal.SIGINT) is self.signal.default_int_handler
-        if own:
-            self.before = self.signal.signal(self.signal.SIGINT, self._press)
-        _running.append(self)
+        self.handlers = {}
+        self.pending = []
+        if Signals.current is None and threading.current_thread() is threading.main_thread():
+            Signals.current = self
+            for number in _signals:
+                handler = _signal.getsignal(number)
+                if callable(handler):
+                    self.handlers[number] = handler
+                    _signal.signal(number, self.take)
         return self
 
-    def __exit__(self, kind, error, trace):
-        _running.remove(self)
-        if self.before is not None:
-            self.signal.signal(self.signal.SIGINT, self.before)
-        if self.pressed and kind is None:  # after the last iteration
+    def take(self, number, frame):
+        """Keep a signal for later."""
+        if number == _signal.SIGINT and number in self.pending:
             raise KeyboardInterrupt
+        self.pending.append(number)
 
+    def handle(self):
+        """Run the handlers of the signals so far. They may raise."""
+        while self.pending:
+            number = self.pending.pop(0)
+            self.handlers[number](number, None)
 
-_running = []
+    def __exit__(self, kind, error, trace):
+        if Signals.current is self:
+            Signals.current = None
+            for number, handler in self.handlers.items():
+                _signal.signal(number, handler)
+        if kind is None:
+            self.handle()
 
 
 def _poll(key, text, flags):
-    """Let Python run the handlers of signals. Raise KeyboardInterrupt after Ctrl-C."""
-    if any(i.pressed for i in _running):
-        raise KeyboardInterrupt
+    """Let Python run the handlers of signals."""
+    if Signals.current is not None and threading.current_thread() is threading.main_thread():
+        Signals.current.handle()
 
 
 handlers[POLL] = _poll

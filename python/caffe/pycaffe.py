@@ -178,7 +178,11 @@ class Net(_Held):
         loss = ctypes.c_double()
         before, after = self._hooks['before_forward'], self._hooks['after_forward']
         if not (before or after):
-            check(functions.forward(self._handle, start, end, loss))
+            if self._python:
+                with _library.Signals():
+                    check(functions.forward(self._handle, start, end, loss))
+            else:
+                check(functions.forward(self._handle, start, end, loss))
             return loss.value
         total = 0.0
         for layer in range(start, end + 1):
@@ -194,7 +198,11 @@ class Net(_Held):
         """Run Backward of the layers of these numbers, from the later to the earlier one."""
         before, after = self._hooks['before_backward'], self._hooks['after_backward']
         if not (before or after):
-            check(functions.backward(self._handle, start, end))
+            if self._python:
+                with _library.Signals():
+                    check(functions.backward(self._handle, start, end))
+            else:
+                check(functions.backward(self._handle, start, end))
             return
         for layer in range(start, end - 1, -1):
             for hook in before:
@@ -318,19 +326,24 @@ class Net(_Held):
         """Give the MemoryData layer, which must be the first, items to hand out: data (items x channels x height x width) and labels
         (items), float32 and C-contiguous. The net reads the arrays themselves; it keeps them alive.
 
-        TypeError, ValueError: other arrays. RuntimeError: no MemoryData layer, or a number of items that is no multiple of its batch.
+        TypeError: no arrays. RuntimeError: arrays of another type or shape, a first layer that is no MemoryData layer, or a number of
+        items that is no multiple of its batch size.
         """
-        for what, array in ('data', data), ('labels', labels):
+        for what, array in ('data array', data), ('labels array', labels):
             if not isinstance(array, np.ndarray):
                 raise TypeError('%s must be a numpy array, it is a %s' % (what, type(array).__name__))
             if array.dtype != np.float32:
-                raise TypeError('%s must be float32, it is %s' % (what, array.dtype))
+                raise RuntimeError('%s must be float32, it is %s' % (what, array.dtype))
             if not array.flags.c_contiguous:
-                raise ValueError('%s must be C contiguous' % what)
+                raise RuntimeError('%s must be C contiguous' % what)
         if data.ndim != 4:
-            raise ValueError('data must be 4-d, it has %d axes' % data.ndim)
+            raise RuntimeError('data array must be 4-d, it has %d axes' % data.ndim)
+        if self._layers[0].type == 'MemoryData':
+            item = self._blobs[self._tops[0][0]].shape[1:]
+            if data.shape[1:] != item:
+                raise RuntimeError('data array has wrong channels, height or width: %s, the layer has %s' % (data.shape[1:], item))
         if data.shape[0] != labels.size:
-            raise ValueError('data and labels must have the same first dimension: %d and %d' % (data.shape[0], labels.size))
+            raise RuntimeError('data and labels must have the same first dimension: %d and %d' % (data.shape[0], labels.size))
         check(functions.feed(self._handle, data.ctypes.data, data.size, labels.ctypes.data, labels.size))
         self._fed = data, labels
 
@@ -520,13 +533,13 @@ class Solver(_Held):
         loss, rate = ctypes.c_double(), ctypes.c_double()
         if isinstance(iterations, bool) or not isinstance(iterations, (int, np.integer)):
             raise TypeError('step needs a number of iterations, not %r' % (iterations,))
-        with _library.Interrupt():
+        with _library.Signals():
             check(functions.step(self._handle, int(iterations), loss, rate))
         return loss.value, rate.value
 
     def solve(self, resume_file=None):
         """Train until max_iter, after restoring a .solverstate if one is given. Write a snapshot at the end, as the file says."""
-        with _library.Interrupt():
+        with _library.Signals():
             call('solve', {'handle': self._handle, 'file': '' if resume_file is None else path(resume_file)})
 
     def snapshot(self):

@@ -47,9 +47,11 @@ class Case(unittest.TestCase):
     def net(self, text=SMALL, phase=caffe.TRAIN, **kwargs):
         return caffe.Net(self.write(text), phase, **kwargs)
 
-    def solver(self, net=SMALL, more='', name='solver.prototxt'):
-        """Return the path of a solver's file."""
+    def solver(self, net=SMALL, name='solver.prototxt', **fields):
+        """Write a solver's file and return its path. A field that is None is left out."""
         self.write(net)
-        return self.write('net: "%s/net.prototxt" test_iter: 10 test_interval: 10 base_lr: 0.01 momentum: 0.9 weight_decay: 0.0005 '
-                          'lr_policy: "inv" gamma: 0.0001 power: 0.75 display: 100 max_iter: 100 snapshot_after_train: false '
-                          'snapshot_prefix: "%s/model" random_seed: 3 %s' % (self.dir, self.dir, more), name)
+        given = dict(net=self.dir + '/net.prototxt', test_iter=10, test_interval=10, base_lr=0.01, momentum=0.9, weight_decay=0.0005, lr_policy='inv',
+                     gamma=0.0001, power=0.75, display=100, max_iter=100, snapshot_after_train=False, snapshot_prefix=self.dir + '/model', random_seed=3)
+        given.update(fields)
+        text = {str: lambda v: '"%s"' % v, bool: lambda v: str(v).lower()}
+        return self.write('\n'.join('%s: %s' % (k, text.get(type(v), repr)(v)) for k, v in given.items() if v is not None) + '\n', name)

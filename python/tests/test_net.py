@@ -227,13 +227,14 @@ class Running(Case):
             net.forward()
             np.testing.assert_array_equal(net.blobs['d'].data, data[first:first + 2])
             np.testing.assert_array_equal(net.blobs['l'].data, labels[first:first + 2])
-        net.set_input_arrays(data + 1, labels)  # the sum has no other owner than the net
+        net.set_input_arrays(data + 1, labels.reshape(4, 1, 1, 1))  # the sum has no other owner than the net
         gc.collect()
         net.forward()
         np.testing.assert_array_equal(net.blobs['d'].data, data[:2] + 1)
-        for error, d, l in ((TypeError, data.astype(float), labels), (TypeError, data, labels.astype(int)), (TypeError, list(data), labels),
-                            (ValueError, data.reshape(4, 6), labels), (ValueError, data, labels[:3]), (ValueError, data.transpose(0, 2, 3, 1), labels),
-                            (RuntimeError, data[:3], labels[:3]), (RuntimeError, data.reshape(4, 1, 6, 1)[:, :, :4].copy(), labels)):
+        for error, d, l in ((RuntimeError, data.astype(float), labels), (RuntimeError, data, labels.astype(int)), (TypeError, list(data), labels),
+                            (RuntimeError, data.reshape(4, 6), labels), (RuntimeError, data, labels[:3]),
+                            (RuntimeError, data.transpose(0, 2, 3, 1), labels), (RuntimeError, data.reshape(4, 2, 3, 1), labels),
+                            (RuntimeError, data[:3], labels[:3]), (RuntimeError, data[:, :2].copy(), labels)):
             with self.assertRaises(error):
                 net.set_input_arrays(d, l)
         with self.assertRaisesRegex(RuntimeError, 'must be a MemoryData layer'):

@@ -26,7 +26,7 @@ const (
 	OnGradients           // a solver's callbacks between the passes and the update
 )
 
-// Callback calls Python. It returns 0, or the key of the exception that was raised. libswcaffe sets it.
+// Callback calls Python. It returns 0, or the key of the exception that was raised; -1 is a KeyboardInterrupt. libswcaffe sets it.
 var Callback func(op Op, key int64, text string, flags []byte) int64
 
 // call handles an event in Python, while other threads may use the machine.

@@ -1,0 +1,16 @@
+from typing import Any, Sequence
+
+from ._blob import Blob, BlobVec
+
+class Layer:
+    type: str
+    name: str
+    blobs: BlobVec
+    param_str: str
+    phase: int
+    share_in_parallel: bool
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def setup(self, bottom: Sequence[Blob], top: Sequence[Blob]) -> None: ...
+    def reshape(self, bottom: Sequence[Blob], top: Sequence[Blob]) -> None: ...
+    def forward(self, bottom: Sequence[Blob], top: Sequence[Blob]) -> None: ...
+    def backward(self, top: Sequence[Blob], propagate_down: Sequence[bool], bottom: Sequence[Blob]) -> None: ...

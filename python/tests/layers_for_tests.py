@@ -1,0 +1,128 @@
+"""Python layers that test_python_layer.py and test_main.py name in prototxts."""
+
+import numpy as np
+
+import caffe
+
+
+class TenTimes(caffe.Layer):
+    def setup(self, bottom, top):
+        pass
+
+    def reshape(self, bottom, top):
+        top[0].reshape(*bottom[0].data.shape)
+
+    def forward(self, bottom, top):
+        top[0].data[...] = 10 * bottom[0].data
+
+    def backward(self, top, propagate_down, bottom):
+        if propagate_down[0]:
+            bottom[0].diff[...] = 10 * top[0].diff
+
+
+class Squares(caffe.Layer):
+    """EuclideanLoss: the sum of squared differences / (2 * items)."""
+
+    def setup(self, bottom, top):
+        if len(bottom) != 2:
+            raise Exception('two bottoms are needed')
+
+    def reshape(self, bottom, top):
+        if bottom[0].count != bottom[1].count:
+            raise Exception('the bottoms need equal counts')
+        self.diff = np.zeros(bottom[0].shape, np.float32)
+        top[0].reshape(1)
+
+    def forward(self, bottom, top):
+        self.diff[...] = bottom[0].data - bottom[1].data
+        top[0].data[...] = np.sum(self.diff ** 2) / bottom[0].num / 2
+
+    def backward(self, top, propagate_down, bottom):
+        for i, sign in (0, 1), (1, -1):
+            if propagate_down[i]:
+                bottom[i].diff[...] = sign * top[0].diff[0] * self.diff / bottom[i].num
+
+
+class Scaled(caffe.Layer):
+    """y = w * x with a weight per column, and a decay of param_str."""
+
+    def setup(self, bottom, top):
+        self.blobs.add_blob(bottom[0].shape[1])
+        self.blobs[0].data[...] = float(self.param_str)
+
+    def reshape(self, bottom, top):
+        top[0].reshape(*bottom[0].shape)
+
+    def forward(self, bottom, top):
+        top[0].data[...] = self.blobs[0].data * bottom[0].data
+
+    def backward(self, top, propagate_down, bottom):
+        self.blobs[0].diff[...] += (top[0].diff * bottom[0].data).sum(0)
+        bottom[0].diff[...] = self.blobs[0].data * top[0].diff
+
+
+class Facts(caffe.Layer):
+    """The phase, for a test of what a layer knows of itself."""
+
+    def setup(self, bottom, top):
+        pass
+
+    def reshape(self, bottom, top):
+        top[0].reshape()
+
+    def forward(self, bottom, top):
+        top[0].data[()] = self.phase
+
+
+class Counts(caffe.Layer):
+    """A data layer: 0 1 2, 3 4 5, ..."""
+
+    def setup(self, bottom, top):
+        self.next = 0
+        top[0].reshape(3)
+
+    def reshape(self, bottom, top):
+        pass
+
+    def forward(self, bottom, top):
+        top[0].data[...] = range(self.next, self.next + 3)
+        self.next += 3
+
+    def backward(self, top, propagate_down, bottom):
+        pass
+
+
+class Fails(caffe.Layer):
+    """Raises in the method that param_str names."""
+
+    def check(self, name):
+        if name == self.param_str:
+            raise LookupError('in ' + name)
+
+    def setup(self, bottom, top):
+        self.check('setup')
+
+    def reshape(self, bottom, top):
+        self.check('reshape')
+        top[0].reshape(*bottom[0].shape)
+
+    def forward(self, bottom, top):
+        self.check('forward')
+        if self.param_str == 'wrong shape':
+            top[0].data[...] = np.zeros(17)
+        if self.param_str == 'wrong type':
+            top[0].data[...] = 'text'
+        if self.param_str == 'wrong reshape':
+            top[0].reshape(-3)
+
+    def backward(self, top, propagate_down, bottom):
+        self.check('backward')
+
+
+class Bare(caffe.Layer):
+    def setup(self, bottom, top):
+        pass
+
+
+class NoLayer:
+    pass
