@@ -13,6 +13,7 @@
 //	blob.go    shapes and memory of blobs
 //	solver.go  solvers; watch.go: signals, callbacks, and blobs that Python looks at
 //	layer.go   layers written in Python
+//	pictures.go  image files, drawings of nets, and the description of Caffe's messages
 //	call.go    calls by name, with arguments and results in JSON
 //
 // # Memory

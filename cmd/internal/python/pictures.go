@@ -1,0 +1,89 @@
+package python
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/swcaffe/swcaffe/data/imageio"
+	"github.com/swcaffe/swcaffe/internal/netdraw"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+)
+
+func init() {
+	functions["describe_messages"] = with(describeMessages)
+	functions["decode_picture"] = with(decodePicture)
+	functions["draw_net"] = with(drawNet)
+}
+
+// describeMessages returns a FileDescriptorProto with all of Caffe's messages. Python makes its classes from it.
+func describeMessages(struct{}) ([]byte, error) {
+	return proto.Marshal(protodesc.ToFileDescriptorProto(caffepb.File_swcaffe_caffe_proto))
+}
+
+// picture is a decoded image: rows of pixels with the values B, G, R.
+type picture struct {
+	Height int    `json:"height"`
+	Width  int    `json:"width"`
+	Pixels []byte `json:"pixels"`
+}
+
+// decodePicture reads an image file in colour.
+func decodePicture(file string) (*picture, error) {
+	im, err := imageio.Read(file, imageio.Color)
+	if err != nil {
+		kind := "ValueError" // Python's word for contents that are wrong
+		var path *fs.PathError
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			kind = "FileNotFoundError"
+		case errors.As(err, &path):
+			kind = "OSError"
+		}
+		return nil, &Fault{Kind: kind, Text: err.Error()}
+	}
+	return &picture{im.Height, im.Width, im.Pix}, nil
+}
+
+// drawing says how a net is drawn.
+type drawing struct {
+	Net       []byte         `json:"net"`       // a NetParameter in binary form
+	Direction string         `json:"direction"` // from inputs to outputs: LR, TB, BT, RL
+	Format    string         `json:"format"`    // svg, png, dot
+	Phase     *caffepb.Phase `json:"phase"`     // nil: layers of both phases
+	Rates     bool           `json:"rates"`     // show learning-rate multipliers
+}
+
+// drawNet returns a picture of a net. Nets in old formats are upgraded first.
+func drawNet(d drawing) ([]byte, error) {
+	if !slices.Contains([]string{"LR", "TB", "BT", "RL"}, d.Direction) {
+		return nil, &Fault{Kind: "ValueError", Text: fmt.Sprintf("rankdir %q: must be LR, TB, BT or RL", d.Direction)}
+	}
+	var p caffepb.NetParameter
+	if err := proto.Unmarshal(d.Net, &p); err != nil {
+		return nil, fmt.Errorf("the NetParameter: %w", err)
+	}
+	if _, err := swproto.UpgradeNet(&p, "net "+p.GetName()); err != nil {
+		return nil, err
+	}
+	phases := []caffepb.Phase{caffepb.Phase_TRAIN, caffepb.Phase_TEST}
+	if d.Phase != nil {
+		phases = []caffepb.Phase{*d.Phase}
+	}
+	opt := netdraw.Options{RankDir: d.Direction, Rates: d.Rates}
+	for _, phase := range phases {
+		opt.States = append(opt.States, &caffepb.NetState{Phase: phase.Enum()})
+	}
+	graph, err := netdraw.New(&p, opt)
+	if err != nil {
+		return nil, fmt.Errorf("net %s: %w", p.GetName(), err)
+	}
+	if d.Format == "dot" {
+		return graph.DOT(), nil
+	}
+	return graph.Draw(d.Format)
+}

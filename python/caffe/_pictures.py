@@ -1,0 +1,26 @@
+"""What the engine does for io, draw and proto: it decodes images, draws nets, and describes its messages."""
+
+import base64
+import os
+
+import numpy as np
+
+from ._library import call
+
+
+def proto_descriptor():
+    """Return the description of Caffe's messages, the bytes of a FileDescriptorProto."""
+    return base64.b64decode(call('describe_messages', {}))
+
+
+def decode(path):
+    """Return the pixels of an image file, H x W x 3 bytes in the order B, G, R."""
+    image = call('decode_picture', os.path.abspath(path))
+    pixels = np.frombuffer(base64.b64decode(image['pixels']), dtype=np.uint8)
+    return pixels.reshape(image['height'], image['width'], 3)
+
+
+def draw_net(net, rankdir, ext, phase, rates):
+    """Return a picture of a net, the bytes of a NetParameter, as svg, png or dot. phase None draws both phases."""
+    return base64.b64decode(call('draw_net', {
+        'net': base64.b64encode(net).decode(), 'direction': rankdir, 'format': ext, 'phase': phase, 'rates': bool(rates)}))

@@ -1,0 +1,177 @@
+"""Nets written in Python: the messages of NetSpec, layers and params, and what they refuse."""
+
+import copy
+import tempfile
+import unittest
+
+try:
+    import google.protobuf  # noqa: F401
+except ImportError:
+    raise unittest.SkipTest('needs python3-protobuf')
+
+import numpy as np
+
+import caffe
+from caffe import layers as L
+from caffe import params as P
+from caffe.net_spec import assign_proto, param_name_dict
+from caffe.proto import caffe_pb2
+
+
+def small_net():
+    n = caffe.NetSpec()
+    n.data, n.label = L.DummyData(shape=[dict(dim=[4, 1, 12, 10]), dict(dim=[4])], ntop=2)
+    n.conv = L.Convolution(n.data, kernel_size=3, num_output=6, weight_filler=dict(type='xavier'),
+                           param=[dict(lr_mult=1), dict(lr_mult=2)])
+    n.relu = L.ReLU(n.conv, in_place=True)
+    n.pool = L.Pooling(n.relu, pool=P.Pooling.AVE, kernel_size=2, stride=2)
+    n.ip = L.InnerProduct(n.pool, num_output=5, weight_filler=dict(type='xavier'))
+    n.loss = L.SoftmaxWithLoss(n.ip, n.label, loss_weight=0.5)
+    return n
+
+
+def names(net):
+    return [(l.name, l.type, list(l.bottom), list(l.top)) for l in net.layer]
+
+
+class TestNetSpec(unittest.TestCase):
+    def test_names_are_the_attributes(self):
+        self.assertEqual(names(small_net().to_proto()), [
+            ('data', 'DummyData', [], ['data', 'label']),
+            ('conv', 'Convolution', ['data'], ['conv']),
+            ('relu', 'ReLU', ['conv'], ['conv']),
+            ('pool', 'Pooling', ['conv'], ['pool']),
+            ('ip', 'InnerProduct', ['pool'], ['ip']),
+            ('loss', 'SoftmaxWithLoss', ['ip', 'label'], ['loss'])])
+
+    def test_fields(self):
+        net = small_net().to_proto()
+        conv = net.layer[1]
+        self.assertEqual(list(conv.convolution_param.kernel_size), [3])
+        self.assertEqual(conv.convolution_param.num_output, 6)
+        self.assertEqual(conv.convolution_param.weight_filler.type, 'xavier')
+        self.assertEqual([p.lr_mult for p in conv.param], [1, 2])
+        self.assertEqual(net.layer[3].pooling_param.pool, caffe_pb2.PoolingParameter.AVE)
+        self.assertEqual(list(net.layer[5].loss_weight), [0.5])
+        self.assertEqual([list(s.dim) for s in net.layer[0].dummy_data_param.shape], [[4, 1, 12, 10], [4]])
+
+    def test_numbered_names(self):
+        a, b = L.DummyData(shape=dict(dim=[2, 3]), ntop=2)
+        sums = L.Eltwise(L.ReLU(L.Power(a, scale=2), in_place=True), L.Power(b), operation=P.Eltwise.SUM)
+        expected = [
+            ('DummyData1', 'DummyData', [], ['DummyData1', 'DummyData2']),
+            ('Power1', 'Power', ['DummyData1'], ['Power1']),
+            ('ReLU1', 'ReLU', ['Power1'], ['Power1']),
+            ('Power2', 'Power', ['DummyData2'], ['Power2']),
+            ('Eltwise1', 'Eltwise', ['Power1', 'Power2'], ['Eltwise1'])]
+        self.assertEqual(names(sums.to_proto()), expected)
+        self.assertEqual(names(caffe.to_proto(sums, a)), expected)
+
+    def test_layers_between_named_tops_are_numbered(self):
+        n = caffe.NetSpec()
+        n.data = L.Input(shape=dict(dim=[1, 2]))
+        n.out = L.Sigmoid(L.InnerProduct(n.data, num_output=3))
+        self.assertEqual(names(n.to_proto())[1:], [
+            ('InnerProduct1', 'InnerProduct', ['data'], ['InnerProduct1']),
+            ('out', 'Sigmoid', ['InnerProduct1'], ['out'])])
+
+    def test_engine_runs_the_net(self):
+        for net in (small_net().to_proto(), small_net().loss.to_proto()):
+            with tempfile.NamedTemporaryFile('w', suffix='.prototxt') as f:
+                f.write(str(net))
+                f.flush()
+                loaded = caffe.Net(f.name, caffe.TEST)
+            self.assertEqual(len(loaded.layers), 6)
+            (loss,) = loaded.forward().values()
+            self.assertAlmostEqual(float(loss), np.log(5), delta=0.5)
+
+    def test_no_tops(self):
+        n = caffe.NetSpec()
+        n.a, n.b = L.DummyData(shape=dict(dim=3), ntop=2)
+        n.quiet = L.Silence(n.a, ntop=0)
+        L.Silence(n.b, ntop=0)  # in no net
+        self.assertEqual(names(n.to_proto())[1:], [('quiet', 'Silence', ['a'], [])])
+        self.assertEqual(names(caffe.to_proto(n.quiet))[1], ('Silence1', 'Silence', ['DummyData1'], []))
+
+    def test_items_and_attributes(self):
+        n = small_net()
+        self.assertIs(n['conv'], n.conv)
+        n['extra'] = L.ReLU(n.ip)
+        self.assertEqual(n.keys()[-1], 'extra')
+        self.assertIs(n.vals()[-1], n.extra)
+        del n.extra
+        self.assertFalse(hasattr(n, 'extra'))
+        with self.assertRaises(KeyError):
+            n['extra']
+        with self.assertRaises(AttributeError):
+            n.extra
+        with self.assertRaises(KeyError):
+            del n['extra']
+        self.assertEqual(copy.copy(n).keys(), n.keys())
+        n.update('ip', dict(num_output=7))
+        self.assertEqual(n.to_proto().layer[4].inner_product_param.num_output, 7)
+
+    def test_name_and_phase_are_fields_of_the_layer(self):
+        layer = L.Input(shape=dict(dim=2), name='mine', include=dict(phase=caffe.TEST)).to_proto().layer[0]
+        self.assertEqual((layer.name, list(layer.top), layer.include[0].phase), ('mine', ['Input1'], caffe.TEST))
+
+    def test_python_layer(self):
+        layer = L.Python(module='m', layer='C', param_str='{}', ntop=1).to_proto().layer[0]
+        self.assertEqual((layer.python_param.module, layer.python_param.layer, layer.python_param.param_str), ('m', 'C', '{}'))
+
+    def test_input_must_be_a_top(self):
+        pair = L.DummyData(ntop=2)
+        with self.assertRaisesRegex(TypeError, r"^Silence input 0 is not a Top \(type is <class 'tuple'>\)$"):
+            L.Silence(pair, ntop=0)
+        with self.assertRaisesRegex(TypeError, r'^Concat input 1 is not a Top'):
+            L.Concat(pair[0], 'label')
+        L.Silence(*pair, ntop=0)
+
+    def test_unknown_parameters(self):
+        with self.assertRaisesRegex(AttributeError, 'Convolution layers have no parameter kernal_size'):
+            L.Convolution(kernal_size=3).to_proto()
+        with self.assertRaisesRegex(AttributeError, 'Silence layers have no parameter axis'):
+            L.Silence(axis=3, ntop=1).to_proto()
+        with self.assertRaises(AttributeError):
+            L.Convolution(weight_filler=dict(typ='xavier')).to_proto()
+        with self.assertRaises(TypeError):
+            L.Convolution(num_output='six').to_proto()
+        with self.assertRaises(AttributeError):
+            P.Pooling.MEDIAN
+        with self.assertRaises(AttributeError):
+            P.Pool
+
+    def test_deep_nets(self):
+        top = L.Input(shape=dict(dim=1))
+        for _ in range(3000):
+            top = L.ReLU(top)
+        self.assertEqual(len(top.to_proto().layer), 3001)
+
+
+class TestAssignProto(unittest.TestCase):
+    def test_values(self):
+        layer = caffe_pb2.LayerParameter()
+        assign_proto(layer, 'name', 'n')
+        assign_proto(layer, 'bottom', ['a', 'b'])
+        assign_proto(layer, 'top', 'c')
+        assign_proto(layer, 'convolution_param', dict(kernel_size=(3, 5), pad=np.array([1, 2]), bias_term=False))
+        assign_proto(layer, 'include', [dict(phase=0, stage=['x']), dict(phase=1)])
+        assign_proto(layer, 'relu_param', {})
+        assign_proto(layer, 'loss_weight', [])
+        self.assertEqual((layer.name, list(layer.bottom), list(layer.top)), ('n', ['a', 'b'], ['c']))
+        self.assertEqual(list(layer.convolution_param.kernel_size), [3, 5])
+        self.assertEqual(list(layer.convolution_param.pad), [1, 2])
+        self.assertFalse(layer.convolution_param.bias_term)
+        self.assertEqual([(r.phase, list(r.stage)) for r in layer.include], [(0, ['x']), (1, [])])
+        self.assertTrue(layer.HasField('relu_param'))
+        self.assertEqual(list(layer.loss_weight), [])
+
+    def test_param_name_dict(self):
+        table = param_name_dict()
+        self.assertEqual((table['InnerProduct'], table['LRN'], table['HDF5Data'], table['Python'], table['Transformation']),
+                         ('inner_product', 'lrn', 'hdf5_data', 'python', 'transform'))
+        self.assertNotIn('Silence', table)
+
+
+if __name__ == '__main__':
+    unittest.main()
