@@ -6,7 +6,7 @@
 //	train    train, alone or with many workers
 //	infer    test, classify, extract_features: trained nets
 //	measure  time, explore and other measurements and models of machines and clusters
-//	model    nets, solvers and weights as files: draw_net, fmt, upgrade_*, verify
+//	model    nets, solvers and weights as files: draw_net, fmt, upgrade_*, export_onnx, verify
 //	dataset  convert_*, compute_image_mean, dataset
 //	logs     parse_log, plot_log
 //
@@ -49,6 +49,7 @@ var Commands = cli.Commands{
 	logs.PlotLog,
 	model.DrawNet,
 	model.Fmt,
+	model.ExportONNX,
 	cli.InstallLinks,
 	cli.Version,
 }

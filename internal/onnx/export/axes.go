@@ -1,0 +1,171 @@
+package export
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// innerProduct is Flatten and Gemm, with a Reshape if the top has other than 2 axes.
+func innerProduct(l *layer) error {
+	p := l.p.GetInnerProductParam()
+	axis, _ := l.bottom[0].Axis(int(p.GetAxis()))
+	y := l.gemm(l.rows(l.in[0], l.bottom[0].NumAxes(), axis), l.weight(0), l.biasOf(1), !p.GetTranspose())
+	top := l.dims(l.top[0])
+	l.set(0, l.reshape(y, []dim{product(top[:axis]), top[axis]}, top))
+	return nil
+}
+
+// rows flattens a value to two axes, unless it has them already.
+func (l *layer) rows(v string, axes, axis int) string {
+	if axes == 2 && axis == 1 {
+		return v
+	}
+	return l.node("Flatten", []string{v}, attr{"axis", axis})
+}
+
+// gemm writes x * w + b, or with transposed weights x * w' + b.
+func (l *layer) gemm(x, w, b string, transposed bool) string {
+	if transposed {
+		return l.node("Gemm", []string{x, w, b}, attr{"transB", 1})
+	}
+	return l.node("Gemm", []string{x, w, b})
+}
+
+func embed(l *layer) error {
+	y := l.node("Gather", []string{l.weight(0), l.integers(l.in[0])}, attr{"axis", 0})
+	if b := l.biasOf(1); b != "" {
+		y = l.node("Add", []string{y, b})
+	}
+	l.set(0, y)
+	return nil
+}
+
+// dropout has no effect in inference. The node keeps the net recognisable.
+func dropout(l *layer) error {
+	in := []string{l.in[0]}
+	if ratio := l.p.GetDropoutParam().GetDropoutRatio(); ratio != 0.5 {
+		in = append(in, l.add(&constant{name: l.name + "/ratio", dims: []int{}, floats: []float32{ratio}}))
+	}
+	l.set(0, l.node("Dropout", in))
+	return nil
+}
+
+// dummyData makes constants of constant fillers. Other fillers draw new values in every pass.
+func dummyData(l *layer) error {
+	p := l.p.GetDummyDataParam()
+	var names []string
+	for k, top := range l.top {
+		f := &caffepb.FillerParameter{}
+		if n := len(p.GetDataFiller()); n > 0 {
+			f = p.GetDataFiller()[min(k, n-1)]
+		}
+		if f.GetType() != "constant" {
+			return fmt.Errorf("filler %q draws new values in every pass", f.GetType())
+		}
+		values := slices.Repeat([]float32{f.GetValue()}, top.Count())
+		names = append(names, l.array(l.p.GetTop()[k], values, slices.Clone(top.Shape())...))
+	}
+	l.constants(names...)
+	return nil
+}
+
+// concat reads the axis from axis, or from its older name concat_dim.
+func concat(l *layer) error {
+	p := l.p.GetConcatParam()
+	axis, _ := l.bottom[0].Axis(int(p.GetAxis()))
+	if p != nil && p.ConcatDim != nil {
+		axis = int(p.GetConcatDim())
+	}
+	l.set(0, l.node("Concat", l.in, attr{"axis", axis}))
+	return nil
+}
+
+func slice(l *layer) error {
+	p := l.p.GetSliceParam()
+	axis, _ := l.bottom[0].Axis(int(p.GetAxis()))
+	if p != nil && p.SliceDim != nil {
+		axis = int(p.GetSliceDim())
+	}
+	var sizes []int
+	for _, top := range l.top {
+		sizes = append(sizes, top.Dim(axis))
+	}
+	for k, v := range l.nodes("Split", len(l.top), []string{l.in[0], l.ints("split", sizes...)}, attr{"axis", axis}) {
+		l.set(k, v)
+	}
+	return nil
+}
+
+func eltwise(l *layer) error {
+	p := l.p.GetEltwiseParam()
+	switch p.GetOperation() {
+	case caffepb.EltwiseParameter_MAX:
+		l.set(0, l.node("Max", l.in))
+	case caffepb.EltwiseParameter_PROD:
+		l.set(0, l.chain("Mul", l.in))
+	default:
+		terms := slices.Clone(l.in)
+		for i, c := range p.GetCoeff() {
+			terms[i] = l.times(terms[i], fmt.Sprintf("coeff%d", i), c)
+		}
+		l.set(0, l.chain("Add", terms))
+	}
+	return nil
+}
+
+// chain applies an operator of two inputs from the left.
+func (l *layer) chain(op string, in []string) string {
+	y := in[0]
+	for _, v := range in[1:] {
+		y = l.node(op, []string{y, v})
+	}
+	return y
+}
+
+func flatten(l *layer) error {
+	p := l.p.GetFlattenParam()
+	axis, _ := l.bottom[0].Axis(int(p.GetAxis()))
+	end, _ := l.bottom[0].Axis(int(p.GetEndAxis()))
+	if axis == 1 && end == l.bottom[0].NumAxes()-1 {
+		l.set(0, l.node("Flatten", l.in, attr{"axis", 1}))
+		return nil
+	}
+	return view(l)
+}
+
+func view(l *layer) error {
+	l.set(0, l.reshape(l.in[0], l.dims(l.bottom[0]), l.dims(l.top[0])))
+	return nil
+}
+
+// reduction reduces all axes from axis on.
+func reduction(l *layer) error {
+	p := l.p.GetReductionParam()
+	axis, _ := l.bottom[0].Axis(int(p.GetAxis()))
+	var axes []int
+	for i := axis; i < l.bottom[0].NumAxes(); i++ {
+		axes = append(axes, i)
+	}
+	op := map[caffepb.ReductionParameter_ReductionOp]string{
+		caffepb.ReductionParameter_SUM: "ReduceSum", caffepb.ReductionParameter_ASUM: "ReduceL1",
+		caffepb.ReductionParameter_SUMSQ: "ReduceSumSquare", caffepb.ReductionParameter_MEAN: "ReduceMean",
+	}[p.GetOperation()]
+	l.set(0, l.times(l.reduce(op, l.in[0], axes, false), "coeff", p.GetCoeff()))
+	return nil
+}
+
+func tile(l *layer) error {
+	p := l.p.GetTileParam()
+	axis, _ := l.bottom[0].Axis(int(p.GetAxis()))
+	repeats := slices.Repeat([]int{1}, l.bottom[0].NumAxes())
+	repeats[axis] = int(p.GetTiles())
+	l.set(0, l.node("Tile", []string{l.in[0], l.ints("repeats", repeats...)}))
+	return nil
+}
+
+func batchReindex(l *layer) error {
+	l.set(0, l.node("Gather", []string{l.in[0], l.integers(l.in[1])}, attr{"axis", 0}))
+	return nil
+}

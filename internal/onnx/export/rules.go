@@ -1,0 +1,86 @@
+package export
+
+import "github.com/swcaffe/swcaffe/internal/onnx/onnxpb"
+
+// rule appends the nodes of a layer and sets its tops.
+type rule func(l *layer) error
+
+// rules has the layer types that ONNX's operators express.
+var rules map[string]rule
+
+// refusals has the types that they do not, and why.
+var refusals = map[string]string{
+	"Filter":          "the number of items in its tops depends on values",
+	"HDF5Output":      "it writes a file",
+	"Accuracy":        training,
+	"ContrastiveLoss": training, "EuclideanLoss": training, "HingeLoss": training, "InfogainLoss": training,
+	"MultinomialLogisticLoss": training, "SigmoidCrossEntropyLoss": training, "SoftmaxWithLoss": training,
+	"Data": reader, "HDF5Data": reader, "ImageData": reader, "MemoryData": reader, "WindowData": reader,
+}
+
+const (
+	training = "it is for training: use the deploy net, or exclude the layer"
+	reader   = "it reads training data: use the deploy net, with Input layers"
+)
+
+func init() {
+	rules = map[string]rule{
+		"Input": input, "DummyData": dummyData, "Parameter": parameter, "Silence": silence, "Split": split,
+		"Convolution": convolution, "Deconvolution": deconvolution, "Im2col": im2col, "Pooling": pooling, "SPP": spp, "LRN": lrn, "Crop": crop,
+		"InnerProduct": innerProduct, "Embed": embed, "Dropout": dropout,
+		"ReLU": relu, "PReLU": prelu, "ELU": elu, "Sigmoid": same("Sigmoid"), "TanH": same("Tanh"), "AbsVal": same("Abs"), "BNLL": same("Softplus"),
+		"Swish": swish, "Clip": clip, "Power": power, "Exp": exponential, "Log": logarithm, "Threshold": threshold,
+		"BatchNorm": batchNorm, "Scale": scale, "Bias": shift, "MVN": mvn, "Softmax": softmax,
+		"Concat": concat, "Slice": slice, "Eltwise": eltwise, "Flatten": flatten, "Reshape": view, "Reduction": reduction, "Tile": tile,
+		"ArgMax": argMax, "BatchReindex": batchReindex,
+		"LSTM": lstm, "RNN": rnn, "Lstm": packedLSTM, "LSTMUnit": lstmUnit,
+	}
+}
+
+func input(l *layer) error {
+	for k, name := range l.p.GetTop() {
+		l.values[name] = name
+		l.graph.Input = append(l.graph.Input, l.info(name, l.top[k]))
+	}
+	l.tops = nil
+	return nil
+}
+
+// constants binds tops to initializers.
+func (l *layer) constants(names ...string) {
+	for k, top := range l.p.GetTop() {
+		l.values[top] = names[k]
+	}
+	l.tops = nil
+}
+
+func parameter(l *layer) error {
+	l.constants(l.weight(0))
+	return nil
+}
+
+func silence(*layer) error { return nil }
+
+func split(l *layer) error {
+	for _, top := range l.p.GetTop() {
+		l.values[top] = l.in[0]
+	}
+	l.tops = nil
+	return nil
+}
+
+// same makes the rule of a layer that is one operator without attributes.
+func same(op string) rule {
+	return func(l *layer) error {
+		l.set(0, l.node(op, l.in))
+		return nil
+	}
+}
+
+// float is the attribute of a Cast to Caffe's only type.
+var float = attr{"to", int(onnxpb.TensorProto_FLOAT)}
+
+// integers casts indices, which Caffe stores as floats.
+func (l *layer) integers(v string) string {
+	return l.node("Cast", []string{v}, attr{"to", int(onnxpb.TensorProto_INT64)})
+}
