@@ -8,10 +8,18 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 )
 
-// CacheMachines are hosts of 1, 2 and 5 core groups with L2 caches of a number of bytes.
+// GroupCounts are numbers of core groups that must give the same bits: 1, 2 and 5, in short tests 1 and 5.
+func GroupCounts() []int {
+	if testing.Short() {
+		return []int{1, 5}
+	}
+	return []int{1, 2, 5}
+}
+
+// CacheMachines are hosts of GroupCounts core groups with L2 caches of a number of bytes.
 func CacheMachines(t *testing.T, bytes int) []*cpe.Machine {
 	var list []*cpe.Machine
-	for _, groups := range []int{1, 2, 5} {
+	for _, groups := range GroupCounts() {
 		spec := HostMachine(t, groups).Spec()
 		spec.LDMBytes = bytes
 		m, err := cpe.New(spec, cpe.Native)

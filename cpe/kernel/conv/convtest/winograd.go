@@ -27,6 +27,9 @@ func EachWinograd(s shape.Conv, f func(st shape.Strategy)) {
 	}
 }
 
+// Long reports whether short tests leave out a shape: plain Go and the race detector take seconds for each run of its many weights.
+func Long(s shape.Conv) bool { return testing.Short() && s.C*s.Out > 1<<16 }
+
 // Normal are n seeded values of unit variance.
 func Normal(n int, seed uint64) []float32 {
 	r := rand.New(rand.NewPCG(seed, 2))

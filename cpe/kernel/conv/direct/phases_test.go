@@ -40,7 +40,7 @@ func TestPhases(t *testing.T) {
 			}
 			want := convtest.NewCase(s, kerneltest.Values)
 			var first []float32
-			for _, groups := range []int{1, 2, 5} {
+			for _, groups := range kerneltest.GroupCounts() {
 				c, err := plan.New(kerneltest.HostMachine(t, groups), s, shape.Implicit)
 				if err != nil {
 					t.Fatal(err)

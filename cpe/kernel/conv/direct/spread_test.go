@@ -23,7 +23,7 @@ func TestSpread(t *testing.T) {
 	} {
 		want := convtest.NewCase(s, kerneltest.Values)
 		dx, first := make([]float32, len(want.WantDX)), []float32(nil)
-		for _, groups := range []int{1, 2, 5} {
+		for _, groups := range kerneltest.GroupCounts() {
 			m := kerneltest.HostMachine(t, groups)
 			spec := m.Spec()
 			p := &conv.Problem{Shape: s, Direction: shape.InputGradient, Spec: &spec}

@@ -65,7 +65,7 @@ func testSlicePool(t *testing.T, s shape.Conv, st shape.Strategy, p pool.Shape, 
 		}
 	}
 	p.OutBlocks = out
-	for _, groups := range []int{1, 2, 5} {
+	for _, groups := range kerneltest.GroupCounts() {
 		if layer, err = plan.New(kerneltest.HostMachine(t, groups), s, st); err != nil {
 			t.Fatal(err)
 		}

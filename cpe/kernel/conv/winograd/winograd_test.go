@@ -36,14 +36,11 @@ var winogradShapes = []shape.Conv{
 	{N: 1, C: 4, Out: 5, Group: 1, In: []int{6, 10}, Kernel: []int{5, 5}, Stride: []int{1, 1}, Pad: []int{0, 3}, Dilation: []int{1, 1}},
 }
 
-// maxSimulated are the most filters of one channel that short tests simulate.
-const maxSimulated = 1 << 16
-
 func TestWinograd(t *testing.T) {
 	for _, s := range winogradShapes {
 		want := convtest.NewCase(s, convtest.Normal)
 		kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
-			if testing.Short() && !m.Native() && s.C*s.Out > maxSimulated {
+			if convtest.Long(s) && !m.Native() {
 				t.Skip("it takes long, and is for the host's many weights")
 			}
 			convtest.EachWinograd(s, func(st shape.Strategy) {
