@@ -15,20 +15,20 @@ type CopyShape struct {
 	Add               bool
 }
 
-// shortRow is the number of values of a row up to which one vector kernel moves many rows faster than a call for each does.
+// shortRow is the length of rows up to which one vector kernel copies many of them faster than a call for each.
 const shortRow = 512
 
 // Copy executes a CopyShape. On a modelled machine plain copies pass through LDM too, as in swCaffe (its principle 2).
 type Copy struct {
 	shape    CopyShape
 	machine  *cpe.Machine
-	cols     int // values a tile
-	pieces   int // tiles a row
+	cols     int // values of a tile
+	tiles    int // tiles of a row
 	dst, src []float32
-	above    []float32 // zeros are written where this, which lies as dst, is not above 0, if not nil
+	above    []float32 // ReLU mask in the order of dst, or nil: write 0 where it is not above 0
 }
 
-// NewCopy plans a copy. Rows that follow each other are joined; long ones are cut so that they fit LDM.
+// NewCopy plans a copy. Consecutive rows are joined, and long ones are cut so that they fit LDM.
 func NewCopy(m *cpe.Machine, s CopyShape) (*Copy, error) {
 	if s.Outer > 1 && s.Rows == 1 {
 		s.Rows, s.SrcRow, s.DstRow, s.Outer = s.Outer, s.SrcOuter, s.DstOuter, 1
@@ -47,7 +47,7 @@ func NewCopy(m *cpe.Machine, s CopyShape) (*Copy, error) {
 	}
 	c := &Copy{shape: s, machine: m, cols: min(s.Cols, limit)}
 	if c.cols > 0 {
-		c.pieces = (s.Cols + c.cols - 1) / c.cols
+		c.tiles = (s.Cols + c.cols - 1) / c.cols
 	}
 	return c, nil
 }
@@ -58,30 +58,29 @@ func (c *Copy) Name() string { return "copy" }
 // Run copies.
 func (c *Copy) Run(dst, src []float32) error { return c.RunWhere(dst, src, nil) }
 
-// RunWhere copies, but writes 0 where above is not above 0: the gradient of a ReLU. above lies as dst does; nil masks nothing. It is for
-// the host, and for shapes that do not add.
+// RunWhere copies, but writes 0 where above is not above 0: the gradient of a ReLU. above has the order of dst; nil masks nothing. It is for
+// machines without DMA, and for shapes that do not add.
 func (c *Copy) RunWhere(dst, src, above []float32) error {
 	s := &c.shape
-	tiles := s.Outer * s.Rows * c.pieces
-	if tiles == 0 {
+	if s.Outer*s.Rows*c.tiles == 0 {
 		return nil
 	}
 	c.dst, c.src, c.above = dst, src, above
 	return c.machine.Run(c, c.machine.GroupsFor(s.Outer*s.Rows*s.Cols, 4*tiling.HostTile))
 }
 
-// RunGroup moves a core group's share of the pieces.
+// RunGroup copies a core group's share of the tiles.
 func (c *Copy) RunGroup(g *cpe.CoreGroup) error {
 	s := &c.shape
-	lo, hi := g.Share(s.Outer * s.Rows * c.pieces)
+	lo, hi := g.Share(s.Outer * s.Rows * c.tiles)
 	if !g.HasDMA() {
 		c.moveRows(lo, hi)
 		return nil
 	}
 	cpes := g.CPEs()[:g.Deal(hi-lo)]
 	for n := lo; n < hi; n++ {
-		piece, r, o := n%c.pieces, n/c.pieces%s.Rows, n/c.pieces/s.Rows
-		at := piece * c.cols
+		tile, r, o := n%c.tiles, n/c.tiles%s.Rows, n/c.tiles/s.Rows
+		at := tile * c.cols
 		cols := min(c.cols, s.Cols-at)
 		src, dst := Line(c.src, o*s.SrcOuter+r*s.SrcRow+at, cols), Line(c.dst, o*s.DstOuter+r*s.DstRow+at, cols)
 		if err := c.move(cpes[(n-lo)%len(cpes)], &dst, &src); err != nil {
@@ -95,21 +94,21 @@ func (c *Copy) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// moveRows moves the pieces lo <= n < hi natively: rows of one piece as many at a time as lie alike.
+// moveRows copies tiles lo <= n < hi in main memory. Rows of one tile each are copied together.
 func (c *Copy) moveRows(lo, hi int) {
 	s := &c.shape
 	for n, rows := lo, 0; n < hi; n += rows {
-		piece, r, o := n%c.pieces, n/c.pieces%s.Rows, n/c.pieces/s.Rows
-		if rows = 1; c.pieces == 1 {
+		tile, r, o := n%c.tiles, n/c.tiles%s.Rows, n/c.tiles/s.Rows
+		if rows = 1; c.tiles == 1 {
 			rows = min(hi-n, s.Rows-r)
 		}
-		at := piece * c.cols
+		at := tile * c.cols
 		to := o*s.DstOuter + r*s.DstRow + at
 		c.moveAlike(to, c.src[o*s.SrcOuter+r*s.SrcRow+at:], rows, min(c.cols, s.Cols-at))
 	}
 }
 
-// moveAlike moves rows of cols values natively, those of dst from a place on.
+// moveAlike copies rows of cols values in main memory, those of dst from index to on.
 func (c *Copy) moveAlike(to int, src []float32, rows, cols int) {
 	s, dst := &c.shape, c.dst[to:]
 	if cols <= shortRow && !s.Add && c.above == nil {

@@ -5,8 +5,8 @@ import (
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
-// Partials are arrays of one length whose sum is wanted. Core groups fill them side by side; AddTo adds them up in their order, so that
-// the bits of the sum do not depend on who was first. A nil Partials has no arrays.
+// Partials are arrays of one length that core groups fill side by side. AddTo adds them in a fixed order, so that the bits of the sum do not
+// depend on which core group was first. A nil Partials has no arrays.
 type Partials struct {
 	arrays [][]float32 // nil arrays where no values are moved
 	add    *Copy

@@ -14,13 +14,13 @@ type Array int
 const (
 	// Full arrays are outer x mid x inner.
 	Full Array = iota
-	// Plane arrays are outer x inner: one value for all of mid (labels, maxima).
+	// Plane arrays are outer x inner, such as labels and maxima over channels.
 	Plane
-	// Row arrays are mid values, each of Lanes ones if the stream has lanes: parameters of channels. They are only read.
+	// Row arrays are mid, or mid x Lanes if the pass has lanes: parameters of channels. They are only read.
 	Row
 )
 
-// Work is what an element costs: additions and multiplications, and the dearer functions.
+// Work is the cost of an element: additions and multiplications, and special functions such as exponentials.
 type Work struct{ Flops, Specials float64 }
 
 // Pass describes one pass over arrays, tile by tile. It is the declaration of a kernel: most of its fields are zero in most passes, so that
@@ -29,30 +29,29 @@ type Pass struct {
 	Name string
 	// Dims are the extents outer, mid and inner of the Full arrays.
 	Dims [3]int
-	// WholeMid: a tile holds all of mid, as softmax over channels needs. It is implied by a Plane among Outs, whose values
-	// belong to all of mid.
+	// WholeMid: a tile has all of mid, as softmax over channels needs. A Plane among Outs implies it.
 	WholeMid bool
-	// ByMid: on the host tiles are cut along mid alone, so that Op can pass over all values of a mid several times while they are in a
-	// core's L2; see StaysByMid.
+	// ByMid: tiles in main memory are cut along mid alone. Op can then pass several times over all values of a mid while they are in a core's
+	// L2; see StaysByMid.
 	ByMid bool
-	// Back: on the host a core group goes from its last tile to its first, over arrays that another stream has just passed over: what
-	// that had last is still in a cache.
+	// Back: in main memory a core group goes from its last tile to its first. The arrays that the previous pass read last may still be in a
+	// cache.
 	Back bool
-	// Near says, with WholeMid, that Op goes along mid and looks at no more than so many mids at a time: natively, where a tile is
-	// no copy, an outer is then one tile, but for cuts along a long inner. Scratch arrays natively have so many mids.
+	// Near, with WholeMid: Op goes along mid and uses at most so many mids at a time. In main memory a tile then has all of mid of one outer,
+	// and is cut only along a long inner. Scratch arrays have so many mids.
 	Near int
-	// Ins and Outs are the shapes of the arrays given to Run. Unless InPlace says otherwise Op reads In and writes Out, which
-	// are two tiles in LDM even if Run is given one array for both.
+	// Ins and Outs are the shapes of the arrays given to Run. Op reads In and writes Out. These are two tiles in LDM even if Run is given one
+	// array for both, except for the InPlace ones.
 	Ins, Outs []Array
-	// InPlace is the number of arrays that are updated: the first of Ins, which are the first of Outs as well. They have one
-	// tile, loaded and stored, and Op may read and write it as either.
+	// InPlace is the number of arrays that are updated: the first of Ins are then the first of Outs. Each has one tile, which Op reads and
+	// writes.
 	InPlace int
-	// Scratch is the number of Full arrays of a tile's extent that Op uses besides.
+	// Scratch is the number of Full arrays of a tile's extents that Op uses for intermediate values.
 	Scratch int
-	// Sums is the number of sums over outer and inner that Op adds up for every index of mid.
+	// Sums is the number of sums over outer and inner that Op computes for every index of mid.
 	Sums int
-	// Lanes, if not 0, says that the arrays lie in blocks of channels: mid counts blocks, inner goes through their values, and Row
-	// arrays and sums have Lanes values for every index of mid.
+	// Lanes, if not 0, says that the arrays are in blocks of channels: mid counts blocks, inner goes through their values, and Row arrays and
+	// sums have Lanes values for every index of mid.
 	Lanes int
 	// Cost is charged for every element of a Full array.
 	Cost Work
@@ -60,7 +59,7 @@ type Pass struct {
 	Op func(t *Tile)
 }
 
-// Plan is how a pass is cut: the extents outer x mid x inner of a tile, of which the last ones may be smaller.
+// Plan cuts a pass into tiles of outer x mid x inner values. The last tile along each extent may be smaller.
 type Plan struct {
 	Dims    [3]int
 	Tile    [3]int
@@ -72,16 +71,15 @@ type Plan struct {
 }
 
 const (
-
-	// leastHostTile and leastTile are the fewest values worth a tile on the host, and a transfer on a model: 512 bytes.
+	// leastHostTile is the smallest number of values of a tile in main memory, leastTile that of a transfer to LDM: 512 bytes.
 	leastHostTile = 4 << 10
 	leastTile     = 128
-	// nearRun is how many values of a mid a native tile has at most where Op goes along mid: a few such runs fit L2, and long runs
-	// are what memory is fast with.
+	// nearRun is the largest number of values of a mid in a tile of a pass with Near. A few runs of this length fit L2, and memory is fast for
+	// long runs.
 	nearRun = 4096
 )
 
-// whole returns how many tiles from the first on are of the full extents.
+// whole returns the number of tiles, from the first on, that have the full extents.
 func (p *Plan) whole() int {
 	n := p.Tiles()
 	inner := n
@@ -153,17 +151,17 @@ func StaysByMid(m *cpe.Machine, dims [3]int, arrays int) bool {
 	return !spec.HasDMA() && dims[2] > 1 && 4*arrays*dims[0]*dims[2] <= spec.LDMBytes && dims[1] >= 4
 }
 
-// need is the number of values of all arrays in a tile.
+// need returns the number of values of all arrays in a tile.
 func (s *Pass) need(t [3]int) int {
 	full, plane, row := s.arrays()
 	return full*t[0]*t[1]*t[2] + plane*t[0]*t[2] + row*t[1]*s.lanes()
 }
 
-// lanes is the number of values of a Row array, and of a sum, for an index of mid.
+// lanes returns the number of values of a Row array, and of a sum, for an index of mid.
 func (s *Pass) lanes() int { return max(1, s.Lanes) }
 
-// fit returns the largest tile within a budget of values: whole outers while they fit; else one outer with as much of mid as
-// fits, unless WholeMid; else with as much of inner. The tile has at least one value along each extent.
+// fit returns the largest tile within a budget of values: whole outers, if one fits; else one outer and as much of mid as fits, unless all of
+// mid is needed; else as much of inner as fits. The tile has at least one value along each extent.
 func (s *Pass) fit(budget int) [3]int {
 	o, m, i := s.Dims[0], s.Dims[1], s.Dims[2]
 	if n := tiling.Largest(o, func(n int) bool { return s.need([3]int{n, m, i}) <= budget }); n > 0 {
@@ -183,7 +181,7 @@ func (s *Pass) fit(budget int) [3]int {
 	return [3]int{one, m, max(n, min(1, i))}
 }
 
-// near is the number of mids, of a tile's, that Op looks at at a time.
+// near returns the number of a tile's mids that Op uses at a time.
 func (s *Pass) near(mid int) int {
 	if s.Near > 0 {
 		return min(mid, s.Near)
@@ -191,7 +189,7 @@ func (s *Pass) near(mid int) int {
 	return mid
 }
 
-// wholeVectors is what cuts along inner are a multiple of, where they can be: vectors then have no tails.
+// wholeVectors divides the lengths of cuts along inner, if these are long enough: vectors then have no tails.
 const wholeVectors = 32
 
 func (s *Pass) arrays() (full, plane, row int) {

@@ -9,18 +9,18 @@ import (
 // rowClasses is the number of classes of row numbers. One core group adds to all rows of a class, so that two never add to the same row.
 const rowClasses = 64
 
-// Rows moves rows of values by index: lookups in a table, and the sums of their gradients.
+// Rows copies rows of values by index: lookups in a table, and the sums of their gradients.
 type Rows struct {
 	machine   *cpe.Machine
 	cols      int
-	move, add *Copy // of a row, on modelled machines
+	move, add *Copy // of a row, for machines with DMA
 
 	scatter  bool
 	dst, src []float32
 	index    []int
 }
 
-// NewRows prepares to move rows of cols values.
+// NewRows plans copies of rows of cols values.
 func NewRows(m *cpe.Machine, cols int) (r *Rows, err error) {
 	r = &Rows{machine: m, cols: cols}
 	if !m.HasDMA() {
@@ -71,7 +71,7 @@ func (r *Rows) run(dst, src []float32, index []int, scatter bool) error {
 
 func (r *Rows) row(of []float32, k int) []float32 { return of[k*r.cols : (k+1)*r.cols] }
 
-// RunGroup does a core group's share: natively of the rows that are gathered, or of the classes of those that are added to.
+// RunGroup copies a core group's share of the rows, or adds to the rows of its share of the classes.
 func (r *Rows) RunGroup(g *cpe.CoreGroup) error {
 	if !r.scatter {
 		lo, hi := g.Share(len(r.index))

@@ -1,12 +1,12 @@
-// Package stream passes over arrays once.
+// Package stream computes elementwise operations in one pass over arrays.
 //
-// A [Pass] describes an elementwise computation: the arrays, how many values of each a tile has, and the function that computes a tile.
-// Activations, normalisations, losses and solver updates are passes. [New] plans one for a machine as a [Kernel]: on the host tiles alias
-// the arrays and stay in L2; on a modelled machine they pass through LDM, double-buffered where there is room. Sums over tiles are added
-// up in the order of the tiles, so that bits do not depend on the number of core groups.
+// A [Pass] declares an operation: its arrays, how they may be cut into tiles, and the function that computes a tile. Activations,
+// normalisations, losses and solver updates are passes. [New] plans a Pass for a machine as a [Kernel]. In main memory tiles alias the arrays
+// and stay in L2. Through DMA they pass through LDM, double-buffered if there is room. Sums over tiles are added in the order of the tiles, so
+// that bits do not depend on the number of core groups.
 //
-// [Copy] moves rows, [Rows] moves rows by index, [Transform] transposes matrices, and [Partials] adds up sums that core groups have made
-// side by side. [Uniform] is a generator of random numbers by counter.
+// [Copy] copies rows, [Rows] copies rows by index, [Transform] transposes matrices, and [Partials] adds arrays that core groups have computed
+// side by side. [Uniform] is a counter-based generator of random numbers.
 package stream
 
 import (
@@ -42,7 +42,7 @@ type Kernel struct {
 	sums    []float64
 }
 
-// streamWorker is what a core group needs to itself.
+// streamWorker is the state of one core group.
 type streamWorker struct {
 	tile    Tile
 	err     error
@@ -78,13 +78,13 @@ func New(m *cpe.Machine, s Pass) (*Kernel, error) {
 // Name returns the stream's name.
 func (k *Kernel) Name() string { return k.stream.Name }
 
-// Plan returns how the stream is cut.
+// Plan returns the tiles.
 func (k *Kernel) Plan() Plan { return k.plan }
 
-// Sums returns the sums of the last Run: sum s of mid m at s*Dims[1] + m, in lanes as a Tile's. Tiles are added up in their order.
+// Sums returns the sums of the last Run: sum s of mid m at s*Dims[1] + m, in lanes as a Tile's. Tiles are added in their order.
 func (k *Kernel) Sums() []float64 { return k.sums }
 
-// Run passes over the arrays. The slices must have the extents that the stream declared.
+// Run passes over the arrays. The slices must have the extents that the Pass declares.
 func (k *Kernel) Run(ins, outs [][]float32) error {
 	if k.plan.Tiles() == 0 {
 		clear(k.sums)
@@ -106,7 +106,7 @@ func (k *Kernel) Run(ins, outs [][]float32) error {
 	return nil
 }
 
-// RunGroup does a core group's share of the tiles. After a tile whose data is wrong it does none.
+// RunGroup computes a core group's share of the tiles, up to the first one with invalid data.
 func (k *Kernel) RunGroup(g *cpe.CoreGroup) error {
 	w := &k.workers[g.Index()]
 	lo, hi := g.Share(k.plan.Tiles())
@@ -124,8 +124,8 @@ func (k *Kernel) RunGroup(g *cpe.CoreGroup) error {
 	})
 }
 
-// InTurn has the CPEs of a core group do the works 0 <= i < n in turn, double-buffered. The first whole of them cost the same, which a
-// machine that only counts costs makes use of.
+// InTurn deals work 0 <= i < n to the CPEs of a core group in turn, double-buffered. The first whole pieces of work cost the same, so that a
+// machine that only models costs runs few of them.
 func InTurn(g *cpe.CoreGroup, n, whole int, work func(c *cpe.CPE, i int) error) error {
 	cpes := g.CPEs()[:g.Deal(n)]
 	round := func(r int) error {
@@ -152,7 +152,7 @@ func InTurn(g *cpe.CoreGroup, n, whole int, work func(c *cpe.CPE, i int) error) 
 	return nil
 }
 
-// box sets the tile's place: tiles go through inner first, then mid, then outer.
+// box sets the tile's box. Tiles are numbered along inner first, then mid, then outer.
 func (k *Kernel) box(t *Tile, n int) {
 	p := &k.plan
 	i, m, o := n%p.Counts[2], n/p.Counts[2]%p.Counts[1], n/p.Counts[2]/p.Counts[1]
@@ -160,8 +160,7 @@ func (k *Kernel) box(t *Tile, n int) {
 	t.O, t.M, t.I = min(p.Tile[0], p.Dims[0]-t.O0), min(p.Tile[1], p.Dims[1]-t.M0), min(p.Tile[2], p.Dims[2]-t.I0)
 }
 
-// block is the part of an array that a tile covers, cut off at its end: what a native tile aliases must not reach into
-// the next one, which another core group may have.
+// block returns the part of an array that a tile covers. Its data end with the tile: the next one may belong to another core group.
 func (k *Kernel) block(t *Tile, a Array, data []float32) cpe.Block {
 	mid, inner := k.plan.Dims[1], k.plan.Dims[2]
 	b := cpe.Block{Planes: t.O, PlaneStride: mid * inner, Rows: t.M, RowStride: inner, Cols: t.I}
@@ -182,7 +181,7 @@ func (k *Kernel) block(t *Tile, a Array, data []float32) cpe.Block {
 	return b
 }
 
-// chargeTile runs a tile, unless only costs count and one of its extents has been run.
+// chargeTile computes a tile, unless only costs are modelled and a tile of its extents has been charged.
 func (k *Kernel) chargeTile(g *cpe.CoreGroup, c *cpe.CPE, w *streamWorker, n int) error {
 	t, p := &w.tile, &k.plan
 	k.box(t, n)
@@ -241,7 +240,7 @@ func (k *Kernel) runTile(c *cpe.CPE, w *streamWorker, n int) error {
 	return nil
 }
 
-// place gives the tile its part of an array: loaded if it is read.
+// place sets the tile's part of an array, and loads it if Op reads it.
 func (k *Kernel) place(c *cpe.CPE, t *Tile, a Array, data []float32, part *[]float32, load bool) error {
 	b := k.block(t, a, data)
 	buffer, err := c.Alloc(k.stream.Name, b.Count())
@@ -263,13 +262,13 @@ func (k *Kernel) place(c *cpe.CPE, t *Tile, a Array, data []float32, part *[]flo
 	return nil
 }
 
-// placeScratch gives the tile its scratch arrays: in LDM, or natively in the worker's own.
+// placeScratch sets the tile's scratch arrays: in LDM, or in the worker's memory.
 func (k *Kernel) placeScratch(c *cpe.CPE, w *streamWorker) error {
 	t := &w.tile
-	n, native := t.O*t.M*t.I, t.O*k.stream.near(t.M)*t.I
+	n, near := t.O*t.M*t.I, t.O*k.stream.near(t.M)*t.I
 	for j := range t.Scratch {
 		if w.scratch != nil {
-			t.Scratch[j] = w.scratch[j*native : (j+1)*native]
+			t.Scratch[j] = w.scratch[j*near : (j+1)*near]
 			continue
 		}
 		var err error
@@ -280,7 +279,7 @@ func (k *Kernel) placeScratch(c *cpe.CPE, w *streamWorker) error {
 	return nil
 }
 
-// combine adds the tiles' sums up, tile after tile.
+// combine adds the sums of all tiles, in the order of the tiles.
 func (k *Kernel) combine() {
 	if k.stream.Sums == 0 || !k.machine.Values() {
 		return

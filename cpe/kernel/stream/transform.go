@@ -14,10 +14,10 @@ type Transform struct {
 	Add                                bool
 }
 
-// relayoutTile is the number of values of a tile. A CPE holds up to three: as it comes, as it goes, and the one that it is added to.
+// relayoutTile is the number of values of a tile. A CPE holds up to three: the source, the transpose, and the destination if it is added to.
 const relayoutTile = 4096
 
-// tile returns the extents of a tile: long runs on both sides.
+// tile returns the extents of a tile, with long runs in source and destination.
 func (t *Transform) tile(limit int) (rows, cols int) {
 	side := 1
 	for 4*side*side <= limit {
@@ -62,7 +62,7 @@ func (t *Transform) Run(g *cpe.CoreGroup, dst, src []float32) error {
 	})
 }
 
-// move turns one tile.
+// move transposes one tile.
 func (t *Transform) move(c *cpe.CPE, dst, src []float32, rows, cols int) error {
 	c.Free()
 	var tiles [3][]float32
