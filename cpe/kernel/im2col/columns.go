@@ -6,8 +6,8 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
-// Columns spreads a batch of images of one channel to columns on the host, and folds columns back. The column n*offsets + k, of image n
-// and kernel offset k, has a value for every output position.
+// Columns writes the columns of a batch of images of one channel, and adds columns back to images, in main memory. Column n*offsets + k, of
+// image n and kernel offset k, has a value for every output position.
 type Columns struct {
 	machine        *cpe.Machine
 	geo            *Geometry
@@ -38,7 +38,7 @@ func (c *Columns) run(columns, image []float32, back bool) error {
 	return c.machine.Run(c, c.machine.GroupsFor(len(columns), tiling.HostTile))
 }
 
-// RunGroup does a core group's share of the images.
+// RunGroup computes a core group's share of the images.
 func (c *Columns) RunGroup(g *cpe.CoreGroup) error {
 	of := c.geo.Space() * c.geo.Positions()
 	lo, hi := g.Share(c.images)

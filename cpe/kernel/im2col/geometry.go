@@ -1,11 +1,11 @@
-// Package im2col is the column matrix of a convolution. Its row (c, k), for channel c and kernel offset k, holds for every output
-// position the input that this weight multiplies, 0 in the padding; a convolution is then a product of weights with it (Chellapilla et
-// al. 2006).
+// Package im2col makes the column matrix of a convolution. Row (c, k) of the matrix, for channel c and kernel offset k, holds for every output
+// position the input that this weight multiplies, and 0 in the padding. A convolution is then the product of the weights with this matrix
+// (Chellapilla et al. 2006).
 //
-// [Geometry] knows which lines of an image an output row meets. With it Geometry.Spread writes the matrix of a [Band] of outputs to
-// memory (im2col) and Geometry.Fold adds a matrix up into the image's gradient (col2im): on a modelled machine line by line, as swCaffe
-// does (section IV-B). [View] is the matrix without the memory, an operand of package gemm that gathers blocks from the images. [Columns]
-// spreads and folds whole batches of one channel.
+// A [Geometry] says which inputs each output reads. Geometry.Spread writes the matrix of a [Band] of outputs to memory (im2col), and
+// Geometry.Fold adds a matrix to the image's gradient (col2im). Through DMA both go line by line, as in swCaffe (section IV-B). A [View] is the
+// same matrix without memory: an operand of package gemm that gathers blocks from the images. [Columns] spreads and folds whole batches of one
+// channel.
 package im2col
 
 import (

@@ -9,8 +9,8 @@ import (
 type Band struct {
 	Row, Rows int
 	X, Y      []float32 // the group's channels of the image, and of the outputs from the band's first row on
-	// On a model lines of several images can be taken together: so many, whose channels and whose column matrices stand so
-	// many values apart.
+	// Images is the number of images whose lines are transferred together, if DMA does so. Their channels are Apart values from one image to
+	// the next, their column matrices Matrix values.
 	Images, Apart, Matrix int
 }
 
@@ -32,7 +32,7 @@ func (g *Geometry) Spread(cg *cpe.CoreGroup, columns []float32, b *Band) error {
 	return nil
 }
 
-// spread makes the column lines of one image line.
+// spread writes the column lines that one image line goes to.
 func (g *Geometry) spread(columns []float32, b *Band, ch, k, r int) {
 	at := int(g.Lines[(b.Row+r)*g.Outer+k])
 	var in []float32
@@ -45,7 +45,7 @@ func (g *Geometry) spread(columns []float32, b *Band, ch, k, r int) {
 	}
 }
 
-// fill makes the column line of offset x from an image line, or from padding.
+// fill writes the column line of offset x from an image line, or from padding.
 func (g *Geometry) fill(dst, src []float32, x int, inside bool) {
 	lo, hi := g.Lo[x], g.Hi[x]
 	if !inside || lo == hi {
@@ -62,7 +62,7 @@ func (g *Geometry) fill(dst, src []float32, x int, inside bool) {
 	vec.Every(dst[lo:hi], src, g.Stride)
 }
 
-// Fold adds the column matrix of a band up into the gradient of the image (col2im). The first band of an image clears it.
+// Fold adds the column matrix of a band to the gradient of the image (col2im). The first band of an image clears the gradient.
 func (g *Geometry) Fold(cg *cpe.CoreGroup, columns []float32, b *Band, first bool) error {
 	if cg.HasDMA() {
 		return g.eachLine(cg, b, func(c *cpe.CPE, ch, at int) error { return g.collect(c, columns, b, ch, at) })

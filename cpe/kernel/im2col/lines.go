@@ -6,11 +6,11 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// On a model the unit of work of a CPE is one line of the image: im2col gets it once, makes the lines of the column matrix of
-// all kernel offsets that meet it, and puts them; col2im gets these, adds them up and puts one line (swCaffe, section IV-B).
-// Lines are dealt to the CPEs in turn. The column matrix is that of a whole image.
+// Through DMA the unit of work of a CPE is one line of the image. im2col gets the line once, makes the lines of the column matrix for all
+// kernel offsets that read it, and puts them. col2im gets these, adds them and puts one line (swCaffe, section IV-B). Lines are dealt to the
+// CPEs in turn. The column matrix is that of a whole image.
 
-// LineUsers returns, for every line of an image and last for its padding, where the line is used: row*Outer + offset.
+// LineUsers returns, for every line of an image and last for the padding, the output rows and kernel offsets that read it: row*Outer + offset.
 func (g *Geometry) LineUsers() [][]int32 {
 	if g.users == nil {
 		n := g.Plane / g.Line
@@ -25,7 +25,7 @@ func (g *Geometry) LineUsers() [][]int32 {
 	return g.users
 }
 
-// eachLine has the CPEs do work for the lines of every channel.
+// eachLine deals the lines of every channel to the CPEs, which do some work for each.
 func (g *Geometry) eachLine(cg *cpe.CoreGroup, b *Band, work func(c *cpe.CPE, ch, at int) error) error {
 	users := g.LineUsers()
 	lines := len(users)
@@ -56,19 +56,19 @@ func (g *Geometry) eachLine(cg *cpe.CoreGroup, b *Band, work func(c *cpe.CPE, ch
 	return nil
 }
 
-// columnLine is where the line of the column matrices of a user's row and offset begins, at offset 0 along the last axis; those of
-// the next offsets are a row of the matrix apart.
+// columnLine returns the index of a user's line in the column matrix, for offset 0 along the last axis. The lines of the next offsets are a
+// row of the matrix apart.
 func (g *Geometry) columnLine(b *Band, ch int, user int32) int {
 	r, k := int(user)/g.Outer, int(user)%g.Outer
 	return (ch*g.Outer+k)*g.Last*b.Width(g) + r*g.Width
 }
 
-// imageLine is a line of the images.
+// imageLine returns a line of the images.
 func (g *Geometry) imageLine(b *Band, ch, at int) cpe.Block {
 	return b.line(b.X, ch*g.Plane+at*g.Line, g.Line, b.Apart)
 }
 
-// line is n values from at on, of every image of the band.
+// line returns n values from at on, of every image of the band.
 func (b *Band) line(data []float32, at, n, apart int) cpe.Block {
 	if b.Images <= 1 {
 		return stream.Line(data, at, n)
@@ -79,7 +79,7 @@ func (b *Band) line(data []float32, at, n, apart int) cpe.Block {
 	return cpe.Block{Data: data, Planes: b.Images, PlaneStride: apart, Rows: 1, RowStride: n, Cols: n}
 }
 
-// scatter writes the column lines that an image line, or the padding behind the last one, goes to.
+// scatter writes the column lines that an image line goes to, or those that the padding goes to.
 func (g *Geometry) scatter(c *cpe.CPE, columns []float32, b *Band, ch, at int) error {
 	users, images := g.LineUsers(), max(1, b.Images)
 	c.Free()
@@ -111,7 +111,7 @@ func (g *Geometry) scatter(c *cpe.CPE, columns []float32, b *Band, ch, at int) e
 	return nil
 }
 
-// pad moves the lines of images that lie one behind the other apart, so that each has its padding around it.
+// pad moves the contiguous lines of several images apart, so that each has its padding around it.
 func (g *Geometry) pad(lines []float32) {
 	for i := len(lines)/g.padded - 1; i >= 0; i-- {
 		line := lines[i*g.padded : (i+1)*g.padded]
@@ -121,7 +121,7 @@ func (g *Geometry) pad(lines []float32) {
 	}
 }
 
-// shifted is the column lines of offset x of padded image lines: a piece of one, or made in out.
+// shifted returns the column lines of offset x of padded image lines: a part of the line itself, or a copy in out.
 func (g *Geometry) shifted(out, in []float32, x int) []float32 {
 	from := g.left + g.Shift[x]
 	if g.Stride == 1 && len(in) == g.padded {
@@ -133,14 +133,14 @@ func (g *Geometry) shifted(out, in []float32, x int) []float32 {
 	return out
 }
 
-// await waits for the CPE's request where the software does so before the next.
+// await waits for the CPE's request, if the software does so before the next.
 func (g *Geometry) await(c *cpe.CPE) {
 	if g.Software.Awaited {
 		c.Wait()
 	}
 }
 
-// collect adds up the column lines that an image line went to. Each is awaited, since it is added in its turn.
+// collect adds the column lines that an image line went to. Each is awaited, since they are added in order.
 func (g *Geometry) collect(c *cpe.CPE, columns []float32, b *Band, ch, at int) error {
 	users := g.LineUsers()
 	if at == len(users)-1 {

@@ -10,11 +10,11 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// panelGroup is the number of panels that are filled side by side, so that lines are read in long pieces.
+// panelGroup is the number of panels that are filled together, so that lines are read in long runs.
 const panelGroup = 8
 
-// View is the column matrix of a batch of images, or its transpose, as an operand of a product; nothing is stored. Row (c, k) has a value
-// for every output position (n, p).
+// View is the column matrix of a batch of images, or its transpose, as an operand of a product. It is not stored. Row (c, k) has a value for
+// every output position (n, p).
 type View struct {
 	*Geometry
 	X     []float32 // the group's channels of the first image
@@ -22,19 +22,19 @@ type View struct {
 	trans bool
 
 	segments []segment
-	lines    []float32 // rows of the column matrix on their way to a panel across them
+	lines    []float32 // rows of the column matrix that are transposed into a panel
 }
 
 // segment is a run of positions in one row of outputs.
 type segment struct {
 	at, n int // in the first line of the panels that are filled
-	base  int // of the image
+	base  int // index of the image
 	row   int
 	x     int // first output in the row
-	from  int // input that offset 0 of the present row of the column matrix meets
+	from  int // index of the input that offset 0 of the current row of the column matrix reads
 }
 
-// NewView prepares a view of images that lie jump values apart, to be gathered in panels of up to width lanes of depth values.
+// NewView returns a view of images that are jump values apart, to be gathered in panels of up to width lanes of depth values.
 func NewView(g *Geometry, jump int, trans bool, width, depth int) *View {
 	v := &View{Geometry: g, jump: jump, trans: trans}
 	if trans {
@@ -43,7 +43,7 @@ func NewView(g *Geometry, jump int, trans bool, width, depth int) *View {
 	return v
 }
 
-// Run is the length of contiguous runs of a block: pieces of image lines.
+// Run returns the length of contiguous runs of a block: parts of image lines.
 func (v *View) Run(rows, cols int) int {
 	if v.trans {
 		return min(rows, v.Width)
@@ -51,8 +51,8 @@ func (v *View) Run(rows, cols int) int {
 	return min(cols, v.Width)
 }
 
-// Gather packs a block. Where the panels' lanes are positions, each line of a panel is a piece of a row of the column matrix;
-// where they are kernel offsets, rows are made first and then turned.
+// Gather packs a block. If the panels' lanes are positions, each line of a panel is a part of a row of the column matrix. If they are kernel
+// offsets, rows are made first and then transposed.
 func (v *View) Gather(dst []float32, layout cpe.Layout, row, col, rows, cols int) {
 	depth, deep, position, many := row, rows, col, cols
 	if v.trans {
@@ -77,7 +77,7 @@ func (v *View) Gather(dst []float32, layout cpe.Layout, row, col, rows, cols int
 	}
 }
 
-// cut finds the segments of n positions that go to panels of width lanes, panel values apart.
+// cut computes the segments of n positions that go to panels of width lanes, panel values apart.
 func (v *View) cut(position, n, width, panel int) {
 	v.segments = v.segments[:0]
 	all := v.Positions()
@@ -97,7 +97,7 @@ func (v *View) cut(position, n, width, panel int) {
 	}
 }
 
-// rowsOf writes n rows of the column matrix from row depth on, each ld values after the one before.
+// rowsOf writes n rows of the column matrix from row depth on, ld values apart.
 func (v *View) rowsOf(dst []float32, ld, depth, n int) {
 	space := v.Space()
 	channel, k := depth/space, depth%space
@@ -112,8 +112,8 @@ func (v *View) rowsOf(dst []float32, ld, depth, n int) {
 	}
 }
 
-// offsets writes the segments of the rows of offsets first, first+1, ... along the last axis, for one offset along the
-// others and the channel that starts at channel.
+// offsets writes the segments of the rows of kernel offsets first, first+1, ... along the last axis, for one offset along the other axes and
+// the channel at index channel.
 func (v *View) offsets(dst []float32, ld, channel, outer, first, rows int) {
 	for i := range v.segments {
 		s := &v.segments[i]
@@ -142,10 +142,10 @@ func (v *View) offsets(dst []float32, ld, channel, outer, first, rows int) {
 	}
 }
 
-// padding marks a segment that lies in the padding.
+// padding marks a segment in the padding.
 const padding = math.MinInt
 
-// clipped writes the segments of a row whose offset k meets the padding at an end of the lines, or skips inputs.
+// clipped writes the segments of a row whose offset k reads padding at an end of the lines, or skips inputs because of a stride.
 func (v *View) clipped(line []float32, k int) {
 	for i := range v.segments {
 		s := &v.segments[i]

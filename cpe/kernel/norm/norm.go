@@ -1,7 +1,7 @@
-// Package norm is local response normalisation across channels on the host (Krizhevsky et al. 2012), for images in blocks of channels.
+// Package norm computes local response normalisation across channels (Krizhevsky et al. 2012) for images in blocks of channels.
 //
-// [LRN] normalises one block of channels at a time, in both directions. [Pooled] normalises and pools the results by maximum, band by
-// band, so that memory never holds them.
+// [LRN] normalises one block of channels and computes its gradient. [Pooled] normalises and pools the results by maximum, band by band, so
+// that the results are never in memory.
 package norm
 
 import (
@@ -29,14 +29,14 @@ func (n *LRN) scales(s []float32, x vnorm.NearChannels) {
 	vnorm.NearSquares(s, x, n.Size, n.Alpha/float32(n.Size), n.K)
 }
 
-// Own writes what a block's gradient needs of itself: s, the first term of dx, and the ratio dy*y/s.
+// Own writes the terms of a block's gradient that depend on this block alone: s, the first term of dx, and the ratio dy*y/s.
 func (n *LRN) Own(s, dx, ratio, dy []float32, x vnorm.NearChannels) {
 	n.scales(s, x)
 	vnorm.PowRatio(dx, ratio, dy, x.X, s, -n.Beta)
 }
 
-// Others adds the second term of dx of a block, from the ratios of the block and its neighbours. With relu, dx becomes the gradient of
-// the input of a ReLU layer whose result x is.
+// Others adds the second term of a block's dx, from the ratios of the block and its neighbours. With relu, x is the result of a ReLU layer, and
+// dx becomes the gradient of that layer's input.
 func (n *LRN) Others(dx, x []float32, ratio vnorm.NearChannels, relu bool) {
 	vnorm.MulAddNear(dx, x, ratio, n.Size, -2*n.Alpha*n.Beta/float32(n.Size))
 	if relu {
@@ -44,12 +44,12 @@ func (n *LRN) Others(dx, x []float32, ratio vnorm.NearChannels, relu bool) {
 	}
 }
 
-// BlockRows are rows of values, one for each block of channels. Row m lies in slot m%Slot; before the first and after the last block
-// there are zeros.
+// BlockRows are rows of values, one for each block of channels. Row m is in slot m%Slot. The rows before the first and after the last block are
+// zeros.
 type BlockRows struct {
 	Data, Zeros []float32
 	Stride      int
-	Count, Slot int // of blocks, and of the rows that are there: block m is row m%Slot
+	Count, Slot int // numbers of blocks and of slots
 }
 
 // Around returns row m and its neighbours.

@@ -55,13 +55,13 @@ func (p *Kernel) prepareColumns() error {
 	return nil
 }
 
-// paddedLine is the length of a line of columns' sums.
+// paddedLine returns the length of a line of columns' sums.
 func (s *Shape) paddedLine() int { return max(s.PW+s.W, (s.OW-1)*s.SW+s.KW) }
 
-// firstApart is where the gradient of a line's first mean stands, so that sums over KW places begin with what input 0 meets.
+// firstApart returns the index of the gradient of a line's first mean. The sum of KW values from index x on is then the gradient of input x.
 func (s *Shape) firstApart() int { return s.KW - 1 - s.PW }
 
-// lineApart is the length of a line of gradients.
+// lineApart returns the length of a line of gradients.
 func (s *Shape) lineApart() int {
 	if s.disjoint() {
 		return s.W
@@ -72,10 +72,10 @@ func (s *Shape) lineApart() int {
 // disjoint reports whether windows share no column.
 func (s *Shape) disjoint() bool { return s.SW >= s.KW }
 
-// maximaByColumns reports whether windows of maxima of columns, which are gone through value by value, take less than windows that are
-// gone through in vectors, which there are for strides of 1 and 2.
+// maximaByColumns reports whether maxima take less time by columns, where each window of columns' maxima is read value by value, than in
+// vectors of windows, which exist for strides of 1 and 2.
 func (s *Shape) maximaByColumns() bool {
-	const lanes, value = 16, 4 // a value takes as long as so many vectors
+	const lanes, value = 16, 4 // the cost of a value in vectors
 	return s.SW > 2 || s.KH*tiling.Blocks(s.W, lanes)+value*s.OW*s.KW < s.KH*s.KW*tiling.Blocks(s.OW, lanes)
 }
 
@@ -98,7 +98,7 @@ func (p *Kernel) runColumns(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// down are the windows of one column each, of so many rows.
+// down returns windows of one column and some rows.
 func (s *Shape) down(rows int) vpool.Windows {
 	return vpool.Windows{KH: rows, KW: 1, Ld: s.W, Stride: 1}
 }
@@ -118,7 +118,7 @@ func (c *columnWorker) means(s *Shape, y, x, divisors []float32) {
 	vec.Div(y, y, divisors)
 }
 
-// meansGrad makes the gradient of a plane from that of the means of windows.
+// meansGrad computes the gradient of a plane from that of the means of its windows.
 func (c *columnWorker) meansGrad(s *Shape, dx, dy, divisors []float32) {
 	ld, taps := s.lineApart(), s.KW
 	if s.disjoint() {
@@ -139,8 +139,8 @@ func (c *columnWorker) meansGrad(s *Shape, dx, dy, divisors []float32) {
 	}
 }
 
-// spread writes the gradients of a line of means over their windows' sizes: to all columns of windows that are disjoint, otherwise
-// strides apart, so that an input's are among KW values that begin at its column.
+// spread writes the gradients of a line of means, divided by their windows' sizes: to all columns of a window if windows are disjoint,
+// otherwise strides apart, so that those of an input are among KW values from its column on.
 func (c *columnWorker) spread(s *Shape, line, dy, divisors []float32) {
 	first := s.firstApart()
 	for ox, v := range dy {
@@ -156,7 +156,7 @@ func (c *columnWorker) spread(s *Shape, line, dy, divisors []float32) {
 	}
 }
 
-// maxima pools a plane into the largest values of windows; mask gets where in the plane they stand.
+// maxima pools a plane into the largest values of windows; mask gets their indices in the plane.
 func (c *columnWorker) maxima(s *Shape, y []float32, mask []int32, x []float32) {
 	for oy := range s.OH {
 		y0, y1 := tiling.Window(oy, s.SH, s.PH, s.KH, s.H)
@@ -172,7 +172,7 @@ func (c *columnWorker) maxima(s *Shape, y []float32, mask []int32, x []float32) 
 	}
 }
 
-// firstLargest returns the largest value, a NaN being larger than all, and of equal ones the one whose place is the first.
+// firstLargest returns the largest value and its place, and of equal values the one with the lowest place. NaN is larger than any number.
 func firstLargest(values []float32, places []int32) (value float32, place int32) {
 	value, place = values[0], places[0]
 	for i, v := range values {

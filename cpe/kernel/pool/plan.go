@@ -7,7 +7,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
-// Method is how a window becomes one value.
+// Method is the function of a window's values.
 type Method int
 
 const (
@@ -31,20 +31,20 @@ type Shape struct {
 	Train          bool
 	// ReLU: outputs of Max that are not above 0 become 0 and get no gradient, as if a ReLU layer came before the pooling.
 	ReLU bool
-	// Packed: nobody but Backward reads the mask, which may then be shorter than outputs are many; see Pool.MaskWords.
+	// Packed: only Backward reads the mask, which may then be shorter than the outputs; see Kernel.MaskWords.
 	Packed bool
-	// InBlocks, OutBlocks: inputs, outputs and their gradients lie in blocks of channels (shape.BlockLanes); for shapes of Pool.Blocks.
+	// InBlocks, OutBlocks: inputs, outputs and their gradients are in blocks of channels (shape.BlockLanes), if Kernel.Blocks allows it.
 	InBlocks, OutBlocks bool
 }
 
-// Masked reports whether outputs remember which input they took.
+// Masked reports whether a mask records which input each output took.
 func (s *Shape) Masked() bool {
 	return s.Method == Max || s.Method == Stochastic && s.Train
 }
 
-// Plan is the tile of a plane that a CPE takes: whole rows while they fit, else a strip of one row (swCaffe, section IV-D). A forward
-// tile is of outputs, with the inputs in their windows; a backward tile is of inputs, with the outputs whose windows meet them.
-// Without DMA a tile is a plane.
+// Plan is the tile of a plane that one CPE computes: whole rows if they fit LDM, else a strip of one row (swCaffe, section IV-D). A forward
+// tile is outputs and the inputs in their windows. A backward tile is inputs and the outputs whose windows they are in. Without DMA a tile is a
+// plane.
 type Plan struct {
 	Rows, Cols             int // of outputs, forward
 	BackwardRows, BackCols int // of inputs, backward
@@ -88,7 +88,7 @@ func cutPlane(spec *cpe.Spec, h, w int, need func(rows, cols int) int) (rows, co
 	return 0, 0, &cpe.LDMError{Kernel: "pooling", Asked: 4 * need(1, 1), Have: spec.LDMBytes}
 }
 
-// pooled names a pooling in errors.
+// pooled is a Shape that prints itself in errors.
 type pooled Shape
 
 // String prints the shape.
@@ -96,7 +96,7 @@ func (s pooled) String() string {
 	return fmt.Sprintf("pooling %dx%dx%dx%d -> %dx%d, window %dx%d stride %dx%d pad %dx%d", s.N, s.C, s.H, s.W, s.OH, s.OW, s.KH, s.KW, s.SH, s.SW, s.PH, s.PW)
 }
 
-// Check returns what is wrong with a pooling.
+// Check returns an error for a shape that cannot be pooled.
 func (s Shape) Check() error {
 	err := tiling.Check(pooled(s), tiling.Bound{Name: "N", N: s.N, Least: 0}, tiling.Bound{Name: "C", N: s.C, Least: 0}, tiling.Bound{Name: "H", N: s.H, Least: 1}, tiling.Bound{Name: "W", N: s.W, Least: 1}, tiling.Bound{Name: "KH", N: s.KH, Least: 1}, tiling.Bound{Name: "KW", N: s.KW, Least: 1},
 		tiling.Bound{Name: "SH", N: s.SH, Least: 1}, tiling.Bound{Name: "SW", N: s.SW, Least: 1}, tiling.Bound{Name: "PH", N: s.PH, Least: 0}, tiling.Bound{Name: "PW", N: s.PW, Least: 0}, tiling.Bound{Name: "OH", N: s.OH, Least: 1}, tiling.Bound{Name: "OW", N: s.OW, Least: 1})

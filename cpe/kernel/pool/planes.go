@@ -4,7 +4,6 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
 
@@ -39,26 +38,6 @@ func (p *Kernel) preparePlanes() error {
 		p.planes.sized = pages.Make[float32](outputs)
 	case s.Packed && p.planes.kernel.Packs():
 		p.planes.packed, p.planes.indices = true, pages.Make[int32](outputs)
-	}
-	return nil
-}
-
-// global reports whether an output is the mean of its plane.
-func (s *Shape) global(*cpe.Spec, shape.Direction) bool {
-	return s.Method == Ave && s.OH*s.OW == 1 && s.PH+s.PW == 0 && s.KH >= s.H && s.KW >= s.W
-}
-
-// runGlobal computes the means, or their gradients, of a core group's share of the planes.
-func (p *Kernel) runGlobal(g *cpe.CoreGroup) error {
-	s := &p.shape
-	in := s.H * s.W
-	lo, hi := g.Share(s.N * s.C)
-	for n := lo; n < hi; n++ {
-		if x := p.x[n*in : (n+1)*in]; p.backward {
-			vec.Fill(x, p.y[n]/float32(in))
-		} else {
-			p.y[n] = float32(vec.Sum(x) / float64(in))
-		}
 	}
 	return nil
 }

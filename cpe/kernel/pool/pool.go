@@ -1,10 +1,10 @@
-// Package pool pools planes of images by windows, and spreads the gradient back.
+// Package pool pools planes of images by windows, and computes the gradient.
 //
 // A [Kernel] is planned for one [Shape]: maximum, mean or stochastic pooling as in Caffe. It takes the first algorithm of an ordered list
-// that supports the shape on the machine; Kernel.Algorithm names it. Maxima remember in a mask which input they took.
+// (algorithm.go) that supports the shape on the machine; Kernel.Algorithm names it. A mask records which input each maximum took.
 //
-// A convolution or a normalisation can pool its results while they are in a core's cache. Kernel.MaxBand, Kernel.MaxBandGrad and the
-// methods beside them (bands.go) are for that; their callers share the mask with Kernel.SetMask.
+// A convolution or a normalisation can pool its results while they are in a core's cache. Kernel.MaxBand, Kernel.MaxBandGrad and the methods
+// beside them (bands.go) are for that. Their callers set the mask with Kernel.SetMask.
 package pool
 
 import (
@@ -56,8 +56,8 @@ func New(m *cpe.Machine, s Shape) (*Kernel, error) {
 // Name returns "pooling".
 func (p *Kernel) Name() string { return "pooling" }
 
-// MaskWords returns the length of the mask of Forward and Backward, in words of 32 bits: one for each output, or a byte for each where
-// only the kernel reads it (Shape.Packed on the host, or blocks of channels), or none.
+// MaskWords returns the length of the mask of Forward and Backward in words of 32 bits. There is a word for each output; a byte for each, if
+// only the kernel reads the mask (Shape.Packed in main memory, or blocks of channels); or none.
 func (p *Kernel) MaskWords() int {
 	s := &p.shape
 	switch n := s.N * s.C * s.OH * s.OW; {
@@ -70,8 +70,8 @@ func (p *Kernel) MaskWords() int {
 	}
 }
 
-// Forward pools x into y. For maxima, and stochastic pooling in training, mask gets for each output the place in its plane of the input
-// that it took, -1 if it took none; a mask of bytes has a code instead. key seeds the draws of stochastic pooling.
+// Forward pools x into y. For maxima, and for stochastic pooling in training, mask gets for each output the index in its plane of the input
+// that it took, -1 if none; a mask of bytes has a code instead. key seeds the draws of stochastic pooling.
 func (p *Kernel) Forward(x, y []float32, mask []int32, key uint64) error {
 	p.call = call{false, x, y, mask, key}
 	return p.run()
@@ -90,13 +90,13 @@ func (p *Kernel) run() error {
 	return p.machine.Run(p, p.Groups())
 }
 
-// Groups returns how many core groups the pooling is worth; 0 means all.
+// Groups returns the number of core groups for Machine.Run.
 func (p *Kernel) Groups() int {
 	s := &p.shape
 	return p.machine.GroupsFor(s.N*s.C*s.H*s.W, tiling.HostTile)
 }
 
-// RunGroup does a core group's share.
+// RunGroup computes a core group's share.
 func (p *Kernel) RunGroup(g *cpe.CoreGroup) error {
 	if p.backward {
 		return p.grad.run(p, g)
@@ -135,7 +135,7 @@ func (p *Kernel) runTiles(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// turn ends the work on a tile of each CPE.
+// turn ends the work of all CPEs on a tile each.
 func (p *Kernel) turn(g *cpe.CoreGroup) {
 	if g.Spec().Software.ScalarCycles > 0 {
 		g.Sync()

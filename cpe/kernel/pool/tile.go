@@ -102,12 +102,12 @@ func rectangle(data []float32, plane, h, w int, rows, cols tiling.Span) cpe.Bloc
 	return b
 }
 
-// asFloats lets DMA, which moves words, move a mask.
+// asFloats returns a mask as floats, for DMA.
 func asFloats(mask []int32) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(mask))), len(mask))
 }
 
-// Indices views values as the indices that pooling leaves in a mask.
+// Indices returns the indices in a mask whose words are stored as floats.
 func Indices(words []float32) []int32 {
 	return unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(words))), len(words))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vpool"
 )
 
-// area is the part of a window that lies inside the image: rows [y0,y1) and columns [x0,x1).
+// area is the part of a window inside the image: rows [y0,y1) and columns [x0,x1).
 type area struct{ y0, y1, x0, x1 int }
 
 func (a *area) empty() bool { return a.y0 >= a.y1 || a.x0 >= a.x1 }
@@ -42,7 +42,7 @@ func (p *Kernel) gather(t *poolTile) {
 	}
 }
 
-// rectify sets what is not above 0 to 0, from no place; NaN stays, and the value of a window that holds nothing.
+// rectify sets values that are not above 0 to 0 and their mask to -1. NaN and the values of empty windows stay.
 func rectify(y []float32, mask []int32) {
 	for i, v := range y {
 		if v <= 0 && mask[i] >= 0 {
@@ -51,7 +51,7 @@ func rectify(y []float32, mask []int32) {
 	}
 }
 
-// inner returns those of a span of outputs, counted from its start, whose windows have all their columns inside the image.
+// inner returns the outputs lo <= i < hi of a span, counted from its start, whose windows have all columns inside the image.
 func (p *Kernel) inner(cols tiling.Span) (lo, hi int) {
 	s := &p.shape
 	lo = (s.PW + s.SW - 1) / s.SW
@@ -96,15 +96,14 @@ func (p *Kernel) gatherOne(t *poolTile, a *area, oy, ox int) {
 	}
 }
 
-// divisor is the size of a window with the padding inside size + pad counted, as in Caffe.
+// divisor returns the size of a window, including its padding up to size + pad, as in Caffe.
 func (s *Shape) divisor(oy, ox int) int {
 	y, x := oy*s.SH-s.PH, ox*s.SW-s.PW
 	return (min(y+s.KH, s.H+s.PH) - y) * (min(x+s.KW, s.W+s.PW) - x)
 }
 
-// largest returns the first of the largest values of a window and its index in the plane, w values wide; a NaN is larger
-// than all. A window that begins behind the image, as the last may where strides are larger than windows, gives Caffe's value, the
-// least there is, and -1.
+// largest returns the first of the largest values of a window and its index in the plane, which is w values wide. NaN is larger than any
+// number. An empty window, as the last may be if strides are larger than windows, gives -FLT_MAX and -1, as in Caffe.
 func (t *poolTile) largest(a *area, w int) (float32, int32) {
 	if a.empty() {
 		return -math.MaxFloat32, -1
@@ -153,7 +152,7 @@ func (t *poolTile) draw(a *area, w int, share float32) (float32, int32) {
 	return last, int32(index)
 }
 
-// weightedMean is the sum of squares over the sum.
+// weightedMean returns the sum of squares over the sum.
 func (t *poolTile) weightedMean(a *area) float32 {
 	if a.empty() {
 		return 0
@@ -171,7 +170,7 @@ func (t *poolTile) weightedMean(a *area) float32 {
 	return squares / sum
 }
 
-// spread adds the outputs' gradients, in their order, to the inputs of the tile.
+// spread adds the outputs' gradients, in the order of the outputs, to the tile's inputs.
 func (p *Kernel) spread(t *poolTile) {
 	for y := range t.in.rows.N {
 		clear(t.in.values[y*t.in.stride : y*t.in.stride+t.in.cols.N])
@@ -198,7 +197,7 @@ func (p *Kernel) spread(t *poolTile) {
 	}
 }
 
-// spreadOne adds to the input with an index in the plane, if the tile has it.
+// spreadOne adds v to the input with an index in the plane, if it is in the tile.
 func (p *Kernel) spreadOne(t *poolTile, index int, v float32) {
 	if index < 0 {
 		return
@@ -215,7 +214,7 @@ func (p *Kernel) spreadOne(t *poolTile, index int, v float32) {
 	}
 }
 
-// spreadMean adds an output's gradient over the window's size to those inputs of its window that the tile has.
+// spreadMean adds an output's gradient, divided by the window's size, to the inputs of its window that are in the tile.
 func (p *Kernel) spreadMean(t *poolTile, oy, ox int, v float32) {
 	s := &p.shape
 	y0, y1 := tiling.Window(oy, s.SH, s.PH, s.KH, s.H)

@@ -6,9 +6,8 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// BlockLanes is the number of channels that lie side by side in blocks of channels. There, value (n, c, p) of images N x C x P, P being
-// the pixels of a plane, is at ((n*C/16 + c/16)*P + p)*16 + c%16. C is a multiple of 16. Vectors of channels then have no tails, whatever
-// the extents of the images.
+// BlockLanes is the number of channels of a block (oneDNN's nChw16c). Value (n, c, p) of images N x C x P, with P pixels in a plane, is at
+// ((n*C/16 + c/16)*P + p)*16 + c%16, and C is a multiple of 16. Vectors of channels then have no tails, whatever the extents of the images.
 const BlockLanes = isa.BlockLanes
 
 // HasBlocks reports whether a machine can have its images in blocks of channels. Their kernels read images in place, not through DMA.

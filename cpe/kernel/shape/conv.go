@@ -1,11 +1,10 @@
-// Package shape describes what kernels compute, apart from how.
+// Package shape describes the problems that kernels solve, but no way to solve them.
 //
 // [Conv] is a convolution: images, kernels, strides, padding, dilations and groups along any number of axes. It has three directions
-// ([Direction]), each of which a user can force to be computed by one family of algorithms ([Strategy]). [Algorithm] names what then
-// runs.
+// ([Direction]). For each a user can force a family of algorithms ([Strategy]). [Algorithm] is the name of the one that runs.
 //
-// Images lie by planes, as Caffe's N x C x H x W do, or in blocks of [BlockLanes] channels ([ToBlocks], [FromBlocks]). [Thin] is the
-// pixels of a plane that strides meet.
+// Images are in planes, as Caffe's N x C x H x W, or in blocks of [BlockLanes] channels ([ToBlocks], [FromBlocks]). [Thin] is the pixels of a
+// plane that a strided 1x1 convolution reads.
 package shape
 
 import (
@@ -50,7 +49,7 @@ func (s Conv) UnitStride() bool {
 	return true
 }
 
-// StepsInside reports whether no stride and no dilation is longer than the images. Algorithms that sort pixels by their remainders would
+// StepsInside reports whether no stride and no dilation is longer than the images. Algorithms that divide pixels by their remainders would
 // otherwise have more parts than pixels.
 func (s *Conv) StepsInside() bool {
 	for i, n := range s.In {
@@ -86,8 +85,8 @@ func (s Conv) Mirrored() Conv {
 // Depth returns the number of rows of the column matrix: the channels of a group times the kernel offsets.
 func (s Conv) Depth() int { return s.C / s.Group * tiling.Size(s.Kernel) }
 
-// Check returns an error for a shape that is none: numbers of axes that differ, extents that are too small, groups that do not divide the
-// channels, kernels larger than the padded images.
+// Check returns an error for an invalid shape: numbers of axes that differ, extents that are too small, groups that do not divide the channels,
+// kernels larger than the padded images.
 func (s Conv) Check() error {
 	n := len(s.In)
 	if n == 0 || len(s.Kernel) != n || len(s.Stride) != n || len(s.Pad) != n || len(s.Dilation) != n {

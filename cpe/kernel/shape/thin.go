@@ -5,24 +5,23 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// Thin is the pixels of an H x W plane that strides meet: every StrideW-th pixel of every StrideH-th row, numbered row by row.
+// Thin is the pixels of an H x W plane at multiples of the strides: every StrideW-th pixel of every StrideH-th row, numbered row by row.
 type Thin struct{ H, W, StrideH, StrideW int }
 
-// Rows and Cols return how many rows and columns strides meet.
+// Rows and Cols return the numbers of rows and columns of these pixels.
 func (t *Thin) Rows() int { return tiling.Blocks(t.H, t.StrideH) }
 func (t *Thin) Cols() int { return tiling.Blocks(t.W, t.StrideW) }
 
-// Pixels returns how many pixels strides meet.
+// Pixels returns the number of these pixels.
 func (t *Thin) Pixels() int { return t.Rows() * t.Cols() }
 
-// Place returns where in its plane pixel i lies; for i = Pixels() it returns the end of the plane.
+// Place returns the index of pixel i in its plane; for i = Pixels() it returns the end of the plane.
 func (t *Thin) Place(i int) int {
 	cols := t.Cols()
 	return min(i/cols*t.StrideH*t.W+i%cols*t.StrideW, t.H*t.W)
 }
 
-// EachRun calls f for each run of the pixels [first, last) that lie on one row: n pixels from number i on, of which the first lies at
-// place.
+// EachRun calls f for each run of the pixels [first, last) in one row: n pixels from number i on, the first of which is at place.
 func (t *Thin) EachRun(first, last int, f func(i, place, n int)) {
 	for i, cols := first, t.Cols(); i < last; {
 		n := min(cols-i%cols, last-i)

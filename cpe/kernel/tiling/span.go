@@ -1,24 +1,24 @@
 package tiling
 
-// Span is the N places At, At+1, ... along an axis.
+// Span is the N indices At, At+1, ... along an axis.
 type Span struct{ At, N int }
 
-// End returns the place after the last one.
+// End returns the index after the last one.
 func (s Span) End() int { return s.At + s.N }
 
-// Has reports whether place i is in the span.
+// Has reports whether index i is in the span.
 func (s Span) Has(i int) bool { return i >= s.At && i < s.End() }
 
-// Nth returns part i of an extent that is cut into spans of n places; the last part may be shorter.
+// Nth returns part i of an extent that is cut into spans of n indices; the last part may be shorter.
 func Nth(i, n, extent int) Span { return Span{i * n, min(n, extent-i*n)} }
 
-// Window returns the inputs lo <= i < hi, of size along an axis, that output o meets; the padding is left out.
+// Window returns the inputs lo <= i < hi, of size along an axis, in the window of output o, without the padding.
 func Window(o, stride, pad, kernel, size int) (lo, hi int) {
 	lo = o*stride - pad
 	return max(lo, 0), min(lo+kernel, size)
 }
 
-// Inputs returns the inputs, of size along an axis, that a span of outputs meets.
+// Inputs returns the inputs, of size along an axis, in the windows of a span of outputs.
 func Inputs(o Span, stride, pad, kernel, size int) Span {
 	lo, _ := Window(o.At, stride, pad, kernel, size)
 	_, hi := Window(o.End()-1, stride, pad, kernel, size)
@@ -26,7 +26,7 @@ func Inputs(o Span, stride, pad, kernel, size int) Span {
 	return Span{lo, max(0, hi-lo)}
 }
 
-// Outputs returns the outputs, of size along an axis, whose windows meet a span of inputs.
+// Outputs returns the outputs, of size along an axis, whose windows overlap a span of inputs.
 func Outputs(i Span, stride, pad, kernel, size int) Span {
 	lo := 0
 	if first := i.At + pad - kernel; first >= 0 {

@@ -1,6 +1,6 @@
-// Package tiling is the arithmetic of blocks that all kernels share: an extent cut into equal parts ([Blocks], [Even], [Largest],
-// [Share]), a run of places along an axis ([Span]), and which inputs and outputs meet in the windows of a convolution or a pooling
-// ([Window], [Inputs], [Outputs]). It imports nothing of ours, and its small functions are inlined.
+// Package tiling has the arithmetic of blocks that all kernels share. [Blocks], [Even], [Largest] and [Share] cut an extent into parts. [Span]
+// is a run of indices along an axis. [Window], [Inputs] and [Outputs] relate the inputs and outputs of a convolution or a pooling. The package
+// imports nothing of this module, and its small functions are inlined.
 package tiling
 
 // Sharer has a share lo <= i < hi of n things, as a core group (cpe.CoreGroup) does.
@@ -22,8 +22,8 @@ func Even(extent, size, unit int) int {
 // Blocks returns how many blocks of a size cover an extent: extent/size, rounded up.
 func Blocks(extent, size int) int { return (extent + size - 1) / size }
 
-// HostTile is the number of values, 64 KB, that a tile of an array has at most on the host, so that a handful of arrays stay in L2. Work
-// on fewer values than one tile is not worth waking a second core.
+// HostTile is the largest number of values of a tile of an array in main memory: 64 KB, so that a handful of arrays stay in L2. Work on fewer
+// values than one tile is not worth waking a second core.
 const HostTile = 16 << 10
 
 // Largest returns the largest n <= limit for which fits(n) is true, 0 if there is none. fits must be true for every smaller n.
