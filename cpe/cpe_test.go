@@ -97,6 +97,27 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
+// TestNativeMachinesHaveNoDMA: a native machine computes in main memory, all others on copies in LDM; a file that says both is refused.
+func TestNativeMachinesHaveNoDMA(t *testing.T) {
+	for _, name := range Names() {
+		if s := load(t, name); s.HasDMA() == s.Native() {
+			t.Errorf("%s: native %t, DMA %t", name, s.Native(), s.HasDMA())
+		}
+	}
+	text, err := machines.ReadFile("machines/host.prototxt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "both.prototxt")
+	text = append(text, "dma { point { cpes: 1 block_bytes: 8 get_gbytes_per_s: 1 put_gbytes_per_s: 1 } }\n"...)
+	if err := os.WriteFile(file, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(file); err == nil || !strings.Contains(err.Error(), `both.prototxt:14: machine "host": dma.point stands in the file of a native machine`) {
+		t.Errorf("error %v", err)
+	}
+}
+
 // TestLoadChangesOneFigure: a user copies a machine file and changes a figure.
 func TestLoadChangesOneFigure(t *testing.T) {
 	if s := load(t, machineFile(t, "ldm_bytes: 65536", "ldm_bytes: 262144")); s.LDMBytes != 256<<10 {

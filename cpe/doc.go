@@ -18,8 +18,10 @@
 //	            all CPEs transfer and compute together
 //	CPE         Alloc, Load, Place, Store, Compute, ...: each CPE has tiles of its own
 //
-// Sync ends a step whose transfers and work follow each other; Overlap ends a step in which they were double-buffered. Only cpe and
-// cpe/kernel depend on the mode.
+// Sync ends a step whose transfers and work follow each other; Overlap ends a step in which they were double-buffered.
+//
+// Kernels do not ask for the mode. They ask whether tiles come by DMA ([Spec.HasDMA]), how many core groups are worth waking
+// ([Machine.GroupsFor]), and whether values are computed ([Machine.Values]).
 //
 // Files:
 //

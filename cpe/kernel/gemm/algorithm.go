@@ -9,17 +9,28 @@ import (
 
 // The names of the algorithms. Each is in a file of its own, with the products that it supports.
 const (
-	Mesh        shape.Algorithm = "gemm-mesh"
-	MeshSums    shape.Algorithm = "gemm-mesh-sums"
-	RowSums     shape.Algorithm = "gemm-row-sums"
-	Turned      shape.Algorithm = "gemm-turned"
-	Narrow      shape.Algorithm = "gemm-narrow"
-	Skinny      shape.Algorithm = "gemm-skinny"
-	Unpacked    shape.Algorithm = "gemm-unpacked"
-	Streamed    shape.Algorithm = "gemm-streamed"
-	Pieces      shape.Algorithm = "gemm-pieces"
+	// Mesh multiplies blocks on the CPE mesh of a modelled machine; core groups share C.
+	Mesh shape.Algorithm = "gemm-mesh"
+	// MeshSums is Mesh with the sum over K shared among core groups.
+	MeshSums shape.Algorithm = "gemm-mesh-sums"
+	// RowSums is Skinny with fixed parts of the large matrix's rows summed separately.
+	RowSums shape.Algorithm = "gemm-row-sums"
+	// Turned computes the transpose of C: A has few rows, and the large right operand, which is transposed, is read in place.
+	Turned shape.Algorithm = "gemm-turned"
+	// Narrow computes the transpose of C, a panel at a time, for a C of few columns.
+	Narrow shape.Algorithm = "gemm-narrow"
+	// Skinny reads one large matrix once, in place; the other operand has one or two rows.
+	Skinny shape.Algorithm = "gemm-skinny"
+	// Unpacked reads both operands in place, for small operands.
+	Unpacked shape.Algorithm = "gemm-unpacked"
+	// Streamed packs long blocks of a large right operand, which is read from memory once.
+	Streamed shape.Algorithm = "gemm-streamed"
+	// Pieces is Packed or PackedRight with dynamic scheduling: cores claim pieces of C one after the other.
+	Pieces shape.Algorithm = "gemm-pieces"
+	// PackedRight packs only the right operand.
 	PackedRight shape.Algorithm = "gemm-packed-right"
-	Packed      shape.Algorithm = "gemm-packed"
+	// Packed packs blocks of both operands; each core group computes a fixed part of C.
+	Packed shape.Algorithm = "gemm-packed"
 )
 
 // algorithm is one way to compute a product.
