@@ -63,9 +63,9 @@ func TestBuildErrors(t *testing.T) {
 	tests := []struct{ name, net, want string }{
 		{"unknown type", head + `layer { name: "a" type: "InerProduct" bottom: "x" top: "y" }`,
 			`net.prototxt:2: layer "a" (InerProduct): unknown layer type "InerProduct", did you mean "InnerProduct"?`},
-		{"unknown types, one error each", head + "layer { name: 'a' type: 'Axpy' bottom: 'z' top: 'a' }\nlayer { name: 'b' type: 'ReLu' bottom: 'x' top: 'b' }\n" +
-			"layer { name: 'c' type: 'Axpy' }\nlayer { name: 'd' type: 'Axpy' include { phase: TEST } }",
-			`net.prototxt:2: layer "a" (Axpy): unknown layer type "Axpy"; forks of Caffe such as SENet's have it, BVLC Caffe and swcaffe do not (1 more of this type)
+		{"unknown types, one error each", head + "layer { name: 'a' type: 'Correlation' bottom: 'z' top: 'a' }\nlayer { name: 'b' type: 'ReLu' bottom: 'x' top: 'b' }\n" +
+			"layer { name: 'c' type: 'Correlation' }\nlayer { name: 'd' type: 'Correlation' include { phase: TEST } }",
+			`net.prototxt:2: layer "a" (Correlation): unknown layer type "Correlation"; forks of Caffe such as FlowNet's have it, BVLC Caffe and swcaffe do not (1 more of this type)
 net.prototxt:3: layer "b" (ReLu): unknown layer type "ReLu", did you mean "ReLU"?`},
 		{"too many axes", `layer { name: "a" type: "Input" top: "a" input_param { shape { ` + strings.Repeat("dim: 1 ", 33) + "} } }",
 			`net.prototxt:1: layer "a" (Input): top blob 0 has 33 axes, at most 32 are possible`},

@@ -5,8 +5,8 @@ import "strings"
 // forks lists layer types and fields of public nets that BVLC Caffe does not support, with the well-known fork of Caffe that
 // does. The key for a field of a message other than the layer is "Message.field".
 var forks = map[string]string{
-	"SSD": `AnnotatedData DetectionEvaluate DetectionOutput MultiBoxLoss Normalize Permute PriorBox VideoData
-		annotated_data_param detection_evaluate_param detection_output_param multibox_loss_param norm_param permute_param
+	"SSD": `AnnotatedData DetectionEvaluate DetectionOutput MultiBoxLoss PriorBox VideoData
+		annotated_data_param detection_evaluate_param detection_output_param multibox_loss_param
 		prior_box_param video_data_param TransformationParameter.resize_param TransformationParameter.noise_param
 		TransformationParameter.distort_param TransformationParameter.expand_param TransformationParameter.emit_constraint
 		SolverParameter.eval_type SolverParameter.ap_version SolverParameter.show_per_class_result SolverParameter.plateau_winsize`,
@@ -18,9 +18,7 @@ var forks = map[string]string{
 	"DetectNet":    `DetectNetTransformation detectnet_groundtruth_param detectnet_augmentation_param`,
 	"FlowNet":      `Correlation CustomData DataAugmentation Downsample FlowWarp L1Loss Resample augmentation_param correlation_param flow_warp_param l1_loss_param resample_param`,
 	"OpenPose":     `CPMData ImResize cpm_transform_param imresize_param`,
-	"SENet":        `Axpy`,
-	"MobileNet":    `ConvolutionDepthwise DepthwiseConvolution ReLU6`,
-	"ShuffleNet":   `ShuffleChannel shuffle_channel_param`,
+	"MobileNet":    `ConvolutionDepthwise DepthwiseConvolution`,
 	"caffe-face":   `CenterLoss center_loss_param`,
 	"FaceNet":      `TripletLoss triplet_loss_param`,
 	"CTC":          `ContinuationIndicator CtcLoss WarpCTCLoss continuation_indicator_param ctc_loss_param`,

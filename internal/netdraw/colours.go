@@ -38,7 +38,7 @@ func kindOf(layerType string) kind {
 		return weighted
 	case "Pooling", "SPP", "Reduction", "Im2col":
 		return pooling
-	case "Concat", "Slice", "Split", "Eltwise", "Crop", "Flatten", "Reshape", "BatchReindex", "Filter", "Tile":
+	case "Concat", "Slice", "Split", "Eltwise", "Crop", "Flatten", "Reshape", "BatchReindex", "Filter", "Tile", "Permute", "ShuffleChannel", "Axpy":
 		return joint
 	case "Accuracy", "ArgMax", "HDF5Output", "Silence":
 		return measure

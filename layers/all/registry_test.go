@@ -33,7 +33,7 @@ func TestEveryTypeOfTheSchema(t *testing.T) {
 		registered[spelled(typ.Name)] = true
 	}
 	types := map[string][]string{ // of fields that are not named after a type
-		"transform": nil, "loss": {"SoftmaxWithLoss"}, "python": nil, "recurrent": {"RNN", "LSTM"},
+		"transform": nil, "loss": {"SoftmaxWithLoss"}, "python": nil, "recurrent": {"RNN", "LSTM"}, "norm": {"Normalize"},
 	}
 	fields := (&caffepb.LayerParameter{}).ProtoReflect().Descriptor().Fields()
 	for i := range fields.Len() {

@@ -1549,7 +1549,7 @@ func (x *V1LayerParameter_LayerType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_LayerType.Descriptor instead.
 func (V1LayerParameter_LayerType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{65, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{70, 0}
 }
 
 type V1LayerParameter_DimCheckMode int32
@@ -1605,7 +1605,7 @@ func (x *V1LayerParameter_DimCheckMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_DimCheckMode.Descriptor instead.
 func (V1LayerParameter_DimCheckMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{65, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{70, 1}
 }
 
 type V0LayerParameter_PoolMethod int32
@@ -1664,7 +1664,7 @@ func (x *V0LayerParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V0LayerParameter_PoolMethod.Descriptor instead.
 func (V0LayerParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{66, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{71, 0}
 }
 
 // The extents of a blob's axes, outermost first.
@@ -3253,9 +3253,15 @@ type LayerParameter struct {
 	TileParam            *TileParameter            `protobuf:"bytes,138,opt,name=tile_param,json=tileParam" json:"tile_param,omitempty"`
 	WindowDataParam      *WindowDataParameter      `protobuf:"bytes,129,opt,name=window_data_param,json=windowDataParam" json:"window_data_param,omitempty"`
 	// The layer added by SWCaffe.
-	LstmParam     *LSTMParameter `protobuf:"bytes,201,opt,name=lstm_param,json=lstmParam" json:"lstm_param,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	LstmParam *LSTMParameter `protobuf:"bytes,201,opt,name=lstm_param,json=lstmParam" json:"lstm_param,omitempty"`
+	// Layers of forks of Caffe. A number that BVLC Caffe or another fork uses for something else is given as that number + 1000.
+	HardsigmoidParam    *HardSigmoidParameter    `protobuf:"bytes,1163,opt,name=hardsigmoid_param,json=hardsigmoidParam" json:"hardsigmoid_param,omitempty"`
+	NoiseParam          *NoiseParameter          `protobuf:"bytes,1154,opt,name=noise_param,json=noiseParam" json:"noise_param,omitempty"`
+	NormParam           *NormalizeParameter      `protobuf:"bytes,206,opt,name=norm_param,json=normParam" json:"norm_param,omitempty"`
+	PermuteParam        *PermuteParameter        `protobuf:"bytes,202,opt,name=permute_param,json=permuteParam" json:"permute_param,omitempty"`
+	ShuffleChannelParam *ShuffleChannelParameter `protobuf:"bytes,164,opt,name=shuffle_channel_param,json=shuffleChannelParam" json:"shuffle_channel_param,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *LayerParameter) Reset() {
@@ -3711,6 +3717,41 @@ func (x *LayerParameter) GetWindowDataParam() *WindowDataParameter {
 func (x *LayerParameter) GetLstmParam() *LSTMParameter {
 	if x != nil {
 		return x.LstmParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetHardsigmoidParam() *HardSigmoidParameter {
+	if x != nil {
+		return x.HardsigmoidParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetNoiseParam() *NoiseParameter {
+	if x != nil {
+		return x.NoiseParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetNormParam() *NormalizeParameter {
+	if x != nil {
+		return x.NormParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetPermuteParam() *PermuteParameter {
+	if x != nil {
+		return x.PermuteParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetShuffleChannelParam() *ShuffleChannelParameter {
+	if x != nil {
+		return x.ShuffleChannelParam
 	}
 	return nil
 }
@@ -7402,6 +7443,304 @@ func (x *LSTMParameter) GetBatchSize() uint32 {
 	return Default_LSTMParameter_BatchSize
 }
 
+// Normalize, of SSD.
+type NormalizeParameter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	AcrossSpatial *bool                  `protobuf:"varint,1,opt,name=across_spatial,json=acrossSpatial,def=1" json:"across_spatial,omitempty"`
+	ScaleFiller   *FillerParameter       `protobuf:"bytes,2,opt,name=scale_filler,json=scaleFiller" json:"scale_filler,omitempty"` // absent: ones
+	// One factor for all channels.
+	ChannelShared *bool    `protobuf:"varint,3,opt,name=channel_shared,json=channelShared,def=1" json:"channel_shared,omitempty"`
+	Eps           *float32 `protobuf:"fixed32,4,opt,name=eps,def=1e-10" json:"eps,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for NormalizeParameter fields.
+const (
+	Default_NormalizeParameter_AcrossSpatial = bool(true)
+	Default_NormalizeParameter_ChannelShared = bool(true)
+	Default_NormalizeParameter_Eps           = float32(1.000000013351432e-10)
+)
+
+func (x *NormalizeParameter) Reset() {
+	*x = NormalizeParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[65]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NormalizeParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NormalizeParameter) ProtoMessage() {}
+
+func (x *NormalizeParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[65]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NormalizeParameter.ProtoReflect.Descriptor instead.
+func (*NormalizeParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{65}
+}
+
+func (x *NormalizeParameter) GetAcrossSpatial() bool {
+	if x != nil && x.AcrossSpatial != nil {
+		return *x.AcrossSpatial
+	}
+	return Default_NormalizeParameter_AcrossSpatial
+}
+
+func (x *NormalizeParameter) GetScaleFiller() *FillerParameter {
+	if x != nil {
+		return x.ScaleFiller
+	}
+	return nil
+}
+
+func (x *NormalizeParameter) GetChannelShared() bool {
+	if x != nil && x.ChannelShared != nil {
+		return *x.ChannelShared
+	}
+	return Default_NormalizeParameter_ChannelShared
+}
+
+func (x *NormalizeParameter) GetEps() float32 {
+	if x != nil && x.Eps != nil {
+		return *x.Eps
+	}
+	return Default_NormalizeParameter_Eps
+}
+
+// Permute, of SSD.
+type PermuteParameter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The bottom's axes in the order of the top's. Axes that are not named follow in their order.
+	Order         []uint32 `protobuf:"varint,1,rep,name=order" json:"order,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PermuteParameter) Reset() {
+	*x = PermuteParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[66]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PermuteParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PermuteParameter) ProtoMessage() {}
+
+func (x *PermuteParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[66]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PermuteParameter.ProtoReflect.Descriptor instead.
+func (*PermuteParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{66}
+}
+
+func (x *PermuteParameter) GetOrder() []uint32 {
+	if x != nil {
+		return x.Order
+	}
+	return nil
+}
+
+// ShuffleChannel, of ShuffleNet.
+type ShuffleChannelParameter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Group         *uint32                `protobuf:"varint,1,opt,name=group,def=1" json:"group,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for ShuffleChannelParameter fields.
+const (
+	Default_ShuffleChannelParameter_Group = uint32(1)
+)
+
+func (x *ShuffleChannelParameter) Reset() {
+	*x = ShuffleChannelParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[67]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ShuffleChannelParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ShuffleChannelParameter) ProtoMessage() {}
+
+func (x *ShuffleChannelParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[67]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ShuffleChannelParameter.ProtoReflect.Descriptor instead.
+func (*ShuffleChannelParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{67}
+}
+
+func (x *ShuffleChannelParameter) GetGroup() uint32 {
+	if x != nil && x.Group != nil {
+		return *x.Group
+	}
+	return Default_ShuffleChannelParameter_Group
+}
+
+// HardSigmoid: min(max(alpha * x + beta, 0), 1).
+type HardSigmoidParameter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Alpha         *float32               `protobuf:"fixed32,1,opt,name=alpha,def=0.2" json:"alpha,omitempty"`
+	Beta          *float32               `protobuf:"fixed32,2,opt,name=beta,def=0.5" json:"beta,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for HardSigmoidParameter fields.
+const (
+	Default_HardSigmoidParameter_Alpha = float32(0.20000000298023224)
+	Default_HardSigmoidParameter_Beta  = float32(0.5)
+)
+
+func (x *HardSigmoidParameter) Reset() {
+	*x = HardSigmoidParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[68]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HardSigmoidParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HardSigmoidParameter) ProtoMessage() {}
+
+func (x *HardSigmoidParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[68]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HardSigmoidParameter.ProtoReflect.Descriptor instead.
+func (*HardSigmoidParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{68}
+}
+
+func (x *HardSigmoidParameter) GetAlpha() float32 {
+	if x != nil && x.Alpha != nil {
+		return *x.Alpha
+	}
+	return Default_HardSigmoidParameter_Alpha
+}
+
+func (x *HardSigmoidParameter) GetBeta() float32 {
+	if x != nil && x.Beta != nil {
+		return *x.Beta
+	}
+	return Default_HardSigmoidParameter_Beta
+}
+
+// Noise, of forks for face recognition.
+type NoiseParameter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Bias          *float32               `protobuf:"fixed32,1,opt,name=bias,def=0" json:"bias,omitempty"`
+	GaussianStd   *float32               `protobuf:"fixed32,2,opt,name=gaussian_std,json=gaussianStd" json:"gaussian_std,omitempty"`
+	UniformRange  *float32               `protobuf:"fixed32,3,opt,name=uniform_range,json=uniformRange" json:"uniform_range,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for NoiseParameter fields.
+const (
+	Default_NoiseParameter_Bias = float32(0)
+)
+
+func (x *NoiseParameter) Reset() {
+	*x = NoiseParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[69]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NoiseParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NoiseParameter) ProtoMessage() {}
+
+func (x *NoiseParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[69]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NoiseParameter.ProtoReflect.Descriptor instead.
+func (*NoiseParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{69}
+}
+
+func (x *NoiseParameter) GetBias() float32 {
+	if x != nil && x.Bias != nil {
+		return *x.Bias
+	}
+	return Default_NoiseParameter_Bias
+}
+
+func (x *NoiseParameter) GetGaussianStd() float32 {
+	if x != nil && x.GaussianStd != nil {
+		return *x.GaussianStd
+	}
+	return 0
+}
+
+func (x *NoiseParameter) GetUniformRange() float32 {
+	if x != nil && x.UniformRange != nil {
+		return *x.UniformRange
+	}
+	return 0
+}
+
 // A layer in the form V1, from before layer types were strings.
 type V1LayerParameter struct {
 	state                protoimpl.MessageState          `protogen:"open.v1"`
@@ -7454,7 +7793,7 @@ type V1LayerParameter struct {
 
 func (x *V1LayerParameter) Reset() {
 	*x = V1LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[65]
+	mi := &file_swcaffe_caffe_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7466,7 +7805,7 @@ func (x *V1LayerParameter) String() string {
 func (*V1LayerParameter) ProtoMessage() {}
 
 func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[65]
+	mi := &file_swcaffe_caffe_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7479,7 +7818,7 @@ func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V1LayerParameter.ProtoReflect.Descriptor instead.
 func (*V1LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{65}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *V1LayerParameter) GetBottom() []string {
@@ -7859,7 +8198,7 @@ const (
 
 func (x *V0LayerParameter) Reset() {
 	*x = V0LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[66]
+	mi := &file_swcaffe_caffe_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7871,7 +8210,7 @@ func (x *V0LayerParameter) String() string {
 func (*V0LayerParameter) ProtoMessage() {}
 
 func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[66]
+	mi := &file_swcaffe_caffe_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7884,7 +8223,7 @@ func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V0LayerParameter.ProtoReflect.Descriptor instead.
 func (*V0LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{66}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *V0LayerParameter) GetName() string {
@@ -8324,7 +8663,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"\x06STRICT\x10\x00\x12\x0e\n" +
 	"\n" +
-	"PERMISSIVE\x10\x01\"\x8b\x1b\n" +
+	"PERMISSIVE\x10\x01\"\xde\x1d\n" +
 	"\x0eLayerParameter\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -8404,7 +8743,14 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"tile_param\x18\x8a\x01 \x01(\v2\x14.caffe.TileParameterR\ttileParam\x12G\n" +
 	"\x11window_data_param\x18\x81\x01 \x01(\v2\x1a.caffe.WindowDataParameterR\x0fwindowDataParam\x124\n" +
 	"\n" +
-	"lstm_param\x18\xc9\x01 \x01(\v2\x14.caffe.LSTMParameterR\tlstmParam\"\xfb\x01\n" +
+	"lstm_param\x18\xc9\x01 \x01(\v2\x14.caffe.LSTMParameterR\tlstmParam\x12I\n" +
+	"\x11hardsigmoid_param\x18\x8b\t \x01(\v2\x1b.caffe.HardSigmoidParameterR\x10hardsigmoidParam\x127\n" +
+	"\vnoise_param\x18\x82\t \x01(\v2\x15.caffe.NoiseParameterR\n" +
+	"noiseParam\x129\n" +
+	"\n" +
+	"norm_param\x18\xce\x01 \x01(\v2\x19.caffe.NormalizeParameterR\tnormParam\x12=\n" +
+	"\rpermute_param\x18\xca\x01 \x01(\v2\x17.caffe.PermuteParameterR\fpermuteParam\x12S\n" +
+	"\x15shuffle_channel_param\x18\xa4\x01 \x01(\v2\x1e.caffe.ShuffleChannelParameterR\x13shuffleChannelParam\"\xfb\x01\n" +
 	"\x17TransformationParameter\x12\x17\n" +
 	"\x05scale\x18\x01 \x01(\x02:\x011R\x05scale\x12\x1d\n" +
 	"\x06mirror\x18\x02 \x01(\b:\x05falseR\x06mirror\x12\x1e\n" +
@@ -8759,7 +9105,23 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\vbias_filler\x18\x04 \x01(\v2\x16.caffe.FillerParameterR\n" +
 	"biasFiller\x12 \n" +
 	"\n" +
-	"batch_size\x18\x05 \x01(\r:\x011R\tbatchSize\"\x82\x18\n" +
+	"batch_size\x18\x05 \x01(\r:\x011R\tbatchSize\"\xc2\x01\n" +
+	"\x12NormalizeParameter\x12+\n" +
+	"\x0eacross_spatial\x18\x01 \x01(\b:\x04trueR\racrossSpatial\x129\n" +
+	"\fscale_filler\x18\x02 \x01(\v2\x16.caffe.FillerParameterR\vscaleFiller\x12+\n" +
+	"\x0echannel_shared\x18\x03 \x01(\b:\x04trueR\rchannelShared\x12\x17\n" +
+	"\x03eps\x18\x04 \x01(\x02:\x051e-10R\x03eps\"(\n" +
+	"\x10PermuteParameter\x12\x14\n" +
+	"\x05order\x18\x01 \x03(\rR\x05order\"2\n" +
+	"\x17ShuffleChannelParameter\x12\x17\n" +
+	"\x05group\x18\x01 \x01(\r:\x011R\x05group\"J\n" +
+	"\x14HardSigmoidParameter\x12\x19\n" +
+	"\x05alpha\x18\x01 \x01(\x02:\x030.2R\x05alpha\x12\x17\n" +
+	"\x04beta\x18\x02 \x01(\x02:\x030.5R\x04beta\"o\n" +
+	"\x0eNoiseParameter\x12\x15\n" +
+	"\x04bias\x18\x01 \x01(\x02:\x010R\x04bias\x12!\n" +
+	"\fgaussian_std\x18\x02 \x01(\x02R\vgaussianStd\x12#\n" +
+	"\runiform_range\x18\x03 \x01(\x02R\funiformRange\"\x82\x18\n" +
 	"\x10V1LayerParameter\x12\x16\n" +
 	"\x06bottom\x18\x02 \x03(\tR\x06bottom\x12\x10\n" +
 	"\x03top\x18\x03 \x03(\tR\x03top\x12\x12\n" +
@@ -8936,7 +9298,7 @@ func file_swcaffe_caffe_proto_rawDescGZIP() []byte {
 }
 
 var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 26)
-var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 67)
+var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 72)
 var file_swcaffe_caffe_proto_goTypes = []any{
 	(Phase)(0),                           // 0: caffe.Phase
 	(FillerParameter_VarianceNorm)(0),    // 1: caffe.FillerParameter.VarianceNorm
@@ -9029,8 +9391,13 @@ var file_swcaffe_caffe_proto_goTypes = []any{
 	(*SPPParameter)(nil),                 // 88: caffe.SPPParameter
 	(*PReLUParameter)(nil),               // 89: caffe.PReLUParameter
 	(*LSTMParameter)(nil),                // 90: caffe.LSTMParameter
-	(*V1LayerParameter)(nil),             // 91: caffe.V1LayerParameter
-	(*V0LayerParameter)(nil),             // 92: caffe.V0LayerParameter
+	(*NormalizeParameter)(nil),           // 91: caffe.NormalizeParameter
+	(*PermuteParameter)(nil),             // 92: caffe.PermuteParameter
+	(*ShuffleChannelParameter)(nil),      // 93: caffe.ShuffleChannelParameter
+	(*HardSigmoidParameter)(nil),         // 94: caffe.HardSigmoidParameter
+	(*NoiseParameter)(nil),               // 95: caffe.NoiseParameter
+	(*V1LayerParameter)(nil),             // 96: caffe.V1LayerParameter
+	(*V0LayerParameter)(nil),             // 97: caffe.V0LayerParameter
 }
 var file_swcaffe_caffe_proto_depIdxs = []int32{
 	26,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
@@ -9039,7 +9406,7 @@ var file_swcaffe_caffe_proto_depIdxs = []int32{
 	26,  // 3: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
 	37,  // 4: caffe.NetParameter.state:type_name -> caffe.NetState
 	40,  // 5: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
-	91,  // 6: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
+	96,  // 6: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
 	31,  // 7: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
 	31,  // 8: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
 	31,  // 9: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
@@ -9109,88 +9476,94 @@ var file_swcaffe_caffe_proto_depIdxs = []int32{
 	85,  // 73: caffe.LayerParameter.tile_param:type_name -> caffe.TileParameter
 	87,  // 74: caffe.LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
 	90,  // 75: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
-	6,   // 76: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
-	30,  // 77: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
-	30,  // 78: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
-	30,  // 79: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
-	7,   // 80: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
-	8,   // 81: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
-	30,  // 82: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
-	26,  // 83: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
-	9,   // 84: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
-	30,  // 85: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
-	30,  // 86: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
-	10,  // 87: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
-	30,  // 88: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	30,  // 89: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
-	26,  // 90: caffe.InputParameter.shape:type_name -> caffe.BlobShape
-	11,  // 91: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
-	12,  // 92: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
-	26,  // 93: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
-	13,  // 94: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
-	14,  // 95: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
-	15,  // 96: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
-	30,  // 97: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
-	30,  // 98: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
-	16,  // 99: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
-	17,  // 100: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
-	26,  // 101: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
-	30,  // 102: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
-	30,  // 103: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
-	18,  // 104: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
-	19,  // 105: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
-	20,  // 106: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
-	21,  // 107: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
-	22,  // 108: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
-	30,  // 109: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
-	30,  // 110: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
-	30,  // 111: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
-	38,  // 112: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
-	38,  // 113: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
-	23,  // 114: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
-	27,  // 115: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
-	24,  // 116: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
-	43,  // 117: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	44,  // 118: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	46,  // 119: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	49,  // 120: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	50,  // 121: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	52,  // 122: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
-	53,  // 123: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	54,  // 124: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	55,  // 125: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	58,  // 126: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	60,  // 127: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	61,  // 128: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	62,  // 129: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	63,  // 130: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	64,  // 131: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	65,  // 132: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	68,  // 133: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	69,  // 134: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	70,  // 135: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	72,  // 136: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	73,  // 137: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
-	77,  // 138: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	80,  // 139: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	82,  // 140: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	81,  // 141: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	84,  // 142: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	86,  // 143: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	87,  // 144: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	41,  // 145: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	42,  // 146: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
-	92,  // 147: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
-	30,  // 148: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
-	30,  // 149: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
-	25,  // 150: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
-	27,  // 151: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
-	61,  // 152: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	153, // [153:153] is the sub-list for method output_type
-	153, // [153:153] is the sub-list for method input_type
-	153, // [153:153] is the sub-list for extension type_name
-	153, // [153:153] is the sub-list for extension extendee
-	0,   // [0:153] is the sub-list for field type_name
+	94,  // 76: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
+	95,  // 77: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseParameter
+	91,  // 78: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
+	92,  // 79: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
+	93,  // 80: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
+	6,   // 81: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
+	30,  // 82: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
+	30,  // 83: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
+	30,  // 84: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
+	7,   // 85: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
+	8,   // 86: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
+	30,  // 87: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
+	26,  // 88: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
+	9,   // 89: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
+	30,  // 90: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
+	30,  // 91: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
+	10,  // 92: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
+	30,  // 93: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	30,  // 94: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
+	26,  // 95: caffe.InputParameter.shape:type_name -> caffe.BlobShape
+	11,  // 96: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
+	12,  // 97: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
+	26,  // 98: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
+	13,  // 99: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
+	14,  // 100: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
+	15,  // 101: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
+	30,  // 102: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
+	30,  // 103: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
+	16,  // 104: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
+	17,  // 105: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
+	26,  // 106: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
+	30,  // 107: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
+	30,  // 108: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
+	18,  // 109: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
+	19,  // 110: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
+	20,  // 111: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
+	21,  // 112: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
+	22,  // 113: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
+	30,  // 114: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
+	30,  // 115: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
+	30,  // 116: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
+	30,  // 117: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
+	38,  // 118: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
+	38,  // 119: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
+	23,  // 120: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
+	27,  // 121: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
+	24,  // 122: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
+	43,  // 123: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	44,  // 124: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	46,  // 125: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	49,  // 126: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	50,  // 127: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	52,  // 128: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
+	53,  // 129: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	54,  // 130: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	55,  // 131: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	58,  // 132: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	60,  // 133: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	61,  // 134: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	62,  // 135: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	63,  // 136: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	64,  // 137: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	65,  // 138: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	68,  // 139: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	69,  // 140: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	70,  // 141: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	72,  // 142: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	73,  // 143: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
+	77,  // 144: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	80,  // 145: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	82,  // 146: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	81,  // 147: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	84,  // 148: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	86,  // 149: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	87,  // 150: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	41,  // 151: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	42,  // 152: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
+	97,  // 153: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
+	30,  // 154: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
+	30,  // 155: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
+	25,  // 156: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
+	27,  // 157: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
+	61,  // 158: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	159, // [159:159] is the sub-list for method output_type
+	159, // [159:159] is the sub-list for method input_type
+	159, // [159:159] is the sub-list for extension type_name
+	159, // [159:159] is the sub-list for extension extendee
+	0,   // [0:159] is the sub-list for field type_name
 }
 
 func init() { file_swcaffe_caffe_proto_init() }
@@ -9204,7 +9577,7 @@ func file_swcaffe_caffe_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swcaffe_caffe_proto_rawDesc), len(file_swcaffe_caffe_proto_rawDesc)),
 			NumEnums:      26,
-			NumMessages:   67,
+			NumMessages:   72,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

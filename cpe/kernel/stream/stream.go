@@ -5,8 +5,9 @@
 // and stay in L2. Through DMA they pass through LDM, double-buffered if there is room. Sums over tiles are added in the order of the tiles, so
 // that bits do not depend on the number of core groups.
 //
-// [Copy] copies rows, [Rows] copies rows by index, [Transform] transposes matrices, and [Partials] adds arrays that core groups have computed
-// side by side. [Uniform] is a counter-based generator of random numbers.
+// [Copy] copies rows, [Rows] copies rows by index, [Units] runs units of work that read and write arrays of different extents, [Transform]
+// transposes matrices, and [Partials] adds arrays that core groups have computed side by side. [Uniform] is a counter-based generator of
+// random numbers.
 package stream
 
 import (

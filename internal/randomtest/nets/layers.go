@@ -180,7 +180,7 @@ func (c *layerwise) afterNoise(i int, got, want *run, tops [][]float32) error {
 // random reports whether a layer draws different random numbers when it runs again.
 func (c *layerwise) random(i int) bool {
 	l := c.want.LayerParam(i)
-	return c.use == train && (l.GetType() == "Dropout" || l.GetPoolingParam().GetPool() == caffepb.PoolingParameter_STOCHASTIC)
+	return c.use == train && (l.GetType() == "Dropout" || l.GetType() == "Noise" || l.GetPoolingParam().GetPool() == caffepb.PoolingParameter_STOCHASTIC)
 }
 
 // rerun runs a layer of the MPE path again. If e is not nil, it adds rounding errors, and noise of the same size to the inputs.

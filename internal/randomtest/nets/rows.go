@@ -8,13 +8,14 @@ import (
 // neuron appends an elementwise function.
 func (b *builder) neuron(t *tip) *tip {
 	if b.smooth {
-		smooth := []string{"Sigmoid", "TanH", "ELU", "BNLL", "Swish", "Power", "Exp"}
+		smooth := []string{"Sigmoid", "TanH", "ELU", "BNLL", "Swish", "Power", "Exp", "Mish"}
 		return b.named(smooth[b.r.IntN(len(smooth))], t)
 	}
 	if b.chance(0.5) {
 		return b.named("ReLU", t)
 	}
-	all := []string{"ReLU", "PReLU", "ELU", "Sigmoid", "TanH", "AbsVal", "BNLL", "Power", "Exp", "Log", "Clip", "Dropout", "Swish", "Leaky"}
+	all := []string{"ReLU", "PReLU", "ELU", "Sigmoid", "TanH", "AbsVal", "BNLL", "Power", "Exp", "Log", "Clip", "Dropout", "Swish", "Leaky",
+		"ReLU6", "HardSigmoid", "HardSwish", "Mish", "Noise"}
 	kind := all[b.r.IntN(len(all))]
 	if kind == "PReLU" && len(t.shape) < 2 {
 		kind = "Leaky" // the blob has no channels
@@ -47,6 +48,8 @@ func (b *builder) named(kind string, t *tip) *tip {
 		return b.same(kind, t, "clip_param { min: -0.7 max: 0.9 }")
 	case "Dropout":
 		return b.same(kind, t, fmt.Sprintf("dropout_param { dropout_ratio: %g }", []float64{0.5, 0.2, 0.7}[b.r.IntN(3)]))
+	case "Noise":
+		return b.same(kind, t, []string{"noise_param { gaussian_std: 0.1 }", "noise_param { uniform_range: 0.2 bias: 0.1 }"}[b.r.IntN(2)])
 	case "ELU":
 		return b.same(kind, t, "elu_param { alpha: 0.8 }")
 	}

@@ -115,7 +115,7 @@ func (p *problem) againstMPE(runs []*run, again *swnet.Net) error {
 // layers keep their state.
 func (p *problem) remembers() bool {
 	return slices.ContainsFunc(p.net.Layer, func(l *caffepb.LayerParameter) bool {
-		draws := l.GetType() == "Dropout" || l.GetPoolingParam().GetPool() == caffepb.PoolingParameter_STOCHASTIC
+		draws := l.GetType() == "Dropout" || l.GetType() == "Noise" || l.GetPoolingParam().GetPool() == caffepb.PoolingParameter_STOCHASTIC
 		return draws && p.use == train || slices.Contains([]string{"LSTM", "RNN", "Lstm"}, l.GetType())
 	})
 }
