@@ -111,7 +111,7 @@ func multiplyAdds(n *swnet.Net, i int) float64 {
 	w := n.Layer(i).Params()
 	sum := 0.0
 	switch n.LayerType(i) {
-	case "Convolution":
+	case "Convolution", "ConvolutionDepthwise", "DepthwiseConvolution":
 		for _, t := range n.Tops(i) {
 			sum += float64(t.Count()) * float64(w[0].CountFrom(1))
 		}

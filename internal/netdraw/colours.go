@@ -34,7 +34,7 @@ func kindOf(layerType string) kind {
 	switch layerType {
 	case "Data", "DummyData", "HDF5Data", "ImageData", "Input", "MemoryData", "Parameter", "WindowData":
 		return source
-	case "Convolution", "Deconvolution", "InnerProduct", "Embed", "LSTM", "Lstm", "RNN", "LSTMUnit":
+	case "Convolution", "ConvolutionDepthwise", "DepthwiseConvolution", "Deconvolution", "InnerProduct", "Embed", "LSTM", "Lstm", "RNN", "LSTMUnit":
 		return weighted
 	case "Pooling", "SPP", "Reduction", "Im2col":
 		return pooling

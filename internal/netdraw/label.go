@@ -14,7 +14,7 @@ func (g *Graph) details(l *caffepb.LayerParameter) string {
 	parts := []string{l.GetType()}
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 	switch l.GetType() {
-	case "Convolution", "Deconvolution", "Im2col":
+	case "Convolution", "ConvolutionDepthwise", "DepthwiseConvolution", "Deconvolution", "Im2col":
 		parts = append(parts, convolutionDetails(l.GetConvolutionParam())...)
 	case "Pooling":
 		parts = append(parts, poolingDetails(l.GetPoolingParam())...)

@@ -76,3 +76,47 @@ func scaledBy(by float32, fill layertest.Fill) layertest.Fill {
 		copy(values, scaled(by, values))
 	}
 }
+
+// maskOf is a bottom of different indices below size in each plane of the shape.
+func maskOf(size int, shape ...int) layertest.Bottom {
+	return layertest.Bottom{Shape: shape, NoGradient: true, Fill: func(r *rand.Rand, values []float32) {
+		n := shape[2] * shape[3]
+		for at := 0; at+n <= len(values); at += n {
+			for i, p := range r.Perm(size)[:n] {
+				values[at+i] = float32(p)
+			}
+		}
+	}}
+}
+
+func init() {
+	for _, typ := range []string{"ConvolutionDepthwise", "DepthwiseConvolution"} {
+		addCases(typ,
+			layertest.Case{Param: "convolution_param { num_output: 3 kernel_size: 3 pad: 1 }", Bottoms: []layertest.Bottom{layertest.In(2, 3, 5, 6)}},
+			layertest.Case{Name: "two filters a channel", Param: "convolution_param { num_output: 6 group: 3 kernel_size: 2 stride: 2 bias_term: false }", Bottoms: []layertest.Bottom{layertest.In(2, 3, 5, 6)}},
+			layertest.Case{Name: "blocks", Param: "convolution_param { num_output: 32 kernel_size: 3 pad: 1 }", NoGradient: "the small cases check it", Bottoms: []layertest.Bottom{layertest.In(2, 32, 9, 11)}})
+	}
+	images := []layertest.Bottom{layertest.In(2, 3, 4, 5)}
+	addCases("BN",
+		layertest.Case{Name: "PSPNet", NoParams: []int{2, 3}, Bottoms: images, Tolerance: 3e-3, Again: [][]int{{3, 3, 40, 50}}},
+		layertest.Case{Name: "PSPNet in place", NoParams: []int{2, 3}, Bottoms: images, Tolerance: 3e-3, InPlace: true, Param: "bn_param { momentum: 0.95 eps: 0.01 }"},
+		layertest.Case{Name: "PSPNet test", NoParams: []int{2, 3}, Phase: caffepb.Phase_TEST, Bottoms: images, Weights: []layertest.Fill{nil, nil, nil, layertest.Uniform(0.5, 2)}},
+		layertest.Case{Name: "PSPNet frozen", NoParams: []int{0, 1, 2, 3}, Param: "bn_param { frozen: true }", Bottoms: images, Weights: []layertest.Fill{nil, nil, nil, layertest.Uniform(0.5, 2)}},
+		layertest.Case{Name: "SegNet", Bottoms: images, Param: "bn_param { bn_mode: LEARN }", Tolerance: 3e-3, Again: [][]int{{1, 3, 7, 9}}},
+		layertest.Case{Name: "SegNet vectors", Bottoms: []layertest.Bottom{layertest.In(6, 5)}, Param: "bn_param { shift_filler { value: 0.1 } }", Tolerance: 3e-3},
+		layertest.Case{Name: "SegNet with statistics", Bottoms: images, InPlace: true, Param: "bn_param { bn_mode: INFERENCE }"})
+	for _, p := range []string{"height: 7 width: 9", "height: 4 width: 2", "zoom_factor: 3", "shrink_factor: 2", "zoom_factor: 2 shrink_factor: 2", "height: 1 width: 1",
+		"zoom_factor: 2 pad_beg: -1 pad_end: -1", "height: 9 width: 4 pad_beg: -1", "height: 4 width: 5"} {
+		addCases("Interp", layertest.Case{Name: p, Param: "interp_param { " + p + " }", Bottoms: images, Again: [][]int{{3, 2, 21, 30}}})
+	}
+	addCases("Interp", layertest.Case{Name: "one pixel", Param: "interp_param { height: 3 width: 3 }", Bottoms: []layertest.Bottom{layertest.In(2, 3, 1, 1)}})
+	addCases("Upsample",
+		layertest.Case{Name: "mask", Param: "upsample_param { scale: 2 }", Bottoms: []layertest.Bottom{layertest.In(2, 3, 2, 3), maskOf(24, 2, 3, 2, 3)}},
+		layertest.Case{Name: "size", Param: "upsample_param { upsample_h: 5 upsample_w: 7 }", Bottoms: []layertest.Bottom{layertest.In(2, 3, 2, 3), maskOf(35, 2, 3, 2, 3)}},
+		layertest.Case{Name: "large", Param: "upsample_param { scale_h: 2 scale_w: 3 }", NoGradient: "the small cases check it", Bottoms: []layertest.Bottom{layertest.In(2, 3, 70, 80), maskOf(33600, 2, 3, 70, 80)}},
+		layertest.Case{Name: "nearest", Param: "upsample_param { scale: 3 }", Bottoms: images, Again: [][]int{{2, 5, 30, 41}}},
+		layertest.Case{Name: "nothing", Bottoms: images})
+	addCases("Unpooling",
+		layertest.Case{Name: "mask", Param: "unpooling_param { kernel_size: 2 stride: 2 unpool_size: 6 }", Bottoms: []layertest.Bottom{layertest.In(2, 3, 2, 3), maskOf(36, 2, 3, 2, 3)}},
+		layertest.Case{Name: "corners", Param: "unpooling_param { kernel_size: 2 stride: 2 unpool_h: 8 unpool_w: 9 }", Bottoms: images})
+}

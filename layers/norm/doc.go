@@ -1,4 +1,4 @@
-// Package norm has the layers that normalise by channel, BatchNorm and MVN, by item or pixel, Normalize, and those that scale and shift the
+// Package norm has the layers that normalise by channel, BatchNorm, BN and MVN, by item or pixel, Normalize, and those that scale and shift the
 // result, Scale and Bias.
 //
 // The central type is normaliser: the statistics and the gradient that BatchNorm and MVN share. Fusions combine whole chains of layers.

@@ -214,6 +214,11 @@ func (n *normaliser) gradient(dy, y, dx []float32, variance bool) error {
 	if !variance {
 		clear(n.dyyMean)
 	}
+	return n.gradientFromMeans(dy, y, dx)
+}
+
+// gradientFromMeans computes dx from the means that gradientMeans has computed.
+func (n *normaliser) gradientFromMeans(dy, y, dx []float32) error {
 	if !n.mpe {
 		n.ins, n.outs[0] = [5][]float32{dy, y, n.dyMean, n.dyyMean, n.scale}, dx
 		return n.backward.Run(n.ins[:], n.outs[:1])

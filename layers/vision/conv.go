@@ -15,6 +15,15 @@ import (
 )
 
 func init() {
+	for _, name := range []string{"ConvolutionDepthwise", "DepthwiseConvolution"} {
+		layers.Register(layers.Type{
+			Name: name, Doc: "a Convolution with as many groups as channels",
+			New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
+				return &convolution{Base: layers.Base{Param: p, Device: d}, depthwise: true}
+			},
+			Bottoms: layers.AtLeast(1), Tops: layers.AtLeast(1), EqualBlobs: true,
+		})
+	}
 	layers.Register(layers.Type{
 		Name: "Convolution", Doc: "convolves N x C x In... with num_output filters; several bottoms share the weights",
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
@@ -31,12 +40,13 @@ func init() {
 	})
 }
 
-// convolution is Caffe's Convolution and Deconvolution layer. A deconvolution is a convolution from its tops to its bottoms. Weights are
+// convolution is Caffe's Convolution and Deconvolution layer, and the depthwise convolution of MobileNet's forks. A deconvolution is a convolution from its tops to its bottoms. Weights are
 // Out x C/group x Kernel... for a convolution and C x Out/group x Kernel... for a deconvolution.
 type convolution struct {
 	layers.Base
 	spatialWindow
 	transposed bool
+	depthwise  bool // group is the number of channels
 
 	axis       int // the channel axis
 	spatial    int // number of axes after axis; with none, an item is an image of one pixel
@@ -74,13 +84,19 @@ func (l *convolution) SetUp(bottom, _ []*blob.Blob) error {
 	}
 	l.out, l.group = int(p.GetNumOutput()), int(p.GetGroup())
 	channels := bottom[0].Dim(axis)
+	if l.depthwise {
+		if p.Group != nil && l.group != channels {
+			return fmt.Errorf("group %d is not the number of the bottom's channels, %d, which a %s layer uses", l.group, channels, l.Param.GetType())
+		}
+		l.group = channels
+	}
 	switch {
 	case l.out < 1:
 		return fmt.Errorf("num_output must be positive, it is %d", l.out)
-	case l.group < 1:
-		return fmt.Errorf("group must be positive, it is %d", l.group)
 	case channels == 0:
 		return fmt.Errorf("bottom[0] has no channels: its shape is %s", bottom[0].ShapeString())
+	case l.group < 1:
+		return fmt.Errorf("group must be positive, it is %d", l.group)
 	case channels%l.group != 0:
 		return fmt.Errorf("the bottom's %d channels are not a multiple of group %d", channels, l.group)
 	case l.out%l.group != 0:

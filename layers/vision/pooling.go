@@ -43,7 +43,10 @@ func (l *pooling) SetUp(bottom, top []*blob.Blob) (err error) {
 		return err
 	}
 	l.places = len(top) > 1
-	l.floor = p.GetRoundMode() == caffepb.PoolingParameter_FLOOR
+	l.floor = p.GetRoundMode() == caffepb.PoolingParameter_FLOOR || !p.GetCeilMode()
+	if p.RoundMode != nil && p.CeilMode != nil && p.GetCeilMode() == (p.GetRoundMode() == caffepb.PoolingParameter_FLOOR) {
+		return fmt.Errorf("round_mode %v and ceil_mode %t contradict each other", p.GetRoundMode(), p.GetCeilMode())
+	}
 	read := readPoolWindow
 	if p.GetGlobalPooling() {
 		read = readGlobalWindow

@@ -24,7 +24,7 @@ func readWindow(p *caffepb.ConvolutionParameter, axes int) (w spatialWindow, err
 	if w.pad, err = spatialParam("pad", axes, p.GetPad(), p.PadH, p.PadW, 0); err != nil {
 		return w, err
 	}
-	if w.dilation, err = spatialParam("dilation", axes, p.GetDilation(), nil, nil, 1); err != nil {
+	if w.dilation, err = readDilation(p, axes); err != nil {
 		return w, err
 	}
 	for i := range axes {
@@ -41,6 +41,21 @@ func readWindow(p *caffepb.ConvolutionParameter, axes int) (w spatialWindow, err
 		}
 	}
 	return w, nil
+}
+
+// readDilation reads dilation, or hole, hole_h and hole_w, as DeepLab's fork of Caffe names it.
+func readDilation(p *caffepb.ConvolutionParameter, axes int) ([]int, error) {
+	if p.Hole == nil && p.HoleH == nil && p.HoleW == nil {
+		return spatialParam("dilation", axes, p.GetDilation(), nil, nil, 1)
+	}
+	if n := len(p.GetDilation()); n > 0 {
+		return nil, fmt.Errorf("either dilation or hole may be specified, not both: dilation is %d, hole %d", p.GetDilation()[0], max(p.GetHole(), p.GetHoleH(), p.GetHoleW()))
+	}
+	var all []uint32
+	if p.Hole != nil {
+		all = []uint32{p.GetHole()}
+	}
+	return spatialParam("hole", axes, all, p.HoleH, p.HoleW, 1)
 }
 
 // spatialParam returns the value of a field for every axis. missing is the default. As in Caffe, if only one of _h and _w is given, the

@@ -1382,6 +1382,180 @@ func (SPPParameter_Engine) EnumDescriptor() ([]byte, []int) {
 	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{62, 1}
 }
 
+type BNParameter_Engine int32
+
+const (
+	BNParameter_DEFAULT BNParameter_Engine = 0
+	BNParameter_CAFFE   BNParameter_Engine = 1
+	BNParameter_CUDNN   BNParameter_Engine = 2
+)
+
+// Enum value maps for BNParameter_Engine.
+var (
+	BNParameter_Engine_name = map[int32]string{
+		0: "DEFAULT",
+		1: "CAFFE",
+		2: "CUDNN",
+	}
+	BNParameter_Engine_value = map[string]int32{
+		"DEFAULT": 0,
+		"CAFFE":   1,
+		"CUDNN":   2,
+	}
+)
+
+func (x BNParameter_Engine) Enum() *BNParameter_Engine {
+	p := new(BNParameter_Engine)
+	*p = x
+	return p
+}
+
+func (x BNParameter_Engine) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (BNParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
+	return file_swcaffe_caffe_proto_enumTypes[23].Descriptor()
+}
+
+func (BNParameter_Engine) Type() protoreflect.EnumType {
+	return &file_swcaffe_caffe_proto_enumTypes[23]
+}
+
+func (x BNParameter_Engine) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *BNParameter_Engine) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = BNParameter_Engine(num)
+	return nil
+}
+
+// Deprecated: Use BNParameter_Engine.Descriptor instead.
+func (BNParameter_Engine) EnumDescriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{69, 0}
+}
+
+type BNParameter_BNMode int32
+
+const (
+	BNParameter_LEARN     BNParameter_BNMode = 0
+	BNParameter_INFERENCE BNParameter_BNMode = 1
+)
+
+// Enum value maps for BNParameter_BNMode.
+var (
+	BNParameter_BNMode_name = map[int32]string{
+		0: "LEARN",
+		1: "INFERENCE",
+	}
+	BNParameter_BNMode_value = map[string]int32{
+		"LEARN":     0,
+		"INFERENCE": 1,
+	}
+)
+
+func (x BNParameter_BNMode) Enum() *BNParameter_BNMode {
+	p := new(BNParameter_BNMode)
+	*p = x
+	return p
+}
+
+func (x BNParameter_BNMode) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (BNParameter_BNMode) Descriptor() protoreflect.EnumDescriptor {
+	return file_swcaffe_caffe_proto_enumTypes[24].Descriptor()
+}
+
+func (BNParameter_BNMode) Type() protoreflect.EnumType {
+	return &file_swcaffe_caffe_proto_enumTypes[24]
+}
+
+func (x BNParameter_BNMode) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *BNParameter_BNMode) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = BNParameter_BNMode(num)
+	return nil
+}
+
+// Deprecated: Use BNParameter_BNMode.Descriptor instead.
+func (BNParameter_BNMode) EnumDescriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{69, 1}
+}
+
+type UnpoolingParameter_UnpoolMethod int32
+
+const (
+	UnpoolingParameter_MAX  UnpoolingParameter_UnpoolMethod = 0
+	UnpoolingParameter_AVE  UnpoolingParameter_UnpoolMethod = 1
+	UnpoolingParameter_TILE UnpoolingParameter_UnpoolMethod = 2
+)
+
+// Enum value maps for UnpoolingParameter_UnpoolMethod.
+var (
+	UnpoolingParameter_UnpoolMethod_name = map[int32]string{
+		0: "MAX",
+		1: "AVE",
+		2: "TILE",
+	}
+	UnpoolingParameter_UnpoolMethod_value = map[string]int32{
+		"MAX":  0,
+		"AVE":  1,
+		"TILE": 2,
+	}
+)
+
+func (x UnpoolingParameter_UnpoolMethod) Enum() *UnpoolingParameter_UnpoolMethod {
+	p := new(UnpoolingParameter_UnpoolMethod)
+	*p = x
+	return p
+}
+
+func (x UnpoolingParameter_UnpoolMethod) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (UnpoolingParameter_UnpoolMethod) Descriptor() protoreflect.EnumDescriptor {
+	return file_swcaffe_caffe_proto_enumTypes[25].Descriptor()
+}
+
+func (UnpoolingParameter_UnpoolMethod) Type() protoreflect.EnumType {
+	return &file_swcaffe_caffe_proto_enumTypes[25]
+}
+
+func (x UnpoolingParameter_UnpoolMethod) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *UnpoolingParameter_UnpoolMethod) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = UnpoolingParameter_UnpoolMethod(num)
+	return nil
+}
+
+// Deprecated: Use UnpoolingParameter_UnpoolMethod.Descriptor instead.
+func (UnpoolingParameter_UnpoolMethod) EnumDescriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{71, 0}
+}
+
 type V1LayerParameter_LayerType int32
 
 const (
@@ -1526,11 +1700,11 @@ func (x V1LayerParameter_LayerType) String() string {
 }
 
 func (V1LayerParameter_LayerType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[23].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[26].Descriptor()
 }
 
 func (V1LayerParameter_LayerType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[23]
+	return &file_swcaffe_caffe_proto_enumTypes[26]
 }
 
 func (x V1LayerParameter_LayerType) Number() protoreflect.EnumNumber {
@@ -1549,7 +1723,7 @@ func (x *V1LayerParameter_LayerType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_LayerType.Descriptor instead.
 func (V1LayerParameter_LayerType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{70, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{74, 0}
 }
 
 type V1LayerParameter_DimCheckMode int32
@@ -1582,11 +1756,11 @@ func (x V1LayerParameter_DimCheckMode) String() string {
 }
 
 func (V1LayerParameter_DimCheckMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[24].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[27].Descriptor()
 }
 
 func (V1LayerParameter_DimCheckMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[24]
+	return &file_swcaffe_caffe_proto_enumTypes[27]
 }
 
 func (x V1LayerParameter_DimCheckMode) Number() protoreflect.EnumNumber {
@@ -1605,7 +1779,7 @@ func (x *V1LayerParameter_DimCheckMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_DimCheckMode.Descriptor instead.
 func (V1LayerParameter_DimCheckMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{70, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{74, 1}
 }
 
 type V0LayerParameter_PoolMethod int32
@@ -1641,11 +1815,11 @@ func (x V0LayerParameter_PoolMethod) String() string {
 }
 
 func (V0LayerParameter_PoolMethod) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[25].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[28].Descriptor()
 }
 
 func (V0LayerParameter_PoolMethod) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[25]
+	return &file_swcaffe_caffe_proto_enumTypes[28]
 }
 
 func (x V0LayerParameter_PoolMethod) Number() protoreflect.EnumNumber {
@@ -1664,7 +1838,7 @@ func (x *V0LayerParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V0LayerParameter_PoolMethod.Descriptor instead.
 func (V0LayerParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{71, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{75, 0}
 }
 
 // The extents of a blob's axes, outermost first.
@@ -3255,11 +3429,15 @@ type LayerParameter struct {
 	// The layer added by SWCaffe.
 	LstmParam *LSTMParameter `protobuf:"bytes,201,opt,name=lstm_param,json=lstmParam" json:"lstm_param,omitempty"`
 	// Layers of forks of Caffe. A number that BVLC Caffe or another fork uses for something else is given as that number + 1000.
+	BnParam             *BNParameter             `protobuf:"bytes,1137,opt,name=bn_param,json=bnParam" json:"bn_param,omitempty"`
 	HardsigmoidParam    *HardSigmoidParameter    `protobuf:"bytes,1163,opt,name=hardsigmoid_param,json=hardsigmoidParam" json:"hardsigmoid_param,omitempty"`
+	InterpParam         *InterpParameter         `protobuf:"bytes,2143,opt,name=interp_param,json=interpParam" json:"interp_param,omitempty"`
 	NoiseParam          *NoiseParameter          `protobuf:"bytes,1154,opt,name=noise_param,json=noiseParam" json:"noise_param,omitempty"`
 	NormParam           *NormalizeParameter      `protobuf:"bytes,206,opt,name=norm_param,json=normParam" json:"norm_param,omitempty"`
 	PermuteParam        *PermuteParameter        `protobuf:"bytes,202,opt,name=permute_param,json=permuteParam" json:"permute_param,omitempty"`
 	ShuffleChannelParam *ShuffleChannelParameter `protobuf:"bytes,164,opt,name=shuffle_channel_param,json=shuffleChannelParam" json:"shuffle_channel_param,omitempty"`
+	UnpoolingParam      *UnpoolingParameter      `protobuf:"bytes,1148,opt,name=unpooling_param,json=unpoolingParam" json:"unpooling_param,omitempty"`
+	UpsampleParam       *UpsampleParameter       `protobuf:"bytes,1149,opt,name=upsample_param,json=upsampleParam" json:"upsample_param,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
 }
@@ -3721,9 +3899,23 @@ func (x *LayerParameter) GetLstmParam() *LSTMParameter {
 	return nil
 }
 
+func (x *LayerParameter) GetBnParam() *BNParameter {
+	if x != nil {
+		return x.BnParam
+	}
+	return nil
+}
+
 func (x *LayerParameter) GetHardsigmoidParam() *HardSigmoidParameter {
 	if x != nil {
 		return x.HardsigmoidParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetInterpParam() *InterpParameter {
+	if x != nil {
+		return x.InterpParam
 	}
 	return nil
 }
@@ -3752,6 +3944,20 @@ func (x *LayerParameter) GetPermuteParam() *PermuteParameter {
 func (x *LayerParameter) GetShuffleChannelParam() *ShuffleChannelParameter {
 	if x != nil {
 		return x.ShuffleChannelParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetUnpoolingParam() *UnpoolingParameter {
+	if x != nil {
+		return x.UnpoolingParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetUpsampleParam() *UpsampleParameter {
+	if x != nil {
+		return x.UpsampleParam
 	}
 	return nil
 }
@@ -4383,6 +4589,10 @@ type ConvolutionParameter struct {
 	// The channel axis. The axes after it are spatial.
 	Axis          *int32 `protobuf:"varint,16,opt,name=axis,def=1" json:"axis,omitempty"`
 	ForceNdIm2Col *bool  `protobuf:"varint,17,opt,name=force_nd_im2col,json=forceNdIm2col,def=0" json:"force_nd_im2col,omitempty"`
+	// DeepLab's names for the dilation.
+	Hole          *uint32 `protobuf:"varint,1017,opt,name=hole" json:"hole,omitempty"`
+	HoleH         *uint32 `protobuf:"varint,1018,opt,name=hole_h,json=holeH" json:"hole_h,omitempty"`
+	HoleW         *uint32 `protobuf:"varint,1019,opt,name=hole_w,json=holeW" json:"hole_w,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4552,6 +4762,27 @@ func (x *ConvolutionParameter) GetForceNdIm2Col() bool {
 		return *x.ForceNdIm2Col
 	}
 	return Default_ConvolutionParameter_ForceNdIm2Col
+}
+
+func (x *ConvolutionParameter) GetHole() uint32 {
+	if x != nil && x.Hole != nil {
+		return *x.Hole
+	}
+	return 0
+}
+
+func (x *ConvolutionParameter) GetHoleH() uint32 {
+	if x != nil && x.HoleH != nil {
+		return *x.HoleH
+	}
+	return 0
+}
+
+func (x *ConvolutionParameter) GetHoleW() uint32 {
+	if x != nil && x.HoleW != nil {
+		return *x.HoleW
+	}
+	return 0
 }
 
 type CropParameter struct {
@@ -6057,6 +6288,8 @@ type PoolingParameter struct {
 	// The window is the whole image.
 	GlobalPooling *bool                       `protobuf:"varint,12,opt,name=global_pooling,json=globalPooling,def=0" json:"global_pooling,omitempty"`
 	RoundMode     *PoolingParameter_RoundMode `protobuf:"varint,13,opt,name=round_mode,json=roundMode,enum=caffe.PoolingParameter_RoundMode,def=0" json:"round_mode,omitempty"`
+	// The same in forks of Caffe: false is FLOOR.
+	CeilMode      *bool `protobuf:"varint,1013,opt,name=ceil_mode,json=ceilMode,def=1" json:"ceil_mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -6071,6 +6304,7 @@ const (
 	Default_PoolingParameter_Engine        = PoolingParameter_DEFAULT
 	Default_PoolingParameter_GlobalPooling = bool(false)
 	Default_PoolingParameter_RoundMode     = PoolingParameter_CEIL
+	Default_PoolingParameter_CeilMode      = bool(true)
 )
 
 func (x *PoolingParameter) Reset() {
@@ -6192,6 +6426,13 @@ func (x *PoolingParameter) GetRoundMode() PoolingParameter_RoundMode {
 		return *x.RoundMode
 	}
 	return Default_PoolingParameter_RoundMode
+}
+
+func (x *PoolingParameter) GetCeilMode() bool {
+	if x != nil && x.CeilMode != nil {
+		return *x.CeilMode
+	}
+	return Default_PoolingParameter_CeilMode
 }
 
 // (shift + scale*x)^power.
@@ -7675,6 +7916,482 @@ func (x *HardSigmoidParameter) GetBeta() float32 {
 	return Default_HardSigmoidParameter_Beta
 }
 
+// BN. The first fields are those of PSPNet's layer, the others those of SegNet's.
+type BNParameter struct {
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	SlopeFiller *FillerParameter       `protobuf:"bytes,1,opt,name=slope_filler,json=slopeFiller" json:"slope_filler,omitempty"` // absent: ones
+	BiasFiller  *FillerParameter       `protobuf:"bytes,2,opt,name=bias_filler,json=biasFiller" json:"bias_filler,omitempty"`
+	// The part of the running statistics that a batch leaves.
+	Momentum *float32 `protobuf:"fixed32,3,opt,name=momentum,def=0.9" json:"momentum,omitempty"`
+	Eps      *float32 `protobuf:"fixed32,4,opt,name=eps,def=1e-05" json:"eps,omitempty"`
+	// Use the stored statistics in training too, and train no weights.
+	Frozen        *bool               `protobuf:"varint,5,opt,name=frozen,def=0" json:"frozen,omitempty"`
+	Engine        *BNParameter_Engine `protobuf:"varint,6,opt,name=engine,enum=caffe.BNParameter_Engine,def=0" json:"engine,omitempty"`
+	ScaleFiller   *FillerParameter    `protobuf:"bytes,1001,opt,name=scale_filler,json=scaleFiller" json:"scale_filler,omitempty"` // absent: ones
+	ShiftFiller   *FillerParameter    `protobuf:"bytes,1002,opt,name=shift_filler,json=shiftFiller" json:"shift_filler,omitempty"`
+	VarEps        *float32            `protobuf:"fixed32,1003,opt,name=var_eps,json=varEps,def=1e-09" json:"var_eps,omitempty"`
+	BnMode        *BNParameter_BNMode `protobuf:"varint,1004,opt,name=bn_mode,json=bnMode,enum=caffe.BNParameter_BNMode,def=0" json:"bn_mode,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for BNParameter fields.
+const (
+	Default_BNParameter_Momentum = float32(0.8999999761581421)
+	Default_BNParameter_Eps      = float32(9.999999747378752e-06)
+	Default_BNParameter_Frozen   = bool(false)
+	Default_BNParameter_Engine   = BNParameter_DEFAULT
+	Default_BNParameter_VarEps   = float32(9.999999717180685e-10)
+	Default_BNParameter_BnMode   = BNParameter_LEARN
+)
+
+func (x *BNParameter) Reset() {
+	*x = BNParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[69]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BNParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BNParameter) ProtoMessage() {}
+
+func (x *BNParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[69]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BNParameter.ProtoReflect.Descriptor instead.
+func (*BNParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{69}
+}
+
+func (x *BNParameter) GetSlopeFiller() *FillerParameter {
+	if x != nil {
+		return x.SlopeFiller
+	}
+	return nil
+}
+
+func (x *BNParameter) GetBiasFiller() *FillerParameter {
+	if x != nil {
+		return x.BiasFiller
+	}
+	return nil
+}
+
+func (x *BNParameter) GetMomentum() float32 {
+	if x != nil && x.Momentum != nil {
+		return *x.Momentum
+	}
+	return Default_BNParameter_Momentum
+}
+
+func (x *BNParameter) GetEps() float32 {
+	if x != nil && x.Eps != nil {
+		return *x.Eps
+	}
+	return Default_BNParameter_Eps
+}
+
+func (x *BNParameter) GetFrozen() bool {
+	if x != nil && x.Frozen != nil {
+		return *x.Frozen
+	}
+	return Default_BNParameter_Frozen
+}
+
+func (x *BNParameter) GetEngine() BNParameter_Engine {
+	if x != nil && x.Engine != nil {
+		return *x.Engine
+	}
+	return Default_BNParameter_Engine
+}
+
+func (x *BNParameter) GetScaleFiller() *FillerParameter {
+	if x != nil {
+		return x.ScaleFiller
+	}
+	return nil
+}
+
+func (x *BNParameter) GetShiftFiller() *FillerParameter {
+	if x != nil {
+		return x.ShiftFiller
+	}
+	return nil
+}
+
+func (x *BNParameter) GetVarEps() float32 {
+	if x != nil && x.VarEps != nil {
+		return *x.VarEps
+	}
+	return Default_BNParameter_VarEps
+}
+
+func (x *BNParameter) GetBnMode() BNParameter_BNMode {
+	if x != nil && x.BnMode != nil {
+		return *x.BnMode
+	}
+	return Default_BNParameter_BnMode
+}
+
+// Interp, of DeepLab and PSPNet.
+type InterpParameter struct {
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	Height       *int32                 `protobuf:"varint,1,opt,name=height,def=0" json:"height,omitempty"`
+	Width        *int32                 `protobuf:"varint,2,opt,name=width,def=0" json:"width,omitempty"`
+	ZoomFactor   *int32                 `protobuf:"varint,3,opt,name=zoom_factor,json=zoomFactor,def=1" json:"zoom_factor,omitempty"`
+	ShrinkFactor *int32                 `protobuf:"varint,4,opt,name=shrink_factor,json=shrinkFactor,def=1" json:"shrink_factor,omitempty"`
+	// At most 0: the numbers of pixels to cut off.
+	PadBeg        *int32 `protobuf:"varint,5,opt,name=pad_beg,json=padBeg,def=0" json:"pad_beg,omitempty"`
+	PadEnd        *int32 `protobuf:"varint,6,opt,name=pad_end,json=padEnd,def=0" json:"pad_end,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for InterpParameter fields.
+const (
+	Default_InterpParameter_Height       = int32(0)
+	Default_InterpParameter_Width        = int32(0)
+	Default_InterpParameter_ZoomFactor   = int32(1)
+	Default_InterpParameter_ShrinkFactor = int32(1)
+	Default_InterpParameter_PadBeg       = int32(0)
+	Default_InterpParameter_PadEnd       = int32(0)
+)
+
+func (x *InterpParameter) Reset() {
+	*x = InterpParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[70]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InterpParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InterpParameter) ProtoMessage() {}
+
+func (x *InterpParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[70]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InterpParameter.ProtoReflect.Descriptor instead.
+func (*InterpParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{70}
+}
+
+func (x *InterpParameter) GetHeight() int32 {
+	if x != nil && x.Height != nil {
+		return *x.Height
+	}
+	return Default_InterpParameter_Height
+}
+
+func (x *InterpParameter) GetWidth() int32 {
+	if x != nil && x.Width != nil {
+		return *x.Width
+	}
+	return Default_InterpParameter_Width
+}
+
+func (x *InterpParameter) GetZoomFactor() int32 {
+	if x != nil && x.ZoomFactor != nil {
+		return *x.ZoomFactor
+	}
+	return Default_InterpParameter_ZoomFactor
+}
+
+func (x *InterpParameter) GetShrinkFactor() int32 {
+	if x != nil && x.ShrinkFactor != nil {
+		return *x.ShrinkFactor
+	}
+	return Default_InterpParameter_ShrinkFactor
+}
+
+func (x *InterpParameter) GetPadBeg() int32 {
+	if x != nil && x.PadBeg != nil {
+		return *x.PadBeg
+	}
+	return Default_InterpParameter_PadBeg
+}
+
+func (x *InterpParameter) GetPadEnd() int32 {
+	if x != nil && x.PadEnd != nil {
+		return *x.PadEnd
+	}
+	return Default_InterpParameter_PadEnd
+}
+
+// Unpooling, of DeconvNet.
+type UnpoolingParameter struct {
+	state         protoimpl.MessageState           `protogen:"open.v1"`
+	Unpool        *UnpoolingParameter_UnpoolMethod `protobuf:"varint,1,opt,name=unpool,enum=caffe.UnpoolingParameter_UnpoolMethod,def=0" json:"unpool,omitempty"`
+	Pad           *uint32                          `protobuf:"varint,4,opt,name=pad,def=0" json:"pad,omitempty"`
+	PadH          *uint32                          `protobuf:"varint,9,opt,name=pad_h,json=padH,def=0" json:"pad_h,omitempty"`
+	PadW          *uint32                          `protobuf:"varint,10,opt,name=pad_w,json=padW,def=0" json:"pad_w,omitempty"`
+	KernelSize    *uint32                          `protobuf:"varint,2,opt,name=kernel_size,json=kernelSize" json:"kernel_size,omitempty"`
+	KernelH       *uint32                          `protobuf:"varint,5,opt,name=kernel_h,json=kernelH" json:"kernel_h,omitempty"`
+	KernelW       *uint32                          `protobuf:"varint,6,opt,name=kernel_w,json=kernelW" json:"kernel_w,omitempty"`
+	Stride        *uint32                          `protobuf:"varint,3,opt,name=stride,def=1" json:"stride,omitempty"`
+	StrideH       *uint32                          `protobuf:"varint,7,opt,name=stride_h,json=strideH" json:"stride_h,omitempty"`
+	StrideW       *uint32                          `protobuf:"varint,8,opt,name=stride_w,json=strideW" json:"stride_w,omitempty"`
+	UnpoolSize    *uint32                          `protobuf:"varint,11,opt,name=unpool_size,json=unpoolSize" json:"unpool_size,omitempty"`
+	UnpoolH       *uint32                          `protobuf:"varint,12,opt,name=unpool_h,json=unpoolH" json:"unpool_h,omitempty"`
+	UnpoolW       *uint32                          `protobuf:"varint,13,opt,name=unpool_w,json=unpoolW" json:"unpool_w,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for UnpoolingParameter fields.
+const (
+	Default_UnpoolingParameter_Unpool = UnpoolingParameter_MAX
+	Default_UnpoolingParameter_Pad    = uint32(0)
+	Default_UnpoolingParameter_PadH   = uint32(0)
+	Default_UnpoolingParameter_PadW   = uint32(0)
+	Default_UnpoolingParameter_Stride = uint32(1)
+)
+
+func (x *UnpoolingParameter) Reset() {
+	*x = UnpoolingParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[71]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnpoolingParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnpoolingParameter) ProtoMessage() {}
+
+func (x *UnpoolingParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[71]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnpoolingParameter.ProtoReflect.Descriptor instead.
+func (*UnpoolingParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{71}
+}
+
+func (x *UnpoolingParameter) GetUnpool() UnpoolingParameter_UnpoolMethod {
+	if x != nil && x.Unpool != nil {
+		return *x.Unpool
+	}
+	return Default_UnpoolingParameter_Unpool
+}
+
+func (x *UnpoolingParameter) GetPad() uint32 {
+	if x != nil && x.Pad != nil {
+		return *x.Pad
+	}
+	return Default_UnpoolingParameter_Pad
+}
+
+func (x *UnpoolingParameter) GetPadH() uint32 {
+	if x != nil && x.PadH != nil {
+		return *x.PadH
+	}
+	return Default_UnpoolingParameter_PadH
+}
+
+func (x *UnpoolingParameter) GetPadW() uint32 {
+	if x != nil && x.PadW != nil {
+		return *x.PadW
+	}
+	return Default_UnpoolingParameter_PadW
+}
+
+func (x *UnpoolingParameter) GetKernelSize() uint32 {
+	if x != nil && x.KernelSize != nil {
+		return *x.KernelSize
+	}
+	return 0
+}
+
+func (x *UnpoolingParameter) GetKernelH() uint32 {
+	if x != nil && x.KernelH != nil {
+		return *x.KernelH
+	}
+	return 0
+}
+
+func (x *UnpoolingParameter) GetKernelW() uint32 {
+	if x != nil && x.KernelW != nil {
+		return *x.KernelW
+	}
+	return 0
+}
+
+func (x *UnpoolingParameter) GetStride() uint32 {
+	if x != nil && x.Stride != nil {
+		return *x.Stride
+	}
+	return Default_UnpoolingParameter_Stride
+}
+
+func (x *UnpoolingParameter) GetStrideH() uint32 {
+	if x != nil && x.StrideH != nil {
+		return *x.StrideH
+	}
+	return 0
+}
+
+func (x *UnpoolingParameter) GetStrideW() uint32 {
+	if x != nil && x.StrideW != nil {
+		return *x.StrideW
+	}
+	return 0
+}
+
+func (x *UnpoolingParameter) GetUnpoolSize() uint32 {
+	if x != nil && x.UnpoolSize != nil {
+		return *x.UnpoolSize
+	}
+	return 0
+}
+
+func (x *UnpoolingParameter) GetUnpoolH() uint32 {
+	if x != nil && x.UnpoolH != nil {
+		return *x.UnpoolH
+	}
+	return 0
+}
+
+func (x *UnpoolingParameter) GetUnpoolW() uint32 {
+	if x != nil && x.UnpoolW != nil {
+		return *x.UnpoolW
+	}
+	return 0
+}
+
+// Upsample, of SegNet and, with one bottom and scale only, of YOLO's converters.
+type UpsampleParameter struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Scale  *uint32                `protobuf:"varint,1,opt,name=scale,def=2" json:"scale,omitempty"`
+	ScaleH *uint32                `protobuf:"varint,2,opt,name=scale_h,json=scaleH" json:"scale_h,omitempty"`
+	ScaleW *uint32                `protobuf:"varint,3,opt,name=scale_w,json=scaleW" json:"scale_w,omitempty"`
+	// One pixel less in the output.
+	PadOutH       *bool   `protobuf:"varint,4,opt,name=pad_out_h,json=padOutH,def=0" json:"pad_out_h,omitempty"`
+	PadOutW       *bool   `protobuf:"varint,5,opt,name=pad_out_w,json=padOutW,def=0" json:"pad_out_w,omitempty"`
+	UpsampleH     *uint32 `protobuf:"varint,6,opt,name=upsample_h,json=upsampleH" json:"upsample_h,omitempty"`
+	UpsampleW     *uint32 `protobuf:"varint,7,opt,name=upsample_w,json=upsampleW" json:"upsample_w,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for UpsampleParameter fields.
+const (
+	Default_UpsampleParameter_Scale   = uint32(2)
+	Default_UpsampleParameter_PadOutH = bool(false)
+	Default_UpsampleParameter_PadOutW = bool(false)
+)
+
+func (x *UpsampleParameter) Reset() {
+	*x = UpsampleParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[72]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpsampleParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpsampleParameter) ProtoMessage() {}
+
+func (x *UpsampleParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[72]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpsampleParameter.ProtoReflect.Descriptor instead.
+func (*UpsampleParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{72}
+}
+
+func (x *UpsampleParameter) GetScale() uint32 {
+	if x != nil && x.Scale != nil {
+		return *x.Scale
+	}
+	return Default_UpsampleParameter_Scale
+}
+
+func (x *UpsampleParameter) GetScaleH() uint32 {
+	if x != nil && x.ScaleH != nil {
+		return *x.ScaleH
+	}
+	return 0
+}
+
+func (x *UpsampleParameter) GetScaleW() uint32 {
+	if x != nil && x.ScaleW != nil {
+		return *x.ScaleW
+	}
+	return 0
+}
+
+func (x *UpsampleParameter) GetPadOutH() bool {
+	if x != nil && x.PadOutH != nil {
+		return *x.PadOutH
+	}
+	return Default_UpsampleParameter_PadOutH
+}
+
+func (x *UpsampleParameter) GetPadOutW() bool {
+	if x != nil && x.PadOutW != nil {
+		return *x.PadOutW
+	}
+	return Default_UpsampleParameter_PadOutW
+}
+
+func (x *UpsampleParameter) GetUpsampleH() uint32 {
+	if x != nil && x.UpsampleH != nil {
+		return *x.UpsampleH
+	}
+	return 0
+}
+
+func (x *UpsampleParameter) GetUpsampleW() uint32 {
+	if x != nil && x.UpsampleW != nil {
+		return *x.UpsampleW
+	}
+	return 0
+}
+
 // Noise, of forks for face recognition.
 type NoiseParameter struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -7692,7 +8409,7 @@ const (
 
 func (x *NoiseParameter) Reset() {
 	*x = NoiseParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[69]
+	mi := &file_swcaffe_caffe_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7704,7 +8421,7 @@ func (x *NoiseParameter) String() string {
 func (*NoiseParameter) ProtoMessage() {}
 
 func (x *NoiseParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[69]
+	mi := &file_swcaffe_caffe_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7717,7 +8434,7 @@ func (x *NoiseParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoiseParameter.ProtoReflect.Descriptor instead.
 func (*NoiseParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{69}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *NoiseParameter) GetBias() float32 {
@@ -7793,7 +8510,7 @@ type V1LayerParameter struct {
 
 func (x *V1LayerParameter) Reset() {
 	*x = V1LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[70]
+	mi := &file_swcaffe_caffe_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7805,7 +8522,7 @@ func (x *V1LayerParameter) String() string {
 func (*V1LayerParameter) ProtoMessage() {}
 
 func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[70]
+	mi := &file_swcaffe_caffe_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7818,7 +8535,7 @@ func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V1LayerParameter.ProtoReflect.Descriptor instead.
 func (*V1LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{70}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *V1LayerParameter) GetBottom() []string {
@@ -8198,7 +8915,7 @@ const (
 
 func (x *V0LayerParameter) Reset() {
 	*x = V0LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[71]
+	mi := &file_swcaffe_caffe_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8210,7 +8927,7 @@ func (x *V0LayerParameter) String() string {
 func (*V0LayerParameter) ProtoMessage() {}
 
 func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[71]
+	mi := &file_swcaffe_caffe_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8223,7 +8940,7 @@ func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V0LayerParameter.ProtoReflect.Descriptor instead.
 func (*V0LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{71}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *V0LayerParameter) GetName() string {
@@ -8663,7 +9380,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"\x06STRICT\x10\x00\x12\x0e\n" +
 	"\n" +
-	"PERMISSIVE\x10\x01\"\xde\x1d\n" +
+	"PERMISSIVE\x10\x01\"\xd1\x1f\n" +
 	"\x0eLayerParameter\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -8743,14 +9460,18 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"tile_param\x18\x8a\x01 \x01(\v2\x14.caffe.TileParameterR\ttileParam\x12G\n" +
 	"\x11window_data_param\x18\x81\x01 \x01(\v2\x1a.caffe.WindowDataParameterR\x0fwindowDataParam\x124\n" +
 	"\n" +
-	"lstm_param\x18\xc9\x01 \x01(\v2\x14.caffe.LSTMParameterR\tlstmParam\x12I\n" +
-	"\x11hardsigmoid_param\x18\x8b\t \x01(\v2\x1b.caffe.HardSigmoidParameterR\x10hardsigmoidParam\x127\n" +
+	"lstm_param\x18\xc9\x01 \x01(\v2\x14.caffe.LSTMParameterR\tlstmParam\x12.\n" +
+	"\bbn_param\x18\xf1\b \x01(\v2\x12.caffe.BNParameterR\abnParam\x12I\n" +
+	"\x11hardsigmoid_param\x18\x8b\t \x01(\v2\x1b.caffe.HardSigmoidParameterR\x10hardsigmoidParam\x12:\n" +
+	"\finterp_param\x18\xdf\x10 \x01(\v2\x16.caffe.InterpParameterR\vinterpParam\x127\n" +
 	"\vnoise_param\x18\x82\t \x01(\v2\x15.caffe.NoiseParameterR\n" +
 	"noiseParam\x129\n" +
 	"\n" +
 	"norm_param\x18\xce\x01 \x01(\v2\x19.caffe.NormalizeParameterR\tnormParam\x12=\n" +
 	"\rpermute_param\x18\xca\x01 \x01(\v2\x17.caffe.PermuteParameterR\fpermuteParam\x12S\n" +
-	"\x15shuffle_channel_param\x18\xa4\x01 \x01(\v2\x1e.caffe.ShuffleChannelParameterR\x13shuffleChannelParam\"\xfb\x01\n" +
+	"\x15shuffle_channel_param\x18\xa4\x01 \x01(\v2\x1e.caffe.ShuffleChannelParameterR\x13shuffleChannelParam\x12C\n" +
+	"\x0funpooling_param\x18\xfc\b \x01(\v2\x19.caffe.UnpoolingParameterR\x0eunpoolingParam\x12@\n" +
+	"\x0eupsample_param\x18\xfd\b \x01(\v2\x18.caffe.UpsampleParameterR\rupsampleParam\"\xfb\x01\n" +
 	"\x17TransformationParameter\x12\x17\n" +
 	"\x05scale\x18\x01 \x01(\x02:\x011R\x05scale\x12\x1d\n" +
 	"\x06mirror\x18\x02 \x01(\b:\x05falseR\x06mirror\x12\x1e\n" +
@@ -8797,7 +9518,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x06filler\x18\x03 \x01(\v2\x16.caffe.FillerParameterR\x06filler\"c\n" +
 	"\x18ContrastiveLossParameter\x12\x19\n" +
 	"\x06margin\x18\x01 \x01(\x02:\x011R\x06margin\x12,\n" +
-	"\x0elegacy_version\x18\x02 \x01(\b:\x05falseR\rlegacyVersion\"\xa2\x05\n" +
+	"\x0elegacy_version\x18\x02 \x01(\b:\x05falseR\rlegacyVersion\"\xe7\x05\n" +
 	"\x14ConvolutionParameter\x12\x1d\n" +
 	"\n" +
 	"num_output\x18\x01 \x01(\rR\tnumOutput\x12!\n" +
@@ -8820,7 +9541,10 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"biasFiller\x12C\n" +
 	"\x06engine\x18\x0f \x01(\x0e2\".caffe.ConvolutionParameter.Engine:\aDEFAULTR\x06engine\x12\x15\n" +
 	"\x04axis\x18\x10 \x01(\x05:\x011R\x04axis\x12-\n" +
-	"\x0fforce_nd_im2col\x18\x11 \x01(\b:\x05falseR\rforceNdIm2col\"+\n" +
+	"\x0fforce_nd_im2col\x18\x11 \x01(\b:\x05falseR\rforceNdIm2col\x12\x13\n" +
+	"\x04hole\x18\xf9\a \x01(\rR\x04hole\x12\x16\n" +
+	"\x06hole_h\x18\xfa\a \x01(\rR\x05holeH\x12\x16\n" +
+	"\x06hole_w\x18\xfb\a \x01(\rR\x05holeW\"+\n" +
 	"\x06Engine\x12\v\n" +
 	"\aDEFAULT\x10\x00\x12\t\n" +
 	"\x05CAFFE\x10\x01\x12\t\n" +
@@ -8954,7 +9678,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x0facross_channels\x18\x02 \x01(\b:\x05falseR\x0eacrossChannels\x12\x17\n" +
 	"\x03eps\x18\x03 \x01(\x02:\x051e-09R\x03eps\"<\n" +
 	"\x12ParameterParameter\x12&\n" +
-	"\x05shape\x18\x01 \x01(\v2\x10.caffe.BlobShapeR\x05shape\"\xf2\x04\n" +
+	"\x05shape\x18\x01 \x01(\v2\x10.caffe.BlobShapeR\x05shape\"\x96\x05\n" +
 	"\x10PoolingParameter\x12;\n" +
 	"\x04pool\x18\x01 \x01(\x0e2\".caffe.PoolingParameter.PoolMethod:\x03MAXR\x04pool\x12\x13\n" +
 	"\x03pad\x18\x04 \x01(\r:\x010R\x03pad\x12\x16\n" +
@@ -8971,7 +9695,8 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x06engine\x18\v \x01(\x0e2\x1e.caffe.PoolingParameter.Engine:\aDEFAULTR\x06engine\x12,\n" +
 	"\x0eglobal_pooling\x18\f \x01(\b:\x05falseR\rglobalPooling\x12F\n" +
 	"\n" +
-	"round_mode\x18\r \x01(\x0e2!.caffe.PoolingParameter.RoundMode:\x04CEILR\troundMode\".\n" +
+	"round_mode\x18\r \x01(\x0e2!.caffe.PoolingParameter.RoundMode:\x04CEILR\troundMode\x12\"\n" +
+	"\tceil_mode\x18\xf5\a \x01(\b:\x04trueR\bceilMode\".\n" +
 	"\n" +
 	"PoolMethod\x12\a\n" +
 	"\x03MAX\x10\x00\x12\a\n" +
@@ -9117,7 +9842,65 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x05group\x18\x01 \x01(\r:\x011R\x05group\"J\n" +
 	"\x14HardSigmoidParameter\x12\x19\n" +
 	"\x05alpha\x18\x01 \x01(\x02:\x030.2R\x05alpha\x12\x17\n" +
-	"\x04beta\x18\x02 \x01(\x02:\x030.5R\x04beta\"o\n" +
+	"\x04beta\x18\x02 \x01(\x02:\x030.5R\x04beta\"\xbc\x04\n" +
+	"\vBNParameter\x129\n" +
+	"\fslope_filler\x18\x01 \x01(\v2\x16.caffe.FillerParameterR\vslopeFiller\x127\n" +
+	"\vbias_filler\x18\x02 \x01(\v2\x16.caffe.FillerParameterR\n" +
+	"biasFiller\x12\x1f\n" +
+	"\bmomentum\x18\x03 \x01(\x02:\x030.9R\bmomentum\x12\x17\n" +
+	"\x03eps\x18\x04 \x01(\x02:\x051e-05R\x03eps\x12\x1d\n" +
+	"\x06frozen\x18\x05 \x01(\b:\x05falseR\x06frozen\x12:\n" +
+	"\x06engine\x18\x06 \x01(\x0e2\x19.caffe.BNParameter.Engine:\aDEFAULTR\x06engine\x12:\n" +
+	"\fscale_filler\x18\xe9\a \x01(\v2\x16.caffe.FillerParameterR\vscaleFiller\x12:\n" +
+	"\fshift_filler\x18\xea\a \x01(\v2\x16.caffe.FillerParameterR\vshiftFiller\x12\x1f\n" +
+	"\avar_eps\x18\xeb\a \x01(\x02:\x051e-09R\x06varEps\x12:\n" +
+	"\abn_mode\x18\xec\a \x01(\x0e2\x19.caffe.BNParameter.BNMode:\x05LEARNR\x06bnMode\"+\n" +
+	"\x06Engine\x12\v\n" +
+	"\aDEFAULT\x10\x00\x12\t\n" +
+	"\x05CAFFE\x10\x01\x12\t\n" +
+	"\x05CUDNN\x10\x02\"\"\n" +
+	"\x06BNMode\x12\t\n" +
+	"\x05LEARN\x10\x00\x12\r\n" +
+	"\tINFERENCE\x10\x01\"\xc9\x01\n" +
+	"\x0fInterpParameter\x12\x19\n" +
+	"\x06height\x18\x01 \x01(\x05:\x010R\x06height\x12\x17\n" +
+	"\x05width\x18\x02 \x01(\x05:\x010R\x05width\x12\"\n" +
+	"\vzoom_factor\x18\x03 \x01(\x05:\x011R\n" +
+	"zoomFactor\x12&\n" +
+	"\rshrink_factor\x18\x04 \x01(\x05:\x011R\fshrinkFactor\x12\x1a\n" +
+	"\apad_beg\x18\x05 \x01(\x05:\x010R\x06padBeg\x12\x1a\n" +
+	"\apad_end\x18\x06 \x01(\x05:\x010R\x06padEnd\"\xc9\x03\n" +
+	"\x12UnpoolingParameter\x12C\n" +
+	"\x06unpool\x18\x01 \x01(\x0e2&.caffe.UnpoolingParameter.UnpoolMethod:\x03MAXR\x06unpool\x12\x13\n" +
+	"\x03pad\x18\x04 \x01(\r:\x010R\x03pad\x12\x16\n" +
+	"\x05pad_h\x18\t \x01(\r:\x010R\x04padH\x12\x16\n" +
+	"\x05pad_w\x18\n" +
+	" \x01(\r:\x010R\x04padW\x12\x1f\n" +
+	"\vkernel_size\x18\x02 \x01(\rR\n" +
+	"kernelSize\x12\x19\n" +
+	"\bkernel_h\x18\x05 \x01(\rR\akernelH\x12\x19\n" +
+	"\bkernel_w\x18\x06 \x01(\rR\akernelW\x12\x19\n" +
+	"\x06stride\x18\x03 \x01(\r:\x011R\x06stride\x12\x19\n" +
+	"\bstride_h\x18\a \x01(\rR\astrideH\x12\x19\n" +
+	"\bstride_w\x18\b \x01(\rR\astrideW\x12\x1f\n" +
+	"\vunpool_size\x18\v \x01(\rR\n" +
+	"unpoolSize\x12\x19\n" +
+	"\bunpool_h\x18\f \x01(\rR\aunpoolH\x12\x19\n" +
+	"\bunpool_w\x18\r \x01(\rR\aunpoolW\"*\n" +
+	"\fUnpoolMethod\x12\a\n" +
+	"\x03MAX\x10\x00\x12\a\n" +
+	"\x03AVE\x10\x01\x12\b\n" +
+	"\x04TILE\x10\x02\"\xe2\x01\n" +
+	"\x11UpsampleParameter\x12\x17\n" +
+	"\x05scale\x18\x01 \x01(\r:\x012R\x05scale\x12\x17\n" +
+	"\ascale_h\x18\x02 \x01(\rR\x06scaleH\x12\x17\n" +
+	"\ascale_w\x18\x03 \x01(\rR\x06scaleW\x12!\n" +
+	"\tpad_out_h\x18\x04 \x01(\b:\x05falseR\apadOutH\x12!\n" +
+	"\tpad_out_w\x18\x05 \x01(\b:\x05falseR\apadOutW\x12\x1d\n" +
+	"\n" +
+	"upsample_h\x18\x06 \x01(\rR\tupsampleH\x12\x1d\n" +
+	"\n" +
+	"upsample_w\x18\a \x01(\rR\tupsampleW\"o\n" +
 	"\x0eNoiseParameter\x12\x15\n" +
 	"\x04bias\x18\x01 \x01(\x02:\x010R\x04bias\x12!\n" +
 	"\fgaussian_std\x18\x02 \x01(\x02R\vgaussianStd\x12#\n" +
@@ -9297,8 +10080,8 @@ func file_swcaffe_caffe_proto_rawDescGZIP() []byte {
 	return file_swcaffe_caffe_proto_rawDescData
 }
 
-var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 26)
-var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 72)
+var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 29)
+var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 76)
 var file_swcaffe_caffe_proto_goTypes = []any{
 	(Phase)(0),                           // 0: caffe.Phase
 	(FillerParameter_VarianceNorm)(0),    // 1: caffe.FillerParameter.VarianceNorm
@@ -9323,247 +10106,265 @@ var file_swcaffe_caffe_proto_goTypes = []any{
 	(TanHParameter_Engine)(0),            // 20: caffe.TanHParameter.Engine
 	(SPPParameter_PoolMethod)(0),         // 21: caffe.SPPParameter.PoolMethod
 	(SPPParameter_Engine)(0),             // 22: caffe.SPPParameter.Engine
-	(V1LayerParameter_LayerType)(0),      // 23: caffe.V1LayerParameter.LayerType
-	(V1LayerParameter_DimCheckMode)(0),   // 24: caffe.V1LayerParameter.DimCheckMode
-	(V0LayerParameter_PoolMethod)(0),     // 25: caffe.V0LayerParameter.PoolMethod
-	(*BlobShape)(nil),                    // 26: caffe.BlobShape
-	(*BlobProto)(nil),                    // 27: caffe.BlobProto
-	(*BlobProtoVector)(nil),              // 28: caffe.BlobProtoVector
-	(*Datum)(nil),                        // 29: caffe.Datum
-	(*FillerParameter)(nil),              // 30: caffe.FillerParameter
-	(*NetParameter)(nil),                 // 31: caffe.NetParameter
-	(*SolverParameter)(nil),              // 32: caffe.SolverParameter
-	(*SolverState)(nil),                  // 33: caffe.SolverState
-	(*RunState)(nil),                     // 34: caffe.RunState
-	(*WorkerState)(nil),                  // 35: caffe.WorkerState
-	(*DataPosition)(nil),                 // 36: caffe.DataPosition
-	(*NetState)(nil),                     // 37: caffe.NetState
-	(*NetStateRule)(nil),                 // 38: caffe.NetStateRule
-	(*ParamSpec)(nil),                    // 39: caffe.ParamSpec
-	(*LayerParameter)(nil),               // 40: caffe.LayerParameter
-	(*TransformationParameter)(nil),      // 41: caffe.TransformationParameter
-	(*LossParameter)(nil),                // 42: caffe.LossParameter
-	(*AccuracyParameter)(nil),            // 43: caffe.AccuracyParameter
-	(*ArgMaxParameter)(nil),              // 44: caffe.ArgMaxParameter
-	(*ClipParameter)(nil),                // 45: caffe.ClipParameter
-	(*ConcatParameter)(nil),              // 46: caffe.ConcatParameter
-	(*BatchNormParameter)(nil),           // 47: caffe.BatchNormParameter
-	(*BiasParameter)(nil),                // 48: caffe.BiasParameter
-	(*ContrastiveLossParameter)(nil),     // 49: caffe.ContrastiveLossParameter
-	(*ConvolutionParameter)(nil),         // 50: caffe.ConvolutionParameter
-	(*CropParameter)(nil),                // 51: caffe.CropParameter
-	(*DataParameter)(nil),                // 52: caffe.DataParameter
-	(*DropoutParameter)(nil),             // 53: caffe.DropoutParameter
-	(*DummyDataParameter)(nil),           // 54: caffe.DummyDataParameter
-	(*EltwiseParameter)(nil),             // 55: caffe.EltwiseParameter
-	(*ELUParameter)(nil),                 // 56: caffe.ELUParameter
-	(*EmbedParameter)(nil),               // 57: caffe.EmbedParameter
-	(*ExpParameter)(nil),                 // 58: caffe.ExpParameter
-	(*FlattenParameter)(nil),             // 59: caffe.FlattenParameter
-	(*HDF5DataParameter)(nil),            // 60: caffe.HDF5DataParameter
-	(*HDF5OutputParameter)(nil),          // 61: caffe.HDF5OutputParameter
-	(*HingeLossParameter)(nil),           // 62: caffe.HingeLossParameter
-	(*ImageDataParameter)(nil),           // 63: caffe.ImageDataParameter
-	(*InfogainLossParameter)(nil),        // 64: caffe.InfogainLossParameter
-	(*InnerProductParameter)(nil),        // 65: caffe.InnerProductParameter
-	(*InputParameter)(nil),               // 66: caffe.InputParameter
-	(*LogParameter)(nil),                 // 67: caffe.LogParameter
-	(*LRNParameter)(nil),                 // 68: caffe.LRNParameter
-	(*MemoryDataParameter)(nil),          // 69: caffe.MemoryDataParameter
-	(*MVNParameter)(nil),                 // 70: caffe.MVNParameter
-	(*ParameterParameter)(nil),           // 71: caffe.ParameterParameter
-	(*PoolingParameter)(nil),             // 72: caffe.PoolingParameter
-	(*PowerParameter)(nil),               // 73: caffe.PowerParameter
-	(*PythonParameter)(nil),              // 74: caffe.PythonParameter
-	(*RecurrentParameter)(nil),           // 75: caffe.RecurrentParameter
-	(*ReductionParameter)(nil),           // 76: caffe.ReductionParameter
-	(*ReLUParameter)(nil),                // 77: caffe.ReLUParameter
-	(*ReshapeParameter)(nil),             // 78: caffe.ReshapeParameter
-	(*ScaleParameter)(nil),               // 79: caffe.ScaleParameter
-	(*SigmoidParameter)(nil),             // 80: caffe.SigmoidParameter
-	(*SliceParameter)(nil),               // 81: caffe.SliceParameter
-	(*SoftmaxParameter)(nil),             // 82: caffe.SoftmaxParameter
-	(*SwishParameter)(nil),               // 83: caffe.SwishParameter
-	(*TanHParameter)(nil),                // 84: caffe.TanHParameter
-	(*TileParameter)(nil),                // 85: caffe.TileParameter
-	(*ThresholdParameter)(nil),           // 86: caffe.ThresholdParameter
-	(*WindowDataParameter)(nil),          // 87: caffe.WindowDataParameter
-	(*SPPParameter)(nil),                 // 88: caffe.SPPParameter
-	(*PReLUParameter)(nil),               // 89: caffe.PReLUParameter
-	(*LSTMParameter)(nil),                // 90: caffe.LSTMParameter
-	(*NormalizeParameter)(nil),           // 91: caffe.NormalizeParameter
-	(*PermuteParameter)(nil),             // 92: caffe.PermuteParameter
-	(*ShuffleChannelParameter)(nil),      // 93: caffe.ShuffleChannelParameter
-	(*HardSigmoidParameter)(nil),         // 94: caffe.HardSigmoidParameter
-	(*NoiseParameter)(nil),               // 95: caffe.NoiseParameter
-	(*V1LayerParameter)(nil),             // 96: caffe.V1LayerParameter
-	(*V0LayerParameter)(nil),             // 97: caffe.V0LayerParameter
+	(BNParameter_Engine)(0),              // 23: caffe.BNParameter.Engine
+	(BNParameter_BNMode)(0),              // 24: caffe.BNParameter.BNMode
+	(UnpoolingParameter_UnpoolMethod)(0), // 25: caffe.UnpoolingParameter.UnpoolMethod
+	(V1LayerParameter_LayerType)(0),      // 26: caffe.V1LayerParameter.LayerType
+	(V1LayerParameter_DimCheckMode)(0),   // 27: caffe.V1LayerParameter.DimCheckMode
+	(V0LayerParameter_PoolMethod)(0),     // 28: caffe.V0LayerParameter.PoolMethod
+	(*BlobShape)(nil),                    // 29: caffe.BlobShape
+	(*BlobProto)(nil),                    // 30: caffe.BlobProto
+	(*BlobProtoVector)(nil),              // 31: caffe.BlobProtoVector
+	(*Datum)(nil),                        // 32: caffe.Datum
+	(*FillerParameter)(nil),              // 33: caffe.FillerParameter
+	(*NetParameter)(nil),                 // 34: caffe.NetParameter
+	(*SolverParameter)(nil),              // 35: caffe.SolverParameter
+	(*SolverState)(nil),                  // 36: caffe.SolverState
+	(*RunState)(nil),                     // 37: caffe.RunState
+	(*WorkerState)(nil),                  // 38: caffe.WorkerState
+	(*DataPosition)(nil),                 // 39: caffe.DataPosition
+	(*NetState)(nil),                     // 40: caffe.NetState
+	(*NetStateRule)(nil),                 // 41: caffe.NetStateRule
+	(*ParamSpec)(nil),                    // 42: caffe.ParamSpec
+	(*LayerParameter)(nil),               // 43: caffe.LayerParameter
+	(*TransformationParameter)(nil),      // 44: caffe.TransformationParameter
+	(*LossParameter)(nil),                // 45: caffe.LossParameter
+	(*AccuracyParameter)(nil),            // 46: caffe.AccuracyParameter
+	(*ArgMaxParameter)(nil),              // 47: caffe.ArgMaxParameter
+	(*ClipParameter)(nil),                // 48: caffe.ClipParameter
+	(*ConcatParameter)(nil),              // 49: caffe.ConcatParameter
+	(*BatchNormParameter)(nil),           // 50: caffe.BatchNormParameter
+	(*BiasParameter)(nil),                // 51: caffe.BiasParameter
+	(*ContrastiveLossParameter)(nil),     // 52: caffe.ContrastiveLossParameter
+	(*ConvolutionParameter)(nil),         // 53: caffe.ConvolutionParameter
+	(*CropParameter)(nil),                // 54: caffe.CropParameter
+	(*DataParameter)(nil),                // 55: caffe.DataParameter
+	(*DropoutParameter)(nil),             // 56: caffe.DropoutParameter
+	(*DummyDataParameter)(nil),           // 57: caffe.DummyDataParameter
+	(*EltwiseParameter)(nil),             // 58: caffe.EltwiseParameter
+	(*ELUParameter)(nil),                 // 59: caffe.ELUParameter
+	(*EmbedParameter)(nil),               // 60: caffe.EmbedParameter
+	(*ExpParameter)(nil),                 // 61: caffe.ExpParameter
+	(*FlattenParameter)(nil),             // 62: caffe.FlattenParameter
+	(*HDF5DataParameter)(nil),            // 63: caffe.HDF5DataParameter
+	(*HDF5OutputParameter)(nil),          // 64: caffe.HDF5OutputParameter
+	(*HingeLossParameter)(nil),           // 65: caffe.HingeLossParameter
+	(*ImageDataParameter)(nil),           // 66: caffe.ImageDataParameter
+	(*InfogainLossParameter)(nil),        // 67: caffe.InfogainLossParameter
+	(*InnerProductParameter)(nil),        // 68: caffe.InnerProductParameter
+	(*InputParameter)(nil),               // 69: caffe.InputParameter
+	(*LogParameter)(nil),                 // 70: caffe.LogParameter
+	(*LRNParameter)(nil),                 // 71: caffe.LRNParameter
+	(*MemoryDataParameter)(nil),          // 72: caffe.MemoryDataParameter
+	(*MVNParameter)(nil),                 // 73: caffe.MVNParameter
+	(*ParameterParameter)(nil),           // 74: caffe.ParameterParameter
+	(*PoolingParameter)(nil),             // 75: caffe.PoolingParameter
+	(*PowerParameter)(nil),               // 76: caffe.PowerParameter
+	(*PythonParameter)(nil),              // 77: caffe.PythonParameter
+	(*RecurrentParameter)(nil),           // 78: caffe.RecurrentParameter
+	(*ReductionParameter)(nil),           // 79: caffe.ReductionParameter
+	(*ReLUParameter)(nil),                // 80: caffe.ReLUParameter
+	(*ReshapeParameter)(nil),             // 81: caffe.ReshapeParameter
+	(*ScaleParameter)(nil),               // 82: caffe.ScaleParameter
+	(*SigmoidParameter)(nil),             // 83: caffe.SigmoidParameter
+	(*SliceParameter)(nil),               // 84: caffe.SliceParameter
+	(*SoftmaxParameter)(nil),             // 85: caffe.SoftmaxParameter
+	(*SwishParameter)(nil),               // 86: caffe.SwishParameter
+	(*TanHParameter)(nil),                // 87: caffe.TanHParameter
+	(*TileParameter)(nil),                // 88: caffe.TileParameter
+	(*ThresholdParameter)(nil),           // 89: caffe.ThresholdParameter
+	(*WindowDataParameter)(nil),          // 90: caffe.WindowDataParameter
+	(*SPPParameter)(nil),                 // 91: caffe.SPPParameter
+	(*PReLUParameter)(nil),               // 92: caffe.PReLUParameter
+	(*LSTMParameter)(nil),                // 93: caffe.LSTMParameter
+	(*NormalizeParameter)(nil),           // 94: caffe.NormalizeParameter
+	(*PermuteParameter)(nil),             // 95: caffe.PermuteParameter
+	(*ShuffleChannelParameter)(nil),      // 96: caffe.ShuffleChannelParameter
+	(*HardSigmoidParameter)(nil),         // 97: caffe.HardSigmoidParameter
+	(*BNParameter)(nil),                  // 98: caffe.BNParameter
+	(*InterpParameter)(nil),              // 99: caffe.InterpParameter
+	(*UnpoolingParameter)(nil),           // 100: caffe.UnpoolingParameter
+	(*UpsampleParameter)(nil),            // 101: caffe.UpsampleParameter
+	(*NoiseParameter)(nil),               // 102: caffe.NoiseParameter
+	(*V1LayerParameter)(nil),             // 103: caffe.V1LayerParameter
+	(*V0LayerParameter)(nil),             // 104: caffe.V0LayerParameter
 }
 var file_swcaffe_caffe_proto_depIdxs = []int32{
-	26,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
-	27,  // 1: caffe.BlobProtoVector.blobs:type_name -> caffe.BlobProto
+	29,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
+	30,  // 1: caffe.BlobProtoVector.blobs:type_name -> caffe.BlobProto
 	1,   // 2: caffe.FillerParameter.variance_norm:type_name -> caffe.FillerParameter.VarianceNorm
-	26,  // 3: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
-	37,  // 4: caffe.NetParameter.state:type_name -> caffe.NetState
-	40,  // 5: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
-	96,  // 6: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
-	31,  // 7: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
-	31,  // 8: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
-	31,  // 9: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
-	37,  // 10: caffe.SolverParameter.train_state:type_name -> caffe.NetState
-	37,  // 11: caffe.SolverParameter.test_state:type_name -> caffe.NetState
+	29,  // 3: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
+	40,  // 4: caffe.NetParameter.state:type_name -> caffe.NetState
+	43,  // 5: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
+	103, // 6: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
+	34,  // 7: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
+	34,  // 8: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
+	34,  // 9: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
+	40,  // 10: caffe.SolverParameter.train_state:type_name -> caffe.NetState
+	40,  // 11: caffe.SolverParameter.test_state:type_name -> caffe.NetState
 	2,   // 12: caffe.SolverParameter.snapshot_format:type_name -> caffe.SolverParameter.SnapshotFormat
 	3,   // 13: caffe.SolverParameter.solver_mode:type_name -> caffe.SolverParameter.SolverMode
 	4,   // 14: caffe.SolverParameter.solver_type:type_name -> caffe.SolverParameter.SolverType
-	27,  // 15: caffe.SolverState.history:type_name -> caffe.BlobProto
-	34,  // 16: caffe.SolverState.run_state:type_name -> caffe.RunState
-	36,  // 17: caffe.RunState.position:type_name -> caffe.DataPosition
+	30,  // 15: caffe.SolverState.history:type_name -> caffe.BlobProto
+	37,  // 16: caffe.SolverState.run_state:type_name -> caffe.RunState
+	39,  // 17: caffe.RunState.position:type_name -> caffe.DataPosition
 	0,   // 18: caffe.NetState.phase:type_name -> caffe.Phase
 	0,   // 19: caffe.NetStateRule.phase:type_name -> caffe.Phase
 	5,   // 20: caffe.ParamSpec.share_mode:type_name -> caffe.ParamSpec.DimCheckMode
 	0,   // 21: caffe.LayerParameter.phase:type_name -> caffe.Phase
-	39,  // 22: caffe.LayerParameter.param:type_name -> caffe.ParamSpec
-	27,  // 23: caffe.LayerParameter.blobs:type_name -> caffe.BlobProto
-	38,  // 24: caffe.LayerParameter.include:type_name -> caffe.NetStateRule
-	38,  // 25: caffe.LayerParameter.exclude:type_name -> caffe.NetStateRule
-	41,  // 26: caffe.LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	42,  // 27: caffe.LayerParameter.loss_param:type_name -> caffe.LossParameter
-	43,  // 28: caffe.LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	44,  // 29: caffe.LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	47,  // 30: caffe.LayerParameter.batch_norm_param:type_name -> caffe.BatchNormParameter
-	48,  // 31: caffe.LayerParameter.bias_param:type_name -> caffe.BiasParameter
-	45,  // 32: caffe.LayerParameter.clip_param:type_name -> caffe.ClipParameter
-	46,  // 33: caffe.LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	49,  // 34: caffe.LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	50,  // 35: caffe.LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	51,  // 36: caffe.LayerParameter.crop_param:type_name -> caffe.CropParameter
-	52,  // 37: caffe.LayerParameter.data_param:type_name -> caffe.DataParameter
-	53,  // 38: caffe.LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	54,  // 39: caffe.LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	55,  // 40: caffe.LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	56,  // 41: caffe.LayerParameter.elu_param:type_name -> caffe.ELUParameter
-	57,  // 42: caffe.LayerParameter.embed_param:type_name -> caffe.EmbedParameter
-	58,  // 43: caffe.LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	59,  // 44: caffe.LayerParameter.flatten_param:type_name -> caffe.FlattenParameter
-	60,  // 45: caffe.LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	61,  // 46: caffe.LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	62,  // 47: caffe.LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	63,  // 48: caffe.LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	64,  // 49: caffe.LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	65,  // 50: caffe.LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	66,  // 51: caffe.LayerParameter.input_param:type_name -> caffe.InputParameter
-	67,  // 52: caffe.LayerParameter.log_param:type_name -> caffe.LogParameter
-	68,  // 53: caffe.LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	69,  // 54: caffe.LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	70,  // 55: caffe.LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	71,  // 56: caffe.LayerParameter.parameter_param:type_name -> caffe.ParameterParameter
-	72,  // 57: caffe.LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	73,  // 58: caffe.LayerParameter.power_param:type_name -> caffe.PowerParameter
-	89,  // 59: caffe.LayerParameter.prelu_param:type_name -> caffe.PReLUParameter
-	74,  // 60: caffe.LayerParameter.python_param:type_name -> caffe.PythonParameter
-	75,  // 61: caffe.LayerParameter.recurrent_param:type_name -> caffe.RecurrentParameter
-	76,  // 62: caffe.LayerParameter.reduction_param:type_name -> caffe.ReductionParameter
-	77,  // 63: caffe.LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	78,  // 64: caffe.LayerParameter.reshape_param:type_name -> caffe.ReshapeParameter
-	79,  // 65: caffe.LayerParameter.scale_param:type_name -> caffe.ScaleParameter
-	80,  // 66: caffe.LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	82,  // 67: caffe.LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	88,  // 68: caffe.LayerParameter.spp_param:type_name -> caffe.SPPParameter
-	81,  // 69: caffe.LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	83,  // 70: caffe.LayerParameter.swish_param:type_name -> caffe.SwishParameter
-	84,  // 71: caffe.LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	86,  // 72: caffe.LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	85,  // 73: caffe.LayerParameter.tile_param:type_name -> caffe.TileParameter
-	87,  // 74: caffe.LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	90,  // 75: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
-	94,  // 76: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
-	95,  // 77: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseParameter
-	91,  // 78: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
-	92,  // 79: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
-	93,  // 80: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
-	6,   // 81: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
-	30,  // 82: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
-	30,  // 83: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
-	30,  // 84: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
-	7,   // 85: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
-	8,   // 86: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
-	30,  // 87: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
-	26,  // 88: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
-	9,   // 89: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
-	30,  // 90: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
-	30,  // 91: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
-	10,  // 92: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
-	30,  // 93: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	30,  // 94: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
-	26,  // 95: caffe.InputParameter.shape:type_name -> caffe.BlobShape
-	11,  // 96: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
-	12,  // 97: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
-	26,  // 98: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
-	13,  // 99: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
-	14,  // 100: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
-	15,  // 101: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
-	30,  // 102: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
-	30,  // 103: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
-	16,  // 104: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
-	17,  // 105: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
-	26,  // 106: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
-	30,  // 107: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
-	30,  // 108: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
-	18,  // 109: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
-	19,  // 110: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
-	20,  // 111: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
-	21,  // 112: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
-	22,  // 113: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
-	30,  // 114: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
-	30,  // 115: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
-	30,  // 116: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
-	30,  // 117: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
-	38,  // 118: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
-	38,  // 119: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
-	23,  // 120: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
-	27,  // 121: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
-	24,  // 122: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
-	43,  // 123: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	44,  // 124: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	46,  // 125: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	49,  // 126: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	50,  // 127: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	52,  // 128: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
-	53,  // 129: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	54,  // 130: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	55,  // 131: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	58,  // 132: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	60,  // 133: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	61,  // 134: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	62,  // 135: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	63,  // 136: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	64,  // 137: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	65,  // 138: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	68,  // 139: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	69,  // 140: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	70,  // 141: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	72,  // 142: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	73,  // 143: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
-	77,  // 144: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	80,  // 145: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	82,  // 146: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	81,  // 147: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	84,  // 148: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	86,  // 149: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	87,  // 150: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	41,  // 151: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	42,  // 152: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
-	97,  // 153: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
-	30,  // 154: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
-	30,  // 155: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
-	25,  // 156: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
-	27,  // 157: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
-	61,  // 158: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	159, // [159:159] is the sub-list for method output_type
-	159, // [159:159] is the sub-list for method input_type
-	159, // [159:159] is the sub-list for extension type_name
-	159, // [159:159] is the sub-list for extension extendee
-	0,   // [0:159] is the sub-list for field type_name
+	42,  // 22: caffe.LayerParameter.param:type_name -> caffe.ParamSpec
+	30,  // 23: caffe.LayerParameter.blobs:type_name -> caffe.BlobProto
+	41,  // 24: caffe.LayerParameter.include:type_name -> caffe.NetStateRule
+	41,  // 25: caffe.LayerParameter.exclude:type_name -> caffe.NetStateRule
+	44,  // 26: caffe.LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	45,  // 27: caffe.LayerParameter.loss_param:type_name -> caffe.LossParameter
+	46,  // 28: caffe.LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	47,  // 29: caffe.LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	50,  // 30: caffe.LayerParameter.batch_norm_param:type_name -> caffe.BatchNormParameter
+	51,  // 31: caffe.LayerParameter.bias_param:type_name -> caffe.BiasParameter
+	48,  // 32: caffe.LayerParameter.clip_param:type_name -> caffe.ClipParameter
+	49,  // 33: caffe.LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	52,  // 34: caffe.LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	53,  // 35: caffe.LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	54,  // 36: caffe.LayerParameter.crop_param:type_name -> caffe.CropParameter
+	55,  // 37: caffe.LayerParameter.data_param:type_name -> caffe.DataParameter
+	56,  // 38: caffe.LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	57,  // 39: caffe.LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	58,  // 40: caffe.LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	59,  // 41: caffe.LayerParameter.elu_param:type_name -> caffe.ELUParameter
+	60,  // 42: caffe.LayerParameter.embed_param:type_name -> caffe.EmbedParameter
+	61,  // 43: caffe.LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	62,  // 44: caffe.LayerParameter.flatten_param:type_name -> caffe.FlattenParameter
+	63,  // 45: caffe.LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	64,  // 46: caffe.LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	65,  // 47: caffe.LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	66,  // 48: caffe.LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	67,  // 49: caffe.LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	68,  // 50: caffe.LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	69,  // 51: caffe.LayerParameter.input_param:type_name -> caffe.InputParameter
+	70,  // 52: caffe.LayerParameter.log_param:type_name -> caffe.LogParameter
+	71,  // 53: caffe.LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	72,  // 54: caffe.LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	73,  // 55: caffe.LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	74,  // 56: caffe.LayerParameter.parameter_param:type_name -> caffe.ParameterParameter
+	75,  // 57: caffe.LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	76,  // 58: caffe.LayerParameter.power_param:type_name -> caffe.PowerParameter
+	92,  // 59: caffe.LayerParameter.prelu_param:type_name -> caffe.PReLUParameter
+	77,  // 60: caffe.LayerParameter.python_param:type_name -> caffe.PythonParameter
+	78,  // 61: caffe.LayerParameter.recurrent_param:type_name -> caffe.RecurrentParameter
+	79,  // 62: caffe.LayerParameter.reduction_param:type_name -> caffe.ReductionParameter
+	80,  // 63: caffe.LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	81,  // 64: caffe.LayerParameter.reshape_param:type_name -> caffe.ReshapeParameter
+	82,  // 65: caffe.LayerParameter.scale_param:type_name -> caffe.ScaleParameter
+	83,  // 66: caffe.LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	85,  // 67: caffe.LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	91,  // 68: caffe.LayerParameter.spp_param:type_name -> caffe.SPPParameter
+	84,  // 69: caffe.LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	86,  // 70: caffe.LayerParameter.swish_param:type_name -> caffe.SwishParameter
+	87,  // 71: caffe.LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	89,  // 72: caffe.LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	88,  // 73: caffe.LayerParameter.tile_param:type_name -> caffe.TileParameter
+	90,  // 74: caffe.LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	93,  // 75: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
+	98,  // 76: caffe.LayerParameter.bn_param:type_name -> caffe.BNParameter
+	97,  // 77: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
+	99,  // 78: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
+	102, // 79: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseParameter
+	94,  // 80: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
+	95,  // 81: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
+	96,  // 82: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
+	100, // 83: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
+	101, // 84: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
+	6,   // 85: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
+	33,  // 86: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
+	33,  // 87: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
+	33,  // 88: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
+	7,   // 89: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
+	8,   // 90: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
+	33,  // 91: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
+	29,  // 92: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
+	9,   // 93: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
+	33,  // 94: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
+	33,  // 95: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
+	10,  // 96: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
+	33,  // 97: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	33,  // 98: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
+	29,  // 99: caffe.InputParameter.shape:type_name -> caffe.BlobShape
+	11,  // 100: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
+	12,  // 101: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
+	29,  // 102: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
+	13,  // 103: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
+	14,  // 104: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
+	15,  // 105: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
+	33,  // 106: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
+	33,  // 107: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
+	16,  // 108: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
+	17,  // 109: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
+	29,  // 110: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
+	33,  // 111: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
+	33,  // 112: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
+	18,  // 113: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
+	19,  // 114: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
+	20,  // 115: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
+	21,  // 116: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
+	22,  // 117: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
+	33,  // 118: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
+	33,  // 119: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
+	33,  // 120: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
+	33,  // 121: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
+	33,  // 122: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
+	33,  // 123: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
+	23,  // 124: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
+	33,  // 125: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
+	33,  // 126: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
+	24,  // 127: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
+	25,  // 128: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
+	41,  // 129: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
+	41,  // 130: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
+	26,  // 131: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
+	30,  // 132: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
+	27,  // 133: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
+	46,  // 134: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	47,  // 135: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	49,  // 136: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	52,  // 137: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	53,  // 138: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	55,  // 139: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
+	56,  // 140: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	57,  // 141: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	58,  // 142: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	61,  // 143: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	63,  // 144: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	64,  // 145: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	65,  // 146: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	66,  // 147: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	67,  // 148: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	68,  // 149: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	71,  // 150: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	72,  // 151: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	73,  // 152: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	75,  // 153: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	76,  // 154: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
+	80,  // 155: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	83,  // 156: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	85,  // 157: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	84,  // 158: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	87,  // 159: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	89,  // 160: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	90,  // 161: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	44,  // 162: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	45,  // 163: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
+	104, // 164: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
+	33,  // 165: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
+	33,  // 166: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
+	28,  // 167: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
+	30,  // 168: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
+	64,  // 169: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	170, // [170:170] is the sub-list for method output_type
+	170, // [170:170] is the sub-list for method input_type
+	170, // [170:170] is the sub-list for extension type_name
+	170, // [170:170] is the sub-list for extension extendee
+	0,   // [0:170] is the sub-list for field type_name
 }
 
 func init() { file_swcaffe_caffe_proto_init() }
@@ -9576,8 +10377,8 @@ func file_swcaffe_caffe_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swcaffe_caffe_proto_rawDesc), len(file_swcaffe_caffe_proto_rawDesc)),
-			NumEnums:      26,
-			NumMessages:   72,
+			NumEnums:      29,
+			NumMessages:   76,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

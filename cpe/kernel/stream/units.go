@@ -15,7 +15,7 @@ type Units struct {
 	machine *cpe.Machine
 	workers []UnitWorker
 	count   int
-	small   bool // too little work to wake other native cores
+	values  int // about as many are computed
 	do      func(w *UnitWorker, unit int)
 }
 
@@ -46,21 +46,31 @@ func (p Piece) block() cpe.Block {
 
 // UnitWorker is what a unit works with: the CPE that runs it.
 type UnitWorker struct {
-	name   string
-	cpe    *cpe.CPE
-	err    error
-	blocks []cpe.Block // to store at the unit's end
-	tiles  [][]float32
+	name    string
+	cpe     *cpe.CPE
+	err     error
+	blocks  []cpe.Block // to store at the unit's end
+	tiles   [][]float32
+	aliases bool      // tiles alias memory
+	scratch []float32 // where tiles alias memory
 }
 
 // NewUnits prepares count units that compute about values values together. do computes one unit.
 func NewUnits(machine *cpe.Machine, name string, count, values int, do func(w *UnitWorker, unit int)) *Units {
-	u := &Units{name: name, machine: machine, count: count, do: do, workers: make([]UnitWorker, machine.Spec().CoreGroups)}
-	u.small = values < tiling.HostTile
+	u := &Units{name: name, machine: machine, count: count, values: values, do: do, workers: make([]UnitWorker, machine.Spec().CoreGroups)}
 	for i := range u.workers {
 		u.workers[i].name = name
 	}
 	return u
+}
+
+// UnitLimit returns how many values a unit may have in LDM, for units that are cut to fit. Without LDM there is no limit.
+func UnitLimit(m *cpe.Machine) int {
+	if !m.HasDMA() {
+		return 1 << 30
+	}
+	spec := m.Spec()
+	return spec.LDMFloats() * 3 / 4
 }
 
 // Name returns the kernel's name.
@@ -71,14 +81,10 @@ func (u *Units) Run() error {
 	if u.count == 0 {
 		return nil
 	}
-	groups := 0
-	if u.small && u.machine.Native() {
-		groups = 1
-	}
 	for i := range u.workers {
 		u.workers[i].err = nil
 	}
-	if err := u.machine.Run(u, groups); err != nil {
+	if err := u.machine.Run(u, u.machine.GroupsFor(u.values, tiling.HostTile)); err != nil {
 		return err
 	}
 	for i := range u.workers {
@@ -92,6 +98,7 @@ func (u *Units) Run() error {
 // RunGroup computes a core group's share of the units.
 func (u *Units) RunGroup(g *cpe.CoreGroup) error {
 	w := &u.workers[g.Index()]
+	w.aliases = !g.HasDMA()
 	lo, hi := g.Share(u.count)
 	cpes := g.CPEs()[:g.Deal(hi-lo)]
 	for unit := lo; unit < hi && w.err == nil; unit++ {
@@ -160,6 +167,40 @@ func (w *UnitWorker) place(p Piece, load bool) (values []float32, stride int) {
 	}
 	w.blocks, w.tiles = append(w.blocks, b), append(w.tiles, values)
 	return values, stride
+}
+
+// Buffer returns room that Fetch fills again and again with up to n values.
+func (w *UnitWorker) Buffer(n int) []float32 {
+	tile, err := w.cpe.Alloc(w.name, n)
+	if err != nil {
+		w.Fail(err)
+	}
+	return tile
+}
+
+// Fetch loads a piece of at most a buffer's size into it, and returns its values and the distance between its rows.
+func (w *UnitWorker) Fetch(buffer []float32, p Piece) (values []float32, stride int) {
+	if w.err != nil {
+		return nil, 0
+	}
+	b := p.block()
+	values, _, stride = w.cpe.Load(buffer, &b)
+	return values, stride
+}
+
+// Scratch returns room for n values that only the unit uses. It may be called once in a unit.
+func (w *UnitWorker) Scratch(n int) []float32 {
+	tile, err := w.cpe.Alloc(w.name, n)
+	switch {
+	case err != nil:
+		w.Fail(err)
+	case !w.aliases:
+		return tile
+	}
+	if len(w.scratch) < n {
+		w.scratch = make([]float32, n)
+	}
+	return w.scratch[:n]
 }
 
 // Cost charges a unit's arithmetic: additions and multiplications, and the dearer functions.

@@ -90,7 +90,11 @@ func (b *builder) conv(t *tip, h, w window, out, group int) *tip {
 		param += "bias_term: false "
 	}
 	param += weightFiller + " " + biasFiller + " }"
-	return b.one("Convolution", t, shape, float64(count(shape))*float64(c/group*h.kernel*w.kernel), param)
+	kind := "Convolution"
+	if group == c && group > 1 && b.chance(0.5) {
+		kind = []string{"ConvolutionDepthwise", "DepthwiseConvolution"}[b.r.IntN(2)]
+	}
+	return b.one(kind, t, shape, float64(count(shape))*float64(c/group*h.kernel*w.kernel), param)
 }
 
 // convolution appends a convolution of any geometry.

@@ -46,11 +46,11 @@ func sumError(l *caffepb.LayerParameter, st shape.Strategy) (part float64, sprea
 // moving lists the layers without arithmetic: they move values, or share them with their bottoms.
 var moving = []string{
 	"Input", "DummyData", "Parameter", "Split", "Flatten", "Reshape", "Concat", "Slice", "Crop", "Tile", "BatchReindex", "Filter", "Im2col", "Embed",
-	"Silence", "ArgMax", "Accuracy", "Threshold", "Permute", "ShuffleChannel",
+	"Silence", "ArgMax", "Accuracy", "Threshold", "Permute", "ShuffleChannel", "Unpooling",
 }
 
 // products lists the layers whose results are sums of products.
-var products = []string{"Convolution", "Deconvolution", "InnerProduct", "LSTM", "RNN", "Lstm"}
+var products = []string{"Convolution", "ConvolutionDepthwise", "DepthwiseConvolution", "Deconvolution", "InnerProduct", "LSTM", "RNN", "Lstm"}
 
 // forward runs a net and returns its loss.
 func (e *rounder) forward(n *swnet.Net) (loss float64, err error) {
