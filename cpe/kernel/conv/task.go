@@ -1,6 +1,8 @@
 package conv
 
 import (
+	"fmt"
+
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
@@ -14,6 +16,7 @@ type Task struct {
 	Reserved cpe.Scratch // scratch memory that Run takes
 	Stages   []Stage
 	Partials *stream.Partials // partial weight gradients, if not nil
+	Plan     fmt.Stringer     // the kernel's blocking, an immutable value, if not nil
 }
 
 // NewTask returns a task without stages. A task for planning only has no machine.
@@ -44,6 +47,14 @@ func (t *Task) SumParts(n int) (err error) {
 
 // Scratch returns the number of values of scratch memory that Run uses.
 func (t *Task) Scratch() int { return t.Machine.Needs(t.Reserved) }
+
+// Blocking describes the kernel's plan, "" if it has none.
+func (t *Task) Blocking() string {
+	if t.Plan == nil {
+		return ""
+	}
+	return t.Plan.String()
+}
 
 // Run computes the direction.
 func (t *Task) Run(a Arrays) error {

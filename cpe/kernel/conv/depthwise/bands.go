@@ -1,6 +1,8 @@
 package depthwise
 
 import (
+	"fmt"
+
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
@@ -30,6 +32,12 @@ var Bands = conv.Algorithm{
 // computed by itself.
 type bandsKernel struct {
 	*conv.Task
+	bandsPlan
+	workers []worker
+}
+
+// bandsPlan is the blocking of bandsKernel.
+type bandsPlan struct {
 	rows, cols tensor.Axis
 	phases     [][]tapPhase // of each part of the destination
 	source     tensor.BlockBand
@@ -37,7 +45,29 @@ type bandsKernel struct {
 	made       tensor.Images
 	units      int // rows of units in a band
 	bands      int // bands in an image
-	workers    []worker
+}
+
+// planBands computes the blocking for a problem.
+func planBands(p *conv.Problem) bandsPlan {
+	s, v := &p.Shape, bandsPlan{parts: 1}
+	v.rows, v.cols = tensor.Axes(s, p.Direction)
+	x, y := imagesOf(p)
+	made := s.Out / s.C
+	if v.made = y; p.Direction == shape.InputGradient {
+		x, v.made, v.parts, made = y, x, made, 1
+	}
+	v.units = cutBands(p.Spec, v.rows, v.cols, v.made.Cols())
+	v.bands = tiling.Blocks(v.rows.Units, v.units)
+	v.source = tensor.NewBlockBand(x, v.rows, v.cols, v.units)
+	for part := range made {
+		v.phases = append(v.phases, v.findPhases(part, s.Kernel))
+	}
+	return v
+}
+
+// String describes the plan.
+func (v bandsPlan) String() string {
+	return fmt.Sprintf("bands of %d of %d rows of 16 channels, %d phases", v.units, v.rows.Units, len(v.phases)*len(v.phases[0]))
 }
 
 // tapPhase describes the results at one place of every unit: the shifts of the source values to be summed, and the kernel offset of each.
@@ -54,34 +84,21 @@ type worker struct {
 }
 
 func newBands(t *conv.Task) error {
-	s, d, spec := &t.Shape, t.Direction, t.Machine.Spec()
-	v := &bandsKernel{Task: t, workers: make([]worker, spec.CoreGroups)}
-	v.rows, v.cols = tensor.Axes(s, d)
-	x, y := imagesOf(t)
-	made := s.Out / s.C
-	if v.made, v.parts = y, 1; d == shape.InputGradient {
-		x, v.made, v.parts, made = y, x, made, 1
-	}
-	v.units = cutBands(&spec, v.rows, v.cols, v.made.Cols())
-	v.bands = tiling.Blocks(v.rows.Units, v.units)
-	v.source = tensor.NewBlockBand(x, v.rows, v.cols, v.units)
-	for part := range made {
-		v.phases = append(v.phases, v.findPhases(part))
-	}
+	v := &bandsKernel{Task: t, bandsPlan: planBands(&t.Problem), workers: make([]worker, t.Spec.CoreGroups)}
 	for i := range v.workers {
-		v.workers[i].start = pages.Make[float32](made * shape.BlockLanes)
+		v.workers[i].start = pages.Make[float32](len(v.phases) * shape.BlockLanes)
 	}
 	t.Reserved = cpe.Scratch{Group: v.sources() + v.weights() + v.results()}
-	t.Stages = conv.Stages(v)
+	t.Plan, t.Stages = v.bandsPlan, conv.Stages(v)
 	return nil
 }
 
 // imagesOf describes the images and the results. The results' parts lie one below another.
-func imagesOf(t *conv.Task) (x, y tensor.Images) {
-	s := &t.Shape
+func imagesOf(p *conv.Problem) (x, y tensor.Images) {
+	s := &p.Shape
 	one, out := tiling.Ones(len(s.In)), s.OutSize()
 	h, w := tiling.Two(out, 1)
-	return tensor.NewImages(s.C, t.Images, s.In, one), tensor.NewImages(s.C, t.Results, []int{s.Out / s.C * h, w}, tiling.Ones(2))
+	return tensor.NewImages(s.C, p.Images, s.In, one), tensor.NewImages(s.C, p.Results, []int{s.Out / s.C * h, w}, tiling.Ones(2))
 }
 
 // cutBands returns the number of rows of units in a band whose source lines and results fill about a quarter of L2.
@@ -91,9 +108,9 @@ func cutBands(spec *cpe.Spec, rows, cols tensor.Axis, width int) int {
 }
 
 // findPhases returns all phases of one part.
-func (v *bandsKernel) findPhases(part int) []tapPhase {
+func (v *bandsPlan) findPhases(part int, kernel []int) []tapPhase {
 	var list []tapPhase
-	_, kw := tiling.Two(v.Shape.Kernel, 1)
+	_, kw := tiling.Two(kernel, 1)
 	for row, down := range v.rows.Phases {
 		for col, along := range v.cols.Phases {
 			p := tapPhase{row: row, col: col}
@@ -101,7 +118,7 @@ func (v *bandsKernel) findPhases(part int) []tapPhase {
 				for _, y := range down {
 					for _, x := range along {
 						p.shifts = append(p.shifts, source*v.source.Size()+v.source.Shift(y.Shift, x.Shift))
-						p.taps = append(p.taps, (part+source)*tiling.Size(v.Shape.Kernel)+y.Offset*kw+x.Offset)
+						p.taps = append(p.taps, (part+source)*tiling.Size(kernel)+y.Offset*kw+x.Offset)
 					}
 				}
 			}

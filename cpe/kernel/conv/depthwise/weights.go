@@ -1,6 +1,8 @@
 package depthwise
 
 import (
+	"fmt"
+
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
@@ -23,26 +25,28 @@ var Weights = conv.Algorithm{
 // added in order.
 type weightsKernel struct {
 	*conv.Task
+	weightsPlan
+	workers []vconv.TapRows
+}
+
+// weightsPlan is the blocking of weightsKernel.
+type weightsPlan struct {
 	rows, cols tensor.Axis
 	source     tensor.BlockBand
 	gradient   tensor.Images
 	shifts     []int
 	parts      int // outputs per channel
 	units      int // output rows in a band
-	chunks     int
-	workers    []vconv.TapRows
+	chunks     int // partial sums
 }
 
-// fewUnits is the number of pieces of work (blocks of channels times chunks) that suffices to keep the cores busy.
-const fewUnits = 16
-
-func newWeights(t *conv.Task) error {
-	s, spec := &t.Shape, t.Machine.Spec()
-	v := &weightsKernel{Task: t, workers: make([]vconv.TapRows, spec.CoreGroups)}
+// planWeights computes the blocking for a problem.
+func planWeights(p *conv.Problem) weightsPlan {
+	s, v := &p.Shape, weightsPlan{}
 	v.rows, v.cols = tensor.Axes(s, shape.Forward)
 	var x tensor.Images
-	x, v.gradient = imagesOf(t)
-	v.units = cutBands(&spec, v.rows, v.cols, v.gradient.Cols())
+	x, v.gradient = imagesOf(p)
+	v.units = cutBands(p.Spec, v.rows, v.cols, v.gradient.Cols())
 	v.source = tensor.NewBlockBand(x, v.rows, v.cols, v.units)
 	for _, y := range v.rows.Phases[0] {
 		for _, x := range v.cols.Phases[0] {
@@ -51,8 +55,21 @@ func newWeights(t *conv.Task) error {
 	}
 	v.parts = s.Out / s.C
 	v.chunks = min(s.N, tiling.Blocks(fewUnits, x.Blocks()))
-	t.Reserved = cpe.Scratch{Common: v.chunks * x.Blocks() * v.sums(), Group: v.source.Size() + v.results()}
-	t.Stages = conv.Stages(v, collectTaps{v})
+	return v
+}
+
+// String describes the plan.
+func (v weightsPlan) String() string {
+	return fmt.Sprintf("bands of %d of %d result rows of 16 channels, %d partial sums", v.units, v.rows.Units, v.chunks)
+}
+
+// fewUnits is the number of pieces of work (blocks of channels times chunks) that suffices to keep the cores busy.
+const fewUnits = 16
+
+func newWeights(t *conv.Task) error {
+	v := &weightsKernel{Task: t, weightsPlan: planWeights(&t.Problem), workers: make([]vconv.TapRows, t.Spec.CoreGroups)}
+	t.Reserved = cpe.Scratch{Common: v.chunks * v.gradient.Blocks() * v.sums(), Group: v.source.Size() + v.results()}
+	t.Plan, t.Stages = v.weightsPlan, conv.Stages(v, collectTaps{v})
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package direct
 
 import (
+	"fmt"
+
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
@@ -45,10 +47,43 @@ var Gathered = conv.Algorithm{
 // are few weights, they share a fixed number of partial sums over positions instead, which are then added.
 type implicitConv struct {
 	*conv.Task
-	parts   int        // partial sums over positions, for the weight gradient
-	shape   gemm.Shape // the product of one group of channels
+	implicitPlan
 	split   gemm.Split
 	workers []implicitWorker // one for each core group
+}
+
+// implicitPlan is the blocking of implicitConv.
+type implicitPlan struct {
+	parts   int        // partial sums over positions, for the weight gradient
+	shape   gemm.Shape // the product of one group of channels
+	product gemm.Plan
+}
+
+// planImplicit computes the blocking for a problem.
+func planImplicit(p *conv.Problem) (implicitPlan, error) {
+	s := &p.Shape
+	out, in, positions := s.Out/s.Group, s.C/s.Group, s.N*tiling.Size(s.OutSize())
+	v := implicitPlan{parts: implicitChunks(s)}
+	switch p.Direction {
+	case shape.Forward:
+		v.shape = gemm.Shape{M: out, N: positions, K: s.Depth()}
+	case shape.WeightGradient:
+		v.shape = gemm.Shape{M: out, N: s.Depth(), K: tiling.Blocks(positions, v.parts)}
+	case shape.InputGradient:
+		v.shape = gemm.Shape{M: in, N: s.N * tiling.Size(s.In), K: out * tiling.Size(s.Kernel)}
+	}
+	product, err := gemm.NewPlan(p.Spec, v.shape)
+	v.product = product
+	return v, err
+}
+
+// String describes the plan.
+func (p implicitPlan) String() string {
+	text := fmt.Sprintf("GEMM %v in %v", p.shape, p.product)
+	if p.parts > 1 {
+		text += fmt.Sprintf("; weight gradients in %d partial sums", p.parts)
+	}
+	return text
 }
 
 // implicitWorker is the state of one core group.
@@ -62,16 +97,11 @@ type implicitWorker struct {
 
 func NewImplicit(t *conv.Task) error {
 	s, d := &t.Shape, t.Direction
-	out, in, positions := s.Out/s.Group, s.C/s.Group, s.N*tiling.Size(s.OutSize())
-	v := &implicitConv{Task: t, parts: implicitChunks(s)}
-	switch d {
-	case shape.Forward:
-		v.shape = gemm.Shape{M: out, N: positions, K: s.Depth()}
-	case shape.WeightGradient:
-		v.shape = gemm.Shape{M: out, N: s.Depth(), K: tiling.Blocks(positions, v.parts)}
-	case shape.InputGradient:
-		v.shape = gemm.Shape{M: in, N: s.N * tiling.Size(s.In), K: out * tiling.Size(s.Kernel)}
+	blocking, err := planImplicit(&t.Problem)
+	if err != nil {
+		return err
 	}
+	v := &implicitConv{Task: t, implicitPlan: blocking}
 	var geo *im2col.Geometry
 	if !s.Pointwise() {
 		if geo = im2col.NewGeometry(*s); d == shape.InputGradient {
@@ -79,20 +109,16 @@ func NewImplicit(t *conv.Task) error {
 		}
 	}
 	spec := t.Machine.Spec()
-	products, err := gemm.NewNests(t.Machine, v.shape)
-	if err != nil {
-		return err
-	}
-	plan := &products[0].Plan
+	plan := &v.product
 	v.workers = make([]implicitWorker, spec.CoreGroups)
-	for i, p := range products {
+	for i, p := range gemm.NestsOf(t.Machine, v.shape, v.product) {
 		v.workers[i].product = p
 		if geo != nil {
 			v.workers[i].image = im2col.NewView(geo, s.Group*geo.Channels*geo.Plane, d == shape.WeightGradient, plan.NR, plan.BK)
 		}
 	}
 	v.split = gemm.NewSplit(&spec, *plan, v.shape)
-	t.Stages = []conv.Stage{{Program: v, Groups: v.groups()}}
+	t.Plan, t.Stages = v.implicitPlan, []conv.Stage{{Program: v, Groups: v.groups()}}
 	return t.SumParts(v.parts)
 }
 

@@ -1,6 +1,8 @@
 package direct
 
 import (
+	"fmt"
+
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
@@ -26,13 +28,45 @@ var Padded = conv.Algorithm{
 // these copies. The column matrix exists only block by block, in L2.
 type paddedConv struct {
 	*conv.Task
+	paddedPlan
+	split   gemm.Split
+	workers []paddedWorker // one for each core group
+}
+
+// paddedPlan is the blocking of paddedConv.
+type paddedPlan struct {
 	slab    tensor.Slab // layout of a whole image's copy
 	shifts  []int
 	in, out int // channels of a group, of the source and of the destination
 	images  int // images copied at a time
-	split   gemm.Split
-	workers []paddedWorker // one for each core group
+	all     int // images of the batch
+	shape   gemm.Shape
+	product gemm.Plan
 }
+
+// planPadded computes the blocking for a problem.
+func planPadded(p *conv.Problem) (paddedPlan, error) {
+	s := p.Shape
+	if p.Direction == shape.InputGradient {
+		s = s.Mirrored()
+	}
+	v := paddedPlan{in: s.C / s.Group, out: s.Out / s.Group, all: s.N, slab: tensor.NewSlab(s, 0)}
+	v.slab = tensor.NewSlab(s, v.slab.OutH)
+	v.shifts = v.slab.Shifts()
+	v.images = max(1, min(s.N, paddedBytes/4/max(1, s.C*v.slab.Plane)))
+	v.shape = gemm.Shape{M: v.out, N: v.images * v.positions(), K: len(v.shifts)}
+	product, err := gemm.NewPlan(p.Spec, v.shape)
+	v.product = product
+	return v, err
+}
+
+// String describes the plan.
+func (v paddedPlan) String() string {
+	return fmt.Sprintf("padded copies of %d of %d images at a time, GEMM %v in %v", v.images, v.all, v.shape, v.product)
+}
+
+// positions is the number of results per image and channel.
+func (v *paddedPlan) positions() int { return v.slab.OutH * v.slab.OutW }
 
 // paddedWorker is the state of one core group.
 type paddedWorker struct {
@@ -48,35 +82,23 @@ type paddedWorker struct {
 const paddedBytes = 8 << 20
 
 func newPaddedConv(t *conv.Task) error {
-	s := t.Shape
-	if t.Direction == shape.InputGradient {
-		s = s.Mirrored()
-	}
-	v := &paddedConv{Task: t, in: s.C / s.Group, out: s.Out / s.Group, slab: tensor.NewSlab(s, 0)}
-	v.slab = tensor.NewSlab(s, v.slab.OutH)
-	v.shifts = v.slab.Shifts()
-	v.images = max(1, min(s.N, paddedBytes/4/max(1, s.C*v.slab.Plane)))
-	shape := gemm.Shape{M: v.out, N: v.images * v.positions(), K: len(v.shifts)}
-	products, err := gemm.NewNests(t.Machine, shape)
+	blocking, err := planPadded(&t.Problem)
 	if err != nil {
 		return err
 	}
-	spec := t.Machine.Spec()
-	v.split = gemm.NewSplit(&spec, products[0].Plan, shape)
+	v, spec := &paddedConv{Task: t, paddedPlan: blocking}, t.Machine.Spec()
+	v.split = gemm.NewSplit(&spec, v.product, v.shape)
 	v.workers = make([]paddedWorker, spec.CoreGroups)
-	for i, p := range products {
-		v.workers[i] = paddedWorker{product: p, columns: slabColumns{slab: &v.slab, shifts: v.shifts, image: s.C * v.slab.Plane}}
+	for i, p := range gemm.NestsOf(t.Machine, v.shape, v.product) {
+		v.workers[i] = paddedWorker{product: p, columns: slabColumns{slab: &v.slab, shifts: v.shifts, image: v.in * t.Shape.Group * v.slab.Plane}}
 	}
 	t.Reserved = cpe.Scratch{Common: v.values()}
-	t.Stages = v.list()
+	t.Plan, t.Stages = v.paddedPlan, v.list()
 	return nil
 }
 
 // values is the number of values of the copies.
 func (v *paddedConv) values() int { return v.images*v.slab.Plane*v.in*v.Shape.Group + tensor.Slack }
-
-// positions is the number of results per image and channel.
-func (v *paddedConv) positions() int { return v.slab.OutH * v.slab.OutW }
 
 // list returns the stages: alternately copy some images and multiply.
 func (v *paddedConv) list() []conv.Stage {

@@ -1,6 +1,8 @@
 package direct
 
 import (
+	"fmt"
+
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
@@ -32,6 +34,12 @@ var Phases = conv.Algorithm{
 // gradient.
 type phasedConv struct {
 	*conv.Task
+	phasedPlan
+}
+
+// phasedPlan is the blocking of phasedConv.
+type phasedPlan struct {
+	shape      *shape.Conv
 	rows, cols tensor.Axis
 	runs       []phaseRun
 	in, out    int // channels of a group, of the destination and of the source
@@ -67,8 +75,16 @@ const (
 )
 
 func newPhasedConv(t *conv.Task) error {
-	s, spec := &t.Shape, t.Machine.Spec()
-	v := &phasedConv{Task: t, in: s.C / s.Group, out: s.Out / s.Group}
+	spec := t.Machine.Spec()
+	v := &phasedConv{t, planPhases(&t.Shape, &spec)}
+	t.Reserved = cpe.Scratch{Common: t.Shape.Group * tiling.Blocks(v.in, v.block) * v.packed, Group: max(v.memory(), v.unpacked)}
+	t.Plan, t.Stages = v.phasedPlan, conv.Stages(phaseWeights{v}, v)
+	return nil
+}
+
+// planPhases computes the blocking for a shape.
+func planPhases(s *shape.Conv, spec *cpe.Spec) phasedPlan {
+	v := phasedPlan{shape: s, in: s.C / s.Group, out: s.Out / s.Group}
 	v.rows, v.cols = tensor.Axes(s, shape.InputGradient)
 	v.width, v.lines = v.cols.Pitch(), v.rows.Pitch()
 	v.runs = phaseRuns(&v.rows, &v.cols, s.Kernel)
@@ -88,9 +104,12 @@ func newPhasedConv(t *conv.Task) error {
 	}
 	v.block = min(v.in, tiling.Even(v.in, fit*mr, mr))
 	v.packWeights()
-	t.Reserved = cpe.Scratch{Common: s.Group * tiling.Blocks(v.in, v.block) * v.packed, Group: max(v.memory(), v.unpacked)}
-	t.Stages = conv.Stages(phaseWeights{v}, v)
-	return nil
+	return v
+}
+
+// String describes the plan.
+func (v phasedPlan) String() string {
+	return fmt.Sprintf("%d phases, bands of %d of %d rows of %d images, blocks of %d of %d channels", v.rows.Results*v.cols.Results, v.band, v.rows.Units, v.images, v.block, v.in)
 }
 
 // apart returns a distance for rows of n values that do not conflict in a cache: an odd number of cache lines.
@@ -139,11 +158,11 @@ func sameShifts(a, b []tensor.Tap) bool {
 
 // bands is the number of bands of an image. units is the number of bands of all images and groups. places is the number of places of the
 // given rows of the copies of some images.
-func (v *phasedConv) bands() int { return tiling.Blocks(v.rows.Units, v.band) }
-func (v *phasedConv) units() int {
-	return v.Shape.Group * tiling.Blocks(v.Shape.N, v.images) * v.bands()
+func (v *phasedPlan) bands() int { return tiling.Blocks(v.rows.Units, v.band) }
+func (v *phasedPlan) units() int {
+	return v.shape.Group * tiling.Blocks(v.shape.N, v.images) * v.bands()
 }
-func (v *phasedConv) places(images, rows int) int {
+func (v *phasedPlan) places(images, rows int) int {
 	return ((images-1)*v.lines+rows-1)*v.width + v.cols.Units
 }
 

@@ -12,14 +12,14 @@ import (
 type phaseWeights struct{ *phasedConv }
 
 // packWeights computes the layout.
-func (v *phasedConv) packWeights() {
+func (v *phasedPlan) packWeights() {
 	mr, _ := vgemm.Tile()
 	for i := range v.runs {
 		r := &v.runs[i]
 		r.at = v.packed
 		v.packed += tiling.Blocks(r.n*v.block, mr) * mr * v.out * len(r.taps)
 	}
-	v.unpacked = tiling.Size(v.Shape.Kernel) * v.in
+	v.unpacked = tiling.Size(v.shape.Kernel) * v.in
 }
 
 // Name names the stage.

@@ -1,6 +1,8 @@
 package direct
 
 import (
+	"fmt"
+
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
@@ -29,6 +31,12 @@ var ShiftedWeights = conv.Algorithm{
 // Core groups share the rows of dW if there are many, else a fixed number of partial sums.
 type shiftedWeights struct {
 	*conv.Task
+	shiftedPlan
+	vectors [][4]vgemm.Vector // one for each core group
+}
+
+// shiftedPlan is the blocking of shiftedWeights.
+type shiftedPlan struct {
 	slab    tensor.Slab // only its extents are used
 	lines   int         // lines of a slab
 	width   int
@@ -43,7 +51,7 @@ type shiftedWeights struct {
 	row     int            // values in a row of sums
 	each    int            // values in the sums of one group
 	chunks  int
-	vectors [][4]vgemm.Vector // one for each core group
+	all     int // images of the batch
 }
 
 // slabBytes is the part of a core's L2 cache (a native core's LDM) for a slab. The rest is for panels.
@@ -62,23 +70,31 @@ const (
 )
 
 func newShiftedWeights(t *conv.Task) error {
-	s := &t.Shape
 	spec := t.Machine.Spec()
-	v := &shiftedWeights{Task: t, slab: tensor.NewSlab(*s, 1)}
+	v := &shiftedWeights{Task: t, shiftedPlan: planShifted(&t.Shape, &spec)}
+	v.vectors = make([][4]vgemm.Vector, spec.CoreGroups)
+	t.Reserved = cpe.Scratch{Common: v.sums(), Group: v.memory()}
+	t.Plan, t.Stages = v.shiftedPlan, conv.Stages(v, &collectWeights{v})
+	return nil
+}
+
+// planShifted computes the blocking for a shape.
+func planShifted(s *shape.Conv, spec *cpe.Spec) shiftedPlan {
+	v := shiftedPlan{slab: tensor.NewSlab(*s, 1), all: s.N}
 	v.rows, _, _ = vgemm.ScatteredTile()
 	v.panels = tiling.Blocks(s.Out/s.Group, v.rows)
 	l := &v.slab
 	v.width = (l.OutW-1)*l.StrideW + l.DilateW*(l.KW-1) + 1
 	line := v.width * l.Channels
 	extra := l.DilateH*(l.KH-1) + 1
-	fit := max(1, (slabBytes(&spec)/4/line-extra)/l.StrideH+1)
+	fit := max(1, (slabBytes(spec)/4/line-extra)/l.StrideH+1)
 	v.band = tiling.Even(l.OutH, fit, 1)
 	v.bands = tiling.Blocks(l.OutH, v.band)
 	v.lines = (v.band-1)*l.StrideH + extra
 	v.size = v.lines * line
 	v.images = 1
 	if v.bands == 1 {
-		v.images = max(1, min(s.N, sumPositions/(l.OutH*l.OutW), manyImages*slabBytes(&spec)/4/v.size))
+		v.images = max(1, min(s.N, sumPositions/(l.OutH*l.OutW), manyImages*slabBytes(spec)/4/v.size))
 	}
 	v.cutRuns()
 	for i := range v.images {
@@ -93,14 +109,16 @@ func newShiftedWeights(t *conv.Task) error {
 	if v.panels < manyPanels {
 		v.chunks = min(shiftedChunks, v.units())
 	}
-	v.vectors = make([][4]vgemm.Vector, spec.CoreGroups)
-	t.Reserved = cpe.Scratch{Common: v.sums(), Group: v.memory()}
-	t.Stages = conv.Stages(v, &collectWeights{v})
-	return nil
+	return v
+}
+
+// String describes the plan.
+func (v shiftedPlan) String() string {
+	return fmt.Sprintf("slabs of %d of %d output rows of %d images, %d panels of %d output channels, %d partial sums", v.band, v.slab.OutH, v.images, v.panels, v.rows, v.chunks)
 }
 
 // cutRuns cuts the runs of kernel offsets and channels into vectors. A row of sums has room for whole vectors.
-func (v *shiftedWeights) cutRuns() {
+func (v *shiftedPlan) cutRuns() {
 	l := &v.slab
 	_, _, lanes := vgemm.ScatteredTile()
 	n, pieces := l.KW*l.Channels, 1
@@ -118,7 +136,8 @@ func (v *shiftedWeights) cutRuns() {
 	}
 }
 
-func (v *shiftedWeights) units() int { return tiling.Blocks(v.Shape.N, v.images) * v.bands }
+// units is the number of slabs of all images.
+func (v *shiftedPlan) units() int { return tiling.Blocks(v.all, v.images) * v.bands }
 
 // Name returns "convolution" and the direction.
 func (v *shiftedWeights) Name() string { return "convolution " + shape.WeightGradient.String() }

@@ -1,6 +1,8 @@
 package direct
 
 import (
+	"fmt"
+
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
@@ -36,22 +38,21 @@ func spreads(s *shape.Conv) bool { return conv.InPlace(s) && s.UnitStride() && c
 // can be summed over a whole plane at once. Core groups share the channels of all images.
 type spreadConv struct {
 	*conv.Task
+	spreadPlan
+	workers []spreadWorker
+}
+
+// spreadPlan is the memory layout of spreadConv.
+type spreadPlan struct {
 	band       tensor.Band // layout of a whole image
 	outH, outW int
 	n, ld      int   // values in a row of R, in whole vectors; distance of rows, with the zeros between them
 	places     []int // for each row of R, the index of its value for the first pixel
-	workers    []spreadWorker
 }
 
-// spreadWorker is the state of one core group.
-type spreadWorker struct {
-	weights gemm.Operand
-	edge    []float32
-}
-
-func newSpreadConv(t *conv.Task) error {
-	s, spec := &t.Shape, t.Machine.Spec()
-	v := &spreadConv{Task: t, workers: make([]spreadWorker, spec.CoreGroups)}
+// planSpread computes the layout for a shape.
+func planSpread(s *shape.Conv) spreadPlan {
+	v := spreadPlan{}
 	v.outH, v.outW = tiling.Two(s.OutSize(), 1)
 	v.band = tensor.NewBand(*s, v.outH)
 	v.n = tiling.Blocks(v.outH*v.band.Width, shape.BlockLanes) * shape.BlockLanes
@@ -61,12 +62,29 @@ func newSpreadConv(t *conv.Task) error {
 	for i, shift := range shifts {
 		v.places = append(v.places, zeros+i*v.ld-shift+v.band.PadH*v.band.Width+v.band.PadW)
 	}
+	return v
+}
+
+// String describes the plan.
+func (v spreadPlan) String() string {
+	return fmt.Sprintf("%d shifted rows of %d values for each channel", len(v.places), v.n)
+}
+
+// spreadWorker is the state of one core group.
+type spreadWorker struct {
+	weights gemm.Operand
+	edge    []float32
+}
+
+func newSpreadConv(t *conv.Task) error {
+	s := &t.Shape
+	v := &spreadConv{Task: t, spreadPlan: planSpread(s), workers: make([]spreadWorker, t.Spec.CoreGroups)}
 	mr, _ := vgemm.Tile()
 	for i := range v.workers {
 		v.workers[i].edge = pages.Make[float32](mr * s.Out)
 	}
 	t.Reserved = cpe.Scratch{Group: v.memory()}
-	t.Stages = conv.Stages(v)
+	t.Plan, t.Stages = v.spreadPlan, conv.Stages(v)
 	return nil
 }
 

@@ -1,12 +1,14 @@
 package explicit
 
 import (
+	"fmt"
+
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
-// bandPlan is the blocking of the explicit strategy.
+// bandPlan is the blocking.
 type bandPlan struct {
 	Band, Rows int // output rows of one column matrix, and of all
 	// Chunks is the number of partial sums of the weight gradient. Core groups compute them concurrently; they are then added in order. On
@@ -36,6 +38,16 @@ func planBands(spec *cpe.Spec, s *shape.Conv) bandPlan {
 	return p
 }
 
+// String describes the plan.
+func (p bandPlan) String() string {
+	text := fmt.Sprintf("column matrices of %d of %d output rows", p.Band, p.Rows)
+	if p.Chunks > 1 {
+		text += fmt.Sprintf(", weight gradients in %d partial sums", p.Chunks)
+	}
+	return text
+}
+
+// bands is the number of bands of an image.
 func (p *bandPlan) bands() int {
 	if p.Rows == 0 {
 		return 0

@@ -94,7 +94,7 @@ func newKernel(t *conv.Task) error {
 		e.geo.Software, e.batch = t.Spec.Software, batchedImages(&t.Problem)
 		t.Reserved = cpe.Scratch{Group: max(1, e.batch) * depth * width}
 	}
-	t.Stages = conv.Stages(e)
+	t.Plan, t.Stages = e.plan, conv.Stages(e)
 	return t.SumParts(e.plan.Chunks)
 }
 

@@ -1,6 +1,7 @@
 package mesh
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -92,8 +93,20 @@ func newBatchConv(t *conv.Task) error {
 		v.workers[i] = w
 	}
 	v.reserve()
-	t.Stages = v.list()
+	t.Plan, t.Stages = batchPlan{v.columns, v.rowLength(), problem, best}, v.list()
 	return nil
+}
+
+// batchPlan is the blocking of batchConv.
+type batchPlan struct {
+	columns, row int        // results of one product, and of a row
+	shape        gemm.Shape // the largest product
+	product      gemm.Plan
+}
+
+// String describes the plan.
+func (p batchPlan) String() string {
+	return fmt.Sprintf("products of %d of the %d results of a row, GEMM %v in %v", p.columns, p.row, p.shape, p.product)
 }
 
 // pieces is the largest number of terms that the positions of one product can have.

@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -156,8 +157,16 @@ func newTapConv(t *conv.Task) error {
 		v.workers[i] = tapWorker{product: p, a: taps{bases: make([]int, 1)}, b: taps{bases: make([]int, 1)}}
 	}
 	v.reserve()
-	t.Stages = []conv.Stage{{Program: v, Groups: v.groups()}}
+	t.Plan, t.Stages = tapPlan{v.columns, width}, []conv.Stage{{Program: v, Groups: v.groups()}}
 	return nil
+}
+
+// tapPlan is the blocking of tapConv.
+type tapPlan struct{ columns, row int }
+
+// String describes the plan.
+func (p tapPlan) String() string {
+	return fmt.Sprintf("%d of the %d results of a row stay in LDM", p.columns, p.row)
 }
 
 // cut computes the runs; each lies within one row of results.

@@ -1,6 +1,8 @@
 package offsets
 
 import (
+	"fmt"
+
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
@@ -29,13 +31,23 @@ var Forward = conv.Algorithm{
 // band by band.
 type Kernel struct {
 	*conv.Task
-	Padded  tensor.Band
-	shifts  []int
-	depth   int // shifts of one pass over a band
-	Out     tensor.Images
-	Rows    int // result rows in a band
-	bands   int // bands in an image
+	forwardPlan
 	workers []worker
+}
+
+// forwardPlan is the blocking of Kernel.
+type forwardPlan struct {
+	Padded tensor.Band
+	shifts []int
+	depth  int // shifts of one pass over a band
+	Out    tensor.Images
+	Rows   int // result rows in a band
+	bands  int // bands in an image
+}
+
+// String describes the plan.
+func (v forwardPlan) String() string {
+	return fmt.Sprintf("bands of %d of %d result rows, passes of %d of %d weights of an output channel", v.Rows, v.Out.Rows(), v.depth, len(v.shifts))
 }
 
 // worker is the state of one core group.
@@ -52,14 +64,14 @@ func newForward(t *conv.Task) error {
 	fit := max(1, min(spec.LDMBytes/2/4/v.Line(), tiling.Blocks(t.Shape.N*v.Out.Rows(), spec.CoreGroups)))
 	v.Cut(tiling.Even(v.Out.Rows(), fit, 1))
 	t.Reserved = cpe.Scratch{Common: v.Weights(), Group: v.Padded.Size() + v.results()}
-	t.Stages = conv.Stages(PackWeights{v}, v)
+	t.Plan, t.Stages = v.forwardPlan, conv.Stages(PackWeights{v}, v)
 	return nil
 }
 
 // New describes images and results; cut then cuts them into bands.
 func New(t *conv.Task) *Kernel {
 	s := &t.Shape
-	v := &Kernel{Task: t, Padded: tensor.NewBand(*s, 1), workers: make([]worker, t.Machine.Spec().CoreGroups)}
+	v := &Kernel{Task: t, forwardPlan: forwardPlan{Padded: tensor.NewBand(*s, 1)}, workers: make([]worker, t.Machine.Spec().CoreGroups)}
 	v.Out = tensor.NewImages(s.Out, t.Results, s.OutSize(), tiling.Ones(len(s.In)))
 	return v
 }

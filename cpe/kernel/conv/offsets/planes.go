@@ -1,6 +1,8 @@
 package offsets
 
 import (
+	"fmt"
+
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
@@ -33,6 +35,13 @@ var Planes = conv.Algorithm{
 // the biases.
 type PlanesKernel struct {
 	*conv.Task
+	planesPlan
+	workers []planeWorker
+	Pool    *pool.Kernel // pools the results, if not nil; a band is then a whole image
+}
+
+// planesPlan is the blocking of PlanesKernel.
+type planesPlan struct {
 	from       tensor.Band // the band of the image
 	outH, outW int
 	rows       int // result rows in a band
@@ -40,8 +49,32 @@ type PlanesKernel struct {
 	plane      int // values in a channel's copy
 	shifts     []int
 	panel      int // output channels computed together
-	workers    []planeWorker
-	Pool       *pool.Kernel // pools the results, if not nil; a band is then a whole image
+}
+
+// planPlanes computes the blocking for a shape.
+func planPlanes(s *shape.Conv, spec *cpe.Spec) planesPlan {
+	v := planesPlan{from: tensor.NewBand(*s, 1)}
+	v.panel, _, _ = vgemm.ScatteredTile()
+	v.outH, v.outW = tiling.Two(s.OutSize(), 1)
+	b := &v.from
+	fit := spec.LDMBytes / planeShare / 4 / (b.Channels * b.KW * v.outW)
+	v.rows = tiling.Even(v.outH, max(1, fit-b.KH+1), 1)
+	v.Bands = tiling.Blocks(v.outH, v.rows)
+	v.plane = b.Lines(v.rows) * v.outW
+	for c := range b.Channels {
+		for y := range b.KH {
+			for x := range b.KW {
+				v.shifts = append(v.shifts, (c*b.KW+x)*v.plane+y*v.outW)
+			}
+		}
+	}
+	v.shifts = append(v.shifts, b.Channels*b.KW*v.plane)
+	return v
+}
+
+// String describes the plan.
+func (v planesPlan) String() string {
+	return fmt.Sprintf("bands of %d of %d result rows, panels of %d output channels", v.rows, v.outH, v.panel)
 }
 
 // planeWorker is the state of one core group: the vectors that cover n pixels, grouped as the micro-kernel takes them.
@@ -62,28 +95,13 @@ func SuitsPlanes(s *shape.Conv) bool {
 }
 
 func NewPlanes(t *conv.Task) *PlanesKernel {
-	s, spec := &t.Shape, t.Machine.Spec()
-	v := &PlanesKernel{Task: t, from: tensor.NewBand(*s, 1), workers: make([]planeWorker, spec.CoreGroups)}
-	v.panel, _, _ = vgemm.ScatteredTile()
-	v.outH, v.outW = tiling.Two(s.OutSize(), 1)
-	b := &v.from
-	fit := spec.LDMBytes / planeShare / 4 / (b.Channels * b.KW * v.outW)
-	v.rows = tiling.Even(v.outH, max(1, fit-b.KH+1), 1)
-	v.Bands = tiling.Blocks(v.outH, v.rows)
-	v.plane = b.Lines(v.rows) * v.outW
-	for c := range b.Channels {
-		for y := range b.KH {
-			for x := range b.KW {
-				v.shifts = append(v.shifts, (c*b.KW+x)*v.plane+y*v.outW)
-			}
-		}
-	}
-	v.shifts = append(v.shifts, b.Channels*b.KW*v.plane)
+	spec := t.Machine.Spec()
+	v := &PlanesKernel{Task: t, planesPlan: planPlanes(&t.Shape, &spec), workers: make([]planeWorker, spec.CoreGroups)}
 	for i := range v.workers {
 		v.workers[i].cut(v.rows * v.outW)
 	}
 	t.Reserved = cpe.Scratch{Group: v.memory()}
-	t.Stages = conv.Stages(v)
+	t.Plan, t.Stages = v.planesPlan, conv.Stages(v)
 	return v
 }
 

@@ -1,6 +1,8 @@
 package offsets
 
 import (
+	"fmt"
+
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
@@ -30,18 +32,43 @@ var Weights = conv.Algorithm{
 // partial sums. If there are more kernel offsets than pixels, they share tiles instead.
 type weightsKernel struct {
 	*conv.Task
-	padded    tensor.Band
-	y         tensor.Images
-	rows      int // result rows in a band
-	bands     int // bands in an image
-	tiles     []tile
-	depth     int       // kernel offsets of all channels
+	weightsPlan
 	one       []float32 // the image of ones: a single 1, read with step 0
 	unshifted []int
-	chunks    int
-	byTiles   bool
 	pooled    *pooledGrads // computes DY from the gradient of the pooled results, if not nil
 	workers   []sumWorker
+}
+
+// weightsPlan is the blocking of weightsKernel.
+type weightsPlan struct {
+	padded  tensor.Band
+	y       tensor.Images
+	rows    int // result rows in a band
+	bands   int // bands in an image
+	tiles   []tile
+	depth   int // kernel offsets of all channels
+	chunks  int // partial sums
+	byTiles bool
+}
+
+// planWeights computes the blocking for a problem.
+func planWeights(p *conv.Problem) weightsPlan {
+	s := &p.Shape
+	v := weightsPlan{depth: s.Depth(), y: tensor.NewImages(s.Out, p.Results, s.OutSize(), tiling.Ones(len(s.In)))}
+	v.rows = tiling.Even(v.y.Rows(), max(1, sumPixels/v.y.Cols()), 1)
+	v.bands = tiling.Blocks(v.y.Rows(), v.rows)
+	v.padded = tensor.NewBand(*s, v.rows)
+	v.cutTiles()
+	v.chunks = min(offsetChunks, s.N*v.bands)
+	if v.byTiles = s.N*v.y.Pixels() < v.depth; v.byTiles {
+		v.chunks = 1
+	}
+	return v
+}
+
+// String describes the plan.
+func (v weightsPlan) String() string {
+	return fmt.Sprintf("bands of %d of %d result rows, %d tiles of kernel rows, %d partial sums", v.rows, v.y.Rows(), len(v.tiles), v.chunks)
 }
 
 // sumWorker is the state of one core group: where DY of the current band lies, and DY of the next.
@@ -66,27 +93,18 @@ const (
 )
 
 func NewWeights(t *conv.Task, pool *pool.Kernel) error {
-	s, spec := &t.Shape, t.Machine.Spec()
-	v := &weightsKernel{Task: t, depth: s.Depth(), one: []float32{1}, unshifted: []int{0}, workers: make([]sumWorker, spec.CoreGroups)}
-	v.y = tensor.NewImages(s.Out, t.Results, s.OutSize(), tiling.Ones(len(s.In)))
-	v.rows = tiling.Even(v.y.Rows(), max(1, sumPixels/v.y.Cols()), 1)
-	v.bands = tiling.Blocks(v.y.Rows(), v.rows)
-	v.padded = tensor.NewBand(*s, v.rows)
-	v.cutTiles()
-	v.chunks = min(offsetChunks, s.N*v.bands)
-	if v.byTiles = s.N*v.y.Pixels() < v.depth; v.byTiles {
-		v.chunks = 1
-	}
+	spec := t.Machine.Spec()
+	v := &weightsKernel{Task: t, weightsPlan: planWeights(&t.Problem), one: []float32{1}, unshifted: []int{0}, workers: make([]sumWorker, spec.CoreGroups)}
 	if pool != nil {
 		v.pooled = &pooledGrads{pool, &v.y, v.rows}
 	}
 	t.Reserved = cpe.Scratch{Common: v.sums(), Group: v.memory()}
-	t.Stages = conv.Stages(v, collect{v})
+	t.Plan, t.Stages = v.weightsPlan, conv.Stages(v, collect{v})
 	return nil
 }
 
 // cutTiles cuts the kernel rows of all channels into tiles: several whole rows, or equal parts of one.
-func (v *weightsKernel) cutTiles() {
+func (v *weightsPlan) cutTiles() {
 	most, manyLines := vconv.OffsetSumSize()
 	width, shifts := v.padded.KW, v.padded.Shifts()
 	parts, lines := tiling.Blocks(width, most), len(shifts)/width

@@ -18,6 +18,8 @@ type Explanation struct {
 	Problem conv.Problem
 	// Runs names what computes the direction, maybe together with layers around it.
 	Runs shape.Algorithm
+	// Plan describes the blocking of the kernel, "" if it is not known.
+	Plan string
 	// Algorithms are first those that can compute the problem, by cost, then those that are left out, and last those that cannot.
 	Algorithms []Weighed
 }
@@ -50,6 +52,9 @@ func (c *Conv) Explain(d shape.Direction) *Explanation {
 	p, now := c.problem(d), c.does[d].now()
 	e := explain(&p, c.forced[d], now.algorithm)
 	e.Runs = now.name()
+	if k, ok := now.kernel.(interface{ Blocking() string }); ok {
+		e.Plan = k.Blocking()
+	}
 	if c.tuner == nil {
 		return e
 	}
@@ -153,7 +158,11 @@ func (e *Explanation) String() string {
 	if !e.Problem.Native() {
 		cost = "ms"
 	}
-	fmt.Fprintf(&b, "%v: computed by %s\n  %-26s %10s", &e.Problem, e.Runs, "algorithm", cost)
+	fmt.Fprintf(&b, "%v: computed by %s\n", &e.Problem, e.Runs)
+	if e.Plan != "" {
+		fmt.Fprintf(&b, "  plan: %s\n", e.Plan)
+	}
+	fmt.Fprintf(&b, "  %-26s %10s", "algorithm", cost)
 	if measured {
 		fmt.Fprintf(&b, " %12s", "measured ms")
 	}

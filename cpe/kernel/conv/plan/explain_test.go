@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/convtest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
@@ -90,6 +91,36 @@ func TestExplainMeasured(t *testing.T) {
 	for _, want := range []string{"measured ms\n", " 1.5000  left out: "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+}
+
+// TestExplainPlans: every algorithm whose kernel is a task prints its plan on one line.
+func TestExplainPlans(t *testing.T) {
+	seen := map[string]bool{}
+	for _, m := range []*cpe.Machine{kerneltest.HostMachine(t, 2), kerneltest.Machine(t, "sw26010", true)} {
+		spec := m.Spec()
+		for _, s := range append([]shape.Conv{convtest.Shape2D(16, 16, 32, 1, 7, 6, 5, 5, 1, 2, 1)}, convtest.Shapes...) {
+			for d := range shape.Direction(3) {
+				p := &conv.Problem{Shape: s, Direction: d, Spec: &spec}
+				for _, a := range plan.List() {
+					if a.Refuses(p) != nil || seen[a.Name+d.String()] {
+						continue
+					}
+					seen[a.Name+d.String()] = true
+					k, err := a.Kernel(m, p)
+					if err != nil {
+						t.Fatal(err)
+					}
+					text, ok := k.(interface{ Blocking() string })
+					if _, task := k.(*conv.Task); task && !ok || ok && (text.Blocking() == "" || strings.Contains(text.Blocking(), "%!") || strings.Contains(text.Blocking(), "\n")) {
+						t.Errorf("%s: plan %q", a.Name, text.Blocking())
+					}
+					if ok {
+						t.Logf("%s, %v: %s", a.Name, d, text.Blocking())
+					}
+				}
+			}
 		}
 	}
 }

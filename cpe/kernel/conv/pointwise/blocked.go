@@ -65,12 +65,43 @@ func newBlocked(t *conv.Task) error {
 // it, so that packed weights never go to memory.
 type pointProduct struct {
 	*conv.Task
+	productPlan
+	workers []pointWorker
+}
+
+// productPlan is the blocking of pointProduct.
+type productPlan struct {
 	in, out   tensor.Images
 	depth     int // blocks of input channels of one pass
 	spans     tensor.Spans
 	parts     int  // parts of the panels that core groups claim one by one
 	ownPanels bool // each core group packs the panels that it uses
-	workers   []pointWorker
+}
+
+// planProduct computes the blocking for n images.
+func planProduct(spec *cpe.Spec, n int, in, out tensor.Images) productPlan {
+	v := productPlan{in: in, out: out}
+	v.depth = tiling.Even(in.Blocks(), pointDepth, 1)
+	v.ownPanels = 4*v.panels()*v.piece(in.Blocks()) > spec.LDMBytes/2 && v.panels() >= pointPanels*spec.CoreGroups
+	held, unit, groups := v.depth, vconv.PixelRows(), 1
+	switch {
+	case !v.ownPanels:
+		held, groups, v.parts = held+out.Blocks(), spec.CoreGroups, 1
+	case v.depth < in.Blocks(): // each part reads the span again
+		v.parts = spec.CoreGroups
+	default:
+		v.parts = tiling.Blocks(v.panels(), pointPanels)
+	}
+	if in.Strided() || out.Strided() {
+		unit = in.Cols()
+	}
+	v.spans = tensor.NewSpans(n, in.Pixels(), max(unit, spec.LDMBytes/2/4/shape.BlockLanes/held), unit, groups)
+	return v
+}
+
+// String describes the plan.
+func (v productPlan) String() string {
+	return fmt.Sprintf("%v, passes of %d of %d blocks of input channels, %d panels of output channels in %d parts", v.spans, v.depth, v.in.Blocks(), v.panels(), v.parts)
 }
 
 // pointWorker is the state of one core group.
@@ -86,32 +117,17 @@ const pointDepth, pointPanels = 16, 4
 
 func newPointProduct(t *conv.Task, in, out tensor.Images) *pointProduct {
 	spec := t.Machine.Spec()
-	v := &pointProduct{Task: t, in: in, out: out, workers: make([]pointWorker, spec.CoreGroups)}
-	v.depth = tiling.Even(in.Blocks(), pointDepth, 1)
-	v.ownPanels = 4*v.panels()*v.piece(in.Blocks()) > spec.LDMBytes/2 && v.panels() >= pointPanels*spec.CoreGroups
-	held, unit, groups := v.depth, vconv.PixelRows(), 1
-	switch {
-	case !v.ownPanels:
-		held, groups, v.parts = held+out.Blocks(), spec.CoreGroups, 1
-	case v.depth < in.Blocks(): // each part reads the span again
-		v.parts = spec.CoreGroups
-	default:
-		v.parts = tiling.Blocks(v.panels(), pointPanels)
-	}
-	if in.Strided() || out.Strided() {
-		unit = in.Cols()
-	}
-	v.spans = tensor.NewSpans(t.Shape.N, in.Pixels(), max(unit, spec.LDMBytes/2/4/shape.BlockLanes/held), unit, groups)
+	v := &pointProduct{Task: t, productPlan: planProduct(&spec, t.Shape.N, in, out), workers: make([]pointWorker, spec.CoreGroups)}
 	t.Reserved = cpe.Scratch{Common: v.common(), Group: v.own() + v.inScratch() + v.outScratch()}
-	t.Stages = v.list()
+	t.Plan, t.Stages = v.productPlan, v.list()
 	return v
 }
 
 // panels is the number of panels of weights.
-func (v *pointProduct) panels() int { return tiling.Blocks(v.out.Channels, conv.Panel) }
+func (v *productPlan) panels() int { return tiling.Blocks(v.out.Channels, conv.Panel) }
 
 // piece is the number of weights of a panel for a number of blocks of input channels.
-func (v *pointProduct) piece(blocks int) int { return blocks * shape.BlockLanes * conv.Panel }
+func (v *productPlan) piece(blocks int) int { return blocks * shape.BlockLanes * conv.Panel }
 
 // common and own are the numbers of values of packed weights: shared by all core groups, and of each.
 func (v *pointProduct) common() int {

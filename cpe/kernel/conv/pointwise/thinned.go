@@ -48,6 +48,7 @@ func newThinnedConv(m *cpe.Machine, p *conv.Problem) (conv.Kernel, error) {
 	t.h, t.w = tiling.Two(p.Shape.In, 1)
 	t.outH, t.outW = tiling.Two(p.Shape.OutSize(), 1)
 	err := direct.NewImplicit(t.inner)
+	t.Plan = t.inner.Plan
 	t.Reserved = cpe.Scratch{Common: t.values(), Group: t.inner.Reserved.Group}
 	return t, err
 }

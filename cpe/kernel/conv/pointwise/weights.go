@@ -1,6 +1,8 @@
 package pointwise
 
 import (
+	"fmt"
+
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
@@ -23,10 +25,33 @@ var BlockedWeights = conv.Algorithm{
 // It reads both operands in place, span by span, in the same order for every weight. Core groups share output channels or input channels.
 type pointWeights struct {
 	*conv.Task
-	x, y    tensor.Images
-	spans   tensor.Spans
-	byRows  bool // core groups share output channels, else input channels
+	weightsPlan
 	workers []pointSums
+}
+
+// weightsPlan is the blocking of pointWeights.
+type weightsPlan struct {
+	x, y   tensor.Images
+	spans  tensor.Spans
+	byRows bool // core groups share output channels, else input channels
+}
+
+// planWeights computes the blocking for n images.
+func planWeights(spec *cpe.Spec, n int, x, y tensor.Images) weightsPlan {
+	sums := fewPoints
+	if 4*x.Channels*y.Channels > spec.LDMBytes/2 {
+		sums = manyPoints
+	}
+	return weightsPlan{x, y, tensor.NewSpans(n, x.Pixels(), sums, 1, 1), x.Direct() && (!y.Direct() || y.Channels >= x.Channels)}
+}
+
+// String describes the plan.
+func (v weightsPlan) String() string {
+	shared := "input"
+	if v.byRows {
+		shared = "output"
+	}
+	return fmt.Sprintf("%v; core groups share %s channels", v.spans, shared)
 }
 
 // pointSums is the state of one core group: the blocks of output and input channels of its share, where they lie in the current span, and
@@ -46,15 +71,9 @@ const fewPoints, manyPoints = 128, 400
 
 func newPointWeights(t *conv.Task, x, y tensor.Images) *pointWeights {
 	spec := t.Machine.Spec()
-	v := &pointWeights{Task: t, x: x, y: y, workers: make([]pointSums, spec.CoreGroups)}
-	sums := fewPoints
-	if 4*x.Channels*y.Channels > spec.LDMBytes/2 {
-		sums = manyPoints
-	}
-	v.spans = tensor.NewSpans(t.Shape.N, x.Pixels(), sums, 1, 1)
-	v.byRows = x.Direct() && (!y.Direct() || y.Channels >= x.Channels)
+	v := &pointWeights{Task: t, weightsPlan: planWeights(&spec, t.Shape.N, x, y), workers: make([]pointSums, spec.CoreGroups)}
 	t.Reserved = cpe.Scratch{Group: v.xScratch() + v.yScratch()}
-	t.Stages = conv.Stages(v)
+	t.Plan, t.Stages = v.weightsPlan, conv.Stages(v)
 	return v
 }
 

@@ -1,6 +1,10 @@
 package tensor
 
-import "github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+)
 
 // Span is a run of pixels that are processed together: n pixels of one image, starting with first, or all pixels of several images.
 type Span struct{ Image, Images, First, N int }
@@ -23,6 +27,14 @@ func NewSpans(images, pixels, fit, unit, groups int) Spans {
 	}
 	p.bands = tiling.Blocks(pixels, p.N)
 	return p
+}
+
+// String describes the cut.
+func (p Spans) String() string {
+	if p.bands > 1 {
+		return fmt.Sprintf("spans of %d of %d pixels", p.N, p.pixels)
+	}
+	return fmt.Sprintf("spans of %d whole images", p.Images)
 }
 
 // Count is the number of spans.

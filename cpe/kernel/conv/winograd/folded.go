@@ -57,6 +57,7 @@ func newFoldedConv(m *cpe.Machine, p *conv.Problem, form vwinograd.Form) (conv.K
 			break
 		}
 	}
+	f.Plan = f.inner.Plan
 	f.Reserved = cpe.Scratch{Common: f.from() + f.values(), Group: f.inner.Reserved.Group}
 	return f, nil
 }

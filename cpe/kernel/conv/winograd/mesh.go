@@ -155,6 +155,7 @@ func newMesh(t *task, most int) error {
 	for i, p := range products {
 		v.workers[i].product = p
 	}
+	t.Plan = blocking{v.runs.tileGrid, v.block * v.runs.together}
 	t.Reserved = cpe.Scratch{Common: v.weights.size() + v.inputs.size() + v.made.size()}
 	t.Stages = v.list()
 	return nil

@@ -42,6 +42,7 @@ func newPanelSums(c *gradients) {
 	v.piece = tiling.Even(v.out, max(sliceLanes, spec.LDMBytes/3*2/4/points/v.panel), sliceLanes)
 	v.v, v.y = newPointPanels(points, tiles, v.in, shape.BlockLanes), newPointPanels(points, tiles, v.out, shape.BlockLanes)
 	v.sums = newPointPanels(points, v.piece, v.panel, v.panel)
+	v.Plan = blocking{v.grid, v.block}
 	v.Reserved = cpe.Scratch{Common: v.v.size + v.y.size, Group: v.memory()}
 	v.Task.Stages = v.list()
 }

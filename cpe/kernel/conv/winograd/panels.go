@@ -59,6 +59,7 @@ func newPanels(c *convolution) {
 	tiles = v.grid.most(v.block)
 	v.v, v.r = newPointPanels(points, tiles, v.in, shape.BlockLanes), newPointPanels(points, tiles, v.width, shape.BlockLanes)
 	v.u = newPointPanels(points, v.chunk, conv.Panel, conv.Panel)
+	v.Plan = blocking{v.grid, v.block}
 	v.Reserved = cpe.Scratch{Common: v.v.size, Group: v.memory()}
 	v.Task.Stages = v.list()
 }

@@ -1,6 +1,8 @@
 package winograd
 
 import (
+	"fmt"
+
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
@@ -63,6 +65,19 @@ func newTileGrid(f vwinograd.Form, images, h, w int, fits func(rows, cols int) b
 	g.rows = tiling.Even(g.down, max(1, tiling.Largest(g.down, func(n int) bool { return fits(n, g.cols) })), 1)
 	g.bands, g.pieces = tiling.Blocks(g.down, g.rows), tiling.Blocks(g.across, g.cols)
 	return g
+}
+
+// blocking is the plan of a kernel: how its tiles are cut into patches, and patches into blocks.
+type blocking struct {
+	grid  tileGrid
+	block int // patches in a block
+}
+
+// String describes the plan.
+func (b blocking) String() string {
+	g := &b.grid
+	return fmt.Sprintf("%dx%[1]d tiles of %dx%[2]d kernels, %d in all, patches of %dx%d tiles, blocks of %d of %d patches",
+		g.form.Tile, g.form.Kernel, g.tiles(), g.rows, g.cols, b.block, g.patches())
 }
 
 // patch is a rectangle of tiles of an image. For dilated convolutions it covers all sub-grids whose first line is phase. first is the number

@@ -91,6 +91,7 @@ func newSmall(t *task) {
 	v.sums.size += v.sums.width
 	weights := &convolution{task: t, backward: true, unturned: true, grid: v.grid, in: s.Out, out: s.C, workers: v.workers}
 	v.filters = &filters{&tilesKernel{convolution: weights}, tiling.Blocks(s.C, conv.Panel)*s.Out*conv.Panel + sliceLanes}
+	t.Plan = blocking{v.grid, v.block} // patches are images
 	t.Reserved = v.needs()
 	t.Task.Stages = v.list()
 }

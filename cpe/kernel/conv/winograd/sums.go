@@ -33,6 +33,7 @@ func newSums(c *gradients) {
 	points, tiles := v.grid.form.Points(), v.grid.most(v.block)
 	v.v, v.y = newPointPanels(points, tiles, v.in, shape.BlockLanes), newPointPanels(points, tiles, v.out, shape.BlockLanes)
 	v.sums = newPointPlanes(points, v.out, v.in)
+	v.Plan = blocking{v.grid, v.block}
 	v.Reserved = cpe.Scratch{Common: v.memory(), Group: v.grid.ownMemory()}
 	v.Task.Stages = v.list()
 }

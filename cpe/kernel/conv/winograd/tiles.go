@@ -50,6 +50,7 @@ func newTiles(c *convolution) {
 	}
 	v.depth = tiling.Even(v.in, max(64, spec.L1Bytes/4/4*3/conv.Panel), 1)
 	v.filters = &filters{v, tiling.Blocks(v.out, conv.Panel)*v.in*conv.Panel + sliceLanes}
+	v.Plan = blocking{v.grid, v.block}
 	v.Reserved = cpe.Scratch{Common: v.filters.size(), Group: v.memory()}
 	v.Task.Stages = conv.Stages(v.filters, v)
 }
