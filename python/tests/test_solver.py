@@ -89,7 +89,7 @@ class Solving(Case):
         """Blobs hold what the last iteration has computed, whether or not anybody looked before."""
         fast, plain = self.open(FUSED), self.open(FUSED)
         held = [b.data for b in plain.net.blobs.values()]  # plain keeps all blobs in all iterations
-        for n in 25, 1, 10, 2, 30:
+        for n in 25, 10, 30, 12:
             fast.step(n)
             plain.step(n)
             for name, blob in plain.net.blobs.items():
@@ -102,6 +102,60 @@ class Solving(Case):
                     np.testing.assert_array_equal(a.data, b.data)
                     np.testing.assert_array_equal(a.diff, b.diff)
         self.assertEqual(len(held), len(plain.net.blobs))
+
+    def test_blobs_after_single_steps(self):
+        """A program that steps one by one, and then looks, sees the last iteration. Blobs between layers are computed again then, from weights
+        that are right but for rounding."""
+        for look in ('blobs', 'diffs', 'params', 'data', 'forward', 'update', 'copy', 'callback', 'share', 'test'):
+            fast, plain = self.open(FUSED, test_interval=7), self.open(FUSED, test_interval=7)
+            held = [b.data for b in plain.net.blobs.values()]
+            for _ in range(12):
+                fast.step(1)
+                plain.step(1)
+                self.assertEqual(fast.net.blobs['loss'].data, plain.net.blobs['loss'].data)  # outputs are kept, bit by bit
+            for s in fast, plain:
+                net, w = s.net, s.net.params
+                if look == 'params':
+                    w['conv1'][0].data[...] += 1
+                    w['conv1'][0].diff[...] = 5
+                if look == 'data':
+                    net.blobs['data'].data[...] = 3
+                if look == 'update':
+                    s.apply_update()
+                if look == 'copy':
+                    file = os.path.join(self.dir, 'w')
+                    if s is fast:
+                        net.save(file)
+                    s.test_nets[0].copy_from(file)
+                if look == 'callback':
+                    seen = []
+                    s.add_callback(lambda: seen.append(net.blobs['conv1'].data.copy()), lambda: None)
+                    s.step(1)
+                if look == 'share':
+                    other = self.net(FUSED)
+                    other.share_with(net)
+                    other.params['ip'][0].data[...] = 0
+                if look == 'test':
+                    s.test_nets[0].forward()
+                    s.test_nets[0].params['ip'][0].data[...] = 0
+            if look == 'diffs':
+                np.testing.assert_allclose(fast.net.blobs['conv1'].diff, plain.net.blobs['conv1'].diff, atol=1e-6)
+            if look == 'forward':
+                np.testing.assert_array_equal(fast.net.forward(start='conv1')['loss'], plain.net.forward(start='conv1')['loss'])
+            for name, blob in plain.net.blobs.items():
+                np.testing.assert_allclose(fast.net.blobs[name].data, blob.data, atol=2e-6, rtol=1e-5, err_msg=look + ' ' + name)
+                if blob.diff.any():
+                    np.testing.assert_allclose(fast.net.blobs[name].diff, blob.diff, atol=1e-6, rtol=1e-4, err_msg=look + ' ' + name)
+            for _ in range(3):
+                fast.step(1)
+                plain.step(1)
+                for name, blob in plain.net.blobs.items():
+                    np.testing.assert_array_equal(fast.net.blobs[name].data, blob.data, look + ' ' + name)
+            for name, blobs in plain.net.params.items():
+                for a, b in zip(fast.net.params[name], blobs):
+                    np.testing.assert_array_equal(a.data, b.data, look + ' ' + name)
+                    np.testing.assert_array_equal(a.diff, b.diff, look + ' ' + name)
+            self.assertTrue(held)
 
     def test_views_follow_training(self):
         """A view that is made once shows the values of every later iteration."""

@@ -10,8 +10,9 @@ import (
 type Blob struct {
 	blob *blob.Blob
 	net  *Net // nil for the blobs of a Python layer
-	// top: the blob is a top in the net, not a weight. hidden: its values are undefined while the net economises.
-	top, hidden bool
+	// top: the blob is a top in the net, not a weight. source: of a layer without bottoms. hidden: its values are undefined while the net
+	// economises.
+	top, source, hidden bool
 }
 
 func (b *Blob) release() {}
@@ -29,15 +30,14 @@ func Look(h Handle, diff bool) (v View, err error) {
 	if err != nil {
 		return View{}, err
 	}
-	var hidden *Net
+	var count *int
 	if b.net != nil {
 		if err := b.net.gate.enter(false); err != nil {
 			return View{}, err
 		}
 		defer b.net.gate.leave(false)
-		if b.net.solver != nil && b.top && (b.hidden || diff) {
-			hidden = b.net
-			if err := b.net.use(false, func() error { return nil }); err != nil {
+		if b.net.solver != nil {
+			if count, err = b.prepare(diff); err != nil {
 				return View{}, err
 			}
 		}
@@ -46,7 +46,21 @@ func Look(h Handle, diff bool) (v View, err error) {
 	if diff {
 		values = b.blob.Diff
 	}
-	return View{look(values(), hidden), b.blob.Shape()}, nil
+	return View{look(values(), count), b.blob.Shape()}, nil
+}
+
+// prepare makes the values or the gradient of a blob of a solver's net fit to look at. It returns the counter of such views, nil for the
+// values of outputs, which are always fit.
+func (b *Blob) prepare(diff bool) (count *int, err error) {
+	n := b.net
+	none := func() error { return nil }
+	switch {
+	case b.top && (b.hidden || diff):
+		return &n.watched, n.use(false, none)
+	case !b.top || b.source:
+		return &n.held, n.solver.see()
+	}
+	return nil, nil
 }
 
 // Shape returns a blob's shape.

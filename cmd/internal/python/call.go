@@ -100,14 +100,13 @@ func init() {
 		"solve":    on(func(v *Solver, a arguments) (any, error) { return nil, v.solve(a.File) }),
 		"snapshot": on(func(v *Solver, _ arguments) (any, error) { return nil, v.look(v.solver.Snapshot) }),
 		"restore": on(func(v *Solver, a arguments) (any, error) {
-			return nil, v.run(func() error { return v.restore(a.File) })
+			return nil, v.change(func() error { return v.restore(a.File) })
 		}),
-		"update": on(func(v *Solver, _ arguments) (any, error) { return nil, v.run(v.solver.ApplyUpdate) }),
+		"update": on(func(v *Solver, _ arguments) (any, error) { return nil, v.change(v.solver.ApplyUpdate) }),
 		"state":  on(func(v *Solver, _ arguments) (any, error) { return v.state(), nil }),
 		"set":    on(func(v *Solver, a arguments) (any, error) { return nil, v.set(a.Set) }),
 		"callbacks": on(func(v *Solver, a arguments) (any, error) {
-			v.watch.key, v.watch.callbacks = a.Key, true
-			return nil, nil
+			return nil, v.change(func() error { return v.watch.call(a.Key) })
 		}),
 	}
 }

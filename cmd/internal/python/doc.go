@@ -11,7 +11,7 @@
 //	engine.go  the machine, the log and the random seed that all nets share
 //	net.go     nets and their parts; run.go: forward and backward; files.go: weights in files
 //	blob.go    shapes and memory of blobs
-//	solver.go  solvers; watch.go: signals, callbacks, and blobs that Python looks at
+//	solver.go  solvers; watch.go: signals, callbacks, and blobs that Python looks at; repeat.go: iterations that are computed again
 //	layer.go   layers written in Python
 //	pictures.go  image files, drawings of nets, and the description of Caffe's messages
 //	call.go    calls by name, with arguments and results in JSON
@@ -26,9 +26,14 @@
 // # Blobs that a net does not keep
 //
 // A solver's nets share memory between blobs and fuse layers while nobody looks at them (swnet.Options.Economise). Python must never see the
-// undefined values this leaves. So the last iteration of every Step runs with all blobs kept, and so does the last batch of every test. A net
-// with a live view of a blob that only such a run computes, with Python layers, or with callbacks always keeps all blobs. Nets opened
-// without a solver always keep them. Weights, inputs and outputs are kept in either case.
+// undefined values this leaves (watch.go):
+//
+//   - The last iteration of a Step keeps all blobs, and so do the last before a test and the last batch of every test.
+//   - In a program that steps one by one, the passes of the last iteration are repeated when Python first looks (repeat.go).
+//   - A net with a live view of a blob that economising would spoil, with Python layers, or with callbacks always keeps all blobs. So does a
+//     net opened without a solver.
+//
+// Weights, inputs and outputs are kept in any case.
 //
 // # Threads
 //

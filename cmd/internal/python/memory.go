@@ -10,7 +10,7 @@ import (
 type pinned struct {
 	pin  runtime.Pinner
 	uses int
-	nets map[*Net]int // the nets of which it is a hidden blob, and the uses as such
+	by   map[*int]int // the counters of its uses, and what they count
 }
 
 // memory holds the pinned memory by address.
@@ -19,8 +19,8 @@ var memory = struct {
 	pinned map[uintptr]*pinned
 }{pinned: map[uintptr]*pinned{}}
 
-// look pins values for one more view. hidden is the net of which they are a hidden blob, or nil.
-func look(values []float32, hidden *Net) (address uintptr) {
+// look pins values for one more view. count, if not nil, counts the views.
+func look(values []float32, count *int) (address uintptr) {
 	if len(values) == 0 {
 		return 0
 	}
@@ -35,12 +35,12 @@ func look(values []float32, hidden *Net) (address uintptr) {
 		memory.pinned[address] = p
 	}
 	p.uses++
-	if hidden != nil {
-		if p.nets == nil {
-			p.nets = map[*Net]int{}
+	if count != nil {
+		if p.by == nil {
+			p.by = map[*int]int{}
 		}
-		p.nets[hidden]++
-		hidden.watched++
+		p.by[count]++
+		*count++
 	}
 	return address
 }
@@ -56,8 +56,8 @@ func Forget(address uintptr) {
 	if p.uses--; p.uses > 0 {
 		return
 	}
-	for n, uses := range p.nets {
-		n.watched -= uses
+	for count, uses := range p.by {
+		*count -= uses
 	}
 	p.pin.Unpin()
 	delete(memory.pinned, address)
@@ -75,4 +75,11 @@ func (n *Net) isWatched() bool {
 	memory.mu.Lock()
 	defer memory.mu.Unlock()
 	return n.watched > 0
+}
+
+// isHeld reports whether numpy looks at weights or data of the net.
+func (n *Net) isHeld() bool {
+	memory.mu.Lock()
+	defer memory.mu.Unlock()
+	return n.held > 0
 }

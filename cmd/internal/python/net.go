@@ -19,6 +19,7 @@ type Net struct {
 	owner   *owner
 	solver  *Solver // nil for a net opened by itself
 	watched int     // live views of blobs that are hidden while the net economises; guarded by memory.mu
+	held    int     // live views of weights and of tops of layers without bottoms; guarded by memory.mu
 }
 
 // owner closes a net, or a solver with its nets, when nobody holds one of them.
@@ -130,8 +131,14 @@ func (n *Net) reply(phase caffepb.Phase) *netReply {
 	r := &netReply{
 		Handle: objects.add(n), Name: m.Name(), Phase: int32(phase), Names: m.BlobNames(), Inputs: []int{}, Outputs: append([]int{}, m.OutputIDs()...),
 	}
+	source := map[int]bool{}
+	for i := range m.NumLayers() {
+		for _, id := range m.TopIDs(i) {
+			source[id] = source[id] || len(m.BottomIDs(i)) == 0
+		}
+	}
 	for id := range r.Names {
-		r.Blobs = append(r.Blobs, objects.add(&Blob{blob: m.BlobAt(id), net: n, top: true, hidden: !m.Visible(id)}))
+		r.Blobs = append(r.Blobs, objects.add(&Blob{blob: m.BlobAt(id), net: n, top: true, hidden: !m.Visible(id), source: source[id]}))
 		r.Losses = append(r.Losses, m.LossWeight(id))
 	}
 	for i := range m.NumLayers() {
@@ -173,6 +180,11 @@ func (n *Net) use(run bool, f func() error) (err error) {
 	defer n.gate.leave(run)
 	turns.Lock()
 	defer turns.Unlock()
+	if s := n.solver; s != nil && (n == s.nets[0] || !run) {
+		if err := s.settle(); err != nil {
+			return err
+		}
+	}
 	if err := n.net.Economise(false); err != nil {
 		return err
 	}

@@ -71,6 +71,12 @@ func (n *Net) shareWith(other *Net) error {
 		return err
 	}
 	defer other.gate.leave(false)
+	if other.solver != nil { // n may change the solver's weights from now on
+		if err := other.use(false, func() error { return nil }); err != nil {
+			return err
+		}
+		other.solver.looked = true
+	}
 	return n.use(false, func() error { return n.net.ShareWeights(other.net) })
 }
 

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/net"
@@ -17,6 +18,11 @@ type Solver struct {
 	nets   []*Net // the training net, then the test nets
 	plain  bool   // the nets always keep all blobs
 	watch  watch
+
+	visible    []bool // by blob of the training net: its values outlast every run
+	repeatable bool   // the training net's last run can be repeated
+	stale      bool   // the last iteration left undefined values in blobs of the training net
+	looked     bool   // there was one
 }
 
 func (s *Solver) release() { s.owner.drop() }
@@ -79,7 +85,12 @@ func (v *Solver) reply() *solverReply {
 		v.plain = v.plain || hasPython(n)
 		return one
 	}
-	r.Net = hold(v.solver.Net()).reply(caffepb.Phase_TRAIN)
+	n := v.solver.Net()
+	for id := range n.BlobNames() {
+		v.visible = append(v.visible, n.Visible(id))
+	}
+	v.repeatable = repeatable(n)
+	r.Net = hold(n).reply(caffepb.Phase_TRAIN)
 	for _, n := range v.solver.TestNets() {
 		r.Tests = append(r.Tests, hold(n).reply(caffepb.Phase_TEST))
 	}
@@ -98,10 +109,16 @@ func (v *Solver) run(f func() error) (err error) {
 	return inTurn(func() error {
 		v.watch.begin()
 		if err := f(); err != nil {
+			v.stale = false // blobs have the values of an unfinished iteration, or none
 			return err
 		}
 		return v.watch.failed
 	})
+}
+
+// change runs f, which changes weights, after all blobs of the last iteration have been computed.
+func (v *Solver) change(f func() error) error {
+	return v.run(func() error { return errors.Join(v.settle(), f()) })
 }
 
 // look runs f, which reads or changes the solver between its runs, or in a callback.
@@ -131,7 +148,7 @@ func Step(h Handle, iterations int) (loss, rate float64, err error) {
 func (v *Solver) solve(snapshot string) error {
 	return v.run(func() error {
 		if snapshot != "" {
-			if err := v.restore(snapshot); err != nil {
+			if err := errors.Join(v.settle(), v.restore(snapshot)); err != nil {
 				return err
 			}
 		}

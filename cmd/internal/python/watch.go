@@ -19,6 +19,8 @@ type watch struct {
 	// made to keep its blobs, and has not run since.
 	net            int
 	testing, fresh bool
+	first          int  // the iteration at which the run began, -1 before it
+	repeats        bool // the present iteration can be repeated (Solver.repeat)
 }
 
 // pollEvery is the time between two questions for signals. Each waits for Python's interpreter, which other threads may use.
@@ -31,6 +33,13 @@ const fewest = 8
 // begin prepares for a run.
 func (w *watch) begin() {
 	w.failed, w.polled, w.net, w.testing, w.fresh = nil, time.Now(), 0, false, false
+	w.first, w.repeats = -1, false
+}
+
+// call makes the solver call Python's callbacks from now on, which know it by a key.
+func (w *watch) call(key int64) error {
+	w.key, w.callbacks = key, true
+	return nil
 }
 
 // callback calls Python's callbacks.
@@ -49,7 +58,10 @@ func (w *watch) action() solver.Action {
 		w.failed = aside(func() error { return call(Poll, 0, "", nil) })
 		w.polled = time.Now()
 	}
-	if w.failed == nil || w.keep(w.net) || w.testing && w.fresh {
+	if !w.testing {
+		w.solver.stale = w.solver.nets[0].net.Economises()
+	}
+	if w.failed == nil || w.testing && w.fresh || (w.testing || !w.repeats) && w.keep(w.net) {
 		return solver.None
 	}
 	return solver.Stop
@@ -60,12 +72,7 @@ func (w *watch) action() solver.Action {
 func (w *watch) progress(testing bool, done, of int) {
 	w.fresh = false
 	if !testing {
-		w.testing, w.net = false, 0
-		if done == of-1 || w.failed != nil || w.testsAfter(done) {
-			w.keep(0)
-		} else if of-done >= fewest {
-			w.economise(0)
-		}
+		w.prepare(done, of)
 		return
 	}
 	if w.testing = true; done == 0 {
@@ -76,6 +83,26 @@ func (w *watch) progress(testing bool, done, of int) {
 		w.keep(w.net)
 	case done == 0 && of >= fewest && w.failed == nil:
 		w.economise(w.net)
+	}
+}
+
+// prepare prepares the training net for an iteration.
+func (w *watch) prepare(done, of int) {
+	w.testing, w.net = false, 0
+	if w.first < 0 {
+		w.first = done
+	}
+	w.repeats = of-w.first < fewest && w.solver.mayRepeat()
+	switch {
+	case w.repeats:
+		w.economise(0)
+	case done == of-1 || w.failed != nil || w.testsAfter(done):
+		w.keep(0)
+	case of-done >= fewest:
+		w.economise(0)
+	}
+	if !w.solver.nets[0].net.Economises() {
+		w.solver.stale = false // this iteration computes all blobs
 	}
 }
 
