@@ -36,7 +36,7 @@ func kindOf(layerType string) kind {
 		return source
 	case "Convolution", "ConvolutionDepthwise", "DepthwiseConvolution", "Deconvolution", "InnerProduct", "Embed", "LSTM", "Lstm", "RNN", "LSTMUnit":
 		return weighted
-	case "Pooling", "SPP", "Reduction", "Im2col":
+	case "Pooling", "SPP", "Reduction", "Im2col", "ROIPooling", "ROIAlign", "PSROIPooling":
 		return pooling
 	case "Concat", "Slice", "Split", "Eltwise", "Crop", "Flatten", "Reshape", "BatchReindex", "Filter", "Tile", "Permute", "ShuffleChannel", "Axpy":
 		return joint

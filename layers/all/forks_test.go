@@ -120,3 +120,35 @@ func init() {
 		layertest.Case{Name: "mask", Param: "unpooling_param { kernel_size: 2 stride: 2 unpool_size: 6 }", Bottoms: []layertest.Bottom{layertest.In(2, 3, 2, 3), maskOf(36, 2, 3, 2, 3)}},
 		layertest.Case{Name: "corners", Param: "unpooling_param { kernel_size: 2 stride: 2 unpool_h: 8 unpool_w: 9 }", Bottoms: images})
 }
+
+// regions is a bottom of regions within images of h x w pixels.
+func regions(n, images int, h, w float32) layertest.Bottom {
+	return layertest.Bottom{Shape: []int{n, 5}, NoGradient: true, Fill: func(r *rand.Rand, values []float32) {
+		for i := 0; i+5 <= len(values); i += 5 {
+			x, y := r.Float32()*w, r.Float32()*h
+			copy(values[i:], []float32{float32(r.IntN(images)), x, y, x + r.Float32()*(w-x), y + r.Float32()*(h-y)})
+		}
+	}}
+}
+
+func init() {
+	images := layertest.Filled(layertest.Distinct(-1, 1), 2, 3, 7, 8)
+	addCases("ROIPooling",
+		layertest.Case{Param: "roi_pooling_param { pooled_h: 2 pooled_w: 3 spatial_scale: 0.5 }", Bottoms: []layertest.Bottom{images, regions(4, 2, 14, 16)}, Step: 1e-3, Tolerance: 3e-3},
+		layertest.Case{Name: "many", Param: "roi_pooling_param { pooled_h: 7 pooled_w: 7 spatial_scale: 0.0625 }", NoGradient: "the small case checks it",
+			Bottoms: []layertest.Bottom{layertest.In(2, 5, 30, 41), regions(150, 2, 480, 656)}})
+	addCases("ROIAlign",
+		layertest.Case{Param: "roi_align_param { pooled_h: 2 pooled_w: 3 spatial_scale: 0.5 }", Bottoms: []layertest.Bottom{images, regions(4, 2, 14, 16)}},
+		layertest.Case{Name: "two samples", Param: "roi_align_param { pooled_h: 3 pooled_w: 2 sampling_ratio: 2 }", Bottoms: []layertest.Bottom{images, regions(4, 2, 9, 10)}},
+		layertest.Case{Name: "many", Param: "roi_align_param { pooled_h: 7 pooled_w: 7 spatial_scale: 0.0625 sampling_ratio: 2 }", NoGradient: "the small cases check it",
+			Bottoms: []layertest.Bottom{layertest.In(2, 5, 30, 41), regions(150, 2, 480, 656)}})
+	addCases("PSROIPooling",
+		layertest.Case{Param: "psroi_pooling_param { spatial_scale: 0.5 output_dim: 2 group_size: 2 }", Bottoms: []layertest.Bottom{layertest.In(2, 8, 7, 8), regions(4, 2, 14, 16)}},
+		layertest.Case{Name: "many", Param: "psroi_pooling_param { spatial_scale: 0.0625 output_dim: 3 group_size: 3 }", NoGradient: "the small case checks it",
+			Bottoms: []layertest.Bottom{layertest.In(2, 27, 30, 41), regions(150, 2, 480, 656)}})
+	away := layertest.Filled(layertest.Uniform(-2, 2), 3, 4, 2)
+	weights := layertest.Bottom{Shape: []int{3, 4, 2}, NoGradient: true, Fill: layertest.Uniform(0, 2)}
+	addCases("SmoothL1Loss",
+		layertest.Case{Bottoms: []layertest.Bottom{away, away}, Again: [][]int{{50, 700}, {50, 700}}},
+		layertest.Case{Name: "weights", Param: "smooth_l1_loss_param { sigma: 1.5 }", Bottoms: []layertest.Bottom{away, away, weights, weights}})
+}

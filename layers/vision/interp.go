@@ -98,8 +98,10 @@ func (l *interp) Reshape(bottom, top []*blob.Blob) error {
 		return nil
 	}
 	l.planes, l.in, l.out, l.used, l.pad = planes, in, out, used, -int(p.GetPadBeg())
-	l.prepare()
-	return nil
+	if l.prepare(); l.MPE() {
+		return nil
+	}
+	return stream.CheckUnit(l.Device.Machine, "Interp", 3*used[1]+in[1]+out[1])
 }
 
 // prepare computes the taps and makes the kernels.

@@ -20,6 +20,9 @@ func (r *repeatPixels) reshape(b *layers.Base, planes, h, w, scale int) error {
 	if b.MPE() {
 		return nil
 	}
+	if err := stream.CheckUnit(b.Device.Machine, "repeat pixels", w*(scale*scale+1)); err != nil {
+		return err
+	}
 	m, rows, values := b.Device.Machine, planes*h, planes*h*w*scale*scale
 	r.up = stream.NewUnits(m, "repeat pixels", rows, values, func(u *stream.UnitWorker, row int) {
 		x, _ := u.Load(stream.Span(r.small, row*w, w))

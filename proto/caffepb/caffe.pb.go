@@ -1723,7 +1723,7 @@ func (x *V1LayerParameter_LayerType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_LayerType.Descriptor instead.
 func (V1LayerParameter_LayerType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{74, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{78, 0}
 }
 
 type V1LayerParameter_DimCheckMode int32
@@ -1779,7 +1779,7 @@ func (x *V1LayerParameter_DimCheckMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_DimCheckMode.Descriptor instead.
 func (V1LayerParameter_DimCheckMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{74, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{78, 1}
 }
 
 type V0LayerParameter_PoolMethod int32
@@ -1838,7 +1838,7 @@ func (x *V0LayerParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V0LayerParameter_PoolMethod.Descriptor instead.
 func (V0LayerParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{75, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{79, 0}
 }
 
 // The extents of a blob's axes, outermost first.
@@ -3435,7 +3435,11 @@ type LayerParameter struct {
 	NoiseParam          *NoiseParameter          `protobuf:"bytes,1154,opt,name=noise_param,json=noiseParam" json:"noise_param,omitempty"`
 	NormParam           *NormalizeParameter      `protobuf:"bytes,206,opt,name=norm_param,json=normParam" json:"norm_param,omitempty"`
 	PermuteParam        *PermuteParameter        `protobuf:"bytes,202,opt,name=permute_param,json=permuteParam" json:"permute_param,omitempty"`
+	PsroiPoolingParam   *PSROIPoolingParameter   `protobuf:"bytes,153,opt,name=psroi_pooling_param,json=psroiPoolingParam" json:"psroi_pooling_param,omitempty"`
+	RoiAlignParam       *ROIAlignParameter       `protobuf:"bytes,2154,opt,name=roi_align_param,json=roiAlignParam" json:"roi_align_param,omitempty"`
+	RoiPoolingParam     *ROIPoolingParameter     `protobuf:"bytes,8266711,opt,name=roi_pooling_param,json=roiPoolingParam" json:"roi_pooling_param,omitempty"`
 	ShuffleChannelParam *ShuffleChannelParameter `protobuf:"bytes,164,opt,name=shuffle_channel_param,json=shuffleChannelParam" json:"shuffle_channel_param,omitempty"`
+	SmoothL1LossParam   *SmoothL1LossParameter   `protobuf:"bytes,8266712,opt,name=smooth_l1_loss_param,json=smoothL1LossParam" json:"smooth_l1_loss_param,omitempty"`
 	UnpoolingParam      *UnpoolingParameter      `protobuf:"bytes,1148,opt,name=unpooling_param,json=unpoolingParam" json:"unpooling_param,omitempty"`
 	UpsampleParam       *UpsampleParameter       `protobuf:"bytes,1149,opt,name=upsample_param,json=upsampleParam" json:"upsample_param,omitempty"`
 	unknownFields       protoimpl.UnknownFields
@@ -3941,9 +3945,37 @@ func (x *LayerParameter) GetPermuteParam() *PermuteParameter {
 	return nil
 }
 
+func (x *LayerParameter) GetPsroiPoolingParam() *PSROIPoolingParameter {
+	if x != nil {
+		return x.PsroiPoolingParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetRoiAlignParam() *ROIAlignParameter {
+	if x != nil {
+		return x.RoiAlignParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetRoiPoolingParam() *ROIPoolingParameter {
+	if x != nil {
+		return x.RoiPoolingParam
+	}
+	return nil
+}
+
 func (x *LayerParameter) GetShuffleChannelParam() *ShuffleChannelParameter {
 	if x != nil {
 		return x.ShuffleChannelParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetSmoothL1LossParam() *SmoothL1LossParameter {
+	if x != nil {
+		return x.SmoothL1LossParam
 	}
 	return nil
 }
@@ -8392,6 +8424,264 @@ func (x *UpsampleParameter) GetUpsampleW() uint32 {
 	return 0
 }
 
+// PSROIPooling, of R-FCN. All fields are needed.
+type PSROIPoolingParameter struct {
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	SpatialScale *float32               `protobuf:"fixed32,1,opt,name=spatial_scale,json=spatialScale" json:"spatial_scale,omitempty"`
+	OutputDim    *int32                 `protobuf:"varint,2,opt,name=output_dim,json=outputDim" json:"output_dim,omitempty"`
+	// Bins along each axis, and groups of output_dim channels along each axis.
+	GroupSize     *int32 `protobuf:"varint,3,opt,name=group_size,json=groupSize" json:"group_size,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PSROIPoolingParameter) Reset() {
+	*x = PSROIPoolingParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[73]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PSROIPoolingParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PSROIPoolingParameter) ProtoMessage() {}
+
+func (x *PSROIPoolingParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[73]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PSROIPoolingParameter.ProtoReflect.Descriptor instead.
+func (*PSROIPoolingParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{73}
+}
+
+func (x *PSROIPoolingParameter) GetSpatialScale() float32 {
+	if x != nil && x.SpatialScale != nil {
+		return *x.SpatialScale
+	}
+	return 0
+}
+
+func (x *PSROIPoolingParameter) GetOutputDim() int32 {
+	if x != nil && x.OutputDim != nil {
+		return *x.OutputDim
+	}
+	return 0
+}
+
+func (x *PSROIPoolingParameter) GetGroupSize() int32 {
+	if x != nil && x.GroupSize != nil {
+		return *x.GroupSize
+	}
+	return 0
+}
+
+// ROIAlign, of Mask R-CNN's forks.
+type ROIAlignParameter struct {
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	PooledH      *uint32                `protobuf:"varint,1,opt,name=pooled_h,json=pooledH,def=0" json:"pooled_h,omitempty"`
+	PooledW      *uint32                `protobuf:"varint,2,opt,name=pooled_w,json=pooledW,def=0" json:"pooled_w,omitempty"`
+	SpatialScale *float32               `protobuf:"fixed32,3,opt,name=spatial_scale,json=spatialScale,def=1" json:"spatial_scale,omitempty"`
+	// Samples of a bin along each axis. Not positive: one for each pixel of the bin.
+	SamplingRatio *int32 `protobuf:"varint,4,opt,name=sampling_ratio,json=samplingRatio,def=-1" json:"sampling_ratio,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for ROIAlignParameter fields.
+const (
+	Default_ROIAlignParameter_PooledH       = uint32(0)
+	Default_ROIAlignParameter_PooledW       = uint32(0)
+	Default_ROIAlignParameter_SpatialScale  = float32(1)
+	Default_ROIAlignParameter_SamplingRatio = int32(-1)
+)
+
+func (x *ROIAlignParameter) Reset() {
+	*x = ROIAlignParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[74]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ROIAlignParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ROIAlignParameter) ProtoMessage() {}
+
+func (x *ROIAlignParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[74]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ROIAlignParameter.ProtoReflect.Descriptor instead.
+func (*ROIAlignParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{74}
+}
+
+func (x *ROIAlignParameter) GetPooledH() uint32 {
+	if x != nil && x.PooledH != nil {
+		return *x.PooledH
+	}
+	return Default_ROIAlignParameter_PooledH
+}
+
+func (x *ROIAlignParameter) GetPooledW() uint32 {
+	if x != nil && x.PooledW != nil {
+		return *x.PooledW
+	}
+	return Default_ROIAlignParameter_PooledW
+}
+
+func (x *ROIAlignParameter) GetSpatialScale() float32 {
+	if x != nil && x.SpatialScale != nil {
+		return *x.SpatialScale
+	}
+	return Default_ROIAlignParameter_SpatialScale
+}
+
+func (x *ROIAlignParameter) GetSamplingRatio() int32 {
+	if x != nil && x.SamplingRatio != nil {
+		return *x.SamplingRatio
+	}
+	return Default_ROIAlignParameter_SamplingRatio
+}
+
+// ROIPooling, of Fast R-CNN.
+type ROIPoolingParameter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	PooledH       *uint32                `protobuf:"varint,1,opt,name=pooled_h,json=pooledH,def=0" json:"pooled_h,omitempty"`
+	PooledW       *uint32                `protobuf:"varint,2,opt,name=pooled_w,json=pooledW,def=0" json:"pooled_w,omitempty"`
+	SpatialScale  *float32               `protobuf:"fixed32,3,opt,name=spatial_scale,json=spatialScale,def=1" json:"spatial_scale,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for ROIPoolingParameter fields.
+const (
+	Default_ROIPoolingParameter_PooledH      = uint32(0)
+	Default_ROIPoolingParameter_PooledW      = uint32(0)
+	Default_ROIPoolingParameter_SpatialScale = float32(1)
+)
+
+func (x *ROIPoolingParameter) Reset() {
+	*x = ROIPoolingParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[75]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ROIPoolingParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ROIPoolingParameter) ProtoMessage() {}
+
+func (x *ROIPoolingParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[75]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ROIPoolingParameter.ProtoReflect.Descriptor instead.
+func (*ROIPoolingParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{75}
+}
+
+func (x *ROIPoolingParameter) GetPooledH() uint32 {
+	if x != nil && x.PooledH != nil {
+		return *x.PooledH
+	}
+	return Default_ROIPoolingParameter_PooledH
+}
+
+func (x *ROIPoolingParameter) GetPooledW() uint32 {
+	if x != nil && x.PooledW != nil {
+		return *x.PooledW
+	}
+	return Default_ROIPoolingParameter_PooledW
+}
+
+func (x *ROIPoolingParameter) GetSpatialScale() float32 {
+	if x != nil && x.SpatialScale != nil {
+		return *x.SpatialScale
+	}
+	return Default_ROIPoolingParameter_SpatialScale
+}
+
+// SmoothL1Loss, of Fast R-CNN.
+type SmoothL1LossParameter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Sigma         *float32               `protobuf:"fixed32,1,opt,name=sigma,def=1" json:"sigma,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for SmoothL1LossParameter fields.
+const (
+	Default_SmoothL1LossParameter_Sigma = float32(1)
+)
+
+func (x *SmoothL1LossParameter) Reset() {
+	*x = SmoothL1LossParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[76]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SmoothL1LossParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SmoothL1LossParameter) ProtoMessage() {}
+
+func (x *SmoothL1LossParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[76]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SmoothL1LossParameter.ProtoReflect.Descriptor instead.
+func (*SmoothL1LossParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{76}
+}
+
+func (x *SmoothL1LossParameter) GetSigma() float32 {
+	if x != nil && x.Sigma != nil {
+		return *x.Sigma
+	}
+	return Default_SmoothL1LossParameter_Sigma
+}
+
 // Noise, of forks for face recognition.
 type NoiseParameter struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -8409,7 +8699,7 @@ const (
 
 func (x *NoiseParameter) Reset() {
 	*x = NoiseParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[73]
+	mi := &file_swcaffe_caffe_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8421,7 +8711,7 @@ func (x *NoiseParameter) String() string {
 func (*NoiseParameter) ProtoMessage() {}
 
 func (x *NoiseParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[73]
+	mi := &file_swcaffe_caffe_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8434,7 +8724,7 @@ func (x *NoiseParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoiseParameter.ProtoReflect.Descriptor instead.
 func (*NoiseParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{73}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *NoiseParameter) GetBias() float32 {
@@ -8510,7 +8800,7 @@ type V1LayerParameter struct {
 
 func (x *V1LayerParameter) Reset() {
 	*x = V1LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[74]
+	mi := &file_swcaffe_caffe_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8522,7 +8812,7 @@ func (x *V1LayerParameter) String() string {
 func (*V1LayerParameter) ProtoMessage() {}
 
 func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[74]
+	mi := &file_swcaffe_caffe_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8535,7 +8825,7 @@ func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V1LayerParameter.ProtoReflect.Descriptor instead.
 func (*V1LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{74}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *V1LayerParameter) GetBottom() []string {
@@ -8915,7 +9205,7 @@ const (
 
 func (x *V0LayerParameter) Reset() {
 	*x = V0LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[75]
+	mi := &file_swcaffe_caffe_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8927,7 +9217,7 @@ func (x *V0LayerParameter) String() string {
 func (*V0LayerParameter) ProtoMessage() {}
 
 func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[75]
+	mi := &file_swcaffe_caffe_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8940,7 +9230,7 @@ func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V0LayerParameter.ProtoReflect.Descriptor instead.
 func (*V0LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{75}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *V0LayerParameter) GetName() string {
@@ -9380,7 +9670,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"\x06STRICT\x10\x00\x12\x0e\n" +
 	"\n" +
-	"PERMISSIVE\x10\x01\"\xd1\x1f\n" +
+	"PERMISSIVE\x10\x01\"\x80\"\n" +
 	"\x0eLayerParameter\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -9468,8 +9758,12 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"noiseParam\x129\n" +
 	"\n" +
 	"norm_param\x18\xce\x01 \x01(\v2\x19.caffe.NormalizeParameterR\tnormParam\x12=\n" +
-	"\rpermute_param\x18\xca\x01 \x01(\v2\x17.caffe.PermuteParameterR\fpermuteParam\x12S\n" +
-	"\x15shuffle_channel_param\x18\xa4\x01 \x01(\v2\x1e.caffe.ShuffleChannelParameterR\x13shuffleChannelParam\x12C\n" +
+	"\rpermute_param\x18\xca\x01 \x01(\v2\x17.caffe.PermuteParameterR\fpermuteParam\x12M\n" +
+	"\x13psroi_pooling_param\x18\x99\x01 \x01(\v2\x1c.caffe.PSROIPoolingParameterR\x11psroiPoolingParam\x12A\n" +
+	"\x0froi_align_param\x18\xea\x10 \x01(\v2\x18.caffe.ROIAlignParameterR\rroiAlignParam\x12I\n" +
+	"\x11roi_pooling_param\x18\xd7\xc7\xf8\x03 \x01(\v2\x1a.caffe.ROIPoolingParameterR\x0froiPoolingParam\x12S\n" +
+	"\x15shuffle_channel_param\x18\xa4\x01 \x01(\v2\x1e.caffe.ShuffleChannelParameterR\x13shuffleChannelParam\x12P\n" +
+	"\x14smooth_l1_loss_param\x18\xd8\xc7\xf8\x03 \x01(\v2\x1c.caffe.SmoothL1LossParameterR\x11smoothL1LossParam\x12C\n" +
 	"\x0funpooling_param\x18\xfc\b \x01(\v2\x19.caffe.UnpoolingParameterR\x0eunpoolingParam\x12@\n" +
 	"\x0eupsample_param\x18\xfd\b \x01(\v2\x18.caffe.UpsampleParameterR\rupsampleParam\"\xfb\x01\n" +
 	"\x17TransformationParameter\x12\x17\n" +
@@ -9900,7 +10194,24 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"upsample_h\x18\x06 \x01(\rR\tupsampleH\x12\x1d\n" +
 	"\n" +
-	"upsample_w\x18\a \x01(\rR\tupsampleW\"o\n" +
+	"upsample_w\x18\a \x01(\rR\tupsampleW\"z\n" +
+	"\x15PSROIPoolingParameter\x12#\n" +
+	"\rspatial_scale\x18\x01 \x01(\x02R\fspatialScale\x12\x1d\n" +
+	"\n" +
+	"output_dim\x18\x02 \x01(\x05R\toutputDim\x12\x1d\n" +
+	"\n" +
+	"group_size\x18\x03 \x01(\x05R\tgroupSize\"\xa2\x01\n" +
+	"\x11ROIAlignParameter\x12\x1c\n" +
+	"\bpooled_h\x18\x01 \x01(\r:\x010R\apooledH\x12\x1c\n" +
+	"\bpooled_w\x18\x02 \x01(\r:\x010R\apooledW\x12&\n" +
+	"\rspatial_scale\x18\x03 \x01(\x02:\x011R\fspatialScale\x12)\n" +
+	"\x0esampling_ratio\x18\x04 \x01(\x05:\x02-1R\rsamplingRatio\"y\n" +
+	"\x13ROIPoolingParameter\x12\x1c\n" +
+	"\bpooled_h\x18\x01 \x01(\r:\x010R\apooledH\x12\x1c\n" +
+	"\bpooled_w\x18\x02 \x01(\r:\x010R\apooledW\x12&\n" +
+	"\rspatial_scale\x18\x03 \x01(\x02:\x011R\fspatialScale\"0\n" +
+	"\x15SmoothL1LossParameter\x12\x17\n" +
+	"\x05sigma\x18\x01 \x01(\x02:\x011R\x05sigma\"o\n" +
 	"\x0eNoiseParameter\x12\x15\n" +
 	"\x04bias\x18\x01 \x01(\x02:\x010R\x04bias\x12!\n" +
 	"\fgaussian_std\x18\x02 \x01(\x02R\vgaussianStd\x12#\n" +
@@ -10081,7 +10392,7 @@ func file_swcaffe_caffe_proto_rawDescGZIP() []byte {
 }
 
 var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 29)
-var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 76)
+var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 80)
 var file_swcaffe_caffe_proto_goTypes = []any{
 	(Phase)(0),                           // 0: caffe.Phase
 	(FillerParameter_VarianceNorm)(0),    // 1: caffe.FillerParameter.VarianceNorm
@@ -10185,9 +10496,13 @@ var file_swcaffe_caffe_proto_goTypes = []any{
 	(*InterpParameter)(nil),              // 99: caffe.InterpParameter
 	(*UnpoolingParameter)(nil),           // 100: caffe.UnpoolingParameter
 	(*UpsampleParameter)(nil),            // 101: caffe.UpsampleParameter
-	(*NoiseParameter)(nil),               // 102: caffe.NoiseParameter
-	(*V1LayerParameter)(nil),             // 103: caffe.V1LayerParameter
-	(*V0LayerParameter)(nil),             // 104: caffe.V0LayerParameter
+	(*PSROIPoolingParameter)(nil),        // 102: caffe.PSROIPoolingParameter
+	(*ROIAlignParameter)(nil),            // 103: caffe.ROIAlignParameter
+	(*ROIPoolingParameter)(nil),          // 104: caffe.ROIPoolingParameter
+	(*SmoothL1LossParameter)(nil),        // 105: caffe.SmoothL1LossParameter
+	(*NoiseParameter)(nil),               // 106: caffe.NoiseParameter
+	(*V1LayerParameter)(nil),             // 107: caffe.V1LayerParameter
+	(*V0LayerParameter)(nil),             // 108: caffe.V0LayerParameter
 }
 var file_swcaffe_caffe_proto_depIdxs = []int32{
 	29,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
@@ -10196,7 +10511,7 @@ var file_swcaffe_caffe_proto_depIdxs = []int32{
 	29,  // 3: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
 	40,  // 4: caffe.NetParameter.state:type_name -> caffe.NetState
 	43,  // 5: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
-	103, // 6: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
+	107, // 6: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
 	34,  // 7: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
 	34,  // 8: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
 	34,  // 9: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
@@ -10269,102 +10584,106 @@ var file_swcaffe_caffe_proto_depIdxs = []int32{
 	98,  // 76: caffe.LayerParameter.bn_param:type_name -> caffe.BNParameter
 	97,  // 77: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
 	99,  // 78: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
-	102, // 79: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseParameter
+	106, // 79: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseParameter
 	94,  // 80: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
 	95,  // 81: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
-	96,  // 82: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
-	100, // 83: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
-	101, // 84: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
-	6,   // 85: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
-	33,  // 86: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
-	33,  // 87: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
-	33,  // 88: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
-	7,   // 89: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
-	8,   // 90: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
-	33,  // 91: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
-	29,  // 92: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
-	9,   // 93: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
-	33,  // 94: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
-	33,  // 95: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
-	10,  // 96: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
-	33,  // 97: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	33,  // 98: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
-	29,  // 99: caffe.InputParameter.shape:type_name -> caffe.BlobShape
-	11,  // 100: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
-	12,  // 101: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
-	29,  // 102: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
-	13,  // 103: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
-	14,  // 104: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
-	15,  // 105: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
-	33,  // 106: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
-	33,  // 107: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
-	16,  // 108: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
-	17,  // 109: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
-	29,  // 110: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
-	33,  // 111: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
-	33,  // 112: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
-	18,  // 113: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
-	19,  // 114: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
-	20,  // 115: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
-	21,  // 116: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
-	22,  // 117: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
-	33,  // 118: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
-	33,  // 119: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
-	33,  // 120: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
-	33,  // 121: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
-	33,  // 122: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
-	33,  // 123: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
-	23,  // 124: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
-	33,  // 125: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
-	33,  // 126: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
-	24,  // 127: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
-	25,  // 128: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
-	41,  // 129: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
-	41,  // 130: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
-	26,  // 131: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
-	30,  // 132: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
-	27,  // 133: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
-	46,  // 134: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	47,  // 135: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	49,  // 136: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	52,  // 137: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	53,  // 138: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	55,  // 139: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
-	56,  // 140: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	57,  // 141: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	58,  // 142: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	61,  // 143: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	63,  // 144: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	64,  // 145: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	65,  // 146: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	66,  // 147: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	67,  // 148: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	68,  // 149: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	71,  // 150: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	72,  // 151: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	73,  // 152: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	75,  // 153: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	76,  // 154: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
-	80,  // 155: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	83,  // 156: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	85,  // 157: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	84,  // 158: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	87,  // 159: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	89,  // 160: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	90,  // 161: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	44,  // 162: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	45,  // 163: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
-	104, // 164: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
-	33,  // 165: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
-	33,  // 166: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
-	28,  // 167: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
-	30,  // 168: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
-	64,  // 169: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	170, // [170:170] is the sub-list for method output_type
-	170, // [170:170] is the sub-list for method input_type
-	170, // [170:170] is the sub-list for extension type_name
-	170, // [170:170] is the sub-list for extension extendee
-	0,   // [0:170] is the sub-list for field type_name
+	102, // 82: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
+	103, // 83: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
+	104, // 84: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
+	96,  // 85: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
+	105, // 86: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
+	100, // 87: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
+	101, // 88: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
+	6,   // 89: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
+	33,  // 90: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
+	33,  // 91: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
+	33,  // 92: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
+	7,   // 93: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
+	8,   // 94: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
+	33,  // 95: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
+	29,  // 96: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
+	9,   // 97: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
+	33,  // 98: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
+	33,  // 99: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
+	10,  // 100: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
+	33,  // 101: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	33,  // 102: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
+	29,  // 103: caffe.InputParameter.shape:type_name -> caffe.BlobShape
+	11,  // 104: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
+	12,  // 105: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
+	29,  // 106: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
+	13,  // 107: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
+	14,  // 108: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
+	15,  // 109: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
+	33,  // 110: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
+	33,  // 111: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
+	16,  // 112: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
+	17,  // 113: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
+	29,  // 114: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
+	33,  // 115: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
+	33,  // 116: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
+	18,  // 117: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
+	19,  // 118: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
+	20,  // 119: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
+	21,  // 120: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
+	22,  // 121: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
+	33,  // 122: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
+	33,  // 123: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
+	33,  // 124: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
+	33,  // 125: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
+	33,  // 126: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
+	33,  // 127: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
+	23,  // 128: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
+	33,  // 129: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
+	33,  // 130: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
+	24,  // 131: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
+	25,  // 132: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
+	41,  // 133: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
+	41,  // 134: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
+	26,  // 135: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
+	30,  // 136: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
+	27,  // 137: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
+	46,  // 138: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	47,  // 139: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	49,  // 140: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	52,  // 141: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	53,  // 142: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	55,  // 143: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
+	56,  // 144: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	57,  // 145: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	58,  // 146: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	61,  // 147: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	63,  // 148: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	64,  // 149: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	65,  // 150: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	66,  // 151: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	67,  // 152: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	68,  // 153: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	71,  // 154: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	72,  // 155: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	73,  // 156: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	75,  // 157: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	76,  // 158: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
+	80,  // 159: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	83,  // 160: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	85,  // 161: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	84,  // 162: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	87,  // 163: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	89,  // 164: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	90,  // 165: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	44,  // 166: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	45,  // 167: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
+	108, // 168: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
+	33,  // 169: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
+	33,  // 170: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
+	28,  // 171: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
+	30,  // 172: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
+	64,  // 173: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	174, // [174:174] is the sub-list for method output_type
+	174, // [174:174] is the sub-list for method input_type
+	174, // [174:174] is the sub-list for extension type_name
+	174, // [174:174] is the sub-list for extension extendee
+	0,   // [0:174] is the sub-list for field type_name
 }
 
 func init() { file_swcaffe_caffe_proto_init() }
@@ -10378,7 +10697,7 @@ func file_swcaffe_caffe_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swcaffe_caffe_proto_rawDesc), len(file_swcaffe_caffe_proto_rawDesc)),
 			NumEnums:      29,
-			NumMessages:   76,
+			NumMessages:   80,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

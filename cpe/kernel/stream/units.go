@@ -73,6 +73,14 @@ func UnitLimit(m *cpe.Machine) int {
 	return spec.LDMFloats() * 3 / 4
 }
 
+// CheckUnit returns an error if a unit of n values does not fit LDM.
+func CheckUnit(m *cpe.Machine, name string, n int) error {
+	if spec := m.Spec(); m.HasDMA() && n > spec.LDMFloats() {
+		return &cpe.LDMError{Kernel: name, Asked: 4 * n, Have: spec.LDMBytes}
+	}
+	return nil
+}
+
 // Name returns the kernel's name.
 func (u *Units) Name() string { return u.name }
 

@@ -69,6 +69,12 @@ func TestUnitsErrors(t *testing.T) {
 	if err := big.Run(); !kerneltest.IsLDM(err) {
 		t.Errorf("error %v, want an LDM error", err)
 	}
+	if err := CheckUnit(m, "big", 20000); !kerneltest.IsLDM(err) {
+		t.Errorf("error %v of the check, want an LDM error", err)
+	}
+	if err := CheckUnit(m, "small", 2000); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestUnitsCostOnly(t *testing.T) {

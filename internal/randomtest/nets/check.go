@@ -135,6 +135,10 @@ func fillInput(r *rand.Rand, name string, x []float32) {
 			x[i] = float32(r.IntN(max(1, below)))
 		case "flag":
 			x[i] = float32(min(1, r.IntN(4)))
+		case "region": // of the first image: a few pixels
+			if x[i] = 0; i%5 > 0 {
+				x[i] = 12 * r.Float32()
+			}
 		case "prob":
 			x[i] = r.Float32()
 		default:
@@ -145,7 +149,8 @@ func fillInput(r *rand.Rand, name string, x []float32) {
 
 // wholeNumbers reports whether a blob holds integers, such as labels, to which no noise may be added.
 func wholeNumbers(name string) bool {
-	return strings.HasPrefix(name, "label") || strings.HasPrefix(name, "index") || strings.HasPrefix(name, "flag")
+	return strings.HasPrefix(name, "label") || strings.HasPrefix(name, "index") || strings.HasPrefix(name, "flag") ||
+		strings.HasPrefix(name, "region")
 }
 
 // run holds the results of an iteration.

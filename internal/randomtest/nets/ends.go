@@ -46,6 +46,8 @@ func (b *builder) loss(t *tip) {
 			b.layer("Accuracy", []*tip{t, label}, top(), "")
 		}
 		b.layer("SoftmaxWithLoss", []*tip{t, label}, top(), weight+extra)
+	case k == 5 && !b.smooth && b.chance(0.5):
+		b.layer("SmoothL1Loss", []*tip{t, b.input("gauss", t.shape...)}, top(), weight)
 	case k < 6 && len(t.shape) <= 4:
 		b.layer("EuclideanLoss", []*tip{t, b.input("gauss", t.shape...)}, top(), weight)
 	case k == 6:

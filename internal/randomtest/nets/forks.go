@@ -6,7 +6,7 @@ import "fmt"
 func (b *builder) ofForks(t *tip) *tip {
 	n, c := t.shape[0], t.shape[1]
 	h, w := t.shape[2], t.shape[3]
-	switch b.r.IntN(8) {
+	switch b.r.IntN(11) {
 	case 0:
 		order := b.r.Perm(3)
 		shape := []int{n, t.shape[1+order[0]], t.shape[1+order[1]], t.shape[1+order[2]]}
@@ -27,6 +27,8 @@ func (b *builder) ofForks(t *tip) *tip {
 		return b.one("Unpooling", t, []int{n, c, 2 * h, 2 * w}, 0, fmt.Sprintf("unpooling_param { kernel_size: 2 stride: 2 unpool_h: %d unpool_w: %d }", 2*h, 2*w))
 	case 6:
 		return b.same("BN", t, []string{"bn_param { frozen: true slope_filler { value: 0.7 } }", "bn_param { bn_mode: INFERENCE }"}[b.r.IntN(2)])
+	case 7, 8, 9:
+		return b.regions(t)
 	default:
 		if !b.affords(0, t.shape) {
 			return nil
@@ -36,6 +38,37 @@ func (b *builder) ofForks(t *tip) *tip {
 		b.tips = append(b.tips, out)
 		return out
 	}
+}
+
+// regions appends a layer that pools regions of images.
+func (b *builder) regions(t *tip) *tip {
+	c, group := t.shape[1], 1
+	kind, ph, pw := []string{"ROIPooling", "ROIAlign", "PSROIPooling"}[b.r.IntN(3)], 1+b.r.IntN(4), 1+b.r.IntN(4)
+	if b.smooth && kind == "ROIPooling" {
+		kind = "ROIAlign"
+	}
+	out := &tip{name: b.blob(), shape: []int{b.integer(1, 40), c, ph, pw}}
+	param := fmt.Sprintf("pooled_h: %d pooled_w: %d spatial_scale: 0.5", ph, pw)
+	switch kind {
+	case "ROIPooling":
+		param = "roi_pooling_param { " + param + " }"
+	case "ROIAlign":
+		param = fmt.Sprintf("roi_align_param { %s sampling_ratio: %d }", param, b.r.IntN(3))
+	default:
+		for _, g := range []int{2, 3, 4} {
+			if c%(g*g) == 0 {
+				group = g
+			}
+		}
+		out.shape = []int{out.shape[0], c / (group * group), group, group}
+		param = fmt.Sprintf("psroi_pooling_param { spatial_scale: 0.5 output_dim: %d group_size: %d }", out.shape[1], group)
+	}
+	if !b.affords(0, out.shape) {
+		return nil
+	}
+	b.layer(kind, []*tip{t, b.input("region", out.shape[0], 5)}, []*tip{out}, param)
+	b.tips = append(b.tips, out)
+	return out
 }
 
 // divisor draws a divisor of n.
