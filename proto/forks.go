@@ -10,15 +10,13 @@ var forks = map[string]string{
 		prior_box_param video_data_param TransformationParameter.resize_param TransformationParameter.noise_param
 		TransformationParameter.distort_param TransformationParameter.expand_param TransformationParameter.emit_constraint
 		SolverParameter.eval_type SolverParameter.ap_version SolverParameter.show_per_class_result SolverParameter.plateau_winsize`,
-	"R-FCN":      `BoxAnnotatorOHEM SoftmaxWithLossOHEM SmoothL1LossOHEM box_annotator_ohem_param`,
-	"SegNet":     `DenseImageData dense_image_data_param`,
-	"CRF-RNN":    `MultiStageMeanfield multi_stage_meanfield_param`,
-	"DetectNet":  `DetectNetTransformation detectnet_groundtruth_param detectnet_augmentation_param`,
-	"FlowNet":    `Correlation CustomData DataAugmentation Downsample FlowWarp L1Loss Resample augmentation_param correlation_param flow_warp_param l1_loss_param resample_param`,
-	"OpenPose":   `CPMData ImResize cpm_transform_param imresize_param`,
-	"caffe-face": `CenterLoss center_loss_param`,
-	"FaceNet":    `TripletLoss triplet_loss_param`,
-	"CTC":        `ContinuationIndicator CtcLoss WarpCTCLoss continuation_indicator_param ctc_loss_param`,
+	"R-FCN":     `BoxAnnotatorOHEM SoftmaxWithLossOHEM SmoothL1LossOHEM box_annotator_ohem_param`,
+	"SegNet":    `DenseImageData dense_image_data_param`,
+	"CRF-RNN":   `MultiStageMeanfield multi_stage_meanfield_param`,
+	"DetectNet": `DetectNetTransformation detectnet_groundtruth_param detectnet_augmentation_param`,
+	"FlowNet":   `Correlation CustomData DataAugmentation Downsample FlowWarp L1Loss Resample augmentation_param correlation_param flow_warp_param l1_loss_param resample_param`,
+	"OpenPose":  `CPMData ImResize cpm_transform_param imresize_param`,
+	"CTC":       `ContinuationIndicator CtcLoss WarpCTCLoss continuation_indicator_param ctc_loss_param`,
 }
 
 var forkOf = func() map[string]string {

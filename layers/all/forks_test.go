@@ -152,3 +152,19 @@ func init() {
 		layertest.Case{Bottoms: []layertest.Bottom{away, away}, Again: [][]int{{50, 700}, {50, 700}}},
 		layertest.Case{Name: "weights", Param: "smooth_l1_loss_param { sigma: 1.5 }", Bottoms: []layertest.Bottom{away, away, weights, weights}})
 }
+
+func init() {
+	scores := []layertest.Bottom{layertest.In(4, 5, 3), layertest.Labels(5, 4, 3)}
+	for _, typ := range []string{"FocalLoss", "SoftmaxFocalLoss"} {
+		addCases(typ,
+			layertest.Case{Bottoms: scores, Again: [][]int{{300, 5, 20}, {300, 20}}},
+			layertest.Case{Name: "others", Param: "focal_loss_param { alpha: 0.75 gamma: 0.5 } loss_param { ignore_label: 2 normalization: FULL }", Tops: 2, GradTops: 1, Bottoms: scores})
+	}
+	addCases("CenterLoss",
+		layertest.Case{Param: "center_loss_param { num_output: 5 }", NoParams: []int{0}, Bottoms: []layertest.Bottom{layertest.In(4, 3, 2), layertest.Labels(5, 4)}, Again: [][]int{{90, 6}, {90}}})
+	vectors := layertest.In(6, 4)
+	addCases("TripletLoss",
+		layertest.Case{Bottoms: []layertest.Bottom{vectors, vectors, vectors}, Step: 1e-3, Tolerance: 3e-3, Again: [][]int{{50, 700}, {50, 700}, {50, 700}}},
+		layertest.Case{Name: "weights", Param: "triplet_loss_param { margin: 0.3 }", Step: 1e-3, Tolerance: 3e-3,
+			Bottoms: []layertest.Bottom{vectors, vectors, vectors, {Shape: []int{6}, NoGradient: true, Fill: layertest.Uniform(0, 2)}}})
+}

@@ -17,7 +17,8 @@ type probabilityLoss struct {
 
 	lossOf    func(p []float32, stride, label int) float64 // loss of an item with probabilities p[class*stride]
 	classGrad func(p float32, class, label int) float64    // its gradient with respect to the score of a class
-	gradTile  func(t *stream.Tile)                         // classGrad for a tile, times scale; 0 for ignored items
+	gradTile  func(t *stream.Tile)                         // classGrad for a tile, times weight and scale; 0 for ignored items
+	weight    func(p float64) float64                      // factor of an item's gradients, from its label's probability; nil: 1
 
 	op    softmaxOp
 	prob  *blob.Blob
@@ -129,6 +130,10 @@ func (l *probabilityLoss) Backward(top []*blob.Blob, propagateDown []bool, botto
 	}
 	clear(dx)
 	return l.each(labels, func(n, label int) {
+		scale := scale
+		if l.weight != nil {
+			scale *= l.weight(float64(prob[l.at(n, label)]))
+		}
 		for c := range l.dims[1] {
 			dx[l.at(n, c)] = float32(scale * l.classGrad(prob[l.at(n, c)], c, label))
 		}

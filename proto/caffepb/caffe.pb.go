@@ -1556,6 +1556,62 @@ func (UnpoolingParameter_UnpoolMethod) EnumDescriptor() ([]byte, []int) {
 	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{71, 0}
 }
 
+type FocalLossParameter_Type int32
+
+const (
+	FocalLossParameter_ORIGIN FocalLossParameter_Type = 0
+	FocalLossParameter_LINEAR FocalLossParameter_Type = 1
+)
+
+// Enum value maps for FocalLossParameter_Type.
+var (
+	FocalLossParameter_Type_name = map[int32]string{
+		0: "ORIGIN",
+		1: "LINEAR",
+	}
+	FocalLossParameter_Type_value = map[string]int32{
+		"ORIGIN": 0,
+		"LINEAR": 1,
+	}
+)
+
+func (x FocalLossParameter_Type) Enum() *FocalLossParameter_Type {
+	p := new(FocalLossParameter_Type)
+	*p = x
+	return p
+}
+
+func (x FocalLossParameter_Type) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (FocalLossParameter_Type) Descriptor() protoreflect.EnumDescriptor {
+	return file_swcaffe_caffe_proto_enumTypes[26].Descriptor()
+}
+
+func (FocalLossParameter_Type) Type() protoreflect.EnumType {
+	return &file_swcaffe_caffe_proto_enumTypes[26]
+}
+
+func (x FocalLossParameter_Type) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *FocalLossParameter_Type) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = FocalLossParameter_Type(num)
+	return nil
+}
+
+// Deprecated: Use FocalLossParameter_Type.Descriptor instead.
+func (FocalLossParameter_Type) EnumDescriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{78, 0}
+}
+
 type V1LayerParameter_LayerType int32
 
 const (
@@ -1700,11 +1756,11 @@ func (x V1LayerParameter_LayerType) String() string {
 }
 
 func (V1LayerParameter_LayerType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[26].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[27].Descriptor()
 }
 
 func (V1LayerParameter_LayerType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[26]
+	return &file_swcaffe_caffe_proto_enumTypes[27]
 }
 
 func (x V1LayerParameter_LayerType) Number() protoreflect.EnumNumber {
@@ -1723,7 +1779,7 @@ func (x *V1LayerParameter_LayerType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_LayerType.Descriptor instead.
 func (V1LayerParameter_LayerType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{78, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{81, 0}
 }
 
 type V1LayerParameter_DimCheckMode int32
@@ -1756,11 +1812,11 @@ func (x V1LayerParameter_DimCheckMode) String() string {
 }
 
 func (V1LayerParameter_DimCheckMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[27].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[28].Descriptor()
 }
 
 func (V1LayerParameter_DimCheckMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[27]
+	return &file_swcaffe_caffe_proto_enumTypes[28]
 }
 
 func (x V1LayerParameter_DimCheckMode) Number() protoreflect.EnumNumber {
@@ -1779,7 +1835,7 @@ func (x *V1LayerParameter_DimCheckMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_DimCheckMode.Descriptor instead.
 func (V1LayerParameter_DimCheckMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{78, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{81, 1}
 }
 
 type V0LayerParameter_PoolMethod int32
@@ -1815,11 +1871,11 @@ func (x V0LayerParameter_PoolMethod) String() string {
 }
 
 func (V0LayerParameter_PoolMethod) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[28].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[29].Descriptor()
 }
 
 func (V0LayerParameter_PoolMethod) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[28]
+	return &file_swcaffe_caffe_proto_enumTypes[29]
 }
 
 func (x V0LayerParameter_PoolMethod) Number() protoreflect.EnumNumber {
@@ -1838,7 +1894,7 @@ func (x *V0LayerParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V0LayerParameter_PoolMethod.Descriptor instead.
 func (V0LayerParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{79, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{82, 0}
 }
 
 // The extents of a blob's axes, outermost first.
@@ -3430,6 +3486,8 @@ type LayerParameter struct {
 	LstmParam *LSTMParameter `protobuf:"bytes,201,opt,name=lstm_param,json=lstmParam" json:"lstm_param,omitempty"`
 	// Layers of forks of Caffe. A number that BVLC Caffe or another fork uses for something else is given as that number + 1000.
 	BnParam             *BNParameter             `protobuf:"bytes,1137,opt,name=bn_param,json=bnParam" json:"bn_param,omitempty"`
+	CenterLossParam     *CenterLossParameter     `protobuf:"bytes,1147,opt,name=center_loss_param,json=centerLossParam" json:"center_loss_param,omitempty"`
+	FocalLossParam      *FocalLossParameter      `protobuf:"bytes,1151,opt,name=focal_loss_param,json=focalLossParam" json:"focal_loss_param,omitempty"`
 	HardsigmoidParam    *HardSigmoidParameter    `protobuf:"bytes,1163,opt,name=hardsigmoid_param,json=hardsigmoidParam" json:"hardsigmoid_param,omitempty"`
 	InterpParam         *InterpParameter         `protobuf:"bytes,2143,opt,name=interp_param,json=interpParam" json:"interp_param,omitempty"`
 	NoiseParam          *NoiseParameter          `protobuf:"bytes,1154,opt,name=noise_param,json=noiseParam" json:"noise_param,omitempty"`
@@ -3440,6 +3498,7 @@ type LayerParameter struct {
 	RoiPoolingParam     *ROIPoolingParameter     `protobuf:"bytes,8266711,opt,name=roi_pooling_param,json=roiPoolingParam" json:"roi_pooling_param,omitempty"`
 	ShuffleChannelParam *ShuffleChannelParameter `protobuf:"bytes,164,opt,name=shuffle_channel_param,json=shuffleChannelParam" json:"shuffle_channel_param,omitempty"`
 	SmoothL1LossParam   *SmoothL1LossParameter   `protobuf:"bytes,8266712,opt,name=smooth_l1_loss_param,json=smoothL1LossParam" json:"smooth_l1_loss_param,omitempty"`
+	TripletLossParam    *TripletLossParameter    `protobuf:"bytes,1136,opt,name=triplet_loss_param,json=tripletLossParam" json:"triplet_loss_param,omitempty"`
 	UnpoolingParam      *UnpoolingParameter      `protobuf:"bytes,1148,opt,name=unpooling_param,json=unpoolingParam" json:"unpooling_param,omitempty"`
 	UpsampleParam       *UpsampleParameter       `protobuf:"bytes,1149,opt,name=upsample_param,json=upsampleParam" json:"upsample_param,omitempty"`
 	unknownFields       protoimpl.UnknownFields
@@ -3910,6 +3969,20 @@ func (x *LayerParameter) GetBnParam() *BNParameter {
 	return nil
 }
 
+func (x *LayerParameter) GetCenterLossParam() *CenterLossParameter {
+	if x != nil {
+		return x.CenterLossParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetFocalLossParam() *FocalLossParameter {
+	if x != nil {
+		return x.FocalLossParam
+	}
+	return nil
+}
+
 func (x *LayerParameter) GetHardsigmoidParam() *HardSigmoidParameter {
 	if x != nil {
 		return x.HardsigmoidParam
@@ -3976,6 +4049,13 @@ func (x *LayerParameter) GetShuffleChannelParam() *ShuffleChannelParameter {
 func (x *LayerParameter) GetSmoothL1LossParam() *SmoothL1LossParameter {
 	if x != nil {
 		return x.SmoothL1LossParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetTripletLossParam() *TripletLossParameter {
+	if x != nil {
+		return x.TripletLossParam
 	}
 	return nil
 }
@@ -8682,6 +8762,199 @@ func (x *SmoothL1LossParameter) GetSigma() float32 {
 	return Default_SmoothL1LossParameter_Sigma
 }
 
+// CenterLoss, of caffe-face.
+type CenterLossParameter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	NumOutput     *uint32                `protobuf:"varint,1,opt,name=num_output,json=numOutput" json:"num_output,omitempty"` // classes
+	CenterFiller  *FillerParameter       `protobuf:"bytes,2,opt,name=center_filler,json=centerFiller" json:"center_filler,omitempty"`
+	Axis          *int32                 `protobuf:"varint,3,opt,name=axis,def=1" json:"axis,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for CenterLossParameter fields.
+const (
+	Default_CenterLossParameter_Axis = int32(1)
+)
+
+func (x *CenterLossParameter) Reset() {
+	*x = CenterLossParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[77]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CenterLossParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CenterLossParameter) ProtoMessage() {}
+
+func (x *CenterLossParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[77]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CenterLossParameter.ProtoReflect.Descriptor instead.
+func (*CenterLossParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{77}
+}
+
+func (x *CenterLossParameter) GetNumOutput() uint32 {
+	if x != nil && x.NumOutput != nil {
+		return *x.NumOutput
+	}
+	return 0
+}
+
+func (x *CenterLossParameter) GetCenterFiller() *FillerParameter {
+	if x != nil {
+		return x.CenterFiller
+	}
+	return nil
+}
+
+func (x *CenterLossParameter) GetAxis() int32 {
+	if x != nil && x.Axis != nil {
+		return *x.Axis
+	}
+	return Default_CenterLossParameter_Axis
+}
+
+// FocalLoss and SoftmaxFocalLoss.
+type FocalLossParameter struct {
+	state         protoimpl.MessageState   `protogen:"open.v1"`
+	Type          *FocalLossParameter_Type `protobuf:"varint,1,opt,name=type,enum=caffe.FocalLossParameter_Type,def=0" json:"type,omitempty"`
+	Gamma         *float32                 `protobuf:"fixed32,2,opt,name=gamma,def=2" json:"gamma,omitempty"`
+	Alpha         *float32                 `protobuf:"fixed32,3,opt,name=alpha,def=0.25" json:"alpha,omitempty"`
+	Beta          *float32                 `protobuf:"fixed32,4,opt,name=beta,def=1" json:"beta,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for FocalLossParameter fields.
+const (
+	Default_FocalLossParameter_Type  = FocalLossParameter_ORIGIN
+	Default_FocalLossParameter_Gamma = float32(2)
+	Default_FocalLossParameter_Alpha = float32(0.25)
+	Default_FocalLossParameter_Beta  = float32(1)
+)
+
+func (x *FocalLossParameter) Reset() {
+	*x = FocalLossParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[78]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FocalLossParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FocalLossParameter) ProtoMessage() {}
+
+func (x *FocalLossParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[78]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FocalLossParameter.ProtoReflect.Descriptor instead.
+func (*FocalLossParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{78}
+}
+
+func (x *FocalLossParameter) GetType() FocalLossParameter_Type {
+	if x != nil && x.Type != nil {
+		return *x.Type
+	}
+	return Default_FocalLossParameter_Type
+}
+
+func (x *FocalLossParameter) GetGamma() float32 {
+	if x != nil && x.Gamma != nil {
+		return *x.Gamma
+	}
+	return Default_FocalLossParameter_Gamma
+}
+
+func (x *FocalLossParameter) GetAlpha() float32 {
+	if x != nil && x.Alpha != nil {
+		return *x.Alpha
+	}
+	return Default_FocalLossParameter_Alpha
+}
+
+func (x *FocalLossParameter) GetBeta() float32 {
+	if x != nil && x.Beta != nil {
+		return *x.Beta
+	}
+	return Default_FocalLossParameter_Beta
+}
+
+// TripletLoss, of FaceNet's forks.
+type TripletLossParameter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Margin        *float32               `protobuf:"fixed32,1,opt,name=margin,def=1" json:"margin,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for TripletLossParameter fields.
+const (
+	Default_TripletLossParameter_Margin = float32(1)
+)
+
+func (x *TripletLossParameter) Reset() {
+	*x = TripletLossParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[79]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TripletLossParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TripletLossParameter) ProtoMessage() {}
+
+func (x *TripletLossParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[79]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TripletLossParameter.ProtoReflect.Descriptor instead.
+func (*TripletLossParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{79}
+}
+
+func (x *TripletLossParameter) GetMargin() float32 {
+	if x != nil && x.Margin != nil {
+		return *x.Margin
+	}
+	return Default_TripletLossParameter_Margin
+}
+
 // Noise, of forks for face recognition.
 type NoiseParameter struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -8699,7 +8972,7 @@ const (
 
 func (x *NoiseParameter) Reset() {
 	*x = NoiseParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[77]
+	mi := &file_swcaffe_caffe_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8711,7 +8984,7 @@ func (x *NoiseParameter) String() string {
 func (*NoiseParameter) ProtoMessage() {}
 
 func (x *NoiseParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[77]
+	mi := &file_swcaffe_caffe_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8724,7 +8997,7 @@ func (x *NoiseParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoiseParameter.ProtoReflect.Descriptor instead.
 func (*NoiseParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{77}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{80}
 }
 
 func (x *NoiseParameter) GetBias() float32 {
@@ -8800,7 +9073,7 @@ type V1LayerParameter struct {
 
 func (x *V1LayerParameter) Reset() {
 	*x = V1LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[78]
+	mi := &file_swcaffe_caffe_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8812,7 +9085,7 @@ func (x *V1LayerParameter) String() string {
 func (*V1LayerParameter) ProtoMessage() {}
 
 func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[78]
+	mi := &file_swcaffe_caffe_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8825,7 +9098,7 @@ func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V1LayerParameter.ProtoReflect.Descriptor instead.
 func (*V1LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{78}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{81}
 }
 
 func (x *V1LayerParameter) GetBottom() []string {
@@ -9205,7 +9478,7 @@ const (
 
 func (x *V0LayerParameter) Reset() {
 	*x = V0LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[79]
+	mi := &file_swcaffe_caffe_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9217,7 +9490,7 @@ func (x *V0LayerParameter) String() string {
 func (*V0LayerParameter) ProtoMessage() {}
 
 func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[79]
+	mi := &file_swcaffe_caffe_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9230,7 +9503,7 @@ func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V0LayerParameter.ProtoReflect.Descriptor instead.
 func (*V0LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{79}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{82}
 }
 
 func (x *V0LayerParameter) GetName() string {
@@ -9670,7 +9943,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"\x06STRICT\x10\x00\x12\x0e\n" +
 	"\n" +
-	"PERMISSIVE\x10\x01\"\x80\"\n" +
+	"PERMISSIVE\x10\x01\"\xdb#\n" +
 	"\x0eLayerParameter\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -9751,7 +10024,9 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x11window_data_param\x18\x81\x01 \x01(\v2\x1a.caffe.WindowDataParameterR\x0fwindowDataParam\x124\n" +
 	"\n" +
 	"lstm_param\x18\xc9\x01 \x01(\v2\x14.caffe.LSTMParameterR\tlstmParam\x12.\n" +
-	"\bbn_param\x18\xf1\b \x01(\v2\x12.caffe.BNParameterR\abnParam\x12I\n" +
+	"\bbn_param\x18\xf1\b \x01(\v2\x12.caffe.BNParameterR\abnParam\x12G\n" +
+	"\x11center_loss_param\x18\xfb\b \x01(\v2\x1a.caffe.CenterLossParameterR\x0fcenterLossParam\x12D\n" +
+	"\x10focal_loss_param\x18\xff\b \x01(\v2\x19.caffe.FocalLossParameterR\x0efocalLossParam\x12I\n" +
 	"\x11hardsigmoid_param\x18\x8b\t \x01(\v2\x1b.caffe.HardSigmoidParameterR\x10hardsigmoidParam\x12:\n" +
 	"\finterp_param\x18\xdf\x10 \x01(\v2\x16.caffe.InterpParameterR\vinterpParam\x127\n" +
 	"\vnoise_param\x18\x82\t \x01(\v2\x15.caffe.NoiseParameterR\n" +
@@ -9763,7 +10038,8 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x0froi_align_param\x18\xea\x10 \x01(\v2\x18.caffe.ROIAlignParameterR\rroiAlignParam\x12I\n" +
 	"\x11roi_pooling_param\x18\xd7\xc7\xf8\x03 \x01(\v2\x1a.caffe.ROIPoolingParameterR\x0froiPoolingParam\x12S\n" +
 	"\x15shuffle_channel_param\x18\xa4\x01 \x01(\v2\x1e.caffe.ShuffleChannelParameterR\x13shuffleChannelParam\x12P\n" +
-	"\x14smooth_l1_loss_param\x18\xd8\xc7\xf8\x03 \x01(\v2\x1c.caffe.SmoothL1LossParameterR\x11smoothL1LossParam\x12C\n" +
+	"\x14smooth_l1_loss_param\x18\xd8\xc7\xf8\x03 \x01(\v2\x1c.caffe.SmoothL1LossParameterR\x11smoothL1LossParam\x12J\n" +
+	"\x12triplet_loss_param\x18\xf0\b \x01(\v2\x1b.caffe.TripletLossParameterR\x10tripletLossParam\x12C\n" +
 	"\x0funpooling_param\x18\xfc\b \x01(\v2\x19.caffe.UnpoolingParameterR\x0eunpoolingParam\x12@\n" +
 	"\x0eupsample_param\x18\xfd\b \x01(\v2\x18.caffe.UpsampleParameterR\rupsampleParam\"\xfb\x01\n" +
 	"\x17TransformationParameter\x12\x17\n" +
@@ -10211,7 +10487,24 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\bpooled_w\x18\x02 \x01(\r:\x010R\apooledW\x12&\n" +
 	"\rspatial_scale\x18\x03 \x01(\x02:\x011R\fspatialScale\"0\n" +
 	"\x15SmoothL1LossParameter\x12\x17\n" +
-	"\x05sigma\x18\x01 \x01(\x02:\x011R\x05sigma\"o\n" +
+	"\x05sigma\x18\x01 \x01(\x02:\x011R\x05sigma\"\x88\x01\n" +
+	"\x13CenterLossParameter\x12\x1d\n" +
+	"\n" +
+	"num_output\x18\x01 \x01(\rR\tnumOutput\x12;\n" +
+	"\rcenter_filler\x18\x02 \x01(\v2\x16.caffe.FillerParameterR\fcenterFiller\x12\x15\n" +
+	"\x04axis\x18\x03 \x01(\x05:\x011R\x04axis\"\xbc\x01\n" +
+	"\x12FocalLossParameter\x12:\n" +
+	"\x04type\x18\x01 \x01(\x0e2\x1e.caffe.FocalLossParameter.Type:\x06ORIGINR\x04type\x12\x17\n" +
+	"\x05gamma\x18\x02 \x01(\x02:\x012R\x05gamma\x12\x1a\n" +
+	"\x05alpha\x18\x03 \x01(\x02:\x040.25R\x05alpha\x12\x15\n" +
+	"\x04beta\x18\x04 \x01(\x02:\x011R\x04beta\"\x1e\n" +
+	"\x04Type\x12\n" +
+	"\n" +
+	"\x06ORIGIN\x10\x00\x12\n" +
+	"\n" +
+	"\x06LINEAR\x10\x01\"1\n" +
+	"\x14TripletLossParameter\x12\x19\n" +
+	"\x06margin\x18\x01 \x01(\x02:\x011R\x06margin\"o\n" +
 	"\x0eNoiseParameter\x12\x15\n" +
 	"\x04bias\x18\x01 \x01(\x02:\x010R\x04bias\x12!\n" +
 	"\fgaussian_std\x18\x02 \x01(\x02R\vgaussianStd\x12#\n" +
@@ -10391,8 +10684,8 @@ func file_swcaffe_caffe_proto_rawDescGZIP() []byte {
 	return file_swcaffe_caffe_proto_rawDescData
 }
 
-var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 29)
-var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 80)
+var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 30)
+var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 83)
 var file_swcaffe_caffe_proto_goTypes = []any{
 	(Phase)(0),                           // 0: caffe.Phase
 	(FillerParameter_VarianceNorm)(0),    // 1: caffe.FillerParameter.VarianceNorm
@@ -10420,270 +10713,279 @@ var file_swcaffe_caffe_proto_goTypes = []any{
 	(BNParameter_Engine)(0),              // 23: caffe.BNParameter.Engine
 	(BNParameter_BNMode)(0),              // 24: caffe.BNParameter.BNMode
 	(UnpoolingParameter_UnpoolMethod)(0), // 25: caffe.UnpoolingParameter.UnpoolMethod
-	(V1LayerParameter_LayerType)(0),      // 26: caffe.V1LayerParameter.LayerType
-	(V1LayerParameter_DimCheckMode)(0),   // 27: caffe.V1LayerParameter.DimCheckMode
-	(V0LayerParameter_PoolMethod)(0),     // 28: caffe.V0LayerParameter.PoolMethod
-	(*BlobShape)(nil),                    // 29: caffe.BlobShape
-	(*BlobProto)(nil),                    // 30: caffe.BlobProto
-	(*BlobProtoVector)(nil),              // 31: caffe.BlobProtoVector
-	(*Datum)(nil),                        // 32: caffe.Datum
-	(*FillerParameter)(nil),              // 33: caffe.FillerParameter
-	(*NetParameter)(nil),                 // 34: caffe.NetParameter
-	(*SolverParameter)(nil),              // 35: caffe.SolverParameter
-	(*SolverState)(nil),                  // 36: caffe.SolverState
-	(*RunState)(nil),                     // 37: caffe.RunState
-	(*WorkerState)(nil),                  // 38: caffe.WorkerState
-	(*DataPosition)(nil),                 // 39: caffe.DataPosition
-	(*NetState)(nil),                     // 40: caffe.NetState
-	(*NetStateRule)(nil),                 // 41: caffe.NetStateRule
-	(*ParamSpec)(nil),                    // 42: caffe.ParamSpec
-	(*LayerParameter)(nil),               // 43: caffe.LayerParameter
-	(*TransformationParameter)(nil),      // 44: caffe.TransformationParameter
-	(*LossParameter)(nil),                // 45: caffe.LossParameter
-	(*AccuracyParameter)(nil),            // 46: caffe.AccuracyParameter
-	(*ArgMaxParameter)(nil),              // 47: caffe.ArgMaxParameter
-	(*ClipParameter)(nil),                // 48: caffe.ClipParameter
-	(*ConcatParameter)(nil),              // 49: caffe.ConcatParameter
-	(*BatchNormParameter)(nil),           // 50: caffe.BatchNormParameter
-	(*BiasParameter)(nil),                // 51: caffe.BiasParameter
-	(*ContrastiveLossParameter)(nil),     // 52: caffe.ContrastiveLossParameter
-	(*ConvolutionParameter)(nil),         // 53: caffe.ConvolutionParameter
-	(*CropParameter)(nil),                // 54: caffe.CropParameter
-	(*DataParameter)(nil),                // 55: caffe.DataParameter
-	(*DropoutParameter)(nil),             // 56: caffe.DropoutParameter
-	(*DummyDataParameter)(nil),           // 57: caffe.DummyDataParameter
-	(*EltwiseParameter)(nil),             // 58: caffe.EltwiseParameter
-	(*ELUParameter)(nil),                 // 59: caffe.ELUParameter
-	(*EmbedParameter)(nil),               // 60: caffe.EmbedParameter
-	(*ExpParameter)(nil),                 // 61: caffe.ExpParameter
-	(*FlattenParameter)(nil),             // 62: caffe.FlattenParameter
-	(*HDF5DataParameter)(nil),            // 63: caffe.HDF5DataParameter
-	(*HDF5OutputParameter)(nil),          // 64: caffe.HDF5OutputParameter
-	(*HingeLossParameter)(nil),           // 65: caffe.HingeLossParameter
-	(*ImageDataParameter)(nil),           // 66: caffe.ImageDataParameter
-	(*InfogainLossParameter)(nil),        // 67: caffe.InfogainLossParameter
-	(*InnerProductParameter)(nil),        // 68: caffe.InnerProductParameter
-	(*InputParameter)(nil),               // 69: caffe.InputParameter
-	(*LogParameter)(nil),                 // 70: caffe.LogParameter
-	(*LRNParameter)(nil),                 // 71: caffe.LRNParameter
-	(*MemoryDataParameter)(nil),          // 72: caffe.MemoryDataParameter
-	(*MVNParameter)(nil),                 // 73: caffe.MVNParameter
-	(*ParameterParameter)(nil),           // 74: caffe.ParameterParameter
-	(*PoolingParameter)(nil),             // 75: caffe.PoolingParameter
-	(*PowerParameter)(nil),               // 76: caffe.PowerParameter
-	(*PythonParameter)(nil),              // 77: caffe.PythonParameter
-	(*RecurrentParameter)(nil),           // 78: caffe.RecurrentParameter
-	(*ReductionParameter)(nil),           // 79: caffe.ReductionParameter
-	(*ReLUParameter)(nil),                // 80: caffe.ReLUParameter
-	(*ReshapeParameter)(nil),             // 81: caffe.ReshapeParameter
-	(*ScaleParameter)(nil),               // 82: caffe.ScaleParameter
-	(*SigmoidParameter)(nil),             // 83: caffe.SigmoidParameter
-	(*SliceParameter)(nil),               // 84: caffe.SliceParameter
-	(*SoftmaxParameter)(nil),             // 85: caffe.SoftmaxParameter
-	(*SwishParameter)(nil),               // 86: caffe.SwishParameter
-	(*TanHParameter)(nil),                // 87: caffe.TanHParameter
-	(*TileParameter)(nil),                // 88: caffe.TileParameter
-	(*ThresholdParameter)(nil),           // 89: caffe.ThresholdParameter
-	(*WindowDataParameter)(nil),          // 90: caffe.WindowDataParameter
-	(*SPPParameter)(nil),                 // 91: caffe.SPPParameter
-	(*PReLUParameter)(nil),               // 92: caffe.PReLUParameter
-	(*LSTMParameter)(nil),                // 93: caffe.LSTMParameter
-	(*NormalizeParameter)(nil),           // 94: caffe.NormalizeParameter
-	(*PermuteParameter)(nil),             // 95: caffe.PermuteParameter
-	(*ShuffleChannelParameter)(nil),      // 96: caffe.ShuffleChannelParameter
-	(*HardSigmoidParameter)(nil),         // 97: caffe.HardSigmoidParameter
-	(*BNParameter)(nil),                  // 98: caffe.BNParameter
-	(*InterpParameter)(nil),              // 99: caffe.InterpParameter
-	(*UnpoolingParameter)(nil),           // 100: caffe.UnpoolingParameter
-	(*UpsampleParameter)(nil),            // 101: caffe.UpsampleParameter
-	(*PSROIPoolingParameter)(nil),        // 102: caffe.PSROIPoolingParameter
-	(*ROIAlignParameter)(nil),            // 103: caffe.ROIAlignParameter
-	(*ROIPoolingParameter)(nil),          // 104: caffe.ROIPoolingParameter
-	(*SmoothL1LossParameter)(nil),        // 105: caffe.SmoothL1LossParameter
-	(*NoiseParameter)(nil),               // 106: caffe.NoiseParameter
-	(*V1LayerParameter)(nil),             // 107: caffe.V1LayerParameter
-	(*V0LayerParameter)(nil),             // 108: caffe.V0LayerParameter
+	(FocalLossParameter_Type)(0),         // 26: caffe.FocalLossParameter.Type
+	(V1LayerParameter_LayerType)(0),      // 27: caffe.V1LayerParameter.LayerType
+	(V1LayerParameter_DimCheckMode)(0),   // 28: caffe.V1LayerParameter.DimCheckMode
+	(V0LayerParameter_PoolMethod)(0),     // 29: caffe.V0LayerParameter.PoolMethod
+	(*BlobShape)(nil),                    // 30: caffe.BlobShape
+	(*BlobProto)(nil),                    // 31: caffe.BlobProto
+	(*BlobProtoVector)(nil),              // 32: caffe.BlobProtoVector
+	(*Datum)(nil),                        // 33: caffe.Datum
+	(*FillerParameter)(nil),              // 34: caffe.FillerParameter
+	(*NetParameter)(nil),                 // 35: caffe.NetParameter
+	(*SolverParameter)(nil),              // 36: caffe.SolverParameter
+	(*SolverState)(nil),                  // 37: caffe.SolverState
+	(*RunState)(nil),                     // 38: caffe.RunState
+	(*WorkerState)(nil),                  // 39: caffe.WorkerState
+	(*DataPosition)(nil),                 // 40: caffe.DataPosition
+	(*NetState)(nil),                     // 41: caffe.NetState
+	(*NetStateRule)(nil),                 // 42: caffe.NetStateRule
+	(*ParamSpec)(nil),                    // 43: caffe.ParamSpec
+	(*LayerParameter)(nil),               // 44: caffe.LayerParameter
+	(*TransformationParameter)(nil),      // 45: caffe.TransformationParameter
+	(*LossParameter)(nil),                // 46: caffe.LossParameter
+	(*AccuracyParameter)(nil),            // 47: caffe.AccuracyParameter
+	(*ArgMaxParameter)(nil),              // 48: caffe.ArgMaxParameter
+	(*ClipParameter)(nil),                // 49: caffe.ClipParameter
+	(*ConcatParameter)(nil),              // 50: caffe.ConcatParameter
+	(*BatchNormParameter)(nil),           // 51: caffe.BatchNormParameter
+	(*BiasParameter)(nil),                // 52: caffe.BiasParameter
+	(*ContrastiveLossParameter)(nil),     // 53: caffe.ContrastiveLossParameter
+	(*ConvolutionParameter)(nil),         // 54: caffe.ConvolutionParameter
+	(*CropParameter)(nil),                // 55: caffe.CropParameter
+	(*DataParameter)(nil),                // 56: caffe.DataParameter
+	(*DropoutParameter)(nil),             // 57: caffe.DropoutParameter
+	(*DummyDataParameter)(nil),           // 58: caffe.DummyDataParameter
+	(*EltwiseParameter)(nil),             // 59: caffe.EltwiseParameter
+	(*ELUParameter)(nil),                 // 60: caffe.ELUParameter
+	(*EmbedParameter)(nil),               // 61: caffe.EmbedParameter
+	(*ExpParameter)(nil),                 // 62: caffe.ExpParameter
+	(*FlattenParameter)(nil),             // 63: caffe.FlattenParameter
+	(*HDF5DataParameter)(nil),            // 64: caffe.HDF5DataParameter
+	(*HDF5OutputParameter)(nil),          // 65: caffe.HDF5OutputParameter
+	(*HingeLossParameter)(nil),           // 66: caffe.HingeLossParameter
+	(*ImageDataParameter)(nil),           // 67: caffe.ImageDataParameter
+	(*InfogainLossParameter)(nil),        // 68: caffe.InfogainLossParameter
+	(*InnerProductParameter)(nil),        // 69: caffe.InnerProductParameter
+	(*InputParameter)(nil),               // 70: caffe.InputParameter
+	(*LogParameter)(nil),                 // 71: caffe.LogParameter
+	(*LRNParameter)(nil),                 // 72: caffe.LRNParameter
+	(*MemoryDataParameter)(nil),          // 73: caffe.MemoryDataParameter
+	(*MVNParameter)(nil),                 // 74: caffe.MVNParameter
+	(*ParameterParameter)(nil),           // 75: caffe.ParameterParameter
+	(*PoolingParameter)(nil),             // 76: caffe.PoolingParameter
+	(*PowerParameter)(nil),               // 77: caffe.PowerParameter
+	(*PythonParameter)(nil),              // 78: caffe.PythonParameter
+	(*RecurrentParameter)(nil),           // 79: caffe.RecurrentParameter
+	(*ReductionParameter)(nil),           // 80: caffe.ReductionParameter
+	(*ReLUParameter)(nil),                // 81: caffe.ReLUParameter
+	(*ReshapeParameter)(nil),             // 82: caffe.ReshapeParameter
+	(*ScaleParameter)(nil),               // 83: caffe.ScaleParameter
+	(*SigmoidParameter)(nil),             // 84: caffe.SigmoidParameter
+	(*SliceParameter)(nil),               // 85: caffe.SliceParameter
+	(*SoftmaxParameter)(nil),             // 86: caffe.SoftmaxParameter
+	(*SwishParameter)(nil),               // 87: caffe.SwishParameter
+	(*TanHParameter)(nil),                // 88: caffe.TanHParameter
+	(*TileParameter)(nil),                // 89: caffe.TileParameter
+	(*ThresholdParameter)(nil),           // 90: caffe.ThresholdParameter
+	(*WindowDataParameter)(nil),          // 91: caffe.WindowDataParameter
+	(*SPPParameter)(nil),                 // 92: caffe.SPPParameter
+	(*PReLUParameter)(nil),               // 93: caffe.PReLUParameter
+	(*LSTMParameter)(nil),                // 94: caffe.LSTMParameter
+	(*NormalizeParameter)(nil),           // 95: caffe.NormalizeParameter
+	(*PermuteParameter)(nil),             // 96: caffe.PermuteParameter
+	(*ShuffleChannelParameter)(nil),      // 97: caffe.ShuffleChannelParameter
+	(*HardSigmoidParameter)(nil),         // 98: caffe.HardSigmoidParameter
+	(*BNParameter)(nil),                  // 99: caffe.BNParameter
+	(*InterpParameter)(nil),              // 100: caffe.InterpParameter
+	(*UnpoolingParameter)(nil),           // 101: caffe.UnpoolingParameter
+	(*UpsampleParameter)(nil),            // 102: caffe.UpsampleParameter
+	(*PSROIPoolingParameter)(nil),        // 103: caffe.PSROIPoolingParameter
+	(*ROIAlignParameter)(nil),            // 104: caffe.ROIAlignParameter
+	(*ROIPoolingParameter)(nil),          // 105: caffe.ROIPoolingParameter
+	(*SmoothL1LossParameter)(nil),        // 106: caffe.SmoothL1LossParameter
+	(*CenterLossParameter)(nil),          // 107: caffe.CenterLossParameter
+	(*FocalLossParameter)(nil),           // 108: caffe.FocalLossParameter
+	(*TripletLossParameter)(nil),         // 109: caffe.TripletLossParameter
+	(*NoiseParameter)(nil),               // 110: caffe.NoiseParameter
+	(*V1LayerParameter)(nil),             // 111: caffe.V1LayerParameter
+	(*V0LayerParameter)(nil),             // 112: caffe.V0LayerParameter
 }
 var file_swcaffe_caffe_proto_depIdxs = []int32{
-	29,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
-	30,  // 1: caffe.BlobProtoVector.blobs:type_name -> caffe.BlobProto
+	30,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
+	31,  // 1: caffe.BlobProtoVector.blobs:type_name -> caffe.BlobProto
 	1,   // 2: caffe.FillerParameter.variance_norm:type_name -> caffe.FillerParameter.VarianceNorm
-	29,  // 3: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
-	40,  // 4: caffe.NetParameter.state:type_name -> caffe.NetState
-	43,  // 5: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
-	107, // 6: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
-	34,  // 7: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
-	34,  // 8: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
-	34,  // 9: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
-	40,  // 10: caffe.SolverParameter.train_state:type_name -> caffe.NetState
-	40,  // 11: caffe.SolverParameter.test_state:type_name -> caffe.NetState
+	30,  // 3: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
+	41,  // 4: caffe.NetParameter.state:type_name -> caffe.NetState
+	44,  // 5: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
+	111, // 6: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
+	35,  // 7: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
+	35,  // 8: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
+	35,  // 9: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
+	41,  // 10: caffe.SolverParameter.train_state:type_name -> caffe.NetState
+	41,  // 11: caffe.SolverParameter.test_state:type_name -> caffe.NetState
 	2,   // 12: caffe.SolverParameter.snapshot_format:type_name -> caffe.SolverParameter.SnapshotFormat
 	3,   // 13: caffe.SolverParameter.solver_mode:type_name -> caffe.SolverParameter.SolverMode
 	4,   // 14: caffe.SolverParameter.solver_type:type_name -> caffe.SolverParameter.SolverType
-	30,  // 15: caffe.SolverState.history:type_name -> caffe.BlobProto
-	37,  // 16: caffe.SolverState.run_state:type_name -> caffe.RunState
-	39,  // 17: caffe.RunState.position:type_name -> caffe.DataPosition
+	31,  // 15: caffe.SolverState.history:type_name -> caffe.BlobProto
+	38,  // 16: caffe.SolverState.run_state:type_name -> caffe.RunState
+	40,  // 17: caffe.RunState.position:type_name -> caffe.DataPosition
 	0,   // 18: caffe.NetState.phase:type_name -> caffe.Phase
 	0,   // 19: caffe.NetStateRule.phase:type_name -> caffe.Phase
 	5,   // 20: caffe.ParamSpec.share_mode:type_name -> caffe.ParamSpec.DimCheckMode
 	0,   // 21: caffe.LayerParameter.phase:type_name -> caffe.Phase
-	42,  // 22: caffe.LayerParameter.param:type_name -> caffe.ParamSpec
-	30,  // 23: caffe.LayerParameter.blobs:type_name -> caffe.BlobProto
-	41,  // 24: caffe.LayerParameter.include:type_name -> caffe.NetStateRule
-	41,  // 25: caffe.LayerParameter.exclude:type_name -> caffe.NetStateRule
-	44,  // 26: caffe.LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	45,  // 27: caffe.LayerParameter.loss_param:type_name -> caffe.LossParameter
-	46,  // 28: caffe.LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	47,  // 29: caffe.LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	50,  // 30: caffe.LayerParameter.batch_norm_param:type_name -> caffe.BatchNormParameter
-	51,  // 31: caffe.LayerParameter.bias_param:type_name -> caffe.BiasParameter
-	48,  // 32: caffe.LayerParameter.clip_param:type_name -> caffe.ClipParameter
-	49,  // 33: caffe.LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	52,  // 34: caffe.LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	53,  // 35: caffe.LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	54,  // 36: caffe.LayerParameter.crop_param:type_name -> caffe.CropParameter
-	55,  // 37: caffe.LayerParameter.data_param:type_name -> caffe.DataParameter
-	56,  // 38: caffe.LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	57,  // 39: caffe.LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	58,  // 40: caffe.LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	59,  // 41: caffe.LayerParameter.elu_param:type_name -> caffe.ELUParameter
-	60,  // 42: caffe.LayerParameter.embed_param:type_name -> caffe.EmbedParameter
-	61,  // 43: caffe.LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	62,  // 44: caffe.LayerParameter.flatten_param:type_name -> caffe.FlattenParameter
-	63,  // 45: caffe.LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	64,  // 46: caffe.LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	65,  // 47: caffe.LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	66,  // 48: caffe.LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	67,  // 49: caffe.LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	68,  // 50: caffe.LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	69,  // 51: caffe.LayerParameter.input_param:type_name -> caffe.InputParameter
-	70,  // 52: caffe.LayerParameter.log_param:type_name -> caffe.LogParameter
-	71,  // 53: caffe.LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	72,  // 54: caffe.LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	73,  // 55: caffe.LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	74,  // 56: caffe.LayerParameter.parameter_param:type_name -> caffe.ParameterParameter
-	75,  // 57: caffe.LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	76,  // 58: caffe.LayerParameter.power_param:type_name -> caffe.PowerParameter
-	92,  // 59: caffe.LayerParameter.prelu_param:type_name -> caffe.PReLUParameter
-	77,  // 60: caffe.LayerParameter.python_param:type_name -> caffe.PythonParameter
-	78,  // 61: caffe.LayerParameter.recurrent_param:type_name -> caffe.RecurrentParameter
-	79,  // 62: caffe.LayerParameter.reduction_param:type_name -> caffe.ReductionParameter
-	80,  // 63: caffe.LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	81,  // 64: caffe.LayerParameter.reshape_param:type_name -> caffe.ReshapeParameter
-	82,  // 65: caffe.LayerParameter.scale_param:type_name -> caffe.ScaleParameter
-	83,  // 66: caffe.LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	85,  // 67: caffe.LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	91,  // 68: caffe.LayerParameter.spp_param:type_name -> caffe.SPPParameter
-	84,  // 69: caffe.LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	86,  // 70: caffe.LayerParameter.swish_param:type_name -> caffe.SwishParameter
-	87,  // 71: caffe.LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	89,  // 72: caffe.LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	88,  // 73: caffe.LayerParameter.tile_param:type_name -> caffe.TileParameter
-	90,  // 74: caffe.LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	93,  // 75: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
-	98,  // 76: caffe.LayerParameter.bn_param:type_name -> caffe.BNParameter
-	97,  // 77: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
-	99,  // 78: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
-	106, // 79: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseParameter
-	94,  // 80: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
-	95,  // 81: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
-	102, // 82: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
-	103, // 83: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
-	104, // 84: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
-	96,  // 85: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
-	105, // 86: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
-	100, // 87: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
-	101, // 88: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
-	6,   // 89: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
-	33,  // 90: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
-	33,  // 91: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
-	33,  // 92: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
-	7,   // 93: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
-	8,   // 94: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
-	33,  // 95: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
-	29,  // 96: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
-	9,   // 97: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
-	33,  // 98: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
-	33,  // 99: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
-	10,  // 100: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
-	33,  // 101: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	33,  // 102: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
-	29,  // 103: caffe.InputParameter.shape:type_name -> caffe.BlobShape
-	11,  // 104: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
-	12,  // 105: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
-	29,  // 106: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
-	13,  // 107: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
-	14,  // 108: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
-	15,  // 109: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
-	33,  // 110: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
-	33,  // 111: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
-	16,  // 112: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
-	17,  // 113: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
-	29,  // 114: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
-	33,  // 115: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
-	33,  // 116: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
-	18,  // 117: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
-	19,  // 118: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
-	20,  // 119: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
-	21,  // 120: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
-	22,  // 121: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
-	33,  // 122: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
-	33,  // 123: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
-	33,  // 124: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
-	33,  // 125: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
-	33,  // 126: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
-	33,  // 127: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
-	23,  // 128: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
-	33,  // 129: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
-	33,  // 130: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
-	24,  // 131: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
-	25,  // 132: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
-	41,  // 133: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
-	41,  // 134: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
-	26,  // 135: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
-	30,  // 136: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
-	27,  // 137: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
-	46,  // 138: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	47,  // 139: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	49,  // 140: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	52,  // 141: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	53,  // 142: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	55,  // 143: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
-	56,  // 144: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	57,  // 145: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	58,  // 146: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	61,  // 147: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	63,  // 148: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	64,  // 149: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	65,  // 150: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	66,  // 151: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	67,  // 152: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	68,  // 153: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	71,  // 154: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	72,  // 155: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	73,  // 156: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	75,  // 157: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	76,  // 158: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
-	80,  // 159: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	83,  // 160: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	85,  // 161: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	84,  // 162: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	87,  // 163: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	89,  // 164: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	90,  // 165: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	44,  // 166: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	45,  // 167: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
-	108, // 168: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
-	33,  // 169: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
-	33,  // 170: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
-	28,  // 171: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
-	30,  // 172: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
-	64,  // 173: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	174, // [174:174] is the sub-list for method output_type
-	174, // [174:174] is the sub-list for method input_type
-	174, // [174:174] is the sub-list for extension type_name
-	174, // [174:174] is the sub-list for extension extendee
-	0,   // [0:174] is the sub-list for field type_name
+	43,  // 22: caffe.LayerParameter.param:type_name -> caffe.ParamSpec
+	31,  // 23: caffe.LayerParameter.blobs:type_name -> caffe.BlobProto
+	42,  // 24: caffe.LayerParameter.include:type_name -> caffe.NetStateRule
+	42,  // 25: caffe.LayerParameter.exclude:type_name -> caffe.NetStateRule
+	45,  // 26: caffe.LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	46,  // 27: caffe.LayerParameter.loss_param:type_name -> caffe.LossParameter
+	47,  // 28: caffe.LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	48,  // 29: caffe.LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	51,  // 30: caffe.LayerParameter.batch_norm_param:type_name -> caffe.BatchNormParameter
+	52,  // 31: caffe.LayerParameter.bias_param:type_name -> caffe.BiasParameter
+	49,  // 32: caffe.LayerParameter.clip_param:type_name -> caffe.ClipParameter
+	50,  // 33: caffe.LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	53,  // 34: caffe.LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	54,  // 35: caffe.LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	55,  // 36: caffe.LayerParameter.crop_param:type_name -> caffe.CropParameter
+	56,  // 37: caffe.LayerParameter.data_param:type_name -> caffe.DataParameter
+	57,  // 38: caffe.LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	58,  // 39: caffe.LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	59,  // 40: caffe.LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	60,  // 41: caffe.LayerParameter.elu_param:type_name -> caffe.ELUParameter
+	61,  // 42: caffe.LayerParameter.embed_param:type_name -> caffe.EmbedParameter
+	62,  // 43: caffe.LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	63,  // 44: caffe.LayerParameter.flatten_param:type_name -> caffe.FlattenParameter
+	64,  // 45: caffe.LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	65,  // 46: caffe.LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	66,  // 47: caffe.LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	67,  // 48: caffe.LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	68,  // 49: caffe.LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	69,  // 50: caffe.LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	70,  // 51: caffe.LayerParameter.input_param:type_name -> caffe.InputParameter
+	71,  // 52: caffe.LayerParameter.log_param:type_name -> caffe.LogParameter
+	72,  // 53: caffe.LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	73,  // 54: caffe.LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	74,  // 55: caffe.LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	75,  // 56: caffe.LayerParameter.parameter_param:type_name -> caffe.ParameterParameter
+	76,  // 57: caffe.LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	77,  // 58: caffe.LayerParameter.power_param:type_name -> caffe.PowerParameter
+	93,  // 59: caffe.LayerParameter.prelu_param:type_name -> caffe.PReLUParameter
+	78,  // 60: caffe.LayerParameter.python_param:type_name -> caffe.PythonParameter
+	79,  // 61: caffe.LayerParameter.recurrent_param:type_name -> caffe.RecurrentParameter
+	80,  // 62: caffe.LayerParameter.reduction_param:type_name -> caffe.ReductionParameter
+	81,  // 63: caffe.LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	82,  // 64: caffe.LayerParameter.reshape_param:type_name -> caffe.ReshapeParameter
+	83,  // 65: caffe.LayerParameter.scale_param:type_name -> caffe.ScaleParameter
+	84,  // 66: caffe.LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	86,  // 67: caffe.LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	92,  // 68: caffe.LayerParameter.spp_param:type_name -> caffe.SPPParameter
+	85,  // 69: caffe.LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	87,  // 70: caffe.LayerParameter.swish_param:type_name -> caffe.SwishParameter
+	88,  // 71: caffe.LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	90,  // 72: caffe.LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	89,  // 73: caffe.LayerParameter.tile_param:type_name -> caffe.TileParameter
+	91,  // 74: caffe.LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	94,  // 75: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
+	99,  // 76: caffe.LayerParameter.bn_param:type_name -> caffe.BNParameter
+	107, // 77: caffe.LayerParameter.center_loss_param:type_name -> caffe.CenterLossParameter
+	108, // 78: caffe.LayerParameter.focal_loss_param:type_name -> caffe.FocalLossParameter
+	98,  // 79: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
+	100, // 80: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
+	110, // 81: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseParameter
+	95,  // 82: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
+	96,  // 83: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
+	103, // 84: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
+	104, // 85: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
+	105, // 86: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
+	97,  // 87: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
+	106, // 88: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
+	109, // 89: caffe.LayerParameter.triplet_loss_param:type_name -> caffe.TripletLossParameter
+	101, // 90: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
+	102, // 91: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
+	6,   // 92: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
+	34,  // 93: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
+	34,  // 94: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
+	34,  // 95: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
+	7,   // 96: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
+	8,   // 97: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
+	34,  // 98: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
+	30,  // 99: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
+	9,   // 100: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
+	34,  // 101: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
+	34,  // 102: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
+	10,  // 103: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
+	34,  // 104: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	34,  // 105: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
+	30,  // 106: caffe.InputParameter.shape:type_name -> caffe.BlobShape
+	11,  // 107: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
+	12,  // 108: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
+	30,  // 109: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
+	13,  // 110: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
+	14,  // 111: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
+	15,  // 112: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
+	34,  // 113: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
+	34,  // 114: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
+	16,  // 115: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
+	17,  // 116: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
+	30,  // 117: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
+	34,  // 118: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
+	34,  // 119: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
+	18,  // 120: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
+	19,  // 121: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
+	20,  // 122: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
+	21,  // 123: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
+	22,  // 124: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
+	34,  // 125: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
+	34,  // 126: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
+	34,  // 127: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
+	34,  // 128: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
+	34,  // 129: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
+	34,  // 130: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
+	23,  // 131: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
+	34,  // 132: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
+	34,  // 133: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
+	24,  // 134: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
+	25,  // 135: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
+	34,  // 136: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
+	26,  // 137: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
+	42,  // 138: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
+	42,  // 139: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
+	27,  // 140: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
+	31,  // 141: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
+	28,  // 142: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
+	47,  // 143: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	48,  // 144: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	50,  // 145: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	53,  // 146: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	54,  // 147: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	56,  // 148: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
+	57,  // 149: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	58,  // 150: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	59,  // 151: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	62,  // 152: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	64,  // 153: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	65,  // 154: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	66,  // 155: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	67,  // 156: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	68,  // 157: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	69,  // 158: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	72,  // 159: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	73,  // 160: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	74,  // 161: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	76,  // 162: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	77,  // 163: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
+	81,  // 164: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	84,  // 165: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	86,  // 166: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	85,  // 167: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	88,  // 168: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	90,  // 169: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	91,  // 170: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	45,  // 171: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	46,  // 172: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
+	112, // 173: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
+	34,  // 174: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
+	34,  // 175: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
+	29,  // 176: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
+	31,  // 177: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
+	65,  // 178: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	179, // [179:179] is the sub-list for method output_type
+	179, // [179:179] is the sub-list for method input_type
+	179, // [179:179] is the sub-list for extension type_name
+	179, // [179:179] is the sub-list for extension extendee
+	0,   // [0:179] is the sub-list for field type_name
 }
 
 func init() { file_swcaffe_caffe_proto_init() }
@@ -10696,8 +10998,8 @@ func file_swcaffe_caffe_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swcaffe_caffe_proto_rawDesc), len(file_swcaffe_caffe_proto_rawDesc)),
-			NumEnums:      29,
-			NumMessages:   80,
+			NumEnums:      30,
+			NumMessages:   83,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -36,6 +36,8 @@ func (b *builder) loss(t *tip) {
 	}
 	inner := append([]int{n}, t.shape[min(2, len(t.shape)):]...)
 	switch k := b.r.IntN(10); {
+	case k == 3 && len(t.shape) > 1 && b.chance(0.5):
+		b.lossOfForks(t, n, classes, top(), weight)
 	case k < 4 && len(t.shape) > 1:
 		label := b.input(fmt.Sprintf("label%d", classes), inner...)
 		extra := ""

@@ -71,6 +71,19 @@ func (b *builder) regions(t *tip) *tip {
 	return out
 }
 
+// lossOfForks appends a loss of a fork of Caffe on a tip of n items.
+func (b *builder) lossOfForks(t *tip, n, classes int, top []*tip, weight string) {
+	switch k := b.r.IntN(3); {
+	case k == 0:
+		b.layer("CenterLoss", []*tip{t, b.input("label7", n)}, top, weight+"center_loss_param { num_output: 7 center_filler { type: \"gaussian\" std: 1 } }")
+	case k == 1 && !b.smooth:
+		b.layer("TripletLoss", []*tip{t, b.input("gauss", t.shape...), b.input("gauss", t.shape...)}, top, weight)
+	default:
+		label := b.input(fmt.Sprintf("label%d", classes), append([]int{n}, t.shape[2:]...)...)
+		b.layer([]string{"FocalLoss", "SoftmaxFocalLoss"}[b.r.IntN(2)], []*tip{t, label}, top, weight)
+	}
+}
+
 // divisor draws a divisor of n.
 func (b *builder) divisor(n int) int {
 	var all []int
