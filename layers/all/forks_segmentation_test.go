@@ -3,8 +3,10 @@ package all_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
+	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/layertest"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -195,6 +197,24 @@ func TestBNByDefinition(t *testing.T) {
 				}
 				layertest.Equal(t, "running averages", []float32{f.Weight(2)[c], f.Weight(3)[c]}, floats([]float64{wantMean, wantVariance}), 1e-6)
 			}
+		}
+	}
+}
+
+// TestBNStarts: the running variance starts at 0, in a frozen layer at 1. Weights have the forks' shapes.
+func TestBNStarts(t *testing.T) {
+	b := layertest.NewBench(t)
+	for param, want := range map[string][]string{
+		"": {"1 2 (2): [1 1]", "1 2 (2): [0 0]", "1 2 (2): [0 0]", "1 2 (2): [0 0]"}, "frozen: true": {"1 2 (2): [1 1]", "1 2 (2): [0 0]", "1 2 (2): [0 0]", "1 2 (2): [1 1]"},
+		"shift_filler { value: 3 }": {"1 2 1 1 (2): [1 1]", "1 2 1 1 (2): [3 3]"},
+	} {
+		f := layertest.Build(t, b, layers.CPE, layertest.Case{Type: "BN", Param: "bn_param { " + param + " }", KeepWeights: true, Bottoms: []layertest.Bottom{layertest.In(3, 2)}})
+		var got []string
+		for _, w := range f.Layer.Params() {
+			got = append(got, fmt.Sprintf("%s: %v", w.ShapeString(), w.Data()))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: weights %v, want %v", param, got, want)
 		}
 	}
 }

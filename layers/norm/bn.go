@@ -60,7 +60,11 @@ func (l *bn) SetUp(bottom, _ []*blob.Blob) error {
 	}
 	l.momentum, l.eps, l.frozen = float64(p.GetMomentum()), float64(p.GetEps()), p.GetFrozen()
 	l.fixed = l.frozen || !l.Train()
-	err := errors.Join(l.AddWeight(orFiller(p.GetSlopeFiller(), one), 1, c), l.AddWeight(p.GetBiasFiller(), 1, c), l.AddWeight(nil, 1, c), l.AddWeight(one, 1, c))
+	variance := &caffepb.FillerParameter{}
+	if l.frozen { // nothing will update it
+		variance = one
+	}
+	err := errors.Join(l.AddWeight(orFiller(p.GetSlopeFiller(), one), 1, c), l.AddWeight(p.GetBiasFiller(), 1, c), l.AddWeight(nil, 1, c), l.AddWeight(variance, 1, c))
 	for i := range l.Weights {
 		for len(l.Param.Param) <= i {
 			l.Param.Param = append(l.Param.Param, &caffepb.ParamSpec{})
