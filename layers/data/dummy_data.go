@@ -25,7 +25,6 @@ type dummyData struct {
 	layers.Base
 	fillers []*caffepb.FillerParameter // one per top
 	refill  []bool
-	filled  bool
 	windows []layers.Window // the worker's part of each top
 	rounds  []*blob.Blob    // the values of all workers together, if there are several
 }
@@ -49,6 +48,11 @@ func (l *dummyData) SetUp(_, top []*blob.Blob) error {
 		}
 		if err := l.share(t, shape); err != nil {
 			return fmt.Errorf("top %d: %w", i, err)
+		}
+		if !l.refill[i] && l.Device.Machine.Values() { // once, so that a program can write other values before the first Forward
+			if err := l.fill(i, t); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -101,13 +105,12 @@ func (l *dummyData) Reshape(_, _ []*blob.Blob) error { return nil }
 
 func (l *dummyData) Forward(_, top []*blob.Blob) error {
 	for i, t := range top {
-		if (l.refill[i] || !l.filled) && l.Device.Machine.Values() {
+		if l.refill[i] && l.Device.Machine.Values() {
 			if err := l.fill(i, t); err != nil {
 				return err
 			}
 		}
 	}
-	l.filled = true
 	return nil
 }
 

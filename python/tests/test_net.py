@@ -219,6 +219,39 @@ class Running(Case):
         with self.assertRaisesRegex(RuntimeError, r'net.prototxt:3: layer "ip" \(InnerProduct\)'):
             net.reshape()
 
+    def test_constant_data_can_be_changed_before_the_first_forward(self):
+        net = self.net()
+        net.blobs['label'].data[...] = 3
+        net.forward()
+        self.assertTrue((net.blobs['label'].data == 3).all())
+        net.blobs['label'].data[...] = 99
+        with self.assertRaisesRegex(RuntimeError, 'label 99 of item 0 is out of range'):
+            net.forward()
+
+    def test_any_reshape_is_safe(self):
+        """Whatever blob gets whatever shape: runs give results or exceptions, and right ones once the net is itself again."""
+        file = self.write(SMALL)
+        for name in 'data', 'conv', 'ip', 'loss', 'label':
+            for shape in (1,), (9, 9, 9), (0,), (), (5, 3, 2, 2), (500, 700):
+                net = caffe.Net(file, caffe.TRAIN)
+                net.forward()
+                before = net.blobs[name].shape
+                net.blobs[name].reshape(*shape)
+                for run in net.backward, lambda: net.forward(start='ip'), net.backward, net.forward, net.backward:
+                    try:
+                        run()
+                    except RuntimeError as e:
+                        self.assertIn('net.prototxt:', str(e))
+                net.blobs[name].reshape(*before)
+                net.blobs['label'].data[...] = 0
+                net.forward()
+                net.backward()
+                self.assertEqual(net.blobs['ip'].shape, (5, 7))
+        w = net.params['ip'][0]
+        self.assertRaisesRegex(ValueError, 'a weight keeps its number of values', w.reshape, 3)
+        w.reshape(7, 792)
+        net.forward()
+
     def test_memory_data(self):
         net = self.net('layer { name: "m" type: "MemoryData" top: "d" top: "l" memory_data_param { batch_size: 2 channels: 3 height: 1 width: 2 } }')
         data, labels = np.arange(24, dtype=np.float32).reshape(4, 3, 1, 2), np.arange(4, dtype=np.float32)

@@ -206,6 +206,21 @@ class Faults(Case):
             self.assertRegex(self.note(caught.exception), 'net.prototxt:2: layer "p"')
             self.assertIn(module if error is SyntaxError else 'something_that_is_missing', str(caught.exception))
 
+    def test_shapes_at_the_wrong_time(self):
+        """A layer that changes shapes at a wrong time gets an exception; nothing computes on wrong shapes."""
+        net = self.net(DATA + python('a', 'TenTimes', 'data') + python('s', 'Scaled', 'a', param_str='1'))
+        layer, scaled = net.layers[1], net.layers[2]
+        layer.backward = lambda top, propagate_down, bottom: top[0].reshape(7)
+        net.forward()
+        self.assertRaisesRegex(RuntimeError, 'in setup, reshape and forward', net.backward)
+        layer.forward = lambda bottom, top: bottom[0].reshape(7)
+        self.assertRaisesRegex(RuntimeError, 'gives its tops their shapes', net.forward)
+        self.assertRaises(RuntimeError, scaled.blobs[0].reshape, 17)
+        self.assertRaises(RuntimeError, scaled.blobs.add_blob, 3)
+        layer.forward = lambda bottom, top: top[0].reshape(2, 3)
+        net.forward()
+        self.assertEqual(net.blobs['s'].shape, (2, 3))
+
     def test_missing_methods(self):
         with self.assertRaisesRegex(NotImplementedError, 'class Bare has no method reshape'):
             self.net(DATA + python('p', 'Bare', 'data'))

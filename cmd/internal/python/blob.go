@@ -2,6 +2,8 @@ package python
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
 )
@@ -9,7 +11,9 @@ import (
 // Blob is a blob that Python holds.
 type Blob struct {
 	blob *blob.Blob
-	net  *Net // nil for the blobs of a Python layer
+	net  *Net         // nil for the blobs of a Python layer
+	of   *pythonLayer // nil for the blobs of a net
+	own  bool         // a top or weight of the Python layer
 	// top: the blob is a top in the net, not a weight. source: of a layer without bottoms. hidden: its values are undefined while the net
 	// economises.
 	top, source, hidden bool
@@ -82,12 +86,23 @@ func Reshape(h Handle, shape []int) (err error) {
 	if err := checkShape(shape); err != nil {
 		return err
 	}
+	if slices.Equal(shape, b.blob.Shape()) {
+		return nil
+	}
 	if b.net == nil {
+		if !b.own || !b.of.shapes {
+			return &Fault{Kind: "RuntimeError", Text: fmt.Sprintf("reshape from %v to %v: a Python layer gives its tops their shapes in setup, reshape and forward, and its weights in setup",
+				b.blob.Shape(), shape)}
+		}
 		b.blob.Reshape(shape...)
 		return nil
 	}
-	return b.net.use(false, func() error {
+	if !b.top && blob.CountOf(shape...) != b.blob.Count() {
+		return invalid("reshape from %v to %v: a weight keeps its number of values", b.blob.Shape(), shape)
+	}
+	return b.net.use(true, func() error {
 		b.blob.Reshape(shape...)
+		b.net.reshaped = b.net.reshaped || b.top
 		return nil
 	})
 }
@@ -117,7 +132,7 @@ type blobRequest struct {
 func addBlob(r blobRequest) (h Handle, err error) {
 	defer guard(&err)
 	l := pythonLayerOf(r.Layer)
-	if l == nil {
+	if l == nil || !l.settingUp {
 		return 0, errors.New("add_blob: only layers written in Python can add weights, in their setup")
 	}
 	if err := checkShape(r.Shape); err != nil {
@@ -126,5 +141,5 @@ func addBlob(r blobRequest) (h Handle, err error) {
 	if err := l.AddWeight(nil, r.Shape...); err != nil {
 		return 0, err
 	}
-	return objects.add(&Blob{blob: l.Weights[len(l.Weights)-1]}), nil
+	return objects.add(&Blob{blob: l.Weights[len(l.Weights)-1], of: l}), nil
 }

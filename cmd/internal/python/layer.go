@@ -53,8 +53,11 @@ func init() {
 // pythonLayer is a layer whose class is written in Python.
 type pythonLayer struct {
 	layers.Base
-	key   int64
-	blobs []Handle
+	key    int64
+	blobs  []Handle
+	shapes bool // Python may give tops their shapes
+
+	settingUp bool // Python may add weights
 }
 
 // pythonLayers holds the layers by key.
@@ -101,7 +104,7 @@ func (l *pythonLayer) SetUp(bottom, top []*blob.Blob) error {
 	pythonLayers.mu.Unlock()
 	text, err := json.Marshal(description{
 		Name: l.Param.GetName(), Module: p.GetModule(), Class: p.GetLayer(), ParamStr: p.GetParamStr(), Phase: int32(l.Param.GetPhase()),
-		ShareInParallel: p.GetShareInParallel(), Bottoms: l.handles(bottom), Tops: l.handles(top),
+		ShareInParallel: p.GetShareInParallel(), Bottoms: l.handles(bottom, false), Tops: l.handles(top, true),
 	})
 	if err != nil {
 		return err
@@ -109,11 +112,11 @@ func (l *pythonLayer) SetUp(bottom, top []*blob.Blob) error {
 	return l.call(SetUp, string(text), nil)
 }
 
-// handles returns handles of blobs, which end with the layer.
-func (l *pythonLayer) handles(blobs []*blob.Blob) []Handle {
+// handles returns handles of blobs, which end with the layer. own says that the layer gives them their shapes.
+func (l *pythonLayer) handles(blobs []*blob.Blob, own bool) []Handle {
 	list := []Handle{}
 	for _, b := range blobs {
-		list = append(list, objects.add(&Blob{blob: b}))
+		list = append(list, objects.add(&Blob{blob: b, of: l, own: own}))
 	}
 	l.blobs = append(l.blobs, list...)
 	return list
@@ -121,6 +124,9 @@ func (l *pythonLayer) handles(blobs []*blob.Blob) []Handle {
 
 // call lets Python handle an event of the layer. Other threads may use the machine meanwhile, if this thread has it.
 func (l *pythonLayer) call(op Op, text string, flags []byte) error {
+	l.shapes = op == SetUp || op == ReshapeTops || op == RunForward
+	l.settingUp = op == SetUp
+	defer func() { l.shapes, l.settingUp = false, false }()
 	run := func() error { return call(op, l.key, text, flags) }
 	if l.Device.Machine != shared() { // of a command, which has a machine of its own
 		return run()

@@ -14,12 +14,14 @@ import (
 
 // Net is a net that Python holds: one opened by itself, or one of a solver's.
 type Net struct {
-	net     *swnet.Net
-	gate    *gate
-	owner   *owner
-	solver  *Solver // nil for a net opened by itself
-	watched int     // live views of blobs that are hidden while the net economises; guarded by memory.mu
-	held    int     // live views of weights and of tops of layers without bottoms; guarded by memory.mu
+	net   *swnet.Net
+	gate  *gate
+	owner *owner
+	// reshaped: Python has changed the shape of a blob since the last run of the whole net.
+	reshaped bool
+	solver   *Solver // nil for a net opened by itself
+	watched  int     // live views of blobs that are hidden while the net economises; guarded by memory.mu
+	held     int     // live views of weights and of tops of layers without bottoms; guarded by memory.mu
 }
 
 // owner closes a net, or a solver with its nets, when nobody holds one of them.

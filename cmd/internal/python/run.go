@@ -22,15 +22,17 @@ func Forward(h Handle, first, last int) (loss float64, err error) {
 		for i := first; i <= last; i++ {
 			l, err := n.net.ForwardLayer(i)
 			if err != nil {
+				n.reshaped = true // later layers have the shapes of before
 				return err
 			}
 			loss += l
 		}
+		n.reshaped = n.reshaped && (first > 0 || last < n.net.NumLayers()-1)
 		return nil
 	})
 }
 
-// Backward runs Backward of layers first down to last.
+// Backward runs Backward of layers first down to last. It first passes on shapes that Python has changed.
 func Backward(h Handle, first, last int) error {
 	n, err := find[*Net](h)
 	if err != nil {
@@ -40,6 +42,12 @@ func Backward(h Handle, first, last int) error {
 		return err
 	}
 	return n.use(true, func() error {
+		if n.reshaped {
+			if err := n.net.Reshape(); err != nil {
+				return err
+			}
+			n.reshaped = false
+		}
 		for i := first; i >= last; i-- {
 			if err := n.net.BackwardLayer(i); err != nil {
 				return err
@@ -51,7 +59,12 @@ func Backward(h Handle, first, last int) error {
 
 // reshape updates the shapes of all blobs after the inputs'.
 func (n *Net) reshape() error {
-	return n.use(true, n.net.Reshape)
+	return n.use(true, func() error {
+		n.reshaped = true
+		err := n.net.Reshape()
+		n.reshaped = err != nil
+		return err
+	})
 }
 
 // clearParamDiffs sets the gradients of all weights to zero.
