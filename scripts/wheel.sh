@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Builds the Python module caffe as a wheel, dist/swcaffe-VERSION-py3-none-manylinux_..._ARCH.whl. pip installs it without compiling
+# anything and without a registry. Run it as
+#
+#     scripts/wheel.sh [x86_64|aarch64]
+#
+# with Go, gcc and binutils of Debian; another architecture than this computer's needs its cross compiler (gcc-aarch64-linux-gnu).
+# The tag names the libc that the library needs, which is read from its symbols. The version is the git tag, or 0.0.0.devDATE+gCOMMIT.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. scripts/alive.sh
+
+arch=${1:-$(uname -m)}
+case $arch in
+  x86_64) goarch=amd64 triple=x86_64-linux-gnu ;;
+  aarch64 | arm64) arch=aarch64 goarch=arm64 triple=aarch64-linux-gnu ;;
+  *) echo "$0: architecture $arch: must be x86_64 or aarch64" >&2; exit 2 ;;
+esac
+cc=$triple-gcc objdump=$triple-objdump
+for tool in go git python3 "$cc" "$objdump"; do
+  command -v "$tool" >/dev/null || { echo "$0: needs $tool (Debian: gcc-${triple//_/-}, git, python3; and Go)" >&2; exit 1; }
+done
+
+version=$(git describe --tags --exact-match --match 'v[0-9]*' 2>/dev/null | sed 's/^v//') ||
+  version=0.0.0.dev$(TZ=UTC git log -1 --date=format-local:%Y%m%d%H%M%S --format=%cd)+g$(git rev-parse --short=12 HEAD)
+
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+library=$tree/libswcaffe.so
+echo "building libswcaffe.so for $arch"
+CGO_ENABLED=1 GOOS=linux GOARCH=$goarch CC=$cc \
+  alive go build -buildmode=c-shared -trimpath -ldflags '-s -w' -o "$library" ./cmd/libswcaffe
+
+# What the library needs of the system it is loaded on.
+needs=$("$objdump" -p "$library" | awk '$1 == "NEEDED" { print $2 }' | sort | tr '\n' ' ')
+glibc=$("$objdump" -T "$library" | grep -o 'GLIBC_[0-9.]*' | sed 's/GLIBC_//' | sort -uV | tail -n 1)
+for l in $needs; do
+  case $l in
+    libc.so.6 | libm.so.6 | libpthread.so.0 | libdl.so.2 | ld-linux-*) ;;
+    *) echo "$0: the library needs $l, which a manylinux wheel may not" >&2; exit 1 ;;
+  esac
+done
+[ -n "$glibc" ] || { echo "$0: no version of glibc in the symbols of the library" >&2; exit 1; }
+echo "needs ${needs}with glibc $glibc or newer"
+
+rm -f dist/swcaffe-*_"$arch".whl # older versions
+wheel=$(python3 scripts/wheel.py -library "$library" -version "$version" -platform "manylinux_${glibc//./_}_$arch" -out dist)
+echo "$wheel: $(stat -c %s "$wheel") bytes"
+
+# The wheel must install into a fresh environment and load there. A library for another architecture must at least load and answer.
+if [ "$arch" = "$(uname -m)" ]; then
+  /usr/bin/python3 -m venv --system-site-packages "$tree/venv"
+  "$tree/venv/bin/pip" install -q --no-index --no-deps --disable-pip-version-check "$wheel"
+  (cd "$tree" && venv/bin/python -c 'import caffe; print("import caffe:", len(caffe.layer_type_list()), "layer types")')
+elif command -v "qemu-$arch" >/dev/null; then
+  cat >"$tree/load.c" <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+int main(int n, char **words) {
+  void *library = dlopen(words[1], RTLD_NOW);
+  char *(*call)(char *, char *) = library ? (char *(*)(char *, char *))dlsym(library, "sw_call") : 0;
+  if (!call) return fprintf(stderr, "%s\n", dlerror()), 1;
+  char *types = call("types", "{}");
+  printf("under qemu the library answers with %zu characters of layer types\n", strlen(types));
+  return !strstr(types, "Convolution");
+}
+C
+  "$cc" -o "$tree/load" "$tree/load.c"
+  "qemu-$arch" -L "/usr/$triple" "$tree/load" "$library"
+else
+  echo "not loaded: qemu-$arch (Debian: qemu-user) is not installed"
+fi
