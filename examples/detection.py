@@ -128,7 +128,7 @@ def draw(args, page, places, detections, kept):
         part = score[y - 4:y + 4, x - 4:x + 4]
         np.maximum(part, d['prediction'][:NONE].max(), out=part)
     p = Picture(60 + 3 * width + width, 80 + 3 * height, 'Windows on a page, classified by a net')
-    p.text(20, 52, 'green: a shape under its name; red: another name, or no shape')
+    p.text(20, 52, 'green: a shape under its name; red: another name, or a box that shares less than half with the shape')
     p.image(20, 62, page, 3)
     for d in kept:
         y0, x0, y1, x1 = d['window']
