@@ -9,7 +9,6 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // Weights is the algorithm depthwise-weights.
@@ -68,7 +67,7 @@ const fewUnits = 16
 
 func newWeights(t *conv.Task) error {
 	v := &weightsKernel{Task: t, weightsPlan: planWeights(&t.Problem), workers: make([]vconv.TapRows, t.Spec.CoreGroups)}
-	t.Reserved = cpe.Scratch{Common: v.chunks * v.gradient.Blocks() * v.sums(), Group: v.source.Size() + v.results()}
+	t.Reserved = cpe.Scratch{Common: v.partial().Values(), Group: v.source.Size() + v.results()}
 	t.Plan, t.Stages = v.weightsPlan, conv.Stages(v, collectTaps{v})
 	return nil
 }
@@ -79,10 +78,9 @@ func (v *weightsKernel) results() int {
 	return v.gradient.Scratch(1, v.units*v.gradient.Cols())
 }
 
-// partial returns the sums of one chunk for a block of channels.
-func (v *weightsKernel) partial(g *cpe.CoreGroup, block, chunk int) []float32 {
-	n := v.sums()
-	return g.Common(v.chunks * v.gradient.Blocks() * n)[(block*v.chunks+chunk)*n:][:n]
+// partial are the partial sums of all blocks of channels.
+func (v *weightsKernel) partial() conv.Sums {
+	return conv.Sums{Parts: v.chunks, Size: v.gradient.Blocks() * v.sums()}
 }
 
 // Name returns "convolution" and the direction.
@@ -97,7 +95,7 @@ func (v *weightsKernel) RunGroup(g *cpe.CoreGroup) error {
 	lo, hi := g.Share(v.gradient.Blocks() * v.chunks)
 	for i := lo; i < hi; i++ {
 		block, chunk := i/v.chunks, i%v.chunks
-		sums, first := v.partial(g, block, chunk), chunk*n/v.chunks
+		sums, first := v.partial().Of(g.Common(v.partial().Values()), chunk)[block*v.sums():][:v.sums()], chunk*n/v.chunks
 		for image := first; image < (chunk+1)*n/v.chunks; image++ {
 			for row := 0; row < v.rows.Units; row += v.units {
 				v.add(&v.workers[g.Index()], lines, scratch, sums, image, block, row, image > first || row > 0)
@@ -131,13 +129,10 @@ func (c collectTaps) Name() string { return c.weightsKernel.Name() + ", collecti
 
 // RunGroup collects a core group's share of the blocks of channels.
 func (c collectTaps) RunGroup(g *cpe.CoreGroup) error {
-	taps, args := c.parts*len(c.shifts), c.Args
+	taps, args, all := c.parts*len(c.shifts), c.Args, g.Common(c.partial().Values())
 	lo, hi := g.Share(c.gradient.Blocks())
 	for block := lo; block < hi; block++ {
-		sums := c.partial(g, block, 0)
-		for chunk := 1; chunk < c.chunks; chunk++ {
-			vec.Add(sums, sums, c.partial(g, block, chunk))
-		}
+		sums := c.partial().Collect(all, block*c.sums(), c.sums())
 		for lane := range min(shape.BlockLanes, c.gradient.Channels-block*shape.BlockLanes) {
 			dw := args.DW[(block*shape.BlockLanes+lane)*taps:][:taps]
 			for tap := range dw {

@@ -215,16 +215,11 @@ func (v *phasedConv) RunGroup(g *cpe.CoreGroup) error {
 func (v *phasedConv) fill(source []float32, u phaseUnit) {
 	h, w, width := v.rows.Source, v.cols.Source, v.width
 	lines := v.rows.Lines(u.rows)
-	top, bottom := tiling.Inside(u.first-v.rows.Before, lines, h)
 	for image := range u.images {
 		y := v.Args.DY[((u.image+image)*v.Shape.Group+u.group)*v.out*h*w:]
 		for o := range v.out {
-			to := source[o*v.ld+image*v.lines*width:][:lines*width]
-			clear(to[:top*width])
-			if top < bottom {
-				vec.CopyRows(to[top*width+v.cols.Before:], width, y[(o*h+u.first+top-v.rows.Before)*w:], w, bottom-top, w)
-			}
-			clear(to[bottom*width:])
+			plane := tensor.Plane{Data: y[o*h*w:], H: h, W: w}
+			plane.Pad(source[o*v.ld+image*v.lines*width:], width, v.cols.Before, u.first-v.rows.Before, lines)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func newShiftedWeights(t *conv.Task) error {
 	spec := t.Machine.Spec()
 	v := &shiftedWeights{Task: t, shiftedPlan: planShifted(&t.Shape, &spec)}
 	v.vectors = make([][4]vgemm.Vector, spec.CoreGroups)
-	t.Reserved = cpe.Scratch{Common: v.sums(), Group: v.memory()}
+	t.Reserved = cpe.Scratch{Common: v.sums().Values(), Group: v.memory()}
 	t.Plan, t.Stages = v.shiftedPlan, conv.Stages(v, &collectWeights{v})
 	return nil
 }
@@ -147,8 +147,10 @@ func (v *shiftedWeights) memory() int {
 	return v.images*v.size + tensor.Slack + v.panels*v.rows*len(v.offsets)
 }
 
-// sums is the number of values of all sums, ordered by chunk, group, row.
-func (v *shiftedWeights) sums() int { return v.chunks * v.Shape.Group * v.each }
+// sums are the partial sums, ordered by group and row.
+func (v *shiftedWeights) sums() conv.Sums {
+	return conv.Sums{Parts: v.chunks, Size: v.Shape.Group * v.each}
+}
 
 // RunGroup computes a core group's share of the panels or chunks.
 func (v *shiftedWeights) RunGroup(g *cpe.CoreGroup) error {
@@ -171,7 +173,7 @@ func (v *shiftedWeights) chunk(g *cpe.CoreGroup, group, chunk, lo, hi int) {
 	memory := g.Memory(v.memory())
 	pixels, packed := memory[:v.images*v.size+tensor.Slack], memory[v.images*v.size+tensor.Slack:]
 	clear(pixels)
-	sums := g.Common(v.sums())[(chunk*v.Shape.Group+group)*v.each:]
+	sums := v.sums().Of(g.Common(v.sums().Values()), chunk)[group*v.each:]
 	vectors := &v.vectors[g.Index()]
 	_, most, lanes := vgemm.ScatteredTile()
 	first, last := chunk*v.units()/v.chunks, (chunk+1)*v.units()/v.chunks
@@ -233,15 +235,11 @@ func (c *collectWeights) Name() string { return c.shiftedWeights.Name() + ", col
 // RunGroup collects a core group's share of the output channels. It transposes one channel's weights at a time in the memory of the slab.
 func (c *collectWeights) RunGroup(g *cpe.CoreGroup) error {
 	v, s := c.shiftedWeights, &c.Shape
-	sums, turned := g.Common(v.sums()), g.Memory(v.memory())[:s.Depth()]
+	sums, turned := g.Common(v.sums().Values()), g.Memory(v.memory())[:s.Depth()]
 	out := s.Out / s.Group
 	lo, hi := g.Share(s.Out)
 	for o := lo; o < hi; o++ {
-		row := sums[o/out*v.each+o%out*v.row:]
-		for chunk := 1; chunk < v.chunks; chunk++ {
-			vec.Add(row[:v.row], row[:v.row], row[chunk*s.Group*v.each:])
-		}
-		v.turn(turned, row[:v.row])
+		v.turn(turned, v.sums().Collect(sums, o/out*v.each+o%out*v.row, v.row))
 		dw := v.Args.DW[o*len(turned) : (o+1)*len(turned)]
 		vec.Add(dw, dw, turned)
 	}

@@ -182,16 +182,10 @@ func (v *PlanesKernel) pack(weights []float32, p int) {
 // copy makes the copies for some result rows of an image. The padding at the ends of lines is never written.
 func (v *PlanesKernel) copy(images []float32, image, row, rows int) {
 	b := &v.from
-	top, bottom := tiling.Inside(row-b.PadH, b.Lines(rows), b.H)
 	for c := range b.Channels {
-		x := v.Args.X[(image*b.Channels+c)*b.H*b.W:][:b.H*b.W]
+		plane := tensor.Plane{Data: v.Args.X[(image*b.Channels+c)*b.H*b.W:][:b.H*b.W], H: b.H, W: b.W}
 		for k := range b.KW {
-			dst := images[(c*b.KW+k)*v.plane:][:b.Lines(rows)*v.outW]
-			clear(dst[:top*v.outW])
-			clear(dst[bottom*v.outW:])
-			if left, right := tiling.Inside(k-b.PadW, v.outW, b.W); left < right && top < bottom {
-				vec.CopyRows(dst[top*v.outW+left:], v.outW, x[(row+top-b.PadH)*b.W+k+left-b.PadW:], b.W, bottom-top, right-left)
-			}
+			plane.Pad(images[(c*b.KW+k)*v.plane:], v.outW, b.PadW-k, row-b.PadH, b.Lines(rows))
 		}
 	}
 }

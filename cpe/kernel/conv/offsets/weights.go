@@ -98,7 +98,7 @@ func NewWeights(t *conv.Task, pool *pool.Kernel) error {
 	if pool != nil {
 		v.pooled = &pooledGrads{pool, &v.y, v.rows}
 	}
-	t.Reserved = cpe.Scratch{Common: v.sums(), Group: v.memory()}
+	t.Reserved = cpe.Scratch{Common: v.sums().Values(), Group: v.memory()}
 	t.Plan, t.Stages = v.weightsPlan, conv.Stages(v, collect{v})
 	return nil
 }
@@ -121,11 +121,13 @@ func (v *weightsPlan) cutTiles() {
 	}
 }
 
-// panels is the number of panels of sums, and values the number of values of one; the last row of a panel is the bias gradient. sums is the
-// number of values of all sums, ordered by chunk, panel, offset.
+// panels is the number of panels of sums, and values the number of values of one; the last row of a panel is the bias gradient. sums are
+// the partial sums, ordered by panel and offset.
 func (v *weightsKernel) panels() int { return tiling.Blocks(v.y.Channels, conv.Panel) }
 func (v *weightsKernel) values() int { return (v.depth + 1) * conv.Panel }
-func (v *weightsKernel) sums() int   { return v.chunks * v.panels() * v.values() }
+func (v *weightsKernel) sums() conv.Sums {
+	return conv.Sums{Parts: v.chunks, Size: v.panels() * v.values()}
+}
 
 // results is the number of values of a core group's scratch memory for a band of DY.
 func (v *weightsKernel) results() int {
@@ -164,7 +166,7 @@ func (v *weightsKernel) RunGroup(g *cpe.CoreGroup) error {
 // chunk computes the sums of one chunk for tiles [lo, hi). images and scratch are memory for a band of images and of DY.
 func (v *weightsKernel) chunk(g *cpe.CoreGroup, images, scratch []float32, chunk, lo, hi int) {
 	w, args, width, units := &v.workers[g.Index()], v.Args, v.y.Cols(), v.Shape.N*v.bands
-	sums := g.Common(v.sums())[chunk*v.panels()*v.values():]
+	sums := v.sums().Of(g.Common(v.sums().Values()), chunk)
 	first, last := chunk*units/v.chunks, (chunk+1)*units/v.chunks
 	for i := first; i < last; i++ {
 		at := v.band(i)
@@ -224,17 +226,14 @@ func (c collect) Name() string { return c.weightsKernel.Name() + ", collecting" 
 
 // RunGroup collects a core group's share of the panels.
 func (c collect) RunGroup(g *cpe.CoreGroup) error {
-	all, values, bias := g.Common(c.sums()), c.values(), c.Args.DB
+	all, values, bias := g.Common(c.sums().Values()), c.values(), c.Args.DB
 	used := values
 	if bias == nil {
 		used -= conv.Panel
 	}
 	lo, hi := g.Share(c.panels())
 	for p := lo; p < hi; p++ {
-		sum := all[p*values:][:used]
-		for chunk := 1; chunk < c.chunks; chunk++ {
-			vec.Add(sum, sum, all[(chunk*c.panels()+p)*values:])
-		}
+		sum := c.sums().Collect(all, p*values, used)
 		if c.Args.DW != nil {
 			c.turn(g, sum, p)
 		}

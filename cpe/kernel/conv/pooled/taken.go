@@ -56,7 +56,7 @@ func newTakenWeights(t *conv.Task, p *pool.Kernel) error {
 			v.places = append(v.places, int32(at))
 		}
 	}
-	t.Reserved = cpe.Scratch{Common: v.chunks * s.C * v.values(), Group: v.memory()}
+	t.Reserved = cpe.Scratch{Common: v.partial().Values(), Group: v.memory()}
 	t.Stages = conv.Stages(v, collectTaken{v})
 	return nil
 }
@@ -74,10 +74,9 @@ func (v *takenWeights) sums() int   { return len(v.runs) * vconv.TakenLanes }
 // Name returns "convolution" and the direction.
 func (v *takenWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
 
-// chunk returns the memory of one chunk's sums.
-func (v *takenWeights) chunk(g *cpe.CoreGroup, i int) []float32 {
-	n := v.pool.Shape().C * v.values()
-	return g.Common(v.chunks * n)[i*n:][:n]
+// partial are the partial sums of all output channels.
+func (v *takenWeights) partial() conv.Sums {
+	return conv.Sums{Parts: v.chunks, Size: v.pool.Shape().C * v.values()}
 }
 
 // RunGroup computes a core group's share of the chunks.
@@ -86,7 +85,7 @@ func (v *takenWeights) RunGroup(g *cpe.CoreGroup) error {
 	clear(x)
 	lo, hi := g.Share(v.chunks)
 	for i := lo; i < hi; i++ {
-		sums := v.chunk(g, i)
+		sums := v.partial().Of(g.Common(v.partial().Values()), i)
 		clear(sums)
 		for image := i * n / v.chunks; image < (i+1)*n/v.chunks; image++ {
 			v.read(x, image)
@@ -100,9 +99,10 @@ func (v *takenWeights) RunGroup(g *cpe.CoreGroup) error {
 func (v *takenWeights) read(x []float32, image int) {
 	b := &v.image
 	for c := range b.Channels {
-		from, to := v.Args.X[(image*b.Channels+c)*b.H*b.W:], x[c*v.plane+b.PadH*v.line+b.PadW:]
-		vec.CopyRows(to, v.line, from, b.W, b.H, b.W)
-		vec.CopyRows(to[v.copy()+cacheLine/2:], v.line, from, b.W, b.H, b.W)
+		plane := tensor.Plane{Data: v.Args.X[(image*b.Channels+c)*b.H*b.W:], H: b.H, W: b.W}
+		for _, to := range [2][]float32{x[c*v.plane:], x[c*v.plane+v.copy()+cacheLine/2:]} {
+			plane.Pad(to, v.line, b.PadW, -b.PadH, b.H+2*b.PadH)
+		}
 	}
 }
 
@@ -137,13 +137,10 @@ func (c collectTaken) Name() string { return c.takenWeights.Name() + ", collecti
 
 // RunGroup collects a core group's share of the output channels.
 func (c collectTaken) RunGroup(g *cpe.CoreGroup) error {
-	args, depth := c.Args, c.Shape.Depth()
+	args, depth, all := c.Args, c.Shape.Depth(), g.Common(c.partial().Values())
 	lo, hi := g.Share(c.pool.Shape().C)
 	for out := lo; out < hi; out++ {
-		sum := c.chunk(g, 0)[out*c.values():][:c.values()]
-		for i := 1; i < c.chunks; i++ {
-			vec.Add(sum, sum, c.chunk(g, i)[out*c.values():])
-		}
+		sum := c.partial().Collect(all, out*c.values(), c.values())
 		if args.DW != nil {
 			c.collect(args.DW[out*depth:][:depth], sum)
 		}

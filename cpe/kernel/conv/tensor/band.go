@@ -68,15 +68,9 @@ func (b *Band) Of(x []float32, image, row, rows int, memory []float32) []float32
 	if b.Direct() {
 		return x[first*b.W:]
 	}
+	lines := b.Lines(rows)
 	for c := range b.Channels {
-		for i := range b.Lines(rows) {
-			line := memory[c*b.plane+i*b.Width+b.PadW:][:b.W]
-			if y := first + i; y >= 0 && y < b.H {
-				copy(line, x[(c*b.H+y)*b.W:])
-			} else {
-				clear(line)
-			}
-		}
+		Plane{x[c*b.H*b.W:], b.H, b.W}.Pad(memory[c*b.plane:], b.Width, b.PadW, first, lines)
 	}
 	return memory
 }
