@@ -29,20 +29,20 @@ func (p phaseWeights) Name() string { return p.phasedConv.Name() + ", packing we
 func (p phaseWeights) RunGroup(g *cpe.CoreGroup) error {
 	taps, made := tiling.Size(p.Shape.Kernel), tiling.Blocks(p.in, p.block)
 	packed := g.Common(p.Shape.Group * made * p.packed)
-	turned := g.Memory(max(p.memory(), p.unpacked))[:p.unpacked]
+	transposed := g.Memory(max(p.memory(), p.unpacked))[:p.unpacked]
 	lo, hi := g.Share(p.Shape.Out)
 	for o := lo; o < hi; o++ {
-		vec.Transpose(turned, p.Args.W[o*p.unpacked:], p.in, taps, p.in, taps)
+		vec.Transpose(transposed, p.Args.W[o*p.unpacked:], p.in, taps, p.in, taps)
 		for i := range made {
 			first := i * p.block
-			p.pack(packed[(o/p.out*made+i)*p.packed:], turned[first:], o%p.out, min(p.block, p.in-first))
+			p.pack(packed[(o/p.out*made+i)*p.packed:], transposed[first:], o%p.out, min(p.block, p.in-first))
 		}
 	}
 	return nil
 }
 
 // pack packs one output channel's weights for n channels of a block. Missing rows of the last panel become zeros.
-func (p phaseWeights) pack(packed, turned []float32, o, n int) {
+func (p phaseWeights) pack(packed, transposed []float32, o, n int) {
 	mr, _ := vgemm.Tile()
 	for i := range p.runs {
 		r := &p.runs[i]
@@ -50,7 +50,7 @@ func (p phaseWeights) pack(packed, turned []float32, o, n int) {
 		for k, t := range r.taps {
 			panels, row := packed[r.at+(k*p.out+o)*mr:], 0
 			for _, offset := range t.offsets {
-				toPanels(panels, apart, mr, row, turned[offset*p.in:][:n])
+				toPanels(panels, apart, mr, row, transposed[offset*p.in:][:n])
 				row += n
 			}
 			if row%mr > 0 {

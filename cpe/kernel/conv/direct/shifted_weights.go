@@ -235,19 +235,19 @@ func (c *collectWeights) Name() string { return c.shiftedWeights.Name() + ", col
 // RunGroup collects a core group's share of the output channels. It transposes one channel's weights at a time in the memory of the slab.
 func (c *collectWeights) RunGroup(g *cpe.CoreGroup) error {
 	v, s := c.shiftedWeights, &c.Shape
-	sums, turned := g.Common(v.sums().Values()), g.Memory(v.memory())[:s.Depth()]
+	sums, transposed := g.Common(v.sums().Values()), g.Memory(v.memory())[:s.Depth()]
 	out := s.Out / s.Group
 	lo, hi := g.Share(s.Out)
 	for o := lo; o < hi; o++ {
-		v.turn(turned, v.sums().Collect(sums, o/out*v.each+o%out*v.row, v.row))
-		dw := v.Args.DW[o*len(turned) : (o+1)*len(turned)]
-		vec.Add(dw, dw, turned)
+		v.transpose(transposed, v.sums().Collect(sums, o/out*v.each+o%out*v.row, v.row))
+		dw := v.Args.DW[o*len(transposed) : (o+1)*len(transposed)]
+		vec.Add(dw, dw, transposed)
 	}
 	return nil
 }
 
-// turn transposes a row of sums (channels side by side) to the order of an output channel's weights (kernel offsets side by side).
-func (v *shiftedWeights) turn(dst, row []float32) {
+// transpose brings a row of sums (channels side by side) to the order of an output channel's weights (kernel offsets side by side).
+func (v *shiftedWeights) transpose(dst, row []float32) {
 	l := &v.slab
 	space := l.KH * l.KW
 	line := v.row / l.KH

@@ -155,8 +155,8 @@ func (v *batchLayout) see(g *cpe.CoreGroup, w *batchArrays) {
 	}
 }
 
-// turn converts an array to the layout or back. If all core groups share the array, each converts its part.
-func (v *batchLayout) turn(g *cpe.CoreGroup, t stream.Transform, dst, src []float32) error {
+// convert converts an array to the layout or back. If all core groups share the array, each converts its part.
+func (v *batchLayout) convert(g *cpe.CoreGroup, t stream.Transform, dst, src []float32) error {
 	if v.rows {
 		lo, hi := g.Share(t.Outer)
 		t.Outer, dst, src = hi-lo, tiling.From(dst, lo*t.DstOuter), tiling.From(src, lo*t.SrcOuter)
@@ -182,13 +182,13 @@ func (v *batchLayout) enter(g *cpe.CoreGroup, w *batchArrays) error {
 		if v.turned {
 			t = stream.Transform{Outer: w.images, Rows: s.C, Cols: v.geo.Plane, SrcOuter: s.C * v.geo.Plane, SrcRow: v.geo.Plane, DstOuter: s.C, DstRow: w.images * s.C}
 		}
-		if err := v.turn(g, t, w.x, tiling.From(args.X, w.first*s.C*v.geo.Plane)); err != nil {
+		if err := v.convert(g, t, w.x, tiling.From(args.X, w.first*s.C*v.geo.Plane)); err != nil {
 			return err
 		}
 	}
 	if v.Direction != shape.Forward {
 		t := inward(w.images, s.Out, positions)
-		if err := v.turn(g, t, w.y, tiling.From(args.DY, w.first*s.Out*positions)); err != nil {
+		if err := v.convert(g, t, w.y, tiling.From(args.DY, w.first*s.Out*positions)); err != nil {
 			return err
 		}
 	}
@@ -196,7 +196,7 @@ func (v *batchLayout) enter(g *cpe.CoreGroup, w *batchArrays) error {
 		return nil
 	}
 	t := stream.Transform{Outer: s.Out, Rows: in, Cols: space, SrcOuter: in * space, SrcRow: space, DstOuter: in, DstRow: s.Out * in}
-	return v.turn(g, t, w.w, args.W)
+	return v.convert(g, t, w.w, args.W)
 }
 
 // leave converts the result back, or adds it to the weight gradient.
@@ -205,10 +205,10 @@ func (v *batchLayout) leave(g *cpe.CoreGroup, w *batchArrays) error {
 	switch v.Direction {
 	case shape.Forward:
 		t := outward(w.images, s.Out, v.geo.Positions())
-		return v.turn(g, t, tiling.From(args.Y, w.first*s.Out*v.geo.Positions()), w.y)
+		return v.convert(g, t, tiling.From(args.Y, w.first*s.Out*v.geo.Positions()), w.y)
 	case shape.InputGradient:
 		t := outward(w.images, s.C, v.geo.Plane)
-		return v.turn(g, t, tiling.From(args.DX, w.first*s.C*v.geo.Plane), w.x)
+		return v.convert(g, t, tiling.From(args.DX, w.first*s.C*v.geo.Plane), w.x)
 	}
 	in, space := s.C/s.Group, v.geo.Space()
 	t := stream.Transform{Outer: s.Out, Rows: space, Cols: in, SrcOuter: in, SrcRow: s.Out * in, DstOuter: in * space, DstRow: space, Add: true}

@@ -162,8 +162,8 @@ func tilesOf(pixels, first, tiles int) vconv.OffsetTiles {
 	return t
 }
 
-// PackWeights is the stage that packs all weights: output channels side by side, shifts one below another, zeros for output channels that do
-// not exist.
+// PackWeights is the stage that packs all weights: output channels side by side, shifts one below another, zeros in lanes
+// past the last channel.
 type PackWeights struct{ *Kernel }
 
 // Name names the stage.

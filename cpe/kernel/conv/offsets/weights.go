@@ -235,7 +235,7 @@ func (c collect) RunGroup(g *cpe.CoreGroup) error {
 	for p := lo; p < hi; p++ {
 		sum := c.sums().Collect(all, p*values, used)
 		if c.Args.DW != nil {
-			c.turn(g, sum, p)
+			c.transpose(g, sum, p)
 		}
 		if bias != nil {
 			db := bias[p*conv.Panel : min((p+1)*conv.Panel, c.y.Channels)]
@@ -245,15 +245,15 @@ func (c collect) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// turn transposes the sums of a panel (a row for each offset) to DW (a row for each output channel), and stores or adds them.
-func (c collect) turn(g *cpe.CoreGroup, sum []float32, p int) {
+// transpose brings the sums of a panel (a row for each offset) to DW (a row for each output channel), and stores or adds them.
+func (c collect) transpose(g *cpe.CoreGroup, sum []float32, p int) {
 	n := min(conv.Panel, c.y.Channels-p*conv.Panel)
 	dw := c.Args.DW[p*conv.Panel*c.depth:][:n*c.depth]
 	if !c.Args.Add {
 		vec.Transpose(dw, sum, c.depth, conv.Panel, c.depth, n)
 		return
 	}
-	turned := g.Memory(c.memory())[:len(dw)]
-	vec.Transpose(turned, sum, c.depth, conv.Panel, c.depth, n)
-	vec.Add(dw, dw, turned)
+	transposed := g.Memory(c.memory())[:len(dw)]
+	vec.Transpose(transposed, sum, c.depth, conv.Panel, c.depth, n)
+	vec.Add(dw, dw, transposed)
 }

@@ -223,8 +223,8 @@ func (v *pointProduct) multiply(w *pointWorker, s tensor.Span, left, results ten
 	}
 }
 
-// pack packs some blocks of input channels of a panel: output channels side by side, input channels one below another, zeros for channels
-// that do not exist.
+// pack packs some blocks of input channels of a panel: output channels side by side, input channels one below another, zeros in lanes
+// past the last channel.
 func (v *pointProduct) pack(dst []float32, p, block, deep int) {
 	w, dst := v.Args.W, dst[:v.piece(deep)]
 	made, read := p*conv.Panel, block*shape.BlockLanes

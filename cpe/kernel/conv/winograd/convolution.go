@@ -13,14 +13,14 @@ import (
 // output channels; it serves many weights, or few tiles.
 type convolution struct {
 	*task
-	backward bool // input and output channels of the weights are exchanged, as for the input gradient
-	grid     tileGrid
-	unturned bool // kernels are not rotated, even if backward
-	in, out  int  // channels of a group, of the source and of the destination
-	read     squares
-	write    tilesOut
-	block    int // patches in a block
-	workers  []worker
+	backward  bool // input and output channels of the weights are exchanged, as for the input gradient
+	grid      tileGrid
+	unrotated bool // kernels are not rotated, even if backward
+	in, out   int  // channels of a group, of the source and of the destination
+	read      squares
+	write     tilesOut
+	block     int // patches in a block
+	workers   []worker
 }
 
 // newConvolution plans a direction.

@@ -66,7 +66,7 @@ func (v *convolution) mapWeights(w *worker, group int, outs, ins tiling.Span, ta
 	form := v.grid.form
 	taps := w.pixels[:ins.N*form.Taps()*sliceLanes]
 	data, row := v.weights(group, outs, ins)
-	first := v.turn(taps, data, row, outs.N, ins.N)
+	first := v.transpose(taps, data, row, outs.N, ins.N)
 	w.strides = vwinograd.Strides{
 		SrcRow: form.Kernel * sliceLanes, SrcCol: sliceLanes, SrcNext: form.Taps() * sliceLanes,
 		DstRow: form.Edge() * target.PlaneStride, DstCol: target.PlaneStride, DstNext: target.RowStride,
@@ -77,10 +77,10 @@ func (v *convolution) mapWeights(w *worker, group int, outs, ins tiling.Span, ta
 	vwinograd.Apply(form, vwinograd.Weights, target.Data, taps, first, &w.strides, ins.N, nil, w.scratch)
 }
 
-// turn transposes weights so that output channels are side by side, with zeros for channels that do not exist. It returns the index of the
-// kernels' first weight. That is their last one for the input gradient, which reads kernels backward (rotated by 180 degrees) unless unturned
+// transpose puts output channels side by side, with zeros in lanes past the last channel. It returns the index of the
+// kernels' first weight. That is their last one for the input gradient, which reads kernels backward (rotated by 180 degrees) unless unrotated
 // is set.
-func (v *convolution) turn(taps, data []float32, row, lanes, inputs int) (first int) {
+func (v *convolution) transpose(taps, data []float32, row, lanes, inputs int) (first int) {
 	each := v.grid.form.Taps()
 	if lanes < sliceLanes {
 		clear(taps)
@@ -92,7 +92,7 @@ func (v *convolution) turn(taps, data []float32, row, lanes, inputs int) (first 
 	for i := range inputs {
 		vec.Transpose(taps[i*each*sliceLanes:], data[i*row:], sliceLanes, each, lanes, each)
 	}
-	if v.unturned {
+	if v.unrotated {
 		return 0
 	}
 	return (each - 1) * sliceLanes

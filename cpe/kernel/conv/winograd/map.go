@@ -64,7 +64,7 @@ func (s *squares) read(w *worker, g *tileGrid, p patch, slice int, x []float32, 
 	y0, x0 := g.line(p)-s.padH, p.col*m*g.dilateW-s.padW
 	pixels := w.pixels[:sliceLanes*lines*pitch]
 	if s.fold == nil {
-		s.turn(pixels, x[p.image*s.image:], slice, y0, x0, lines, pitch, g.dilateH)
+		s.transpose(pixels, x[p.image*s.image:], slice, y0, x0, lines, pitch, g.dilateH)
 	} else {
 		clear(pixels)
 		rows, cols := tiling.Span{At: y0, N: min(lines, s.h-y0)}, tiling.Span{At: x0, N: min(pitch, s.w-x0)}
@@ -73,9 +73,9 @@ func (s *squares) read(w *worker, g *tileGrid, p patch, slice int, x []float32, 
 	s.mapped(w, g, p, pixels, 0, pitch, to.at(at, slice, p.rows*p.cols*g.dilateW))
 }
 
-// turn transposes a part of a slice of channels, so that channels are side by side, to lines of pitch pixels. The first line starts at (y0,
+// transpose puts the channels of a part of a slice side by side, in lines of pitch pixels. The first line starts at (y0,
 // x0); lines are apart image lines from each other. Pixels outside the image become zeros.
-func (s *squares) turn(pixels, image []float32, slice, y0, x0, lines, pitch, apart int) {
+func (s *squares) transpose(pixels, image []float32, slice, y0, x0, lines, pitch, apart int) {
 	top, bottom := insideEvery(apart, y0, lines, s.h)
 	left, right := tiling.Inside(x0, pitch, s.w)
 	lanes := min(sliceLanes, s.channels-slice*sliceLanes)

@@ -146,8 +146,8 @@ func (w *meshWorker) write(c *cpe.CPE, o *tilesOut, g *tileRuns, r tileRun, chan
 	return nil
 }
 
-// mapWeights transforms n kernels to points. turned rotates kernels by 180 degrees, for the input gradient.
-func (w *meshWorker) mapWeights(c *cpe.CPE, f vwinograd.Form, kernels, to *cpe.Block, n int, turned bool) error {
+// mapWeights transforms n kernels to points. rotated rotates kernels by 180 degrees, for the input gradient.
+func (w *meshWorker) mapWeights(c *cpe.CPE, f vwinograd.Form, kernels, to *cpe.Block, n int, rotated bool) error {
 	weights, made, room, err := takeMapped(c, f, kernels, to)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (w *meshWorker) mapWeights(c *cpe.CPE, f vwinograd.Form, kernels, to *cpe.B
 			for lane := range n {
 				for k := range taps {
 					at := k
-					if turned {
+					if rotated {
 						at = taps - 1 - k
 					}
 					lanes[at*sliceLanes+lane] = weights[(first+lane)*taps+k]

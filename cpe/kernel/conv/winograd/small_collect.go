@@ -61,19 +61,19 @@ func (p *smallCollect) collect(w *worker, sums []float32, input, first, lanes in
 	form := p.grid.form
 	taps, all := form.Taps(), p.images.channels*form.Taps()
 	kernels := w.pixels[p.sums.ld:][:2*taps*sliceLanes]
-	turned := kernels[taps*sliceLanes:]
+	transposed := kernels[taps*sliceLanes:]
 	w.strides = vwinograd.Strides{
 		SrcRow: form.Edge() * p.sums.plane, SrcCol: p.sums.plane,
 		DstRow: form.Kernel * sliceLanes, DstCol: sliceLanes,
 	}
 	vwinograd.Apply(form, vwinograd.WeightsGrad, kernels, sums, 0, &w.strides, 1, nil, w.scratch)
-	vec.Transpose(turned, kernels, taps, sliceLanes, taps, sliceLanes)
+	vec.Transpose(transposed, kernels, taps, sliceLanes, taps, sliceLanes)
 	for i := range lanes {
 		dw := p.Args.DW[(first+i)*all+input*taps:][:taps]
 		if p.Args.Add {
-			vec.Add(dw, dw, turned[i*taps:])
+			vec.Add(dw, dw, transposed[i*taps:])
 		} else {
-			copy(dw, turned[i*taps:])
+			copy(dw, transposed[i*taps:])
 		}
 	}
 }

@@ -82,20 +82,20 @@ func (v *gradients) collect(w *worker, block cpe.Block, out, first, lanes int, a
 	slices := tiling.Blocks(lanes, sliceLanes)
 	n := slices * sliceLanes
 	grads := v.Args.DW[(out*v.in+first)*taps:]
-	kernels, turned := w.pixels[:taps*n], w.pixels[taps*n:2*taps*n]
+	kernels, transposed := w.pixels[:taps*n], w.pixels[taps*n:2*taps*n]
 	w.strides = vwinograd.Strides{
 		SrcRow: form.Edge() * block.PlaneStride, SrcCol: block.PlaneStride, SrcNext: sliceLanes,
 		DstRow: r * sliceLanes, DstCol: sliceLanes, DstNext: taps * sliceLanes,
 	}
 	vwinograd.Apply(form, vwinograd.WeightsGrad, kernels, block.Data, 0, &w.strides, slices, nil, w.scratch)
 	if !add {
-		turned = grads
+		transposed = grads
 	}
 	for i := range slices {
 		at := i * taps * sliceLanes
-		vec.Transpose(turned[at:], kernels[at:], taps, sliceLanes, taps, min(sliceLanes, lanes-i*sliceLanes))
+		vec.Transpose(transposed[at:], kernels[at:], taps, sliceLanes, taps, min(sliceLanes, lanes-i*sliceLanes))
 	}
 	if add {
-		vec.Add(grads[:lanes*taps], grads[:lanes*taps], turned)
+		vec.Add(grads[:lanes*taps], grads[:lanes*taps], transposed)
 	}
 }
