@@ -79,6 +79,7 @@ var allowed = []struct {
 	{"internal/onnx/onnxpb", nil},
 	{"internal/onnx", []string{"internal/onnx/onnxpb"}},
 	{"internal/onnx/onnxtest", []string{"internal/onnx", "internal/onnx/onnxpb", "proto/", "layers", "net"}},
+	{"internal/onnx/intake", []string{"internal/onnx", "internal/onnx/onnxpb", "internal/onnx/export", "proto/", "blob", "layers", "net"}},
 	{"internal/onnx/export", []string{"internal/onnx", "internal/onnx/onnxpb", "proto/", "blob", "layers", "net"}},
 	{"internal/netdraw", []string{"proto/", "net", "internal/figure"}},
 	{".", []string{"proto/", "cpe", "layers", "net", "solver"}},

@@ -6,7 +6,7 @@
 //	train    train, alone or with many workers
 //	infer    test, classify, extract_features: trained nets
 //	measure  time, explore and other measurements and models of machines and clusters
-//	model    nets, solvers and weights as files: draw_net, fmt, upgrade_*, export_onnx, verify
+//	model    nets, solvers and weights as files: draw_net, fmt, upgrade_*, export_onnx, import_onnx, verify
 //	dataset  convert_*, compute_image_mean, dataset
 //	logs     parse_log, plot_log
 //
@@ -50,6 +50,7 @@ var Commands = cli.Commands{
 	model.DrawNet,
 	model.Fmt,
 	model.ExportONNX,
+	model.ImportONNX,
 	cli.InstallLinks,
 	cli.Version,
 }

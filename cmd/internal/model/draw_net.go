@@ -1,5 +1,5 @@
 // Package model holds the commands for nets, solvers and weights as files: draw_net draws a net, fmt formats prototxts, upgrade_*
-// rewrite files of old formats, export_onnx writes a net as an ONNX model, and verify compares both paths of every layer on a net.
+// rewrite files of old formats, export_onnx and import_onnx translate nets to and from ONNX, and verify compares both paths of every layer on a net.
 package model
 
 import (

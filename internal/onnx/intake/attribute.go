@@ -1,0 +1,81 @@
+package intake
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/swcaffe/swcaffe/internal/onnx"
+	"github.com/swcaffe/swcaffe/internal/onnx/onnxpb"
+)
+
+func (n *node) attr(name string) *onnxpb.AttributeProto {
+	for _, a := range n.GetAttribute() {
+		if a.GetName() == name {
+			return a
+		}
+	}
+	return nil
+}
+
+func (n *node) int(name string, missing int) int {
+	if a := n.attr(name); a != nil {
+		return int(a.GetI())
+	}
+	return missing
+}
+
+func (n *node) float(name string, missing float32) float32 {
+	if a := n.attr(name); a != nil {
+		return a.GetF()
+	}
+	return missing
+}
+
+// ints returns a list; extents beyond int32 become its bounds, as in Slice's ends.
+func (n *node) ints(name string, missing []int) []int {
+	a := n.attr(name)
+	if a == nil {
+		return missing
+	}
+	return whole(a.GetInts())
+}
+
+func whole(list []int64) []int {
+	out := make([]int, len(list))
+	for i, v := range list {
+		out[i] = int(max(math.MinInt32, min(math.MaxInt32, v)))
+	}
+	return out
+}
+
+// list returns the integers of an attribute (in old opsets) or of constant input k; nil if there is neither.
+func (n *node) list(name string, k int) ([]int, error) {
+	if n.attr(name) != nil {
+		return n.ints(name, nil), nil
+	}
+	t, err := n.optional(k)
+	if err != nil || t == nil {
+		return nil, err
+	}
+	if t.Ints == nil {
+		return nil, fmt.Errorf("input %d holds no integers", k)
+	}
+	return whole(t.Ints), nil
+}
+
+// axis converts a possibly negative axis.
+func axisOf(axis, axes int) (int, error) {
+	at := axis
+	if at < 0 {
+		at += axes
+	}
+	if at < 0 || at >= axes {
+		return 0, fmt.Errorf("axis %d of a value with %d axes", axis, axes)
+	}
+	return at, nil
+}
+
+// floats makes a constant of float values.
+func floats(values []float32, dims ...int) *onnx.Tensor {
+	return &onnx.Tensor{Dims: dims, Floats: values}
+}
