@@ -37,14 +37,19 @@ func swish(l *layer) error {
 	return nil
 }
 
-// clip needs the bounds as constants without axes. If min > max, every value becomes min.
+// clip: if min > max, every value becomes min.
 func clip(l *layer) error {
 	lo, hi := l.p.GetClipParam().GetMin(), l.p.GetClipParam().GetMax()
+	l.set(0, l.clip(l.in[0], lo, max(lo, hi)))
+	return nil
+}
+
+// clip writes a Clip, which needs its bounds as constants without axes.
+func (l *layer) clip(v string, lo, hi float32) string {
 	bound := func(what string, v float32) string {
 		return l.add(&constant{name: l.name + "/" + what, dims: []int{}, floats: []float32{v}})
 	}
-	l.set(0, l.node("Clip", []string{l.in[0], bound("min", lo), bound("max", max(lo, hi))}))
-	return nil
+	return l.node("Clip", []string{v, bound("min", lo), bound("max", hi)})
 }
 
 // times and plus leave out a product with 1 and a sum with 0.

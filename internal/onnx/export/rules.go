@@ -33,6 +33,7 @@ func init() {
 		"BatchNorm": batchNorm, "Scale": scale, "Bias": shift, "MVN": mvn, "Softmax": softmax,
 		"Concat": concat, "Slice": slice, "Eltwise": eltwise, "Flatten": flatten, "Reshape": view, "Reduction": reduction, "Tile": tile,
 		"ArgMax": argMax, "BatchReindex": batchReindex,
+		"ReLU6": relu6, "HardSigmoid": hardSigmoid, "HardSwish": hardSwish, "Mish": mish, "Permute": permute, "ShuffleChannel": shuffleChannel, "Axpy": axpy,
 		"LSTM": lstm, "RNN": rnn, "Lstm": packedLSTM, "LSTMUnit": lstmUnit,
 	}
 }

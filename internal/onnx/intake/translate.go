@@ -207,10 +207,6 @@ func (t *translator) output(name string) error {
 		return fmt.Errorf("it does not depend on an input")
 	}
 	n := &node{translator: t, NodeProto: &onnxpb.NodeProto{Name: proto.String(name), Output: []string{name}}}
-	if v.perm != nil && v.moves() {
-		t.notes = append(t.notes, fmt.Sprintf("Output %q is transposed in the model (perm %v); the net gives %v", name, v.perm, v.shape))
-		v = &value{blob: v.blob, shape: v.shape}
-	}
 	v, err := n.settle(v)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/internal/onnx"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
 // value is what a name of the graph stands for: a constant, or a blob. perm, pad and flat are operators that wait for the reader of the value,
@@ -118,13 +119,14 @@ func (n *node) plain(k int) (*value, error) {
 	return n.settle(v)
 }
 
-// settle makes layers of a flattening and of transposes that move no elements.
+// settle makes layers of a flattening and of a transpose. A transpose that moves no elements is a Reshape, another one a Permute, the layer of
+// Caffe's fork for SSD.
 func (n *node) settle(v *value) (*value, error) {
 	switch {
 	case v.pad != nil:
 		return nil, fmt.Errorf("the padding before it is read by an operator that is no convolution or pooling, and Caffe has no layer for it")
 	case v.perm != nil && v.moves():
-		return nil, fmt.Errorf("the transpose (perm %v) before it stays, and Caffe has no layer for it", v.perm)
+		return n.permuted(v)
 	case v.perm != nil || v.flat > 0:
 		return n.reshape(v, v.dims())
 	}
@@ -138,4 +140,19 @@ func (n *node) image(k int) (*value, error) {
 		return v, err
 	}
 	return n.settle(v)
+}
+
+// permuted adds a Permute layer.
+func (n *node) permuted(v *value) (*value, error) {
+	p := &caffepb.PermuteParameter{Order: list32(v.perm)}
+	tops, err := n.add("Permute", &caffepb.LayerParameter{PermuteParam: p}, []*value{{blob: v.blob, shape: v.shape}}, nil, v.blob+"_permuted")
+	if err != nil {
+		return nil, err
+	}
+	out := tops[0]
+	out.positive = v.positive
+	if v.flat > 0 {
+		return n.reshape(out, v.dims())
+	}
+	return out, nil
 }
