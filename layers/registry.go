@@ -86,7 +86,7 @@ func Find(name string) (Type, error) {
 		return Type{}, fmt.Errorf("type is missing (known types: %s)", strings.Join(names(), ", "))
 	}
 	if name == "Python" {
-		return Type{}, errors.New("this program cannot run Python layers: run the same command with python -m caffe in place of swcaffe (python -m caffe train ...)")
+		return Type{}, errors.New("this program cannot run Python layers: run the same command with python -m caffe in place of swcaffe (python -m caffe train ...), or write the layer in Go and register it with layers.Register, as example_test.go shows")
 	}
 	if fork := swproto.FromFork(name); fork != "" {
 		return Type{}, fmt.Errorf("unknown layer type %q%s", name, fork)
