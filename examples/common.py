@@ -27,7 +27,7 @@ def arguments(description):
 
 def dataset(args, kind):
     """Make a data set of `swcaffe dataset` unless it is there."""
-    train, test = (2000, 400) if args.small else (20000, 4000)
+    train, test = (1000, 400) if args.small else (20000, 4000)
     made = os.path.join(args.data, kind + ('_train.txt' if kind == 'points' else '_train_lmdb'))
     if os.path.exists(made):
         return
@@ -84,6 +84,6 @@ def lenet(args):
         dataset(args, 'digits')
         training = caffe.SGDSolver(solver(args, 'lenet', model(args, 'lenet/train_val.prototxt'), lr_policy='"inv"', gamma=0.0001,
                                           power=0.75, test_iter=1, test_interval=1000000))
-        training.step(150 if args.small else 1000)
+        training.step(100 if args.small else 1000)
         training.net.save(path)
     return path

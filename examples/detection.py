@@ -78,7 +78,7 @@ def finetuned(args, mean, images, labels):
     every = range(NONE + 1)
     learned, _, accuracies = fine_tuning.learn(
         args, 'windows', fine_tuning.net('ip2_windows', NONE + 1, 50, rate=10), fine_tuning.Task(inputs[:split], classes[:split], every),
-        fine_tuning.Task(inputs[split:], classes[split:], every), 40 if args.small else 800, classification.trained(args))
+        fine_tuning.Task(inputs[split:], classes[split:], every), 20 if args.small else 800, classification.trained(args))
     print('%d windows to learn from; of others, %.1f %% are classified correctly' % (split, 100 * accuracies[-1]))
     weights = os.path.join(args.out, 'windows.caffemodel')
     learned.save(weights)
@@ -104,8 +104,9 @@ def main():
     path = os.path.join(args.out, 'page.png')
     with open(path, 'wb') as f:
         f.write(png(page))
-    windows = [(y, x, y + size, x + size) for size in SIZES for y in range(0, page.shape[0] - size + 1, size // 8)
-               for x in range(0, page.shape[1] - size + 1, size // 8)]
+    steps = 4 if args.small else 8  # windows of a size overlap so many times in a row
+    windows = [(y, x, y + size, x + size) for size in SIZES for y in range(0, page.shape[0] - size + 1, size // steps)
+               for x in range(0, page.shape[1] - size + 1, size // steps)]
     detector = caffe.Detector(model, weights, mean=mean, raw_scale=255, channel_swap=(2, 1, 0))
     detections = detector.detect_windows([(path, windows)])
     kept = best(detections)

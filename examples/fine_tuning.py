@@ -96,12 +96,12 @@ def learn(args, name, spec, task, test, iterations, weights=None, rate=0.001):
 def main():
     args = common.arguments(__doc__)
     common.dataset(args, 'shapes')
-    train = common.read_images(args, 'shapes_train_lmdb', 1500 if args.small else 10000)
-    test = common.read_images(args, 'shapes_test_lmdb', 400 if args.small else 2000)
+    train = common.read_images(args, 'shapes_train_lmdb', 600 if args.small else 10000)
+    test = common.read_images(args, 'shapes_test_lmdb', 200 if args.small else 2000)
     mean = train[0].mean(0)
     train, test = (train[0] - mean, train[1]), (test[0] - mean, test[1])
 
-    long, short = (40, 20) if args.small else (1200, 300)
+    long, short = (20, 10) if args.small else (1200, 300)
     old = Task(*train, OLD)
     base, _, accuracies = learn(args, 'seven_shapes', net('ip2', len(OLD), 100), old, Task(*test, OLD), long)
     print('%d images of seven shapes: test accuracy %.4f' % (len(old.images), accuracies[-1]))

@@ -34,6 +34,7 @@ class TestExamples(unittest.TestCase):
         done = subprocess.run([sys.executable, os.path.join(EXAMPLES, name + '.py'), '--small', '--data', data, '--out', out],
                               text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder.name, env=ENVIRONMENT)
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotRegex(done.stdout, r'\bnan\b')  # the mean of no batches
         with open(os.path.join(out, name + '.svg')) as f:
             return done.stdout, ' '.join(xml.etree.ElementTree.fromstring(f.read()).itertext())
 
