@@ -27,11 +27,10 @@ type euclideanLoss struct {
 	count int
 	diff  *blob.Blob // a - b
 
-	sum   *stream.Kernel
-	scale *stream.Kernel
-	alpha float32
-	ins   [2][]float32
-	outs  [1][]float32
+	sum      *stream.Kernel
+	gradient pairGradient
+	ins      [2][]float32
+	outs     [1][]float32
 }
 
 func (l *euclideanLoss) SetUp(_, _ []*blob.Blob) error {
@@ -68,10 +67,7 @@ func (l *euclideanLoss) prepare() error {
 			t.Sum[0] += vec.SumSq(d)
 		},
 	})
-	l.scale = streams.Make(stream.Pass{
-		Name: "euclidean loss gradient", Dims: dims, Ins: part.Arrays(1), Outs: part.Arrays(1), Cost: stream.Work{Flops: 1},
-		Op: func(t *stream.Tile) { vec.Scale(t.Out[0][:t.I], t.In[0], l.alpha) },
-	})
+	l.gradient.scale = streams.Make(l.gradient.pass("euclidean loss gradient", l.count))
 	return streams.Err
 }
 
@@ -101,22 +97,5 @@ func (l *euclideanLoss) Traits() layers.Traits {
 }
 
 func (l *euclideanLoss) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
-	for i, sign := range []float32{1, -1} {
-		if !propagateDown[i] {
-			continue
-		}
-		l.alpha = sign * top[0].Diff()[0] / float32(max(1, bottom[i].Legacy(0)))
-		diff, dx := l.diff.Data(), bottom[i].Diff()
-		if l.MPE() {
-			for k, d := range diff {
-				dx[k] = l.alpha * d
-			}
-			continue
-		}
-		l.ins[0], l.outs[0] = diff, dx
-		if err := l.scale.Run(l.ins[:1], l.outs[:]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return l.gradient.backward(l.MPE(), l.diff.Data(), top[0], propagateDown, bottom)
 }

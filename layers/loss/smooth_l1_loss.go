@@ -6,7 +6,6 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/part"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -31,10 +30,10 @@ type smoothL1Loss struct {
 	squared  float64    // sigma^2
 	slope    *blob.Blob // derivative of the sum by a
 
-	sum, scale *stream.Kernel
-	alpha      float32
-	ins        [4][]float32
-	outs       [1][]float32
+	sum      *stream.Kernel
+	gradient pairGradient
+	ins      [4][]float32
+	outs     [1][]float32
 }
 
 func (l *smoothL1Loss) SetUp(bottom, _ []*blob.Blob) error {
@@ -64,10 +63,7 @@ func (l *smoothL1Loss) Reshape(bottom, top []*blob.Blob) error {
 		Name: "smooth L1 loss", Dims: dims, Ins: part.Arrays(len(bottom)), Outs: part.Arrays(1), Sums: 1, Cost: stream.Work{Flops: 8},
 		Op: func(t *stream.Tile) { t.Sum[0] += l.add(t.Out[0][:t.I], t.In) },
 	})
-	l.scale = streams.Make(stream.Pass{
-		Name: "smooth L1 loss gradient", Dims: dims, Ins: part.Arrays(1), Outs: part.Arrays(1), Cost: stream.Work{Flops: 1},
-		Op: func(t *stream.Tile) { vec.Scale(t.Out[0][:t.I], t.In[0], l.alpha) },
-	})
+	l.gradient.scale = streams.Make(l.gradient.pass("smooth L1 loss gradient", l.count))
 	return streams.Err
 }
 
@@ -123,22 +119,5 @@ func (l *smoothL1Loss) Backward(top []*blob.Blob, propagateDown []bool, bottom [
 			return fmt.Errorf("the layer has no gradient for weights (bottom %d)", i)
 		}
 	}
-	for i, sign := range []float32{1, -1} {
-		if !propagateDown[i] {
-			continue
-		}
-		l.alpha = sign * top[0].Diff()[0] / float32(max(1, bottom[i].Legacy(0)))
-		slope, dx := l.slope.Data(), bottom[i].Diff()
-		if l.MPE() {
-			for k, s := range slope {
-				dx[k] = l.alpha * s
-			}
-			continue
-		}
-		l.ins[0], l.outs[0] = slope, dx
-		if err := l.scale.Run(l.ins[:1], l.outs[:]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return l.gradient.backward(l.MPE(), l.slope.Data(), top[0], propagateDown, bottom)
 }

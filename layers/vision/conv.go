@@ -40,8 +40,8 @@ func init() {
 	})
 }
 
-// convolution is Caffe's Convolution and Deconvolution layer, and the depthwise convolution of MobileNet's forks. A deconvolution is a convolution from its tops to its bottoms. Weights are
-// Out x C/group x Kernel... for a convolution and C x Out/group x Kernel... for a deconvolution.
+// convolution is Caffe's Convolution and Deconvolution layer, and the depthwise convolution of MobileNet's forks. A deconvolution is a
+// convolution from its tops to its bottoms. Weights are Out x C/group x Kernel... for a convolution and C x Out/group x Kernel... for a deconvolution.
 type convolution struct {
 	layers.Base
 	spatialWindow

@@ -75,7 +75,7 @@ func (e *exporter) foldable(i int) bool {
 	switch e.net.LayerType(i) {
 	case "InnerProduct":
 		axis = p.GetInnerProductParam().GetAxis()
-	case "Convolution", "Deconvolution":
+	case "Convolution", "ConvolutionDepthwise", "DepthwiseConvolution", "Deconvolution":
 	default:
 		return false
 	}

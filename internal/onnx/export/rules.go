@@ -26,7 +26,8 @@ const (
 func init() {
 	rules = map[string]rule{
 		"Input": input, "DummyData": dummyData, "Parameter": parameter, "Silence": silence, "Split": split,
-		"Convolution": convolution, "Deconvolution": deconvolution, "Im2col": im2col, "Pooling": pooling, "SPP": spp, "LRN": lrn, "Crop": crop,
+		"Convolution": convolution, "ConvolutionDepthwise": convolution, "DepthwiseConvolution": convolution,
+		"Deconvolution": deconvolution, "Im2col": im2col, "Pooling": pooling, "SPP": spp, "LRN": lrn, "Crop": crop,
 		"InnerProduct": innerProduct, "Embed": embed, "Dropout": dropout,
 		"ReLU": relu, "PReLU": prelu, "ELU": elu, "Sigmoid": same("Sigmoid"), "TanH": same("Tanh"), "AbsVal": same("Abs"), "BNLL": same("Softplus"),
 		"Swish": swish, "Clip": clip, "Power": power, "Exp": exponential, "Log": logarithm, "Threshold": threshold,

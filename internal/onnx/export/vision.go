@@ -61,11 +61,18 @@ func (l *layer) fromItems(v string, b *blob.Blob, axis int) string {
 	return l.reshape(v, from, ds)
 }
 
-func convolution(l *layer) error   { return l.convolve("Conv") }
-func deconvolution(l *layer) error { return l.convolve("ConvTranspose") }
+// convolution is also ConvolutionDepthwise and DepthwiseConvolution, whose groups are the channels: weights are Out x C/group x Kernel...
+func convolution(l *layer) error {
+	axis, _ := l.bottom[0].Axis(int(l.p.GetConvolutionParam().GetAxis()))
+	return l.convolve("Conv", l.bottom[0].Dim(axis)/l.weights[0].Dim(1))
+}
+
+func deconvolution(l *layer) error {
+	return l.convolve("ConvTranspose", int(cmp.Or(l.p.GetConvolutionParam().GetGroup(), 1)))
+}
 
 // convolve writes one node for each pair of bottom and top. Both operators store their weights as Caffe does.
-func (l *layer) convolve(op string) error {
+func (l *layer) convolve(op string, group int) error {
 	p := l.p.GetConvolutionParam()
 	axis, _ := l.bottom[0].Axis(int(p.GetAxis()))
 	spatial := l.bottom[0].NumAxes() - axis - 1
@@ -78,7 +85,7 @@ func (l *layer) convolve(op string) error {
 	bias := l.biasOf(1)
 	for k := range l.bottom {
 		in := []string{l.items(l.in[k], l.bottom[k], axis), l.weight(0, dims...), bias}
-		y := l.node(op, in, w.attrs(int(cmp.Or(p.GetGroup(), 1)))...)
+		y := l.node(op, in, w.attrs(group)...)
 		l.set(k, l.fromItems(y, l.top[k], axis))
 	}
 	return nil

@@ -48,6 +48,8 @@ func Cases(seed uint64) []Case {
 		// Stochastic pooling divides by the sum, so that it needs activations that are not negative.
 		cases = append(cases, Case{Name: fmt.Sprintf("Pooling/%d", i), Net: poolingOf(r, i), Positive: map[string]bool{"x": i%3 == 2}})
 	}
+	add("ConvolutionDepthwise", x+layer("ConvolutionDepthwise", "x", "y", "convolution_param { num_output: 3 kernel_size: 3 pad: 1 stride: 2 }"))
+	add("DepthwiseConvolution", x+layer("DepthwiseConvolution", "x", "y", "convolution_param { num_output: 6 kernel_h: 2 kernel_w: 3 bias_term: false }"))
 	add("Convolution/1D", input("x", 2, 3, 9)+layer("Convolution", "x", "y", `convolution_param { num_output: 4 kernel_size: 3 stride: 2 pad: 1 }`))
 	add("Convolution/3D", input("x", 2, 2, 4, 5, 3)+layer("Convolution", "x", "y", `convolution_param { num_output: 2 kernel_size: 2 }`))
 	add("Convolution/axis2", input("x", 2, 3, 4, 5, 6)+layer("Convolution", "x", "y", `convolution_param { num_output: 2 kernel_size: 3 axis: 2 }`))
@@ -229,6 +231,7 @@ func nets(x string) []Case {
 	return []Case{
 		{Name: "fold/Convolution", Net: x + conv("x", "y", "num_output: 6 bias_term: false") + norm + layer("ReLU", "y", "y", "")},
 		{Name: "fold/group", Net: x + conv("x", "y", "num_output: 6 group: 3") + norm},
+		{Name: "fold/depthwise", Net: x + layer("ConvolutionDepthwise", "x", "y", "convolution_param { num_output: 3 kernel_size: 3 }") + norm},
 		{Name: "fold/Deconvolution", Net: x + layer("Deconvolution", "x", "y", "convolution_param { num_output: 6 kernel_size: 2 group: 3 stride: 2 }") + norm},
 		{Name: "fold/InnerProduct", Net: x + layer("InnerProduct", "x", "y", "inner_product_param { num_output: 4 }") + norm},
 		{Name: "fold/transpose", Net: x + layer("InnerProduct", "x", "y", "inner_product_param { num_output: 4 transpose: true }") + norm},
