@@ -99,6 +99,12 @@ func readZooNet(file string) (zooNet, error) {
 	return z, nil
 }
 
+// CheckZoo returns an error if the zoo's nets, from which RandomPiece draws, cannot be read.
+func CheckZoo() error {
+	_, err := zoo()
+	return err
+}
+
 // RandomPiece draws a piece of a net of the zoo.
 func RandomPiece(r *rand.Rand) randomtest.Problem {
 	nets, err := zoo()
