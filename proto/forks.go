@@ -5,17 +5,14 @@ import "strings"
 // forks lists layer types and fields of public nets that BVLC Caffe does not support, with the well-known fork of Caffe that
 // does. The key for a field of a message other than the layer is "Message.field".
 var forks = map[string]string{
-	"SSD": `AnnotatedData DetectionEvaluate DetectionOutput MultiBoxLoss PriorBox VideoData
-		annotated_data_param detection_evaluate_param detection_output_param multibox_loss_param
-		prior_box_param video_data_param TransformationParameter.resize_param TransformationParameter.noise_param
-		TransformationParameter.distort_param TransformationParameter.expand_param TransformationParameter.emit_constraint
-		SolverParameter.eval_type SolverParameter.ap_version SolverParameter.show_per_class_result SolverParameter.plateau_winsize`,
+	"SSD":       `AnnotatedData DetectionEvaluate DetectionOutput MultiBoxLoss PriorBox VideoData video_data_param SolverParameter.plateau_winsize`,
 	"R-FCN":     `BoxAnnotatorOHEM SoftmaxWithLossOHEM SmoothL1LossOHEM box_annotator_ohem_param`,
 	"SegNet":    `DenseImageData dense_image_data_param`,
 	"CRF-RNN":   `MultiStageMeanfield multi_stage_meanfield_param`,
 	"DetectNet": `DetectNetTransformation detectnet_groundtruth_param detectnet_augmentation_param`,
 	"FlowNet":   `Correlation CustomData DataAugmentation Downsample FlowWarp L1Loss Resample augmentation_param correlation_param flow_warp_param l1_loss_param resample_param`,
 	"OpenPose":  `CPMData ImResize cpm_transform_param imresize_param`,
+	"Intel":     `TransformationParameter.random_resize_param TransformationParameter.random_aspect_ratio_param`,
 	"CTC":       `ContinuationIndicator CtcLoss WarpCTCLoss continuation_indicator_param ctc_loss_param`,
 }
 

@@ -86,6 +86,115 @@ func (Phase) EnumDescriptor() ([]byte, []int) {
 	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{0}
 }
 
+type EmitConstraint_EmitType int32
+
+const (
+	EmitConstraint_CENTER      EmitConstraint_EmitType = 0 // its centre lies in the crop
+	EmitConstraint_MIN_OVERLAP EmitConstraint_EmitType = 1 // at least emit_overlap of its area lies in the crop
+)
+
+// Enum value maps for EmitConstraint_EmitType.
+var (
+	EmitConstraint_EmitType_name = map[int32]string{
+		0: "CENTER",
+		1: "MIN_OVERLAP",
+	}
+	EmitConstraint_EmitType_value = map[string]int32{
+		"CENTER":      0,
+		"MIN_OVERLAP": 1,
+	}
+)
+
+func (x EmitConstraint_EmitType) Enum() *EmitConstraint_EmitType {
+	p := new(EmitConstraint_EmitType)
+	*p = x
+	return p
+}
+
+func (x EmitConstraint_EmitType) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (EmitConstraint_EmitType) Descriptor() protoreflect.EnumDescriptor {
+	return file_swcaffe_caffe_proto_enumTypes[1].Descriptor()
+}
+
+func (EmitConstraint_EmitType) Type() protoreflect.EnumType {
+	return &file_swcaffe_caffe_proto_enumTypes[1]
+}
+
+func (x EmitConstraint_EmitType) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *EmitConstraint_EmitType) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = EmitConstraint_EmitType(num)
+	return nil
+}
+
+// Deprecated: Use EmitConstraint_EmitType.Descriptor instead.
+func (EmitConstraint_EmitType) EnumDescriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{9, 0}
+}
+
+type AnnotatedDatum_AnnotationType int32
+
+const (
+	AnnotatedDatum_BBOX AnnotatedDatum_AnnotationType = 0
+)
+
+// Enum value maps for AnnotatedDatum_AnnotationType.
+var (
+	AnnotatedDatum_AnnotationType_name = map[int32]string{
+		0: "BBOX",
+	}
+	AnnotatedDatum_AnnotationType_value = map[string]int32{
+		"BBOX": 0,
+	}
+)
+
+func (x AnnotatedDatum_AnnotationType) Enum() *AnnotatedDatum_AnnotationType {
+	p := new(AnnotatedDatum_AnnotationType)
+	*p = x
+	return p
+}
+
+func (x AnnotatedDatum_AnnotationType) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (AnnotatedDatum_AnnotationType) Descriptor() protoreflect.EnumDescriptor {
+	return file_swcaffe_caffe_proto_enumTypes[2].Descriptor()
+}
+
+func (AnnotatedDatum_AnnotationType) Type() protoreflect.EnumType {
+	return &file_swcaffe_caffe_proto_enumTypes[2]
+}
+
+func (x AnnotatedDatum_AnnotationType) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *AnnotatedDatum_AnnotationType) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = AnnotatedDatum_AnnotationType(num)
+	return nil
+}
+
+// Deprecated: Use AnnotatedDatum_AnnotationType.Descriptor instead.
+func (AnnotatedDatum_AnnotationType) EnumDescriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{13, 0}
+}
+
 // xavier and msra: the divisor of the variance.
 type FillerParameter_VarianceNorm int32
 
@@ -120,11 +229,11 @@ func (x FillerParameter_VarianceNorm) String() string {
 }
 
 func (FillerParameter_VarianceNorm) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[1].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[3].Descriptor()
 }
 
 func (FillerParameter_VarianceNorm) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[1]
+	return &file_swcaffe_caffe_proto_enumTypes[3]
 }
 
 func (x FillerParameter_VarianceNorm) Number() protoreflect.EnumNumber {
@@ -143,7 +252,7 @@ func (x *FillerParameter_VarianceNorm) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use FillerParameter_VarianceNorm.Descriptor instead.
 func (FillerParameter_VarianceNorm) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{4, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{14, 0}
 }
 
 type SolverParameter_SnapshotFormat int32
@@ -176,11 +285,11 @@ func (x SolverParameter_SnapshotFormat) String() string {
 }
 
 func (SolverParameter_SnapshotFormat) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[2].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[4].Descriptor()
 }
 
 func (SolverParameter_SnapshotFormat) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[2]
+	return &file_swcaffe_caffe_proto_enumTypes[4]
 }
 
 func (x SolverParameter_SnapshotFormat) Number() protoreflect.EnumNumber {
@@ -199,7 +308,7 @@ func (x *SolverParameter_SnapshotFormat) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SolverParameter_SnapshotFormat.Descriptor instead.
 func (SolverParameter_SnapshotFormat) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{6, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{16, 0}
 }
 
 type SolverParameter_SolverMode int32
@@ -232,11 +341,11 @@ func (x SolverParameter_SolverMode) String() string {
 }
 
 func (SolverParameter_SolverMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[3].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[5].Descriptor()
 }
 
 func (SolverParameter_SolverMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[3]
+	return &file_swcaffe_caffe_proto_enumTypes[5]
 }
 
 func (x SolverParameter_SolverMode) Number() protoreflect.EnumNumber {
@@ -255,7 +364,7 @@ func (x *SolverParameter_SolverMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SolverParameter_SolverMode.Descriptor instead.
 func (SolverParameter_SolverMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{6, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{16, 1}
 }
 
 // The solver's type in its older form.
@@ -301,11 +410,11 @@ func (x SolverParameter_SolverType) String() string {
 }
 
 func (SolverParameter_SolverType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[4].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[6].Descriptor()
 }
 
 func (SolverParameter_SolverType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[4]
+	return &file_swcaffe_caffe_proto_enumTypes[6]
 }
 
 func (x SolverParameter_SolverType) Number() protoreflect.EnumNumber {
@@ -324,7 +433,7 @@ func (x *SolverParameter_SolverType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SolverParameter_SolverType.Descriptor instead.
 func (SolverParameter_SolverType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{6, 2}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{16, 2}
 }
 
 type ParamSpec_DimCheckMode int32
@@ -357,11 +466,11 @@ func (x ParamSpec_DimCheckMode) String() string {
 }
 
 func (ParamSpec_DimCheckMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[5].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[7].Descriptor()
 }
 
 func (ParamSpec_DimCheckMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[5]
+	return &file_swcaffe_caffe_proto_enumTypes[7]
 }
 
 func (x ParamSpec_DimCheckMode) Number() protoreflect.EnumNumber {
@@ -380,7 +489,190 @@ func (x *ParamSpec_DimCheckMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ParamSpec_DimCheckMode.Descriptor instead.
 func (ParamSpec_DimCheckMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{13, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{23, 0}
+}
+
+type ResizeParameter_ResizeMode int32
+
+const (
+	ResizeParameter_WARP                   ResizeParameter_ResizeMode = 1 // to height x width
+	ResizeParameter_FIT_SMALL_SIZE         ResizeParameter_ResizeMode = 2 // the smaller side fits, the larger one keeps the aspect ratio
+	ResizeParameter_FIT_LARGE_SIZE_AND_PAD ResizeParameter_ResizeMode = 3 // the image fits into height x width, which padding fills
+)
+
+// Enum value maps for ResizeParameter_ResizeMode.
+var (
+	ResizeParameter_ResizeMode_name = map[int32]string{
+		1: "WARP",
+		2: "FIT_SMALL_SIZE",
+		3: "FIT_LARGE_SIZE_AND_PAD",
+	}
+	ResizeParameter_ResizeMode_value = map[string]int32{
+		"WARP":                   1,
+		"FIT_SMALL_SIZE":         2,
+		"FIT_LARGE_SIZE_AND_PAD": 3,
+	}
+)
+
+func (x ResizeParameter_ResizeMode) Enum() *ResizeParameter_ResizeMode {
+	p := new(ResizeParameter_ResizeMode)
+	*p = x
+	return p
+}
+
+func (x ResizeParameter_ResizeMode) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ResizeParameter_ResizeMode) Descriptor() protoreflect.EnumDescriptor {
+	return file_swcaffe_caffe_proto_enumTypes[8].Descriptor()
+}
+
+func (ResizeParameter_ResizeMode) Type() protoreflect.EnumType {
+	return &file_swcaffe_caffe_proto_enumTypes[8]
+}
+
+func (x ResizeParameter_ResizeMode) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *ResizeParameter_ResizeMode) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = ResizeParameter_ResizeMode(num)
+	return nil
+}
+
+// Deprecated: Use ResizeParameter_ResizeMode.Descriptor instead.
+func (ResizeParameter_ResizeMode) EnumDescriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{26, 0}
+}
+
+type ResizeParameter_PadMode int32
+
+const (
+	ResizeParameter_CONSTANT       ResizeParameter_PadMode = 1
+	ResizeParameter_MIRRORED       ResizeParameter_PadMode = 2
+	ResizeParameter_REPEAT_NEAREST ResizeParameter_PadMode = 3
+)
+
+// Enum value maps for ResizeParameter_PadMode.
+var (
+	ResizeParameter_PadMode_name = map[int32]string{
+		1: "CONSTANT",
+		2: "MIRRORED",
+		3: "REPEAT_NEAREST",
+	}
+	ResizeParameter_PadMode_value = map[string]int32{
+		"CONSTANT":       1,
+		"MIRRORED":       2,
+		"REPEAT_NEAREST": 3,
+	}
+)
+
+func (x ResizeParameter_PadMode) Enum() *ResizeParameter_PadMode {
+	p := new(ResizeParameter_PadMode)
+	*p = x
+	return p
+}
+
+func (x ResizeParameter_PadMode) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ResizeParameter_PadMode) Descriptor() protoreflect.EnumDescriptor {
+	return file_swcaffe_caffe_proto_enumTypes[9].Descriptor()
+}
+
+func (ResizeParameter_PadMode) Type() protoreflect.EnumType {
+	return &file_swcaffe_caffe_proto_enumTypes[9]
+}
+
+func (x ResizeParameter_PadMode) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *ResizeParameter_PadMode) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = ResizeParameter_PadMode(num)
+	return nil
+}
+
+// Deprecated: Use ResizeParameter_PadMode.Descriptor instead.
+func (ResizeParameter_PadMode) EnumDescriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{26, 1}
+}
+
+type ResizeParameter_InterpMode int32
+
+const (
+	ResizeParameter_LINEAR   ResizeParameter_InterpMode = 1
+	ResizeParameter_AREA     ResizeParameter_InterpMode = 2
+	ResizeParameter_NEAREST  ResizeParameter_InterpMode = 3
+	ResizeParameter_CUBIC    ResizeParameter_InterpMode = 4
+	ResizeParameter_LANCZOS4 ResizeParameter_InterpMode = 5
+)
+
+// Enum value maps for ResizeParameter_InterpMode.
+var (
+	ResizeParameter_InterpMode_name = map[int32]string{
+		1: "LINEAR",
+		2: "AREA",
+		3: "NEAREST",
+		4: "CUBIC",
+		5: "LANCZOS4",
+	}
+	ResizeParameter_InterpMode_value = map[string]int32{
+		"LINEAR":   1,
+		"AREA":     2,
+		"NEAREST":  3,
+		"CUBIC":    4,
+		"LANCZOS4": 5,
+	}
+)
+
+func (x ResizeParameter_InterpMode) Enum() *ResizeParameter_InterpMode {
+	p := new(ResizeParameter_InterpMode)
+	*p = x
+	return p
+}
+
+func (x ResizeParameter_InterpMode) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ResizeParameter_InterpMode) Descriptor() protoreflect.EnumDescriptor {
+	return file_swcaffe_caffe_proto_enumTypes[10].Descriptor()
+}
+
+func (ResizeParameter_InterpMode) Type() protoreflect.EnumType {
+	return &file_swcaffe_caffe_proto_enumTypes[10]
+}
+
+func (x ResizeParameter_InterpMode) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *ResizeParameter_InterpMode) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = ResizeParameter_InterpMode(num)
+	return nil
+}
+
+// Deprecated: Use ResizeParameter_InterpMode.Descriptor instead.
+func (ResizeParameter_InterpMode) EnumDescriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{26, 2}
 }
 
 // The divisor of a sum over items: their number, the number of items not ignored, the batch size, or 1.
@@ -420,11 +712,11 @@ func (x LossParameter_NormalizationMode) String() string {
 }
 
 func (LossParameter_NormalizationMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[6].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[11].Descriptor()
 }
 
 func (LossParameter_NormalizationMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[6]
+	return &file_swcaffe_caffe_proto_enumTypes[11]
 }
 
 func (x LossParameter_NormalizationMode) Number() protoreflect.EnumNumber {
@@ -443,7 +735,7 @@ func (x *LossParameter_NormalizationMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use LossParameter_NormalizationMode.Descriptor instead.
 func (LossParameter_NormalizationMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{16, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{31, 0}
 }
 
 type ConvolutionParameter_Engine int32
@@ -479,11 +771,11 @@ func (x ConvolutionParameter_Engine) String() string {
 }
 
 func (ConvolutionParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[7].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[12].Descriptor()
 }
 
 func (ConvolutionParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[7]
+	return &file_swcaffe_caffe_proto_enumTypes[12]
 }
 
 func (x ConvolutionParameter_Engine) Number() protoreflect.EnumNumber {
@@ -502,7 +794,7 @@ func (x *ConvolutionParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ConvolutionParameter_Engine.Descriptor instead.
 func (ConvolutionParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{24, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{39, 0}
 }
 
 type DataParameter_DB int32
@@ -535,11 +827,11 @@ func (x DataParameter_DB) String() string {
 }
 
 func (DataParameter_DB) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[8].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[13].Descriptor()
 }
 
 func (DataParameter_DB) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[8]
+	return &file_swcaffe_caffe_proto_enumTypes[13]
 }
 
 func (x DataParameter_DB) Number() protoreflect.EnumNumber {
@@ -558,7 +850,7 @@ func (x *DataParameter_DB) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use DataParameter_DB.Descriptor instead.
 func (DataParameter_DB) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{26, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{41, 0}
 }
 
 type EltwiseParameter_EltwiseOp int32
@@ -594,11 +886,11 @@ func (x EltwiseParameter_EltwiseOp) String() string {
 }
 
 func (EltwiseParameter_EltwiseOp) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[9].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[14].Descriptor()
 }
 
 func (EltwiseParameter_EltwiseOp) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[9]
+	return &file_swcaffe_caffe_proto_enumTypes[14]
 }
 
 func (x EltwiseParameter_EltwiseOp) Number() protoreflect.EnumNumber {
@@ -617,7 +909,7 @@ func (x *EltwiseParameter_EltwiseOp) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use EltwiseParameter_EltwiseOp.Descriptor instead.
 func (EltwiseParameter_EltwiseOp) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{29, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{44, 0}
 }
 
 type HingeLossParameter_Norm int32
@@ -650,11 +942,11 @@ func (x HingeLossParameter_Norm) String() string {
 }
 
 func (HingeLossParameter_Norm) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[10].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[15].Descriptor()
 }
 
 func (HingeLossParameter_Norm) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[10]
+	return &file_swcaffe_caffe_proto_enumTypes[15]
 }
 
 func (x HingeLossParameter_Norm) Number() protoreflect.EnumNumber {
@@ -673,7 +965,7 @@ func (x *HingeLossParameter_Norm) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use HingeLossParameter_Norm.Descriptor instead.
 func (HingeLossParameter_Norm) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{36, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{51, 0}
 }
 
 type LRNParameter_NormRegion int32
@@ -706,11 +998,11 @@ func (x LRNParameter_NormRegion) String() string {
 }
 
 func (LRNParameter_NormRegion) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[11].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[16].Descriptor()
 }
 
 func (LRNParameter_NormRegion) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[11]
+	return &file_swcaffe_caffe_proto_enumTypes[16]
 }
 
 func (x LRNParameter_NormRegion) Number() protoreflect.EnumNumber {
@@ -729,7 +1021,7 @@ func (x *LRNParameter_NormRegion) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use LRNParameter_NormRegion.Descriptor instead.
 func (LRNParameter_NormRegion) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{42, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{57, 0}
 }
 
 type LRNParameter_Engine int32
@@ -765,11 +1057,11 @@ func (x LRNParameter_Engine) String() string {
 }
 
 func (LRNParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[12].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[17].Descriptor()
 }
 
 func (LRNParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[12]
+	return &file_swcaffe_caffe_proto_enumTypes[17]
 }
 
 func (x LRNParameter_Engine) Number() protoreflect.EnumNumber {
@@ -788,7 +1080,7 @@ func (x *LRNParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use LRNParameter_Engine.Descriptor instead.
 func (LRNParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{42, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{57, 1}
 }
 
 type PoolingParameter_PoolMethod int32
@@ -824,11 +1116,11 @@ func (x PoolingParameter_PoolMethod) String() string {
 }
 
 func (PoolingParameter_PoolMethod) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[13].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[18].Descriptor()
 }
 
 func (PoolingParameter_PoolMethod) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[13]
+	return &file_swcaffe_caffe_proto_enumTypes[18]
 }
 
 func (x PoolingParameter_PoolMethod) Number() protoreflect.EnumNumber {
@@ -847,7 +1139,7 @@ func (x *PoolingParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use PoolingParameter_PoolMethod.Descriptor instead.
 func (PoolingParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{46, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{61, 0}
 }
 
 type PoolingParameter_Engine int32
@@ -883,11 +1175,11 @@ func (x PoolingParameter_Engine) String() string {
 }
 
 func (PoolingParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[14].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[19].Descriptor()
 }
 
 func (PoolingParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[14]
+	return &file_swcaffe_caffe_proto_enumTypes[19]
 }
 
 func (x PoolingParameter_Engine) Number() protoreflect.EnumNumber {
@@ -906,7 +1198,7 @@ func (x *PoolingParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use PoolingParameter_Engine.Descriptor instead.
 func (PoolingParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{46, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{61, 1}
 }
 
 // The rounding of the output size if the stride does not divide it.
@@ -940,11 +1232,11 @@ func (x PoolingParameter_RoundMode) String() string {
 }
 
 func (PoolingParameter_RoundMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[15].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[20].Descriptor()
 }
 
 func (PoolingParameter_RoundMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[15]
+	return &file_swcaffe_caffe_proto_enumTypes[20]
 }
 
 func (x PoolingParameter_RoundMode) Number() protoreflect.EnumNumber {
@@ -963,7 +1255,7 @@ func (x *PoolingParameter_RoundMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use PoolingParameter_RoundMode.Descriptor instead.
 func (PoolingParameter_RoundMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{46, 2}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{61, 2}
 }
 
 type ReductionParameter_ReductionOp int32
@@ -1002,11 +1294,11 @@ func (x ReductionParameter_ReductionOp) String() string {
 }
 
 func (ReductionParameter_ReductionOp) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[16].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[21].Descriptor()
 }
 
 func (ReductionParameter_ReductionOp) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[16]
+	return &file_swcaffe_caffe_proto_enumTypes[21]
 }
 
 func (x ReductionParameter_ReductionOp) Number() protoreflect.EnumNumber {
@@ -1025,7 +1317,7 @@ func (x *ReductionParameter_ReductionOp) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ReductionParameter_ReductionOp.Descriptor instead.
 func (ReductionParameter_ReductionOp) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{50, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{65, 0}
 }
 
 type ReLUParameter_Engine int32
@@ -1061,11 +1353,11 @@ func (x ReLUParameter_Engine) String() string {
 }
 
 func (ReLUParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[17].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[22].Descriptor()
 }
 
 func (ReLUParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[17]
+	return &file_swcaffe_caffe_proto_enumTypes[22]
 }
 
 func (x ReLUParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1084,7 +1376,7 @@ func (x *ReLUParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ReLUParameter_Engine.Descriptor instead.
 func (ReLUParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{51, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{66, 0}
 }
 
 type SigmoidParameter_Engine int32
@@ -1120,11 +1412,11 @@ func (x SigmoidParameter_Engine) String() string {
 }
 
 func (SigmoidParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[18].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[23].Descriptor()
 }
 
 func (SigmoidParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[18]
+	return &file_swcaffe_caffe_proto_enumTypes[23]
 }
 
 func (x SigmoidParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1143,7 +1435,7 @@ func (x *SigmoidParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SigmoidParameter_Engine.Descriptor instead.
 func (SigmoidParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{54, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{69, 0}
 }
 
 type SoftmaxParameter_Engine int32
@@ -1179,11 +1471,11 @@ func (x SoftmaxParameter_Engine) String() string {
 }
 
 func (SoftmaxParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[19].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[24].Descriptor()
 }
 
 func (SoftmaxParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[19]
+	return &file_swcaffe_caffe_proto_enumTypes[24]
 }
 
 func (x SoftmaxParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1202,7 +1494,7 @@ func (x *SoftmaxParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SoftmaxParameter_Engine.Descriptor instead.
 func (SoftmaxParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{56, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{71, 0}
 }
 
 type TanHParameter_Engine int32
@@ -1238,11 +1530,11 @@ func (x TanHParameter_Engine) String() string {
 }
 
 func (TanHParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[20].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[25].Descriptor()
 }
 
 func (TanHParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[20]
+	return &file_swcaffe_caffe_proto_enumTypes[25]
 }
 
 func (x TanHParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1261,7 +1553,7 @@ func (x *TanHParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use TanHParameter_Engine.Descriptor instead.
 func (TanHParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{58, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{73, 0}
 }
 
 type SPPParameter_PoolMethod int32
@@ -1297,11 +1589,11 @@ func (x SPPParameter_PoolMethod) String() string {
 }
 
 func (SPPParameter_PoolMethod) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[21].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[26].Descriptor()
 }
 
 func (SPPParameter_PoolMethod) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[21]
+	return &file_swcaffe_caffe_proto_enumTypes[26]
 }
 
 func (x SPPParameter_PoolMethod) Number() protoreflect.EnumNumber {
@@ -1320,7 +1612,7 @@ func (x *SPPParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SPPParameter_PoolMethod.Descriptor instead.
 func (SPPParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{62, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{77, 0}
 }
 
 type SPPParameter_Engine int32
@@ -1356,11 +1648,11 @@ func (x SPPParameter_Engine) String() string {
 }
 
 func (SPPParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[22].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[27].Descriptor()
 }
 
 func (SPPParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[22]
+	return &file_swcaffe_caffe_proto_enumTypes[27]
 }
 
 func (x SPPParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1379,7 +1671,299 @@ func (x *SPPParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SPPParameter_Engine.Descriptor instead.
 func (SPPParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{62, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{77, 1}
+}
+
+// The encoding of a box relative to a prior box: differences of corners; the shift of the centre in units of the prior's size and
+// the logarithm of the ratio of the sizes; or differences of corners in units of the prior's size.
+type PriorBoxParameter_CodeType int32
+
+const (
+	PriorBoxParameter_CORNER      PriorBoxParameter_CodeType = 1
+	PriorBoxParameter_CENTER_SIZE PriorBoxParameter_CodeType = 2
+	PriorBoxParameter_CORNER_SIZE PriorBoxParameter_CodeType = 3
+)
+
+// Enum value maps for PriorBoxParameter_CodeType.
+var (
+	PriorBoxParameter_CodeType_name = map[int32]string{
+		1: "CORNER",
+		2: "CENTER_SIZE",
+		3: "CORNER_SIZE",
+	}
+	PriorBoxParameter_CodeType_value = map[string]int32{
+		"CORNER":      1,
+		"CENTER_SIZE": 2,
+		"CORNER_SIZE": 3,
+	}
+)
+
+func (x PriorBoxParameter_CodeType) Enum() *PriorBoxParameter_CodeType {
+	p := new(PriorBoxParameter_CodeType)
+	*p = x
+	return p
+}
+
+func (x PriorBoxParameter_CodeType) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (PriorBoxParameter_CodeType) Descriptor() protoreflect.EnumDescriptor {
+	return file_swcaffe_caffe_proto_enumTypes[28].Descriptor()
+}
+
+func (PriorBoxParameter_CodeType) Type() protoreflect.EnumType {
+	return &file_swcaffe_caffe_proto_enumTypes[28]
+}
+
+func (x PriorBoxParameter_CodeType) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *PriorBoxParameter_CodeType) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = PriorBoxParameter_CodeType(num)
+	return nil
+}
+
+// Deprecated: Use PriorBoxParameter_CodeType.Descriptor instead.
+func (PriorBoxParameter_CodeType) EnumDescriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{82, 0}
+}
+
+type MultiBoxLossParameter_LocLossType int32
+
+const (
+	MultiBoxLossParameter_L2        MultiBoxLossParameter_LocLossType = 0
+	MultiBoxLossParameter_SMOOTH_L1 MultiBoxLossParameter_LocLossType = 1
+)
+
+// Enum value maps for MultiBoxLossParameter_LocLossType.
+var (
+	MultiBoxLossParameter_LocLossType_name = map[int32]string{
+		0: "L2",
+		1: "SMOOTH_L1",
+	}
+	MultiBoxLossParameter_LocLossType_value = map[string]int32{
+		"L2":        0,
+		"SMOOTH_L1": 1,
+	}
+)
+
+func (x MultiBoxLossParameter_LocLossType) Enum() *MultiBoxLossParameter_LocLossType {
+	p := new(MultiBoxLossParameter_LocLossType)
+	*p = x
+	return p
+}
+
+func (x MultiBoxLossParameter_LocLossType) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (MultiBoxLossParameter_LocLossType) Descriptor() protoreflect.EnumDescriptor {
+	return file_swcaffe_caffe_proto_enumTypes[29].Descriptor()
+}
+
+func (MultiBoxLossParameter_LocLossType) Type() protoreflect.EnumType {
+	return &file_swcaffe_caffe_proto_enumTypes[29]
+}
+
+func (x MultiBoxLossParameter_LocLossType) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *MultiBoxLossParameter_LocLossType) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = MultiBoxLossParameter_LocLossType(num)
+	return nil
+}
+
+// Deprecated: Use MultiBoxLossParameter_LocLossType.Descriptor instead.
+func (MultiBoxLossParameter_LocLossType) EnumDescriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{86, 0}
+}
+
+type MultiBoxLossParameter_ConfLossType int32
+
+const (
+	MultiBoxLossParameter_SOFTMAX  MultiBoxLossParameter_ConfLossType = 0
+	MultiBoxLossParameter_LOGISTIC MultiBoxLossParameter_ConfLossType = 1
+)
+
+// Enum value maps for MultiBoxLossParameter_ConfLossType.
+var (
+	MultiBoxLossParameter_ConfLossType_name = map[int32]string{
+		0: "SOFTMAX",
+		1: "LOGISTIC",
+	}
+	MultiBoxLossParameter_ConfLossType_value = map[string]int32{
+		"SOFTMAX":  0,
+		"LOGISTIC": 1,
+	}
+)
+
+func (x MultiBoxLossParameter_ConfLossType) Enum() *MultiBoxLossParameter_ConfLossType {
+	p := new(MultiBoxLossParameter_ConfLossType)
+	*p = x
+	return p
+}
+
+func (x MultiBoxLossParameter_ConfLossType) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (MultiBoxLossParameter_ConfLossType) Descriptor() protoreflect.EnumDescriptor {
+	return file_swcaffe_caffe_proto_enumTypes[30].Descriptor()
+}
+
+func (MultiBoxLossParameter_ConfLossType) Type() protoreflect.EnumType {
+	return &file_swcaffe_caffe_proto_enumTypes[30]
+}
+
+func (x MultiBoxLossParameter_ConfLossType) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *MultiBoxLossParameter_ConfLossType) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = MultiBoxLossParameter_ConfLossType(num)
+	return nil
+}
+
+// Deprecated: Use MultiBoxLossParameter_ConfLossType.Descriptor instead.
+func (MultiBoxLossParameter_ConfLossType) EnumDescriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{86, 1}
+}
+
+// BIPARTITE: one prior for each object, the best pairs first. PER_PREDICTION: also every prior that overlaps an object by
+// overlap_threshold.
+type MultiBoxLossParameter_MatchType int32
+
+const (
+	MultiBoxLossParameter_BIPARTITE      MultiBoxLossParameter_MatchType = 0
+	MultiBoxLossParameter_PER_PREDICTION MultiBoxLossParameter_MatchType = 1
+)
+
+// Enum value maps for MultiBoxLossParameter_MatchType.
+var (
+	MultiBoxLossParameter_MatchType_name = map[int32]string{
+		0: "BIPARTITE",
+		1: "PER_PREDICTION",
+	}
+	MultiBoxLossParameter_MatchType_value = map[string]int32{
+		"BIPARTITE":      0,
+		"PER_PREDICTION": 1,
+	}
+)
+
+func (x MultiBoxLossParameter_MatchType) Enum() *MultiBoxLossParameter_MatchType {
+	p := new(MultiBoxLossParameter_MatchType)
+	*p = x
+	return p
+}
+
+func (x MultiBoxLossParameter_MatchType) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (MultiBoxLossParameter_MatchType) Descriptor() protoreflect.EnumDescriptor {
+	return file_swcaffe_caffe_proto_enumTypes[31].Descriptor()
+}
+
+func (MultiBoxLossParameter_MatchType) Type() protoreflect.EnumType {
+	return &file_swcaffe_caffe_proto_enumTypes[31]
+}
+
+func (x MultiBoxLossParameter_MatchType) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *MultiBoxLossParameter_MatchType) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = MultiBoxLossParameter_MatchType(num)
+	return nil
+}
+
+// Deprecated: Use MultiBoxLossParameter_MatchType.Descriptor instead.
+func (MultiBoxLossParameter_MatchType) EnumDescriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{86, 2}
+}
+
+// NONE: all negatives. MAX_NEGATIVE: the negatives with the largest loss. HARD_EXAMPLE: the boxes with the largest loss after
+// suppression of overlapping ones (Shrivastava et al. 2016).
+type MultiBoxLossParameter_MiningType int32
+
+const (
+	MultiBoxLossParameter_NONE         MultiBoxLossParameter_MiningType = 0
+	MultiBoxLossParameter_MAX_NEGATIVE MultiBoxLossParameter_MiningType = 1
+	MultiBoxLossParameter_HARD_EXAMPLE MultiBoxLossParameter_MiningType = 2
+)
+
+// Enum value maps for MultiBoxLossParameter_MiningType.
+var (
+	MultiBoxLossParameter_MiningType_name = map[int32]string{
+		0: "NONE",
+		1: "MAX_NEGATIVE",
+		2: "HARD_EXAMPLE",
+	}
+	MultiBoxLossParameter_MiningType_value = map[string]int32{
+		"NONE":         0,
+		"MAX_NEGATIVE": 1,
+		"HARD_EXAMPLE": 2,
+	}
+)
+
+func (x MultiBoxLossParameter_MiningType) Enum() *MultiBoxLossParameter_MiningType {
+	p := new(MultiBoxLossParameter_MiningType)
+	*p = x
+	return p
+}
+
+func (x MultiBoxLossParameter_MiningType) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (MultiBoxLossParameter_MiningType) Descriptor() protoreflect.EnumDescriptor {
+	return file_swcaffe_caffe_proto_enumTypes[32].Descriptor()
+}
+
+func (MultiBoxLossParameter_MiningType) Type() protoreflect.EnumType {
+	return &file_swcaffe_caffe_proto_enumTypes[32]
+}
+
+func (x MultiBoxLossParameter_MiningType) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *MultiBoxLossParameter_MiningType) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = MultiBoxLossParameter_MiningType(num)
+	return nil
+}
+
+// Deprecated: Use MultiBoxLossParameter_MiningType.Descriptor instead.
+func (MultiBoxLossParameter_MiningType) EnumDescriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{86, 3}
 }
 
 type BNParameter_Engine int32
@@ -1415,11 +1999,11 @@ func (x BNParameter_Engine) String() string {
 }
 
 func (BNParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[23].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[33].Descriptor()
 }
 
 func (BNParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[23]
+	return &file_swcaffe_caffe_proto_enumTypes[33]
 }
 
 func (x BNParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1438,7 +2022,7 @@ func (x *BNParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use BNParameter_Engine.Descriptor instead.
 func (BNParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{69, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{91, 0}
 }
 
 type BNParameter_BNMode int32
@@ -1471,11 +2055,11 @@ func (x BNParameter_BNMode) String() string {
 }
 
 func (BNParameter_BNMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[24].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[34].Descriptor()
 }
 
 func (BNParameter_BNMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[24]
+	return &file_swcaffe_caffe_proto_enumTypes[34]
 }
 
 func (x BNParameter_BNMode) Number() protoreflect.EnumNumber {
@@ -1494,7 +2078,7 @@ func (x *BNParameter_BNMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use BNParameter_BNMode.Descriptor instead.
 func (BNParameter_BNMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{69, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{91, 1}
 }
 
 type UnpoolingParameter_UnpoolMethod int32
@@ -1530,11 +2114,11 @@ func (x UnpoolingParameter_UnpoolMethod) String() string {
 }
 
 func (UnpoolingParameter_UnpoolMethod) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[25].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[35].Descriptor()
 }
 
 func (UnpoolingParameter_UnpoolMethod) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[25]
+	return &file_swcaffe_caffe_proto_enumTypes[35]
 }
 
 func (x UnpoolingParameter_UnpoolMethod) Number() protoreflect.EnumNumber {
@@ -1553,7 +2137,7 @@ func (x *UnpoolingParameter_UnpoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use UnpoolingParameter_UnpoolMethod.Descriptor instead.
 func (UnpoolingParameter_UnpoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{71, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{93, 0}
 }
 
 type FocalLossParameter_Type int32
@@ -1586,11 +2170,11 @@ func (x FocalLossParameter_Type) String() string {
 }
 
 func (FocalLossParameter_Type) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[26].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[36].Descriptor()
 }
 
 func (FocalLossParameter_Type) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[26]
+	return &file_swcaffe_caffe_proto_enumTypes[36]
 }
 
 func (x FocalLossParameter_Type) Number() protoreflect.EnumNumber {
@@ -1609,7 +2193,7 @@ func (x *FocalLossParameter_Type) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use FocalLossParameter_Type.Descriptor instead.
 func (FocalLossParameter_Type) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{78, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{100, 0}
 }
 
 type V1LayerParameter_LayerType int32
@@ -1756,11 +2340,11 @@ func (x V1LayerParameter_LayerType) String() string {
 }
 
 func (V1LayerParameter_LayerType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[27].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[37].Descriptor()
 }
 
 func (V1LayerParameter_LayerType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[27]
+	return &file_swcaffe_caffe_proto_enumTypes[37]
 }
 
 func (x V1LayerParameter_LayerType) Number() protoreflect.EnumNumber {
@@ -1779,7 +2363,7 @@ func (x *V1LayerParameter_LayerType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_LayerType.Descriptor instead.
 func (V1LayerParameter_LayerType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{81, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{103, 0}
 }
 
 type V1LayerParameter_DimCheckMode int32
@@ -1812,11 +2396,11 @@ func (x V1LayerParameter_DimCheckMode) String() string {
 }
 
 func (V1LayerParameter_DimCheckMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[28].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[38].Descriptor()
 }
 
 func (V1LayerParameter_DimCheckMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[28]
+	return &file_swcaffe_caffe_proto_enumTypes[38]
 }
 
 func (x V1LayerParameter_DimCheckMode) Number() protoreflect.EnumNumber {
@@ -1835,7 +2419,7 @@ func (x *V1LayerParameter_DimCheckMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_DimCheckMode.Descriptor instead.
 func (V1LayerParameter_DimCheckMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{81, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{103, 1}
 }
 
 type V0LayerParameter_PoolMethod int32
@@ -1871,11 +2455,11 @@ func (x V0LayerParameter_PoolMethod) String() string {
 }
 
 func (V0LayerParameter_PoolMethod) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[29].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[39].Descriptor()
 }
 
 func (V0LayerParameter_PoolMethod) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[29]
+	return &file_swcaffe_caffe_proto_enumTypes[39]
 }
 
 func (x V0LayerParameter_PoolMethod) Number() protoreflect.EnumNumber {
@@ -1894,7 +2478,7 @@ func (x *V0LayerParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V0LayerParameter_PoolMethod.Descriptor instead.
 func (V0LayerParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{82, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{104, 0}
 }
 
 // The extents of a blob's axes, outermost first.
@@ -2204,6 +2788,695 @@ func (x *Datum) GetEncoded() bool {
 	return Default_Datum_Encoded
 }
 
+// One class of SSD's label maps: its number, its name in files, and its name for people.
+type LabelMapItem struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          *string                `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
+	Label         *int32                 `protobuf:"varint,2,opt,name=label" json:"label,omitempty"`
+	DisplayName   *string                `protobuf:"bytes,3,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LabelMapItem) Reset() {
+	*x = LabelMapItem{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LabelMapItem) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LabelMapItem) ProtoMessage() {}
+
+func (x *LabelMapItem) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LabelMapItem.ProtoReflect.Descriptor instead.
+func (*LabelMapItem) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *LabelMapItem) GetName() string {
+	if x != nil && x.Name != nil {
+		return *x.Name
+	}
+	return ""
+}
+
+func (x *LabelMapItem) GetLabel() int32 {
+	if x != nil && x.Label != nil {
+		return *x.Label
+	}
+	return 0
+}
+
+func (x *LabelMapItem) GetDisplayName() string {
+	if x != nil && x.DisplayName != nil {
+		return *x.DisplayName
+	}
+	return ""
+}
+
+// SSD's label map: the classes of a detection data set, with the background.
+type LabelMap struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Item          []*LabelMapItem        `protobuf:"bytes,1,rep,name=item" json:"item,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LabelMap) Reset() {
+	*x = LabelMap{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LabelMap) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LabelMap) ProtoMessage() {}
+
+func (x *LabelMap) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LabelMap.ProtoReflect.Descriptor instead.
+func (*LabelMap) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *LabelMap) GetItem() []*LabelMapItem {
+	if x != nil {
+		return x.Item
+	}
+	return nil
+}
+
+// The distribution of a random box in the unit square: scale is its area's square root before the aspect ratio, width / height, is
+// applied.
+type Sampler struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	MinScale       *float32               `protobuf:"fixed32,1,opt,name=min_scale,json=minScale,def=1" json:"min_scale,omitempty"`
+	MaxScale       *float32               `protobuf:"fixed32,2,opt,name=max_scale,json=maxScale,def=1" json:"max_scale,omitempty"`
+	MinAspectRatio *float32               `protobuf:"fixed32,3,opt,name=min_aspect_ratio,json=minAspectRatio,def=1" json:"min_aspect_ratio,omitempty"`
+	MaxAspectRatio *float32               `protobuf:"fixed32,4,opt,name=max_aspect_ratio,json=maxAspectRatio,def=1" json:"max_aspect_ratio,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+// Default values for Sampler fields.
+const (
+	Default_Sampler_MinScale       = float32(1)
+	Default_Sampler_MaxScale       = float32(1)
+	Default_Sampler_MinAspectRatio = float32(1)
+	Default_Sampler_MaxAspectRatio = float32(1)
+)
+
+func (x *Sampler) Reset() {
+	*x = Sampler{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Sampler) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Sampler) ProtoMessage() {}
+
+func (x *Sampler) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Sampler.ProtoReflect.Descriptor instead.
+func (*Sampler) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Sampler) GetMinScale() float32 {
+	if x != nil && x.MinScale != nil {
+		return *x.MinScale
+	}
+	return Default_Sampler_MinScale
+}
+
+func (x *Sampler) GetMaxScale() float32 {
+	if x != nil && x.MaxScale != nil {
+		return *x.MaxScale
+	}
+	return Default_Sampler_MaxScale
+}
+
+func (x *Sampler) GetMinAspectRatio() float32 {
+	if x != nil && x.MinAspectRatio != nil {
+		return *x.MinAspectRatio
+	}
+	return Default_Sampler_MinAspectRatio
+}
+
+func (x *Sampler) GetMaxAspectRatio() float32 {
+	if x != nil && x.MaxAspectRatio != nil {
+		return *x.MaxAspectRatio
+	}
+	return Default_Sampler_MaxAspectRatio
+}
+
+// Bounds on a random box, which some object must meet. Absent bounds hold.
+type SampleConstraint struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Intersection over union of box and object.
+	MinJaccardOverlap *float32 `protobuf:"fixed32,1,opt,name=min_jaccard_overlap,json=minJaccardOverlap" json:"min_jaccard_overlap,omitempty"`
+	MaxJaccardOverlap *float32 `protobuf:"fixed32,2,opt,name=max_jaccard_overlap,json=maxJaccardOverlap" json:"max_jaccard_overlap,omitempty"`
+	// The part of the box that lies in the object.
+	MinSampleCoverage *float32 `protobuf:"fixed32,3,opt,name=min_sample_coverage,json=minSampleCoverage" json:"min_sample_coverage,omitempty"`
+	MaxSampleCoverage *float32 `protobuf:"fixed32,4,opt,name=max_sample_coverage,json=maxSampleCoverage" json:"max_sample_coverage,omitempty"`
+	// The part of the object that lies in the box.
+	MinObjectCoverage *float32 `protobuf:"fixed32,5,opt,name=min_object_coverage,json=minObjectCoverage" json:"min_object_coverage,omitempty"`
+	MaxObjectCoverage *float32 `protobuf:"fixed32,6,opt,name=max_object_coverage,json=maxObjectCoverage" json:"max_object_coverage,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *SampleConstraint) Reset() {
+	*x = SampleConstraint{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SampleConstraint) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SampleConstraint) ProtoMessage() {}
+
+func (x *SampleConstraint) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SampleConstraint.ProtoReflect.Descriptor instead.
+func (*SampleConstraint) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *SampleConstraint) GetMinJaccardOverlap() float32 {
+	if x != nil && x.MinJaccardOverlap != nil {
+		return *x.MinJaccardOverlap
+	}
+	return 0
+}
+
+func (x *SampleConstraint) GetMaxJaccardOverlap() float32 {
+	if x != nil && x.MaxJaccardOverlap != nil {
+		return *x.MaxJaccardOverlap
+	}
+	return 0
+}
+
+func (x *SampleConstraint) GetMinSampleCoverage() float32 {
+	if x != nil && x.MinSampleCoverage != nil {
+		return *x.MinSampleCoverage
+	}
+	return 0
+}
+
+func (x *SampleConstraint) GetMaxSampleCoverage() float32 {
+	if x != nil && x.MaxSampleCoverage != nil {
+		return *x.MaxSampleCoverage
+	}
+	return 0
+}
+
+func (x *SampleConstraint) GetMinObjectCoverage() float32 {
+	if x != nil && x.MinObjectCoverage != nil {
+		return *x.MinObjectCoverage
+	}
+	return 0
+}
+
+func (x *SampleConstraint) GetMaxObjectCoverage() float32 {
+	if x != nil && x.MaxObjectCoverage != nil {
+		return *x.MaxObjectCoverage
+	}
+	return 0
+}
+
+// A number of random boxes that meet a constraint.
+type BatchSampler struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Sample from the whole image.
+	UseOriginalImage *bool             `protobuf:"varint,1,opt,name=use_original_image,json=useOriginalImage,def=1" json:"use_original_image,omitempty"`
+	Sampler          *Sampler          `protobuf:"bytes,2,opt,name=sampler" json:"sampler,omitempty"`
+	SampleConstraint *SampleConstraint `protobuf:"bytes,3,opt,name=sample_constraint,json=sampleConstraint" json:"sample_constraint,omitempty"`
+	// Boxes to take; absent: as many as the trials give.
+	MaxSample     *uint32 `protobuf:"varint,4,opt,name=max_sample,json=maxSample" json:"max_sample,omitempty"`
+	MaxTrials     *uint32 `protobuf:"varint,5,opt,name=max_trials,json=maxTrials,def=100" json:"max_trials,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for BatchSampler fields.
+const (
+	Default_BatchSampler_UseOriginalImage = bool(true)
+	Default_BatchSampler_MaxTrials        = uint32(100)
+)
+
+func (x *BatchSampler) Reset() {
+	*x = BatchSampler{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BatchSampler) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BatchSampler) ProtoMessage() {}
+
+func (x *BatchSampler) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BatchSampler.ProtoReflect.Descriptor instead.
+func (*BatchSampler) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *BatchSampler) GetUseOriginalImage() bool {
+	if x != nil && x.UseOriginalImage != nil {
+		return *x.UseOriginalImage
+	}
+	return Default_BatchSampler_UseOriginalImage
+}
+
+func (x *BatchSampler) GetSampler() *Sampler {
+	if x != nil {
+		return x.Sampler
+	}
+	return nil
+}
+
+func (x *BatchSampler) GetSampleConstraint() *SampleConstraint {
+	if x != nil {
+		return x.SampleConstraint
+	}
+	return nil
+}
+
+func (x *BatchSampler) GetMaxSample() uint32 {
+	if x != nil && x.MaxSample != nil {
+		return *x.MaxSample
+	}
+	return 0
+}
+
+func (x *BatchSampler) GetMaxTrials() uint32 {
+	if x != nil && x.MaxTrials != nil {
+		return *x.MaxTrials
+	}
+	return Default_BatchSampler_MaxTrials
+}
+
+// The condition on which an object stays in a cropped image.
+type EmitConstraint struct {
+	state         protoimpl.MessageState   `protogen:"open.v1"`
+	EmitType      *EmitConstraint_EmitType `protobuf:"varint,1,opt,name=emit_type,json=emitType,enum=caffe.EmitConstraint_EmitType,def=0" json:"emit_type,omitempty"`
+	EmitOverlap   *float32                 `protobuf:"fixed32,2,opt,name=emit_overlap,json=emitOverlap" json:"emit_overlap,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for EmitConstraint fields.
+const (
+	Default_EmitConstraint_EmitType = EmitConstraint_CENTER
+)
+
+func (x *EmitConstraint) Reset() {
+	*x = EmitConstraint{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EmitConstraint) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EmitConstraint) ProtoMessage() {}
+
+func (x *EmitConstraint) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EmitConstraint.ProtoReflect.Descriptor instead.
+func (*EmitConstraint) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *EmitConstraint) GetEmitType() EmitConstraint_EmitType {
+	if x != nil && x.EmitType != nil {
+		return *x.EmitType
+	}
+	return Default_EmitConstraint_EmitType
+}
+
+func (x *EmitConstraint) GetEmitOverlap() float32 {
+	if x != nil && x.EmitOverlap != nil {
+		return *x.EmitOverlap
+	}
+	return 0
+}
+
+// A box in units of the image's width and height.
+type NormalizedBBox struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Xmin          *float32               `protobuf:"fixed32,1,opt,name=xmin" json:"xmin,omitempty"`
+	Ymin          *float32               `protobuf:"fixed32,2,opt,name=ymin" json:"ymin,omitempty"`
+	Xmax          *float32               `protobuf:"fixed32,3,opt,name=xmax" json:"xmax,omitempty"`
+	Ymax          *float32               `protobuf:"fixed32,4,opt,name=ymax" json:"ymax,omitempty"`
+	Label         *int32                 `protobuf:"varint,5,opt,name=label" json:"label,omitempty"`
+	Difficult     *bool                  `protobuf:"varint,6,opt,name=difficult" json:"difficult,omitempty"`
+	Score         *float32               `protobuf:"fixed32,7,opt,name=score" json:"score,omitempty"`
+	Size          *float32               `protobuf:"fixed32,8,opt,name=size" json:"size,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NormalizedBBox) Reset() {
+	*x = NormalizedBBox{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NormalizedBBox) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NormalizedBBox) ProtoMessage() {}
+
+func (x *NormalizedBBox) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NormalizedBBox.ProtoReflect.Descriptor instead.
+func (*NormalizedBBox) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *NormalizedBBox) GetXmin() float32 {
+	if x != nil && x.Xmin != nil {
+		return *x.Xmin
+	}
+	return 0
+}
+
+func (x *NormalizedBBox) GetYmin() float32 {
+	if x != nil && x.Ymin != nil {
+		return *x.Ymin
+	}
+	return 0
+}
+
+func (x *NormalizedBBox) GetXmax() float32 {
+	if x != nil && x.Xmax != nil {
+		return *x.Xmax
+	}
+	return 0
+}
+
+func (x *NormalizedBBox) GetYmax() float32 {
+	if x != nil && x.Ymax != nil {
+		return *x.Ymax
+	}
+	return 0
+}
+
+func (x *NormalizedBBox) GetLabel() int32 {
+	if x != nil && x.Label != nil {
+		return *x.Label
+	}
+	return 0
+}
+
+func (x *NormalizedBBox) GetDifficult() bool {
+	if x != nil && x.Difficult != nil {
+		return *x.Difficult
+	}
+	return false
+}
+
+func (x *NormalizedBBox) GetScore() float32 {
+	if x != nil && x.Score != nil {
+		return *x.Score
+	}
+	return 0
+}
+
+func (x *NormalizedBBox) GetSize() float32 {
+	if x != nil && x.Size != nil {
+		return *x.Size
+	}
+	return 0
+}
+
+// One object of an image.
+type Annotation struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	InstanceId    *int32                 `protobuf:"varint,1,opt,name=instance_id,json=instanceId,def=0" json:"instance_id,omitempty"`
+	Bbox          *NormalizedBBox        `protobuf:"bytes,2,opt,name=bbox" json:"bbox,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for Annotation fields.
+const (
+	Default_Annotation_InstanceId = int32(0)
+)
+
+func (x *Annotation) Reset() {
+	*x = Annotation{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Annotation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Annotation) ProtoMessage() {}
+
+func (x *Annotation) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Annotation.ProtoReflect.Descriptor instead.
+func (*Annotation) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Annotation) GetInstanceId() int32 {
+	if x != nil && x.InstanceId != nil {
+		return *x.InstanceId
+	}
+	return Default_Annotation_InstanceId
+}
+
+func (x *Annotation) GetBbox() *NormalizedBBox {
+	if x != nil {
+		return x.Bbox
+	}
+	return nil
+}
+
+// The objects of one class in an image.
+type AnnotationGroup struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	GroupLabel    *int32                 `protobuf:"varint,1,opt,name=group_label,json=groupLabel" json:"group_label,omitempty"`
+	Annotation    []*Annotation          `protobuf:"bytes,2,rep,name=annotation" json:"annotation,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AnnotationGroup) Reset() {
+	*x = AnnotationGroup{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnnotationGroup) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnnotationGroup) ProtoMessage() {}
+
+func (x *AnnotationGroup) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnnotationGroup.ProtoReflect.Descriptor instead.
+func (*AnnotationGroup) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *AnnotationGroup) GetGroupLabel() int32 {
+	if x != nil && x.GroupLabel != nil {
+		return *x.GroupLabel
+	}
+	return 0
+}
+
+func (x *AnnotationGroup) GetAnnotation() []*Annotation {
+	if x != nil {
+		return x.Annotation
+	}
+	return nil
+}
+
+// One item of a detection database: an image and the objects in it.
+type AnnotatedDatum struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Datum *Datum                 `protobuf:"bytes,1,opt,name=datum" json:"datum,omitempty"`
+	// Absent: the image has only the datum's label.
+	Type            *AnnotatedDatum_AnnotationType `protobuf:"varint,2,opt,name=type,enum=caffe.AnnotatedDatum_AnnotationType" json:"type,omitempty"`
+	AnnotationGroup []*AnnotationGroup             `protobuf:"bytes,3,rep,name=annotation_group,json=annotationGroup" json:"annotation_group,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *AnnotatedDatum) Reset() {
+	*x = AnnotatedDatum{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnnotatedDatum) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnnotatedDatum) ProtoMessage() {}
+
+func (x *AnnotatedDatum) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnnotatedDatum.ProtoReflect.Descriptor instead.
+func (*AnnotatedDatum) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *AnnotatedDatum) GetDatum() *Datum {
+	if x != nil {
+		return x.Datum
+	}
+	return nil
+}
+
+func (x *AnnotatedDatum) GetType() AnnotatedDatum_AnnotationType {
+	if x != nil && x.Type != nil {
+		return *x.Type
+	}
+	return AnnotatedDatum_BBOX
+}
+
+func (x *AnnotatedDatum) GetAnnotationGroup() []*AnnotationGroup {
+	if x != nil {
+		return x.AnnotationGroup
+	}
+	return nil
+}
+
 // The initialisation of a weight or of a constant input.
 type FillerParameter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2235,7 +3508,7 @@ const (
 
 func (x *FillerParameter) Reset() {
 	*x = FillerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[4]
+	mi := &file_swcaffe_caffe_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2247,7 +3520,7 @@ func (x *FillerParameter) String() string {
 func (*FillerParameter) ProtoMessage() {}
 
 func (x *FillerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[4]
+	mi := &file_swcaffe_caffe_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2260,7 +3533,7 @@ func (x *FillerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FillerParameter.ProtoReflect.Descriptor instead.
 func (*FillerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{4}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *FillerParameter) GetType() string {
@@ -2349,7 +3622,7 @@ const (
 
 func (x *NetParameter) Reset() {
 	*x = NetParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[5]
+	mi := &file_swcaffe_caffe_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2361,7 +3634,7 @@ func (x *NetParameter) String() string {
 func (*NetParameter) ProtoMessage() {}
 
 func (x *NetParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[5]
+	mi := &file_swcaffe_caffe_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2374,7 +3647,7 @@ func (x *NetParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NetParameter.ProtoReflect.Descriptor instead.
 func (*NetParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{5}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *NetParameter) GetName() string {
@@ -2508,9 +3781,15 @@ type SolverParameter struct {
 	WarmupStartLr *float32 `protobuf:"fixed32,1002,opt,name=warmup_start_lr,json=warmupStartLr,def=0" json:"warmup_start_lr,omitempty"`
 	// LARS (You, Gitman, Ginsburg 2017), for the types SGD and Nesterov. If positive, the rate of a weight w with gradient g and
 	// weight decay d is multiplied by lars_trust * |w| / (|g| + d * |w|), unless |w| or |g| is 0. The authors use 0.001 and up.
-	LarsTrust     *float32 `protobuf:"fixed32,1003,opt,name=lars_trust,json=larsTrust,def=0" json:"lars_trust,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	LarsTrust *float32 `protobuf:"fixed32,1003,opt,name=lars_trust,json=larsTrust,def=0" json:"lars_trust,omitempty"`
+	// classification or detection: tests report averages of the outputs, or mean average precisions of DetectionEvaluate's output.
+	EvalType *string `protobuf:"bytes,1041,opt,name=eval_type,json=evalType,def=classification" json:"eval_type,omitempty"`
+	// The area under the curve of precision over recall: 11point (VOC 2007), MaxIntegral (VOC 2012, ILSVRC) or Integral.
+	ApVersion *string `protobuf:"bytes,1042,opt,name=ap_version,json=apVersion,def=Integral" json:"ap_version,omitempty"`
+	// Print the average precision of every class too.
+	ShowPerClassResult *bool `protobuf:"varint,44,opt,name=show_per_class_result,json=showPerClassResult,def=0" json:"show_per_class_result,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 // Default values for SolverParameter fields.
@@ -2539,11 +3818,14 @@ const (
 	Default_SolverParameter_WarmupIter         = int32(0)
 	Default_SolverParameter_WarmupStartLr      = float32(0)
 	Default_SolverParameter_LarsTrust          = float32(0)
+	Default_SolverParameter_EvalType           = string("classification")
+	Default_SolverParameter_ApVersion          = string("Integral")
+	Default_SolverParameter_ShowPerClassResult = bool(false)
 )
 
 func (x *SolverParameter) Reset() {
 	*x = SolverParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[6]
+	mi := &file_swcaffe_caffe_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2555,7 +3837,7 @@ func (x *SolverParameter) String() string {
 func (*SolverParameter) ProtoMessage() {}
 
 func (x *SolverParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[6]
+	mi := &file_swcaffe_caffe_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2568,7 +3850,7 @@ func (x *SolverParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SolverParameter.ProtoReflect.Descriptor instead.
 func (*SolverParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{6}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *SolverParameter) GetNet() string {
@@ -2886,6 +4168,27 @@ func (x *SolverParameter) GetLarsTrust() float32 {
 	return Default_SolverParameter_LarsTrust
 }
 
+func (x *SolverParameter) GetEvalType() string {
+	if x != nil && x.EvalType != nil {
+		return *x.EvalType
+	}
+	return Default_SolverParameter_EvalType
+}
+
+func (x *SolverParameter) GetApVersion() string {
+	if x != nil && x.ApVersion != nil {
+		return *x.ApVersion
+	}
+	return Default_SolverParameter_ApVersion
+}
+
+func (x *SolverParameter) GetShowPerClassResult() bool {
+	if x != nil && x.ShowPerClassResult != nil {
+		return *x.ShowPerClassResult
+	}
+	return Default_SolverParameter_ShowPerClassResult
+}
+
 // The state of a training run, without its weights.
 type SolverState struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
@@ -2908,7 +4211,7 @@ const (
 
 func (x *SolverState) Reset() {
 	*x = SolverState{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[7]
+	mi := &file_swcaffe_caffe_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2920,7 +4223,7 @@ func (x *SolverState) String() string {
 func (*SolverState) ProtoMessage() {}
 
 func (x *SolverState) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[7]
+	mi := &file_swcaffe_caffe_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2933,7 +4236,7 @@ func (x *SolverState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SolverState.ProtoReflect.Descriptor instead.
 func (*SolverState) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{7}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SolverState) GetIter() int32 {
@@ -2983,7 +4286,7 @@ type RunState struct {
 
 func (x *RunState) Reset() {
 	*x = RunState{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[8]
+	mi := &file_swcaffe_caffe_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2995,7 +4298,7 @@ func (x *RunState) String() string {
 func (*RunState) ProtoMessage() {}
 
 func (x *RunState) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[8]
+	mi := &file_swcaffe_caffe_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3008,7 +4311,7 @@ func (x *RunState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunState.ProtoReflect.Descriptor instead.
 func (*RunState) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{8}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RunState) GetRandomState() []byte {
@@ -3053,7 +4356,7 @@ type WorkerState struct {
 
 func (x *WorkerState) Reset() {
 	*x = WorkerState{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[9]
+	mi := &file_swcaffe_caffe_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3065,7 +4368,7 @@ func (x *WorkerState) String() string {
 func (*WorkerState) ProtoMessage() {}
 
 func (x *WorkerState) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[9]
+	mi := &file_swcaffe_caffe_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3078,7 +4381,7 @@ func (x *WorkerState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkerState.ProtoReflect.Descriptor instead.
 func (*WorkerState) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{9}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *WorkerState) GetStrategy() string {
@@ -3150,7 +4453,7 @@ type DataPosition struct {
 
 func (x *DataPosition) Reset() {
 	*x = DataPosition{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[10]
+	mi := &file_swcaffe_caffe_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3162,7 +4465,7 @@ func (x *DataPosition) String() string {
 func (*DataPosition) ProtoMessage() {}
 
 func (x *DataPosition) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[10]
+	mi := &file_swcaffe_caffe_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3175,7 +4478,7 @@ func (x *DataPosition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DataPosition.ProtoReflect.Descriptor instead.
 func (*DataPosition) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{10}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *DataPosition) GetNet() string {
@@ -3216,7 +4519,7 @@ const (
 
 func (x *NetState) Reset() {
 	*x = NetState{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[11]
+	mi := &file_swcaffe_caffe_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3228,7 +4531,7 @@ func (x *NetState) String() string {
 func (*NetState) ProtoMessage() {}
 
 func (x *NetState) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[11]
+	mi := &file_swcaffe_caffe_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3241,7 +4544,7 @@ func (x *NetState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NetState.ProtoReflect.Descriptor instead.
 func (*NetState) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{11}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *NetState) GetPhase() Phase {
@@ -3279,7 +4582,7 @@ type NetStateRule struct {
 
 func (x *NetStateRule) Reset() {
 	*x = NetStateRule{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[12]
+	mi := &file_swcaffe_caffe_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3291,7 +4594,7 @@ func (x *NetStateRule) String() string {
 func (*NetStateRule) ProtoMessage() {}
 
 func (x *NetStateRule) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[12]
+	mi := &file_swcaffe_caffe_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3304,7 +4607,7 @@ func (x *NetStateRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NetStateRule.ProtoReflect.Descriptor instead.
 func (*NetStateRule) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{12}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *NetStateRule) GetPhase() Phase {
@@ -3362,7 +4665,7 @@ const (
 
 func (x *ParamSpec) Reset() {
 	*x = ParamSpec{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[13]
+	mi := &file_swcaffe_caffe_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3374,7 +4677,7 @@ func (x *ParamSpec) String() string {
 func (*ParamSpec) ProtoMessage() {}
 
 func (x *ParamSpec) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[13]
+	mi := &file_swcaffe_caffe_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3387,7 +4690,7 @@ func (x *ParamSpec) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ParamSpec.ProtoReflect.Descriptor instead.
 func (*ParamSpec) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{13}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ParamSpec) GetName() string {
@@ -3485,29 +4788,34 @@ type LayerParameter struct {
 	// The layer added by SWCaffe.
 	LstmParam *LSTMParameter `protobuf:"bytes,201,opt,name=lstm_param,json=lstmParam" json:"lstm_param,omitempty"`
 	// Layers of forks of Caffe. A number that BVLC Caffe or another fork uses for something else is given as that number + 1000.
-	BnParam             *BNParameter             `protobuf:"bytes,1137,opt,name=bn_param,json=bnParam" json:"bn_param,omitempty"`
-	CenterLossParam     *CenterLossParameter     `protobuf:"bytes,1147,opt,name=center_loss_param,json=centerLossParam" json:"center_loss_param,omitempty"`
-	FocalLossParam      *FocalLossParameter      `protobuf:"bytes,1151,opt,name=focal_loss_param,json=focalLossParam" json:"focal_loss_param,omitempty"`
-	HardsigmoidParam    *HardSigmoidParameter    `protobuf:"bytes,1163,opt,name=hardsigmoid_param,json=hardsigmoidParam" json:"hardsigmoid_param,omitempty"`
-	InterpParam         *InterpParameter         `protobuf:"bytes,2143,opt,name=interp_param,json=interpParam" json:"interp_param,omitempty"`
-	NoiseParam          *NoiseParameter          `protobuf:"bytes,1154,opt,name=noise_param,json=noiseParam" json:"noise_param,omitempty"`
-	NormParam           *NormalizeParameter      `protobuf:"bytes,206,opt,name=norm_param,json=normParam" json:"norm_param,omitempty"`
-	PermuteParam        *PermuteParameter        `protobuf:"bytes,202,opt,name=permute_param,json=permuteParam" json:"permute_param,omitempty"`
-	PsroiPoolingParam   *PSROIPoolingParameter   `protobuf:"bytes,153,opt,name=psroi_pooling_param,json=psroiPoolingParam" json:"psroi_pooling_param,omitempty"`
-	RoiAlignParam       *ROIAlignParameter       `protobuf:"bytes,2154,opt,name=roi_align_param,json=roiAlignParam" json:"roi_align_param,omitempty"`
-	RoiPoolingParam     *ROIPoolingParameter     `protobuf:"bytes,8266711,opt,name=roi_pooling_param,json=roiPoolingParam" json:"roi_pooling_param,omitempty"`
-	ShuffleChannelParam *ShuffleChannelParameter `protobuf:"bytes,164,opt,name=shuffle_channel_param,json=shuffleChannelParam" json:"shuffle_channel_param,omitempty"`
-	SmoothL1LossParam   *SmoothL1LossParameter   `protobuf:"bytes,8266712,opt,name=smooth_l1_loss_param,json=smoothL1LossParam" json:"smooth_l1_loss_param,omitempty"`
-	TripletLossParam    *TripletLossParameter    `protobuf:"bytes,1136,opt,name=triplet_loss_param,json=tripletLossParam" json:"triplet_loss_param,omitempty"`
-	UnpoolingParam      *UnpoolingParameter      `protobuf:"bytes,1148,opt,name=unpooling_param,json=unpoolingParam" json:"unpooling_param,omitempty"`
-	UpsampleParam       *UpsampleParameter       `protobuf:"bytes,1149,opt,name=upsample_param,json=upsampleParam" json:"upsample_param,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	AnnotatedDataParam     *AnnotatedDataParameter     `protobuf:"bytes,200,opt,name=annotated_data_param,json=annotatedDataParam" json:"annotated_data_param,omitempty"`
+	BnParam                *BNParameter                `protobuf:"bytes,1137,opt,name=bn_param,json=bnParam" json:"bn_param,omitempty"`
+	CenterLossParam        *CenterLossParameter        `protobuf:"bytes,1147,opt,name=center_loss_param,json=centerLossParam" json:"center_loss_param,omitempty"`
+	DetectionEvaluateParam *DetectionEvaluateParameter `protobuf:"bytes,205,opt,name=detection_evaluate_param,json=detectionEvaluateParam" json:"detection_evaluate_param,omitempty"`
+	DetectionOutputParam   *DetectionOutputParameter   `protobuf:"bytes,204,opt,name=detection_output_param,json=detectionOutputParam" json:"detection_output_param,omitempty"`
+	FocalLossParam         *FocalLossParameter         `protobuf:"bytes,1151,opt,name=focal_loss_param,json=focalLossParam" json:"focal_loss_param,omitempty"`
+	HardsigmoidParam       *HardSigmoidParameter       `protobuf:"bytes,1163,opt,name=hardsigmoid_param,json=hardsigmoidParam" json:"hardsigmoid_param,omitempty"`
+	InterpParam            *InterpParameter            `protobuf:"bytes,2143,opt,name=interp_param,json=interpParam" json:"interp_param,omitempty"`
+	MultiboxLossParam      *MultiBoxLossParameter      `protobuf:"bytes,1201,opt,name=multibox_loss_param,json=multiboxLossParam" json:"multibox_loss_param,omitempty"`
+	NoiseParam             *NoiseLayerParameter        `protobuf:"bytes,1154,opt,name=noise_param,json=noiseParam" json:"noise_param,omitempty"`
+	NormParam              *NormalizeParameter         `protobuf:"bytes,206,opt,name=norm_param,json=normParam" json:"norm_param,omitempty"`
+	PermuteParam           *PermuteParameter           `protobuf:"bytes,202,opt,name=permute_param,json=permuteParam" json:"permute_param,omitempty"`
+	PriorBoxParam          *PriorBoxParameter          `protobuf:"bytes,203,opt,name=prior_box_param,json=priorBoxParam" json:"prior_box_param,omitempty"`
+	PsroiPoolingParam      *PSROIPoolingParameter      `protobuf:"bytes,153,opt,name=psroi_pooling_param,json=psroiPoolingParam" json:"psroi_pooling_param,omitempty"`
+	RoiAlignParam          *ROIAlignParameter          `protobuf:"bytes,2154,opt,name=roi_align_param,json=roiAlignParam" json:"roi_align_param,omitempty"`
+	RoiPoolingParam        *ROIPoolingParameter        `protobuf:"bytes,8266711,opt,name=roi_pooling_param,json=roiPoolingParam" json:"roi_pooling_param,omitempty"`
+	ShuffleChannelParam    *ShuffleChannelParameter    `protobuf:"bytes,164,opt,name=shuffle_channel_param,json=shuffleChannelParam" json:"shuffle_channel_param,omitempty"`
+	SmoothL1LossParam      *SmoothL1LossParameter      `protobuf:"bytes,8266712,opt,name=smooth_l1_loss_param,json=smoothL1LossParam" json:"smooth_l1_loss_param,omitempty"`
+	TripletLossParam       *TripletLossParameter       `protobuf:"bytes,1136,opt,name=triplet_loss_param,json=tripletLossParam" json:"triplet_loss_param,omitempty"`
+	UnpoolingParam         *UnpoolingParameter         `protobuf:"bytes,1148,opt,name=unpooling_param,json=unpoolingParam" json:"unpooling_param,omitempty"`
+	UpsampleParam          *UpsampleParameter          `protobuf:"bytes,1149,opt,name=upsample_param,json=upsampleParam" json:"upsample_param,omitempty"`
+	unknownFields          protoimpl.UnknownFields
+	sizeCache              protoimpl.SizeCache
 }
 
 func (x *LayerParameter) Reset() {
 	*x = LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[14]
+	mi := &file_swcaffe_caffe_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3519,7 +4827,7 @@ func (x *LayerParameter) String() string {
 func (*LayerParameter) ProtoMessage() {}
 
 func (x *LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[14]
+	mi := &file_swcaffe_caffe_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3532,7 +4840,7 @@ func (x *LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LayerParameter.ProtoReflect.Descriptor instead.
 func (*LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{14}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *LayerParameter) GetName() string {
@@ -3962,6 +5270,13 @@ func (x *LayerParameter) GetLstmParam() *LSTMParameter {
 	return nil
 }
 
+func (x *LayerParameter) GetAnnotatedDataParam() *AnnotatedDataParameter {
+	if x != nil {
+		return x.AnnotatedDataParam
+	}
+	return nil
+}
+
 func (x *LayerParameter) GetBnParam() *BNParameter {
 	if x != nil {
 		return x.BnParam
@@ -3972,6 +5287,20 @@ func (x *LayerParameter) GetBnParam() *BNParameter {
 func (x *LayerParameter) GetCenterLossParam() *CenterLossParameter {
 	if x != nil {
 		return x.CenterLossParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetDetectionEvaluateParam() *DetectionEvaluateParameter {
+	if x != nil {
+		return x.DetectionEvaluateParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetDetectionOutputParam() *DetectionOutputParameter {
+	if x != nil {
+		return x.DetectionOutputParam
 	}
 	return nil
 }
@@ -3997,7 +5326,14 @@ func (x *LayerParameter) GetInterpParam() *InterpParameter {
 	return nil
 }
 
-func (x *LayerParameter) GetNoiseParam() *NoiseParameter {
+func (x *LayerParameter) GetMultiboxLossParam() *MultiBoxLossParameter {
+	if x != nil {
+		return x.MultiboxLossParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetNoiseParam() *NoiseLayerParameter {
 	if x != nil {
 		return x.NoiseParam
 	}
@@ -4014,6 +5350,13 @@ func (x *LayerParameter) GetNormParam() *NormalizeParameter {
 func (x *LayerParameter) GetPermuteParam() *PermuteParameter {
 	if x != nil {
 		return x.PermuteParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetPriorBoxParam() *PriorBoxParameter {
+	if x != nil {
+		return x.PriorBoxParam
 	}
 	return nil
 }
@@ -4083,9 +5426,18 @@ type TransformationParameter struct {
 	CropSize *uint32 `protobuf:"varint,3,opt,name=crop_size,json=cropSize,def=0" json:"crop_size,omitempty"`
 	MeanFile *string `protobuf:"bytes,4,opt,name=mean_file,json=meanFile" json:"mean_file,omitempty"`
 	// One value, or one per channel; excludes mean_file.
-	MeanValue     []float32 `protobuf:"fixed32,5,rep,name=mean_value,json=meanValue" json:"mean_value,omitempty"`
-	ForceColor    *bool     `protobuf:"varint,6,opt,name=force_color,json=forceColor,def=0" json:"force_color,omitempty"`
-	ForceGray     *bool     `protobuf:"varint,7,opt,name=force_gray,json=forceGray,def=0" json:"force_gray,omitempty"`
+	MeanValue  []float32 `protobuf:"fixed32,5,rep,name=mean_value,json=meanValue" json:"mean_value,omitempty"`
+	ForceColor *bool     `protobuf:"varint,6,opt,name=force_color,json=forceColor,def=0" json:"force_color,omitempty"`
+	ForceGray  *bool     `protobuf:"varint,7,opt,name=force_gray,json=forceGray,def=0" json:"force_gray,omitempty"`
+	// SSD's fields. The steps happen in the order distort, expand, batch sampler, resize, crop and mirror, noise.
+	ResizeParam    *ResizeParameter `protobuf:"bytes,8,opt,name=resize_param,json=resizeParam" json:"resize_param,omitempty"`
+	NoiseParam     *NoiseParameter  `protobuf:"bytes,9,opt,name=noise_param,json=noiseParam" json:"noise_param,omitempty"`
+	EmitConstraint *EmitConstraint  `protobuf:"bytes,10,opt,name=emit_constraint,json=emitConstraint" json:"emit_constraint,omitempty"`
+	// The extents of a crop that is not square; exclude crop_size.
+	CropH         *uint32              `protobuf:"varint,11,opt,name=crop_h,json=cropH,def=0" json:"crop_h,omitempty"`
+	CropW         *uint32              `protobuf:"varint,12,opt,name=crop_w,json=cropW,def=0" json:"crop_w,omitempty"`
+	DistortParam  *DistortionParameter `protobuf:"bytes,13,opt,name=distort_param,json=distortParam" json:"distort_param,omitempty"`
+	ExpandParam   *ExpansionParameter  `protobuf:"bytes,14,opt,name=expand_param,json=expandParam" json:"expand_param,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4097,11 +5449,13 @@ const (
 	Default_TransformationParameter_CropSize   = uint32(0)
 	Default_TransformationParameter_ForceColor = bool(false)
 	Default_TransformationParameter_ForceGray  = bool(false)
+	Default_TransformationParameter_CropH      = uint32(0)
+	Default_TransformationParameter_CropW      = uint32(0)
 )
 
 func (x *TransformationParameter) Reset() {
 	*x = TransformationParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[15]
+	mi := &file_swcaffe_caffe_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4113,7 +5467,7 @@ func (x *TransformationParameter) String() string {
 func (*TransformationParameter) ProtoMessage() {}
 
 func (x *TransformationParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[15]
+	mi := &file_swcaffe_caffe_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4126,7 +5480,7 @@ func (x *TransformationParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransformationParameter.ProtoReflect.Descriptor instead.
 func (*TransformationParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{15}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *TransformationParameter) GetScale() float32 {
@@ -4178,6 +5532,599 @@ func (x *TransformationParameter) GetForceGray() bool {
 	return Default_TransformationParameter_ForceGray
 }
 
+func (x *TransformationParameter) GetResizeParam() *ResizeParameter {
+	if x != nil {
+		return x.ResizeParam
+	}
+	return nil
+}
+
+func (x *TransformationParameter) GetNoiseParam() *NoiseParameter {
+	if x != nil {
+		return x.NoiseParam
+	}
+	return nil
+}
+
+func (x *TransformationParameter) GetEmitConstraint() *EmitConstraint {
+	if x != nil {
+		return x.EmitConstraint
+	}
+	return nil
+}
+
+func (x *TransformationParameter) GetCropH() uint32 {
+	if x != nil && x.CropH != nil {
+		return *x.CropH
+	}
+	return Default_TransformationParameter_CropH
+}
+
+func (x *TransformationParameter) GetCropW() uint32 {
+	if x != nil && x.CropW != nil {
+		return *x.CropW
+	}
+	return Default_TransformationParameter_CropW
+}
+
+func (x *TransformationParameter) GetDistortParam() *DistortionParameter {
+	if x != nil {
+		return x.DistortParam
+	}
+	return nil
+}
+
+func (x *TransformationParameter) GetExpandParam() *ExpansionParameter {
+	if x != nil {
+		return x.ExpandParam
+	}
+	return nil
+}
+
+// The change of an image's size.
+type ResizeParameter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The probability of the change.
+	Prob       *float32                    `protobuf:"fixed32,1,opt,name=prob,def=1" json:"prob,omitempty"`
+	ResizeMode *ResizeParameter_ResizeMode `protobuf:"varint,2,opt,name=resize_mode,json=resizeMode,enum=caffe.ResizeParameter_ResizeMode,def=1" json:"resize_mode,omitempty"`
+	Height     *uint32                     `protobuf:"varint,3,opt,name=height,def=0" json:"height,omitempty"`
+	Width      *uint32                     `protobuf:"varint,4,opt,name=width,def=0" json:"width,omitempty"`
+	// FIT_SMALL_SIZE: the size for which boxes are scaled.
+	HeightScale *uint32                  `protobuf:"varint,8,opt,name=height_scale,json=heightScale,def=0" json:"height_scale,omitempty"`
+	WidthScale  *uint32                  `protobuf:"varint,9,opt,name=width_scale,json=widthScale,def=0" json:"width_scale,omitempty"`
+	PadMode     *ResizeParameter_PadMode `protobuf:"varint,5,opt,name=pad_mode,json=padMode,enum=caffe.ResizeParameter_PadMode,def=1" json:"pad_mode,omitempty"`
+	// CONSTANT: one value, or one per channel.
+	PadValue []float32 `protobuf:"fixed32,6,rep,name=pad_value,json=padValue" json:"pad_value,omitempty"`
+	// One of them is drawn for each image.
+	InterpMode    []ResizeParameter_InterpMode `protobuf:"varint,7,rep,name=interp_mode,json=interpMode,enum=caffe.ResizeParameter_InterpMode" json:"interp_mode,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for ResizeParameter fields.
+const (
+	Default_ResizeParameter_Prob        = float32(1)
+	Default_ResizeParameter_ResizeMode  = ResizeParameter_WARP
+	Default_ResizeParameter_Height      = uint32(0)
+	Default_ResizeParameter_Width       = uint32(0)
+	Default_ResizeParameter_HeightScale = uint32(0)
+	Default_ResizeParameter_WidthScale  = uint32(0)
+	Default_ResizeParameter_PadMode     = ResizeParameter_CONSTANT
+)
+
+func (x *ResizeParameter) Reset() {
+	*x = ResizeParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResizeParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResizeParameter) ProtoMessage() {}
+
+func (x *ResizeParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResizeParameter.ProtoReflect.Descriptor instead.
+func (*ResizeParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *ResizeParameter) GetProb() float32 {
+	if x != nil && x.Prob != nil {
+		return *x.Prob
+	}
+	return Default_ResizeParameter_Prob
+}
+
+func (x *ResizeParameter) GetResizeMode() ResizeParameter_ResizeMode {
+	if x != nil && x.ResizeMode != nil {
+		return *x.ResizeMode
+	}
+	return Default_ResizeParameter_ResizeMode
+}
+
+func (x *ResizeParameter) GetHeight() uint32 {
+	if x != nil && x.Height != nil {
+		return *x.Height
+	}
+	return Default_ResizeParameter_Height
+}
+
+func (x *ResizeParameter) GetWidth() uint32 {
+	if x != nil && x.Width != nil {
+		return *x.Width
+	}
+	return Default_ResizeParameter_Width
+}
+
+func (x *ResizeParameter) GetHeightScale() uint32 {
+	if x != nil && x.HeightScale != nil {
+		return *x.HeightScale
+	}
+	return Default_ResizeParameter_HeightScale
+}
+
+func (x *ResizeParameter) GetWidthScale() uint32 {
+	if x != nil && x.WidthScale != nil {
+		return *x.WidthScale
+	}
+	return Default_ResizeParameter_WidthScale
+}
+
+func (x *ResizeParameter) GetPadMode() ResizeParameter_PadMode {
+	if x != nil && x.PadMode != nil {
+		return *x.PadMode
+	}
+	return Default_ResizeParameter_PadMode
+}
+
+func (x *ResizeParameter) GetPadValue() []float32 {
+	if x != nil {
+		return x.PadValue
+	}
+	return nil
+}
+
+func (x *ResizeParameter) GetInterpMode() []ResizeParameter_InterpMode {
+	if x != nil {
+		return x.InterpMode
+	}
+	return nil
+}
+
+type SaltPepperParameter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The part of the pixels that becomes value.
+	Fraction      *float32  `protobuf:"fixed32,1,opt,name=fraction,def=0" json:"fraction,omitempty"`
+	Value         []float32 `protobuf:"fixed32,2,rep,name=value" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for SaltPepperParameter fields.
+const (
+	Default_SaltPepperParameter_Fraction = float32(0)
+)
+
+func (x *SaltPepperParameter) Reset() {
+	*x = SaltPepperParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SaltPepperParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SaltPepperParameter) ProtoMessage() {}
+
+func (x *SaltPepperParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SaltPepperParameter.ProtoReflect.Descriptor instead.
+func (*SaltPepperParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *SaltPepperParameter) GetFraction() float32 {
+	if x != nil && x.Fraction != nil {
+		return *x.Fraction
+	}
+	return Default_SaltPepperParameter_Fraction
+}
+
+func (x *SaltPepperParameter) GetValue() []float32 {
+	if x != nil {
+		return x.Value
+	}
+	return nil
+}
+
+// Damage of images.
+type NoiseParameter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The probability that an image is damaged.
+	Prob       *float32 `protobuf:"fixed32,1,opt,name=prob,def=0" json:"prob,omitempty"`
+	HistEq     *bool    `protobuf:"varint,2,opt,name=hist_eq,json=histEq,def=0" json:"hist_eq,omitempty"`
+	Inverse    *bool    `protobuf:"varint,3,opt,name=inverse,def=0" json:"inverse,omitempty"`
+	Decolorize *bool    `protobuf:"varint,4,opt,name=decolorize,def=0" json:"decolorize,omitempty"`
+	GaussBlur  *bool    `protobuf:"varint,5,opt,name=gauss_blur,json=gaussBlur,def=0" json:"gauss_blur,omitempty"`
+	// The quality of JPEG compression; -1: none.
+	Jpeg            *float32             `protobuf:"fixed32,6,opt,name=jpeg,def=-1" json:"jpeg,omitempty"`
+	Posterize       *bool                `protobuf:"varint,7,opt,name=posterize,def=0" json:"posterize,omitempty"`
+	Erode           *bool                `protobuf:"varint,8,opt,name=erode,def=0" json:"erode,omitempty"`
+	Saltpepper      *bool                `protobuf:"varint,9,opt,name=saltpepper,def=0" json:"saltpepper,omitempty"`
+	SaltpepperParam *SaltPepperParameter `protobuf:"bytes,10,opt,name=saltpepper_param,json=saltpepperParam" json:"saltpepper_param,omitempty"`
+	Clahe           *bool                `protobuf:"varint,11,opt,name=clahe,def=0" json:"clahe,omitempty"`
+	ConvertToHsv    *bool                `protobuf:"varint,12,opt,name=convert_to_hsv,json=convertToHsv,def=0" json:"convert_to_hsv,omitempty"`
+	ConvertToLab    *bool                `protobuf:"varint,13,opt,name=convert_to_lab,json=convertToLab,def=0" json:"convert_to_lab,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+// Default values for NoiseParameter fields.
+const (
+	Default_NoiseParameter_Prob         = float32(0)
+	Default_NoiseParameter_HistEq       = bool(false)
+	Default_NoiseParameter_Inverse      = bool(false)
+	Default_NoiseParameter_Decolorize   = bool(false)
+	Default_NoiseParameter_GaussBlur    = bool(false)
+	Default_NoiseParameter_Jpeg         = float32(-1)
+	Default_NoiseParameter_Posterize    = bool(false)
+	Default_NoiseParameter_Erode        = bool(false)
+	Default_NoiseParameter_Saltpepper   = bool(false)
+	Default_NoiseParameter_Clahe        = bool(false)
+	Default_NoiseParameter_ConvertToHsv = bool(false)
+	Default_NoiseParameter_ConvertToLab = bool(false)
+)
+
+func (x *NoiseParameter) Reset() {
+	*x = NoiseParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NoiseParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NoiseParameter) ProtoMessage() {}
+
+func (x *NoiseParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NoiseParameter.ProtoReflect.Descriptor instead.
+func (*NoiseParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *NoiseParameter) GetProb() float32 {
+	if x != nil && x.Prob != nil {
+		return *x.Prob
+	}
+	return Default_NoiseParameter_Prob
+}
+
+func (x *NoiseParameter) GetHistEq() bool {
+	if x != nil && x.HistEq != nil {
+		return *x.HistEq
+	}
+	return Default_NoiseParameter_HistEq
+}
+
+func (x *NoiseParameter) GetInverse() bool {
+	if x != nil && x.Inverse != nil {
+		return *x.Inverse
+	}
+	return Default_NoiseParameter_Inverse
+}
+
+func (x *NoiseParameter) GetDecolorize() bool {
+	if x != nil && x.Decolorize != nil {
+		return *x.Decolorize
+	}
+	return Default_NoiseParameter_Decolorize
+}
+
+func (x *NoiseParameter) GetGaussBlur() bool {
+	if x != nil && x.GaussBlur != nil {
+		return *x.GaussBlur
+	}
+	return Default_NoiseParameter_GaussBlur
+}
+
+func (x *NoiseParameter) GetJpeg() float32 {
+	if x != nil && x.Jpeg != nil {
+		return *x.Jpeg
+	}
+	return Default_NoiseParameter_Jpeg
+}
+
+func (x *NoiseParameter) GetPosterize() bool {
+	if x != nil && x.Posterize != nil {
+		return *x.Posterize
+	}
+	return Default_NoiseParameter_Posterize
+}
+
+func (x *NoiseParameter) GetErode() bool {
+	if x != nil && x.Erode != nil {
+		return *x.Erode
+	}
+	return Default_NoiseParameter_Erode
+}
+
+func (x *NoiseParameter) GetSaltpepper() bool {
+	if x != nil && x.Saltpepper != nil {
+		return *x.Saltpepper
+	}
+	return Default_NoiseParameter_Saltpepper
+}
+
+func (x *NoiseParameter) GetSaltpepperParam() *SaltPepperParameter {
+	if x != nil {
+		return x.SaltpepperParam
+	}
+	return nil
+}
+
+func (x *NoiseParameter) GetClahe() bool {
+	if x != nil && x.Clahe != nil {
+		return *x.Clahe
+	}
+	return Default_NoiseParameter_Clahe
+}
+
+func (x *NoiseParameter) GetConvertToHsv() bool {
+	if x != nil && x.ConvertToHsv != nil {
+		return *x.ConvertToHsv
+	}
+	return Default_NoiseParameter_ConvertToHsv
+}
+
+func (x *NoiseParameter) GetConvertToLab() bool {
+	if x != nil && x.ConvertToLab != nil {
+		return *x.ConvertToLab
+	}
+	return Default_NoiseParameter_ConvertToLab
+}
+
+// Random changes of colours, each with its probability.
+type DistortionParameter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Adds a number within [-delta, delta].
+	BrightnessProb  *float32 `protobuf:"fixed32,1,opt,name=brightness_prob,json=brightnessProb,def=0" json:"brightness_prob,omitempty"`
+	BrightnessDelta *float32 `protobuf:"fixed32,2,opt,name=brightness_delta,json=brightnessDelta,def=0" json:"brightness_delta,omitempty"`
+	// Multiplies by a number within [lower, upper].
+	ContrastProb  *float32 `protobuf:"fixed32,3,opt,name=contrast_prob,json=contrastProb,def=0" json:"contrast_prob,omitempty"`
+	ContrastLower *float32 `protobuf:"fixed32,4,opt,name=contrast_lower,json=contrastLower,def=0" json:"contrast_lower,omitempty"`
+	ContrastUpper *float32 `protobuf:"fixed32,5,opt,name=contrast_upper,json=contrastUpper,def=0" json:"contrast_upper,omitempty"`
+	// Adds a number within [-delta, delta] to the hue, of which 180 is the whole circle.
+	HueProb         *float32 `protobuf:"fixed32,6,opt,name=hue_prob,json=hueProb,def=0" json:"hue_prob,omitempty"`
+	HueDelta        *float32 `protobuf:"fixed32,7,opt,name=hue_delta,json=hueDelta,def=0" json:"hue_delta,omitempty"`
+	SaturationProb  *float32 `protobuf:"fixed32,8,opt,name=saturation_prob,json=saturationProb,def=0" json:"saturation_prob,omitempty"`
+	SaturationLower *float32 `protobuf:"fixed32,9,opt,name=saturation_lower,json=saturationLower,def=0" json:"saturation_lower,omitempty"`
+	SaturationUpper *float32 `protobuf:"fixed32,10,opt,name=saturation_upper,json=saturationUpper,def=0" json:"saturation_upper,omitempty"`
+	// Permutes the channels.
+	RandomOrderProb *float32 `protobuf:"fixed32,11,opt,name=random_order_prob,json=randomOrderProb,def=0" json:"random_order_prob,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+// Default values for DistortionParameter fields.
+const (
+	Default_DistortionParameter_BrightnessProb  = float32(0)
+	Default_DistortionParameter_BrightnessDelta = float32(0)
+	Default_DistortionParameter_ContrastProb    = float32(0)
+	Default_DistortionParameter_ContrastLower   = float32(0)
+	Default_DistortionParameter_ContrastUpper   = float32(0)
+	Default_DistortionParameter_HueProb         = float32(0)
+	Default_DistortionParameter_HueDelta        = float32(0)
+	Default_DistortionParameter_SaturationProb  = float32(0)
+	Default_DistortionParameter_SaturationLower = float32(0)
+	Default_DistortionParameter_SaturationUpper = float32(0)
+	Default_DistortionParameter_RandomOrderProb = float32(0)
+)
+
+func (x *DistortionParameter) Reset() {
+	*x = DistortionParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DistortionParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DistortionParameter) ProtoMessage() {}
+
+func (x *DistortionParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DistortionParameter.ProtoReflect.Descriptor instead.
+func (*DistortionParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *DistortionParameter) GetBrightnessProb() float32 {
+	if x != nil && x.BrightnessProb != nil {
+		return *x.BrightnessProb
+	}
+	return Default_DistortionParameter_BrightnessProb
+}
+
+func (x *DistortionParameter) GetBrightnessDelta() float32 {
+	if x != nil && x.BrightnessDelta != nil {
+		return *x.BrightnessDelta
+	}
+	return Default_DistortionParameter_BrightnessDelta
+}
+
+func (x *DistortionParameter) GetContrastProb() float32 {
+	if x != nil && x.ContrastProb != nil {
+		return *x.ContrastProb
+	}
+	return Default_DistortionParameter_ContrastProb
+}
+
+func (x *DistortionParameter) GetContrastLower() float32 {
+	if x != nil && x.ContrastLower != nil {
+		return *x.ContrastLower
+	}
+	return Default_DistortionParameter_ContrastLower
+}
+
+func (x *DistortionParameter) GetContrastUpper() float32 {
+	if x != nil && x.ContrastUpper != nil {
+		return *x.ContrastUpper
+	}
+	return Default_DistortionParameter_ContrastUpper
+}
+
+func (x *DistortionParameter) GetHueProb() float32 {
+	if x != nil && x.HueProb != nil {
+		return *x.HueProb
+	}
+	return Default_DistortionParameter_HueProb
+}
+
+func (x *DistortionParameter) GetHueDelta() float32 {
+	if x != nil && x.HueDelta != nil {
+		return *x.HueDelta
+	}
+	return Default_DistortionParameter_HueDelta
+}
+
+func (x *DistortionParameter) GetSaturationProb() float32 {
+	if x != nil && x.SaturationProb != nil {
+		return *x.SaturationProb
+	}
+	return Default_DistortionParameter_SaturationProb
+}
+
+func (x *DistortionParameter) GetSaturationLower() float32 {
+	if x != nil && x.SaturationLower != nil {
+		return *x.SaturationLower
+	}
+	return Default_DistortionParameter_SaturationLower
+}
+
+func (x *DistortionParameter) GetSaturationUpper() float32 {
+	if x != nil && x.SaturationUpper != nil {
+		return *x.SaturationUpper
+	}
+	return Default_DistortionParameter_SaturationUpper
+}
+
+func (x *DistortionParameter) GetRandomOrderProb() float32 {
+	if x != nil && x.RandomOrderProb != nil {
+		return *x.RandomOrderProb
+	}
+	return Default_DistortionParameter_RandomOrderProb
+}
+
+// The placing of an image at random on a canvas of the mean colour, at most max_expand_ratio as wide and as high.
+type ExpansionParameter struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	Prob           *float32               `protobuf:"fixed32,1,opt,name=prob,def=1" json:"prob,omitempty"`
+	MaxExpandRatio *float32               `protobuf:"fixed32,2,opt,name=max_expand_ratio,json=maxExpandRatio,def=1" json:"max_expand_ratio,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+// Default values for ExpansionParameter fields.
+const (
+	Default_ExpansionParameter_Prob           = float32(1)
+	Default_ExpansionParameter_MaxExpandRatio = float32(1)
+)
+
+func (x *ExpansionParameter) Reset() {
+	*x = ExpansionParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExpansionParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExpansionParameter) ProtoMessage() {}
+
+func (x *ExpansionParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExpansionParameter.ProtoReflect.Descriptor instead.
+func (*ExpansionParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *ExpansionParameter) GetProb() float32 {
+	if x != nil && x.Prob != nil {
+		return *x.Prob
+	}
+	return Default_ExpansionParameter_Prob
+}
+
+func (x *ExpansionParameter) GetMaxExpandRatio() float32 {
+	if x != nil && x.MaxExpandRatio != nil {
+		return *x.MaxExpandRatio
+	}
+	return Default_ExpansionParameter_MaxExpandRatio
+}
+
 type LossParameter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Items with this label do not count in the loss.
@@ -4196,7 +6143,7 @@ const (
 
 func (x *LossParameter) Reset() {
 	*x = LossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[16]
+	mi := &file_swcaffe_caffe_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4208,7 +6155,7 @@ func (x *LossParameter) String() string {
 func (*LossParameter) ProtoMessage() {}
 
 func (x *LossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[16]
+	mi := &file_swcaffe_caffe_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4221,7 +6168,7 @@ func (x *LossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LossParameter.ProtoReflect.Descriptor instead.
 func (*LossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{16}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *LossParameter) GetIgnoreLabel() int32 {
@@ -4262,7 +6209,7 @@ const (
 
 func (x *AccuracyParameter) Reset() {
 	*x = AccuracyParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[17]
+	mi := &file_swcaffe_caffe_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4274,7 +6221,7 @@ func (x *AccuracyParameter) String() string {
 func (*AccuracyParameter) ProtoMessage() {}
 
 func (x *AccuracyParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[17]
+	mi := &file_swcaffe_caffe_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4287,7 +6234,7 @@ func (x *AccuracyParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AccuracyParameter.ProtoReflect.Descriptor instead.
 func (*AccuracyParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{17}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *AccuracyParameter) GetTopK() uint32 {
@@ -4328,7 +6275,7 @@ const (
 
 func (x *ArgMaxParameter) Reset() {
 	*x = ArgMaxParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[18]
+	mi := &file_swcaffe_caffe_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4340,7 +6287,7 @@ func (x *ArgMaxParameter) String() string {
 func (*ArgMaxParameter) ProtoMessage() {}
 
 func (x *ArgMaxParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[18]
+	mi := &file_swcaffe_caffe_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4353,7 +6300,7 @@ func (x *ArgMaxParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ArgMaxParameter.ProtoReflect.Descriptor instead.
 func (*ArgMaxParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{18}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ArgMaxParameter) GetOutMaxVal() bool {
@@ -4387,7 +6334,7 @@ type ClipParameter struct {
 
 func (x *ClipParameter) Reset() {
 	*x = ClipParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[19]
+	mi := &file_swcaffe_caffe_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4399,7 +6346,7 @@ func (x *ClipParameter) String() string {
 func (*ClipParameter) ProtoMessage() {}
 
 func (x *ClipParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[19]
+	mi := &file_swcaffe_caffe_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4412,7 +6359,7 @@ func (x *ClipParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClipParameter.ProtoReflect.Descriptor instead.
 func (*ClipParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{19}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ClipParameter) GetMin() float32 {
@@ -4445,7 +6392,7 @@ const (
 
 func (x *ConcatParameter) Reset() {
 	*x = ConcatParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[20]
+	mi := &file_swcaffe_caffe_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4457,7 +6404,7 @@ func (x *ConcatParameter) String() string {
 func (*ConcatParameter) ProtoMessage() {}
 
 func (x *ConcatParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[20]
+	mi := &file_swcaffe_caffe_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4470,7 +6417,7 @@ func (x *ConcatParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConcatParameter.ProtoReflect.Descriptor instead.
 func (*ConcatParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{20}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ConcatParameter) GetAxis() int32 {
@@ -4505,7 +6452,7 @@ const (
 
 func (x *BatchNormParameter) Reset() {
 	*x = BatchNormParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[21]
+	mi := &file_swcaffe_caffe_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4517,7 +6464,7 @@ func (x *BatchNormParameter) String() string {
 func (*BatchNormParameter) ProtoMessage() {}
 
 func (x *BatchNormParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[21]
+	mi := &file_swcaffe_caffe_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4530,7 +6477,7 @@ func (x *BatchNormParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchNormParameter.ProtoReflect.Descriptor instead.
 func (*BatchNormParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{21}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *BatchNormParameter) GetUseGlobalStats() bool {
@@ -4571,7 +6518,7 @@ const (
 
 func (x *BiasParameter) Reset() {
 	*x = BiasParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[22]
+	mi := &file_swcaffe_caffe_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4583,7 +6530,7 @@ func (x *BiasParameter) String() string {
 func (*BiasParameter) ProtoMessage() {}
 
 func (x *BiasParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[22]
+	mi := &file_swcaffe_caffe_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4596,7 +6543,7 @@ func (x *BiasParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BiasParameter.ProtoReflect.Descriptor instead.
 func (*BiasParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{22}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *BiasParameter) GetAxis() int32 {
@@ -4636,7 +6583,7 @@ const (
 
 func (x *ContrastiveLossParameter) Reset() {
 	*x = ContrastiveLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[23]
+	mi := &file_swcaffe_caffe_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4648,7 +6595,7 @@ func (x *ContrastiveLossParameter) String() string {
 func (*ContrastiveLossParameter) ProtoMessage() {}
 
 func (x *ContrastiveLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[23]
+	mi := &file_swcaffe_caffe_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4661,7 +6608,7 @@ func (x *ContrastiveLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContrastiveLossParameter.ProtoReflect.Descriptor instead.
 func (*ContrastiveLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{23}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ContrastiveLossParameter) GetMargin() float32 {
@@ -4722,7 +6669,7 @@ const (
 
 func (x *ConvolutionParameter) Reset() {
 	*x = ConvolutionParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[24]
+	mi := &file_swcaffe_caffe_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4734,7 +6681,7 @@ func (x *ConvolutionParameter) String() string {
 func (*ConvolutionParameter) ProtoMessage() {}
 
 func (x *ConvolutionParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[24]
+	mi := &file_swcaffe_caffe_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4747,7 +6694,7 @@ func (x *ConvolutionParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConvolutionParameter.ProtoReflect.Descriptor instead.
 func (*ConvolutionParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{24}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ConvolutionParameter) GetNumOutput() uint32 {
@@ -4912,7 +6859,7 @@ const (
 
 func (x *CropParameter) Reset() {
 	*x = CropParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[25]
+	mi := &file_swcaffe_caffe_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4924,7 +6871,7 @@ func (x *CropParameter) String() string {
 func (*CropParameter) ProtoMessage() {}
 
 func (x *CropParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[25]
+	mi := &file_swcaffe_caffe_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4937,7 +6884,7 @@ func (x *CropParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CropParameter.ProtoReflect.Descriptor instead.
 func (*CropParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{25}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *CropParameter) GetAxis() int32 {
@@ -4986,7 +6933,7 @@ const (
 
 func (x *DataParameter) Reset() {
 	*x = DataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[26]
+	mi := &file_swcaffe_caffe_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4998,7 +6945,7 @@ func (x *DataParameter) String() string {
 func (*DataParameter) ProtoMessage() {}
 
 func (x *DataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[26]
+	mi := &file_swcaffe_caffe_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5011,7 +6958,7 @@ func (x *DataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DataParameter.ProtoReflect.Descriptor instead.
 func (*DataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{26}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *DataParameter) GetSource() string {
@@ -5098,7 +7045,7 @@ const (
 
 func (x *DropoutParameter) Reset() {
 	*x = DropoutParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[27]
+	mi := &file_swcaffe_caffe_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5110,7 +7057,7 @@ func (x *DropoutParameter) String() string {
 func (*DropoutParameter) ProtoMessage() {}
 
 func (x *DropoutParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[27]
+	mi := &file_swcaffe_caffe_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5123,7 +7070,7 @@ func (x *DropoutParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DropoutParameter.ProtoReflect.Descriptor instead.
 func (*DropoutParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{27}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *DropoutParameter) GetDropoutRatio() float32 {
@@ -5148,7 +7095,7 @@ type DummyDataParameter struct {
 
 func (x *DummyDataParameter) Reset() {
 	*x = DummyDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[28]
+	mi := &file_swcaffe_caffe_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5160,7 +7107,7 @@ func (x *DummyDataParameter) String() string {
 func (*DummyDataParameter) ProtoMessage() {}
 
 func (x *DummyDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[28]
+	mi := &file_swcaffe_caffe_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5173,7 +7120,7 @@ func (x *DummyDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DummyDataParameter.ProtoReflect.Descriptor instead.
 func (*DummyDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{28}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *DummyDataParameter) GetDataFiller() []*FillerParameter {
@@ -5237,7 +7184,7 @@ const (
 
 func (x *EltwiseParameter) Reset() {
 	*x = EltwiseParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[29]
+	mi := &file_swcaffe_caffe_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5249,7 +7196,7 @@ func (x *EltwiseParameter) String() string {
 func (*EltwiseParameter) ProtoMessage() {}
 
 func (x *EltwiseParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[29]
+	mi := &file_swcaffe_caffe_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5262,7 +7209,7 @@ func (x *EltwiseParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EltwiseParameter.ProtoReflect.Descriptor instead.
 func (*EltwiseParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{29}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *EltwiseParameter) GetOperation() EltwiseParameter_EltwiseOp {
@@ -5300,7 +7247,7 @@ const (
 
 func (x *ELUParameter) Reset() {
 	*x = ELUParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[30]
+	mi := &file_swcaffe_caffe_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5312,7 +7259,7 @@ func (x *ELUParameter) String() string {
 func (*ELUParameter) ProtoMessage() {}
 
 func (x *ELUParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[30]
+	mi := &file_swcaffe_caffe_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5325,7 +7272,7 @@ func (x *ELUParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ELUParameter.ProtoReflect.Descriptor instead.
 func (*ELUParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{30}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ELUParameter) GetAlpha() float32 {
@@ -5353,7 +7300,7 @@ const (
 
 func (x *EmbedParameter) Reset() {
 	*x = EmbedParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[31]
+	mi := &file_swcaffe_caffe_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5365,7 +7312,7 @@ func (x *EmbedParameter) String() string {
 func (*EmbedParameter) ProtoMessage() {}
 
 func (x *EmbedParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[31]
+	mi := &file_swcaffe_caffe_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5378,7 +7325,7 @@ func (x *EmbedParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmbedParameter.ProtoReflect.Descriptor instead.
 func (*EmbedParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{31}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *EmbedParameter) GetNumOutput() uint32 {
@@ -5435,7 +7382,7 @@ const (
 
 func (x *ExpParameter) Reset() {
 	*x = ExpParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[32]
+	mi := &file_swcaffe_caffe_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5447,7 +7394,7 @@ func (x *ExpParameter) String() string {
 func (*ExpParameter) ProtoMessage() {}
 
 func (x *ExpParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[32]
+	mi := &file_swcaffe_caffe_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5460,7 +7407,7 @@ func (x *ExpParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpParameter.ProtoReflect.Descriptor instead.
 func (*ExpParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{32}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ExpParameter) GetBase() float32 {
@@ -5500,7 +7447,7 @@ const (
 
 func (x *FlattenParameter) Reset() {
 	*x = FlattenParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[33]
+	mi := &file_swcaffe_caffe_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5512,7 +7459,7 @@ func (x *FlattenParameter) String() string {
 func (*FlattenParameter) ProtoMessage() {}
 
 func (x *FlattenParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[33]
+	mi := &file_swcaffe_caffe_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5525,7 +7472,7 @@ func (x *FlattenParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FlattenParameter.ProtoReflect.Descriptor instead.
 func (*FlattenParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{33}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *FlattenParameter) GetAxis() int32 {
@@ -5559,7 +7506,7 @@ const (
 
 func (x *HDF5DataParameter) Reset() {
 	*x = HDF5DataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[34]
+	mi := &file_swcaffe_caffe_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5571,7 +7518,7 @@ func (x *HDF5DataParameter) String() string {
 func (*HDF5DataParameter) ProtoMessage() {}
 
 func (x *HDF5DataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[34]
+	mi := &file_swcaffe_caffe_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5584,7 +7531,7 @@ func (x *HDF5DataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HDF5DataParameter.ProtoReflect.Descriptor instead.
 func (*HDF5DataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{34}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *HDF5DataParameter) GetSource() string {
@@ -5617,7 +7564,7 @@ type HDF5OutputParameter struct {
 
 func (x *HDF5OutputParameter) Reset() {
 	*x = HDF5OutputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[35]
+	mi := &file_swcaffe_caffe_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5629,7 +7576,7 @@ func (x *HDF5OutputParameter) String() string {
 func (*HDF5OutputParameter) ProtoMessage() {}
 
 func (x *HDF5OutputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[35]
+	mi := &file_swcaffe_caffe_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5642,7 +7589,7 @@ func (x *HDF5OutputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HDF5OutputParameter.ProtoReflect.Descriptor instead.
 func (*HDF5OutputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{35}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *HDF5OutputParameter) GetFileName() string {
@@ -5666,7 +7613,7 @@ const (
 
 func (x *HingeLossParameter) Reset() {
 	*x = HingeLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[36]
+	mi := &file_swcaffe_caffe_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5678,7 +7625,7 @@ func (x *HingeLossParameter) String() string {
 func (*HingeLossParameter) ProtoMessage() {}
 
 func (x *HingeLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[36]
+	mi := &file_swcaffe_caffe_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5691,7 +7638,7 @@ func (x *HingeLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HingeLossParameter.ProtoReflect.Descriptor instead.
 func (*HingeLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{36}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *HingeLossParameter) GetNorm() HingeLossParameter_Norm {
@@ -5736,7 +7683,7 @@ const (
 
 func (x *ImageDataParameter) Reset() {
 	*x = ImageDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[37]
+	mi := &file_swcaffe_caffe_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5748,7 +7695,7 @@ func (x *ImageDataParameter) String() string {
 func (*ImageDataParameter) ProtoMessage() {}
 
 func (x *ImageDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[37]
+	mi := &file_swcaffe_caffe_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5761,7 +7708,7 @@ func (x *ImageDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImageDataParameter.ProtoReflect.Descriptor instead.
 func (*ImageDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{37}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ImageDataParameter) GetSource() string {
@@ -5864,7 +7811,7 @@ const (
 
 func (x *InfogainLossParameter) Reset() {
 	*x = InfogainLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[38]
+	mi := &file_swcaffe_caffe_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5876,7 +7823,7 @@ func (x *InfogainLossParameter) String() string {
 func (*InfogainLossParameter) ProtoMessage() {}
 
 func (x *InfogainLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[38]
+	mi := &file_swcaffe_caffe_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5889,7 +7836,7 @@ func (x *InfogainLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InfogainLossParameter.ProtoReflect.Descriptor instead.
 func (*InfogainLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{38}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *InfogainLossParameter) GetSource() string {
@@ -5929,7 +7876,7 @@ const (
 
 func (x *InnerProductParameter) Reset() {
 	*x = InnerProductParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[39]
+	mi := &file_swcaffe_caffe_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5941,7 +7888,7 @@ func (x *InnerProductParameter) String() string {
 func (*InnerProductParameter) ProtoMessage() {}
 
 func (x *InnerProductParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[39]
+	mi := &file_swcaffe_caffe_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5954,7 +7901,7 @@ func (x *InnerProductParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InnerProductParameter.ProtoReflect.Descriptor instead.
 func (*InnerProductParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{39}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *InnerProductParameter) GetNumOutput() uint32 {
@@ -6008,7 +7955,7 @@ type InputParameter struct {
 
 func (x *InputParameter) Reset() {
 	*x = InputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[40]
+	mi := &file_swcaffe_caffe_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6020,7 +7967,7 @@ func (x *InputParameter) String() string {
 func (*InputParameter) ProtoMessage() {}
 
 func (x *InputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[40]
+	mi := &file_swcaffe_caffe_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6033,7 +7980,7 @@ func (x *InputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InputParameter.ProtoReflect.Descriptor instead.
 func (*InputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{40}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *InputParameter) GetShape() []*BlobShape {
@@ -6062,7 +8009,7 @@ const (
 
 func (x *LogParameter) Reset() {
 	*x = LogParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[41]
+	mi := &file_swcaffe_caffe_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6074,7 +8021,7 @@ func (x *LogParameter) String() string {
 func (*LogParameter) ProtoMessage() {}
 
 func (x *LogParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[41]
+	mi := &file_swcaffe_caffe_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6087,7 +8034,7 @@ func (x *LogParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogParameter.ProtoReflect.Descriptor instead.
 func (*LogParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{41}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *LogParameter) GetBase() float32 {
@@ -6135,7 +8082,7 @@ const (
 
 func (x *LRNParameter) Reset() {
 	*x = LRNParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[42]
+	mi := &file_swcaffe_caffe_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6147,7 +8094,7 @@ func (x *LRNParameter) String() string {
 func (*LRNParameter) ProtoMessage() {}
 
 func (x *LRNParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[42]
+	mi := &file_swcaffe_caffe_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6160,7 +8107,7 @@ func (x *LRNParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LRNParameter.ProtoReflect.Descriptor instead.
 func (*LRNParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{42}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *LRNParameter) GetLocalSize() uint32 {
@@ -6217,7 +8164,7 @@ type MemoryDataParameter struct {
 
 func (x *MemoryDataParameter) Reset() {
 	*x = MemoryDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[43]
+	mi := &file_swcaffe_caffe_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6229,7 +8176,7 @@ func (x *MemoryDataParameter) String() string {
 func (*MemoryDataParameter) ProtoMessage() {}
 
 func (x *MemoryDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[43]
+	mi := &file_swcaffe_caffe_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6242,7 +8189,7 @@ func (x *MemoryDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryDataParameter.ProtoReflect.Descriptor instead.
 func (*MemoryDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{43}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *MemoryDataParameter) GetBatchSize() uint32 {
@@ -6291,7 +8238,7 @@ const (
 
 func (x *MVNParameter) Reset() {
 	*x = MVNParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[44]
+	mi := &file_swcaffe_caffe_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6303,7 +8250,7 @@ func (x *MVNParameter) String() string {
 func (*MVNParameter) ProtoMessage() {}
 
 func (x *MVNParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[44]
+	mi := &file_swcaffe_caffe_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6316,7 +8263,7 @@ func (x *MVNParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MVNParameter.ProtoReflect.Descriptor instead.
 func (*MVNParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{44}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *MVNParameter) GetNormalizeVariance() bool {
@@ -6349,7 +8296,7 @@ type ParameterParameter struct {
 
 func (x *ParameterParameter) Reset() {
 	*x = ParameterParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[45]
+	mi := &file_swcaffe_caffe_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6361,7 +8308,7 @@ func (x *ParameterParameter) String() string {
 func (*ParameterParameter) ProtoMessage() {}
 
 func (x *ParameterParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[45]
+	mi := &file_swcaffe_caffe_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6374,7 +8321,7 @@ func (x *ParameterParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ParameterParameter.ProtoReflect.Descriptor instead.
 func (*ParameterParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{45}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *ParameterParameter) GetShape() *BlobShape {
@@ -6421,7 +8368,7 @@ const (
 
 func (x *PoolingParameter) Reset() {
 	*x = PoolingParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[46]
+	mi := &file_swcaffe_caffe_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6433,7 +8380,7 @@ func (x *PoolingParameter) String() string {
 func (*PoolingParameter) ProtoMessage() {}
 
 func (x *PoolingParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[46]
+	mi := &file_swcaffe_caffe_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6446,7 +8393,7 @@ func (x *PoolingParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoolingParameter.ProtoReflect.Descriptor instead.
 func (*PoolingParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{46}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *PoolingParameter) GetPool() PoolingParameter_PoolMethod {
@@ -6566,7 +8513,7 @@ const (
 
 func (x *PowerParameter) Reset() {
 	*x = PowerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[47]
+	mi := &file_swcaffe_caffe_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6578,7 +8525,7 @@ func (x *PowerParameter) String() string {
 func (*PowerParameter) ProtoMessage() {}
 
 func (x *PowerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[47]
+	mi := &file_swcaffe_caffe_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6591,7 +8538,7 @@ func (x *PowerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PowerParameter.ProtoReflect.Descriptor instead.
 func (*PowerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{47}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *PowerParameter) GetPower() float32 {
@@ -6633,7 +8580,7 @@ const (
 
 func (x *PythonParameter) Reset() {
 	*x = PythonParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[48]
+	mi := &file_swcaffe_caffe_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6645,7 +8592,7 @@ func (x *PythonParameter) String() string {
 func (*PythonParameter) ProtoMessage() {}
 
 func (x *PythonParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[48]
+	mi := &file_swcaffe_caffe_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6658,7 +8605,7 @@ func (x *PythonParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PythonParameter.ProtoReflect.Descriptor instead.
 func (*PythonParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{48}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *PythonParameter) GetModule() string {
@@ -6710,7 +8657,7 @@ const (
 
 func (x *RecurrentParameter) Reset() {
 	*x = RecurrentParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[49]
+	mi := &file_swcaffe_caffe_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6722,7 +8669,7 @@ func (x *RecurrentParameter) String() string {
 func (*RecurrentParameter) ProtoMessage() {}
 
 func (x *RecurrentParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[49]
+	mi := &file_swcaffe_caffe_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6735,7 +8682,7 @@ func (x *RecurrentParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecurrentParameter.ProtoReflect.Descriptor instead.
 func (*RecurrentParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{49}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *RecurrentParameter) GetNumOutput() uint32 {
@@ -6792,7 +8739,7 @@ const (
 
 func (x *ReductionParameter) Reset() {
 	*x = ReductionParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[50]
+	mi := &file_swcaffe_caffe_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6804,7 +8751,7 @@ func (x *ReductionParameter) String() string {
 func (*ReductionParameter) ProtoMessage() {}
 
 func (x *ReductionParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[50]
+	mi := &file_swcaffe_caffe_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6817,7 +8764,7 @@ func (x *ReductionParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReductionParameter.ProtoReflect.Descriptor instead.
 func (*ReductionParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{50}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *ReductionParameter) GetOperation() ReductionParameter_ReductionOp {
@@ -6858,7 +8805,7 @@ const (
 
 func (x *ReLUParameter) Reset() {
 	*x = ReLUParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[51]
+	mi := &file_swcaffe_caffe_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6870,7 +8817,7 @@ func (x *ReLUParameter) String() string {
 func (*ReLUParameter) ProtoMessage() {}
 
 func (x *ReLUParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[51]
+	mi := &file_swcaffe_caffe_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6883,7 +8830,7 @@ func (x *ReLUParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReLUParameter.ProtoReflect.Descriptor instead.
 func (*ReLUParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{51}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *ReLUParameter) GetNegativeSlope() float32 {
@@ -6919,7 +8866,7 @@ const (
 
 func (x *ReshapeParameter) Reset() {
 	*x = ReshapeParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[52]
+	mi := &file_swcaffe_caffe_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6931,7 +8878,7 @@ func (x *ReshapeParameter) String() string {
 func (*ReshapeParameter) ProtoMessage() {}
 
 func (x *ReshapeParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[52]
+	mi := &file_swcaffe_caffe_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6944,7 +8891,7 @@ func (x *ReshapeParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReshapeParameter.ProtoReflect.Descriptor instead.
 func (*ReshapeParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{52}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *ReshapeParameter) GetShape() *BlobShape {
@@ -6988,7 +8935,7 @@ const (
 
 func (x *ScaleParameter) Reset() {
 	*x = ScaleParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[53]
+	mi := &file_swcaffe_caffe_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7000,7 +8947,7 @@ func (x *ScaleParameter) String() string {
 func (*ScaleParameter) ProtoMessage() {}
 
 func (x *ScaleParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[53]
+	mi := &file_swcaffe_caffe_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7013,7 +8960,7 @@ func (x *ScaleParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScaleParameter.ProtoReflect.Descriptor instead.
 func (*ScaleParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{53}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *ScaleParameter) GetAxis() int32 {
@@ -7065,7 +9012,7 @@ const (
 
 func (x *SigmoidParameter) Reset() {
 	*x = SigmoidParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[54]
+	mi := &file_swcaffe_caffe_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7077,7 +9024,7 @@ func (x *SigmoidParameter) String() string {
 func (*SigmoidParameter) ProtoMessage() {}
 
 func (x *SigmoidParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[54]
+	mi := &file_swcaffe_caffe_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7090,7 +9037,7 @@ func (x *SigmoidParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SigmoidParameter.ProtoReflect.Descriptor instead.
 func (*SigmoidParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{54}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *SigmoidParameter) GetEngine() SigmoidParameter_Engine {
@@ -7118,7 +9065,7 @@ const (
 
 func (x *SliceParameter) Reset() {
 	*x = SliceParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[55]
+	mi := &file_swcaffe_caffe_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7130,7 +9077,7 @@ func (x *SliceParameter) String() string {
 func (*SliceParameter) ProtoMessage() {}
 
 func (x *SliceParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[55]
+	mi := &file_swcaffe_caffe_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7143,7 +9090,7 @@ func (x *SliceParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SliceParameter.ProtoReflect.Descriptor instead.
 func (*SliceParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{55}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *SliceParameter) GetAxis() int32 {
@@ -7183,7 +9130,7 @@ const (
 
 func (x *SoftmaxParameter) Reset() {
 	*x = SoftmaxParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[56]
+	mi := &file_swcaffe_caffe_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7195,7 +9142,7 @@ func (x *SoftmaxParameter) String() string {
 func (*SoftmaxParameter) ProtoMessage() {}
 
 func (x *SoftmaxParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[56]
+	mi := &file_swcaffe_caffe_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7208,7 +9155,7 @@ func (x *SoftmaxParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SoftmaxParameter.ProtoReflect.Descriptor instead.
 func (*SoftmaxParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{56}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *SoftmaxParameter) GetEngine() SoftmaxParameter_Engine {
@@ -7239,7 +9186,7 @@ const (
 
 func (x *SwishParameter) Reset() {
 	*x = SwishParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[57]
+	mi := &file_swcaffe_caffe_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7251,7 +9198,7 @@ func (x *SwishParameter) String() string {
 func (*SwishParameter) ProtoMessage() {}
 
 func (x *SwishParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[57]
+	mi := &file_swcaffe_caffe_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7264,7 +9211,7 @@ func (x *SwishParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SwishParameter.ProtoReflect.Descriptor instead.
 func (*SwishParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{57}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *SwishParameter) GetBeta() float32 {
@@ -7288,7 +9235,7 @@ const (
 
 func (x *TanHParameter) Reset() {
 	*x = TanHParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[58]
+	mi := &file_swcaffe_caffe_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7300,7 +9247,7 @@ func (x *TanHParameter) String() string {
 func (*TanHParameter) ProtoMessage() {}
 
 func (x *TanHParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[58]
+	mi := &file_swcaffe_caffe_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7313,7 +9260,7 @@ func (x *TanHParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TanHParameter.ProtoReflect.Descriptor instead.
 func (*TanHParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{58}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *TanHParameter) GetEngine() TanHParameter_Engine {
@@ -7338,7 +9285,7 @@ const (
 
 func (x *TileParameter) Reset() {
 	*x = TileParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[59]
+	mi := &file_swcaffe_caffe_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7350,7 +9297,7 @@ func (x *TileParameter) String() string {
 func (*TileParameter) ProtoMessage() {}
 
 func (x *TileParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[59]
+	mi := &file_swcaffe_caffe_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7363,7 +9310,7 @@ func (x *TileParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TileParameter.ProtoReflect.Descriptor instead.
 func (*TileParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{59}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *TileParameter) GetAxis() int32 {
@@ -7394,7 +9341,7 @@ const (
 
 func (x *ThresholdParameter) Reset() {
 	*x = ThresholdParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[60]
+	mi := &file_swcaffe_caffe_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7406,7 +9353,7 @@ func (x *ThresholdParameter) String() string {
 func (*ThresholdParameter) ProtoMessage() {}
 
 func (x *ThresholdParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[60]
+	mi := &file_swcaffe_caffe_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7419,7 +9366,7 @@ func (x *ThresholdParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThresholdParameter.ProtoReflect.Descriptor instead.
 func (*ThresholdParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{60}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *ThresholdParameter) GetThreshold() float32 {
@@ -7467,7 +9414,7 @@ const (
 
 func (x *WindowDataParameter) Reset() {
 	*x = WindowDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[61]
+	mi := &file_swcaffe_caffe_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7479,7 +9426,7 @@ func (x *WindowDataParameter) String() string {
 func (*WindowDataParameter) ProtoMessage() {}
 
 func (x *WindowDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[61]
+	mi := &file_swcaffe_caffe_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7492,7 +9439,7 @@ func (x *WindowDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WindowDataParameter.ProtoReflect.Descriptor instead.
 func (*WindowDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{61}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *WindowDataParameter) GetSource() string {
@@ -7603,7 +9550,7 @@ const (
 
 func (x *SPPParameter) Reset() {
 	*x = SPPParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[62]
+	mi := &file_swcaffe_caffe_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7615,7 +9562,7 @@ func (x *SPPParameter) String() string {
 func (*SPPParameter) ProtoMessage() {}
 
 func (x *SPPParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[62]
+	mi := &file_swcaffe_caffe_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7628,7 +9575,7 @@ func (x *SPPParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SPPParameter.ProtoReflect.Descriptor instead.
 func (*SPPParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{62}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *SPPParameter) GetPyramidHeight() uint32 {
@@ -7669,7 +9616,7 @@ const (
 
 func (x *PReLUParameter) Reset() {
 	*x = PReLUParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[63]
+	mi := &file_swcaffe_caffe_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7681,7 +9628,7 @@ func (x *PReLUParameter) String() string {
 func (*PReLUParameter) ProtoMessage() {}
 
 func (x *PReLUParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[63]
+	mi := &file_swcaffe_caffe_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7694,7 +9641,7 @@ func (x *PReLUParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PReLUParameter.ProtoReflect.Descriptor instead.
 func (*PReLUParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{63}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *PReLUParameter) GetFiller() *FillerParameter {
@@ -7733,7 +9680,7 @@ const (
 
 func (x *LSTMParameter) Reset() {
 	*x = LSTMParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[64]
+	mi := &file_swcaffe_caffe_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7745,7 +9692,7 @@ func (x *LSTMParameter) String() string {
 func (*LSTMParameter) ProtoMessage() {}
 
 func (x *LSTMParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[64]
+	mi := &file_swcaffe_caffe_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7758,7 +9705,7 @@ func (x *LSTMParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LSTMParameter.ProtoReflect.Descriptor instead.
 func (*LSTMParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{64}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *LSTMParameter) GetNumOutput() uint32 {
@@ -7817,7 +9764,7 @@ const (
 
 func (x *NormalizeParameter) Reset() {
 	*x = NormalizeParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[65]
+	mi := &file_swcaffe_caffe_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7829,7 +9776,7 @@ func (x *NormalizeParameter) String() string {
 func (*NormalizeParameter) ProtoMessage() {}
 
 func (x *NormalizeParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[65]
+	mi := &file_swcaffe_caffe_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7842,7 +9789,7 @@ func (x *NormalizeParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NormalizeParameter.ProtoReflect.Descriptor instead.
 func (*NormalizeParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{65}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{80}
 }
 
 func (x *NormalizeParameter) GetAcrossSpatial() bool {
@@ -7873,6 +9820,881 @@ func (x *NormalizeParameter) GetEps() float32 {
 	return Default_NormalizeParameter_Eps
 }
 
+// AnnotatedData, of SSD.
+type AnnotatedDataParameter struct {
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	BatchSampler []*BatchSampler        `protobuf:"bytes,1,rep,name=batch_sampler,json=batchSampler" json:"batch_sampler,omitempty"`
+	LabelMapFile *string                `protobuf:"bytes,2,opt,name=label_map_file,json=labelMapFile" json:"label_map_file,omitempty"`
+	// Replaces the type of every item.
+	AnnoType      *AnnotatedDatum_AnnotationType `protobuf:"varint,3,opt,name=anno_type,json=annoType,enum=caffe.AnnotatedDatum_AnnotationType" json:"anno_type,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AnnotatedDataParameter) Reset() {
+	*x = AnnotatedDataParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[81]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnnotatedDataParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnnotatedDataParameter) ProtoMessage() {}
+
+func (x *AnnotatedDataParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[81]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnnotatedDataParameter.ProtoReflect.Descriptor instead.
+func (*AnnotatedDataParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{81}
+}
+
+func (x *AnnotatedDataParameter) GetBatchSampler() []*BatchSampler {
+	if x != nil {
+		return x.BatchSampler
+	}
+	return nil
+}
+
+func (x *AnnotatedDataParameter) GetLabelMapFile() string {
+	if x != nil && x.LabelMapFile != nil {
+		return *x.LabelMapFile
+	}
+	return ""
+}
+
+func (x *AnnotatedDataParameter) GetAnnoType() AnnotatedDatum_AnnotationType {
+	if x != nil && x.AnnoType != nil {
+		return *x.AnnoType
+	}
+	return AnnotatedDatum_BBOX
+}
+
+// PriorBox, of SSD.
+type PriorBoxParameter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Side of the small square, and of a further square, sqrt(min_size * max_size); in pixels of the image.
+	MinSize []float32 `protobuf:"fixed32,1,rep,name=min_size,json=minSize" json:"min_size,omitempty"`
+	MaxSize []float32 `protobuf:"fixed32,2,rep,name=max_size,json=maxSize" json:"max_size,omitempty"`
+	// Ratios of width and height. Ratio 1 is always there.
+	AspectRatio []float32 `protobuf:"fixed32,3,rep,name=aspect_ratio,json=aspectRatio" json:"aspect_ratio,omitempty"`
+	// Take the inverse ratios too.
+	Flip *bool `protobuf:"varint,4,opt,name=flip,def=1" json:"flip,omitempty"`
+	// Clip the boxes to the image.
+	Clip *bool `protobuf:"varint,5,opt,name=clip,def=0" json:"clip,omitempty"`
+	// One variance, or four; absent: 0.1.
+	Variance []float32 `protobuf:"fixed32,6,rep,name=variance" json:"variance,omitempty"`
+	// The image's extents; absent: those of the second bottom.
+	ImgSize *uint32 `protobuf:"varint,7,opt,name=img_size,json=imgSize" json:"img_size,omitempty"`
+	ImgH    *uint32 `protobuf:"varint,8,opt,name=img_h,json=imgH" json:"img_h,omitempty"`
+	ImgW    *uint32 `protobuf:"varint,9,opt,name=img_w,json=imgW" json:"img_w,omitempty"`
+	// Pixels from one cell of the map to the next; absent: the image's extent over the map's.
+	Step  *float32 `protobuf:"fixed32,10,opt,name=step" json:"step,omitempty"`
+	StepH *float32 `protobuf:"fixed32,11,opt,name=step_h,json=stepH" json:"step_h,omitempty"`
+	StepW *float32 `protobuf:"fixed32,12,opt,name=step_w,json=stepW" json:"step_w,omitempty"`
+	// The place of a box's centre in its cell.
+	Offset        *float32 `protobuf:"fixed32,13,opt,name=offset,def=0.5" json:"offset,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for PriorBoxParameter fields.
+const (
+	Default_PriorBoxParameter_Flip   = bool(true)
+	Default_PriorBoxParameter_Clip   = bool(false)
+	Default_PriorBoxParameter_Offset = float32(0.5)
+)
+
+func (x *PriorBoxParameter) Reset() {
+	*x = PriorBoxParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[82]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PriorBoxParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PriorBoxParameter) ProtoMessage() {}
+
+func (x *PriorBoxParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[82]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PriorBoxParameter.ProtoReflect.Descriptor instead.
+func (*PriorBoxParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{82}
+}
+
+func (x *PriorBoxParameter) GetMinSize() []float32 {
+	if x != nil {
+		return x.MinSize
+	}
+	return nil
+}
+
+func (x *PriorBoxParameter) GetMaxSize() []float32 {
+	if x != nil {
+		return x.MaxSize
+	}
+	return nil
+}
+
+func (x *PriorBoxParameter) GetAspectRatio() []float32 {
+	if x != nil {
+		return x.AspectRatio
+	}
+	return nil
+}
+
+func (x *PriorBoxParameter) GetFlip() bool {
+	if x != nil && x.Flip != nil {
+		return *x.Flip
+	}
+	return Default_PriorBoxParameter_Flip
+}
+
+func (x *PriorBoxParameter) GetClip() bool {
+	if x != nil && x.Clip != nil {
+		return *x.Clip
+	}
+	return Default_PriorBoxParameter_Clip
+}
+
+func (x *PriorBoxParameter) GetVariance() []float32 {
+	if x != nil {
+		return x.Variance
+	}
+	return nil
+}
+
+func (x *PriorBoxParameter) GetImgSize() uint32 {
+	if x != nil && x.ImgSize != nil {
+		return *x.ImgSize
+	}
+	return 0
+}
+
+func (x *PriorBoxParameter) GetImgH() uint32 {
+	if x != nil && x.ImgH != nil {
+		return *x.ImgH
+	}
+	return 0
+}
+
+func (x *PriorBoxParameter) GetImgW() uint32 {
+	if x != nil && x.ImgW != nil {
+		return *x.ImgW
+	}
+	return 0
+}
+
+func (x *PriorBoxParameter) GetStep() float32 {
+	if x != nil && x.Step != nil {
+		return *x.Step
+	}
+	return 0
+}
+
+func (x *PriorBoxParameter) GetStepH() float32 {
+	if x != nil && x.StepH != nil {
+		return *x.StepH
+	}
+	return 0
+}
+
+func (x *PriorBoxParameter) GetStepW() float32 {
+	if x != nil && x.StepW != nil {
+		return *x.StepW
+	}
+	return 0
+}
+
+func (x *PriorBoxParameter) GetOffset() float32 {
+	if x != nil && x.Offset != nil {
+		return *x.Offset
+	}
+	return Default_PriorBoxParameter_Offset
+}
+
+// Greedy suppression of boxes that overlap a better one.
+type NonMaximumSuppressionParameter struct {
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	NmsThreshold *float32               `protobuf:"fixed32,1,opt,name=nms_threshold,json=nmsThreshold,def=0.3" json:"nms_threshold,omitempty"`
+	// The number of the best boxes that take part.
+	TopK *int32 `protobuf:"varint,2,opt,name=top_k,json=topK" json:"top_k,omitempty"`
+	// After a box is kept, a threshold above 0.5 is multiplied by eta.
+	Eta           *float32 `protobuf:"fixed32,3,opt,name=eta,def=1" json:"eta,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for NonMaximumSuppressionParameter fields.
+const (
+	Default_NonMaximumSuppressionParameter_NmsThreshold = float32(0.30000001192092896)
+	Default_NonMaximumSuppressionParameter_Eta          = float32(1)
+)
+
+func (x *NonMaximumSuppressionParameter) Reset() {
+	*x = NonMaximumSuppressionParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[83]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NonMaximumSuppressionParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NonMaximumSuppressionParameter) ProtoMessage() {}
+
+func (x *NonMaximumSuppressionParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[83]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NonMaximumSuppressionParameter.ProtoReflect.Descriptor instead.
+func (*NonMaximumSuppressionParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{83}
+}
+
+func (x *NonMaximumSuppressionParameter) GetNmsThreshold() float32 {
+	if x != nil && x.NmsThreshold != nil {
+		return *x.NmsThreshold
+	}
+	return Default_NonMaximumSuppressionParameter_NmsThreshold
+}
+
+func (x *NonMaximumSuppressionParameter) GetTopK() int32 {
+	if x != nil && x.TopK != nil {
+		return *x.TopK
+	}
+	return 0
+}
+
+func (x *NonMaximumSuppressionParameter) GetEta() float32 {
+	if x != nil && x.Eta != nil {
+		return *x.Eta
+	}
+	return Default_NonMaximumSuppressionParameter_Eta
+}
+
+// The files of detections that DetectionOutput writes.
+type SaveOutputParameter struct {
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	OutputDirectory  *string                `protobuf:"bytes,1,opt,name=output_directory,json=outputDirectory" json:"output_directory,omitempty"`
+	OutputNamePrefix *string                `protobuf:"bytes,2,opt,name=output_name_prefix,json=outputNamePrefix" json:"output_name_prefix,omitempty"`
+	// VOC, COCO or ILSVRC.
+	OutputFormat *string `protobuf:"bytes,3,opt,name=output_format,json=outputFormat" json:"output_format,omitempty"`
+	LabelMapFile *string `protobuf:"bytes,4,opt,name=label_map_file,json=labelMapFile" json:"label_map_file,omitempty"`
+	// Lines "name height width", in the order of the images.
+	NameSizeFile *string `protobuf:"bytes,5,opt,name=name_size_file,json=nameSizeFile" json:"name_size_file,omitempty"`
+	// The number of images in a pass; absent: all lines of name_size_file.
+	NumTestImage *uint32 `protobuf:"varint,6,opt,name=num_test_image,json=numTestImage" json:"num_test_image,omitempty"`
+	// The change of size that the images have undergone.
+	ResizeParam   *ResizeParameter `protobuf:"bytes,7,opt,name=resize_param,json=resizeParam" json:"resize_param,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SaveOutputParameter) Reset() {
+	*x = SaveOutputParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[84]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SaveOutputParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SaveOutputParameter) ProtoMessage() {}
+
+func (x *SaveOutputParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[84]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SaveOutputParameter.ProtoReflect.Descriptor instead.
+func (*SaveOutputParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{84}
+}
+
+func (x *SaveOutputParameter) GetOutputDirectory() string {
+	if x != nil && x.OutputDirectory != nil {
+		return *x.OutputDirectory
+	}
+	return ""
+}
+
+func (x *SaveOutputParameter) GetOutputNamePrefix() string {
+	if x != nil && x.OutputNamePrefix != nil {
+		return *x.OutputNamePrefix
+	}
+	return ""
+}
+
+func (x *SaveOutputParameter) GetOutputFormat() string {
+	if x != nil && x.OutputFormat != nil {
+		return *x.OutputFormat
+	}
+	return ""
+}
+
+func (x *SaveOutputParameter) GetLabelMapFile() string {
+	if x != nil && x.LabelMapFile != nil {
+		return *x.LabelMapFile
+	}
+	return ""
+}
+
+func (x *SaveOutputParameter) GetNameSizeFile() string {
+	if x != nil && x.NameSizeFile != nil {
+		return *x.NameSizeFile
+	}
+	return ""
+}
+
+func (x *SaveOutputParameter) GetNumTestImage() uint32 {
+	if x != nil && x.NumTestImage != nil {
+		return *x.NumTestImage
+	}
+	return 0
+}
+
+func (x *SaveOutputParameter) GetResizeParam() *ResizeParameter {
+	if x != nil {
+		return x.ResizeParam
+	}
+	return nil
+}
+
+// DetectionOutput, of SSD.
+type DetectionOutputParameter struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	NumClasses *uint32                `protobuf:"varint,1,opt,name=num_classes,json=numClasses" json:"num_classes,omitempty"`
+	// One box for all classes.
+	ShareLocation *bool `protobuf:"varint,2,opt,name=share_location,json=shareLocation,def=1" json:"share_location,omitempty"`
+	// The class that is no object; -1: none.
+	BackgroundLabelId *int32                          `protobuf:"varint,3,opt,name=background_label_id,json=backgroundLabelId,def=0" json:"background_label_id,omitempty"`
+	NmsParam          *NonMaximumSuppressionParameter `protobuf:"bytes,4,opt,name=nms_param,json=nmsParam" json:"nms_param,omitempty"`
+	SaveOutputParam   *SaveOutputParameter            `protobuf:"bytes,5,opt,name=save_output_param,json=saveOutputParam" json:"save_output_param,omitempty"`
+	CodeType          *PriorBoxParameter_CodeType     `protobuf:"varint,6,opt,name=code_type,json=codeType,enum=caffe.PriorBoxParameter_CodeType,def=1" json:"code_type,omitempty"`
+	// Detections of an image to keep after suppression; -1: all.
+	KeepTopK *int32 `protobuf:"varint,7,opt,name=keep_top_k,json=keepTopK,def=-1" json:"keep_top_k,omitempty"`
+	// The predictions are not multiplied by the variances.
+	VarianceEncodedInTarget *bool `protobuf:"varint,8,opt,name=variance_encoded_in_target,json=varianceEncodedInTarget,def=0" json:"variance_encoded_in_target,omitempty"`
+	// Scores that do not exceed it are no detections; absent: all scores are.
+	ConfidenceThreshold *float32 `protobuf:"fixed32,9,opt,name=confidence_threshold,json=confidenceThreshold" json:"confidence_threshold,omitempty"`
+	// Show the images, from visualize_threshold on, or save them as a video.
+	Visualize          *bool    `protobuf:"varint,10,opt,name=visualize,def=0" json:"visualize,omitempty"`
+	VisualizeThreshold *float32 `protobuf:"fixed32,11,opt,name=visualize_threshold,json=visualizeThreshold" json:"visualize_threshold,omitempty"`
+	SaveFile           *string  `protobuf:"bytes,12,opt,name=save_file,json=saveFile" json:"save_file,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+// Default values for DetectionOutputParameter fields.
+const (
+	Default_DetectionOutputParameter_ShareLocation           = bool(true)
+	Default_DetectionOutputParameter_BackgroundLabelId       = int32(0)
+	Default_DetectionOutputParameter_CodeType                = PriorBoxParameter_CORNER
+	Default_DetectionOutputParameter_KeepTopK                = int32(-1)
+	Default_DetectionOutputParameter_VarianceEncodedInTarget = bool(false)
+	Default_DetectionOutputParameter_Visualize               = bool(false)
+)
+
+func (x *DetectionOutputParameter) Reset() {
+	*x = DetectionOutputParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[85]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DetectionOutputParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DetectionOutputParameter) ProtoMessage() {}
+
+func (x *DetectionOutputParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[85]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DetectionOutputParameter.ProtoReflect.Descriptor instead.
+func (*DetectionOutputParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{85}
+}
+
+func (x *DetectionOutputParameter) GetNumClasses() uint32 {
+	if x != nil && x.NumClasses != nil {
+		return *x.NumClasses
+	}
+	return 0
+}
+
+func (x *DetectionOutputParameter) GetShareLocation() bool {
+	if x != nil && x.ShareLocation != nil {
+		return *x.ShareLocation
+	}
+	return Default_DetectionOutputParameter_ShareLocation
+}
+
+func (x *DetectionOutputParameter) GetBackgroundLabelId() int32 {
+	if x != nil && x.BackgroundLabelId != nil {
+		return *x.BackgroundLabelId
+	}
+	return Default_DetectionOutputParameter_BackgroundLabelId
+}
+
+func (x *DetectionOutputParameter) GetNmsParam() *NonMaximumSuppressionParameter {
+	if x != nil {
+		return x.NmsParam
+	}
+	return nil
+}
+
+func (x *DetectionOutputParameter) GetSaveOutputParam() *SaveOutputParameter {
+	if x != nil {
+		return x.SaveOutputParam
+	}
+	return nil
+}
+
+func (x *DetectionOutputParameter) GetCodeType() PriorBoxParameter_CodeType {
+	if x != nil && x.CodeType != nil {
+		return *x.CodeType
+	}
+	return Default_DetectionOutputParameter_CodeType
+}
+
+func (x *DetectionOutputParameter) GetKeepTopK() int32 {
+	if x != nil && x.KeepTopK != nil {
+		return *x.KeepTopK
+	}
+	return Default_DetectionOutputParameter_KeepTopK
+}
+
+func (x *DetectionOutputParameter) GetVarianceEncodedInTarget() bool {
+	if x != nil && x.VarianceEncodedInTarget != nil {
+		return *x.VarianceEncodedInTarget
+	}
+	return Default_DetectionOutputParameter_VarianceEncodedInTarget
+}
+
+func (x *DetectionOutputParameter) GetConfidenceThreshold() float32 {
+	if x != nil && x.ConfidenceThreshold != nil {
+		return *x.ConfidenceThreshold
+	}
+	return 0
+}
+
+func (x *DetectionOutputParameter) GetVisualize() bool {
+	if x != nil && x.Visualize != nil {
+		return *x.Visualize
+	}
+	return Default_DetectionOutputParameter_Visualize
+}
+
+func (x *DetectionOutputParameter) GetVisualizeThreshold() float32 {
+	if x != nil && x.VisualizeThreshold != nil {
+		return *x.VisualizeThreshold
+	}
+	return 0
+}
+
+func (x *DetectionOutputParameter) GetSaveFile() string {
+	if x != nil && x.SaveFile != nil {
+		return *x.SaveFile
+	}
+	return ""
+}
+
+// MultiBoxLoss, of SSD.
+type MultiBoxLossParameter struct {
+	state        protoimpl.MessageState              `protogen:"open.v1"`
+	LocLossType  *MultiBoxLossParameter_LocLossType  `protobuf:"varint,1,opt,name=loc_loss_type,json=locLossType,enum=caffe.MultiBoxLossParameter_LocLossType,def=1" json:"loc_loss_type,omitempty"`
+	ConfLossType *MultiBoxLossParameter_ConfLossType `protobuf:"varint,2,opt,name=conf_loss_type,json=confLossType,enum=caffe.MultiBoxLossParameter_ConfLossType,def=0" json:"conf_loss_type,omitempty"`
+	LocWeight    *float32                            `protobuf:"fixed32,3,opt,name=loc_weight,json=locWeight,def=1" json:"loc_weight,omitempty"`
+	// Classes, with the background.
+	NumClasses *uint32 `protobuf:"varint,4,opt,name=num_classes,json=numClasses" json:"num_classes,omitempty"`
+	// One box for all classes.
+	ShareLocation    *bool                            `protobuf:"varint,5,opt,name=share_location,json=shareLocation,def=1" json:"share_location,omitempty"`
+	MatchType        *MultiBoxLossParameter_MatchType `protobuf:"varint,6,opt,name=match_type,json=matchType,enum=caffe.MultiBoxLossParameter_MatchType,def=1" json:"match_type,omitempty"`
+	OverlapThreshold *float32                         `protobuf:"fixed32,7,opt,name=overlap_threshold,json=overlapThreshold,def=0.5" json:"overlap_threshold,omitempty"`
+	// Match the priors instead of the predicted boxes.
+	UsePriorForMatching *bool   `protobuf:"varint,8,opt,name=use_prior_for_matching,json=usePriorForMatching,def=1" json:"use_prior_for_matching,omitempty"`
+	BackgroundLabelId   *uint32 `protobuf:"varint,9,opt,name=background_label_id,json=backgroundLabelId,def=0" json:"background_label_id,omitempty"`
+	// Train on difficult objects too.
+	UseDifficultGt *bool `protobuf:"varint,10,opt,name=use_difficult_gt,json=useDifficultGt,def=1" json:"use_difficult_gt,omitempty"`
+	// The older form of mining_type.
+	DoNegMining *bool `protobuf:"varint,11,opt,name=do_neg_mining,json=doNegMining" json:"do_neg_mining,omitempty"`
+	// The largest number of negatives for each positive.
+	NegPosRatio *float32 `protobuf:"fixed32,12,opt,name=neg_pos_ratio,json=negPosRatio,def=3" json:"neg_pos_ratio,omitempty"`
+	// Priors with at least this overlap are no negatives.
+	NegOverlap *float32                    `protobuf:"fixed32,13,opt,name=neg_overlap,json=negOverlap,def=0.5" json:"neg_overlap,omitempty"`
+	CodeType   *PriorBoxParameter_CodeType `protobuf:"varint,14,opt,name=code_type,json=codeType,enum=caffe.PriorBoxParameter_CodeType,def=1" json:"code_type,omitempty"`
+	// Do not divide the targets by the variances.
+	EncodeVarianceInTarget *bool `protobuf:"varint,16,opt,name=encode_variance_in_target,json=encodeVarianceInTarget,def=0" json:"encode_variance_in_target,omitempty"`
+	// All objects are of one class.
+	MapObjectToAgnostic *bool `protobuf:"varint,17,opt,name=map_object_to_agnostic,json=mapObjectToAgnostic,def=0" json:"map_object_to_agnostic,omitempty"`
+	// Priors that leave the image match nothing.
+	IgnoreCrossBoundaryBbox *bool `protobuf:"varint,18,opt,name=ignore_cross_boundary_bbox,json=ignoreCrossBoundaryBbox,def=0" json:"ignore_cross_boundary_bbox,omitempty"`
+	// CORNER and CORNER_SIZE: corners outside the image have no loss.
+	BpInside   *bool                             `protobuf:"varint,19,opt,name=bp_inside,json=bpInside,def=0" json:"bp_inside,omitempty"`
+	MiningType *MultiBoxLossParameter_MiningType `protobuf:"varint,20,opt,name=mining_type,json=miningType,enum=caffe.MultiBoxLossParameter_MiningType,def=1" json:"mining_type,omitempty"`
+	// HARD_EXAMPLE: the suppression, the number of boxes of an image, and whether priors instead of predictions are compared.
+	NmsParam       *NonMaximumSuppressionParameter `protobuf:"bytes,21,opt,name=nms_param,json=nmsParam" json:"nms_param,omitempty"`
+	SampleSize     *int32                          `protobuf:"varint,22,opt,name=sample_size,json=sampleSize,def=64" json:"sample_size,omitempty"`
+	UsePriorForNms *bool                           `protobuf:"varint,23,opt,name=use_prior_for_nms,json=usePriorForNms,def=0" json:"use_prior_for_nms,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+// Default values for MultiBoxLossParameter fields.
+const (
+	Default_MultiBoxLossParameter_LocLossType             = MultiBoxLossParameter_SMOOTH_L1
+	Default_MultiBoxLossParameter_ConfLossType            = MultiBoxLossParameter_SOFTMAX
+	Default_MultiBoxLossParameter_LocWeight               = float32(1)
+	Default_MultiBoxLossParameter_ShareLocation           = bool(true)
+	Default_MultiBoxLossParameter_MatchType               = MultiBoxLossParameter_PER_PREDICTION
+	Default_MultiBoxLossParameter_OverlapThreshold        = float32(0.5)
+	Default_MultiBoxLossParameter_UsePriorForMatching     = bool(true)
+	Default_MultiBoxLossParameter_BackgroundLabelId       = uint32(0)
+	Default_MultiBoxLossParameter_UseDifficultGt          = bool(true)
+	Default_MultiBoxLossParameter_NegPosRatio             = float32(3)
+	Default_MultiBoxLossParameter_NegOverlap              = float32(0.5)
+	Default_MultiBoxLossParameter_CodeType                = PriorBoxParameter_CORNER
+	Default_MultiBoxLossParameter_EncodeVarianceInTarget  = bool(false)
+	Default_MultiBoxLossParameter_MapObjectToAgnostic     = bool(false)
+	Default_MultiBoxLossParameter_IgnoreCrossBoundaryBbox = bool(false)
+	Default_MultiBoxLossParameter_BpInside                = bool(false)
+	Default_MultiBoxLossParameter_MiningType              = MultiBoxLossParameter_MAX_NEGATIVE
+	Default_MultiBoxLossParameter_SampleSize              = int32(64)
+	Default_MultiBoxLossParameter_UsePriorForNms          = bool(false)
+)
+
+func (x *MultiBoxLossParameter) Reset() {
+	*x = MultiBoxLossParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[86]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultiBoxLossParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultiBoxLossParameter) ProtoMessage() {}
+
+func (x *MultiBoxLossParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[86]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultiBoxLossParameter.ProtoReflect.Descriptor instead.
+func (*MultiBoxLossParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{86}
+}
+
+func (x *MultiBoxLossParameter) GetLocLossType() MultiBoxLossParameter_LocLossType {
+	if x != nil && x.LocLossType != nil {
+		return *x.LocLossType
+	}
+	return Default_MultiBoxLossParameter_LocLossType
+}
+
+func (x *MultiBoxLossParameter) GetConfLossType() MultiBoxLossParameter_ConfLossType {
+	if x != nil && x.ConfLossType != nil {
+		return *x.ConfLossType
+	}
+	return Default_MultiBoxLossParameter_ConfLossType
+}
+
+func (x *MultiBoxLossParameter) GetLocWeight() float32 {
+	if x != nil && x.LocWeight != nil {
+		return *x.LocWeight
+	}
+	return Default_MultiBoxLossParameter_LocWeight
+}
+
+func (x *MultiBoxLossParameter) GetNumClasses() uint32 {
+	if x != nil && x.NumClasses != nil {
+		return *x.NumClasses
+	}
+	return 0
+}
+
+func (x *MultiBoxLossParameter) GetShareLocation() bool {
+	if x != nil && x.ShareLocation != nil {
+		return *x.ShareLocation
+	}
+	return Default_MultiBoxLossParameter_ShareLocation
+}
+
+func (x *MultiBoxLossParameter) GetMatchType() MultiBoxLossParameter_MatchType {
+	if x != nil && x.MatchType != nil {
+		return *x.MatchType
+	}
+	return Default_MultiBoxLossParameter_MatchType
+}
+
+func (x *MultiBoxLossParameter) GetOverlapThreshold() float32 {
+	if x != nil && x.OverlapThreshold != nil {
+		return *x.OverlapThreshold
+	}
+	return Default_MultiBoxLossParameter_OverlapThreshold
+}
+
+func (x *MultiBoxLossParameter) GetUsePriorForMatching() bool {
+	if x != nil && x.UsePriorForMatching != nil {
+		return *x.UsePriorForMatching
+	}
+	return Default_MultiBoxLossParameter_UsePriorForMatching
+}
+
+func (x *MultiBoxLossParameter) GetBackgroundLabelId() uint32 {
+	if x != nil && x.BackgroundLabelId != nil {
+		return *x.BackgroundLabelId
+	}
+	return Default_MultiBoxLossParameter_BackgroundLabelId
+}
+
+func (x *MultiBoxLossParameter) GetUseDifficultGt() bool {
+	if x != nil && x.UseDifficultGt != nil {
+		return *x.UseDifficultGt
+	}
+	return Default_MultiBoxLossParameter_UseDifficultGt
+}
+
+func (x *MultiBoxLossParameter) GetDoNegMining() bool {
+	if x != nil && x.DoNegMining != nil {
+		return *x.DoNegMining
+	}
+	return false
+}
+
+func (x *MultiBoxLossParameter) GetNegPosRatio() float32 {
+	if x != nil && x.NegPosRatio != nil {
+		return *x.NegPosRatio
+	}
+	return Default_MultiBoxLossParameter_NegPosRatio
+}
+
+func (x *MultiBoxLossParameter) GetNegOverlap() float32 {
+	if x != nil && x.NegOverlap != nil {
+		return *x.NegOverlap
+	}
+	return Default_MultiBoxLossParameter_NegOverlap
+}
+
+func (x *MultiBoxLossParameter) GetCodeType() PriorBoxParameter_CodeType {
+	if x != nil && x.CodeType != nil {
+		return *x.CodeType
+	}
+	return Default_MultiBoxLossParameter_CodeType
+}
+
+func (x *MultiBoxLossParameter) GetEncodeVarianceInTarget() bool {
+	if x != nil && x.EncodeVarianceInTarget != nil {
+		return *x.EncodeVarianceInTarget
+	}
+	return Default_MultiBoxLossParameter_EncodeVarianceInTarget
+}
+
+func (x *MultiBoxLossParameter) GetMapObjectToAgnostic() bool {
+	if x != nil && x.MapObjectToAgnostic != nil {
+		return *x.MapObjectToAgnostic
+	}
+	return Default_MultiBoxLossParameter_MapObjectToAgnostic
+}
+
+func (x *MultiBoxLossParameter) GetIgnoreCrossBoundaryBbox() bool {
+	if x != nil && x.IgnoreCrossBoundaryBbox != nil {
+		return *x.IgnoreCrossBoundaryBbox
+	}
+	return Default_MultiBoxLossParameter_IgnoreCrossBoundaryBbox
+}
+
+func (x *MultiBoxLossParameter) GetBpInside() bool {
+	if x != nil && x.BpInside != nil {
+		return *x.BpInside
+	}
+	return Default_MultiBoxLossParameter_BpInside
+}
+
+func (x *MultiBoxLossParameter) GetMiningType() MultiBoxLossParameter_MiningType {
+	if x != nil && x.MiningType != nil {
+		return *x.MiningType
+	}
+	return Default_MultiBoxLossParameter_MiningType
+}
+
+func (x *MultiBoxLossParameter) GetNmsParam() *NonMaximumSuppressionParameter {
+	if x != nil {
+		return x.NmsParam
+	}
+	return nil
+}
+
+func (x *MultiBoxLossParameter) GetSampleSize() int32 {
+	if x != nil && x.SampleSize != nil {
+		return *x.SampleSize
+	}
+	return Default_MultiBoxLossParameter_SampleSize
+}
+
+func (x *MultiBoxLossParameter) GetUsePriorForNms() bool {
+	if x != nil && x.UsePriorForNms != nil {
+		return *x.UsePriorForNms
+	}
+	return Default_MultiBoxLossParameter_UsePriorForNms
+}
+
+// DetectionEvaluate, of SSD.
+type DetectionEvaluateParameter struct {
+	state             protoimpl.MessageState `protogen:"open.v1"`
+	NumClasses        *uint32                `protobuf:"varint,1,opt,name=num_classes,json=numClasses" json:"num_classes,omitempty"`
+	BackgroundLabelId *uint32                `protobuf:"varint,2,opt,name=background_label_id,json=backgroundLabelId,def=0" json:"background_label_id,omitempty"`
+	// The overlap from which a detection is true.
+	OverlapThreshold    *float32 `protobuf:"fixed32,3,opt,name=overlap_threshold,json=overlapThreshold,def=0.5" json:"overlap_threshold,omitempty"`
+	EvaluateDifficultGt *bool    `protobuf:"varint,4,opt,name=evaluate_difficult_gt,json=evaluateDifficultGt,def=1" json:"evaluate_difficult_gt,omitempty"`
+	// Lines "name height width", in the order of the images. With it, boxes are compared in pixels.
+	NameSizeFile  *string          `protobuf:"bytes,5,opt,name=name_size_file,json=nameSizeFile" json:"name_size_file,omitempty"`
+	ResizeParam   *ResizeParameter `protobuf:"bytes,6,opt,name=resize_param,json=resizeParam" json:"resize_param,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for DetectionEvaluateParameter fields.
+const (
+	Default_DetectionEvaluateParameter_BackgroundLabelId   = uint32(0)
+	Default_DetectionEvaluateParameter_OverlapThreshold    = float32(0.5)
+	Default_DetectionEvaluateParameter_EvaluateDifficultGt = bool(true)
+)
+
+func (x *DetectionEvaluateParameter) Reset() {
+	*x = DetectionEvaluateParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[87]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DetectionEvaluateParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DetectionEvaluateParameter) ProtoMessage() {}
+
+func (x *DetectionEvaluateParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[87]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DetectionEvaluateParameter.ProtoReflect.Descriptor instead.
+func (*DetectionEvaluateParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{87}
+}
+
+func (x *DetectionEvaluateParameter) GetNumClasses() uint32 {
+	if x != nil && x.NumClasses != nil {
+		return *x.NumClasses
+	}
+	return 0
+}
+
+func (x *DetectionEvaluateParameter) GetBackgroundLabelId() uint32 {
+	if x != nil && x.BackgroundLabelId != nil {
+		return *x.BackgroundLabelId
+	}
+	return Default_DetectionEvaluateParameter_BackgroundLabelId
+}
+
+func (x *DetectionEvaluateParameter) GetOverlapThreshold() float32 {
+	if x != nil && x.OverlapThreshold != nil {
+		return *x.OverlapThreshold
+	}
+	return Default_DetectionEvaluateParameter_OverlapThreshold
+}
+
+func (x *DetectionEvaluateParameter) GetEvaluateDifficultGt() bool {
+	if x != nil && x.EvaluateDifficultGt != nil {
+		return *x.EvaluateDifficultGt
+	}
+	return Default_DetectionEvaluateParameter_EvaluateDifficultGt
+}
+
+func (x *DetectionEvaluateParameter) GetNameSizeFile() string {
+	if x != nil && x.NameSizeFile != nil {
+		return *x.NameSizeFile
+	}
+	return ""
+}
+
+func (x *DetectionEvaluateParameter) GetResizeParam() *ResizeParameter {
+	if x != nil {
+		return x.ResizeParam
+	}
+	return nil
+}
+
 // Permute, of SSD.
 type PermuteParameter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -7884,7 +10706,7 @@ type PermuteParameter struct {
 
 func (x *PermuteParameter) Reset() {
 	*x = PermuteParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[66]
+	mi := &file_swcaffe_caffe_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7896,7 +10718,7 @@ func (x *PermuteParameter) String() string {
 func (*PermuteParameter) ProtoMessage() {}
 
 func (x *PermuteParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[66]
+	mi := &file_swcaffe_caffe_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7909,7 +10731,7 @@ func (x *PermuteParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PermuteParameter.ProtoReflect.Descriptor instead.
 func (*PermuteParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{66}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{88}
 }
 
 func (x *PermuteParameter) GetOrder() []uint32 {
@@ -7934,7 +10756,7 @@ const (
 
 func (x *ShuffleChannelParameter) Reset() {
 	*x = ShuffleChannelParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[67]
+	mi := &file_swcaffe_caffe_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7946,7 +10768,7 @@ func (x *ShuffleChannelParameter) String() string {
 func (*ShuffleChannelParameter) ProtoMessage() {}
 
 func (x *ShuffleChannelParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[67]
+	mi := &file_swcaffe_caffe_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7959,7 +10781,7 @@ func (x *ShuffleChannelParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShuffleChannelParameter.ProtoReflect.Descriptor instead.
 func (*ShuffleChannelParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{67}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{89}
 }
 
 func (x *ShuffleChannelParameter) GetGroup() uint32 {
@@ -7986,7 +10808,7 @@ const (
 
 func (x *HardSigmoidParameter) Reset() {
 	*x = HardSigmoidParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[68]
+	mi := &file_swcaffe_caffe_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7998,7 +10820,7 @@ func (x *HardSigmoidParameter) String() string {
 func (*HardSigmoidParameter) ProtoMessage() {}
 
 func (x *HardSigmoidParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[68]
+	mi := &file_swcaffe_caffe_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8011,7 +10833,7 @@ func (x *HardSigmoidParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HardSigmoidParameter.ProtoReflect.Descriptor instead.
 func (*HardSigmoidParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{68}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{90}
 }
 
 func (x *HardSigmoidParameter) GetAlpha() float32 {
@@ -8059,7 +10881,7 @@ const (
 
 func (x *BNParameter) Reset() {
 	*x = BNParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[69]
+	mi := &file_swcaffe_caffe_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8071,7 +10893,7 @@ func (x *BNParameter) String() string {
 func (*BNParameter) ProtoMessage() {}
 
 func (x *BNParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[69]
+	mi := &file_swcaffe_caffe_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8084,7 +10906,7 @@ func (x *BNParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BNParameter.ProtoReflect.Descriptor instead.
 func (*BNParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{69}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{91}
 }
 
 func (x *BNParameter) GetSlopeFiller() *FillerParameter {
@@ -8183,7 +11005,7 @@ const (
 
 func (x *InterpParameter) Reset() {
 	*x = InterpParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[70]
+	mi := &file_swcaffe_caffe_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8195,7 +11017,7 @@ func (x *InterpParameter) String() string {
 func (*InterpParameter) ProtoMessage() {}
 
 func (x *InterpParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[70]
+	mi := &file_swcaffe_caffe_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8208,7 +11030,7 @@ func (x *InterpParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InterpParameter.ProtoReflect.Descriptor instead.
 func (*InterpParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{70}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{92}
 }
 
 func (x *InterpParameter) GetHeight() int32 {
@@ -8284,7 +11106,7 @@ const (
 
 func (x *UnpoolingParameter) Reset() {
 	*x = UnpoolingParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[71]
+	mi := &file_swcaffe_caffe_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8296,7 +11118,7 @@ func (x *UnpoolingParameter) String() string {
 func (*UnpoolingParameter) ProtoMessage() {}
 
 func (x *UnpoolingParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[71]
+	mi := &file_swcaffe_caffe_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8309,7 +11131,7 @@ func (x *UnpoolingParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnpoolingParameter.ProtoReflect.Descriptor instead.
 func (*UnpoolingParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{71}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{93}
 }
 
 func (x *UnpoolingParameter) GetUnpool() UnpoolingParameter_UnpoolMethod {
@@ -8427,7 +11249,7 @@ const (
 
 func (x *UpsampleParameter) Reset() {
 	*x = UpsampleParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[72]
+	mi := &file_swcaffe_caffe_proto_msgTypes[94]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8439,7 +11261,7 @@ func (x *UpsampleParameter) String() string {
 func (*UpsampleParameter) ProtoMessage() {}
 
 func (x *UpsampleParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[72]
+	mi := &file_swcaffe_caffe_proto_msgTypes[94]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8452,7 +11274,7 @@ func (x *UpsampleParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpsampleParameter.ProtoReflect.Descriptor instead.
 func (*UpsampleParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{72}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{94}
 }
 
 func (x *UpsampleParameter) GetScale() uint32 {
@@ -8517,7 +11339,7 @@ type PSROIPoolingParameter struct {
 
 func (x *PSROIPoolingParameter) Reset() {
 	*x = PSROIPoolingParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[73]
+	mi := &file_swcaffe_caffe_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8529,7 +11351,7 @@ func (x *PSROIPoolingParameter) String() string {
 func (*PSROIPoolingParameter) ProtoMessage() {}
 
 func (x *PSROIPoolingParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[73]
+	mi := &file_swcaffe_caffe_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8542,7 +11364,7 @@ func (x *PSROIPoolingParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PSROIPoolingParameter.ProtoReflect.Descriptor instead.
 func (*PSROIPoolingParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{73}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{95}
 }
 
 func (x *PSROIPoolingParameter) GetSpatialScale() float32 {
@@ -8588,7 +11410,7 @@ const (
 
 func (x *ROIAlignParameter) Reset() {
 	*x = ROIAlignParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[74]
+	mi := &file_swcaffe_caffe_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8600,7 +11422,7 @@ func (x *ROIAlignParameter) String() string {
 func (*ROIAlignParameter) ProtoMessage() {}
 
 func (x *ROIAlignParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[74]
+	mi := &file_swcaffe_caffe_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8613,7 +11435,7 @@ func (x *ROIAlignParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ROIAlignParameter.ProtoReflect.Descriptor instead.
 func (*ROIAlignParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{74}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{96}
 }
 
 func (x *ROIAlignParameter) GetPooledH() uint32 {
@@ -8663,7 +11485,7 @@ const (
 
 func (x *ROIPoolingParameter) Reset() {
 	*x = ROIPoolingParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[75]
+	mi := &file_swcaffe_caffe_proto_msgTypes[97]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8675,7 +11497,7 @@ func (x *ROIPoolingParameter) String() string {
 func (*ROIPoolingParameter) ProtoMessage() {}
 
 func (x *ROIPoolingParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[75]
+	mi := &file_swcaffe_caffe_proto_msgTypes[97]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8688,7 +11510,7 @@ func (x *ROIPoolingParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ROIPoolingParameter.ProtoReflect.Descriptor instead.
 func (*ROIPoolingParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{75}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{97}
 }
 
 func (x *ROIPoolingParameter) GetPooledH() uint32 {
@@ -8727,7 +11549,7 @@ const (
 
 func (x *SmoothL1LossParameter) Reset() {
 	*x = SmoothL1LossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[76]
+	mi := &file_swcaffe_caffe_proto_msgTypes[98]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8739,7 +11561,7 @@ func (x *SmoothL1LossParameter) String() string {
 func (*SmoothL1LossParameter) ProtoMessage() {}
 
 func (x *SmoothL1LossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[76]
+	mi := &file_swcaffe_caffe_proto_msgTypes[98]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8752,7 +11574,7 @@ func (x *SmoothL1LossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SmoothL1LossParameter.ProtoReflect.Descriptor instead.
 func (*SmoothL1LossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{76}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{98}
 }
 
 func (x *SmoothL1LossParameter) GetSigma() float32 {
@@ -8779,7 +11601,7 @@ const (
 
 func (x *CenterLossParameter) Reset() {
 	*x = CenterLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[77]
+	mi := &file_swcaffe_caffe_proto_msgTypes[99]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8791,7 +11613,7 @@ func (x *CenterLossParameter) String() string {
 func (*CenterLossParameter) ProtoMessage() {}
 
 func (x *CenterLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[77]
+	mi := &file_swcaffe_caffe_proto_msgTypes[99]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8804,7 +11626,7 @@ func (x *CenterLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CenterLossParameter.ProtoReflect.Descriptor instead.
 func (*CenterLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{77}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{99}
 }
 
 func (x *CenterLossParameter) GetNumOutput() uint32 {
@@ -8849,7 +11671,7 @@ const (
 
 func (x *FocalLossParameter) Reset() {
 	*x = FocalLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[78]
+	mi := &file_swcaffe_caffe_proto_msgTypes[100]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8861,7 +11683,7 @@ func (x *FocalLossParameter) String() string {
 func (*FocalLossParameter) ProtoMessage() {}
 
 func (x *FocalLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[78]
+	mi := &file_swcaffe_caffe_proto_msgTypes[100]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8874,7 +11696,7 @@ func (x *FocalLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FocalLossParameter.ProtoReflect.Descriptor instead.
 func (*FocalLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{78}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{100}
 }
 
 func (x *FocalLossParameter) GetType() FocalLossParameter_Type {
@@ -8920,7 +11742,7 @@ const (
 
 func (x *TripletLossParameter) Reset() {
 	*x = TripletLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[79]
+	mi := &file_swcaffe_caffe_proto_msgTypes[101]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8932,7 +11754,7 @@ func (x *TripletLossParameter) String() string {
 func (*TripletLossParameter) ProtoMessage() {}
 
 func (x *TripletLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[79]
+	mi := &file_swcaffe_caffe_proto_msgTypes[101]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8945,7 +11767,7 @@ func (x *TripletLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TripletLossParameter.ProtoReflect.Descriptor instead.
 func (*TripletLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{79}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{101}
 }
 
 func (x *TripletLossParameter) GetMargin() float32 {
@@ -8955,8 +11777,8 @@ func (x *TripletLossParameter) GetMargin() float32 {
 	return Default_TripletLossParameter_Margin
 }
 
-// Noise, of forks for face recognition.
-type NoiseParameter struct {
+// Noise, of forks for face recognition. Its message has NoiseParameter's name there, which SSD uses for images.
+type NoiseLayerParameter struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Bias          *float32               `protobuf:"fixed32,1,opt,name=bias,def=0" json:"bias,omitempty"`
 	GaussianStd   *float32               `protobuf:"fixed32,2,opt,name=gaussian_std,json=gaussianStd" json:"gaussian_std,omitempty"`
@@ -8965,26 +11787,26 @@ type NoiseParameter struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-// Default values for NoiseParameter fields.
+// Default values for NoiseLayerParameter fields.
 const (
-	Default_NoiseParameter_Bias = float32(0)
+	Default_NoiseLayerParameter_Bias = float32(0)
 )
 
-func (x *NoiseParameter) Reset() {
-	*x = NoiseParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[80]
+func (x *NoiseLayerParameter) Reset() {
+	*x = NoiseLayerParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[102]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *NoiseParameter) String() string {
+func (x *NoiseLayerParameter) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*NoiseParameter) ProtoMessage() {}
+func (*NoiseLayerParameter) ProtoMessage() {}
 
-func (x *NoiseParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[80]
+func (x *NoiseLayerParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[102]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8995,26 +11817,26 @@ func (x *NoiseParameter) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use NoiseParameter.ProtoReflect.Descriptor instead.
-func (*NoiseParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{80}
+// Deprecated: Use NoiseLayerParameter.ProtoReflect.Descriptor instead.
+func (*NoiseLayerParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{102}
 }
 
-func (x *NoiseParameter) GetBias() float32 {
+func (x *NoiseLayerParameter) GetBias() float32 {
 	if x != nil && x.Bias != nil {
 		return *x.Bias
 	}
-	return Default_NoiseParameter_Bias
+	return Default_NoiseLayerParameter_Bias
 }
 
-func (x *NoiseParameter) GetGaussianStd() float32 {
+func (x *NoiseLayerParameter) GetGaussianStd() float32 {
 	if x != nil && x.GaussianStd != nil {
 		return *x.GaussianStd
 	}
 	return 0
 }
 
-func (x *NoiseParameter) GetUniformRange() float32 {
+func (x *NoiseLayerParameter) GetUniformRange() float32 {
 	if x != nil && x.UniformRange != nil {
 		return *x.UniformRange
 	}
@@ -9073,7 +11895,7 @@ type V1LayerParameter struct {
 
 func (x *V1LayerParameter) Reset() {
 	*x = V1LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[81]
+	mi := &file_swcaffe_caffe_proto_msgTypes[103]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9085,7 +11907,7 @@ func (x *V1LayerParameter) String() string {
 func (*V1LayerParameter) ProtoMessage() {}
 
 func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[81]
+	mi := &file_swcaffe_caffe_proto_msgTypes[103]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9098,7 +11920,7 @@ func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V1LayerParameter.ProtoReflect.Descriptor instead.
 func (*V1LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{81}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{103}
 }
 
 func (x *V1LayerParameter) GetBottom() []string {
@@ -9478,7 +12300,7 @@ const (
 
 func (x *V0LayerParameter) Reset() {
 	*x = V0LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[82]
+	mi := &file_swcaffe_caffe_proto_msgTypes[104]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9490,7 +12312,7 @@ func (x *V0LayerParameter) String() string {
 func (*V0LayerParameter) ProtoMessage() {}
 
 func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[82]
+	mi := &file_swcaffe_caffe_proto_msgTypes[104]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9503,7 +12325,7 @@ func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V0LayerParameter.ProtoReflect.Descriptor instead.
 func (*V0LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{82}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{104}
 }
 
 func (x *V0LayerParameter) GetName() string {
@@ -9801,7 +12623,66 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x05label\x18\x05 \x01(\x05R\x05label\x12\x1d\n" +
 	"\n" +
 	"float_data\x18\x06 \x03(\x02R\tfloatData\x12\x1f\n" +
-	"\aencoded\x18\a \x01(\b:\x05falseR\aencoded\"\xc2\x02\n" +
+	"\aencoded\x18\a \x01(\b:\x05falseR\aencoded\"[\n" +
+	"\fLabelMapItem\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05label\x18\x02 \x01(\x05R\x05label\x12!\n" +
+	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\"3\n" +
+	"\bLabelMap\x12'\n" +
+	"\x04item\x18\x01 \x03(\v2\x13.caffe.LabelMapItemR\x04item\"\xa3\x01\n" +
+	"\aSampler\x12\x1e\n" +
+	"\tmin_scale\x18\x01 \x01(\x02:\x011R\bminScale\x12\x1e\n" +
+	"\tmax_scale\x18\x02 \x01(\x02:\x011R\bmaxScale\x12+\n" +
+	"\x10min_aspect_ratio\x18\x03 \x01(\x02:\x011R\x0eminAspectRatio\x12+\n" +
+	"\x10max_aspect_ratio\x18\x04 \x01(\x02:\x011R\x0emaxAspectRatio\"\xb2\x02\n" +
+	"\x10SampleConstraint\x12.\n" +
+	"\x13min_jaccard_overlap\x18\x01 \x01(\x02R\x11minJaccardOverlap\x12.\n" +
+	"\x13max_jaccard_overlap\x18\x02 \x01(\x02R\x11maxJaccardOverlap\x12.\n" +
+	"\x13min_sample_coverage\x18\x03 \x01(\x02R\x11minSampleCoverage\x12.\n" +
+	"\x13max_sample_coverage\x18\x04 \x01(\x02R\x11maxSampleCoverage\x12.\n" +
+	"\x13min_object_coverage\x18\x05 \x01(\x02R\x11minObjectCoverage\x12.\n" +
+	"\x13max_object_coverage\x18\x06 \x01(\x02R\x11maxObjectCoverage\"\xf5\x01\n" +
+	"\fBatchSampler\x122\n" +
+	"\x12use_original_image\x18\x01 \x01(\b:\x04trueR\x10useOriginalImage\x12(\n" +
+	"\asampler\x18\x02 \x01(\v2\x0e.caffe.SamplerR\asampler\x12D\n" +
+	"\x11sample_constraint\x18\x03 \x01(\v2\x17.caffe.SampleConstraintR\x10sampleConstraint\x12\x1d\n" +
+	"\n" +
+	"max_sample\x18\x04 \x01(\rR\tmaxSample\x12\"\n" +
+	"\n" +
+	"max_trials\x18\x05 \x01(\r:\x03100R\tmaxTrials\"\xa1\x01\n" +
+	"\x0eEmitConstraint\x12C\n" +
+	"\temit_type\x18\x01 \x01(\x0e2\x1e.caffe.EmitConstraint.EmitType:\x06CENTERR\bemitType\x12!\n" +
+	"\femit_overlap\x18\x02 \x01(\x02R\vemitOverlap\"'\n" +
+	"\bEmitType\x12\n" +
+	"\n" +
+	"\x06CENTER\x10\x00\x12\x0f\n" +
+	"\vMIN_OVERLAP\x10\x01\"\xbe\x01\n" +
+	"\x0eNormalizedBBox\x12\x12\n" +
+	"\x04xmin\x18\x01 \x01(\x02R\x04xmin\x12\x12\n" +
+	"\x04ymin\x18\x02 \x01(\x02R\x04ymin\x12\x12\n" +
+	"\x04xmax\x18\x03 \x01(\x02R\x04xmax\x12\x12\n" +
+	"\x04ymax\x18\x04 \x01(\x02R\x04ymax\x12\x14\n" +
+	"\x05label\x18\x05 \x01(\x05R\x05label\x12\x1c\n" +
+	"\tdifficult\x18\x06 \x01(\bR\tdifficult\x12\x14\n" +
+	"\x05score\x18\a \x01(\x02R\x05score\x12\x12\n" +
+	"\x04size\x18\b \x01(\x02R\x04size\"[\n" +
+	"\n" +
+	"Annotation\x12\"\n" +
+	"\vinstance_id\x18\x01 \x01(\x05:\x010R\n" +
+	"instanceId\x12)\n" +
+	"\x04bbox\x18\x02 \x01(\v2\x15.caffe.NormalizedBBoxR\x04bbox\"e\n" +
+	"\x0fAnnotationGroup\x12\x1f\n" +
+	"\vgroup_label\x18\x01 \x01(\x05R\n" +
+	"groupLabel\x121\n" +
+	"\n" +
+	"annotation\x18\x02 \x03(\v2\x11.caffe.AnnotationR\n" +
+	"annotation\"\xcd\x01\n" +
+	"\x0eAnnotatedDatum\x12\"\n" +
+	"\x05datum\x18\x01 \x01(\v2\f.caffe.DatumR\x05datum\x128\n" +
+	"\x04type\x18\x02 \x01(\x0e2$.caffe.AnnotatedDatum.AnnotationTypeR\x04type\x12A\n" +
+	"\x10annotation_group\x18\x03 \x03(\v2\x16.caffe.AnnotationGroupR\x0fannotationGroup\"\x1a\n" +
+	"\x0eAnnotationType\x12\b\n" +
+	"\x04BBOX\x10\x00\"\xc2\x02\n" +
 	"\x0fFillerParameter\x12\x1c\n" +
 	"\x04type\x18\x01 \x01(\t:\bconstantR\x04type\x12\x17\n" +
 	"\x05value\x18\x02 \x01(\x02:\x010R\x05value\x12\x13\n" +
@@ -9827,7 +12708,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"debug_info\x18\a \x01(\b:\x05falseR\tdebugInfo\x12+\n" +
 	"\x05layer\x18d \x03(\v2\x15.caffe.LayerParameterR\x05layer\x12/\n" +
-	"\x06layers\x18\x02 \x03(\v2\x17.caffe.V1LayerParameterR\x06layers\"\xb4\x0f\n" +
+	"\x06layers\x18\x02 \x03(\v2\x17.caffe.V1LayerParameterR\x06layers\"\xc6\x10\n" +
 	"\x0fSolverParameter\x12\x10\n" +
 	"\x03net\x18\x18 \x01(\tR\x03net\x120\n" +
 	"\tnet_param\x18\x19 \x01(\v2\x13.caffe.NetParameterR\bnetParam\x12\x1b\n" +
@@ -9882,7 +12763,11 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"warmupIter\x12*\n" +
 	"\x0fwarmup_start_lr\x18\xea\a \x01(\x02:\x010R\rwarmupStartLr\x12!\n" +
 	"\n" +
-	"lars_trust\x18\xeb\a \x01(\x02:\x010R\tlarsTrust\"+\n" +
+	"lars_trust\x18\xeb\a \x01(\x02:\x010R\tlarsTrust\x12,\n" +
+	"\teval_type\x18\x91\b \x01(\t:\x0eclassificationR\bevalType\x12(\n" +
+	"\n" +
+	"ap_version\x18\x92\b \x01(\t:\bIntegralR\tapVersion\x128\n" +
+	"\x15show_per_class_result\x18, \x01(\b:\x05falseR\x12showPerClassResult\"+\n" +
 	"\x0eSnapshotFormat\x12\b\n" +
 	"\x04HDF5\x10\x00\x12\x0f\n" +
 	"\vBINARYPROTO\x10\x01\"\x1e\n" +
@@ -9943,7 +12828,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"\x06STRICT\x10\x00\x12\x0e\n" +
 	"\n" +
-	"PERMISSIVE\x10\x01\"\xdb#\n" +
+	"PERMISSIVE\x10\x01\"\xfa&\n" +
 	"\x0eLayerParameter\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -10023,17 +12908,22 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"tile_param\x18\x8a\x01 \x01(\v2\x14.caffe.TileParameterR\ttileParam\x12G\n" +
 	"\x11window_data_param\x18\x81\x01 \x01(\v2\x1a.caffe.WindowDataParameterR\x0fwindowDataParam\x124\n" +
 	"\n" +
-	"lstm_param\x18\xc9\x01 \x01(\v2\x14.caffe.LSTMParameterR\tlstmParam\x12.\n" +
+	"lstm_param\x18\xc9\x01 \x01(\v2\x14.caffe.LSTMParameterR\tlstmParam\x12P\n" +
+	"\x14annotated_data_param\x18\xc8\x01 \x01(\v2\x1d.caffe.AnnotatedDataParameterR\x12annotatedDataParam\x12.\n" +
 	"\bbn_param\x18\xf1\b \x01(\v2\x12.caffe.BNParameterR\abnParam\x12G\n" +
-	"\x11center_loss_param\x18\xfb\b \x01(\v2\x1a.caffe.CenterLossParameterR\x0fcenterLossParam\x12D\n" +
+	"\x11center_loss_param\x18\xfb\b \x01(\v2\x1a.caffe.CenterLossParameterR\x0fcenterLossParam\x12\\\n" +
+	"\x18detection_evaluate_param\x18\xcd\x01 \x01(\v2!.caffe.DetectionEvaluateParameterR\x16detectionEvaluateParam\x12V\n" +
+	"\x16detection_output_param\x18\xcc\x01 \x01(\v2\x1f.caffe.DetectionOutputParameterR\x14detectionOutputParam\x12D\n" +
 	"\x10focal_loss_param\x18\xff\b \x01(\v2\x19.caffe.FocalLossParameterR\x0efocalLossParam\x12I\n" +
 	"\x11hardsigmoid_param\x18\x8b\t \x01(\v2\x1b.caffe.HardSigmoidParameterR\x10hardsigmoidParam\x12:\n" +
-	"\finterp_param\x18\xdf\x10 \x01(\v2\x16.caffe.InterpParameterR\vinterpParam\x127\n" +
-	"\vnoise_param\x18\x82\t \x01(\v2\x15.caffe.NoiseParameterR\n" +
+	"\finterp_param\x18\xdf\x10 \x01(\v2\x16.caffe.InterpParameterR\vinterpParam\x12M\n" +
+	"\x13multibox_loss_param\x18\xb1\t \x01(\v2\x1c.caffe.MultiBoxLossParameterR\x11multiboxLossParam\x12<\n" +
+	"\vnoise_param\x18\x82\t \x01(\v2\x1a.caffe.NoiseLayerParameterR\n" +
 	"noiseParam\x129\n" +
 	"\n" +
 	"norm_param\x18\xce\x01 \x01(\v2\x19.caffe.NormalizeParameterR\tnormParam\x12=\n" +
-	"\rpermute_param\x18\xca\x01 \x01(\v2\x17.caffe.PermuteParameterR\fpermuteParam\x12M\n" +
+	"\rpermute_param\x18\xca\x01 \x01(\v2\x17.caffe.PermuteParameterR\fpermuteParam\x12A\n" +
+	"\x0fprior_box_param\x18\xcb\x01 \x01(\v2\x18.caffe.PriorBoxParameterR\rpriorBoxParam\x12M\n" +
 	"\x13psroi_pooling_param\x18\x99\x01 \x01(\v2\x1c.caffe.PSROIPoolingParameterR\x11psroiPoolingParam\x12A\n" +
 	"\x0froi_align_param\x18\xea\x10 \x01(\v2\x18.caffe.ROIAlignParameterR\rroiAlignParam\x12I\n" +
 	"\x11roi_pooling_param\x18\xd7\xc7\xf8\x03 \x01(\v2\x1a.caffe.ROIPoolingParameterR\x0froiPoolingParam\x12S\n" +
@@ -10041,7 +12931,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x14smooth_l1_loss_param\x18\xd8\xc7\xf8\x03 \x01(\v2\x1c.caffe.SmoothL1LossParameterR\x11smoothL1LossParam\x12J\n" +
 	"\x12triplet_loss_param\x18\xf0\b \x01(\v2\x1b.caffe.TripletLossParameterR\x10tripletLossParam\x12C\n" +
 	"\x0funpooling_param\x18\xfc\b \x01(\v2\x19.caffe.UnpoolingParameterR\x0eunpoolingParam\x12@\n" +
-	"\x0eupsample_param\x18\xfd\b \x01(\v2\x18.caffe.UpsampleParameterR\rupsampleParam\"\xfb\x01\n" +
+	"\x0eupsample_param\x18\xfd\b \x01(\v2\x18.caffe.UpsampleParameterR\rupsampleParam\"\xe1\x04\n" +
 	"\x17TransformationParameter\x12\x17\n" +
 	"\x05scale\x18\x01 \x01(\x02:\x011R\x05scale\x12\x1d\n" +
 	"\x06mirror\x18\x02 \x01(\b:\x05falseR\x06mirror\x12\x1e\n" +
@@ -10052,7 +12942,83 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\vforce_color\x18\x06 \x01(\b:\x05falseR\n" +
 	"forceColor\x12$\n" +
 	"\n" +
-	"force_gray\x18\a \x01(\b:\x05falseR\tforceGray\"\xe9\x01\n" +
+	"force_gray\x18\a \x01(\b:\x05falseR\tforceGray\x129\n" +
+	"\fresize_param\x18\b \x01(\v2\x16.caffe.ResizeParameterR\vresizeParam\x126\n" +
+	"\vnoise_param\x18\t \x01(\v2\x15.caffe.NoiseParameterR\n" +
+	"noiseParam\x12>\n" +
+	"\x0femit_constraint\x18\n" +
+	" \x01(\v2\x15.caffe.EmitConstraintR\x0eemitConstraint\x12\x18\n" +
+	"\x06crop_h\x18\v \x01(\r:\x010R\x05cropH\x12\x18\n" +
+	"\x06crop_w\x18\f \x01(\r:\x010R\x05cropW\x12?\n" +
+	"\rdistort_param\x18\r \x01(\v2\x1a.caffe.DistortionParameterR\fdistortParam\x12<\n" +
+	"\fexpand_param\x18\x0e \x01(\v2\x19.caffe.ExpansionParameterR\vexpandParam\"\xe9\x04\n" +
+	"\x0fResizeParameter\x12\x15\n" +
+	"\x04prob\x18\x01 \x01(\x02:\x011R\x04prob\x12I\n" +
+	"\vresize_mode\x18\x02 \x01(\x0e2\".caffe.ResizeParameter.Resize_mode:\x04WARPR\n" +
+	"resizeMode\x12\x19\n" +
+	"\x06height\x18\x03 \x01(\r:\x010R\x06height\x12\x17\n" +
+	"\x05width\x18\x04 \x01(\r:\x010R\x05width\x12$\n" +
+	"\fheight_scale\x18\b \x01(\r:\x010R\vheightScale\x12\"\n" +
+	"\vwidth_scale\x18\t \x01(\r:\x010R\n" +
+	"widthScale\x12D\n" +
+	"\bpad_mode\x18\x05 \x01(\x0e2\x1f.caffe.ResizeParameter.Pad_mode:\bCONSTANTR\apadMode\x12\x1b\n" +
+	"\tpad_value\x18\x06 \x03(\x02R\bpadValue\x12C\n" +
+	"\vinterp_mode\x18\a \x03(\x0e2\".caffe.ResizeParameter.Interp_modeR\n" +
+	"interpMode\"G\n" +
+	"\vResize_mode\x12\b\n" +
+	"\x04WARP\x10\x01\x12\x12\n" +
+	"\x0eFIT_SMALL_SIZE\x10\x02\x12\x1a\n" +
+	"\x16FIT_LARGE_SIZE_AND_PAD\x10\x03\":\n" +
+	"\bPad_mode\x12\f\n" +
+	"\bCONSTANT\x10\x01\x12\f\n" +
+	"\bMIRRORED\x10\x02\x12\x12\n" +
+	"\x0eREPEAT_NEAREST\x10\x03\"I\n" +
+	"\vInterp_mode\x12\n" +
+	"\n" +
+	"\x06LINEAR\x10\x01\x12\b\n" +
+	"\x04AREA\x10\x02\x12\v\n" +
+	"\aNEAREST\x10\x03\x12\t\n" +
+	"\x05CUBIC\x10\x04\x12\f\n" +
+	"\bLANCZOS4\x10\x05\"J\n" +
+	"\x13SaltPepperParameter\x12\x1d\n" +
+	"\bfraction\x18\x01 \x01(\x02:\x010R\bfraction\x12\x14\n" +
+	"\x05value\x18\x02 \x03(\x02R\x05value\"\xf4\x03\n" +
+	"\x0eNoiseParameter\x12\x15\n" +
+	"\x04prob\x18\x01 \x01(\x02:\x010R\x04prob\x12\x1e\n" +
+	"\ahist_eq\x18\x02 \x01(\b:\x05falseR\x06histEq\x12\x1f\n" +
+	"\ainverse\x18\x03 \x01(\b:\x05falseR\ainverse\x12%\n" +
+	"\n" +
+	"decolorize\x18\x04 \x01(\b:\x05falseR\n" +
+	"decolorize\x12$\n" +
+	"\n" +
+	"gauss_blur\x18\x05 \x01(\b:\x05falseR\tgaussBlur\x12\x16\n" +
+	"\x04jpeg\x18\x06 \x01(\x02:\x02-1R\x04jpeg\x12#\n" +
+	"\tposterize\x18\a \x01(\b:\x05falseR\tposterize\x12\x1b\n" +
+	"\x05erode\x18\b \x01(\b:\x05falseR\x05erode\x12%\n" +
+	"\n" +
+	"saltpepper\x18\t \x01(\b:\x05falseR\n" +
+	"saltpepper\x12E\n" +
+	"\x10saltpepper_param\x18\n" +
+	" \x01(\v2\x1a.caffe.SaltPepperParameterR\x0fsaltpepperParam\x12\x1b\n" +
+	"\x05clahe\x18\v \x01(\b:\x05falseR\x05clahe\x12+\n" +
+	"\x0econvert_to_hsv\x18\f \x01(\b:\x05falseR\fconvertToHsv\x12+\n" +
+	"\x0econvert_to_lab\x18\r \x01(\b:\x05falseR\fconvertToLab\"\xe0\x03\n" +
+	"\x13DistortionParameter\x12*\n" +
+	"\x0fbrightness_prob\x18\x01 \x01(\x02:\x010R\x0ebrightnessProb\x12,\n" +
+	"\x10brightness_delta\x18\x02 \x01(\x02:\x010R\x0fbrightnessDelta\x12&\n" +
+	"\rcontrast_prob\x18\x03 \x01(\x02:\x010R\fcontrastProb\x12(\n" +
+	"\x0econtrast_lower\x18\x04 \x01(\x02:\x010R\rcontrastLower\x12(\n" +
+	"\x0econtrast_upper\x18\x05 \x01(\x02:\x010R\rcontrastUpper\x12\x1c\n" +
+	"\bhue_prob\x18\x06 \x01(\x02:\x010R\ahueProb\x12\x1e\n" +
+	"\thue_delta\x18\a \x01(\x02:\x010R\bhueDelta\x12*\n" +
+	"\x0fsaturation_prob\x18\b \x01(\x02:\x010R\x0esaturationProb\x12,\n" +
+	"\x10saturation_lower\x18\t \x01(\x02:\x010R\x0fsaturationLower\x12,\n" +
+	"\x10saturation_upper\x18\n" +
+	" \x01(\x02:\x010R\x0fsaturationUpper\x12-\n" +
+	"\x11random_order_prob\x18\v \x01(\x02:\x010R\x0frandomOrderProb\"X\n" +
+	"\x12ExpansionParameter\x12\x15\n" +
+	"\x04prob\x18\x01 \x01(\x02:\x011R\x04prob\x12+\n" +
+	"\x10max_expand_ratio\x18\x02 \x01(\x02:\x011R\x0emaxExpandRatio\"\xe9\x01\n" +
 	"\rLossParameter\x12!\n" +
 	"\fignore_label\x18\x01 \x01(\x05R\vignoreLabel\x12S\n" +
 	"\rnormalization\x18\x03 \x01(\x0e2&.caffe.LossParameter.NormalizationMode:\x05VALIDR\rnormalization\x12\x1c\n" +
@@ -10405,7 +13371,111 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x0eacross_spatial\x18\x01 \x01(\b:\x04trueR\racrossSpatial\x129\n" +
 	"\fscale_filler\x18\x02 \x01(\v2\x16.caffe.FillerParameterR\vscaleFiller\x12+\n" +
 	"\x0echannel_shared\x18\x03 \x01(\b:\x04trueR\rchannelShared\x12\x17\n" +
-	"\x03eps\x18\x04 \x01(\x02:\x051e-10R\x03eps\"(\n" +
+	"\x03eps\x18\x04 \x01(\x02:\x051e-10R\x03eps\"\xbb\x01\n" +
+	"\x16AnnotatedDataParameter\x128\n" +
+	"\rbatch_sampler\x18\x01 \x03(\v2\x13.caffe.BatchSamplerR\fbatchSampler\x12$\n" +
+	"\x0elabel_map_file\x18\x02 \x01(\tR\flabelMapFile\x12A\n" +
+	"\tanno_type\x18\x03 \x01(\x0e2$.caffe.AnnotatedDatum.AnnotationTypeR\bannoType\"\x9b\x03\n" +
+	"\x11PriorBoxParameter\x12\x19\n" +
+	"\bmin_size\x18\x01 \x03(\x02R\aminSize\x12\x19\n" +
+	"\bmax_size\x18\x02 \x03(\x02R\amaxSize\x12!\n" +
+	"\faspect_ratio\x18\x03 \x03(\x02R\vaspectRatio\x12\x18\n" +
+	"\x04flip\x18\x04 \x01(\b:\x04trueR\x04flip\x12\x19\n" +
+	"\x04clip\x18\x05 \x01(\b:\x05falseR\x04clip\x12\x1a\n" +
+	"\bvariance\x18\x06 \x03(\x02R\bvariance\x12\x19\n" +
+	"\bimg_size\x18\a \x01(\rR\aimgSize\x12\x13\n" +
+	"\x05img_h\x18\b \x01(\rR\x04imgH\x12\x13\n" +
+	"\x05img_w\x18\t \x01(\rR\x04imgW\x12\x12\n" +
+	"\x04step\x18\n" +
+	" \x01(\x02R\x04step\x12\x15\n" +
+	"\x06step_h\x18\v \x01(\x02R\x05stepH\x12\x15\n" +
+	"\x06step_w\x18\f \x01(\x02R\x05stepW\x12\x1b\n" +
+	"\x06offset\x18\r \x01(\x02:\x030.5R\x06offset\"8\n" +
+	"\bCodeType\x12\n" +
+	"\n" +
+	"\x06CORNER\x10\x01\x12\x0f\n" +
+	"\vCENTER_SIZE\x10\x02\x12\x0f\n" +
+	"\vCORNER_SIZE\x10\x03\"t\n" +
+	"\x1eNonMaximumSuppressionParameter\x12(\n" +
+	"\rnms_threshold\x18\x01 \x01(\x02:\x030.3R\fnmsThreshold\x12\x13\n" +
+	"\x05top_k\x18\x02 \x01(\x05R\x04topK\x12\x13\n" +
+	"\x03eta\x18\x03 \x01(\x02:\x011R\x03eta\"\xc0\x02\n" +
+	"\x13SaveOutputParameter\x12)\n" +
+	"\x10output_directory\x18\x01 \x01(\tR\x0foutputDirectory\x12,\n" +
+	"\x12output_name_prefix\x18\x02 \x01(\tR\x10outputNamePrefix\x12#\n" +
+	"\routput_format\x18\x03 \x01(\tR\foutputFormat\x12$\n" +
+	"\x0elabel_map_file\x18\x04 \x01(\tR\flabelMapFile\x12$\n" +
+	"\x0ename_size_file\x18\x05 \x01(\tR\fnameSizeFile\x12$\n" +
+	"\x0enum_test_image\x18\x06 \x01(\rR\fnumTestImage\x129\n" +
+	"\fresize_param\x18\a \x01(\v2\x16.caffe.ResizeParameterR\vresizeParam\"\xfb\x04\n" +
+	"\x18DetectionOutputParameter\x12\x1f\n" +
+	"\vnum_classes\x18\x01 \x01(\rR\n" +
+	"numClasses\x12+\n" +
+	"\x0eshare_location\x18\x02 \x01(\b:\x04trueR\rshareLocation\x121\n" +
+	"\x13background_label_id\x18\x03 \x01(\x05:\x010R\x11backgroundLabelId\x12B\n" +
+	"\tnms_param\x18\x04 \x01(\v2%.caffe.NonMaximumSuppressionParameterR\bnmsParam\x12F\n" +
+	"\x11save_output_param\x18\x05 \x01(\v2\x1a.caffe.SaveOutputParameterR\x0fsaveOutputParam\x12F\n" +
+	"\tcode_type\x18\x06 \x01(\x0e2!.caffe.PriorBoxParameter.CodeType:\x06CORNERR\bcodeType\x12 \n" +
+	"\n" +
+	"keep_top_k\x18\a \x01(\x05:\x02-1R\bkeepTopK\x12B\n" +
+	"\x1avariance_encoded_in_target\x18\b \x01(\b:\x05falseR\x17varianceEncodedInTarget\x121\n" +
+	"\x14confidence_threshold\x18\t \x01(\x02R\x13confidenceThreshold\x12#\n" +
+	"\tvisualize\x18\n" +
+	" \x01(\b:\x05falseR\tvisualize\x12/\n" +
+	"\x13visualize_threshold\x18\v \x01(\x02R\x12visualizeThreshold\x12\x1b\n" +
+	"\tsave_file\x18\f \x01(\tR\bsaveFile\"\xb0\v\n" +
+	"\x15MultiBoxLossParameter\x12W\n" +
+	"\rloc_loss_type\x18\x01 \x01(\x0e2(.caffe.MultiBoxLossParameter.LocLossType:\tSMOOTH_L1R\vlocLossType\x12X\n" +
+	"\x0econf_loss_type\x18\x02 \x01(\x0e2).caffe.MultiBoxLossParameter.ConfLossType:\aSOFTMAXR\fconfLossType\x12 \n" +
+	"\n" +
+	"loc_weight\x18\x03 \x01(\x02:\x011R\tlocWeight\x12\x1f\n" +
+	"\vnum_classes\x18\x04 \x01(\rR\n" +
+	"numClasses\x12+\n" +
+	"\x0eshare_location\x18\x05 \x01(\b:\x04trueR\rshareLocation\x12U\n" +
+	"\n" +
+	"match_type\x18\x06 \x01(\x0e2&.caffe.MultiBoxLossParameter.MatchType:\x0ePER_PREDICTIONR\tmatchType\x120\n" +
+	"\x11overlap_threshold\x18\a \x01(\x02:\x030.5R\x10overlapThreshold\x129\n" +
+	"\x16use_prior_for_matching\x18\b \x01(\b:\x04trueR\x13usePriorForMatching\x121\n" +
+	"\x13background_label_id\x18\t \x01(\r:\x010R\x11backgroundLabelId\x12.\n" +
+	"\x10use_difficult_gt\x18\n" +
+	" \x01(\b:\x04trueR\x0euseDifficultGt\x12\"\n" +
+	"\rdo_neg_mining\x18\v \x01(\bR\vdoNegMining\x12%\n" +
+	"\rneg_pos_ratio\x18\f \x01(\x02:\x013R\vnegPosRatio\x12$\n" +
+	"\vneg_overlap\x18\r \x01(\x02:\x030.5R\n" +
+	"negOverlap\x12F\n" +
+	"\tcode_type\x18\x0e \x01(\x0e2!.caffe.PriorBoxParameter.CodeType:\x06CORNERR\bcodeType\x12@\n" +
+	"\x19encode_variance_in_target\x18\x10 \x01(\b:\x05falseR\x16encodeVarianceInTarget\x12:\n" +
+	"\x16map_object_to_agnostic\x18\x11 \x01(\b:\x05falseR\x13mapObjectToAgnostic\x12B\n" +
+	"\x1aignore_cross_boundary_bbox\x18\x12 \x01(\b:\x05falseR\x17ignoreCrossBoundaryBbox\x12\"\n" +
+	"\tbp_inside\x18\x13 \x01(\b:\x05falseR\bbpInside\x12V\n" +
+	"\vmining_type\x18\x14 \x01(\x0e2'.caffe.MultiBoxLossParameter.MiningType:\fMAX_NEGATIVER\n" +
+	"miningType\x12B\n" +
+	"\tnms_param\x18\x15 \x01(\v2%.caffe.NonMaximumSuppressionParameterR\bnmsParam\x12#\n" +
+	"\vsample_size\x18\x16 \x01(\x05:\x0264R\n" +
+	"sampleSize\x120\n" +
+	"\x11use_prior_for_nms\x18\x17 \x01(\b:\x05falseR\x0eusePriorForNms\"$\n" +
+	"\vLocLossType\x12\x06\n" +
+	"\x02L2\x10\x00\x12\r\n" +
+	"\tSMOOTH_L1\x10\x01\")\n" +
+	"\fConfLossType\x12\v\n" +
+	"\aSOFTMAX\x10\x00\x12\f\n" +
+	"\bLOGISTIC\x10\x01\".\n" +
+	"\tMatchType\x12\r\n" +
+	"\tBIPARTITE\x10\x00\x12\x12\n" +
+	"\x0ePER_PREDICTION\x10\x01\":\n" +
+	"\n" +
+	"MiningType\x12\b\n" +
+	"\x04NONE\x10\x00\x12\x10\n" +
+	"\fMAX_NEGATIVE\x10\x01\x12\x10\n" +
+	"\fHARD_EXAMPLE\x10\x02\"\xbd\x02\n" +
+	"\x1aDetectionEvaluateParameter\x12\x1f\n" +
+	"\vnum_classes\x18\x01 \x01(\rR\n" +
+	"numClasses\x121\n" +
+	"\x13background_label_id\x18\x02 \x01(\r:\x010R\x11backgroundLabelId\x120\n" +
+	"\x11overlap_threshold\x18\x03 \x01(\x02:\x030.5R\x10overlapThreshold\x128\n" +
+	"\x15evaluate_difficult_gt\x18\x04 \x01(\b:\x04trueR\x13evaluateDifficultGt\x12$\n" +
+	"\x0ename_size_file\x18\x05 \x01(\tR\fnameSizeFile\x129\n" +
+	"\fresize_param\x18\x06 \x01(\v2\x16.caffe.ResizeParameterR\vresizeParam\"(\n" +
 	"\x10PermuteParameter\x12\x14\n" +
 	"\x05order\x18\x01 \x03(\rR\x05order\"2\n" +
 	"\x17ShuffleChannelParameter\x12\x17\n" +
@@ -10504,8 +13574,8 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"\x06LINEAR\x10\x01\"1\n" +
 	"\x14TripletLossParameter\x12\x19\n" +
-	"\x06margin\x18\x01 \x01(\x02:\x011R\x06margin\"o\n" +
-	"\x0eNoiseParameter\x12\x15\n" +
+	"\x06margin\x18\x01 \x01(\x02:\x011R\x06margin\"t\n" +
+	"\x13NoiseLayerParameter\x12\x15\n" +
 	"\x04bias\x18\x01 \x01(\x02:\x010R\x04bias\x12!\n" +
 	"\fgaussian_std\x18\x02 \x01(\x02R\vgaussianStd\x12#\n" +
 	"\runiform_range\x18\x03 \x01(\x02R\funiformRange\"\x82\x18\n" +
@@ -10684,308 +13754,376 @@ func file_swcaffe_caffe_proto_rawDescGZIP() []byte {
 	return file_swcaffe_caffe_proto_rawDescData
 }
 
-var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 30)
-var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 83)
+var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 40)
+var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 105)
 var file_swcaffe_caffe_proto_goTypes = []any{
-	(Phase)(0),                           // 0: caffe.Phase
-	(FillerParameter_VarianceNorm)(0),    // 1: caffe.FillerParameter.VarianceNorm
-	(SolverParameter_SnapshotFormat)(0),  // 2: caffe.SolverParameter.SnapshotFormat
-	(SolverParameter_SolverMode)(0),      // 3: caffe.SolverParameter.SolverMode
-	(SolverParameter_SolverType)(0),      // 4: caffe.SolverParameter.SolverType
-	(ParamSpec_DimCheckMode)(0),          // 5: caffe.ParamSpec.DimCheckMode
-	(LossParameter_NormalizationMode)(0), // 6: caffe.LossParameter.NormalizationMode
-	(ConvolutionParameter_Engine)(0),     // 7: caffe.ConvolutionParameter.Engine
-	(DataParameter_DB)(0),                // 8: caffe.DataParameter.DB
-	(EltwiseParameter_EltwiseOp)(0),      // 9: caffe.EltwiseParameter.EltwiseOp
-	(HingeLossParameter_Norm)(0),         // 10: caffe.HingeLossParameter.Norm
-	(LRNParameter_NormRegion)(0),         // 11: caffe.LRNParameter.NormRegion
-	(LRNParameter_Engine)(0),             // 12: caffe.LRNParameter.Engine
-	(PoolingParameter_PoolMethod)(0),     // 13: caffe.PoolingParameter.PoolMethod
-	(PoolingParameter_Engine)(0),         // 14: caffe.PoolingParameter.Engine
-	(PoolingParameter_RoundMode)(0),      // 15: caffe.PoolingParameter.RoundMode
-	(ReductionParameter_ReductionOp)(0),  // 16: caffe.ReductionParameter.ReductionOp
-	(ReLUParameter_Engine)(0),            // 17: caffe.ReLUParameter.Engine
-	(SigmoidParameter_Engine)(0),         // 18: caffe.SigmoidParameter.Engine
-	(SoftmaxParameter_Engine)(0),         // 19: caffe.SoftmaxParameter.Engine
-	(TanHParameter_Engine)(0),            // 20: caffe.TanHParameter.Engine
-	(SPPParameter_PoolMethod)(0),         // 21: caffe.SPPParameter.PoolMethod
-	(SPPParameter_Engine)(0),             // 22: caffe.SPPParameter.Engine
-	(BNParameter_Engine)(0),              // 23: caffe.BNParameter.Engine
-	(BNParameter_BNMode)(0),              // 24: caffe.BNParameter.BNMode
-	(UnpoolingParameter_UnpoolMethod)(0), // 25: caffe.UnpoolingParameter.UnpoolMethod
-	(FocalLossParameter_Type)(0),         // 26: caffe.FocalLossParameter.Type
-	(V1LayerParameter_LayerType)(0),      // 27: caffe.V1LayerParameter.LayerType
-	(V1LayerParameter_DimCheckMode)(0),   // 28: caffe.V1LayerParameter.DimCheckMode
-	(V0LayerParameter_PoolMethod)(0),     // 29: caffe.V0LayerParameter.PoolMethod
-	(*BlobShape)(nil),                    // 30: caffe.BlobShape
-	(*BlobProto)(nil),                    // 31: caffe.BlobProto
-	(*BlobProtoVector)(nil),              // 32: caffe.BlobProtoVector
-	(*Datum)(nil),                        // 33: caffe.Datum
-	(*FillerParameter)(nil),              // 34: caffe.FillerParameter
-	(*NetParameter)(nil),                 // 35: caffe.NetParameter
-	(*SolverParameter)(nil),              // 36: caffe.SolverParameter
-	(*SolverState)(nil),                  // 37: caffe.SolverState
-	(*RunState)(nil),                     // 38: caffe.RunState
-	(*WorkerState)(nil),                  // 39: caffe.WorkerState
-	(*DataPosition)(nil),                 // 40: caffe.DataPosition
-	(*NetState)(nil),                     // 41: caffe.NetState
-	(*NetStateRule)(nil),                 // 42: caffe.NetStateRule
-	(*ParamSpec)(nil),                    // 43: caffe.ParamSpec
-	(*LayerParameter)(nil),               // 44: caffe.LayerParameter
-	(*TransformationParameter)(nil),      // 45: caffe.TransformationParameter
-	(*LossParameter)(nil),                // 46: caffe.LossParameter
-	(*AccuracyParameter)(nil),            // 47: caffe.AccuracyParameter
-	(*ArgMaxParameter)(nil),              // 48: caffe.ArgMaxParameter
-	(*ClipParameter)(nil),                // 49: caffe.ClipParameter
-	(*ConcatParameter)(nil),              // 50: caffe.ConcatParameter
-	(*BatchNormParameter)(nil),           // 51: caffe.BatchNormParameter
-	(*BiasParameter)(nil),                // 52: caffe.BiasParameter
-	(*ContrastiveLossParameter)(nil),     // 53: caffe.ContrastiveLossParameter
-	(*ConvolutionParameter)(nil),         // 54: caffe.ConvolutionParameter
-	(*CropParameter)(nil),                // 55: caffe.CropParameter
-	(*DataParameter)(nil),                // 56: caffe.DataParameter
-	(*DropoutParameter)(nil),             // 57: caffe.DropoutParameter
-	(*DummyDataParameter)(nil),           // 58: caffe.DummyDataParameter
-	(*EltwiseParameter)(nil),             // 59: caffe.EltwiseParameter
-	(*ELUParameter)(nil),                 // 60: caffe.ELUParameter
-	(*EmbedParameter)(nil),               // 61: caffe.EmbedParameter
-	(*ExpParameter)(nil),                 // 62: caffe.ExpParameter
-	(*FlattenParameter)(nil),             // 63: caffe.FlattenParameter
-	(*HDF5DataParameter)(nil),            // 64: caffe.HDF5DataParameter
-	(*HDF5OutputParameter)(nil),          // 65: caffe.HDF5OutputParameter
-	(*HingeLossParameter)(nil),           // 66: caffe.HingeLossParameter
-	(*ImageDataParameter)(nil),           // 67: caffe.ImageDataParameter
-	(*InfogainLossParameter)(nil),        // 68: caffe.InfogainLossParameter
-	(*InnerProductParameter)(nil),        // 69: caffe.InnerProductParameter
-	(*InputParameter)(nil),               // 70: caffe.InputParameter
-	(*LogParameter)(nil),                 // 71: caffe.LogParameter
-	(*LRNParameter)(nil),                 // 72: caffe.LRNParameter
-	(*MemoryDataParameter)(nil),          // 73: caffe.MemoryDataParameter
-	(*MVNParameter)(nil),                 // 74: caffe.MVNParameter
-	(*ParameterParameter)(nil),           // 75: caffe.ParameterParameter
-	(*PoolingParameter)(nil),             // 76: caffe.PoolingParameter
-	(*PowerParameter)(nil),               // 77: caffe.PowerParameter
-	(*PythonParameter)(nil),              // 78: caffe.PythonParameter
-	(*RecurrentParameter)(nil),           // 79: caffe.RecurrentParameter
-	(*ReductionParameter)(nil),           // 80: caffe.ReductionParameter
-	(*ReLUParameter)(nil),                // 81: caffe.ReLUParameter
-	(*ReshapeParameter)(nil),             // 82: caffe.ReshapeParameter
-	(*ScaleParameter)(nil),               // 83: caffe.ScaleParameter
-	(*SigmoidParameter)(nil),             // 84: caffe.SigmoidParameter
-	(*SliceParameter)(nil),               // 85: caffe.SliceParameter
-	(*SoftmaxParameter)(nil),             // 86: caffe.SoftmaxParameter
-	(*SwishParameter)(nil),               // 87: caffe.SwishParameter
-	(*TanHParameter)(nil),                // 88: caffe.TanHParameter
-	(*TileParameter)(nil),                // 89: caffe.TileParameter
-	(*ThresholdParameter)(nil),           // 90: caffe.ThresholdParameter
-	(*WindowDataParameter)(nil),          // 91: caffe.WindowDataParameter
-	(*SPPParameter)(nil),                 // 92: caffe.SPPParameter
-	(*PReLUParameter)(nil),               // 93: caffe.PReLUParameter
-	(*LSTMParameter)(nil),                // 94: caffe.LSTMParameter
-	(*NormalizeParameter)(nil),           // 95: caffe.NormalizeParameter
-	(*PermuteParameter)(nil),             // 96: caffe.PermuteParameter
-	(*ShuffleChannelParameter)(nil),      // 97: caffe.ShuffleChannelParameter
-	(*HardSigmoidParameter)(nil),         // 98: caffe.HardSigmoidParameter
-	(*BNParameter)(nil),                  // 99: caffe.BNParameter
-	(*InterpParameter)(nil),              // 100: caffe.InterpParameter
-	(*UnpoolingParameter)(nil),           // 101: caffe.UnpoolingParameter
-	(*UpsampleParameter)(nil),            // 102: caffe.UpsampleParameter
-	(*PSROIPoolingParameter)(nil),        // 103: caffe.PSROIPoolingParameter
-	(*ROIAlignParameter)(nil),            // 104: caffe.ROIAlignParameter
-	(*ROIPoolingParameter)(nil),          // 105: caffe.ROIPoolingParameter
-	(*SmoothL1LossParameter)(nil),        // 106: caffe.SmoothL1LossParameter
-	(*CenterLossParameter)(nil),          // 107: caffe.CenterLossParameter
-	(*FocalLossParameter)(nil),           // 108: caffe.FocalLossParameter
-	(*TripletLossParameter)(nil),         // 109: caffe.TripletLossParameter
-	(*NoiseParameter)(nil),               // 110: caffe.NoiseParameter
-	(*V1LayerParameter)(nil),             // 111: caffe.V1LayerParameter
-	(*V0LayerParameter)(nil),             // 112: caffe.V0LayerParameter
+	(Phase)(0),                              // 0: caffe.Phase
+	(EmitConstraint_EmitType)(0),            // 1: caffe.EmitConstraint.EmitType
+	(AnnotatedDatum_AnnotationType)(0),      // 2: caffe.AnnotatedDatum.AnnotationType
+	(FillerParameter_VarianceNorm)(0),       // 3: caffe.FillerParameter.VarianceNorm
+	(SolverParameter_SnapshotFormat)(0),     // 4: caffe.SolverParameter.SnapshotFormat
+	(SolverParameter_SolverMode)(0),         // 5: caffe.SolverParameter.SolverMode
+	(SolverParameter_SolverType)(0),         // 6: caffe.SolverParameter.SolverType
+	(ParamSpec_DimCheckMode)(0),             // 7: caffe.ParamSpec.DimCheckMode
+	(ResizeParameter_ResizeMode)(0),         // 8: caffe.ResizeParameter.Resize_mode
+	(ResizeParameter_PadMode)(0),            // 9: caffe.ResizeParameter.Pad_mode
+	(ResizeParameter_InterpMode)(0),         // 10: caffe.ResizeParameter.Interp_mode
+	(LossParameter_NormalizationMode)(0),    // 11: caffe.LossParameter.NormalizationMode
+	(ConvolutionParameter_Engine)(0),        // 12: caffe.ConvolutionParameter.Engine
+	(DataParameter_DB)(0),                   // 13: caffe.DataParameter.DB
+	(EltwiseParameter_EltwiseOp)(0),         // 14: caffe.EltwiseParameter.EltwiseOp
+	(HingeLossParameter_Norm)(0),            // 15: caffe.HingeLossParameter.Norm
+	(LRNParameter_NormRegion)(0),            // 16: caffe.LRNParameter.NormRegion
+	(LRNParameter_Engine)(0),                // 17: caffe.LRNParameter.Engine
+	(PoolingParameter_PoolMethod)(0),        // 18: caffe.PoolingParameter.PoolMethod
+	(PoolingParameter_Engine)(0),            // 19: caffe.PoolingParameter.Engine
+	(PoolingParameter_RoundMode)(0),         // 20: caffe.PoolingParameter.RoundMode
+	(ReductionParameter_ReductionOp)(0),     // 21: caffe.ReductionParameter.ReductionOp
+	(ReLUParameter_Engine)(0),               // 22: caffe.ReLUParameter.Engine
+	(SigmoidParameter_Engine)(0),            // 23: caffe.SigmoidParameter.Engine
+	(SoftmaxParameter_Engine)(0),            // 24: caffe.SoftmaxParameter.Engine
+	(TanHParameter_Engine)(0),               // 25: caffe.TanHParameter.Engine
+	(SPPParameter_PoolMethod)(0),            // 26: caffe.SPPParameter.PoolMethod
+	(SPPParameter_Engine)(0),                // 27: caffe.SPPParameter.Engine
+	(PriorBoxParameter_CodeType)(0),         // 28: caffe.PriorBoxParameter.CodeType
+	(MultiBoxLossParameter_LocLossType)(0),  // 29: caffe.MultiBoxLossParameter.LocLossType
+	(MultiBoxLossParameter_ConfLossType)(0), // 30: caffe.MultiBoxLossParameter.ConfLossType
+	(MultiBoxLossParameter_MatchType)(0),    // 31: caffe.MultiBoxLossParameter.MatchType
+	(MultiBoxLossParameter_MiningType)(0),   // 32: caffe.MultiBoxLossParameter.MiningType
+	(BNParameter_Engine)(0),                 // 33: caffe.BNParameter.Engine
+	(BNParameter_BNMode)(0),                 // 34: caffe.BNParameter.BNMode
+	(UnpoolingParameter_UnpoolMethod)(0),    // 35: caffe.UnpoolingParameter.UnpoolMethod
+	(FocalLossParameter_Type)(0),            // 36: caffe.FocalLossParameter.Type
+	(V1LayerParameter_LayerType)(0),         // 37: caffe.V1LayerParameter.LayerType
+	(V1LayerParameter_DimCheckMode)(0),      // 38: caffe.V1LayerParameter.DimCheckMode
+	(V0LayerParameter_PoolMethod)(0),        // 39: caffe.V0LayerParameter.PoolMethod
+	(*BlobShape)(nil),                       // 40: caffe.BlobShape
+	(*BlobProto)(nil),                       // 41: caffe.BlobProto
+	(*BlobProtoVector)(nil),                 // 42: caffe.BlobProtoVector
+	(*Datum)(nil),                           // 43: caffe.Datum
+	(*LabelMapItem)(nil),                    // 44: caffe.LabelMapItem
+	(*LabelMap)(nil),                        // 45: caffe.LabelMap
+	(*Sampler)(nil),                         // 46: caffe.Sampler
+	(*SampleConstraint)(nil),                // 47: caffe.SampleConstraint
+	(*BatchSampler)(nil),                    // 48: caffe.BatchSampler
+	(*EmitConstraint)(nil),                  // 49: caffe.EmitConstraint
+	(*NormalizedBBox)(nil),                  // 50: caffe.NormalizedBBox
+	(*Annotation)(nil),                      // 51: caffe.Annotation
+	(*AnnotationGroup)(nil),                 // 52: caffe.AnnotationGroup
+	(*AnnotatedDatum)(nil),                  // 53: caffe.AnnotatedDatum
+	(*FillerParameter)(nil),                 // 54: caffe.FillerParameter
+	(*NetParameter)(nil),                    // 55: caffe.NetParameter
+	(*SolverParameter)(nil),                 // 56: caffe.SolverParameter
+	(*SolverState)(nil),                     // 57: caffe.SolverState
+	(*RunState)(nil),                        // 58: caffe.RunState
+	(*WorkerState)(nil),                     // 59: caffe.WorkerState
+	(*DataPosition)(nil),                    // 60: caffe.DataPosition
+	(*NetState)(nil),                        // 61: caffe.NetState
+	(*NetStateRule)(nil),                    // 62: caffe.NetStateRule
+	(*ParamSpec)(nil),                       // 63: caffe.ParamSpec
+	(*LayerParameter)(nil),                  // 64: caffe.LayerParameter
+	(*TransformationParameter)(nil),         // 65: caffe.TransformationParameter
+	(*ResizeParameter)(nil),                 // 66: caffe.ResizeParameter
+	(*SaltPepperParameter)(nil),             // 67: caffe.SaltPepperParameter
+	(*NoiseParameter)(nil),                  // 68: caffe.NoiseParameter
+	(*DistortionParameter)(nil),             // 69: caffe.DistortionParameter
+	(*ExpansionParameter)(nil),              // 70: caffe.ExpansionParameter
+	(*LossParameter)(nil),                   // 71: caffe.LossParameter
+	(*AccuracyParameter)(nil),               // 72: caffe.AccuracyParameter
+	(*ArgMaxParameter)(nil),                 // 73: caffe.ArgMaxParameter
+	(*ClipParameter)(nil),                   // 74: caffe.ClipParameter
+	(*ConcatParameter)(nil),                 // 75: caffe.ConcatParameter
+	(*BatchNormParameter)(nil),              // 76: caffe.BatchNormParameter
+	(*BiasParameter)(nil),                   // 77: caffe.BiasParameter
+	(*ContrastiveLossParameter)(nil),        // 78: caffe.ContrastiveLossParameter
+	(*ConvolutionParameter)(nil),            // 79: caffe.ConvolutionParameter
+	(*CropParameter)(nil),                   // 80: caffe.CropParameter
+	(*DataParameter)(nil),                   // 81: caffe.DataParameter
+	(*DropoutParameter)(nil),                // 82: caffe.DropoutParameter
+	(*DummyDataParameter)(nil),              // 83: caffe.DummyDataParameter
+	(*EltwiseParameter)(nil),                // 84: caffe.EltwiseParameter
+	(*ELUParameter)(nil),                    // 85: caffe.ELUParameter
+	(*EmbedParameter)(nil),                  // 86: caffe.EmbedParameter
+	(*ExpParameter)(nil),                    // 87: caffe.ExpParameter
+	(*FlattenParameter)(nil),                // 88: caffe.FlattenParameter
+	(*HDF5DataParameter)(nil),               // 89: caffe.HDF5DataParameter
+	(*HDF5OutputParameter)(nil),             // 90: caffe.HDF5OutputParameter
+	(*HingeLossParameter)(nil),              // 91: caffe.HingeLossParameter
+	(*ImageDataParameter)(nil),              // 92: caffe.ImageDataParameter
+	(*InfogainLossParameter)(nil),           // 93: caffe.InfogainLossParameter
+	(*InnerProductParameter)(nil),           // 94: caffe.InnerProductParameter
+	(*InputParameter)(nil),                  // 95: caffe.InputParameter
+	(*LogParameter)(nil),                    // 96: caffe.LogParameter
+	(*LRNParameter)(nil),                    // 97: caffe.LRNParameter
+	(*MemoryDataParameter)(nil),             // 98: caffe.MemoryDataParameter
+	(*MVNParameter)(nil),                    // 99: caffe.MVNParameter
+	(*ParameterParameter)(nil),              // 100: caffe.ParameterParameter
+	(*PoolingParameter)(nil),                // 101: caffe.PoolingParameter
+	(*PowerParameter)(nil),                  // 102: caffe.PowerParameter
+	(*PythonParameter)(nil),                 // 103: caffe.PythonParameter
+	(*RecurrentParameter)(nil),              // 104: caffe.RecurrentParameter
+	(*ReductionParameter)(nil),              // 105: caffe.ReductionParameter
+	(*ReLUParameter)(nil),                   // 106: caffe.ReLUParameter
+	(*ReshapeParameter)(nil),                // 107: caffe.ReshapeParameter
+	(*ScaleParameter)(nil),                  // 108: caffe.ScaleParameter
+	(*SigmoidParameter)(nil),                // 109: caffe.SigmoidParameter
+	(*SliceParameter)(nil),                  // 110: caffe.SliceParameter
+	(*SoftmaxParameter)(nil),                // 111: caffe.SoftmaxParameter
+	(*SwishParameter)(nil),                  // 112: caffe.SwishParameter
+	(*TanHParameter)(nil),                   // 113: caffe.TanHParameter
+	(*TileParameter)(nil),                   // 114: caffe.TileParameter
+	(*ThresholdParameter)(nil),              // 115: caffe.ThresholdParameter
+	(*WindowDataParameter)(nil),             // 116: caffe.WindowDataParameter
+	(*SPPParameter)(nil),                    // 117: caffe.SPPParameter
+	(*PReLUParameter)(nil),                  // 118: caffe.PReLUParameter
+	(*LSTMParameter)(nil),                   // 119: caffe.LSTMParameter
+	(*NormalizeParameter)(nil),              // 120: caffe.NormalizeParameter
+	(*AnnotatedDataParameter)(nil),          // 121: caffe.AnnotatedDataParameter
+	(*PriorBoxParameter)(nil),               // 122: caffe.PriorBoxParameter
+	(*NonMaximumSuppressionParameter)(nil),  // 123: caffe.NonMaximumSuppressionParameter
+	(*SaveOutputParameter)(nil),             // 124: caffe.SaveOutputParameter
+	(*DetectionOutputParameter)(nil),        // 125: caffe.DetectionOutputParameter
+	(*MultiBoxLossParameter)(nil),           // 126: caffe.MultiBoxLossParameter
+	(*DetectionEvaluateParameter)(nil),      // 127: caffe.DetectionEvaluateParameter
+	(*PermuteParameter)(nil),                // 128: caffe.PermuteParameter
+	(*ShuffleChannelParameter)(nil),         // 129: caffe.ShuffleChannelParameter
+	(*HardSigmoidParameter)(nil),            // 130: caffe.HardSigmoidParameter
+	(*BNParameter)(nil),                     // 131: caffe.BNParameter
+	(*InterpParameter)(nil),                 // 132: caffe.InterpParameter
+	(*UnpoolingParameter)(nil),              // 133: caffe.UnpoolingParameter
+	(*UpsampleParameter)(nil),               // 134: caffe.UpsampleParameter
+	(*PSROIPoolingParameter)(nil),           // 135: caffe.PSROIPoolingParameter
+	(*ROIAlignParameter)(nil),               // 136: caffe.ROIAlignParameter
+	(*ROIPoolingParameter)(nil),             // 137: caffe.ROIPoolingParameter
+	(*SmoothL1LossParameter)(nil),           // 138: caffe.SmoothL1LossParameter
+	(*CenterLossParameter)(nil),             // 139: caffe.CenterLossParameter
+	(*FocalLossParameter)(nil),              // 140: caffe.FocalLossParameter
+	(*TripletLossParameter)(nil),            // 141: caffe.TripletLossParameter
+	(*NoiseLayerParameter)(nil),             // 142: caffe.NoiseLayerParameter
+	(*V1LayerParameter)(nil),                // 143: caffe.V1LayerParameter
+	(*V0LayerParameter)(nil),                // 144: caffe.V0LayerParameter
 }
 var file_swcaffe_caffe_proto_depIdxs = []int32{
-	30,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
-	31,  // 1: caffe.BlobProtoVector.blobs:type_name -> caffe.BlobProto
-	1,   // 2: caffe.FillerParameter.variance_norm:type_name -> caffe.FillerParameter.VarianceNorm
-	30,  // 3: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
-	41,  // 4: caffe.NetParameter.state:type_name -> caffe.NetState
-	44,  // 5: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
-	111, // 6: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
-	35,  // 7: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
-	35,  // 8: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
-	35,  // 9: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
-	41,  // 10: caffe.SolverParameter.train_state:type_name -> caffe.NetState
-	41,  // 11: caffe.SolverParameter.test_state:type_name -> caffe.NetState
-	2,   // 12: caffe.SolverParameter.snapshot_format:type_name -> caffe.SolverParameter.SnapshotFormat
-	3,   // 13: caffe.SolverParameter.solver_mode:type_name -> caffe.SolverParameter.SolverMode
-	4,   // 14: caffe.SolverParameter.solver_type:type_name -> caffe.SolverParameter.SolverType
-	31,  // 15: caffe.SolverState.history:type_name -> caffe.BlobProto
-	38,  // 16: caffe.SolverState.run_state:type_name -> caffe.RunState
-	40,  // 17: caffe.RunState.position:type_name -> caffe.DataPosition
-	0,   // 18: caffe.NetState.phase:type_name -> caffe.Phase
-	0,   // 19: caffe.NetStateRule.phase:type_name -> caffe.Phase
-	5,   // 20: caffe.ParamSpec.share_mode:type_name -> caffe.ParamSpec.DimCheckMode
-	0,   // 21: caffe.LayerParameter.phase:type_name -> caffe.Phase
-	43,  // 22: caffe.LayerParameter.param:type_name -> caffe.ParamSpec
-	31,  // 23: caffe.LayerParameter.blobs:type_name -> caffe.BlobProto
-	42,  // 24: caffe.LayerParameter.include:type_name -> caffe.NetStateRule
-	42,  // 25: caffe.LayerParameter.exclude:type_name -> caffe.NetStateRule
-	45,  // 26: caffe.LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	46,  // 27: caffe.LayerParameter.loss_param:type_name -> caffe.LossParameter
-	47,  // 28: caffe.LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	48,  // 29: caffe.LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	51,  // 30: caffe.LayerParameter.batch_norm_param:type_name -> caffe.BatchNormParameter
-	52,  // 31: caffe.LayerParameter.bias_param:type_name -> caffe.BiasParameter
-	49,  // 32: caffe.LayerParameter.clip_param:type_name -> caffe.ClipParameter
-	50,  // 33: caffe.LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	53,  // 34: caffe.LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	54,  // 35: caffe.LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	55,  // 36: caffe.LayerParameter.crop_param:type_name -> caffe.CropParameter
-	56,  // 37: caffe.LayerParameter.data_param:type_name -> caffe.DataParameter
-	57,  // 38: caffe.LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	58,  // 39: caffe.LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	59,  // 40: caffe.LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	60,  // 41: caffe.LayerParameter.elu_param:type_name -> caffe.ELUParameter
-	61,  // 42: caffe.LayerParameter.embed_param:type_name -> caffe.EmbedParameter
-	62,  // 43: caffe.LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	63,  // 44: caffe.LayerParameter.flatten_param:type_name -> caffe.FlattenParameter
-	64,  // 45: caffe.LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	65,  // 46: caffe.LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	66,  // 47: caffe.LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	67,  // 48: caffe.LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	68,  // 49: caffe.LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	69,  // 50: caffe.LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	70,  // 51: caffe.LayerParameter.input_param:type_name -> caffe.InputParameter
-	71,  // 52: caffe.LayerParameter.log_param:type_name -> caffe.LogParameter
-	72,  // 53: caffe.LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	73,  // 54: caffe.LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	74,  // 55: caffe.LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	75,  // 56: caffe.LayerParameter.parameter_param:type_name -> caffe.ParameterParameter
-	76,  // 57: caffe.LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	77,  // 58: caffe.LayerParameter.power_param:type_name -> caffe.PowerParameter
-	93,  // 59: caffe.LayerParameter.prelu_param:type_name -> caffe.PReLUParameter
-	78,  // 60: caffe.LayerParameter.python_param:type_name -> caffe.PythonParameter
-	79,  // 61: caffe.LayerParameter.recurrent_param:type_name -> caffe.RecurrentParameter
-	80,  // 62: caffe.LayerParameter.reduction_param:type_name -> caffe.ReductionParameter
-	81,  // 63: caffe.LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	82,  // 64: caffe.LayerParameter.reshape_param:type_name -> caffe.ReshapeParameter
-	83,  // 65: caffe.LayerParameter.scale_param:type_name -> caffe.ScaleParameter
-	84,  // 66: caffe.LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	86,  // 67: caffe.LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	92,  // 68: caffe.LayerParameter.spp_param:type_name -> caffe.SPPParameter
-	85,  // 69: caffe.LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	87,  // 70: caffe.LayerParameter.swish_param:type_name -> caffe.SwishParameter
-	88,  // 71: caffe.LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	90,  // 72: caffe.LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	89,  // 73: caffe.LayerParameter.tile_param:type_name -> caffe.TileParameter
-	91,  // 74: caffe.LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	94,  // 75: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
-	99,  // 76: caffe.LayerParameter.bn_param:type_name -> caffe.BNParameter
-	107, // 77: caffe.LayerParameter.center_loss_param:type_name -> caffe.CenterLossParameter
-	108, // 78: caffe.LayerParameter.focal_loss_param:type_name -> caffe.FocalLossParameter
-	98,  // 79: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
-	100, // 80: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
-	110, // 81: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseParameter
-	95,  // 82: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
-	96,  // 83: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
-	103, // 84: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
-	104, // 85: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
-	105, // 86: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
-	97,  // 87: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
-	106, // 88: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
-	109, // 89: caffe.LayerParameter.triplet_loss_param:type_name -> caffe.TripletLossParameter
-	101, // 90: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
-	102, // 91: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
-	6,   // 92: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
-	34,  // 93: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
-	34,  // 94: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
-	34,  // 95: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
-	7,   // 96: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
-	8,   // 97: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
-	34,  // 98: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
-	30,  // 99: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
-	9,   // 100: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
-	34,  // 101: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
-	34,  // 102: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
-	10,  // 103: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
-	34,  // 104: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	34,  // 105: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
-	30,  // 106: caffe.InputParameter.shape:type_name -> caffe.BlobShape
-	11,  // 107: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
-	12,  // 108: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
-	30,  // 109: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
-	13,  // 110: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
-	14,  // 111: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
-	15,  // 112: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
-	34,  // 113: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
-	34,  // 114: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
-	16,  // 115: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
-	17,  // 116: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
-	30,  // 117: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
-	34,  // 118: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
-	34,  // 119: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
-	18,  // 120: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
-	19,  // 121: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
-	20,  // 122: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
-	21,  // 123: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
-	22,  // 124: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
-	34,  // 125: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
-	34,  // 126: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
-	34,  // 127: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
-	34,  // 128: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
-	34,  // 129: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
-	34,  // 130: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
-	23,  // 131: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
-	34,  // 132: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
-	34,  // 133: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
-	24,  // 134: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
-	25,  // 135: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
-	34,  // 136: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
-	26,  // 137: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
-	42,  // 138: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
-	42,  // 139: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
-	27,  // 140: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
-	31,  // 141: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
-	28,  // 142: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
-	47,  // 143: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	48,  // 144: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	50,  // 145: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	53,  // 146: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	54,  // 147: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	56,  // 148: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
-	57,  // 149: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	58,  // 150: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	59,  // 151: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	62,  // 152: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	64,  // 153: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	65,  // 154: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	66,  // 155: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	67,  // 156: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	68,  // 157: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	69,  // 158: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	72,  // 159: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	73,  // 160: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	74,  // 161: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	76,  // 162: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	77,  // 163: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
-	81,  // 164: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	84,  // 165: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	86,  // 166: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	85,  // 167: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	88,  // 168: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	90,  // 169: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	91,  // 170: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	45,  // 171: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	46,  // 172: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
-	112, // 173: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
-	34,  // 174: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
-	34,  // 175: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
-	29,  // 176: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
-	31,  // 177: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
-	65,  // 178: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	179, // [179:179] is the sub-list for method output_type
-	179, // [179:179] is the sub-list for method input_type
-	179, // [179:179] is the sub-list for extension type_name
-	179, // [179:179] is the sub-list for extension extendee
-	0,   // [0:179] is the sub-list for field type_name
+	40,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
+	41,  // 1: caffe.BlobProtoVector.blobs:type_name -> caffe.BlobProto
+	44,  // 2: caffe.LabelMap.item:type_name -> caffe.LabelMapItem
+	46,  // 3: caffe.BatchSampler.sampler:type_name -> caffe.Sampler
+	47,  // 4: caffe.BatchSampler.sample_constraint:type_name -> caffe.SampleConstraint
+	1,   // 5: caffe.EmitConstraint.emit_type:type_name -> caffe.EmitConstraint.EmitType
+	50,  // 6: caffe.Annotation.bbox:type_name -> caffe.NormalizedBBox
+	51,  // 7: caffe.AnnotationGroup.annotation:type_name -> caffe.Annotation
+	43,  // 8: caffe.AnnotatedDatum.datum:type_name -> caffe.Datum
+	2,   // 9: caffe.AnnotatedDatum.type:type_name -> caffe.AnnotatedDatum.AnnotationType
+	52,  // 10: caffe.AnnotatedDatum.annotation_group:type_name -> caffe.AnnotationGroup
+	3,   // 11: caffe.FillerParameter.variance_norm:type_name -> caffe.FillerParameter.VarianceNorm
+	40,  // 12: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
+	61,  // 13: caffe.NetParameter.state:type_name -> caffe.NetState
+	64,  // 14: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
+	143, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
+	55,  // 16: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
+	55,  // 17: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
+	55,  // 18: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
+	61,  // 19: caffe.SolverParameter.train_state:type_name -> caffe.NetState
+	61,  // 20: caffe.SolverParameter.test_state:type_name -> caffe.NetState
+	4,   // 21: caffe.SolverParameter.snapshot_format:type_name -> caffe.SolverParameter.SnapshotFormat
+	5,   // 22: caffe.SolverParameter.solver_mode:type_name -> caffe.SolverParameter.SolverMode
+	6,   // 23: caffe.SolverParameter.solver_type:type_name -> caffe.SolverParameter.SolverType
+	41,  // 24: caffe.SolverState.history:type_name -> caffe.BlobProto
+	58,  // 25: caffe.SolverState.run_state:type_name -> caffe.RunState
+	60,  // 26: caffe.RunState.position:type_name -> caffe.DataPosition
+	0,   // 27: caffe.NetState.phase:type_name -> caffe.Phase
+	0,   // 28: caffe.NetStateRule.phase:type_name -> caffe.Phase
+	7,   // 29: caffe.ParamSpec.share_mode:type_name -> caffe.ParamSpec.DimCheckMode
+	0,   // 30: caffe.LayerParameter.phase:type_name -> caffe.Phase
+	63,  // 31: caffe.LayerParameter.param:type_name -> caffe.ParamSpec
+	41,  // 32: caffe.LayerParameter.blobs:type_name -> caffe.BlobProto
+	62,  // 33: caffe.LayerParameter.include:type_name -> caffe.NetStateRule
+	62,  // 34: caffe.LayerParameter.exclude:type_name -> caffe.NetStateRule
+	65,  // 35: caffe.LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	71,  // 36: caffe.LayerParameter.loss_param:type_name -> caffe.LossParameter
+	72,  // 37: caffe.LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	73,  // 38: caffe.LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	76,  // 39: caffe.LayerParameter.batch_norm_param:type_name -> caffe.BatchNormParameter
+	77,  // 40: caffe.LayerParameter.bias_param:type_name -> caffe.BiasParameter
+	74,  // 41: caffe.LayerParameter.clip_param:type_name -> caffe.ClipParameter
+	75,  // 42: caffe.LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	78,  // 43: caffe.LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	79,  // 44: caffe.LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	80,  // 45: caffe.LayerParameter.crop_param:type_name -> caffe.CropParameter
+	81,  // 46: caffe.LayerParameter.data_param:type_name -> caffe.DataParameter
+	82,  // 47: caffe.LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	83,  // 48: caffe.LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	84,  // 49: caffe.LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	85,  // 50: caffe.LayerParameter.elu_param:type_name -> caffe.ELUParameter
+	86,  // 51: caffe.LayerParameter.embed_param:type_name -> caffe.EmbedParameter
+	87,  // 52: caffe.LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	88,  // 53: caffe.LayerParameter.flatten_param:type_name -> caffe.FlattenParameter
+	89,  // 54: caffe.LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	90,  // 55: caffe.LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	91,  // 56: caffe.LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	92,  // 57: caffe.LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	93,  // 58: caffe.LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	94,  // 59: caffe.LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	95,  // 60: caffe.LayerParameter.input_param:type_name -> caffe.InputParameter
+	96,  // 61: caffe.LayerParameter.log_param:type_name -> caffe.LogParameter
+	97,  // 62: caffe.LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	98,  // 63: caffe.LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	99,  // 64: caffe.LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	100, // 65: caffe.LayerParameter.parameter_param:type_name -> caffe.ParameterParameter
+	101, // 66: caffe.LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	102, // 67: caffe.LayerParameter.power_param:type_name -> caffe.PowerParameter
+	118, // 68: caffe.LayerParameter.prelu_param:type_name -> caffe.PReLUParameter
+	103, // 69: caffe.LayerParameter.python_param:type_name -> caffe.PythonParameter
+	104, // 70: caffe.LayerParameter.recurrent_param:type_name -> caffe.RecurrentParameter
+	105, // 71: caffe.LayerParameter.reduction_param:type_name -> caffe.ReductionParameter
+	106, // 72: caffe.LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	107, // 73: caffe.LayerParameter.reshape_param:type_name -> caffe.ReshapeParameter
+	108, // 74: caffe.LayerParameter.scale_param:type_name -> caffe.ScaleParameter
+	109, // 75: caffe.LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	111, // 76: caffe.LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	117, // 77: caffe.LayerParameter.spp_param:type_name -> caffe.SPPParameter
+	110, // 78: caffe.LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	112, // 79: caffe.LayerParameter.swish_param:type_name -> caffe.SwishParameter
+	113, // 80: caffe.LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	115, // 81: caffe.LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	114, // 82: caffe.LayerParameter.tile_param:type_name -> caffe.TileParameter
+	116, // 83: caffe.LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	119, // 84: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
+	121, // 85: caffe.LayerParameter.annotated_data_param:type_name -> caffe.AnnotatedDataParameter
+	131, // 86: caffe.LayerParameter.bn_param:type_name -> caffe.BNParameter
+	139, // 87: caffe.LayerParameter.center_loss_param:type_name -> caffe.CenterLossParameter
+	127, // 88: caffe.LayerParameter.detection_evaluate_param:type_name -> caffe.DetectionEvaluateParameter
+	125, // 89: caffe.LayerParameter.detection_output_param:type_name -> caffe.DetectionOutputParameter
+	140, // 90: caffe.LayerParameter.focal_loss_param:type_name -> caffe.FocalLossParameter
+	130, // 91: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
+	132, // 92: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
+	126, // 93: caffe.LayerParameter.multibox_loss_param:type_name -> caffe.MultiBoxLossParameter
+	142, // 94: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
+	120, // 95: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
+	128, // 96: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
+	122, // 97: caffe.LayerParameter.prior_box_param:type_name -> caffe.PriorBoxParameter
+	135, // 98: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
+	136, // 99: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
+	137, // 100: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
+	129, // 101: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
+	138, // 102: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
+	141, // 103: caffe.LayerParameter.triplet_loss_param:type_name -> caffe.TripletLossParameter
+	133, // 104: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
+	134, // 105: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
+	66,  // 106: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
+	68,  // 107: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
+	49,  // 108: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
+	69,  // 109: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
+	70,  // 110: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
+	8,   // 111: caffe.ResizeParameter.resize_mode:type_name -> caffe.ResizeParameter.Resize_mode
+	9,   // 112: caffe.ResizeParameter.pad_mode:type_name -> caffe.ResizeParameter.Pad_mode
+	10,  // 113: caffe.ResizeParameter.interp_mode:type_name -> caffe.ResizeParameter.Interp_mode
+	67,  // 114: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
+	11,  // 115: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
+	54,  // 116: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
+	54,  // 117: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 118: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
+	12,  // 119: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
+	13,  // 120: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
+	54,  // 121: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
+	40,  // 122: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
+	14,  // 123: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
+	54,  // 124: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 125: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
+	15,  // 126: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
+	54,  // 127: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 128: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
+	40,  // 129: caffe.InputParameter.shape:type_name -> caffe.BlobShape
+	16,  // 130: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
+	17,  // 131: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
+	40,  // 132: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
+	18,  // 133: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
+	19,  // 134: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
+	20,  // 135: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
+	54,  // 136: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 137: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
+	21,  // 138: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
+	22,  // 139: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
+	40,  // 140: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
+	54,  // 141: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
+	54,  // 142: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
+	23,  // 143: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
+	24,  // 144: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
+	25,  // 145: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
+	26,  // 146: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
+	27,  // 147: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
+	54,  // 148: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
+	54,  // 149: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 150: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
+	54,  // 151: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
+	48,  // 152: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
+	2,   // 153: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
+	66,  // 154: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
+	123, // 155: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	124, // 156: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
+	28,  // 157: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	29,  // 158: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
+	30,  // 159: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
+	31,  // 160: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
+	28,  // 161: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	32,  // 162: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
+	123, // 163: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	66,  // 164: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
+	54,  // 165: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
+	54,  // 166: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
+	33,  // 167: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
+	54,  // 168: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
+	54,  // 169: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
+	34,  // 170: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
+	35,  // 171: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
+	54,  // 172: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
+	36,  // 173: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
+	62,  // 174: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
+	62,  // 175: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
+	37,  // 176: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
+	41,  // 177: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
+	38,  // 178: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
+	72,  // 179: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	73,  // 180: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	75,  // 181: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	78,  // 182: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	79,  // 183: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	81,  // 184: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
+	82,  // 185: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	83,  // 186: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	84,  // 187: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	87,  // 188: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	89,  // 189: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	90,  // 190: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	91,  // 191: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	92,  // 192: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	93,  // 193: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	94,  // 194: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	97,  // 195: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	98,  // 196: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	99,  // 197: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	101, // 198: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	102, // 199: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
+	106, // 200: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	109, // 201: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	111, // 202: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	110, // 203: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	113, // 204: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	115, // 205: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	116, // 206: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	65,  // 207: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	71,  // 208: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
+	144, // 209: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
+	54,  // 210: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 211: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
+	39,  // 212: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
+	41,  // 213: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
+	90,  // 214: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	215, // [215:215] is the sub-list for method output_type
+	215, // [215:215] is the sub-list for method input_type
+	215, // [215:215] is the sub-list for extension type_name
+	215, // [215:215] is the sub-list for extension extendee
+	0,   // [0:215] is the sub-list for field type_name
 }
 
 func init() { file_swcaffe_caffe_proto_init() }
@@ -10998,8 +14136,8 @@ func file_swcaffe_caffe_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swcaffe_caffe_proto_rawDesc), len(file_swcaffe_caffe_proto_rawDesc)),
-			NumEnums:      30,
-			NumMessages:   83,
+			NumEnums:      40,
+			NumMessages:   105,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
