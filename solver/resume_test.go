@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/swcaffe/swcaffe/internal/racing"
 )
 
 // resumedState returns the state of a worker to compare between a resumed and an uninterrupted run: its own weights, and those shown.
@@ -33,6 +35,9 @@ func TestResumeOfStrategies(t *testing.T) {
 		}
 		for _, tau := range []int{1, 3} {
 			for _, format := range []string{"BINARYPROTO", "HDF5"} {
+				if racing.Detector && (tau == 1) != (format == "HDF5") {
+					continue // both of each, in half of the pairs
+				}
 				t.Run(fmt.Sprintf("%s/%d/%s", name, tau, format), func(t *testing.T) {
 					resumeEqualsUninterrupted(t, crew{
 						workers: workers, dir: t.TempDir(), text: noisyNet + "snapshot: 4 snapshot_format: " + format, team: Team{Strategy: name, Tau: tau},

@@ -16,6 +16,14 @@ import (
 // TestUpdateOfManyTiles: a weight of many tiles, on several core groups, is updated like on the reference path: every element once, in any
 // tile.
 func TestUpdateOfManyTiles(t *testing.T) {
+	const n = 300_007
+	var gradients [3][n]float32 // of three iterations
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range gradients {
+		for j := range gradients[i] {
+			gradients[i][j] = float32(rng.NormFloat64())
+		}
+	}
 	for _, machine := range []string{"host", "sw26010"} {
 		spec, err := cpe.Load(machine)
 		if err != nil {
@@ -27,16 +35,12 @@ func TestUpdateOfManyTiles(t *testing.T) {
 		}
 		defer m.Close()
 		for name, r := range rules {
-			const n = 300_007
 			cpeWay := newWeight(t, r, n, &layers.Device{Engine: layers.CPE, Machine: m})
 			mpeWay := newWeight(t, r, n, nil)
 			cpeUpdater, mpeUpdater := &updater{rule: r, engine: layers.CPE}, &updater{rule: r, engine: layers.MPE}
-			rng := rand.New(rand.NewPCG(1, 2))
-			for range 3 {
-				for i := range n {
-					g := float32(rng.NormFloat64())
-					cpeWay.weight.Blob.Diff()[i], mpeWay.weight.Blob.Diff()[i] = g, g
-				}
+			for i := range gradients {
+				copy(cpeWay.weight.Blob.Diff(), gradients[i][:])
+				copy(mpeWay.weight.Blob.Diff(), gradients[i][:])
 				if err := cpeUpdater.update(cpeWay); err != nil {
 					t.Fatal(err)
 				}

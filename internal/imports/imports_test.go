@@ -34,6 +34,7 @@ var allowed = []struct {
 	{"internal/mpitest", nil},
 	{"internal/imports", nil},
 	{"internal/alloctest", nil},
+	{"internal/racing", nil},
 	{"internal/conformance", nil},
 	{"internal/conformance/judge", []string{"proto/", "data/hdf5"}},
 	{"internal/caffelog", nil},

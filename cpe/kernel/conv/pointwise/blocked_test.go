@@ -13,6 +13,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/alloctest"
+	"github.com/swcaffe/swcaffe/internal/racing"
 )
 
 // blockedShapes are pointwise convolutions, with strides or without, of channels that fill blocks or do not, and pixels that fill no
@@ -39,7 +40,7 @@ var blockedShapes = []shape.Conv{
 // TestBlockedPointwise: every direction of every layout, with the bits that it has on one core group. Where L2 is small, weights are many.
 func TestBlockedPointwise(t *testing.T) {
 	caches := [][]*cpe.Machine{kerneltest.CacheMachines(t, 1<<20), kerneltest.CacheMachines(t, 16<<10)}
-	for _, s := range blockedShapes {
+	for _, s := range racing.Few(blockedShapes) {
 		want := convtest.NewCase(s, kerneltest.Values)
 		convtest.EachLayout(s, func(in, out bool) {
 			for _, machines := range caches {

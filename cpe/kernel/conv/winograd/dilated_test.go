@@ -9,6 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/internal/racing"
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
 )
 
@@ -31,7 +32,7 @@ var dilatedShapes = []shape.Conv{
 // TestWinogradDilated: sub-grids of pixels are convolved as undilated images are, with the same bits on any number of core groups; a model does
 // not have that.
 func TestWinogradDilated(t *testing.T) {
-	for _, s := range dilatedShapes {
+	for _, s := range racing.Few(dilatedShapes) {
 		if convtest.Long(s) {
 			continue
 		}

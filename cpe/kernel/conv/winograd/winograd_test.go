@@ -10,6 +10,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/winograd"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/internal/racing"
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
 )
 
@@ -37,7 +38,7 @@ var winogradShapes = []shape.Conv{
 }
 
 func TestWinograd(t *testing.T) {
-	for _, s := range winogradShapes {
+	for _, s := range racing.Few(winogradShapes) {
 		want := convtest.NewCase(s, convtest.Normal)
 		kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
 			if convtest.Long(s) && !m.Native() {

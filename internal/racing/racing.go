@@ -1,0 +1,16 @@
+// Package racing tells tests whether the race detector watches them. The detector slows Go code down by a factor of five to twenty and
+// finds a race in any problem that has the same goroutines and buffers; so a test over many shapes takes a third of them with Few. The
+// shapes that are left out are computed without the detector, in the same test.
+package racing
+
+// Few returns every third element of list, the first included, under the race detector, and list otherwise.
+func Few[T any](list []T) []T {
+	if !Detector {
+		return list
+	}
+	var few []T
+	for i := 0; i < len(list); i += 3 {
+		few = append(few, list[i])
+	}
+	return few
+}
