@@ -1,0 +1,43 @@
+package box
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Sort orders indices by falling score. Indices of equal scores keep their order; NaN comes last.
+func Sort(indices []int, score func(i int) float32) {
+	slices.SortStableFunc(indices, func(a, b int) int { return cmp.Compare(score(b), score(a)) })
+}
+
+// Suppressor drops boxes that overlap better ones.
+type Suppressor struct {
+	Threshold float32 // the largest overlap of two boxes that are kept
+	// Eta, if below 1, multiplies the threshold after each box that is kept, as long as the threshold exceeds 0.5.
+	Eta float32
+	// Least is the area below which a box is dropped.
+	Least float32
+}
+
+// Suppress keeps, of boxes listed from the best on, each one that overlaps none of those kept before by more than the threshold. It returns
+// the front part of order with the kept indices.
+func (s Suppressor) Suppress(order []int, box func(i int) Box) []int {
+	kept, threshold := order[:0], s.Threshold
+next:
+	for _, i := range order {
+		b := box(i)
+		if s.Least > 0 && b.Size() < s.Least {
+			continue
+		}
+		for _, k := range kept {
+			if !(Overlap(b, box(k)) <= threshold) {
+				continue next
+			}
+		}
+		kept = append(kept, i)
+		if s.Eta < 1 && threshold > 0.5 {
+			threshold *= s.Eta
+		}
+	}
+	return kept
+}
