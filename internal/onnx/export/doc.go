@@ -2,8 +2,8 @@
 //
 // Net is its entry. It walks over the layers of a built net and calls each type's rule (rules.go), which makes one node, or several where ONNX
 // has no operator of that kind. A rule works on a layer (layer.go): its parameters, its weights, and the values and shapes of its blobs.
-// Files vision.go, pool.go, neuron.go, norm.go, axes.go, sort.go and recurrent.go hold the rules; fold.go multiplies BatchNorm and Scale
-// layers into the weights before them.
+// Files vision.go, pool.go, resize.go, region.go, neuron.go, norm.go, axes.go, sort.go, forks.go and recurrent.go hold the rules; fold.go
+// multiplies BatchNorm and Scale layers into the weights before them.
 //
 // Names. A blob's last value keeps the blob's name. A value that a layer overwrites in place is named BLOB@LAYER, after the layer that wrote
 // it, because ONNX gives each value a name of its own. A graph input keeps its name in any case. Weight i of a layer is LAYER[i]. The node that

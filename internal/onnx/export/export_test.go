@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/onnx"
 	"github.com/swcaffe/swcaffe/internal/onnx/onnxpb"
 	"github.com/swcaffe/swcaffe/internal/onnx/onnxtest"
+	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 
@@ -93,4 +95,34 @@ func worst(got []float64, want []float32) int {
 		}
 	}
 	return -1
+}
+
+// TestEveryType requires of every registered layer type either a rule, which a case of onnxtest.Cases uses, or a reason against one. The data
+// and loss layers need no case: their nets are not for inference.
+func TestEveryType(t *testing.T) {
+	used := map[string]bool{}
+	for _, c := range onnxtest.Cases(7) {
+		for _, l := range onnxtest.Parse(t, c.Net).GetLayer() {
+			used[l.GetType()] = true
+		}
+	}
+	for _, kind := range layers.Types() {
+		_, exported := rules[kind.Name]
+		reason, refused := refusals[kind.Name]
+		switch {
+		case exported == refused:
+			t.Errorf("layer type %s: has a rule: %v, is refused: %v; it needs one of both", kind.Name, exported, refused)
+		case refused && reason == "":
+			t.Errorf("layer type %s is refused without a reason", kind.Name)
+		case exported && !used[kind.Name]:
+			t.Errorf("layer type %s: no case tests its rule", kind.Name)
+		}
+	}
+	for _, names := range [][]string{slices.Collect(maps.Keys(rules)), slices.Collect(maps.Keys(refusals))} {
+		for _, name := range names {
+			if _, err := layers.Find(name); err != nil {
+				t.Errorf("layer type %s is not registered", name)
+			}
+		}
+	}
 }

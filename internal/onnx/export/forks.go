@@ -1,6 +1,10 @@
 package export
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
 
 // The rules in this file are for layer types of forks of Caffe.
 
@@ -64,5 +68,57 @@ func axpy(l *layer) error {
 	}
 	a := l.reshape(l.in[0], l.dims(l.bottom[0]), factors)
 	l.set(0, l.node("Add", []string{l.node("Mul", []string{a, l.in[1]}), l.in[2]}))
+	return nil
+}
+
+// noise adds nothing in phase TEST.
+func noise(l *layer) error {
+	l.set(0, l.in[0])
+	return nil
+}
+
+// bn is PSPNet's layer, which is a BatchNormalization, or SegNet's, which normalises with the batch's statistics or with none.
+func bn(l *layer) error {
+	p, ds := l.p.GetBnParam(), l.dims(l.bottom[0])
+	channels := l.weights[0].Count()
+	if len(l.weights) == 4 {
+		images := ds
+		if len(ds) == 1 {
+			images = []dim{ds[0], {n: 1}}
+		}
+		in := []string{l.reshape(l.in[0], ds, images), l.weight(0, channels), l.weight(1, channels), l.weight(2, channels), l.weight(3, channels)}
+		l.set(0, l.reshape(l.node("BatchNormalization", in, attr{"epsilon", p.GetEps()}), images, ds))
+		return nil
+	}
+	x := l.in[0]
+	if p.GetBnMode() != caffepb.BNParameter_INFERENCE {
+		x = l.normalised(p.GetVarEps())
+	}
+	by := l.aligned([]int{channels}, min(1, len(ds)-1))
+	l.set(0, l.node("Add", []string{l.node("Mul", []string{x, l.weight(0, by...)}), l.weight(1, by...)}))
+	return nil
+}
+
+// normalize divides by the norm of a pixel's channels or of an item, and multiplies SSD's layer with its factors.
+func normalize(l *layer) error {
+	p, ds := l.p.GetNormParam(), l.dims(l.bottom[0])
+	items := ds
+	if len(ds) < 2 {
+		items = append(slices.Clone(ds), known(1, 1)[len(ds):]...)
+	}
+	axes, eps := []int{1}, p.GetEps()
+	if p == nil {
+		eps = 0
+	}
+	for i := 2; i < len(items) && (p == nil || p.GetAcrossSpatial()); i++ {
+		axes = append(axes, i)
+	}
+	x := l.reshape(l.in[0], ds, items)
+	squares := l.reduce("ReduceSum", l.node("Mul", []string{x, x}), axes, true)
+	y := l.node("Div", []string{x, l.node("Sqrt", []string{l.plus(squares, "eps", eps)})})
+	if len(l.weights) > 0 {
+		y = l.node("Mul", []string{y, l.weightAt(0, 1)})
+	}
+	l.set(0, l.reshape(y, items, ds))
 	return nil
 }

@@ -44,6 +44,12 @@ func batchNorm(l *layer) error {
 
 // ownStatistics normalises with the batch's mean and variance (use_global_stats: false).
 func (l *layer) ownStatistics(eps float32) error {
+	l.set(0, l.normalised(eps))
+	return nil
+}
+
+// normalised is (x - mean) / sqrt(variance + eps) by channel, with the batch's mean and variance.
+func (l *layer) normalised(eps float32) string {
 	var axes []int
 	for i := range l.bottom[0].NumAxes() {
 		if i != 1 {
@@ -53,8 +59,7 @@ func (l *layer) ownStatistics(eps float32) error {
 	centred := l.node("Sub", []string{l.in[0], l.reduce("ReduceMean", l.in[0], axes, true)})
 	variance := l.reduce("ReduceMean", l.node("Mul", []string{centred, centred}), axes, true)
 	deviation := l.node("Sqrt", []string{l.plus(variance, "eps", eps)})
-	l.set(0, l.node("Div", []string{centred, deviation}))
-	return nil
+	return l.node("Div", []string{centred, deviation})
 }
 
 // mvn divides by the standard deviation plus eps.

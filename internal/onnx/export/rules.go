@@ -12,9 +12,11 @@ var rules map[string]rule
 var refusals = map[string]string{
 	"Filter":          "the number of items in its tops depends on values",
 	"HDF5Output":      "it writes a file",
+	"PSROIPooling":    "ONNX has no operator that pools each bin of a region from channels of its own",
 	"Accuracy":        training,
 	"ContrastiveLoss": training, "EuclideanLoss": training, "HingeLoss": training, "InfogainLoss": training,
 	"MultinomialLogisticLoss": training, "SigmoidCrossEntropyLoss": training, "SoftmaxWithLoss": training,
+	"SmoothL1Loss": training, "FocalLoss": training, "SoftmaxFocalLoss": training, "CenterLoss": training, "TripletLoss": training,
 	"Data": reader, "HDF5Data": reader, "ImageData": reader, "MemoryData": reader, "WindowData": reader,
 }
 
@@ -34,7 +36,9 @@ func init() {
 		"BatchNorm": batchNorm, "Scale": scale, "Bias": shift, "MVN": mvn, "Softmax": softmax,
 		"Concat": concat, "Slice": slice, "Eltwise": eltwise, "Flatten": flatten, "Reshape": view, "Reduction": reduction, "Tile": tile,
 		"ArgMax": argMax, "BatchReindex": batchReindex,
-		"ReLU6": relu6, "HardSigmoid": hardSigmoid, "HardSwish": hardSwish, "Mish": mish, "Permute": permute, "ShuffleChannel": shuffleChannel, "Axpy": axpy,
+		"ReLU6": relu6, "HardSigmoid": hardSigmoid, "HardSwish": hardSwish, "Mish": mish, "Noise": noise,
+		"BN": bn, "Normalize": normalize, "Interp": interp, "Upsample": upsample, "Unpooling": unpooling, "ROIPooling": roiPooling, "ROIAlign": roiAlign,
+		"Permute": permute, "ShuffleChannel": shuffleChannel, "Axpy": axpy,
 		"LSTM": lstm, "RNN": rnn, "Lstm": packedLSTM, "LSTMUnit": lstmUnit,
 	}
 }

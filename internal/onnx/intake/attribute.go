@@ -31,6 +31,13 @@ func (n *node) float(name string, missing float32) float32 {
 	return missing
 }
 
+func (n *node) text(name, missing string) string {
+	if a := n.attr(name); a != nil && len(a.GetS()) > 0 {
+		return string(a.GetS())
+	}
+	return missing
+}
+
 // ints returns a list; extents beyond int32 become its bounds, as in Slice's ends.
 func (n *node) ints(name string, missing []int) []int {
 	a := n.attr(name)

@@ -71,7 +71,8 @@ func (n *node) autoPad(w *window, in []int) error {
 	return nil
 }
 
-// symmetric makes the padding equal on both sides. The kernel becomes longer by zeros on the side with less padding.
+// symmetric makes the padding equal on both sides. The kernel becomes longer by zeros on the side with less padding, also the kernel of a
+// transposed convolution, which then cuts the zeros' outputs off.
 func (w *window) symmetric(t *onnx.Tensor) (*onnx.Tensor, error) {
 	for i := range w.kernel {
 		more := w.begin[i] - w.end[i]
@@ -126,8 +127,8 @@ func compact(list []int) []uint32 {
 func conv(n *node) error { return n.convolve("Convolution", 0) }
 
 func convTranspose(n *node) error {
-	if n.attr("output_shape") != nil || slices.ContainsFunc(n.ints("output_padding", nil), func(p int) bool { return p != 0 }) {
-		return fmt.Errorf("output_shape and output_padding have no form in Caffe's Deconvolution")
+	if n.attr("output_shape") != nil || n.text("auto_pad", "NOTSET") != "NOTSET" {
+		return fmt.Errorf("output_shape and auto_pad of a ConvTranspose are not translated")
 	}
 	return n.convolve("Deconvolution", 1)
 }
@@ -152,8 +153,14 @@ func (n *node) convolve(kind string, outputs int) error {
 	if err != nil {
 		return err
 	}
-	if kind == "Deconvolution" && !slices.Equal(w.begin, w.end) {
-		return fmt.Errorf("pads %v and %v are not equal; Caffe's Deconvolution takes the same from both sides", w.begin, w.end)
+	if kind == "Deconvolution" {
+		more := n.ints("output_padding", make([]int, len(w.end)))
+		for i := range w.end {
+			if len(more) != len(w.end) || more[i] < 0 || more[i] >= max(w.stride[i], w.dilation[i]) {
+				return fmt.Errorf("output_padding %v for strides %v and dilations %v", more, w.stride, w.dilation)
+			}
+			w.end[i] -= more[i]
+		}
 	}
 	if t, err = w.symmetric(t); err != nil {
 		return err

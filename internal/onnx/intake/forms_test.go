@@ -106,6 +106,18 @@ func TestForms(t *testing.T) {
 			node("d", "Transpose", "b", toLast).node("e", "Transpose", "c", toLast).node("f", "Concat", "d e", number("axis", 3)).
 			node("g", "Softmax", "f", number("axis", -1)).node("h", "Transpose", "g", toFirst).node("y", "Abs", "h"), true},
 		{"mean of a picture", newModel(11, 2, 3, 4, 5).node("v", "ReduceMean", "x", list("axes", -1, -2)).node("y", "Relu", "v"), false},
+		{"reduced rows, channels last", newModel(13, 2, 3, 4, 5).node("a", "Relu", "x").node("t", "Transpose", "a", toLast).
+			node("v", "ReduceMean", "t", list("axes", 2), number("keepdims", 0)).node("y", "Sigmoid", "v"), false},
+		{"reduced channels", newModel(13, 2, 3, 4, 5).ints("a", 1).node("y", "ReduceSum", "x a", number("keepdims", 0)), false},
+		{"mean and deviation of channels", newModel(13, 2, 3, 4, 5).node("m", "ReduceMean", "x", list("axes", 0, 2, 3)).node("c", "Sub", "x m").node("y", "Tanh", "c"), false},
+		{"nearest of half pixels", newModel(13, 2, 3, 4, 5).floats("e", 0).ints("s", 2, 3, 8, 10).node("y", "Resize", "x e e s", text("mode", "nearest")), false},
+		{"linear, corners on corners", newModel(13, 2, 3, 4, 5).floats("e", 0).ints("s", 2, 3, 7, 3).
+			node("y", "Resize", "x e e s", text("mode", "linear"), text("coordinate_transformation_mode", "align_corners")), false},
+		{"transposed convolution with output_padding", newModel(13, 2, 2, 4, 5).floats("w", 2, 3, 3, 2).
+			node("y", "ConvTranspose", "x w", list("strides", 2, 3), list("pads", 1, 0, 1, 0), list("output_padding", 1, 2)), false},
+		{"transposed convolution, padded at one side", newModel(13, 2, 2, 4, 5).floats("w", 2, 3, 3, 3).
+			node("y", "ConvTranspose", "x w", list("strides", 2, 2), list("pads", 0, 1, 2, 0)), false},
+		{"HardSwish", newModel(14, 2, 3, 4).node("y", "HardSwish", "x"), false},
 		{"HardSigmoid and product", newModel(13, 2, 3, 4, 5).node("v", "HardSigmoid", "x").node("y", "Mul", "x v"), false},
 		{"quotients", newModel(13, 2, 3).floats("c", 1).node("u", "Exp", "x").node("v", "Div", "c u").node("w", "Sub", "c v").node("y", "Div", "w u"), false},
 		{"old BatchNormalization", newModel(9, 2, 3, 4).floats("s", 3).floats("b", 3).floats("m", 3).floats("v", 3).node("y", "BatchNormalization", "x s b m v"), false},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/internal/onnx"
 	"github.com/swcaffe/swcaffe/internal/onnx/export"
+	"github.com/swcaffe/swcaffe/internal/onnx/onnxpb"
 	"github.com/swcaffe/swcaffe/internal/onnx/onnxtest"
 	swnet "github.com/swcaffe/swcaffe/net"
 )
@@ -118,7 +119,8 @@ var inexpressible = map[string]string{
 	"LSTM": "(Scan)", "LSTM/static": "(Scan)", "LSTM/states": "(Scan)", "RNN": "(Scan)", "RNN/static": "(Scan)", "RNN/states": "(Scan)",
 	"Lstm": "(Scan)", "Lstm/cont": "(Scan)", "Pooling/places": "Caffe's layer does not compute it", "Pooling/global/STOCHASTIC": "(Where)",
 	"Power/constant": "(ConstantOfShape)", "Power/constant/in place": "(ConstantOfShape)", "Parameter": "constant",
-	"BatchNorm/own": "Caffe's Reduction takes all axes",
+	"Upsample/mask": "Caffe's layer does not compute it", "Unpooling/mask": "Caffe's layer does not compute it", "Unpooling": "(Gather)",
+	"ROIAlign": "(Gather)", "ROIAlign/samples": "(Gather)", "Normalize/pixels": "axes without gaps",
 }
 
 // TestTranslated imports exported models without their record, operator by operator, and compares with the evaluator of ONNX's operators.
@@ -170,8 +172,9 @@ func checkTranslation(t *testing.T, c *onnxtest.Case, m *onnx.Model, want string
 	}
 }
 
-// TestTorch imports models that PyTorch's exporter wrote (scripts/onnx/torch_models.py), and compares with PyTorch's outputs.
-func TestTorch(t *testing.T) {
+// eachTorch visits the models that PyTorch's exporter wrote (scripts/onnx/torch_models.py), with the net made of each, its input and PyTorch's
+// output.
+func eachTorch(t *testing.T, visit func(t *testing.T, m *onnx.Model, n *swnet.Net, input string, output []float64)) {
 	files, err := filepath.Glob("testdata/*.onnx")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no models: %v", err)
@@ -195,7 +198,8 @@ func TestTorch(t *testing.T) {
 				t.Fatal(err)
 			}
 			n := build(t, r)
-			in := n.Blob(r.Net.GetLayer()[0].GetTop()[0]).Data()
+			input := r.Net.GetLayer()[0].GetTop()[0]
+			in := n.Blob(input).Data()
 			if len(in) != len(want.Input) {
 				t.Fatalf("the input has %d values, want %d", len(in), len(want.Input))
 			}
@@ -203,7 +207,51 @@ func TestTorch(t *testing.T) {
 				in[i] = float32(v)
 			}
 			forward(t, n)
-			compare(t, "output", n.Blob(m.GetGraph().GetOutput()[0].GetName()).Data(), want.Output, 1e-5)
+			visit(t, m, n, input, want.Output)
 		})
+	}
+}
+
+// TestTorch compares imported models with PyTorch's outputs.
+func TestTorch(t *testing.T) {
+	eachTorch(t, func(t *testing.T, m *onnx.Model, n *swnet.Net, _ string, output []float64) {
+		compare(t, "output", n.Blob(m.GetGraph().GetOutput()[0].GetName()).Data(), output, 1e-5)
+	})
+}
+
+// TestTorchRuntime compares imported models with ONNX Runtime, and so does the export of the nets that they become.
+func TestTorchRuntime(t *testing.T) {
+	o := onnxtest.StartOracle(t, "SWCAFFE_ONNX_RUNTIME")
+	eachTorch(t, func(t *testing.T, m *onnx.Model, n *swnet.Net, input string, _ []float64) {
+		x := map[string]*onnxtest.Tensor{input: onnxtest.FromBlob(n.Blob(input).Shape(), n.Blob(input).Data())}
+		again, err := export.Net(n, export.Options{Opset: export.MinOpset})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, model := range []*onnxpb.ModelProto{m.ModelProto, again.Model} {
+			values, err := o.Run(t, model, x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := m.GetGraph().GetOutput()[0].GetName()
+			if values[name] == nil {
+				t.Fatalf("the model has no output %q", name)
+			}
+			compare(t, name, n.Blob(name).Data(), values[name].Data, 1e-5)
+		}
+	})
+}
+
+// TestTorchRefused imports a model with an operator that Caffe's layers do not compute.
+func TestTorchRefused(t *testing.T) {
+	m, err := onnx.Read("testdata/refused/lstm_13.onnx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Net(m, 2, onnxtest.Device(t))
+	for _, part := range []string{"testdata/refused/lstm_13.onnx: node ", "(LSTM): it is not translated: Caffe's recurrent layers"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("error %v, want %q in it", err, part)
+		}
 	}
 }

@@ -8,62 +8,98 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// reduce is a Reduction over all axes from one on. A mean over an image is a global pooling.
+// reduce is a Reduction over all axes from one on. Other axes come last by a Permute.
 func reduce(op caffepb.ReductionParameter_ReductionOp) rule {
 	return func(n *node) error {
 		v, err := n.input(0)
 		if err != nil {
 			return err
 		}
-		axes, err := n.list("axes", 1)
-		if err != nil {
-			return err
-		}
-		total := len(v.dims())
-		if axes == nil {
-			for i := range total {
-				axes = append(axes, i)
-			}
-		}
-		axes = slices.Clone(axes)
-		for i := range axes {
-			if axes[i], err = axisOf(axes[i], total); err != nil {
-				return err
-			}
-			if v.perm != nil && v.flat == 0 && v.pad == nil {
-				axes[i] = v.perm[axes[i]]
-			}
-		}
-		perm := v.perm
-		if v.perm == nil || v.flat > 0 || v.pad != nil {
+		if v.flat > 0 || v.pad != nil {
 			if v, err = n.settle(v); err != nil {
 				return err
 			}
-			perm = nil
 		}
-		slices.Sort(axes)
-		first := len(v.shape) - len(axes)
-		for i, a := range axes {
-			if a != first+i {
-				return fmt.Errorf("axes %v of shape %v; Caffe's Reduction takes all axes from one on", axes, v.shape)
+		gone, err := n.reducedAxes(v)
+		if err != nil {
+			return err
+		}
+		var kept, axes []int
+		dims := slices.Clone(v.shape)
+		for axis := range v.shape {
+			if gone[axis] {
+				axes = append(axes, axis)
+				dims[axis] = 1
+			} else {
+				kept = append(kept, axis)
 			}
 		}
-		p := &caffepb.ReductionParameter{Operation: op.Enum(), Axis: proto.Int32(int32(first))}
-		if err := n.one("Reduction", &caffepb.LayerParameter{ReductionParam: p}, []*value{{blob: v.blob, shape: v.shape}}); err != nil {
+		x := &value{blob: v.blob, shape: v.shape, perm: append(slices.Clone(kept), axes...)}
+		if !slices.IsSorted(x.perm) {
+			if x, err = n.settle(x); err != nil {
+				return err
+			}
+		}
+		p := &caffepb.ReductionParameter{Operation: op.Enum(), Axis: proto.Int32(int32(len(kept)))}
+		if err := n.one("Reduction", &caffepb.LayerParameter{ReductionParam: p}, []*value{{blob: x.blob, shape: x.shape}}); err != nil {
 			return err
 		}
 		out := n.values[n.GetOutput()[0]]
 		if n.int("keepdims", 1) == 0 {
+			out.perm = without(v.perm, gone)
 			return nil
 		}
-		dims := append(slices.Clone(v.shape[:first]), slices.Repeat([]int{1}, len(axes))...)
 		if out, err = n.reshape(out, dims); err != nil {
 			return err
 		}
-		out.perm = perm
+		out.perm = v.perm
 		n.set(0, out)
 		return nil
 	}
+}
+
+// reducedAxes says which of the blob's axes a reduction takes away.
+func (n *node) reducedAxes(v *value) ([]bool, error) {
+	axes, err := n.list("axes", 1)
+	if err != nil {
+		return nil, err
+	}
+	gone := make([]bool, len(v.shape))
+	if len(axes) == 0 && n.int("noop_with_empty_axes", 0) != 0 {
+		return nil, fmt.Errorf("noop_with_empty_axes without axes")
+	}
+	for i := range gone {
+		gone[i] = len(axes) == 0
+	}
+	for _, axis := range axes {
+		if axis, err = axisOf(axis, len(gone)); err != nil {
+			return nil, err
+		}
+		if v.perm != nil {
+			axis = v.perm[axis]
+		}
+		gone[axis] = true
+	}
+	return gone, nil
+}
+
+// without takes axes out of a transpose; nil is no transpose.
+func without(perm []int, gone []bool) []int {
+	var kept, out []int
+	for axis := range gone {
+		if !gone[axis] {
+			kept = append(kept, axis)
+		}
+	}
+	for _, p := range perm {
+		if !gone[p] {
+			out = append(out, slices.Index(kept, p))
+		}
+	}
+	if slices.IsSorted(out) {
+		return nil
+	}
+	return out
 }
 
 // argMax keeps Caffe's rule for equal values, the last index, where the node asks for it; otherwise it says so.

@@ -3,7 +3,6 @@ package intake
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/internal/onnx"
@@ -65,7 +64,10 @@ func (t *translator) graph(batch int) error {
 	if t.opset < 7 {
 		return fmt.Errorf("opset %d: models from 7 on are read", t.opset)
 	}
-	for _, n := range g.GetNode() {
+	for i, n := range g.GetNode() {
+		if reason, refused := refusals[n.GetOpType()]; refused {
+			return fmt.Errorf("node %d, %q (%s): it is not translated: %s", i, n.GetName(), n.GetOpType(), reason)
+		}
 		for _, in := range n.GetInput() {
 			t.readers[in]++
 		}
@@ -181,25 +183,6 @@ func (t *translator) node(p *onnxpb.NodeProto) error {
 	return nil
 }
 
-// nameLast gives the blob of the node's first output the output's name, if several layers compute it.
-func (n *node) nameLast(first int) {
-	out := n.GetOutput()[0]
-	v := n.values[out]
-	if v == nil || v.blob == out {
-		return
-	}
-	made := func(blob string) bool {
-		return slices.ContainsFunc(n.net.Layer[first:], func(l *caffepb.LayerParameter) bool { return slices.Contains(l.GetTop(), blob) })
-	}
-	if !made(v.blob) || n.blobs[out] && !made(out) {
-		return
-	}
-	if n.blobs[out] {
-		n.renameBlob(out, unique(out+"@"+n.GetName(), n.blobs))
-	}
-	n.renameBlob(v.blob, out)
-}
-
 // output makes sure that a blob has the name of a graph output.
 func (t *translator) output(name string) error {
 	v := t.values[name]
@@ -207,9 +190,14 @@ func (t *translator) output(name string) error {
 		return fmt.Errorf("it does not depend on an input")
 	}
 	n := &node{translator: t, NodeProto: &onnxpb.NodeProto{Name: proto.String(name), Output: []string{name}}}
+	waiting := v.blob
 	v, err := n.settle(v)
 	if err != nil {
 		return err
+	}
+	if v.blob != waiting && waiting == name && !t.isInput(name) { // the layers of settle have made the output of a blob with its name
+		t.renameBlob(name, unique(name+"_before", t.blobs))
+		delete(t.blobs, name)
 	}
 	if v.blob == name {
 		return nil
@@ -224,189 +212,4 @@ func (t *translator) output(name string) error {
 	}
 	_, err = n.add("Split", &caffepb.LayerParameter{}, []*value{v}, nil, name)
 	return err
-}
-
-// fixedName reports whether a blob is an input or an output of the graph.
-func (t *translator) fixedName(blob string) bool {
-	for _, out := range t.model.GetGraph().GetOutput() {
-		if out.GetName() == blob {
-			return true
-		}
-	}
-	return slices.ContainsFunc(t.net.Layer, func(l *caffepb.LayerParameter) bool {
-		return l.GetType() == "Input" && slices.Contains(l.GetTop(), blob)
-	})
-}
-
-// rename changes a blob's name, unless it is an input or output.
-func (t *translator) rename(from, to string) {
-	if !t.fixedName(from) {
-		t.renameBlob(from, to)
-	}
-}
-
-func (t *translator) renameBlob(from, to string) {
-	for _, l := range t.net.Layer {
-		for _, list := range [][]string{l.Bottom, l.Top} {
-			for i := range list {
-				if list[i] == from {
-					list[i] = to
-				}
-			}
-		}
-	}
-	for _, v := range t.values {
-		if v.blob == from {
-			v.blob = to
-		}
-	}
-	t.blobs[to] = true
-}
-
-// unique returns a name that no layer, or no blob, has.
-func unique(name string, taken map[string]bool) string {
-	for base, k := name, 2; taken[name]; k++ {
-		name = fmt.Sprintf("%s_%d", base, k)
-	}
-	taken[name] = true
-	return name
-}
-
-// add appends a layer of a type and returns its tops, the first of them named after output k of the node. It sets the layer up for the shapes of
-// the bottoms, and holds the weights against its own.
-func (n *node) add(kind string, p *caffepb.LayerParameter, bottoms []*value, weights []*onnx.Tensor, tops ...string) ([]*value, error) {
-	name := n.GetName()
-	if name == "" {
-		name = n.GetOutput()[0]
-	}
-	if n.made > 0 {
-		name += "_" + strings.ToLower(kind)
-	}
-	n.made++
-	p.Name, p.Type, p.Phase = proto.String(unique(name, n.layerNames)), proto.String(kind), nil
-	var in, out []*blob.Blob
-	for _, b := range bottoms {
-		p.Bottom = append(p.Bottom, b.blob)
-		in = append(in, blob.New(b.shape...))
-	}
-	for _, top := range tops {
-		p.Top = append(p.Top, unique(top, n.blobs))
-		out = append(out, &blob.Blob{})
-	}
-	if err := n.setUp(p, in, out, weights); err != nil {
-		return nil, fmt.Errorf("as layer %q of type %s: %w", p.GetName(), kind, err)
-	}
-	n.net.Layer = append(n.net.Layer, p)
-	var values []*value
-	for k, b := range out {
-		values = append(values, &value{blob: p.Top[k], shape: slices.Clone(b.Shape())})
-	}
-	return values, nil
-}
-
-// setUp builds a layer, which checks its parameters and shapes its tops, and gives the parameter its weights.
-func (n *node) setUp(p *caffepb.LayerParameter, in, out []*blob.Blob, weights []*onnx.Tensor) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%v", r) // too much memory
-		}
-	}()
-	kind, err := layers.Find(p.GetType())
-	if err != nil {
-		return err
-	}
-	if err := kind.CheckBlobs(len(in), len(out)); err != nil {
-		return err
-	}
-	test := proto.CloneOf(p)
-	test.Phase = caffepb.Phase_TEST.Enum()
-	l := kind.New(test, n.device)
-	if err := l.SetUp(in, out); err != nil {
-		return err
-	}
-	if err := l.Reshape(in, out); err != nil {
-		return err
-	}
-	if len(l.Params()) != len(weights) {
-		return fmt.Errorf("it has %d weights, the node gives %d", len(l.Params()), len(weights))
-	}
-	for k, w := range l.Params() {
-		if len(weights[k].Floats) != w.Count() {
-			return fmt.Errorf("weight %d has %d values, the node gives %d", k, w.Count(), len(weights[k].Floats))
-		}
-		shape := &caffepb.BlobShape{}
-		for _, d := range w.Shape() {
-			shape.Dim = append(shape.Dim, int64(d))
-		}
-		p.Blobs = append(p.Blobs, &caffepb.BlobProto{Shape: shape, Data: weights[k].Floats})
-	}
-	return nil
-}
-
-// set makes v the value of output k.
-func (n *node) set(k int, v *value) {
-	if k < len(n.GetOutput()) && n.GetOutput()[k] != "" {
-		n.values[n.GetOutput()[k]] = v
-	}
-}
-
-// one adds a layer with one top, the node's first output.
-func (n *node) one(kind string, p *caffepb.LayerParameter, bottoms []*value, weights ...*onnx.Tensor) error {
-	tops, err := n.add(kind, p, bottoms, weights, n.GetOutput()[0])
-	if err != nil {
-		return err
-	}
-	n.set(0, tops[0])
-	return nil
-}
-
-// reshape adds a Reshape layer. Where the first extent stays, it is copied, so that the batch size may change.
-func (n *node) reshape(v *value, to []int) (*value, error) {
-	if v.perm == nil && v.flat == 0 && slices.Equal(v.shape, to) {
-		return v, nil
-	}
-	shape := &caffepb.BlobShape{}
-	for i, d := range to {
-		if i == 0 && len(v.shape) > 0 && v.shape[0] == d {
-			d = 0
-		}
-		shape.Dim = append(shape.Dim, int64(d))
-	}
-	p := &caffepb.LayerParameter{ReshapeParam: &caffepb.ReshapeParameter{Shape: shape}}
-	tops, err := n.add("Reshape", p, []*value{{blob: v.blob, shape: v.shape}}, nil, v.blob+"_reshaped")
-	if err != nil {
-		return nil, err
-	}
-	tops[0].positive = v.positive
-	return tops[0], nil
-}
-
-// inPlace undoes the names that package export gives to values that a layer overwrites: a blob BLOB@LAYER that layer LAYER writes, and that only
-// a layer which can run in place reads, becomes BLOB.
-func (t *translator) inPlace() {
-	for i := len(t.net.Layer) - 1; i >= 0; i-- {
-		l := t.net.Layer[i]
-		if len(l.GetBottom()) != 1 || len(l.GetTop()) != 1 {
-			continue
-		}
-		from, to := l.GetBottom()[0], l.GetTop()[0]
-		kind, err := layers.Find(l.GetType())
-		base, _, marked := strings.Cut(from, "@")
-		target, _, _ := strings.Cut(to, "@")
-		if err != nil || !kind.InPlace || !marked || base != target || t.reads(from) != 1 {
-			continue
-		}
-		t.rename(from, to)
-	}
-}
-
-func (t *translator) reads(blob string) (n int) {
-	for _, l := range t.net.Layer {
-		for _, b := range l.GetBottom() {
-			if b == blob {
-				n++
-			}
-		}
-	}
-	return n
 }

@@ -50,7 +50,7 @@ func FillWeights(n *swnet.Net, seed uint64) {
 			}
 			for j := range w.Data() {
 				w.Data()[j] = 0.25 + r.Float32()
-				if n.LayerType(i) != "BatchNorm" && r.IntN(2) == 0 {
+				if n.LayerType(i) != "BatchNorm" && n.LayerType(i) != "BN" && r.IntN(2) == 0 {
 					w.Data()[j] *= -1
 				}
 			}
@@ -75,6 +75,10 @@ func FillInputs(n *swnet.Net, c *Case, seed uint64) map[string]*Tensor {
 					v = float32(r.IntN(c.Indices[name]))
 				case c.Positive[name]:
 					v = 0.1 + r.Float32()
+				case c.Regions[name] > 0 && j%5 == 0:
+					v = float32(r.IntN(c.Regions[name]))
+				case c.Regions[name] > 0: // some regions reach beyond the image, or end before they begin
+					v = 16*r.Float32() - 3
 				}
 				b.Data()[j] = v
 			}

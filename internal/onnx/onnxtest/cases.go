@@ -12,6 +12,8 @@ type Case struct {
 	Indices map[string]int
 	// Positive gives inputs that must be positive.
 	Positive map[string]bool
+	// Regions gives inputs whose rows are regions of interest, and the number of images.
+	Regions map[string]int
 }
 
 // input declares a graph input.
@@ -68,6 +70,7 @@ func Cases(seed uint64) []Case {
 	add("LRN/within", x+layer("LRN", "x", "y", `lrn_param { local_size: 3 alpha: 0.7 beta: 0.6 norm_region: WITHIN_CHANNEL }`))
 	add("Crop", x+input("z", 2, 3, 4, 5)+layer("Crop", "xz", "y", `crop_param { offset: 2 offset: 1 }`))
 	add("Crop/axis1", x+input("z", 2, 2, 4, 5)+layer("Crop", "xz", "y", `crop_param { axis: 1 offset: 1 }`))
+	cases = append(cases, segmentation(x)...)
 	cases = append(cases, neurons(x)...)
 	cases = append(cases, norms(x)...)
 	cases = append(cases, utilities(x)...)
@@ -98,6 +101,29 @@ func poolingOf(r *rand.Rand, i int) string {
 		method, kh, kw, 1+r.IntN(kh), 1+r.IntN(kw), ph, pw, []string{"CEIL", "FLOOR"}[r.IntN(2)]))
 }
 
+// segmentation has layers that resize images, and those that pool regions.
+func segmentation(x string) (cases []Case) {
+	regions := input("r", 4, 5)
+	for _, n := range []struct{ name, net string }{
+		{"Interp", x + layer("Interp", "x", "y", "interp_param { height: 12 width: 5 }")},
+		{"Interp/zoom", x + layer("Interp", "x", "y", "interp_param { zoom_factor: 3 pad_beg: -1 pad_end: -2 }")},
+		{"Interp/shrink", x + layer("Interp", "x", "y", "interp_param { shrink_factor: 2 }")},
+		{"Interp/pixel", x + layer("Interp", "x", "y", "interp_param { height: 1 width: 1 }")},
+		{"Upsample", x + layer("Upsample", "x", "y", "upsample_param { scale: 3 }")},
+		{"Upsample/mask", x + layer("Pooling", "x", "pm", "pooling_param { kernel_size: 2 stride: 2 }") + layer("TanH", "p", "q", "") +
+			layer("Upsample", "qm", "y", "upsample_param { upsample_h: 7 upsample_w: 6 }")},
+		{"Unpooling/mask", x + layer("Pooling", "x", "pm", "pooling_param { kernel_size: 2 stride: 2 }") +
+			layer("Unpooling", "pm", "y", "unpooling_param { kernel_size: 2 stride: 2 unpool_h: 7 unpool_w: 6 }")},
+		{"Unpooling", x + layer("Unpooling", "x", "y", "unpooling_param { kernel_size: 2 stride_h: 2 stride_w: 3 unpool_size: 14 }")},
+		{"ROIPooling", x + regions + layer("ROIPooling", "xr", "y", "roi_pooling_param { pooled_h: 2 pooled_w: 3 spatial_scale: 0.5 }")},
+		{"ROIAlign", x + regions + layer("ROIAlign", "xr", "y", "roi_align_param { pooled_h: 2 pooled_w: 3 spatial_scale: 0.5 }")},
+		{"ROIAlign/samples", x + regions + layer("ROIAlign", "xr", "y", "roi_align_param { pooled_h: 3 pooled_w: 2 sampling_ratio: 2 }")},
+	} {
+		cases = append(cases, Case{Name: n.name, Net: n.net, Regions: map[string]int{"r": 2}})
+	}
+	return cases
+}
+
 func neurons(x string) (cases []Case) {
 	for _, n := range []struct{ name, kind, param string }{
 		{"ReLU", "ReLU", ""}, {"ReLU/leaky", "ReLU", "relu_param { negative_slope: 0.1 }"},
@@ -107,6 +133,7 @@ func neurons(x string) (cases []Case) {
 		{"Clip/empty", "Clip", "clip_param { min: 1 max: 0 }"}, {"Threshold", "Threshold", "threshold_param { threshold: 0.2 }"},
 		{"Dropout", "Dropout", ""}, {"Dropout/0.3", "Dropout", "dropout_param { dropout_ratio: 0.3 }"},
 		{"ReLU6", "ReLU6", ""}, {"HardSigmoid", "HardSigmoid", "hardsigmoid_param { alpha: 0.3 }"}, {"HardSwish", "HardSwish", ""}, {"Mish", "Mish", ""},
+		{"Noise", "Noise", "noise_param { gaussian_std: 3 }"},
 		{"Power", "Power", "power_param { power: 2 scale: 0.5 shift: 1 }"}, {"Power/1", "Power", "power_param { scale: 3 }"},
 		{"Power/identity", "Power", ""}, {"Power/constant", "Power", "power_param { scale: 0 shift: 3 power: 2 }"},
 		{"Exp", "Exp", "exp_param { base: 2 scale: 0.5 shift: 1 }"}, {"Exp/e", "Exp", ""},
@@ -142,6 +169,11 @@ func norms(x string) (cases []Case) {
 		{"Bias", x + layer("Bias", "x", "y", "bias_param { axis: -1 }")}, {"Bias/bottom", x + input("z", 2) + layer("Bias", "xz", "y", "bias_param { axis: 0 }")},
 		{"MVN", x + layer("MVN", "x", "y", "")}, {"MVN/across", x + layer("MVN", "x", "y", "mvn_param { across_channels: true eps: 0.1 }")},
 		{"MVN/mean", x + layer("MVN", "x", "y", "mvn_param { normalize_variance: false }")}, {"MVN/matrix", matrix + layer("MVN", "x", "y", "mvn_param { eps: 1 }")},
+		{"BN/PSPNet", x + layer("BN", "x", "y", "bn_param { eps: 0.01 }")}, {"BN/vector", vector + layer("BN", "x", "y", "")},
+		{"BN/SegNet", x + layer("BN", "x", "y", "bn_param { var_eps: 0.01 }")}, {"BN/INFERENCE", matrix + layer("BN", "x", "y", "bn_param { bn_mode: INFERENCE }")},
+		{"Normalize", x + layer("Normalize", "x", "y", "")}, {"Normalize/vector", vector + layer("Normalize", "x", "y", "")},
+		{"Normalize/across", x + layer("Normalize", "x", "y", "norm_param { eps: 0.1 }")},
+		{"Normalize/pixels", x + layer("Normalize", "x", "y", "norm_param { across_spatial: false channel_shared: false }")},
 		{"Softmax", x + layer("Softmax", "x", "y", "")}, {"Softmax/axis", x + layer("Softmax", "x", "y", "softmax_param { axis: -1 }")},
 	} {
 		cases = append(cases, Case{Name: n.name, Net: n.net})

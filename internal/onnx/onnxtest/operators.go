@@ -14,17 +14,19 @@ func init() {
 			a, b := c.float("alpha", 0.2), c.float("beta", 0.5)
 			unary(func(x float64) float64 { return max(0, min(1, a*x+b)) })(c)
 		},
-		"Add": binary(func(x, y float64) float64 { return x + y }), "Sub": binary(func(x, y float64) float64 { return x - y }),
-		"Mul": binary(func(x, y float64) float64 { return x * y }), "Div": binary(func(x, y float64) float64 { return x / y }),
-		"Pow": binary(math.Pow), "Mod": binary(math.Mod), "Greater": binary(func(x, y float64) float64 { return truth(x > y) }),
+		"HardSwish": unary(func(x float64) float64 { return x * max(0, min(1, x/6+0.5)) }),
+		"Add":       ofTwo(func(x, y float64) float64 { return x + y }), "Sub": ofTwo(func(x, y float64) float64 { return x - y }),
+		"Mul": ofTwo(func(x, y float64) float64 { return x * y }), "Div": ofTwo(func(x, y float64) float64 { return x / y }),
+		"Pow": ofTwo(math.Pow), "Mod": ofTwo(math.Mod), "Greater": ofTwo(func(x, y float64) float64 { return truth(x > y) }),
 		"Max": fold(math.Max), "Min": fold(math.Min), "Sum": fold(func(x, y float64) float64 { return x + y }),
-		"LeakyRelu": leaky, "Elu": elu, "PRelu": binary(func(x, slope float64) float64 { return max(x, 0) + slope*min(x, 0) }),
+		"LeakyRelu": leaky, "Elu": elu, "PRelu": ofTwo(func(x, slope float64) float64 { return max(x, 0) + slope*min(x, 0) }),
 		"Clip": clip, "Cast": cast, "Dropout": func(c *call) { c.out[0] = c.in[0] }, "Where": where,
 		"Conv": conv, "ConvTranspose": convTranspose, "MaxPool": maxPool, "AveragePool": averagePool,
 		"GlobalAveragePool": global(mean), "GlobalMaxPool": global(largest), "LRN": lrn, "BatchNormalization": batchNormalization,
 		"Softmax": softmax, "Gemm": gemm, "MatMul": matMul, "Flatten": flatten, "Reshape": reshape, "Transpose": transpose, "Concat": concat,
 		"Split": split, "Slice": slice, "Gather": gather, "Unsqueeze": unsqueeze, "Squeeze": squeeze, "Tile": tile, "Shape": shape, "Pad": pad,
 		"ConstantOfShape": constantOfShape, "Constant": constant, "ArgMax": argMax, "TopK": topK, "Scan": scan,
+		"Resize": resize, "ScatterElements": scatterElements, "MaxRoiPool": maxRoiPool, "RoiAlign": roiAlign,
 		"ReduceSum": reduce(func(xs []float64) float64 { return mean(xs) * float64(len(xs)) }), "ReduceMean": reduce(mean), "ReduceMax": reduce(largest),
 		"ReduceL1":        reduce(func(xs []float64) float64 { return total(xs, math.Abs) }),
 		"ReduceSumSquare": reduce(func(xs []float64) float64 { return total(xs, func(x float64) float64 { return x * x }) }),
@@ -116,7 +118,7 @@ func pair(a, b *Tensor, f func(x, y float64) float64) *Tensor {
 	return out
 }
 
-func binary(f func(x, y float64) float64) func(c *call) {
+func ofTwo(f func(x, y float64) float64) func(c *call) {
 	return func(c *call) { c.out[0] = pair(c.in[0], c.in[1], f) }
 }
 

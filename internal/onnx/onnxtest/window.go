@@ -89,7 +89,8 @@ func convTranspose(c *call) {
 	group, per := c.int("group", 1), wt.Dims[1]
 	var size []int
 	for i, in := range x.Dims[2:] {
-		size = append(size, (in-1)*w.stride[i]+w.dilation[i]*(w.kernel[i]-1)+1-w.begin[i]-w.end[i])
+		more := c.list("output_padding", make([]int, len(w.begin)))[i]
+		size = append(size, (in-1)*w.stride[i]+w.dilation[i]*(w.kernel[i]-1)+1-w.begin[i]-w.end[i]+more)
 	}
 	y := New(append([]int{x.Dims[0], per * group}, size...)...)
 	if b := c.input(2); b != nil {

@@ -1,0 +1,172 @@
+package intake
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// elementwise adds a layer that computes each element by itself. A transpose stays waiting.
+func (n *node) elementwise(kind string, p *caffepb.LayerParameter) error {
+	v, err := n.input(0)
+	if err != nil {
+		return err
+	}
+	if v.pad != nil || v.flat > 0 {
+		if v, err = n.settle(v); err != nil {
+			return err
+		}
+	}
+	if err := n.one(kind, p, []*value{v}); err != nil {
+		return err
+	}
+	n.values[n.GetOutput()[0]].perm = v.perm
+	return nil
+}
+
+func simple(kind string) rule {
+	return func(n *node) error { return n.elementwise(kind, &caffepb.LayerParameter{}) }
+}
+
+// positive is simple for layers without negative outputs.
+func positive(kind string) rule {
+	return func(n *node) error {
+		if err := n.elementwise(kind, &caffepb.LayerParameter{}); err != nil {
+			return err
+		}
+		n.values[n.GetOutput()[0]].positive = true
+		return nil
+	}
+}
+
+func leakyRelu(n *node) error {
+	return n.elementwise("ReLU", &caffepb.LayerParameter{ReluParam: &caffepb.ReLUParameter{NegativeSlope: proto.Float32(n.float("alpha", 0.01))}})
+}
+
+func elu(n *node) error {
+	return n.elementwise("ELU", &caffepb.LayerParameter{EluParam: &caffepb.ELUParameter{Alpha: proto.Float32(n.float("alpha", 1))}})
+}
+
+func prelu(n *node) error {
+	v, err := n.plain(0)
+	if err != nil {
+		return err
+	}
+	t, err := n.weight(1)
+	if err != nil {
+		return err
+	}
+	p := &caffepb.PReLUParameter{}
+	switch axis, size, ok := channelOf(t.Dims, v.shape); {
+	case len(t.Floats) == 1:
+		p.ChannelShared = proto.Bool(true)
+	case !ok || axis != 1 || size != 1:
+		return fmt.Errorf("slopes of shape %v for an input of shape %v; Caffe has one for each channel, or one", t.Dims, v.shape)
+	}
+	return n.one("PReLU", &caffepb.LayerParameter{PreluParam: p}, []*value{v}, t)
+}
+
+func powerParam(power, scale, shift float32) *caffepb.LayerParameter {
+	p := &caffepb.PowerParameter{}
+	if power != 1 {
+		p.Power = proto.Float32(power)
+	}
+	if scale != 1 {
+		p.Scale = proto.Float32(scale)
+	}
+	if shift != 0 {
+		p.Shift = proto.Float32(shift)
+	}
+	return &caffepb.LayerParameter{PowerParam: p}
+}
+
+func powerOf(power, scale, shift float32) rule {
+	return func(n *node) error { return n.elementwise("Power", powerParam(power, scale, shift)) }
+}
+
+func pow(n *node) error {
+	t, err := n.weight(1)
+	if err != nil {
+		return err
+	}
+	if len(t.Floats) != 1 {
+		return fmt.Errorf("the exponent has shape %v; Caffe's Power has one exponent", t.Dims)
+	}
+	return n.elementwise("Power", powerParam(t.Floats[0], 1, 0))
+}
+
+func hardSigmoid(n *node) error {
+	p := &caffepb.HardSigmoidParameter{Alpha: proto.Float32(n.float("alpha", 0.2)), Beta: proto.Float32(n.float("beta", 0.5))}
+	return n.elementwise("HardSigmoid", &caffepb.LayerParameter{HardsigmoidParam: p})
+}
+
+func clip(n *node) error {
+	bounds := [2]float32{n.float("min", -math.MaxFloat32), n.float("max", math.MaxFloat32)}
+	for k := range bounds {
+		t, err := n.optional(1 + k)
+		if err != nil {
+			return err
+		}
+		if t != nil && len(t.Floats) != 1 {
+			return fmt.Errorf("a bound of shape %v", t.Dims)
+		}
+		if t != nil {
+			bounds[k] = max(-math.MaxFloat32, min(math.MaxFloat32, t.Floats[0]))
+		}
+	}
+	v, err := n.input(0)
+	if err != nil {
+		return err
+	}
+	if v.pad != nil || v.flat > 0 {
+		if v, err = n.settle(v); err != nil {
+			return err
+		}
+	}
+	return n.clipTo(v, bounds[0], bounds[1])
+}
+
+// clipTo adds a Clip layer, a ReLU for the bounds 0 and none, or a ReLU6 for 0 and 6.
+func (n *node) clipTo(v *value, lo, hi float32) error {
+	kind, p := "Clip", &caffepb.LayerParameter{ClipParam: &caffepb.ClipParameter{Min: proto.Float32(lo), Max: proto.Float32(hi)}}
+	if lo == 0 && hi == math.MaxFloat32 {
+		kind, p = "ReLU", &caffepb.LayerParameter{}
+	}
+	if lo == 0 && hi == 6 {
+		kind, p = "ReLU6", &caffepb.LayerParameter{}
+	}
+	perm := v.perm
+	if err := n.one(kind, p, []*value{v}); err != nil {
+		return err
+	}
+	out := n.values[n.GetOutput()[0]]
+	out.perm, out.positive = perm, lo >= 0
+	return nil
+}
+
+func dropout(n *node) error {
+	ratio := n.float("ratio", 0.5)
+	if t, err := n.optional(1); err != nil {
+		return err
+	} else if t != nil && len(t.Floats) == 1 {
+		ratio = t.Floats[0]
+	}
+	p := &caffepb.LayerParameter{}
+	if ratio != 0.5 {
+		p.DropoutParam = &caffepb.DropoutParameter{DropoutRatio: proto.Float32(ratio)}
+	}
+	return n.elementwise("Dropout", p)
+}
+
+func greater(n *node) error {
+	t, err := n.weight(1)
+	if err != nil {
+		return err
+	}
+	if len(t.Floats) != 1 {
+		return fmt.Errorf("a threshold of shape %v; Caffe's Threshold has one", t.Dims)
+	}
+	return n.elementwise("Threshold", &caffepb.LayerParameter{ThresholdParam: &caffepb.ThresholdParameter{Threshold: proto.Float32(t.Floats[0])}})
+}

@@ -1,0 +1,102 @@
+package intake
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/internal/onnx"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// batchNormalization is a BatchNorm and, unless its factors are 1 and its summands 0, a Scale in place behind it.
+func batchNormalization(n *node) error {
+	v, err := n.plain(0)
+	if err != nil {
+		return err
+	}
+	var t [4]*onnx.Tensor
+	for k := range t {
+		if t[k], err = n.weight(1 + k); err != nil {
+			return err
+		}
+	}
+	if n.int("training_mode", 0) != 0 || n.int("spatial", 1) != 1 {
+		return fmt.Errorf("training_mode and spatial: 0 have no form in Caffe's BatchNorm")
+	}
+	p := &caffepb.LayerParameter{BatchNormParam: &caffepb.BatchNormParameter{Eps: proto.Float32(n.float("epsilon", 1e-5))}}
+	out := n.GetOutput()[0]
+	scaled := false
+	for c := range t[0].Floats {
+		scaled = scaled || t[0].Floats[c] != 1
+	}
+	for c := range t[1].Floats {
+		scaled = scaled || t[1].Floats[c] != 0
+	}
+	if !scaled {
+		return n.one("BatchNorm", p, []*value{v}, t[2], t[3], floats([]float32{1}, 1))
+	}
+	normed, err := n.add("BatchNorm", p, []*value{v}, []*onnx.Tensor{t[2], t[3], floats([]float32{1}, 1)}, out+"@"+n.GetName())
+	if err != nil {
+		return err
+	}
+	return n.one("Scale", &caffepb.LayerParameter{ScaleParam: &caffepb.ScaleParameter{BiasTerm: proto.Bool(true)}}, normed, t[0], t[1])
+}
+
+func lrn(n *node) error {
+	v, err := n.plain(0)
+	if err != nil {
+		return err
+	}
+	return n.one("LRN", &caffepb.LayerParameter{LrnParam: &caffepb.LRNParameter{
+		LocalSize: proto.Uint32(uint32(n.int("size", 0))), Alpha: proto.Float32(n.float("alpha", 1e-4)), Beta: proto.Float32(n.float("beta", 0.75)),
+		K: proto.Float32(n.float("bias", 1)),
+	}}, []*value{v})
+}
+
+// softmax works along one axis. Before opset 13 it worked on all axes from axis on, which is the same if the others have extent 1.
+func softmax(n *node) error {
+	v, err := n.input(0)
+	if err != nil {
+		return err
+	}
+	missing := -1
+	if n.opset < 13 {
+		missing = 1
+	}
+	axis, err := axisOf(n.int("axis", missing), len(v.dims()))
+	if err != nil {
+		return err
+	}
+	if n.opset < 13 && count(v.dims()[axis+1:]) != 1 {
+		return fmt.Errorf("in opset %d it sums over all axes from %d on of shape %v; Caffe's Softmax sums over one axis", n.opset, axis, v.dims())
+	}
+	perm := v.perm
+	if perm != nil && v.pad == nil && v.flat == 0 {
+		axis, v = perm[axis], &value{blob: v.blob, shape: v.shape}
+	} else if v, err = n.settle(v); err != nil {
+		return err
+	}
+	p := &caffepb.LayerParameter{}
+	if axis != 1 {
+		p.SoftmaxParam = &caffepb.SoftmaxParameter{Axis: proto.Int32(int32(axis))}
+	}
+	if err := n.one("Softmax", p, []*value{v}); err != nil {
+		return err
+	}
+	out := n.values[n.GetOutput()[0]]
+	out.perm, out.positive = perm, true
+	return nil
+}
+
+func logSoftmax(n *node) error {
+	if err := softmax(n); err != nil {
+		return err
+	}
+	v := n.values[n.GetOutput()[0]]
+	perm := v.perm
+	if err := n.one("Log", &caffepb.LayerParameter{}, []*value{v}); err != nil {
+		return err
+	}
+	n.values[n.GetOutput()[0]].perm = perm
+	return nil
+}

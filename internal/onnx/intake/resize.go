@@ -1,0 +1,158 @@
+package intake
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/swcaffe/swcaffe/internal/onnx"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
+)
+
+// resize is Resize, and Upsample of old opsets. Two kinds have a layer in forks of Caffe: linear with corners on corners is Interp, and nearest
+// is Upsample if it repeats each pixel equally often along both axes.
+func resize(n *node) error {
+	v, err := n.plain(0)
+	if err != nil {
+		return err
+	}
+	out, scales, err := n.resized(v.shape)
+	if err != nil {
+		return err
+	}
+	if len(v.shape) != 4 || !slices.Equal(out[:2], v.shape[:2]) {
+		return fmt.Errorf("it makes shape %v of %v; Caffe's layers resize the last two of four axes", out, v.shape)
+	}
+	if slices.Equal(out, v.shape) && scales[2] == 1 && scales[3] == 1 {
+		n.set(0, v)
+		return nil
+	}
+	mode := n.text("mode", "nearest")
+	coordinates := n.text("coordinate_transformation_mode", "half_pixel")
+	if n.opset < 11 { // Upsample, and Resize of opset 10
+		coordinates = "asymmetric"
+	}
+	switch {
+	case mode == "linear" && (coordinates == "align_corners" || out[2] == v.shape[2] && out[3] == v.shape[3]):
+		return n.one("Interp", &caffepb.LayerParameter{
+			InterpParam: &caffepb.InterpParameter{Height: proto.Int32(int32(out[2])), Width: proto.Int32(int32(out[3]))},
+		}, []*value{v})
+	case mode != "nearest":
+		return fmt.Errorf("mode %q with coordinate_transformation_mode %q; Caffe's Interp is linear with align_corners", mode, coordinates)
+	}
+	times := out[2] / v.shape[2]
+	for axis := 2; axis < 4; axis++ {
+		if err := n.checkRepeats(v.shape[axis], out[axis], times, scales[axis], coordinates); err != nil {
+			return err
+		}
+	}
+	return n.one("Upsample", &caffepb.LayerParameter{UpsampleParam: &caffepb.UpsampleParameter{Scale: proto.Uint32(uint32(times))}}, []*value{v})
+}
+
+// resized returns the shape of a Resize's output and the factors that coordinates are computed with.
+func (n *node) resized(shape []int) (out []int, scales []float64, err error) {
+	factors, sizes, err := n.resizeInputs()
+	if err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case len(factors) == len(shape):
+		for i, f := range factors {
+			size := math.Floor(float64(float32(shape[i]) * f))
+			if !(f > 0) || size < 1 || size > math.MaxInt32 {
+				return nil, nil, fmt.Errorf("scales %v for a value of shape %v", factors, shape)
+			}
+			out, scales = append(out, int(size)), append(scales, float64(f))
+		}
+	case len(sizes) == len(shape):
+		for i, size := range sizes {
+			if size < 1 || shape[i] < 1 {
+				return nil, nil, fmt.Errorf("sizes %v for a value of shape %v", sizes, shape)
+			}
+			out, scales = append(out, size), append(scales, float64(size)/float64(shape[i]))
+		}
+	default:
+		return nil, nil, fmt.Errorf("scales %v and sizes %v for a value of shape %v", factors, sizes, shape)
+	}
+	return out, scales, nil
+}
+
+// resizeInputs returns the scales or the sizes. Opset 18 added axes and a policy for keeping the aspect ratio.
+func (n *node) resizeInputs() (factors []float32, sizes []int, err error) {
+	if n.attr("axes") != nil || n.text("keep_aspect_ratio_policy", "stretch") != "stretch" || n.int("antialias", 0) != 0 {
+		return nil, nil, fmt.Errorf("axes, keep_aspect_ratio_policy and antialias are not translated")
+	}
+	if a := n.attr("scales"); a != nil { // Upsample-7
+		return a.GetFloats(), nil, nil
+	}
+	at := 1
+	if n.GetOpType() == "Resize" && n.opset >= 11 {
+		at = 2 // behind the region of interest, which only tf_crop_and_resize reads
+		sizes, err = n.list("", 3)
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	var t *onnx.Tensor
+	if t, err = n.optional(at); err != nil || t == nil {
+		return nil, sizes, err
+	}
+	return t.Floats, sizes, nil
+}
+
+// checkRepeats requires that outputs times*i to times*(i+1)-1 of an axis read input i.
+func (n *node) checkRepeats(in, out, times int, scale float64, coordinates string) error {
+	mode := n.text("nearest_mode", "round_prefer_floor")
+	if n.opset < 11 {
+		mode = "floor"
+	}
+	same := times > 0 && out == times*in
+	for o := 0; same && o < out; o++ {
+		at := float64(o) / scale
+		switch coordinates {
+		case "half_pixel", "pytorch_half_pixel":
+			at = (float64(o)+0.5)/scale - 0.5
+		case "align_corners":
+			at = float64(o) * float64(in-1) / float64(max(1, out-1))
+		case "asymmetric":
+		default:
+			return fmt.Errorf("coordinate_transformation_mode %q has no form in Caffe", coordinates)
+		}
+		round, ok := roundings[mode]
+		if !ok {
+			return fmt.Errorf("nearest_mode %q is unknown", mode)
+		}
+		same = max(0, min(int(round(at)), in-1)) == o/times
+	}
+	if !same {
+		return fmt.Errorf("%d of %d pixels with coordinate_transformation_mode %q and nearest_mode %q; Caffe's Upsample repeats each pixel equally often along both axes",
+			out, in, coordinates, mode)
+	}
+	return nil
+}
+
+var roundings = map[string]func(float64) float64{
+	"floor": math.Floor, "ceil": math.Ceil,
+	"round_prefer_floor": func(v float64) float64 { return math.Ceil(v - 0.5) },
+	"round_prefer_ceil":  func(v float64) float64 { return math.Floor(v + 0.5) },
+}
+
+// maxRoiPool is the ROIPooling layer of Fast R-CNN.
+func maxRoiPool(n *node) error {
+	v, err := n.plain(0)
+	if err != nil {
+		return err
+	}
+	rois, err := n.plain(1)
+	if err != nil {
+		return err
+	}
+	shape := n.ints("pooled_shape", nil)
+	if len(shape) != 2 || shape[0] < 1 || shape[1] < 1 {
+		return fmt.Errorf("pooled_shape %v; ROIPooling has two positive numbers", shape)
+	}
+	return n.one("ROIPooling", &caffepb.LayerParameter{RoiPoolingParam: &caffepb.ROIPoolingParameter{
+		PooledH: proto.Uint32(uint32(shape[0])), PooledW: proto.Uint32(uint32(shape[1])), SpatialScale: proto.Float32(n.float("spatial_scale", 1)),
+	}}, []*value{v, rois})
+}
