@@ -1,5 +1,5 @@
 // Package layers defines what a layer is: the interface of every Caffe layer type, and the registry that finds a type by its name. The
-// layers themselves are in sub-packages, grouped as in Caffe's documentation: data, vision, recurrent, common, norm, neuron, utility and
+// layers themselves are in sub-packages, grouped as in Caffe's documentation: data, vision, detect, recurrent, common, norm, neuron, utility and
 // loss. Package part has building blocks that several of them use, package all imports them all, and package layertest tests every type.
 //
 // The central type is Layer. It sets up, reshapes, and runs forward and backward. Every layer has two paths. The MPE path is a plain

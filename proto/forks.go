@@ -5,7 +5,7 @@ import "strings"
 // forks lists layer types and fields of public nets that BVLC Caffe does not support, with the well-known fork of Caffe that
 // does. The key for a field of a message other than the layer is "Message.field".
 var forks = map[string]string{
-	"SSD":       `AnnotatedData DetectionEvaluate DetectionOutput MultiBoxLoss PriorBox VideoData video_data_param SolverParameter.plateau_winsize`,
+	"SSD":       `AnnotatedData VideoData video_data_param SolverParameter.plateau_winsize`,
 	"R-FCN":     `BoxAnnotatorOHEM SoftmaxWithLossOHEM SmoothL1LossOHEM box_annotator_ohem_param`,
 	"SegNet":    `DenseImageData dense_image_data_param`,
 	"CRF-RNN":   `MultiStageMeanfield multi_stage_meanfield_param`,

@@ -5,6 +5,7 @@ package all
 import (
 	_ "github.com/swcaffe/swcaffe/layers/common"
 	_ "github.com/swcaffe/swcaffe/layers/data"
+	_ "github.com/swcaffe/swcaffe/layers/detect"
 	_ "github.com/swcaffe/swcaffe/layers/loss"
 	_ "github.com/swcaffe/swcaffe/layers/neuron"
 	_ "github.com/swcaffe/swcaffe/layers/norm"

@@ -1,0 +1,199 @@
+package detect
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/internal/box"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/layers/part"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+func init() {
+	layers.Register(layers.Type{
+		Name: "DetectionOutput", Doc: "detections: the decoded boxes of each class that overlap no better one",
+		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
+			return &detectionOutput{Base: layers.Base{Param: p, Device: d}}
+		},
+		Bottoms: layers.Between(3, 4), Tops: layers.Exactly(1), NoGradient: true,
+	})
+}
+
+// detectionOutput is SSD's DetectionOutput layer. Bottoms are codes, scores and priors; a fourth one, the images, is not read. The top has
+// shape 1 x 1 x detections x 7, ordered by image, class and score. For each class except the background, the nms_param.top_k best of the
+// boxes whose score exceeds confidence_threshold take part in the suppression; of all boxes kept, an image's keep_top_k best are its
+// detections. A batch without detections has a row of image, -1, -1, ... for each image.
+type detectionOutput struct {
+	layers.Base
+	p *caffepb.DetectionOutputParameter
+	predictions
+	background int
+	threshold  float32
+	topK, keep int // -1: all
+	suppressor box.Suppressor
+	decode     decoder
+	byClass    part.Permuter
+	boxes      *blob.Blob
+	scores     *blob.Blob // images x classes x priors
+	save       *detectionFiles
+
+	order []int // candidates of a class
+	found []detection
+}
+
+// detection is a box that is kept.
+type detection struct {
+	image, label, prior int
+	score               float32
+}
+
+func (l *detectionOutput) SetUp(_, _ []*blob.Blob) (err error) {
+	p := l.Param.GetDetectionOutputParam()
+	if p == nil || p.NumClasses == nil || p.GetNumClasses() < 1 {
+		return errors.New("num_classes must be set and positive")
+	}
+	l.p, l.classes, l.codes, l.background = p, int(p.GetNumClasses()), 1, int(p.GetBackgroundLabelId())
+	if !p.GetShareLocation() {
+		l.codes = l.classes
+	}
+	nms := p.GetNmsParam()
+	l.suppressor = box.Suppressor{Threshold: nms.GetNmsThreshold(), Eta: nms.GetEta()}
+	if !(l.suppressor.Threshold >= 0) {
+		return fmt.Errorf("nms_threshold must not be negative, it is %g", l.suppressor.Threshold)
+	}
+	if !(l.suppressor.Eta > 0 && l.suppressor.Eta <= 1) {
+		return fmt.Errorf("eta must be positive and at most 1, it is %g", l.suppressor.Eta)
+	}
+	l.threshold, l.topK, l.keep = float32(math.Inf(-1)), -1, int(p.GetKeepTopK())
+	if p.ConfidenceThreshold != nil {
+		l.threshold = p.GetConfidenceThreshold()
+	}
+	if nms != nil && nms.TopK != nil {
+		l.topK = int(nms.GetTopK())
+	}
+	if p.GetVisualize() || p.GetSaveFile() != "" {
+		l.warn("visualize and save_file do nothing here; swcaffe detect draws detections")
+	}
+	l.decode.Coder = box.Coder{Code: box.Code(p.GetCodeType()), Plain: p.GetVarianceEncodedInTarget()}
+	l.boxes, l.scores = l.Device.NewBlob(0), l.Device.NewBlob(0)
+	l.save, err = newDetectionFiles(p.GetSaveOutputParam(), l.classes, l.background, l.warn)
+	return err
+}
+
+// warn logs a message with the layer's name.
+func (l *detectionOutput) warn(message string) {
+	if l.Device.Log != nil {
+		l.Device.Log.Warnf("layer %q: %s", l.Param.GetName(), message)
+	}
+}
+
+func (l *detectionOutput) Reshape(bottom, top []*blob.Blob) error {
+	if err := l.read(bottom); err != nil {
+		return err
+	}
+	l.boxes.Reshape(l.images, l.priors, l.codes, 4)
+	l.scores.Reshape(l.images, l.classes, l.priors)
+	l.byClass.Reshape(&l.Base, []int{l.images, l.priors, l.classes}, []int{0, 2, 1})
+	if top[0].NumAxes() != 4 { // Forward finds the number of detections
+		top[0].Reshape(1, 1, 1, detectionValues)
+	}
+	return l.decode.reshape(&l.Base, l.predictions)
+}
+
+func (l *detectionOutput) Forward(bottom, top []*blob.Blob) error {
+	boxes, scores := l.boxes.Data(), l.scores.Data()
+	if err := l.decode.run(boxes, bottom[0].Data(), bottom[2].Data()); err != nil {
+		return err
+	}
+	if err := l.byClass.Run(scores, bottom[1].Data()); err != nil || !l.Device.Machine.Values() {
+		return err
+	}
+	l.found = l.found[:0]
+	for image := range l.images {
+		first := len(l.found)
+		l.detect(image)
+		if err := l.save.add(l.found[first:], l.boxAt); err != nil {
+			return err
+		}
+	}
+	if len(l.found) == 0 {
+		for image := range l.images {
+			l.found = append(l.found, detection{image, -1, -1, -1})
+		}
+	}
+	top[0].Reshape(1, 1, len(l.found), detectionValues)
+	l.write(top[0].Data())
+	return nil
+}
+
+// boxAt returns the box of a detection, or four times -1 where there is none.
+func (l *detectionOutput) boxAt(d detection) box.Box {
+	if d.prior < 0 {
+		return box.Box{XMin: -1, YMin: -1, XMax: -1, YMax: -1}
+	}
+	label := d.label
+	if l.codes == 1 {
+		label = 0
+	}
+	return box.Of(l.boxes.Data()[4*((d.image*l.priors+d.prior)*l.codes+label):])
+}
+
+// detect appends an image's detections, ordered by class and score.
+func (l *detectionOutput) detect(image int) {
+	first := len(l.found)
+	for label := range l.classes {
+		if label == l.background {
+			continue
+		}
+		scores := l.scores.Data()[(image*l.classes+label)*l.priors:][:l.priors]
+		for _, i := range l.suppressor.Suppress(l.candidates(scores), func(i int) box.Box { return l.boxAt(detection{image: image, label: label, prior: i}) }) {
+			l.found = append(l.found, detection{image, label, i, scores[i]})
+		}
+	}
+	found := l.found[first:]
+	if l.keep < 0 || len(found) <= l.keep {
+		return
+	}
+	slices.SortStableFunc(found, func(a, b detection) int { return cmp.Compare(b.score, a.score) })
+	l.found = l.found[:first+l.keep]
+	slices.SortStableFunc(l.found[first:], func(a, b detection) int { return cmp.Compare(a.label, b.label) })
+}
+
+// candidates lists the priors whose scores exceed the threshold, the best ones first.
+func (l *detectionOutput) candidates(scores []float32) []int {
+	l.order = l.order[:0]
+	for i, s := range scores {
+		if s > l.threshold {
+			l.order = append(l.order, i)
+		}
+	}
+	slices.SortFunc(l.order, func(a, b int) int {
+		if c := cmp.Compare(scores[b], scores[a]); c != 0 {
+			return c
+		}
+		return a - b
+	})
+	if l.topK >= 0 {
+		return l.order[:min(len(l.order), l.topK)]
+	}
+	return l.order
+}
+
+// write writes the detections.
+func (l *detectionOutput) write(rows []float32) {
+	for k, d := range l.found {
+		row := rows[k*detectionValues:]
+		row[0], row[1], row[2] = float32(d.image), float32(d.label), d.score
+		l.boxAt(d).Put(row[3:])
+	}
+}
+
+// Traits implements Planned.
+func (l *detectionOutput) Traits() layers.Traits { return layers.Traits{Unread: layers.ReadsNothing} }
+
+func (l *detectionOutput) Backward([]*blob.Blob, []bool, []*blob.Blob) error { return l.NoGradient() }
