@@ -1,16 +1,21 @@
 package cpe
 
-import "time"
+import (
+	"time"
+
+	"github.com/swcaffe/swcaffe/internal/relay"
+)
 
 // CoreGroup is a mesh of CPEs that work together; on the host, one core.
 type CoreGroup struct {
-	machine *Machine
-	index   int
-	of      int // number of groups that run the current program
-	cpes    []*CPE
-	memory  []float32 // the group's own scratch memory
-	tiles   []float32 // storage for the values of tiles, of all CPEs
-	taken   int       // number of values of tiles in use
+	machine  *Machine
+	index    int
+	of       int // number of groups that run the current program
+	cpes     []*CPE
+	memory   []float32    // the group's own scratch memory
+	tiles    []float32    // storage for the values of tiles, of all CPEs
+	taken    int          // number of values of tiles in use
+	panicked *relay.Panic // the panic of the current program on this group; Machine.Run raises it
 	pace
 	charges
 }
@@ -108,6 +113,7 @@ func (g *CoreGroup) Claim(n, most int) (lo, hi int) {
 
 // run runs a program natively and records its time.
 func (g *CoreGroup) run(p Program) error {
+	defer relay.Catch(&g.panicked)
 	g.shared, g.got = 0, 0
 	start := time.Now()
 	err := p.RunGroup(g)

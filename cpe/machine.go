@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/relay"
 )
 
 // Mode is how a machine executes kernels.
@@ -130,7 +131,8 @@ func (m *Machine) CostsAlone() bool { return !m.Values() && !m.tracing }
 func (m *Machine) ResetLedger() { m.ledger = Ledger{} }
 
 // Run runs a program on the first groups core groups (all, if groups is 0 or more than there are), and returns when all are done. Of several
-// errors it returns that of the group with the lowest number.
+// errors it returns that of the group with the lowest number. A panic on any core group is raised in the caller's goroutine, as a *relay.Panic,
+// when all are done.
 func (m *Machine) Run(p Program, groups int) error {
 	if m.mode == Planned {
 		panic("cpe: a planned machine was asked to run " + p.Name())
@@ -155,6 +157,20 @@ func (m *Machine) Run(p Program, groups int) error {
 	return nil
 }
 
+// raise raises the panic of the core group with the lowest number, if there is one. The machine can be used again after it.
+func (m *Machine) raise(groups int) {
+	for _, g := range m.groups[:groups] {
+		if p := g.panicked; p != nil {
+			for _, g := range m.groups[:groups] {
+				g.panicked = nil
+				g.Free()
+			}
+			clear(m.errs)
+			p.Raise()
+		}
+	}
+}
+
 // GroupsFor returns how many core groups, for Run, a program should have that does some amount of work: one if it is less than least,
 // otherwise all (0). Waking a core of this computer takes time. A modelled machine starts all core groups at no cost.
 func (m *Machine) GroupsFor(work, least int) int {
@@ -169,6 +185,7 @@ func (m *Machine) runNative(p Program, groups int) {
 	m.workers.begin(p, groups-1)
 	m.errs[0] = m.groups[0].run(p)
 	m.workers.end(groups - 1)
+	m.raise(groups)
 	if groups > 1 && groups == len(m.groups) {
 		m.shares.learn(m.groups)
 	}
@@ -178,6 +195,7 @@ func (m *Machine) runNative(p Program, groups int) {
 // concurrently on this computer.
 func (m *Machine) runModelled(p Program, groups int) {
 	run := func(g *CoreGroup) {
+		defer relay.Catch(&g.panicked)
 		g.reset()
 		m.errs[g.index] = p.RunGroup(g)
 		g.Sync()
@@ -191,6 +209,7 @@ func (m *Machine) runModelled(p Program, groups int) {
 		}
 	}
 	wait.Wait()
+	m.raise(groups)
 	slowest := m.groups[0]
 	for _, g := range m.groups[:groups] {
 		if g.ledger.Time > slowest.ledger.Time {

@@ -1,6 +1,9 @@
 package cpe
 
-import "sync/atomic"
+import (
+	"runtime/debug"
+	"sync/atomic"
+)
 
 // workers are the threads of a native machine's core groups except the first, whose work the caller of Run does.
 //
@@ -37,6 +40,7 @@ func (w *workers) start(groups []*CoreGroup, errs []error) {
 // work runs programs until there are no more, and then ends its thread.
 func (w *workers) work(one *worker, groups int, errs []error) {
 	one.thread.claim(groups)
+	debug.SetPanicOnFault(true) // an address outside of all memory is a panic, too
 	for {
 		one.start.await(nil)
 		if one.program == nil {

@@ -1,8 +1,15 @@
 package cpe
 
 import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 	"time"
+	"unsafe"
+
+	"github.com/swcaffe/swcaffe/internal/relay"
 )
 
 // counting notes what each core group did.
@@ -71,6 +78,99 @@ func TestWorkers(t *testing.T) {
 				time.Sleep(2 * patience)
 			}
 		}
+		m.Close()
+	}
+}
+
+// broken fails on one core group, in one of some ways.
+type broken struct {
+	group int
+	way   func()
+}
+
+func (broken) Name() string { return "broken" }
+
+func (b broken) RunGroup(g *CoreGroup) error {
+	if g.Index() == b.group {
+		b.way()
+	}
+	return nil
+}
+
+// TestWorkersPanic: a panic on any core group, whatever its kind, is raised in the caller's goroutine with the group's stack, and the machine
+// then runs other programs.
+func TestWorkersPanic(t *testing.T) {
+	overrun := func() {
+		list := make([]int, 3)
+		list[len(os.Args)+3]++
+	}
+	outside := uintptr(1) << 40
+	ways := map[string]func(){
+		"shape 3 x 4":    func() { panic("cpe: shape 3 x 4, have 5 x 6") },
+		"out of range":   overrun,
+		"nil pointer":    func() { *(*[]int)(nil) = nil },
+		"memory address": func() { **(**int)(unsafe.Pointer(&outside)) = 1 }, // no memory is there
+	}
+	for _, name := range []string{"host", "sw26010"} {
+		spec, err := Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec.CoreGroups = 3
+		m, err := New(spec, DefaultMode(spec))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for words, way := range ways {
+			for group := range 3 {
+				if words == "memory address" && (name != "host" || group == 0) {
+					continue // the caller decides for its own goroutine
+				}
+				p := caught(func() { t.Errorf("%s: no panic: %v", words, m.Run(broken{group, way}, 0)) })
+				if p == nil {
+					continue
+				}
+				if text := p.Error(); !strings.Contains(text, words) || !strings.Contains(text, "broken.RunGroup") {
+					t.Errorf("%s, %s, group %d: %v", name, words, group, text)
+				}
+				ran := &counting{make([]int, 3)}
+				if err := m.Run(ran, 0); err != nil || !slices.Equal(ran.runs, []int{1, 1, 1}) {
+					t.Fatalf("%s, %s, group %d: the next program ran %v times, error %v", name, words, group, ran.runs, err)
+				}
+			}
+		}
+		m.Close()
+	}
+}
+
+// caught returns the panic of f.
+func caught(f func()) (p *relay.Panic) {
+	defer relay.Catch(&p)
+	f()
+	return nil
+}
+
+// BenchmarkRunNothing measures what a program costs that does nothing.
+func BenchmarkRunNothing(b *testing.B) {
+	spec, err := Load("host")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, groups := range []int{1, 2} {
+		spec.CoreGroups = groups
+		m, err := New(spec, Native)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprintf("%d groups", groups), func(b *testing.B) {
+			p := &counting{make([]int, groups)}
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := m.Run(p, 0); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 		m.Close()
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/relay"
 )
 
 // Decoder turns a record into pixels and a label. Several goroutines call it at once, each with its own record and scratch. The
@@ -141,10 +142,11 @@ func (p *Prefetcher) SetPosition(items uint64) {
 	p.position, p.err = items, nil
 }
 
-// Next returns the next batch, which is valid until the following Next. After an error, every Next returns it.
+// Next returns the next batch, which is valid until the following Next. After an error, every Next returns it. A panic of a goroutine of the
+// Prefetcher is raised by Next.
 func (p *Prefetcher) Next() (*Batch, error) {
 	if p.err != nil {
-		return nil, p.err
+		return nil, relay.RaiseIn(p.err)
 	}
 	if !p.running {
 		p.start()
@@ -160,7 +162,7 @@ func (p *Prefetcher) Next() (*Batch, error) {
 	if b.err != nil {
 		p.err = b.err
 		p.halt()
-		return nil, p.err
+		return nil, relay.RaiseIn(p.err)
 	}
 	p.held = b
 	p.position += uint64(p.Stride)

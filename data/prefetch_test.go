@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swcaffe/swcaffe/internal/relay"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -216,4 +217,43 @@ func BenchmarkPrefetch(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(64*b.N)/b.Elapsed().Seconds(), "images/s")
+}
+
+// brittle is a Decoder that panics at some labels.
+type brittle struct {
+	DatumDecoder
+	at func(label int) bool
+}
+
+func (b brittle) Decode(r *Record, s *Scratch) (Pixels, int, error) {
+	p, label, err := b.DatumDecoder.Decode(r, s)
+	if b.at(label) {
+		panic(fmt.Sprintf("label %d", label))
+	}
+	return p, label, err
+}
+
+// TestPrefetchPanic: a panic in the reading goroutine (the first item of a batch), or in a worker, is raised by Next, and by every Next after
+// it. The batches before are delivered.
+func TestPrefetchPanic(t *testing.T) {
+	path := numbered(t, 10, 1, 2, 2) // items have their numbers as labels
+	for _, bad := range []int{6, 7, 8} {
+		p := prefetcher(t, path, options{batch: 3, ahead: 2, workers: 3})
+		p.Decoder = brittle{p.Decoder.(DatumDecoder), func(label int) bool { return label == bad }}
+		take(t, p, 2)
+		for range 2 {
+			var carried *relay.Panic
+			func() {
+				defer relay.Catch(&carried)
+				_, err := p.Next()
+				t.Errorf("item %d: no panic, error %v", bad, err)
+			}()
+			if text := fmt.Sprint(carried); !strings.Contains(text, fmt.Sprintf("label %d\n", bad)) || !strings.Contains(text, "brittle.Decode") {
+				t.Errorf("item %d: %s", bad, text)
+			}
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/relay"
 )
 
 // task asks a worker for the items from <= i < to of a batch.
@@ -16,7 +17,7 @@ type task struct {
 func (p *Prefetcher) read() {
 	defer close(p.tasks)
 	at := p.position + uint64(p.First)
-	failed := p.Source.Seek(p.Skip + at)
+	failed := p.seek(at)
 	for {
 		var b *Batch
 		select {
@@ -37,13 +38,20 @@ func (p *Prefetcher) read() {
 		}
 		at += uint64(p.Stride)
 		if p.Stride != p.BatchSize {
-			failed = p.Source.Seek(p.Skip + at)
+			failed = p.seek(at)
 		}
 	}
 }
 
+// seek moves the source to an item of the stream.
+func (p *Prefetcher) seek(item uint64) (err error) {
+	defer relay.CatchError(&err)
+	return p.Source.Seek(p.Skip + item)
+}
+
 // fill reads the records of b and transforms its first item, which decides the batch's shape.
-func (p *Prefetcher) fill(b *Batch) error {
+func (p *Prefetcher) fill(b *Batch) (err error) {
+	defer relay.CatchError(&err)
 	for i := range b.records {
 		if err := p.Source.Next(&b.records[i]); err != nil {
 			return err
@@ -89,19 +97,23 @@ func (p *Prefetcher) work() {
 	var scratch Scratch
 	for t := range p.tasks {
 		for i := t.from; i < t.to; i++ {
-			pixels, label, err := p.Decoder.Decode(&t.batch.records[i], &scratch)
-			if err == nil {
-				t.batch.Labels[i] = float32(label)
-				err = p.transform(t.batch, i, pixels)
-			} else {
-				err = itemError(&t.batch.records[i], t.batch.first+uint64(i), err)
-			}
-			if err != nil {
+			if err := p.item(t.batch, i, &scratch); err != nil {
 				t.batch.fail(i, err)
 			}
 			t.batch.pending.Done()
 		}
 	}
+}
+
+// item decodes and transforms one item of a batch.
+func (p *Prefetcher) item(b *Batch, i int, scratch *Scratch) (err error) {
+	defer relay.CatchError(&err)
+	pixels, label, err := p.Decoder.Decode(&b.records[i], scratch)
+	if err != nil {
+		return itemError(&b.records[i], b.first+uint64(i), err)
+	}
+	b.Labels[i] = float32(label)
+	return p.transform(b, i, pixels)
 }
 
 func (p *Prefetcher) transform(b *Batch, i int, pixels Pixels) error {

@@ -1,5 +1,7 @@
 package solver
 
+import "github.com/swcaffe/swcaffe/internal/relay"
+
 // background runs one function at a time in parallel with its caller, on a permanent goroutine.
 type background struct {
 	begun chan struct{}
@@ -11,16 +13,22 @@ func inBackground(work func() error) *background {
 	b := &background{begun: make(chan struct{}), ended: make(chan error, 1)}
 	go func() {
 		for range b.begun {
-			b.ended <- work()
+			b.ended <- caught(work)
 		}
 	}()
 	return b
 }
 
+// caught returns the error of work, or its panic as an error.
+func caught(work func() error) (err error) {
+	defer relay.CatchError(&err)
+	return work()
+}
+
 // begin starts one run. wait must be called before the next begin.
 func (b *background) begin() { b.begun <- struct{}{} }
 
-// wait returns the run's error.
-func (b *background) wait() error { return <-b.ended }
+// wait returns the run's error, or raises its panic.
+func (b *background) wait() error { return relay.RaiseIn(<-b.ended) }
 
 func (b *background) stop() { close(b.begun) }

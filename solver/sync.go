@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/internal/caffelog"
+	"github.com/swcaffe/swcaffe/internal/relay"
 )
 
 // syncSGD is synchronous SGD. Every worker computes the gradient of its part of the batch, weighted so that the sum over workers is the
@@ -78,7 +79,7 @@ func (s *syncSGD) sum() {
 	var failed error
 	for k := range s.queue {
 		if failed == nil {
-			failed = s.buckets[k].sum.Run(s.buckets[k].values)
+			failed = caught(func() error { return s.buckets[k].sum.Run(s.buckets[k].values) })
 		}
 		if k == len(s.buckets)-1 {
 			s.summed <- failed
@@ -148,7 +149,7 @@ func (s *syncSGD) settle() error {
 		s.queue <- s.next
 	}
 	s.next = 0
-	return <-s.summed
+	return relay.RaiseIn(<-s.summed)
 }
 
 // updated compares the workers' weights at regular intervals.

@@ -2,6 +2,7 @@
 package pages
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"unsafe"
@@ -67,15 +68,17 @@ func demand(values, limit float64) {
 // most is a number of bytes far above any memory, and low enough that arithmetic on sizes does not overflow.
 const most = 1 << 44
 
-// Catch, called by defer, sets *err to the TooMuch of a panic.
+// Catch, called by defer, sets *err to the TooMuch of a panic, also of one that another goroutine has raised (relay).
 func Catch(err *error) {
-	switch r := recover().(type) {
-	case nil:
-	case *TooMuch:
-		*err = r
-	default:
+	r := recover()
+	if r == nil {
+		return
+	}
+	var much *TooMuch
+	if e, ok := r.(error); !ok || !errors.As(e, &much) {
 		panic(r)
 	}
+	*err = much
 }
 
 // size formats bytes with three digits.

@@ -68,7 +68,8 @@ func (b *Blob) prepare(diff bool) (count *int, err error) {
 }
 
 // Shape returns a blob's shape.
-func Shape(h Handle) ([]int, error) {
+func Shape(h Handle) (shape []int, err error) {
+	defer guard(&err)
 	b, err := find[*Blob](h)
 	if err != nil {
 		return nil, err

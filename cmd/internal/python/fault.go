@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/relay"
 )
 
 // Fault is an error as Python sees it.
@@ -45,16 +46,19 @@ func faultOf(err error) *Fault {
 	return f
 }
 
-// guard, called by defer, turns a panic into an error.
+// guard, called by defer, turns a panic into an error. The panic may come from a goroutine of the machine or of a data layer (relay).
 func guard(err *error) {
-	switch r := recover().(type) {
-	case nil:
-	case *pages.TooMuch:
-		*err = r
-	case error:
-		*err = fmt.Errorf("a fault inside swcaffe: %w\n%s", r, debug.Stack())
-	default:
-		*err = fmt.Errorf("a fault inside swcaffe: %v\n%s", r, debug.Stack())
+	r := recover()
+	if r == nil {
+		return
+	}
+	p, carried := r.(*relay.Panic)
+	if !carried {
+		p = &relay.Panic{Value: r, Stack: debug.Stack()}
+	}
+	var much *pages.TooMuch
+	if *err = fmt.Errorf("a fault inside swcaffe: %w", p); errors.As(p, &much) {
+		*err = much
 	}
 }
 

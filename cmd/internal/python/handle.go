@@ -38,8 +38,16 @@ func Release(h Handle) {
 	o := objects.objects[h]
 	delete(objects.objects, h)
 	objects.mu.Unlock()
-	if o != nil {
+	if o == nil {
+		return
+	}
+	var fault error
+	func() {
+		defer guard(&fault)
 		o.release()
+	}()
+	if fault != nil {
+		logger().Error(fault)
 	}
 }
 

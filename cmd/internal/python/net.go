@@ -3,7 +3,7 @@ package python
 import (
 	"errors"
 	"fmt"
-
+	"runtime/debug"
 	"sync"
 
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -176,6 +176,7 @@ func hasPython(n *swnet.Net) bool {
 // net's layers.
 func (n *Net) use(run bool, f func() error) (err error) {
 	defer guard(&err)
+	debug.SetPanicOnFault(true) // as the machine's own goroutines do
 	if err := n.gate.enter(run); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 // Forward runs layers first to last and returns their weighted loss.
 func Forward(h Handle, first, last int) (loss float64, err error) {
+	defer guard(&err)
 	n, err := find[*Net](h)
 	if err != nil {
 		return 0, err
@@ -33,7 +34,8 @@ func Forward(h Handle, first, last int) (loss float64, err error) {
 }
 
 // Backward runs Backward of layers first down to last. It first passes on shapes that Python has changed.
-func Backward(h Handle, first, last int) error {
+func Backward(h Handle, first, last int) (err error) {
+	defer guard(&err)
 	n, err := find[*Net](h)
 	if err != nil {
 		return err
@@ -94,9 +96,13 @@ func (n *Net) shareWith(other *Net) error {
 }
 
 // Feed gives values to the net's first layer, a MemoryData layer. It keeps the addresses: the caller keeps the memory until the next Feed.
-func Feed(h Handle, values unsafe.Pointer, count int, labels unsafe.Pointer, items int) error {
+func Feed(h Handle, values unsafe.Pointer, count int, labels unsafe.Pointer, items int) (err error) {
+	defer guard(&err)
 	n, err := find[*Net](h)
 	if err != nil {
+		return err
+	}
+	if err := n.layerIndex(0); err != nil {
 		return err
 	}
 	l, ok := n.net.Layer(0).(*data.MemoryData)

@@ -3,6 +3,7 @@ package python
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -102,6 +103,7 @@ func (v *Solver) reply() *solverReply {
 // run runs f, which runs the solver.
 func (v *Solver) run(f func() error) (err error) {
 	defer guard(&err)
+	debug.SetPanicOnFault(true) // as the machine's own goroutines do
 	if err := v.gate.enter(true); err != nil {
 		return err
 	}
@@ -133,6 +135,7 @@ func (v *Solver) look(f func() error) (err error) {
 
 // Step runs iterations. It returns the loss and the learning rate of the last one.
 func Step(h Handle, iterations int) (loss, rate float64, err error) {
+	defer guard(&err)
 	v, err := find[*Solver](h)
 	if err != nil {
 		return 0, 0, err
