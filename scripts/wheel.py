@@ -46,7 +46,7 @@ def contents(library, version, platform):
     for package in ('caffe', 'swcaffe'):
         for folder, _, names in os.walk(os.path.join(ROOT, 'python', package)):
             for name in names:
-                if name.endswith('.py') or name == 'py.typed':
+                if name.endswith(('.py', '.pyi')) or name == 'py.typed':
                     path = os.path.relpath(os.path.join(folder, name), os.path.join(ROOT, 'python'))
                     files[path.replace(os.sep, '/')] = read('python', path)
     with open(library, 'rb') as f:

@@ -105,7 +105,7 @@ var allowed = []struct {
 	{"cmd/internal/logs", []string{"internal/cli", "internal/figure", "proto"}},
 	{"cmd/internal/scoretest", []string{"proto/", "data/"}},
 	{"cmd/internal/all", []string{"internal/cli", "cmd/internal/"}},
-	{"cmd/internal/python", []string{"internal/glog", "internal/netdraw", "internal/pages", "internal/relay", "internal/simd/vec", "proto/", "blob", "data/hdf5", "data/imageio", "cpe", "layers", "layers/data", "net", "solver", "solver/caffeh5"}},
+	{"cmd/internal/python", []string{"internal/glog", "internal/netdraw", "internal/pages", "internal/relay", "internal/simd/vec", "proto/", "blob", "data/hdf5", "data/imageio", "data/regular", "cpe", "layers", "layers/data", "net", "solver", "solver/caffeh5"}},
 	{"cmd/swcaffe", []string{"cmd/internal/all"}},
 	{"cmd/libswcaffe", []string{"cmd/internal/all", "cmd/internal/python"}},
 }

@@ -14,10 +14,13 @@ def proto_descriptor():
 
 
 def decode(path):
-    """Return the pixels of an image file, H x W x 3 bytes in the order B, G, R."""
+    """Return the pixels of an image file, H x W x 3 values from 0 to 1 in the order R, G, B."""
     image = call('decode_picture', os.path.abspath(path))
-    pixels = np.frombuffer(base64.b64decode(image['pixels']), dtype=np.uint8)
-    return pixels.reshape(image['height'], image['width'], 3)
+    shape = image['height'], image['width'], 3
+    pixels = base64.b64decode(image['pixels'])
+    if image['bits'] == 16:
+        return np.frombuffer(pixels, dtype='<u2').reshape(shape) / 65535
+    return np.frombuffer(pixels, dtype=np.uint8).reshape(shape)[:, :, ::-1] / 255
 
 
 def draw_net(net, rankdir, ext, phase, rates):

@@ -217,6 +217,17 @@ class TestLoadImage(unittest.TestCase):
         np.testing.assert_allclose(got, pixels[:, :, np.newaxis] / 255, rtol=1e-6)
         np.testing.assert_allclose(self.load(pixels), np.repeat(got, 3, 2), rtol=1e-6)
 
+    def test_sixteen_bits(self):
+        """Values of 16 bits stay whole: skimage divides them by 65535."""
+        pixels = np.random.RandomState(5).randint(0, 65536, (5, 7, 4)).astype(np.uint16)
+        for some in pixels[:, :, :3], pixels:
+            got = self.load(some)
+            self.assertEqual((got.shape, got.dtype), ((5, 7, 3), np.float32))
+            np.testing.assert_allclose(got, pixels[:, :, :3] / 65535, rtol=1e-6)
+        grey = pixels[:, :, 0]
+        np.testing.assert_allclose(self.load(grey), np.repeat(grey[:, :, np.newaxis], 3, 2) / 65535, rtol=1e-6)
+        np.testing.assert_allclose(self.load(grey, color=False)[:, :, 0], grey / 65535, rtol=1e-6)
+
     def test_colours_as_grey(self):
         pixels = np.array([[[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255]]], dtype=np.uint8)
         got = self.load(pixels, color=False)

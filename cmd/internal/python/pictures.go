@@ -1,12 +1,14 @@
 package python
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
 
 	"github.com/swcaffe/swcaffe/data/imageio"
+	"github.com/swcaffe/swcaffe/data/regular"
 	"github.com/swcaffe/swcaffe/internal/netdraw"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -25,28 +27,53 @@ func describeMessages(struct{}) ([]byte, error) {
 	return proto.Marshal(protodesc.ToFileDescriptorProto(caffepb.File_swcaffe_caffe_proto))
 }
 
-// picture is a decoded image: rows of pixels with the values B, G, R.
+// picture is a decoded image: rows of pixels, which are B, G, R in bytes, or R, G, B in 16 bits each, the low byte first.
 type picture struct {
 	Height int    `json:"height"`
 	Width  int    `json:"width"`
+	Bits   int    `json:"bits"`
 	Pixels []byte `json:"pixels"`
 }
 
-// decodePicture reads an image file in colour.
+// readPicture reads an image file in colour.
+func readPicture(path string) (*picture, error) {
+	file, err := regular.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	deep, err := imageio.DecodeDeep(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if deep != nil {
+		p := &picture{Height: deep.Height, Width: deep.Width, Bits: 16, Pixels: make([]byte, 0, 2*len(deep.Values))}
+		for _, v := range deep.Values {
+			p.Pixels = binary.LittleEndian.AppendUint16(p.Pixels, v)
+		}
+		return p, nil
+	}
+	im, err := imageio.Decode(file, imageio.Color)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &picture{im.Height, im.Width, 8, im.Pix}, nil
+}
+
+// decodePicture is readPicture with Python's kinds of errors.
 func decodePicture(file string) (*picture, error) {
-	im, err := imageio.Read(file, imageio.Color)
+	p, err := readPicture(file)
 	if err != nil {
 		kind := "ValueError" // Python's word for contents that are wrong
-		var path *fs.PathError
+		var failed *fs.PathError
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			kind = "FileNotFoundError"
-		case errors.As(err, &path):
+		case errors.As(err, &failed):
 			kind = "OSError"
 		}
 		return nil, &Fault{Kind: kind, Text: err.Error()}
 	}
-	return &picture{im.Height, im.Width, im.Pix}, nil
+	return p, nil
 }
 
 // drawing says how a net is drawn.
