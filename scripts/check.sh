@@ -42,6 +42,9 @@ else
   echo "all present"
 fi
 
+# The oracles of exported models: ONNX Runtime, OpenCV and ONNX's checker, in build/, where they stay for the next check.
+./scripts/onnx_oracles.sh -install
+
 before=$(git status --porcelain)
 
 step "gofmt"
@@ -95,6 +98,9 @@ if grep -qsw avx2 /proc/cpuinfo; then below=avx2; fi
 step "go test -race (packages with goroutines), at ${below:-the highest level}"
 SWCAFFE_SIMD=$below gotest -timeout 30m -count=1 -race -short ./cpe ./cpe/kernel/... ./data ./data/lmdb ./modeltime ./solver ./topology/...
 gotest -race -run FirstRunningSums ./layers/all
+
+step "ONNX models in ONNX Runtime, OpenCV and ONNX's checker"
+./scripts/onnx_oracles.sh -quick
 
 step "faults at random moments"
 alive ./scripts/faults.sh

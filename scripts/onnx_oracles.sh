@@ -1,25 +1,57 @@
 #!/usr/bin/env bash
-# Compares exported ONNX models with other programs: every deploy net of models/ and every layer type, in ONNX Runtime and in ONNX's own
-# checker; the deploy nets also in OpenCV. Installs them: onnxruntime-node from npm (the CPU library is in the package) in a folder that is
-# given or made anew, and Debian's python3-opencv, python3-numpy and python3-onnx.
-# Usage: scripts/onnx_oracles.sh [FOLDER]
+# Compares ONNX models with other programs: every deploy net of models/ and every layer type as exported, in ONNX Runtime and in ONNX's own
+# checker; the deploy nets also in OpenCV; models by PyTorch's exporter and the nets that they become, in ONNX Runtime. Values must agree to
+# 1e-5 of the largest one.
+#
+#   scripts/onnx_oracles.sh [-quick] [-install] [FOLDER]
+#
+# -quick takes the nets of small images for single ones, and each layer type in two opsets. -install only installs: onnxruntime-node from npm
+# in FOLDER, which is build/onnxruntime if none is given (the library is in the package, so that no script of it runs), and Debian's
+# python3-opencv, python3-numpy and python3-onnx, with nodejs and npm where there is no npm.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
-folder=${1:-}
-if [ -z "$folder" ]; then
-  folder=$(mktemp -d)
-  trap 'rm -rf "$folder"' EXIT
+. "$root/scripts/alive.sh"
+version=1.30.0
+quick=() install= folder=$root/build/onnxruntime
+for arg in "$@"; do
+  case $arg in
+    -quick) quick=(-short) ;;
+    -install) install=yes ;;
+    -*) echo "onnx_oracles.sh: no option $arg; there are -quick and -install" >&2; exit 2 ;;
+    *) folder=$arg ;;
+  esac
+done
+mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
+
+missing=()
+/usr/bin/python3 -c 'import cv2, numpy, onnx' 2>/dev/null || missing=(python3-opencv python3-numpy python3-onnx)
+{ command -v node && command -v npm; } >/dev/null || missing+=(nodejs npm)
+if ((${#missing[@]})); then
+  as_root=(env DEBIAN_FRONTEND=noninteractive)
+  [ "$(id -u)" = 0 ] || as_root=(sudo "${as_root[@]}")
+  echo "installing: ${missing[*]}"
+  alive "${as_root[@]}" apt-get update -qq
+  alive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
-if [ ! -d "$folder/node_modules/onnxruntime-node" ]; then
-  (cd "$folder" && ONNXRUNTIME_NODE_INSTALL=skip npm install --ignore-scripts --no-fund --no-audit onnxruntime-node)
+
+has_runtime() { grep -qs "\"version\": \"$version\"" "$folder/node_modules/onnxruntime-node/package.json"; }
+if ! has_runtime; then
+  echo "installing: onnxruntime-node $version in $folder"
+  (cd "$folder" && ONNXRUNTIME_NODE_INSTALL=skip alive npm install --prefix . --ignore-scripts --no-fund --no-audit --prefer-offline "onnxruntime-node@$version") >"$folder/npm.log" 2>&1 || true
+  if ! has_runtime; then
+    cat "$folder/npm.log" >&2
+    echo "onnx_oracles.sh: npm could not install onnxruntime-node $version, see above. Exported models are compared with ONNX Runtime," >&2
+    echo "so that the registry (npm config get registry) must be reachable, or $folder must have the package from an earlier run." >&2
+    exit 1
+  fi
 fi
-if ! /usr/bin/python3 -c 'import cv2, numpy, onnx' 2>/dev/null; then
-  apt-get update
-  apt-get install -y --no-install-recommends python3-opencv python3-numpy python3-onnx
-fi
+[ -z "$install" ] || exit 0
+
 cd "$root"
+# Each test starts its oracle from one of these and is skipped without it; -count: no result of a run without oracles.
 NODE_PATH=$folder/node_modules \
   SWCAFFE_ONNX_RUNTIME="node $root/scripts/onnx/runtime.js" \
   SWCAFFE_ONNX_CHECKER="/usr/bin/python3 $root/scripts/onnx/checker.py" \
   SWCAFFE_ONNX_OPENCV="/usr/bin/python3 $root/scripts/onnx/opencv.py" \
-  go test ./internal/onnx/... -count 1 -timeout 60m
+  go test -count 1 -timeout 60m -run 'Runtime|Checker|OpenCV' "${quick[@]}" ./internal/onnx/export ./internal/onnx/intake

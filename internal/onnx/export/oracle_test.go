@@ -31,7 +31,7 @@ func checkOutputs(t *testing.T, n *swnet.Net, got map[string]*onnxtest.Tensor) {
 	}
 }
 
-// modelsOf returns the deploy nets of the zoo, for batches of two.
+// modelsOf returns the deploy nets of the zoo, for batches of two, or with -short the nets of small images for single ones.
 func modelsOf(t *testing.T) map[string]*caffepb.NetParameter {
 	files, err := filepath.Glob("../../../models/*/deploy.prototxt")
 	if err != nil || len(files) == 0 {
@@ -43,18 +43,28 @@ func modelsOf(t *testing.T) map[string]*caffepb.NetParameter {
 		if err != nil {
 			t.Fatal(err)
 		}
-		name := filepath.Base(filepath.Dir(file))
+		name, batch, values := filepath.Base(filepath.Dir(file)), int64(2), int64(0)
+		if testing.Short() {
+			batch = 1
+		}
 		for _, l := range n.Param.GetLayer() {
 			for _, s := range l.GetInputParam().GetShape() {
-				if s.Dim[0] > 2 {
-					s.Dim[0] = 2
+				if s.Dim[0] > batch {
+					s.Dim[0] = batch
 				}
 				if name == "fcn" {
 					s.Dim[2], s.Dim[3] = 64, 80
 				}
+				image := int64(1)
+				for _, d := range s.Dim[1:] {
+					image *= d
+				}
+				values = max(values, image)
 			}
 		}
-		nets[name] = n.Param
+		if !testing.Short() || values <= 3*32*32 {
+			nets[name] = n.Param
+		}
 	}
 	return nets
 }
@@ -100,8 +110,12 @@ func againstOracle(t *testing.T, variable string, maxOpset int, cases bool, refu
 	if !cases {
 		return
 	}
+	versions := []Options{{Opset: MinOpset}, {Opset: 17, Fold: true}, {Opset: 18}, {Opset: MaxOpset}}
+	if testing.Short() {
+		versions = versions[1:3]
+	}
 	for _, c := range onnxtest.Cases(7) {
-		for _, opt := range []Options{{Opset: MinOpset}, {Opset: 17, Fold: true}, {Opset: 18}, {Opset: MaxOpset}} {
+		for _, opt := range versions {
 			if opt.Opset <= maxOpset {
 				check(c.Name, &c, onnxtest.Parse(t, c.Net), opt)
 			}

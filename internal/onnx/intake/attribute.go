@@ -3,18 +3,43 @@ package intake
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/internal/onnx"
 	"github.com/swcaffe/swcaffe/internal/onnx/onnxpb"
 )
 
+// attr returns an attribute, nil if it is left out, and notes that the node's rule knows it.
 func (n *node) attr(name string) *onnxpb.AttributeProto {
+	if n.read != nil {
+		n.read[name] = true
+	}
 	for _, a := range n.GetAttribute() {
 		if a.GetName() == name {
 			return a
 		}
 	}
 	return nil
+}
+
+// checkAttributes refuses attributes that the node's rule has not asked for: they could change what the node computes.
+func (n *node) checkAttributes() error {
+	for _, a := range n.GetAttribute() {
+		if name := a.GetName(); !n.read[name] && !slices.Contains(harmless[n.GetOpType()], name) {
+			return fmt.Errorf("attribute %q is not translated", name)
+		}
+	}
+	return nil
+}
+
+// harmless has the attributes without an effect on what a rule takes over.
+var harmless = map[string][]string{
+	"BatchNormalization": {"momentum", "is_test"},
+	"Cast":               {"saturate"}, // for 8-bit floats
+	"Dropout":            {"seed", "is_test"},
+	"MaxPool":            {"storage_order"},                                                           // of the indices
+	"Resize":             {"nearest_mode", "cubic_coeff_a", "exclude_outside", "extrapolation_value"}, // of other modes
+	"Split":              {"num_outputs"},
 }
 
 func (n *node) int(name string, missing int) int {

@@ -190,6 +190,18 @@ func TestRefuses(t *testing.T) {
 		{"sums over all axes from 1", newModel(11, 2, 3, 4).node("y", "Softmax", "x")},
 		{"shape [5 -1] for a value of shape [2 3]", newModel(13, 2, 3).ints("s", 5, -1).node("y", "Reshape", "x s")},
 		{"operands of shapes [2 3] and", newModel(13, 2, 3).node("v", "ReduceMean", "x", list("axes", 1), number("keepdims", 0)).node("y", "Add", "x v")},
+		{`node 0, "n_y" (Relu): attribute "alpha" is not translated`, newModel(13, 2, 3).node("y", "Relu", "x", number("alpha", 1))},
+		{`(GRU): it is not translated: Caffe's recurrent layers`, newModel(13, 2, 3, 4).node("v", "Round", "x").node("y", "GRU", "v")},
+		{`mode "linear" with coordinate_transformation_mode "half_pixel"`, newModel(13, 2, 3, 4, 5).floats("e", 0).ints("s", 2, 3, 8, 10).node("y", "Resize", "x e e s", text("mode", "linear"))},
+		{"9 of 4 pixels", newModel(13, 2, 3, 4, 5).floats("e", 0).ints("s", 2, 3, 9, 10).node("y", "Resize", "x e e s", text("mode", "nearest"))},
+		{"sizes [2 3 -1 10]", newModel(13, 2, 3, 4, 5).floats("e", 0).ints("s", 2, 3, -1, 10).node("y", "Resize", "x e e s")},
+		{"it makes shape [2 6 4 5] of [2 3 4 5]", newModel(13, 2, 3, 4, 5).floats("e", 0).ints("s", 2, 6, 4, 5).node("y", "Resize", "x e e s")},
+		{"output_padding [2 0] for strides [2 2]", newModel(13, 2, 2, 4, 5).floats("w", 2, 3, 3, 3).
+			node("y", "ConvTranspose", "x w", list("strides", 2, 2), list("output_padding", 2, 0))},
+		{"output_shape and auto_pad of a ConvTranspose", newModel(13, 2, 2, 4, 5).floats("w", 2, 3, 3, 3).node("y", "ConvTranspose", "x w", text("auto_pad", "SAME_UPPER"))},
+		{"axis 4 of a value with 3 axes", newModel(13, 2, 3, 4).node("y", "ReduceMean", "x", list("axes", 4))},
+		{"pooled_shape [2]", newModel(13, 2, 3, 4, 5).node("r", "Flatten", "x").node("y", "MaxRoiPool", "x r", list("pooled_shape", 2))},
+		{`the graph "g" has no inputs`, &maker{m: &onnxpb.ModelProto{OpsetImport: newModel(13).m.OpsetImport, Graph: &onnxpb.GraphProto{Name: proto.String("g")}}}},
 		{"opset 6", newModel(6, 2, 3).node("y", "Relu", "x")},
 		{`input "x": extent 1 is -3`, newModel(13, 2, -3).node("y", "Relu", "x")},
 	} {

@@ -56,7 +56,8 @@ type translator struct {
 type node struct {
 	*translator
 	*onnxpb.NodeProto
-	made int // layers added
+	made int             // layers added
+	read map[string]bool // attributes that have been asked for
 }
 
 func (t *translator) graph(batch int) error {
@@ -94,6 +95,9 @@ func (t *translator) graph(batch int) error {
 		if err := t.node(n); err != nil {
 			return fmt.Errorf("node %d, %q (%s): %w", i, n.GetName(), n.GetOpType(), err)
 		}
+	}
+	if len(t.net.Layer) == 0 {
+		return fmt.Errorf("the graph %q has no inputs and no nodes that become layers", g.GetName())
 	}
 	for _, out := range g.GetOutput() {
 		if err := t.output(out.GetName()); err != nil {
@@ -156,7 +160,7 @@ func (t *translator) readAsChannelsFirst(name string) bool {
 }
 
 func (t *translator) node(p *onnxpb.NodeProto) error {
-	n := &node{translator: t, NodeProto: p}
+	n := &node{translator: t, NodeProto: p, read: map[string]bool{}}
 	if p.GetDomain() != "" && p.GetDomain() != "ai.onnx" {
 		return fmt.Errorf("it is of domain %q; only ONNX's own operators are known", p.GetDomain())
 	}
@@ -172,6 +176,9 @@ func (t *translator) node(p *onnxpb.NodeProto) error {
 	}
 	first := len(t.net.Layer)
 	if err := rule(n); err != nil {
+		return err
+	}
+	if err := n.checkAttributes(); err != nil {
 		return err
 	}
 	n.nameLast(first)
