@@ -1,6 +1,10 @@
 package export
 
-import "github.com/swcaffe/swcaffe/internal/onnx/onnxpb"
+import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/internal/onnx/onnxpb"
+)
 
 // The rules in this file are for layers that pool regions of interest: rows of image, x1, y1, x2 and y2.
 
@@ -30,5 +34,14 @@ func roiAlign(l *layer) error {
 	}
 	l.set(0, l.node("RoiAlign", []string{l.in[0], corners, image}, attr{"output_height", int(p.GetPooledH())}, attr{"output_width", int(p.GetPooledW())},
 		attr{"sampling_ratio", max(0, int(p.GetSamplingRatio()))}, attr{"spatial_scale", p.GetSpatialScale()}, mode))
+	return nil
+}
+
+// priorBox is a constant: boxes depend on the sizes of the bottoms and on no value.
+func priorBox(l *layer) error {
+	if err := l.net.Layer(l.index).Forward(l.bottom, l.top); err != nil {
+		return err
+	}
+	l.constants(l.array("boxes", slices.Clone(l.top[0].Data()), slices.Clone(l.top[0].Shape())...))
 	return nil
 }

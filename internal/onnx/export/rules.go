@@ -10,11 +10,15 @@ var rules map[string]rule
 
 // refusals has the types that they do not, and why.
 var refusals = map[string]string{
-	"Filter":          "the number of items in its tops depends on values",
-	"HDF5Output":      "it writes a file",
-	"PSROIPooling":    "ONNX has no operator that pools each bin of a region from channels of its own",
-	"Accuracy":        training,
-	"ContrastiveLoss": training, "EuclideanLoss": training, "HingeLoss": training, "InfogainLoss": training,
+	"Filter":     "the number of items in its tops depends on values",
+	"HDF5Output": "it writes a file",
+	"DetectionOutput": "the number of its rows depends on values, and ONNX's NonMaxSuppression does not bound the boxes that it looks at, as nms_top_k does: " +
+		"export the net without it, with its bottoms as outputs",
+	"DetectionEvaluate": "it compares detections with labels: use the deploy net, or exclude the layer",
+	"MultiBoxLoss":      training,
+	"PSROIPooling":      "ONNX has no operator that pools each bin of a region from channels of its own",
+	"Accuracy":          training,
+	"ContrastiveLoss":   training, "EuclideanLoss": training, "HingeLoss": training, "InfogainLoss": training,
 	"MultinomialLogisticLoss": training, "SigmoidCrossEntropyLoss": training, "SoftmaxWithLoss": training,
 	"SmoothL1Loss": training, "FocalLoss": training, "SoftmaxFocalLoss": training, "CenterLoss": training, "TripletLoss": training,
 	"Data": reader, "HDF5Data": reader, "ImageData": reader, "MemoryData": reader, "WindowData": reader,
@@ -38,7 +42,8 @@ func init() {
 		"ArgMax": argMax, "BatchReindex": batchReindex,
 		"ReLU6": relu6, "HardSigmoid": hardSigmoid, "HardSwish": hardSwish, "Mish": mish, "Noise": noise,
 		"BN": bn, "Normalize": normalize, "Interp": interp, "Upsample": upsample, "Unpooling": unpooling, "ROIPooling": roiPooling, "ROIAlign": roiAlign,
-		"Permute": permute, "ShuffleChannel": shuffleChannel, "Axpy": axpy,
+		"PriorBox": priorBox,
+		"Permute":  permute, "ShuffleChannel": shuffleChannel, "Axpy": axpy,
 		"LSTM": lstm, "RNN": rnn, "Lstm": packedLSTM, "LSTMUnit": lstmUnit,
 	}
 }

@@ -120,7 +120,7 @@ var inexpressible = map[string]string{
 	"Lstm": "(Scan)", "Lstm/cont": "(Scan)", "Pooling/places": "Caffe's layer does not compute it", "Pooling/global/STOCHASTIC": "(Where)",
 	"Power/constant": "(ConstantOfShape)", "Power/constant/in place": "(ConstantOfShape)", "Parameter": "constant",
 	"Upsample/mask": "Caffe's layer does not compute it", "Unpooling/mask": "Caffe's layer does not compute it", "Unpooling": "(Gather)",
-	"ROIAlign": "(Gather)", "ROIAlign/samples": "(Gather)", "Normalize/pixels": "axes without gaps",
+	"PriorBox": "both operands are constants", "ROIAlign": "(Gather)", "ROIAlign/samples": "(Gather)", "Normalize/pixels": "axes without gaps",
 }
 
 // TestTranslated imports exported models without their record, operator by operator, and compares with the evaluator of ONNX's operators.

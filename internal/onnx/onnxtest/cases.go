@@ -115,6 +115,8 @@ func segmentation(x string) (cases []Case) {
 		{"Unpooling/mask", x + layer("Pooling", "x", "pm", "pooling_param { kernel_size: 2 stride: 2 }") +
 			layer("Unpooling", "pm", "y", "unpooling_param { kernel_size: 2 stride: 2 unpool_h: 7 unpool_w: 6 }")},
 		{"Unpooling", x + layer("Unpooling", "x", "y", "unpooling_param { kernel_size: 2 stride_h: 2 stride_w: 3 unpool_size: 14 }")},
+		{"PriorBox", input("i", 2, 3, 40, 50) + x + layer("PriorBox", "xi", "p", "prior_box_param { min_size: 10 max_size: 20 aspect_ratio: 2 variance: 0.1 clip: true }") +
+			layer("Power", "p", "y", "power_param { scale: 2 }") + layer("TanH", "x", "z", "")},
 		{"ROIPooling", x + regions + layer("ROIPooling", "xr", "y", "roi_pooling_param { pooled_h: 2 pooled_w: 3 spatial_scale: 0.5 }")},
 		{"ROIAlign", x + regions + layer("ROIAlign", "xr", "y", "roi_align_param { pooled_h: 2 pooled_w: 3 spatial_scale: 0.5 }")},
 		{"ROIAlign/samples", x + regions + layer("ROIAlign", "xr", "y", "roi_align_param { pooled_h: 3 pooled_w: 2 sampling_ratio: 2 }")},
