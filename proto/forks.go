@@ -6,7 +6,6 @@ import "strings"
 // does. The key for a field of a message other than the layer is "Message.field".
 var forks = map[string]string{
 	"SSD":       `AnnotatedData VideoData video_data_param SolverParameter.plateau_winsize`,
-	"R-FCN":     `BoxAnnotatorOHEM SoftmaxWithLossOHEM SmoothL1LossOHEM box_annotator_ohem_param`,
 	"SegNet":    `DenseImageData dense_image_data_param`,
 	"CRF-RNN":   `MultiStageMeanfield multi_stage_meanfield_param`,
 	"DetectNet": `DetectNetTransformation detectnet_groundtruth_param detectnet_augmentation_param`,

@@ -97,5 +97,5 @@ func (l *euclideanLoss) Traits() layers.Traits {
 }
 
 func (l *euclideanLoss) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
-	return l.gradient.backward(l.MPE(), l.diff.Data(), top[0], propagateDown, bottom)
+	return l.gradient.backward(l.MPE(), l.diff.Data(), float32(max(1, bottom[0].Legacy(0))), top[0], propagateDown, bottom)
 }

@@ -15,12 +15,13 @@ type lossParam struct {
 	ignore    int
 	hasIgnore bool
 	mode      caffepb.LossParameter_NormalizationMode
+	fixed     float64 // divisor of PRE_FIXED
 }
 
 // readLossParam reads loss_param. If normalization is absent, the older normalize applies: true means VALID, false BATCH_SIZE. If both are
 // absent, the mode is missing.
 func readLossParam(p *caffepb.LossParameter, missing caffepb.LossParameter_NormalizationMode) lossParam {
-	l := lossParam{ignore: int(p.GetIgnoreLabel()), hasIgnore: p != nil && p.IgnoreLabel != nil, mode: missing}
+	l := lossParam{ignore: int(p.GetIgnoreLabel()), hasIgnore: p != nil && p.IgnoreLabel != nil, mode: missing, fixed: float64(p.GetPreFixedNormalizer())}
 	switch {
 	case p == nil:
 	case p.Normalization != nil:
@@ -43,6 +44,8 @@ func (l lossParam) divisor(outer, inner, valid int) float64 {
 		n = valid
 	case caffepb.LossParameter_BATCH_SIZE:
 		n = outer
+	case caffepb.LossParameter_PRE_FIXED:
+		return max(1, l.fixed)
 	}
 	return float64(max(1, n))
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/swcaffe/swcaffe/layers/part"
 )
 
-// pairGradient is the Backward of losses of the difference of two bottoms, divided by the number of items: the gradient of bottom 0 is the
-// derivative of the sum by bottom 0 times the top's gradient / items, that of bottom 1 its negative.
+// pairGradient is the Backward of losses of the difference of two bottoms, divided by a number, in most losses that of items: the gradient of
+// bottom 0 is the derivative of the sum by bottom 0 times the top's gradient / divisor, that of bottom 1 its negative.
 type pairGradient struct {
 	scale *stream.Kernel
 	alpha float32
@@ -25,12 +25,12 @@ func (g *pairGradient) pass(name string, n int) stream.Pass {
 }
 
 // backward computes the gradients from the derivative of the sum by bottom 0.
-func (g *pairGradient) backward(mpe bool, derivative []float32, top *blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+func (g *pairGradient) backward(mpe bool, derivative []float32, divisor float32, top *blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	for i, sign := range []float32{1, -1} {
 		if !propagateDown[i] {
 			continue
 		}
-		g.alpha = sign * top.Diff()[0] / float32(max(1, bottom[i].Legacy(0)))
+		g.alpha = sign * top.Diff()[0] / divisor
 		dx := bottom[i].Diff()
 		if mpe {
 			for k, d := range derivative {

@@ -9,7 +9,7 @@ import (
 )
 
 // probabilityLoss is the base of losses that compare labels with the softmax of scores (outer x classes x inner). It sums over the items
-// and divides as loss_param says (lossParam.divisor).
+// and divides as loss_param says (lossParam.divisor). A second top gets the probabilities, a third the items' losses.
 type probabilityLoss struct {
 	layers.Base
 	labelled
@@ -29,6 +29,7 @@ type probabilityLoss struct {
 	scale float32
 	ins   [2][]float32
 	outs  [1][]float32
+	shape []int
 }
 
 func (l *probabilityLoss) SetUp(_, _ []*blob.Blob) error {
@@ -51,6 +52,9 @@ func (l *probabilityLoss) Reshape(bottom, top []*blob.Blob) error {
 		top[1].ReshapeLike(bottom[0])
 		top[1].ShareData(l.prob)
 	}
+	if len(top) > 2 {
+		l.reshapeTerms(bottom[0], top[2])
+	}
 	if err := l.op.reshape(&l.Base, dims); err != nil || l.dims == dims {
 		return err
 	}
@@ -58,13 +62,25 @@ func (l *probabilityLoss) Reshape(bottom, top []*blob.Blob) error {
 	if l.MPE() {
 		return nil
 	}
-	return l.prepare()
+	return l.prepare(len(top) > 2)
 }
 
-func (l *probabilityLoss) prepare() error {
+// reshapeTerms gives a top the shape of the scores with one class.
+func (l *probabilityLoss) reshapeTerms(scores, top *blob.Blob) {
+	l.shape = append(l.shape[:0], scores.Shape()...)
+	axis, _ := scores.Axis(l.axis)
+	l.shape[axis] = 1
+	top.Reshape(l.shape...)
+}
+
+func (l *probabilityLoss) prepare(terms bool) error {
 	name, ins, streams := l.Param.GetType(), part.Arrays(1, stream.Plane), part.StreamsOf(&l.Base)
+	var outs []stream.Array
+	if terms {
+		outs = []stream.Array{stream.Plane}
+	}
 	l.sum = streams.Make(stream.Pass{
-		Name: name, Dims: l.dims, WholeMid: true, Ins: ins, Sums: 2, Cost: stream.Work{Flops: 1}, Op: l.sumTile,
+		Name: name, Dims: l.dims, WholeMid: true, Ins: ins, Outs: outs, Sums: 2, Cost: stream.Work{Flops: 1}, Op: l.sumTile,
 	})
 	l.grad = streams.Make(stream.Pass{
 		Name: name + " gradient", Dims: l.dims, WholeMid: true, Ins: ins, Outs: part.Arrays(1), Cost: stream.Work{Flops: 2}, Op: l.gradTile,
@@ -75,9 +91,14 @@ func (l *probabilityLoss) prepare() error {
 // sumTile sums losses (sum 0) and counts items that are not ignored (sum 1), both at middle index 0.
 func (l *probabilityLoss) sumTile(t *stream.Tile) {
 	l.eachInTile(t, func(at, label int, ok bool) {
+		var loss float64
 		if ok {
-			t.Sum[0] += l.lossOf(t.In[0][at:], t.MStride, label)
+			loss = l.lossOf(t.In[0][at:], t.MStride, label)
+			t.Sum[0] += loss
 			t.Sum[t.M]++
+		}
+		if len(t.Out) > 0 {
+			t.Out[0][at/t.OStride*t.PStride+at%t.OStride] = float32(loss)
 		}
 	})
 }
@@ -89,9 +110,20 @@ func (l *probabilityLoss) Forward(bottom, top []*blob.Blob) error {
 	}
 	var sum float64
 	l.valid = 0
+	outs := l.outs[:0]
+	if len(top) > 2 {
+		outs = append(outs, top[2].Data())
+	}
 	if l.MPE() {
+		for _, terms := range outs {
+			clear(terms)
+		}
 		err := l.each(labels, func(n, label int) {
-			sum += l.lossOf(prob[l.at(n, 0):], l.dims[2], label)
+			loss := l.lossOf(prob[l.at(n, 0):], l.dims[2], label)
+			if len(outs) > 0 {
+				outs[0][n] = float32(loss)
+			}
+			sum += loss
 			l.valid++
 		})
 		if err != nil {
@@ -99,7 +131,7 @@ func (l *probabilityLoss) Forward(bottom, top []*blob.Blob) error {
 		}
 	} else {
 		l.ins = [2][]float32{prob, labels}
-		if err := l.sum.Run(l.ins[:], nil); err != nil {
+		if err := l.sum.Run(l.ins[:], outs); err != nil {
 			return err
 		}
 		sum, l.valid = l.sum.Sums()[0], int(l.sum.Sums()[l.dims[1]])

@@ -75,19 +75,19 @@ func (l *smoothL1Loss) add(slope []float32, in [][]float32) (sum float64) {
 		if l.weighted {
 			inside, outside = float64(in[2][i]), float64(in[3][i])
 		}
-		term, derivative := l.term(inside * (float64(a[i]) - float64(b[i])))
+		term, derivative := smoothL1(inside*(float64(a[i])-float64(b[i])), l.squared)
 		sum += outside * term
 		slope[i] = float32(outside * inside * derivative)
 	}
 	return sum
 }
 
-// term returns f(d) and its derivative.
-func (l *smoothL1Loss) term(d float64) (value, derivative float64) {
-	if math.Abs(d) < 1/l.squared {
-		return d * d * l.squared / 2, l.squared * d
+// smoothL1 returns f(d) and its derivative for sigma^2.
+func smoothL1(d, squared float64) (value, derivative float64) {
+	if math.Abs(d) < 1/squared {
+		return d * d * squared / 2, squared * d
 	}
-	return math.Abs(d) - 0.5/l.squared, part.Sign(d)
+	return math.Abs(d) - 0.5/squared, part.Sign(d)
 }
 
 func (l *smoothL1Loss) Forward(bottom, top []*blob.Blob) error {
@@ -119,5 +119,5 @@ func (l *smoothL1Loss) Backward(top []*blob.Blob, propagateDown []bool, bottom [
 			return fmt.Errorf("the layer has no gradient for weights (bottom %d)", i)
 		}
 	}
-	return l.gradient.backward(l.MPE(), l.slope.Data(), top[0], propagateDown, bottom)
+	return l.gradient.backward(l.MPE(), l.slope.Data(), float32(max(1, bottom[0].Legacy(0))), top[0], propagateDown, bottom)
 }

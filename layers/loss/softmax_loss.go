@@ -11,18 +11,22 @@ import (
 )
 
 func init() {
-	layers.Register(layers.Type{
-		Name: "SoftmaxWithLoss", Doc: "mean of -log softmax(x)[label]; a second top gets the probabilities",
-		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
-			l := &softmaxLoss{probabilityLoss{Base: layers.Base{Param: p, Device: d}, axis: int(p.GetSoftmaxParam().GetAxis())}}
-			l.lossOf, l.classGrad, l.gradTile = negLog, residual, l.residuals
-			return l
-		},
-		Bottoms: layers.Exactly(2), Tops: layers.Between(1, 2), Loss: true, NoForceBackward: []int{1},
-	})
+	register := func(name, doc string, tops int) {
+		layers.Register(layers.Type{
+			Name: name, Doc: doc,
+			New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
+				l := &softmaxLoss{probabilityLoss{Base: layers.Base{Param: p, Device: d}, axis: int(p.GetSoftmaxParam().GetAxis())}}
+				l.lossOf, l.classGrad, l.gradTile = negLog, residual, l.residuals
+				return l
+			},
+			Bottoms: layers.Exactly(2), Tops: layers.Between(1, tops), Loss: true, NoForceBackward: []int{1},
+		})
+	}
+	register("SoftmaxWithLoss", "mean of -log softmax(x)[label]; a second top gets the probabilities", 2)
+	register("SoftmaxWithLossOHEM", "SoftmaxWithLoss; a third top gets the items' losses", 3)
 }
 
-// softmaxLoss is Caffe's SoftmaxWithLoss layer. The loss of an item is -log(p[label]); its gradient is p - [class is label]. Probabilities
+// softmaxLoss is Caffe's SoftmaxWithLoss layer, and R-FCN's SoftmaxWithLossOHEM. The loss of an item is -log(p[label]); its gradient is p - [class is label]. Probabilities
 // are at least the smallest normal float32, so that a loss is at most 87.3365.
 type softmaxLoss struct{ probabilityLoss }
 

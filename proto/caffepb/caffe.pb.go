@@ -683,21 +683,24 @@ const (
 	LossParameter_VALID      LossParameter_NormalizationMode = 1
 	LossParameter_BATCH_SIZE LossParameter_NormalizationMode = 2
 	LossParameter_NONE       LossParameter_NormalizationMode = 3
+	LossParameter_PRE_FIXED  LossParameter_NormalizationMode = 1003 // pre_fixed_normalizer, in R-FCN; its number there is BVLC Caffe's NONE
 )
 
 // Enum value maps for LossParameter_NormalizationMode.
 var (
 	LossParameter_NormalizationMode_name = map[int32]string{
-		0: "FULL",
-		1: "VALID",
-		2: "BATCH_SIZE",
-		3: "NONE",
+		0:    "FULL",
+		1:    "VALID",
+		2:    "BATCH_SIZE",
+		3:    "NONE",
+		1003: "PRE_FIXED",
 	}
 	LossParameter_NormalizationMode_value = map[string]int32{
 		"FULL":       0,
 		"VALID":      1,
 		"BATCH_SIZE": 2,
 		"NONE":       3,
+		"PRE_FIXED":  1003,
 	}
 )
 
@@ -2193,7 +2196,7 @@ func (x *FocalLossParameter_Type) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use FocalLossParameter_Type.Descriptor instead.
 func (FocalLossParameter_Type) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{100, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{103, 0}
 }
 
 type V1LayerParameter_LayerType int32
@@ -2363,7 +2366,7 @@ func (x *V1LayerParameter_LayerType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_LayerType.Descriptor instead.
 func (V1LayerParameter_LayerType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{103, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{106, 0}
 }
 
 type V1LayerParameter_DimCheckMode int32
@@ -2419,7 +2422,7 @@ func (x *V1LayerParameter_DimCheckMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_DimCheckMode.Descriptor instead.
 func (V1LayerParameter_DimCheckMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{103, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{106, 1}
 }
 
 type V0LayerParameter_PoolMethod int32
@@ -2478,7 +2481,7 @@ func (x *V0LayerParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V0LayerParameter_PoolMethod.Descriptor instead.
 func (V0LayerParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{104, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{107, 0}
 }
 
 // The extents of a blob's axes, outermost first.
@@ -4790,6 +4793,7 @@ type LayerParameter struct {
 	// Layers of forks of Caffe. A number that BVLC Caffe or another fork uses for something else is given as that number + 1000.
 	AnnotatedDataParam     *AnnotatedDataParameter     `protobuf:"bytes,200,opt,name=annotated_data_param,json=annotatedDataParam" json:"annotated_data_param,omitempty"`
 	BnParam                *BNParameter                `protobuf:"bytes,1137,opt,name=bn_param,json=bnParam" json:"bn_param,omitempty"`
+	BoxAnnotatorOhemParam  *BoxAnnotatorOHEMParameter  `protobuf:"bytes,150,opt,name=box_annotator_ohem_param,json=boxAnnotatorOhemParam" json:"box_annotator_ohem_param,omitempty"`
 	CenterLossParam        *CenterLossParameter        `protobuf:"bytes,1147,opt,name=center_loss_param,json=centerLossParam" json:"center_loss_param,omitempty"`
 	DetectionEvaluateParam *DetectionEvaluateParameter `protobuf:"bytes,205,opt,name=detection_evaluate_param,json=detectionEvaluateParam" json:"detection_evaluate_param,omitempty"`
 	DetectionOutputParam   *DetectionOutputParameter   `protobuf:"bytes,204,opt,name=detection_output_param,json=detectionOutputParam" json:"detection_output_param,omitempty"`
@@ -4801,7 +4805,9 @@ type LayerParameter struct {
 	NormParam              *NormalizeParameter         `protobuf:"bytes,206,opt,name=norm_param,json=normParam" json:"norm_param,omitempty"`
 	PermuteParam           *PermuteParameter           `protobuf:"bytes,202,opt,name=permute_param,json=permuteParam" json:"permute_param,omitempty"`
 	PriorBoxParam          *PriorBoxParameter          `protobuf:"bytes,203,opt,name=prior_box_param,json=priorBoxParam" json:"prior_box_param,omitempty"`
+	ProposalParam          *ProposalParameter          `protobuf:"bytes,8266713,opt,name=proposal_param,json=proposalParam" json:"proposal_param,omitempty"`
 	PsroiPoolingParam      *PSROIPoolingParameter      `protobuf:"bytes,153,opt,name=psroi_pooling_param,json=psroiPoolingParam" json:"psroi_pooling_param,omitempty"`
+	ReorgParam             *ReorgParameter             `protobuf:"bytes,155,opt,name=reorg_param,json=reorgParam" json:"reorg_param,omitempty"`
 	RoiAlignParam          *ROIAlignParameter          `protobuf:"bytes,2154,opt,name=roi_align_param,json=roiAlignParam" json:"roi_align_param,omitempty"`
 	RoiPoolingParam        *ROIPoolingParameter        `protobuf:"bytes,8266711,opt,name=roi_pooling_param,json=roiPoolingParam" json:"roi_pooling_param,omitempty"`
 	ShuffleChannelParam    *ShuffleChannelParameter    `protobuf:"bytes,164,opt,name=shuffle_channel_param,json=shuffleChannelParam" json:"shuffle_channel_param,omitempty"`
@@ -5284,6 +5290,13 @@ func (x *LayerParameter) GetBnParam() *BNParameter {
 	return nil
 }
 
+func (x *LayerParameter) GetBoxAnnotatorOhemParam() *BoxAnnotatorOHEMParameter {
+	if x != nil {
+		return x.BoxAnnotatorOhemParam
+	}
+	return nil
+}
+
 func (x *LayerParameter) GetCenterLossParam() *CenterLossParameter {
 	if x != nil {
 		return x.CenterLossParam
@@ -5361,9 +5374,23 @@ func (x *LayerParameter) GetPriorBoxParam() *PriorBoxParameter {
 	return nil
 }
 
+func (x *LayerParameter) GetProposalParam() *ProposalParameter {
+	if x != nil {
+		return x.ProposalParam
+	}
+	return nil
+}
+
 func (x *LayerParameter) GetPsroiPoolingParam() *PSROIPoolingParameter {
 	if x != nil {
 		return x.PsroiPoolingParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetReorgParam() *ReorgParameter {
+	if x != nil {
+		return x.ReorgParam
 	}
 	return nil
 }
@@ -6128,8 +6155,9 @@ func (x *ExpansionParameter) GetMaxExpandRatio() float32 {
 type LossParameter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Items with this label do not count in the loss.
-	IgnoreLabel   *int32                           `protobuf:"varint,1,opt,name=ignore_label,json=ignoreLabel" json:"ignore_label,omitempty"`
-	Normalization *LossParameter_NormalizationMode `protobuf:"varint,3,opt,name=normalization,enum=caffe.LossParameter_NormalizationMode,def=1" json:"normalization,omitempty"`
+	IgnoreLabel        *int32                           `protobuf:"varint,1,opt,name=ignore_label,json=ignoreLabel" json:"ignore_label,omitempty"`
+	Normalization      *LossParameter_NormalizationMode `protobuf:"varint,3,opt,name=normalization,enum=caffe.LossParameter_NormalizationMode,def=1" json:"normalization,omitempty"`
+	PreFixedNormalizer *float32                         `protobuf:"fixed32,4,opt,name=pre_fixed_normalizer,json=preFixedNormalizer,def=1" json:"pre_fixed_normalizer,omitempty"`
 	// The older form: false means BATCH_SIZE, true VALID; normalization has priority.
 	Normalize     *bool `protobuf:"varint,2,opt,name=normalize" json:"normalize,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -6138,7 +6166,8 @@ type LossParameter struct {
 
 // Default values for LossParameter fields.
 const (
-	Default_LossParameter_Normalization = LossParameter_VALID
+	Default_LossParameter_Normalization      = LossParameter_VALID
+	Default_LossParameter_PreFixedNormalizer = float32(1)
 )
 
 func (x *LossParameter) Reset() {
@@ -6183,6 +6212,13 @@ func (x *LossParameter) GetNormalization() LossParameter_NormalizationMode {
 		return *x.Normalization
 	}
 	return Default_LossParameter_Normalization
+}
+
+func (x *LossParameter) GetPreFixedNormalizer() float32 {
+	if x != nil && x.PreFixedNormalizer != nil {
+		return *x.PreFixedNormalizer
+	}
+	return Default_LossParameter_PreFixedNormalizer
 }
 
 func (x *LossParameter) GetNormalize() bool {
@@ -11584,6 +11620,241 @@ func (x *SmoothL1LossParameter) GetSigma() float32 {
 	return Default_SmoothL1LossParameter_Sigma
 }
 
+// BoxAnnotatorOHEM, of R-FCN.
+type BoxAnnotatorOHEMParameter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Regions of each image that train. Needed.
+	RoiPerImg *uint32 `protobuf:"varint,1,opt,name=roi_per_img,json=roiPerImg" json:"roi_per_img,omitempty"`
+	// The label of the others.
+	IgnoreLabel   *int32 `protobuf:"varint,2,opt,name=ignore_label,json=ignoreLabel,def=-1" json:"ignore_label,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for BoxAnnotatorOHEMParameter fields.
+const (
+	Default_BoxAnnotatorOHEMParameter_IgnoreLabel = int32(-1)
+)
+
+func (x *BoxAnnotatorOHEMParameter) Reset() {
+	*x = BoxAnnotatorOHEMParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[99]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BoxAnnotatorOHEMParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BoxAnnotatorOHEMParameter) ProtoMessage() {}
+
+func (x *BoxAnnotatorOHEMParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[99]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BoxAnnotatorOHEMParameter.ProtoReflect.Descriptor instead.
+func (*BoxAnnotatorOHEMParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{99}
+}
+
+func (x *BoxAnnotatorOHEMParameter) GetRoiPerImg() uint32 {
+	if x != nil && x.RoiPerImg != nil {
+		return *x.RoiPerImg
+	}
+	return 0
+}
+
+func (x *BoxAnnotatorOHEMParameter) GetIgnoreLabel() int32 {
+	if x != nil && x.IgnoreLabel != nil {
+		return *x.IgnoreLabel
+	}
+	return Default_BoxAnnotatorOHEMParameter_IgnoreLabel
+}
+
+// Proposal, of PVANet and others: the Python layer of Faster R-CNN in C++.
+type ProposalParameter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Pixels of the image for a pixel of the scores.
+	FeatStride *uint32 `protobuf:"varint,1,opt,name=feat_stride,json=featStride,def=16" json:"feat_stride,omitempty"`
+	// Side of the square from which anchors are made.
+	BaseSize *uint32 `protobuf:"varint,2,opt,name=base_size,json=baseSize,def=16" json:"base_size,omitempty"`
+	// The least side of a box, in pixels of the image before it was scaled.
+	MinSize *uint32   `protobuf:"varint,3,opt,name=min_size,json=minSize,def=16" json:"min_size,omitempty"`
+	Ratio   []float32 `protobuf:"fixed32,4,rep,name=ratio" json:"ratio,omitempty"` // height / width of anchors; absent: 0.5, 1, 2
+	Scale   []float32 `protobuf:"fixed32,5,rep,name=scale" json:"scale,omitempty"` // of anchors; absent: 8, 16, 32
+	// The numbers of boxes before and after suppression.
+	PreNmsTopn  *uint32 `protobuf:"varint,6,opt,name=pre_nms_topn,json=preNmsTopn,def=6000" json:"pre_nms_topn,omitempty"`
+	PostNmsTopn *uint32 `protobuf:"varint,7,opt,name=post_nms_topn,json=postNmsTopn,def=300" json:"post_nms_topn,omitempty"`
+	// The largest overlap of two boxes that are kept.
+	NmsThresh     *float32 `protobuf:"fixed32,8,opt,name=nms_thresh,json=nmsThresh,def=0.7" json:"nms_thresh,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for ProposalParameter fields.
+const (
+	Default_ProposalParameter_FeatStride  = uint32(16)
+	Default_ProposalParameter_BaseSize    = uint32(16)
+	Default_ProposalParameter_MinSize     = uint32(16)
+	Default_ProposalParameter_PreNmsTopn  = uint32(6000)
+	Default_ProposalParameter_PostNmsTopn = uint32(300)
+	Default_ProposalParameter_NmsThresh   = float32(0.699999988079071)
+)
+
+func (x *ProposalParameter) Reset() {
+	*x = ProposalParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[100]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProposalParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProposalParameter) ProtoMessage() {}
+
+func (x *ProposalParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[100]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProposalParameter.ProtoReflect.Descriptor instead.
+func (*ProposalParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{100}
+}
+
+func (x *ProposalParameter) GetFeatStride() uint32 {
+	if x != nil && x.FeatStride != nil {
+		return *x.FeatStride
+	}
+	return Default_ProposalParameter_FeatStride
+}
+
+func (x *ProposalParameter) GetBaseSize() uint32 {
+	if x != nil && x.BaseSize != nil {
+		return *x.BaseSize
+	}
+	return Default_ProposalParameter_BaseSize
+}
+
+func (x *ProposalParameter) GetMinSize() uint32 {
+	if x != nil && x.MinSize != nil {
+		return *x.MinSize
+	}
+	return Default_ProposalParameter_MinSize
+}
+
+func (x *ProposalParameter) GetRatio() []float32 {
+	if x != nil {
+		return x.Ratio
+	}
+	return nil
+}
+
+func (x *ProposalParameter) GetScale() []float32 {
+	if x != nil {
+		return x.Scale
+	}
+	return nil
+}
+
+func (x *ProposalParameter) GetPreNmsTopn() uint32 {
+	if x != nil && x.PreNmsTopn != nil {
+		return *x.PreNmsTopn
+	}
+	return Default_ProposalParameter_PreNmsTopn
+}
+
+func (x *ProposalParameter) GetPostNmsTopn() uint32 {
+	if x != nil && x.PostNmsTopn != nil {
+		return *x.PostNmsTopn
+	}
+	return Default_ProposalParameter_PostNmsTopn
+}
+
+func (x *ProposalParameter) GetNmsThresh() float32 {
+	if x != nil && x.NmsThresh != nil {
+		return *x.NmsThresh
+	}
+	return Default_ProposalParameter_NmsThresh
+}
+
+// Reorg, of YOLO's forks.
+type ReorgParameter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Stride        *uint32                `protobuf:"varint,1,opt,name=stride,def=2" json:"stride,omitempty"`
+	Reverse       *bool                  `protobuf:"varint,2,opt,name=reverse,def=0" json:"reverse,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for ReorgParameter fields.
+const (
+	Default_ReorgParameter_Stride  = uint32(2)
+	Default_ReorgParameter_Reverse = bool(false)
+)
+
+func (x *ReorgParameter) Reset() {
+	*x = ReorgParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[101]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReorgParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReorgParameter) ProtoMessage() {}
+
+func (x *ReorgParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[101]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReorgParameter.ProtoReflect.Descriptor instead.
+func (*ReorgParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{101}
+}
+
+func (x *ReorgParameter) GetStride() uint32 {
+	if x != nil && x.Stride != nil {
+		return *x.Stride
+	}
+	return Default_ReorgParameter_Stride
+}
+
+func (x *ReorgParameter) GetReverse() bool {
+	if x != nil && x.Reverse != nil {
+		return *x.Reverse
+	}
+	return Default_ReorgParameter_Reverse
+}
+
 // CenterLoss, of caffe-face.
 type CenterLossParameter struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -11601,7 +11872,7 @@ const (
 
 func (x *CenterLossParameter) Reset() {
 	*x = CenterLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[99]
+	mi := &file_swcaffe_caffe_proto_msgTypes[102]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11613,7 +11884,7 @@ func (x *CenterLossParameter) String() string {
 func (*CenterLossParameter) ProtoMessage() {}
 
 func (x *CenterLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[99]
+	mi := &file_swcaffe_caffe_proto_msgTypes[102]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11626,7 +11897,7 @@ func (x *CenterLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CenterLossParameter.ProtoReflect.Descriptor instead.
 func (*CenterLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{99}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{102}
 }
 
 func (x *CenterLossParameter) GetNumOutput() uint32 {
@@ -11671,7 +11942,7 @@ const (
 
 func (x *FocalLossParameter) Reset() {
 	*x = FocalLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[100]
+	mi := &file_swcaffe_caffe_proto_msgTypes[103]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11683,7 +11954,7 @@ func (x *FocalLossParameter) String() string {
 func (*FocalLossParameter) ProtoMessage() {}
 
 func (x *FocalLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[100]
+	mi := &file_swcaffe_caffe_proto_msgTypes[103]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11696,7 +11967,7 @@ func (x *FocalLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FocalLossParameter.ProtoReflect.Descriptor instead.
 func (*FocalLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{100}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{103}
 }
 
 func (x *FocalLossParameter) GetType() FocalLossParameter_Type {
@@ -11742,7 +12013,7 @@ const (
 
 func (x *TripletLossParameter) Reset() {
 	*x = TripletLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[101]
+	mi := &file_swcaffe_caffe_proto_msgTypes[104]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11754,7 +12025,7 @@ func (x *TripletLossParameter) String() string {
 func (*TripletLossParameter) ProtoMessage() {}
 
 func (x *TripletLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[101]
+	mi := &file_swcaffe_caffe_proto_msgTypes[104]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11767,7 +12038,7 @@ func (x *TripletLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TripletLossParameter.ProtoReflect.Descriptor instead.
 func (*TripletLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{101}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{104}
 }
 
 func (x *TripletLossParameter) GetMargin() float32 {
@@ -11794,7 +12065,7 @@ const (
 
 func (x *NoiseLayerParameter) Reset() {
 	*x = NoiseLayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[102]
+	mi := &file_swcaffe_caffe_proto_msgTypes[105]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11806,7 +12077,7 @@ func (x *NoiseLayerParameter) String() string {
 func (*NoiseLayerParameter) ProtoMessage() {}
 
 func (x *NoiseLayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[102]
+	mi := &file_swcaffe_caffe_proto_msgTypes[105]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11819,7 +12090,7 @@ func (x *NoiseLayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoiseLayerParameter.ProtoReflect.Descriptor instead.
 func (*NoiseLayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{102}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{105}
 }
 
 func (x *NoiseLayerParameter) GetBias() float32 {
@@ -11895,7 +12166,7 @@ type V1LayerParameter struct {
 
 func (x *V1LayerParameter) Reset() {
 	*x = V1LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[103]
+	mi := &file_swcaffe_caffe_proto_msgTypes[106]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11907,7 +12178,7 @@ func (x *V1LayerParameter) String() string {
 func (*V1LayerParameter) ProtoMessage() {}
 
 func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[103]
+	mi := &file_swcaffe_caffe_proto_msgTypes[106]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11920,7 +12191,7 @@ func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V1LayerParameter.ProtoReflect.Descriptor instead.
 func (*V1LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{103}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{106}
 }
 
 func (x *V1LayerParameter) GetBottom() []string {
@@ -12300,7 +12571,7 @@ const (
 
 func (x *V0LayerParameter) Reset() {
 	*x = V0LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[104]
+	mi := &file_swcaffe_caffe_proto_msgTypes[107]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12312,7 +12583,7 @@ func (x *V0LayerParameter) String() string {
 func (*V0LayerParameter) ProtoMessage() {}
 
 func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[104]
+	mi := &file_swcaffe_caffe_proto_msgTypes[107]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12325,7 +12596,7 @@ func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V0LayerParameter.ProtoReflect.Descriptor instead.
 func (*V0LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{104}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{107}
 }
 
 func (x *V0LayerParameter) GetName() string {
@@ -12828,7 +13099,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"\x06STRICT\x10\x00\x12\x0e\n" +
 	"\n" +
-	"PERMISSIVE\x10\x01\"\xfa&\n" +
+	"PERMISSIVE\x10\x01\"\xd3(\n" +
 	"\x0eLayerParameter\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -12910,7 +13181,8 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"lstm_param\x18\xc9\x01 \x01(\v2\x14.caffe.LSTMParameterR\tlstmParam\x12P\n" +
 	"\x14annotated_data_param\x18\xc8\x01 \x01(\v2\x1d.caffe.AnnotatedDataParameterR\x12annotatedDataParam\x12.\n" +
-	"\bbn_param\x18\xf1\b \x01(\v2\x12.caffe.BNParameterR\abnParam\x12G\n" +
+	"\bbn_param\x18\xf1\b \x01(\v2\x12.caffe.BNParameterR\abnParam\x12Z\n" +
+	"\x18box_annotator_ohem_param\x18\x96\x01 \x01(\v2 .caffe.BoxAnnotatorOHEMParameterR\x15boxAnnotatorOhemParam\x12G\n" +
 	"\x11center_loss_param\x18\xfb\b \x01(\v2\x1a.caffe.CenterLossParameterR\x0fcenterLossParam\x12\\\n" +
 	"\x18detection_evaluate_param\x18\xcd\x01 \x01(\v2!.caffe.DetectionEvaluateParameterR\x16detectionEvaluateParam\x12V\n" +
 	"\x16detection_output_param\x18\xcc\x01 \x01(\v2\x1f.caffe.DetectionOutputParameterR\x14detectionOutputParam\x12D\n" +
@@ -12923,8 +13195,11 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"norm_param\x18\xce\x01 \x01(\v2\x19.caffe.NormalizeParameterR\tnormParam\x12=\n" +
 	"\rpermute_param\x18\xca\x01 \x01(\v2\x17.caffe.PermuteParameterR\fpermuteParam\x12A\n" +
-	"\x0fprior_box_param\x18\xcb\x01 \x01(\v2\x18.caffe.PriorBoxParameterR\rpriorBoxParam\x12M\n" +
-	"\x13psroi_pooling_param\x18\x99\x01 \x01(\v2\x1c.caffe.PSROIPoolingParameterR\x11psroiPoolingParam\x12A\n" +
+	"\x0fprior_box_param\x18\xcb\x01 \x01(\v2\x18.caffe.PriorBoxParameterR\rpriorBoxParam\x12B\n" +
+	"\x0eproposal_param\x18\xd9\xc7\xf8\x03 \x01(\v2\x18.caffe.ProposalParameterR\rproposalParam\x12M\n" +
+	"\x13psroi_pooling_param\x18\x99\x01 \x01(\v2\x1c.caffe.PSROIPoolingParameterR\x11psroiPoolingParam\x127\n" +
+	"\vreorg_param\x18\x9b\x01 \x01(\v2\x15.caffe.ReorgParameterR\n" +
+	"reorgParam\x12A\n" +
 	"\x0froi_align_param\x18\xea\x10 \x01(\v2\x18.caffe.ROIAlignParameterR\rroiAlignParam\x12I\n" +
 	"\x11roi_pooling_param\x18\xd7\xc7\xf8\x03 \x01(\v2\x1a.caffe.ROIPoolingParameterR\x0froiPoolingParam\x12S\n" +
 	"\x15shuffle_channel_param\x18\xa4\x01 \x01(\v2\x1e.caffe.ShuffleChannelParameterR\x13shuffleChannelParam\x12P\n" +
@@ -13018,17 +13293,19 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x11random_order_prob\x18\v \x01(\x02:\x010R\x0frandomOrderProb\"X\n" +
 	"\x12ExpansionParameter\x12\x15\n" +
 	"\x04prob\x18\x01 \x01(\x02:\x011R\x04prob\x12+\n" +
-	"\x10max_expand_ratio\x18\x02 \x01(\x02:\x011R\x0emaxExpandRatio\"\xe9\x01\n" +
+	"\x10max_expand_ratio\x18\x02 \x01(\x02:\x011R\x0emaxExpandRatio\"\xae\x02\n" +
 	"\rLossParameter\x12!\n" +
 	"\fignore_label\x18\x01 \x01(\x05R\vignoreLabel\x12S\n" +
-	"\rnormalization\x18\x03 \x01(\x0e2&.caffe.LossParameter.NormalizationMode:\x05VALIDR\rnormalization\x12\x1c\n" +
-	"\tnormalize\x18\x02 \x01(\bR\tnormalize\"B\n" +
+	"\rnormalization\x18\x03 \x01(\x0e2&.caffe.LossParameter.NormalizationMode:\x05VALIDR\rnormalization\x123\n" +
+	"\x14pre_fixed_normalizer\x18\x04 \x01(\x02:\x011R\x12preFixedNormalizer\x12\x1c\n" +
+	"\tnormalize\x18\x02 \x01(\bR\tnormalize\"R\n" +
 	"\x11NormalizationMode\x12\b\n" +
 	"\x04FULL\x10\x00\x12\t\n" +
 	"\x05VALID\x10\x01\x12\x0e\n" +
 	"\n" +
 	"BATCH_SIZE\x10\x02\x12\b\n" +
-	"\x04NONE\x10\x03\"e\n" +
+	"\x04NONE\x10\x03\x12\x0e\n" +
+	"\tPRE_FIXED\x10\xeb\a\"e\n" +
 	"\x11AccuracyParameter\x12\x16\n" +
 	"\x05top_k\x18\x01 \x01(\r:\x011R\x04topK\x12\x15\n" +
 	"\x04axis\x18\x02 \x01(\x05:\x011R\x04axis\x12!\n" +
@@ -13557,7 +13834,25 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\bpooled_w\x18\x02 \x01(\r:\x010R\apooledW\x12&\n" +
 	"\rspatial_scale\x18\x03 \x01(\x02:\x011R\fspatialScale\"0\n" +
 	"\x15SmoothL1LossParameter\x12\x17\n" +
-	"\x05sigma\x18\x01 \x01(\x02:\x011R\x05sigma\"\x88\x01\n" +
+	"\x05sigma\x18\x01 \x01(\x02:\x011R\x05sigma\"b\n" +
+	"\x19BoxAnnotatorOHEMParameter\x12\x1e\n" +
+	"\vroi_per_img\x18\x01 \x01(\rR\troiPerImg\x12%\n" +
+	"\fignore_label\x18\x02 \x01(\x05:\x02-1R\vignoreLabel\"\x99\x02\n" +
+	"\x11ProposalParameter\x12#\n" +
+	"\vfeat_stride\x18\x01 \x01(\r:\x0216R\n" +
+	"featStride\x12\x1f\n" +
+	"\tbase_size\x18\x02 \x01(\r:\x0216R\bbaseSize\x12\x1d\n" +
+	"\bmin_size\x18\x03 \x01(\r:\x0216R\aminSize\x12\x14\n" +
+	"\x05ratio\x18\x04 \x03(\x02R\x05ratio\x12\x14\n" +
+	"\x05scale\x18\x05 \x03(\x02R\x05scale\x12&\n" +
+	"\fpre_nms_topn\x18\x06 \x01(\r:\x046000R\n" +
+	"preNmsTopn\x12'\n" +
+	"\rpost_nms_topn\x18\a \x01(\r:\x03300R\vpostNmsTopn\x12\"\n" +
+	"\n" +
+	"nms_thresh\x18\b \x01(\x02:\x030.7R\tnmsThresh\"L\n" +
+	"\x0eReorgParameter\x12\x19\n" +
+	"\x06stride\x18\x01 \x01(\r:\x012R\x06stride\x12\x1f\n" +
+	"\areverse\x18\x02 \x01(\b:\x05falseR\areverse\"\x88\x01\n" +
 	"\x13CenterLossParameter\x12\x1d\n" +
 	"\n" +
 	"num_output\x18\x01 \x01(\rR\tnumOutput\x12;\n" +
@@ -13755,7 +14050,7 @@ func file_swcaffe_caffe_proto_rawDescGZIP() []byte {
 }
 
 var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 40)
-var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 105)
+var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 108)
 var file_swcaffe_caffe_proto_goTypes = []any{
 	(Phase)(0),                              // 0: caffe.Phase
 	(EmitConstraint_EmitType)(0),            // 1: caffe.EmitConstraint.EmitType
@@ -13896,12 +14191,15 @@ var file_swcaffe_caffe_proto_goTypes = []any{
 	(*ROIAlignParameter)(nil),               // 136: caffe.ROIAlignParameter
 	(*ROIPoolingParameter)(nil),             // 137: caffe.ROIPoolingParameter
 	(*SmoothL1LossParameter)(nil),           // 138: caffe.SmoothL1LossParameter
-	(*CenterLossParameter)(nil),             // 139: caffe.CenterLossParameter
-	(*FocalLossParameter)(nil),              // 140: caffe.FocalLossParameter
-	(*TripletLossParameter)(nil),            // 141: caffe.TripletLossParameter
-	(*NoiseLayerParameter)(nil),             // 142: caffe.NoiseLayerParameter
-	(*V1LayerParameter)(nil),                // 143: caffe.V1LayerParameter
-	(*V0LayerParameter)(nil),                // 144: caffe.V0LayerParameter
+	(*BoxAnnotatorOHEMParameter)(nil),       // 139: caffe.BoxAnnotatorOHEMParameter
+	(*ProposalParameter)(nil),               // 140: caffe.ProposalParameter
+	(*ReorgParameter)(nil),                  // 141: caffe.ReorgParameter
+	(*CenterLossParameter)(nil),             // 142: caffe.CenterLossParameter
+	(*FocalLossParameter)(nil),              // 143: caffe.FocalLossParameter
+	(*TripletLossParameter)(nil),            // 144: caffe.TripletLossParameter
+	(*NoiseLayerParameter)(nil),             // 145: caffe.NoiseLayerParameter
+	(*V1LayerParameter)(nil),                // 146: caffe.V1LayerParameter
+	(*V0LayerParameter)(nil),                // 147: caffe.V0LayerParameter
 }
 var file_swcaffe_caffe_proto_depIdxs = []int32{
 	40,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
@@ -13919,7 +14217,7 @@ var file_swcaffe_caffe_proto_depIdxs = []int32{
 	40,  // 12: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
 	61,  // 13: caffe.NetParameter.state:type_name -> caffe.NetState
 	64,  // 14: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
-	143, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
+	146, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
 	55,  // 16: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
 	55,  // 17: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
 	55,  // 18: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
@@ -13991,139 +14289,142 @@ var file_swcaffe_caffe_proto_depIdxs = []int32{
 	119, // 84: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
 	121, // 85: caffe.LayerParameter.annotated_data_param:type_name -> caffe.AnnotatedDataParameter
 	131, // 86: caffe.LayerParameter.bn_param:type_name -> caffe.BNParameter
-	139, // 87: caffe.LayerParameter.center_loss_param:type_name -> caffe.CenterLossParameter
-	127, // 88: caffe.LayerParameter.detection_evaluate_param:type_name -> caffe.DetectionEvaluateParameter
-	125, // 89: caffe.LayerParameter.detection_output_param:type_name -> caffe.DetectionOutputParameter
-	140, // 90: caffe.LayerParameter.focal_loss_param:type_name -> caffe.FocalLossParameter
-	130, // 91: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
-	132, // 92: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
-	126, // 93: caffe.LayerParameter.multibox_loss_param:type_name -> caffe.MultiBoxLossParameter
-	142, // 94: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
-	120, // 95: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
-	128, // 96: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
-	122, // 97: caffe.LayerParameter.prior_box_param:type_name -> caffe.PriorBoxParameter
-	135, // 98: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
-	136, // 99: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
-	137, // 100: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
-	129, // 101: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
-	138, // 102: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
-	141, // 103: caffe.LayerParameter.triplet_loss_param:type_name -> caffe.TripletLossParameter
-	133, // 104: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
-	134, // 105: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
-	66,  // 106: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
-	68,  // 107: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
-	49,  // 108: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
-	69,  // 109: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
-	70,  // 110: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
-	8,   // 111: caffe.ResizeParameter.resize_mode:type_name -> caffe.ResizeParameter.Resize_mode
-	9,   // 112: caffe.ResizeParameter.pad_mode:type_name -> caffe.ResizeParameter.Pad_mode
-	10,  // 113: caffe.ResizeParameter.interp_mode:type_name -> caffe.ResizeParameter.Interp_mode
-	67,  // 114: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
-	11,  // 115: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
-	54,  // 116: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
-	54,  // 117: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 118: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
-	12,  // 119: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
-	13,  // 120: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
-	54,  // 121: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
-	40,  // 122: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
-	14,  // 123: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
-	54,  // 124: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 125: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
-	15,  // 126: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
-	54,  // 127: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 128: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
-	40,  // 129: caffe.InputParameter.shape:type_name -> caffe.BlobShape
-	16,  // 130: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
-	17,  // 131: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
-	40,  // 132: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
-	18,  // 133: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
-	19,  // 134: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
-	20,  // 135: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
-	54,  // 136: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 137: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
-	21,  // 138: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
-	22,  // 139: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
-	40,  // 140: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
-	54,  // 141: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
-	54,  // 142: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
-	23,  // 143: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
-	24,  // 144: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
-	25,  // 145: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
-	26,  // 146: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
-	27,  // 147: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
-	54,  // 148: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
-	54,  // 149: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 150: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
-	54,  // 151: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
-	48,  // 152: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
-	2,   // 153: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
-	66,  // 154: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
-	123, // 155: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	124, // 156: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
-	28,  // 157: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	29,  // 158: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
-	30,  // 159: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
-	31,  // 160: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
-	28,  // 161: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	32,  // 162: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
-	123, // 163: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	66,  // 164: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
-	54,  // 165: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
-	54,  // 166: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
-	33,  // 167: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
-	54,  // 168: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
-	54,  // 169: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
-	34,  // 170: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
-	35,  // 171: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
-	54,  // 172: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
-	36,  // 173: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
-	62,  // 174: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
-	62,  // 175: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
-	37,  // 176: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
-	41,  // 177: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
-	38,  // 178: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
-	72,  // 179: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	73,  // 180: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	75,  // 181: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	78,  // 182: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	79,  // 183: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	81,  // 184: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
-	82,  // 185: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	83,  // 186: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	84,  // 187: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	87,  // 188: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	89,  // 189: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	90,  // 190: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	91,  // 191: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	92,  // 192: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	93,  // 193: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	94,  // 194: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	97,  // 195: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	98,  // 196: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	99,  // 197: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	101, // 198: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	102, // 199: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
-	106, // 200: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	109, // 201: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	111, // 202: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	110, // 203: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	113, // 204: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	115, // 205: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	116, // 206: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	65,  // 207: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	71,  // 208: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
-	144, // 209: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
-	54,  // 210: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 211: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
-	39,  // 212: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
-	41,  // 213: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
-	90,  // 214: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	215, // [215:215] is the sub-list for method output_type
-	215, // [215:215] is the sub-list for method input_type
-	215, // [215:215] is the sub-list for extension type_name
-	215, // [215:215] is the sub-list for extension extendee
-	0,   // [0:215] is the sub-list for field type_name
+	139, // 87: caffe.LayerParameter.box_annotator_ohem_param:type_name -> caffe.BoxAnnotatorOHEMParameter
+	142, // 88: caffe.LayerParameter.center_loss_param:type_name -> caffe.CenterLossParameter
+	127, // 89: caffe.LayerParameter.detection_evaluate_param:type_name -> caffe.DetectionEvaluateParameter
+	125, // 90: caffe.LayerParameter.detection_output_param:type_name -> caffe.DetectionOutputParameter
+	143, // 91: caffe.LayerParameter.focal_loss_param:type_name -> caffe.FocalLossParameter
+	130, // 92: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
+	132, // 93: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
+	126, // 94: caffe.LayerParameter.multibox_loss_param:type_name -> caffe.MultiBoxLossParameter
+	145, // 95: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
+	120, // 96: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
+	128, // 97: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
+	122, // 98: caffe.LayerParameter.prior_box_param:type_name -> caffe.PriorBoxParameter
+	140, // 99: caffe.LayerParameter.proposal_param:type_name -> caffe.ProposalParameter
+	135, // 100: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
+	141, // 101: caffe.LayerParameter.reorg_param:type_name -> caffe.ReorgParameter
+	136, // 102: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
+	137, // 103: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
+	129, // 104: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
+	138, // 105: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
+	144, // 106: caffe.LayerParameter.triplet_loss_param:type_name -> caffe.TripletLossParameter
+	133, // 107: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
+	134, // 108: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
+	66,  // 109: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
+	68,  // 110: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
+	49,  // 111: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
+	69,  // 112: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
+	70,  // 113: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
+	8,   // 114: caffe.ResizeParameter.resize_mode:type_name -> caffe.ResizeParameter.Resize_mode
+	9,   // 115: caffe.ResizeParameter.pad_mode:type_name -> caffe.ResizeParameter.Pad_mode
+	10,  // 116: caffe.ResizeParameter.interp_mode:type_name -> caffe.ResizeParameter.Interp_mode
+	67,  // 117: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
+	11,  // 118: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
+	54,  // 119: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
+	54,  // 120: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 121: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
+	12,  // 122: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
+	13,  // 123: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
+	54,  // 124: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
+	40,  // 125: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
+	14,  // 126: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
+	54,  // 127: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 128: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
+	15,  // 129: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
+	54,  // 130: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 131: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
+	40,  // 132: caffe.InputParameter.shape:type_name -> caffe.BlobShape
+	16,  // 133: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
+	17,  // 134: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
+	40,  // 135: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
+	18,  // 136: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
+	19,  // 137: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
+	20,  // 138: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
+	54,  // 139: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 140: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
+	21,  // 141: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
+	22,  // 142: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
+	40,  // 143: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
+	54,  // 144: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
+	54,  // 145: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
+	23,  // 146: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
+	24,  // 147: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
+	25,  // 148: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
+	26,  // 149: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
+	27,  // 150: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
+	54,  // 151: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
+	54,  // 152: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 153: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
+	54,  // 154: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
+	48,  // 155: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
+	2,   // 156: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
+	66,  // 157: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
+	123, // 158: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	124, // 159: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
+	28,  // 160: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	29,  // 161: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
+	30,  // 162: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
+	31,  // 163: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
+	28,  // 164: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	32,  // 165: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
+	123, // 166: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	66,  // 167: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
+	54,  // 168: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
+	54,  // 169: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
+	33,  // 170: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
+	54,  // 171: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
+	54,  // 172: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
+	34,  // 173: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
+	35,  // 174: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
+	54,  // 175: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
+	36,  // 176: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
+	62,  // 177: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
+	62,  // 178: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
+	37,  // 179: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
+	41,  // 180: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
+	38,  // 181: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
+	72,  // 182: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	73,  // 183: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	75,  // 184: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	78,  // 185: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	79,  // 186: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	81,  // 187: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
+	82,  // 188: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	83,  // 189: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	84,  // 190: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	87,  // 191: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	89,  // 192: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	90,  // 193: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	91,  // 194: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	92,  // 195: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	93,  // 196: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	94,  // 197: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	97,  // 198: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	98,  // 199: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	99,  // 200: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	101, // 201: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	102, // 202: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
+	106, // 203: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	109, // 204: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	111, // 205: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	110, // 206: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	113, // 207: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	115, // 208: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	116, // 209: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	65,  // 210: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	71,  // 211: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
+	147, // 212: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
+	54,  // 213: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 214: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
+	39,  // 215: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
+	41,  // 216: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
+	90,  // 217: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	218, // [218:218] is the sub-list for method output_type
+	218, // [218:218] is the sub-list for method input_type
+	218, // [218:218] is the sub-list for extension type_name
+	218, // [218:218] is the sub-list for extension extendee
+	0,   // [0:218] is the sub-list for field type_name
 }
 
 func init() { file_swcaffe_caffe_proto_init() }
@@ -14137,7 +14438,7 @@ func file_swcaffe_caffe_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swcaffe_caffe_proto_rawDesc), len(file_swcaffe_caffe_proto_rawDesc)),
 			NumEnums:      40,
-			NumMessages:   105,
+			NumMessages:   108,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -19,8 +19,11 @@ var refusals = map[string]string{
 	"PSROIPooling":      "ONNX has no operator that pools each bin of a region from channels of its own",
 	"Accuracy":          training,
 	"ContrastiveLoss":   training, "EuclideanLoss": training, "HingeLoss": training, "InfogainLoss": training,
+	"Proposal":                "the number of its regions depends on values",
+	"Reorg":                   "darknet's order of values is not that of SpaceToDepth",
 	"MultinomialLogisticLoss": training, "SigmoidCrossEntropyLoss": training, "SoftmaxWithLoss": training,
 	"SmoothL1Loss": training, "FocalLoss": training, "SoftmaxFocalLoss": training, "CenterLoss": training, "TripletLoss": training,
+	"BoxAnnotatorOHEM": training, "SoftmaxWithLossOHEM": training, "SmoothL1LossOHEM": training,
 	"Data": reader, "HDF5Data": reader, "ImageData": reader, "MemoryData": reader, "WindowData": reader,
 }
 

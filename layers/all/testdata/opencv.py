@@ -49,3 +49,8 @@ for p in ["share_location: true code_type: CENTER_SIZE confidence_threshold: 0.3
           "code_type: CENTER_SIZE share_location: false keep_top_k: 6 confidence_threshold: 0.2 nms_param { nms_threshold: 0.5 top_k: 20 }"]:
     codes = values(2 * n * 4 * (3 if "false" in p else 1), -1, 1, 10)
     run("DetectionOutput", "detection_output_param { num_classes: 3 background_label_id: 0 %s }" % p, [codes.reshape(2, -1, 1, 1), scores.reshape(2, -1, 1, 1), prior[..., None]])
+p = (np.random.RandomState(7).permutation(240) / 250 + 0.01).astype(np.float32).reshape(1, 12, 5, 4)
+d = values(4 * 6 * 5 * 4, -0.3, 0.3, 8).reshape(1, 24, 5, 4)
+info = np.array([[77, 61, 1]], np.float32)
+run("Proposal", "proposal_param { feat_stride: 16 base_size: 16 min_size: 1 ratio: 0.5 ratio: 1 ratio: 2 scale: 1 scale: 2.5 pre_nms_topn: 60 post_nms_topn: 20 nms_thresh: 0.4 }", [p, d, info])
+run("Proposal", "proposal_param { feat_stride: 8 base_size: 12 min_size: 1 ratio: 0.4 ratio: 1.3 ratio: 3 scale: 2 scale: 4 pre_nms_topn: 500 post_nms_topn: 12 nms_thresh: 0.6 }", [p, d, info])
