@@ -21,6 +21,23 @@ func (im *Image) Resize(height, width int) (*Image, error) {
 	return im.rows().resize(height, width), nil
 }
 
+// ResizeBy scales height and width by a factor and rounds them, as cv::resize without a size does: positions follow the factor, not the
+// rounded size.
+func (im *Image) ResizeBy(factor float64) (*Image, error) {
+	size := [2]float64{math.RoundToEven(float64(im.Height) * factor), math.RoundToEven(float64(im.Width) * factor)}
+	if !(min(size[0], size[1]) >= 1 && max(size[0], size[1]) <= maxSide) {
+		return nil, fmt.Errorf("an image of height %d and width %d cannot be scaled by %g", im.Height, im.Width, factor)
+	}
+	height, width := int(size[0]), int(size[1])
+	if err := checkResized(height, width, im.Channels); err != nil {
+		return nil, err
+	}
+	if factor == 0.5 {
+		return im.halved(height, width), nil
+	}
+	return im.rows().interpolate(tapsBy(im.Height, height, factor), tapsBy(im.Width, width, factor)), nil
+}
+
 // checkResized checks that memory suffices for the result and for the resizer's buffers.
 func checkResized(height, width, channels int) error {
 	h, w, c := float64(height), float64(width), float64(channels)
@@ -31,9 +48,13 @@ func checkResized(height, width, channels int) error {
 }
 
 func (from rows) resize(height, width int) *Image {
-	dst := New(height, width, from.channels)
-	columns, lines := taps(from.width, width), taps(from.height, height)
-	r := resizer{src: from, in: make([]byte, from.width*from.channels), columns: columns, width: width * from.channels}
+	return from.interpolate(taps(from.height, height), taps(from.width, width))
+}
+
+// interpolate makes an image whose rows and columns are interpolated as lines and columns say.
+func (from rows) interpolate(lines, columns []tap) *Image {
+	dst := New(len(lines), len(columns), from.channels)
+	r := resizer{src: from, in: make([]byte, from.width*from.channels), columns: columns, width: len(columns) * from.channels}
 	for i := range r.cache {
 		r.cache[i] = cachedRow{-1, make([]int32, r.width)}
 	}
@@ -54,14 +75,17 @@ type tap struct {
 	lowWeight, highWeight int32
 }
 
-func taps(from, to int) []tap {
+func taps(from, to int) []tap { return tapsBy(from, to, float64(to)/float64(from)) }
+
+// tapsBy returns the taps of to output positions for an image that grows by a factor.
+func tapsBy(from, to int, factor float64) []tap {
 	ts := make([]tap, to)
-	scale := 1 / (float64(to) / float64(from))
+	scale := 1 / factor
 	for i := range ts {
 		at := float32((float64(i)+0.5)*scale - 0.5)
 		low := int(math.Floor(float64(at)))
 		f := at - float32(low)
-		ts[i] = tap{max(low, 0), min(low+1, from-1), weight(1 - f), weight(f)}
+		ts[i] = tap{max(low, 0), max(min(low+1, from-1), 0), weight(1 - f), weight(f)}
 	}
 	return ts
 }
