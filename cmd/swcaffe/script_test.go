@@ -43,7 +43,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"datums": datums, "disjoint": disjoint, "meanfile": meanfile, "waitfor": waitFor, "truncate": truncate,
-			"picture": picture, "records": records, "idx": idx, "gzipped": gzipped, "cifar": cifar,
+			"annotated": annotated, "picture": picture, "records": records, "idx": idx, "gzipped": gzipped, "cifar": cifar,
 			"pngsize": pngSize, "h5": h5,
 		},
 	})

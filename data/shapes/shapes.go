@@ -1,5 +1,6 @@
 // Package shapes renders labelled 32x32 colour images of textured shapes in ten classes: discs, squares, triangles, stars,
-// crosses, rings, crescents, hexagons, hearts and arrows. Render makes an Image of one shape, RenderScene a Scene of several.
+// crosses, rings, crescents, hexagons, hearts and arrows. Render makes an Image of one shape, RenderScene a Scene of several, and
+// RenderPicture a Picture of any size with the boxes of its objects.
 //
 // Shapes are rotated, stretched, shifted and noisy, in any colour on any ground. Colour and texture do not depend on the class,
 // and a shape may be lighter or darker than its ground. No single pixel therefore speaks for a class: a linear classifier stays

@@ -28,7 +28,7 @@ func tools() []tool {
 			list = append(list, tool{program{name: name, command: name}, folder})
 		}
 	}
-	add("tools", "compute_image_mean", "convert_imageset", "extract_features", "upgrade_net_proto_binary", "upgrade_net_proto_text", "upgrade_solver_proto_text")
+	add("tools", "compute_image_mean", "convert_annoset", "convert_imageset", "extract_features", "get_image_size", "upgrade_net_proto_binary", "upgrade_net_proto_text", "upgrade_solver_proto_text")
 	add("examples/mnist", "convert_mnist_data")
 	add("examples/cifar10", "convert_cifar_data")
 	add("examples/siamese", "convert_mnist_siamese_data")

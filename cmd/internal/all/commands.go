@@ -7,7 +7,7 @@
 //	infer    test, classify, extract_features: trained nets
 //	measure  time, explore and other measurements and models of machines and clusters
 //	model    nets, solvers and weights as files: draw_net, fmt, upgrade_*, export_onnx, import_onnx, verify
-//	dataset  convert_*, compute_image_mean, dataset
+//	dataset  convert_*, compute_image_mean, get_image_size, dataset
 //	logs     parse_log, plot_log
 //
 // They import internal/cli and libraries, never each other.
@@ -36,6 +36,8 @@ var Commands = cli.Commands{
 	measure.Scale,
 	dataset.Dataset,
 	dataset.ConvertImageset,
+	dataset.ConvertAnnoset,
+	dataset.GetImageSize,
 	dataset.ComputeImageMean,
 	infer.ExtractFeatures,
 	model.UpgradeNetText,

@@ -53,20 +53,16 @@ type imagesetOptions struct {
 	root, list, db, backend, encodeType string
 	gray, shuffle, checkSize, encoded   bool
 	width, height                       int
+	minDim, maxDim                      int // of convert_annoset
 	seed                                uint64
 	first                               [3]int // size of the first image
 }
 
 func convertImageset(e *cli.Env, o *imagesetOptions) error {
-	switch {
-	case o.db == "":
+	if o.db == "" {
 		return errors.New("need three names: swcaffe convert_imageset ROOTFOLDER/ LISTFILE DB_NAME")
-	case o.width < 0 || o.height < 0 || (o.width == 0) != (o.height == 0):
-		return fmt.Errorf("-resize_width %d -resize_height %d: both must be given, or none", o.width, o.height)
-	case o.encodeType != "" && o.encodeType != "png" && o.encodeType != "jpg":
-		return fmt.Errorf("-encode_type %q: png or jpg", o.encodeType)
 	}
-	if err := o.checkResized(); err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
 	list, err := data.OpenImageList(o.list, o.root, o.shuffle, o.seed)
@@ -78,11 +74,30 @@ func convertImageset(e *cli.Env, o *imagesetOptions) error {
 	if err != nil {
 		return err
 	}
-	n, err := db.Fill(func() (int, error) { return o.convertAll(e, list, db) })
+	records := make([]data.Record, list.Len())
+	for i := range records {
+		if err := list.Next(&records[i]); err != nil {
+			return db.Publish(err)
+		}
+	}
+	n, err := db.Fill(func() (int, error) {
+		return o.convertAll(e, db, len(records), func(i int) convertedImage { return o.convert(&records[i]) })
+	})
 	if err == nil {
 		e.Log.Infof("Processed %d files.", n)
 	}
 	return err
+}
+
+// check checks the options for images.
+func (o *imagesetOptions) check() error {
+	switch {
+	case o.width < 0 || o.height < 0 || (o.width == 0) != (o.height == 0):
+		return fmt.Errorf("-resize_width %d -resize_height %d: both must be given, or none", o.width, o.height)
+	case o.encodeType != "" && o.encodeType != "png" && o.encodeType != "jpg":
+		return fmt.Errorf("-encode_type %q: png or jpg", o.encodeType)
+	}
+	return o.checkResized()
 }
 
 // resizedBytes is the number of bytes in a resized image, 0 if images are not resized.
@@ -123,21 +138,19 @@ type convertedImage struct {
 	size     [3]int // channels, height, width
 	value    []byte // a serialised Datum
 	unusable error  // the file is not an image: skip it
+	warnings []string
 	err      error
 }
 
-// convertAll converts the images on all processors and writes them into the database in the order of the list.
-func (o *imagesetOptions) convertAll(e *cli.Env, list *data.ImageList, db *cli.Database) (n int, err error) {
-	bar := cli.NewProgress(e.Stderr, list.Len(), "images")
+// convertAll converts the images of a list on all processors and writes them into the database in the order of the list.
+func (o *imagesetOptions) convertAll(e *cli.Env, db *cli.Database, images int, convert func(i int) convertedImage) (n int, err error) {
+	bar := cli.NewProgress(e.Stderr, images, "images")
 	defer bar.Finish()
-	records := make([]data.Record, list.Len())
-	for i := range records {
-		if err := list.Next(&records[i]); err != nil {
-			return 0, err
-		}
-	}
-	err = inOrder(len(records), o.atATime(), func(i int) convertedImage { return o.convert(&records[i]) }, func(i int, im convertedImage) error {
+	err = inOrder(images, o.atATime(), convert, func(i int, im convertedImage) error {
 		bar.Add(1)
+		for _, w := range im.warnings {
+			e.Log.Warn(w)
+		}
 		if im.unusable != nil {
 			e.Log.Warnf("Skipped: %v", im.unusable)
 			return nil
@@ -145,7 +158,7 @@ func (o *imagesetOptions) convertAll(e *cli.Env, list *data.ImageList, db *cli.D
 		if im.err != nil {
 			return im.err
 		}
-		if err := o.check(im.size, im.name); err != nil {
+		if err := o.checkSame(im.size, im.name); err != nil {
 			return err
 		}
 		if err := db.Put(fmt.Appendf(nil, "%08d_%s", i, strings.TrimPrefix(im.name, o.root)), im.value); err != nil {
@@ -157,7 +170,7 @@ func (o *imagesetOptions) convertAll(e *cli.Env, list *data.ImageList, db *cli.D
 		return nil
 	})
 	if err == nil && n == 0 {
-		err = fmt.Errorf("none of the %d files of %s is an image", list.Len(), o.list)
+		err = fmt.Errorf("none of the %d files of %s is an image", images, o.list)
 	}
 	return n, err
 }
@@ -174,13 +187,18 @@ func (o *imagesetOptions) convert(r *data.Record) convertedImage {
 
 // datum reads an image file into a Datum.
 func (o *imagesetOptions) datum(r *data.Record) (*caffepb.Datum, error) {
-	mode := imageio.Color
-	if o.gray {
-		mode = imageio.Gray
-	}
 	file, err := regular.ReadFile(r.Name)
 	if err != nil {
 		return nil, err
+	}
+	return o.datumOf(r, file)
+}
+
+// datumOf turns the content of an image file into a Datum.
+func (o *imagesetOptions) datumOf(r *data.Record, file []byte) (*caffepb.Datum, error) {
+	mode := imageio.Color
+	if o.gray {
+		mode = imageio.Gray
 	}
 	im, resized, err := o.decode(file, mode)
 	if err != nil {
@@ -210,6 +228,9 @@ func (o *imagesetOptions) datum(r *data.Record) (*caffepb.Datum, error) {
 
 // decode decodes an image and resizes it if a size is set.
 func (o *imagesetOptions) decode(file []byte, mode imageio.Mode) (im *imageio.Image, resized bool, err error) {
+	if o.minDim > 0 || o.maxDim > 0 {
+		return o.decodeWithin(file, mode)
+	}
 	if o.width == 0 {
 		im, err = imageio.Decode(file, mode)
 		return im, false, err
@@ -217,8 +238,8 @@ func (o *imagesetOptions) decode(file []byte, mode imageio.Mode) (im *imageio.Im
 	return imageio.DecodeResized(file, mode, o.height, o.width)
 }
 
-// check compares an image's size with the first one's.
-func (o *imagesetOptions) check(size [3]int, name string) error {
+// checkSame compares an image's size with the first one's.
+func (o *imagesetOptions) checkSame(size [3]int, name string) error {
 	if o.first == ([3]int{}) {
 		o.first = size
 	}

@@ -25,7 +25,7 @@ import (
 // Dataset is the command dataset.
 var Dataset = cli.Command{
 	Name:     "dataset",
-	Synopsis: "make a training set: digits, shapes, pairs, scenes, points or text",
+	Synopsis: "make a training set: digits, shapes, pairs, scenes, objects, points or text",
 	Args:     strings.Join(datasetKinds().Names(), "|") + " [-out DIR] [-train N] [-test N] [-seed S] [-force]",
 	Example:  "swcaffe dataset digits -out data -train 20000 -test 4000",
 	Words:    []string{"kind"},
@@ -35,11 +35,17 @@ var Dataset = cli.Command{
   shapes   32x32 colour images in ten classes, for models/cifar10_quick, models/cifar10_full and its variants
   pairs    pairs of digits as images of two channels, label 1 for two of the same digit, for models/mnist_siamese
   scenes   64x64 colour images with several shapes, and the class of every pixel, for models/fcn
+  objects  colour images with the boxes of their objects, for AnnotatedData layers and detectors such as SSD
   points   points with four coordinates in two classes, for models/hdf5_classification
   text     the characters of -text in parallel streams, for models/char_rnn
 
 Images are LMDBs, beside the mean of the training images in DIR/KIND_mean.binaryproto; points and text are HDF5 files,
-beside lists of them for HDF5Data layers. The same seed gives the same set, on any number of cores.`,
+beside lists of them for HDF5Data layers. The same seed gives the same set, on any number of cores.
+
+objects makes no mean but DIR/objects_labelmap.prototxt. Its images have sides of 96 to 160 pixels, or of -size. With -masks it also makes
+pairs of databases DIR/objects_..._images_lmdb and DIR/objects_..._classes_lmdb, the class of every pixel. With -files it also makes the
+folder DIR/objects_files: images, masks, annotations as PASCAL VOC's XML, as JSON like MS COCO's and as text, and their lists for
+convert_annoset, such as train_xml.txt.`,
 	Do: cli.With(datasetFlags, dataset),
 }
 
@@ -51,6 +57,10 @@ func datasetFlags(fs *flag.FlagSet, o *datasetOptions) {
 	fs.Uint64Var(&o.seed, "seed", 1, "the seed of all images and points; a text has no use for it")
 	fs.BoolVar(&o.force, "force", false, "replace sets that are there already")
 	fs.StringVar(&o.text, "text", "models/char_rnn/opticks.txt", "text: the `FILE` with the characters")
+	fs.IntVar(&o.size, "size", 0, "objects: height and width of the images; 0: drawn at random")
+	fs.StringVar(&o.encoding, "encoding", "jpg", "objects: jpg or png, the form of the images")
+	fs.BoolVar(&o.masks, "masks", false, "objects: also make pairs of databases of images and masks")
+	fs.BoolVar(&o.files, "files", false, "objects: also make files of images, masks and annotations")
 	fs.IntVar(&o.streams, "streams", 32, "text: the number of parts that are read side by side")
 }
 
@@ -61,13 +71,21 @@ type datasetOptions struct {
 	force       bool
 	text        string
 	streams     int
+	objectsOptions
+}
+
+// objectsOptions are the options of objects.
+type objectsOptions struct {
+	size         int
+	encoding     string
+	masks, files bool
 }
 
 // datasetKind is a kind of data set, such as digits or points.
 type datasetKind struct {
 	name    string
-	items   string   // the items counted by -train and -test
-	outputs []string // endings of the outputs' names: DIR/KIND_ending
+	items   string                         // the items counted by -train and -test
+	outputs func(*datasetOptions) []string // endings of the outputs' names: DIR/KIND_ending
 	write   func(context.Context, *datasetJob) error
 }
 
@@ -77,7 +95,7 @@ func datasetKinds() suggest.Table[datasetKind] {
 	for _, s := range imageSets {
 		kinds.Entries = append(kinds.Entries, s.kind())
 	}
-	kinds.Entries = append(kinds.Entries, pointsKind, textKind)
+	kinds.Entries = append(kinds.Entries, objectsKind, pointsKind, textKind)
 	return kinds
 }
 
@@ -163,7 +181,7 @@ func dataset(e *cli.Env, o *datasetOptions) error {
 // make creates a set in a temporary folder and renames its outputs.
 func (o *datasetOptions) make(ctx context.Context, e *cli.Env, kind *datasetKind, temporary string) error {
 	j := &datasetJob{Env: e, datasetOptions: o, outputs: map[string]output{}}
-	for _, name := range kind.outputs {
+	for _, name := range kind.outputs(o) {
 		path := filepath.Join(o.out, kind.name+"_"+name)
 		if _, err := os.Lstat(path); err == nil && !o.force {
 			return fmt.Errorf("%s exists already; -force replaces it", path)
@@ -174,7 +192,7 @@ func (o *datasetOptions) make(ctx context.Context, e *cli.Env, kind *datasetKind
 	if errors.Is(err, cli.ErrLeftAlone) {
 		return errors.New("interrupted; nothing was left behind")
 	}
-	for _, name := range kind.outputs {
+	for _, name := range kind.outputs(o) {
 		if err == nil {
 			err = j.outputs[name].publish(o.force)
 		}

@@ -18,9 +18,14 @@ import (
 // hdf5Outputs are the HDF5 files of both parts, and the lists of files for HDF5Data layers.
 var hdf5Outputs = []string{"train.h5", "test.h5", "train.txt", "test.txt"}
 
-var pointsKind = datasetKind{name: "points", items: "points", outputs: hdf5Outputs, write: writePoints}
+// fixed is the outputs function of kinds that always have the same outputs.
+func fixed(names []string) func(*datasetOptions) []string {
+	return func(*datasetOptions) []string { return names }
+}
 
-var textKind = datasetKind{name: "text", items: "characters", outputs: hdf5Outputs, write: writeText}
+var pointsKind = datasetKind{name: "points", items: "points", outputs: fixed(hdf5Outputs), write: writePoints}
+
+var textKind = datasetKind{name: "text", items: "characters", outputs: fixed(hdf5Outputs), write: writeText}
 
 // writeRows writes a part's datasets, and the list file with the name of its HDF5 file.
 func writeRows(j *datasetJob, part string, sets ...hdf5.Dataset) error {

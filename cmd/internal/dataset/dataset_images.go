@@ -22,13 +22,14 @@ const (
 // kind makes a data set kind of an image set.
 func (s imageSet) kind() datasetKind {
 	k := datasetKind{name: s.name, items: "images", write: func(ctx context.Context, j *datasetJob) error { return writeImages(ctx, j, s) }}
+	var outputs []string
 	for _, part := range []string{"train", "test"} {
-		k.outputs = append(k.outputs, part+imagesLMDB)
+		outputs = append(outputs, part+imagesLMDB)
 		if s.masked {
-			k.outputs = append(k.outputs, part+classesLMDB)
+			outputs = append(outputs, part+classesLMDB)
 		}
 	}
-	k.outputs = append(k.outputs, meanOutput)
+	k.outputs = fixed(append(outputs, meanOutput))
 	return k
 }
 
