@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -15,7 +16,9 @@ type Scorer struct {
 	net     *swnet.Net
 	workers Transport
 	carries bool
-	row     []float32 // of one batch: the loss, and the values of all outputs
+	head    []float32   // of one batch: the loss, and the number of values of each output
+	row     []float32   // the values of all outputs
+	outputs [][]float32 // the parts of row
 }
 
 // NewScorer returns a Scorer for a worker's net. workers is nil for a single worker.
@@ -29,10 +32,9 @@ func NewScorer(n *swnet.Net, workers Transport) *Scorer {
 }
 
 // Next runs the next batches, one per worker but at most n, and returns their number. On the first worker it calls tell for each batch in
-// order, with its loss and the values of the net's outputs. With several workers every batch must have the same number of output values.
-// All workers call Next with the same n. Afterwards the data continues after the last batch that was run. A worker returns only when all
+// order, with its loss and the values of each of the net's outputs. All workers call Next with the same n. Afterwards the data continues after the last batch that was run. A worker returns only when all
 // have run their batches, so that the first batch in order with an error is the one reported.
-func (s *Scorer) Next(n int, tell func(loss float64, values []float32)) (int, error) {
+func (s *Scorer) Next(n int, tell func(loss float64, outputs [][]float32)) (int, error) {
 	if s.carries && s.workers != nil && s.workers.Rank() > 0 {
 		return 1, nil
 	}
@@ -53,7 +55,7 @@ func (s *Scorer) Next(n int, tell func(loss float64, values []float32)) (int, er
 	case rank == 0:
 		s.tell(tell)
 		for from := 1; from < n; from++ {
-			if err := s.workers.Recv(from, s.row); err != nil {
+			if err := s.receive(from); err != nil {
 				return 0, fmt.Errorf("outputs of rank %d: %w", from, err)
 			}
 			s.tell(tell)
@@ -64,7 +66,7 @@ func (s *Scorer) Next(n int, tell func(loss float64, values []float32)) (int, er
 			}
 		}
 	default:
-		if err := s.workers.Send(0, s.row); err != nil {
+		if err := errors.Join(s.workers.Send(0, s.head), s.workers.Send(0, s.row)); err != nil {
 			return 0, err
 		}
 		if err := s.workers.Recv(0, nil); err != nil {
@@ -91,21 +93,54 @@ func (s *Scorer) move(batches int) error {
 	return nil
 }
 
-// compute runs a batch and stores its results in row.
+// compute runs a batch and stores its results in head and row.
 func (s *Scorer) compute() error {
 	loss, err := s.net.Forward()
 	if err != nil {
 		return err
 	}
-	s.row = append(s.row[:0], make([]float32, words.Len)...)
-	words.Put(s.row, math.Float64bits(loss))
-	for _, out := range s.net.Outputs() {
+	s.head = resized(s.head, words.Len*(1+len(s.net.Outputs())))
+	words.Put(s.head, math.Float64bits(loss))
+	s.row = s.row[:0]
+	for i, out := range s.net.Outputs() {
+		words.Put(s.head[words.Len*(1+i):], uint64(out.Blob.Count()))
 		s.row = append(s.row, out.Blob.Data()...)
 	}
 	return nil
 }
 
-// tell passes the results in row to a function.
-func (s *Scorer) tell(tell func(loss float64, values []float32)) {
-	tell(math.Float64frombits(words.Get(s.row)), s.row[words.Len:])
+// receive receives the results of another worker's batch. Its outputs may have other extents.
+func (s *Scorer) receive(from int) error {
+	if err := s.workers.Recv(from, s.head); err != nil {
+		return err
+	}
+	n := 0
+	for i := range s.net.Outputs() {
+		n += s.count(i)
+	}
+	s.row = resized(s.row, n)
+	return s.workers.Recv(from, s.row)
+}
+
+// count returns the number of values of an output.
+func (s *Scorer) count(i int) int { return int(words.Get(s.head[words.Len*(1+i):])) }
+
+// resized returns n values, in the memory of values if they fit.
+func resized(values []float32, n int) []float32 {
+	if cap(values) < n {
+		return make([]float32, n)
+	}
+	return values[:n]
+}
+
+// tell passes the results to a function.
+func (s *Scorer) tell(tell func(loss float64, outputs [][]float32)) {
+	s.outputs = s.outputs[:0]
+	at := 0
+	for i := range s.net.Outputs() {
+		n := s.count(i)
+		s.outputs = append(s.outputs, s.row[at:at+n])
+		at += n
+	}
+	tell(math.Float64frombits(words.Get(s.head)), s.outputs)
 }

@@ -2,6 +2,7 @@ package solver
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"time"
@@ -15,6 +16,7 @@ import (
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver/caffeh5"
+	"github.com/swcaffe/swcaffe/solver/evaluate"
 )
 
 // Action is a signal's request to a running solver.
@@ -61,18 +63,19 @@ type Solver struct {
 	log   *logrus.Logger
 	seed  uint64
 
-	net      *swnet.Net
-	testNets []*swnet.Net
-	scorers  []*Scorer // by test net
-	agree    Reducer   // sums one value over the workers that test together
-	device   *layers.Device
-	update   *updater
-	team     *Team
-	group    group
-	strategy strategy
-	overlap  overlapping // the strategy, if it is overlapping
-	pending  Action      // requested during a test
-	watch    *stopwatch
+	net        *swnet.Net
+	testNets   []*swnet.Net
+	scorers    []*Scorer // by test net
+	evaluation evaluate.Method
+	agree      Reducer // sums one value over the workers that test together
+	device     *layers.Device
+	update     *updater
+	team       *Team
+	group      group
+	strategy   strategy
+	overlap    overlapping // the strategy, if it is overlapping
+	pending    Action      // requested during a test
+	watch      *stopwatch
 
 	restored bool                 // a snapshot was restored since the last run of iterations
 	kept     *caffepb.WorkerState // the worker's own state in that snapshot; nil if absent
@@ -180,6 +183,9 @@ func (v *Solver) check() error {
 	if err := checkPolicy(v.param); err != nil {
 		return err
 	}
+	if err := v.readEvaluation(); err != nil {
+		return err
+	}
 	if v.param.GetSolverMode() == caffepb.SolverParameter_GPU && v.param.SolverMode != nil && v.team.rank() == 0 {
 		v.log.Warn("solver_mode: GPU: there is no GPU in this build; the solver runs on CPUs")
 	}
@@ -244,6 +250,9 @@ func (v *Solver) makeNets() error {
 		}
 		n.SetDebugInfo(v.param.GetDebugInfo())
 		v.testNets = append(v.testNets, n)
+		if err := v.evaluation.CheckOutputs(n); err != nil {
+			return fmt.Errorf("test net #%d: %w", i, err)
+		}
 		v.scorers = append(v.scorers, NewScorer(n, v.testers()))
 	}
 	v.log.Info("Solver scaffolding done.")

@@ -6,7 +6,20 @@ import (
 	"github.com/swcaffe/swcaffe/internal/caffelog"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
+	"github.com/swcaffe/swcaffe/solver/evaluate"
 )
+
+// readEvaluation reads eval_type, ap_version and show_per_class_result.
+func (v *Solver) readEvaluation() (err error) {
+	p := v.param
+	if _, err := evaluate.Parse(p.GetEvalType(), evaluate.DefaultVersion, false); err != nil {
+		return wrong("eval_type", "%w", err)
+	}
+	if v.evaluation, err = evaluate.Parse(p.GetEvalType(), p.GetApVersion(), p.GetShowPerClassResult()); err != nil {
+		return wrong("ap_version", "%w", err)
+	}
+	return nil
+}
 
 // testAll runs every test net, unless a signal requests a stop.
 func (v *Solver) testAll() error { return v.strategy.shown(v.testNetworks) }
@@ -48,6 +61,39 @@ type score struct {
 	sum    float64
 }
 
+// results accumulates the outputs of a test.
+type results struct {
+	loss       float64
+	scores     []score
+	precisions []evaluate.Precision // with eval_type: detection
+}
+
+// add adds a batch.
+func (r *results) add(n *swnet.Net, detection bool, loss float64, outputs [][]float32) {
+	r.loss += loss
+	if detection {
+		if r.precisions == nil {
+			r.precisions = make([]evaluate.Precision, len(outputs))
+		}
+		for i, rows := range outputs {
+			r.precisions[i].Add(rows)
+		}
+		return
+	}
+	if r.scores == nil {
+		r.scores = newScores(n)
+	}
+	k := 0
+	for _, values := range outputs {
+		for _, v := range values {
+			if k < len(r.scores) {
+				r.scores[k].sum += float64(v)
+			}
+			k++
+		}
+	}
+}
+
 // test runs a test net and logs the scores, unless a signal requests a stop.
 func (v *Solver) test(i int) (stop bool, err error) {
 	v.log.Infof("Iteration %d, Testing net (#%d)", v.iter, i)
@@ -56,8 +102,7 @@ func (v *Solver) test(i int) (stop bool, err error) {
 	if err := n.ShareWeights(v.net); err != nil {
 		return false, err
 	}
-	var scores []score
-	var loss float64
+	var r results
 	batches := int(v.param.TestIter[i])
 	for b := 0; b < batches; {
 		v.opt.Progress(true, b, batches)
@@ -68,28 +113,28 @@ func (v *Solver) test(i int) (stop bool, err error) {
 			v.log.Info("Test interrupted.")
 			return true, nil
 		}
-		run, err := v.scorers[i].Next(batches-b, func(l float64, values []float32) {
-			loss += l
-			if scores == nil {
-				scores = newScores(n)
-			}
-			for k := range min(len(scores), len(values)) {
-				scores[k].sum += float64(values[k])
-			}
-		})
+		run, err := v.scorers[i].Next(batches-b, func(l float64, outputs [][]float32) { r.add(n, v.evaluation.Detection, l, outputs) })
 		if err != nil {
 			return false, err
 		}
 		b += run
 	}
+	v.logResults(n, &r, float64(batches))
+	return false, nil
+}
+
+// logResults logs a test's results.
+func (v *Solver) logResults(n *swnet.Net, r *results, batches float64) {
 	if v.param.GetTestComputeLoss() {
-		v.log.Infof("Test loss: %s", caffelog.Figure(loss/float64(batches)))
+		v.log.Infof("Test loss: %s", caffelog.Figure(r.loss/batches))
 	}
-	for k, s := range scores {
-		mean := s.sum / float64(batches)
+	if v.evaluation.Detection {
+		v.evaluation.Log(v.log, r.precisions, func(k int) string { return fmt.Sprintf("    Test net output #%d: %s", k, n.Outputs()[k].Name) })
+	}
+	for k, s := range r.scores {
+		mean := s.sum / batches
 		v.log.Infof("    Test net output #%d: %s = %s%s", k, s.name, caffelog.Figure(mean), caffelog.LossNote(s.weight, mean))
 	}
-	return false, nil
 }
 
 // newScores returns a score for every value of a net's outputs.

@@ -214,6 +214,9 @@ func (l *detectionEvaluate) overlap(a, b box.Box, image int) float32 {
 	return box.PixelOverlap(a.Scale(w, h), b.Scale(w, h))
 }
 
+// Carries implements layers.Carrier: the sizes of images are listed in order.
+func (l *detectionEvaluate) Carries() bool { return len(l.images) > 0 }
+
 // Traits implements Planned.
 func (l *detectionEvaluate) Traits() layers.Traits {
 	return layers.Traits{Unread: layers.ReadsNothing}

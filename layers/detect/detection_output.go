@@ -193,6 +193,9 @@ func (l *detectionOutput) write(rows []float32) {
 	}
 }
 
+// Carries implements layers.Carrier: files list the images in order.
+func (l *detectionOutput) Carries() bool { return l.save != nil }
+
 // Traits implements Planned.
 func (l *detectionOutput) Traits() layers.Traits { return layers.Traits{Unread: layers.ReadsNothing} }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/solver/evaluate"
 	"github.com/swcaffe/swcaffe/topology"
 )
 
@@ -24,6 +25,9 @@ func testFlags(fs *flag.FlagSet, o *testOptions) {
 	fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
 	fs.StringVar(&o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas")
 	fs.IntVar(&o.iterations, "iterations", 50, "the number of batches")
+	fs.StringVar(&o.evalType, "eval_type", "classification", "what the outputs are: classification prints their means, detection the mean average precision of DetectionEvaluate's outputs")
+	fs.StringVar(&o.version, "ap_version", evaluate.DefaultVersion, "the average precision: 11point, MaxIntegral or Integral")
+	fs.BoolVar(&o.perClass, "show_per_class_result", false, "with -eval_type detection: print the average precision of every class")
 	o.device.Register(fs)
 	o.state.Register(fs)
 }
@@ -31,6 +35,9 @@ func testFlags(fs *flag.FlagSet, o *testOptions) {
 type testOptions struct {
 	model, weights string
 	iterations     int
+	evalType       string
+	version        string
+	perClass       bool
 	device         cli.DeviceFlags
 	state          cli.StateFlags
 }
@@ -45,9 +52,13 @@ func test(e *cli.Env, o *testOptions) error {
 	if o.iterations < 1 {
 		return fmt.Errorf("-iterations %d: at least one batch is needed", o.iterations)
 	}
+	method, err := evaluate.Parse(o.evalType, o.version, o.perClass)
+	if err != nil {
+		return err
+	}
 	t := trained{device: &o.device, state: o.state, model: o.model, weights: o.weights, seed: o.device.SeedOrTime()}
 	if cli.UnderMPI() {
-		return cli.InJob(e, func(job *topology.MPIJob) error { return score(e, t, o.iterations, job) })
+		return cli.InJob(e, func(job *topology.MPIJob) error { return score(e, t, o.iterations, method, job) })
 	}
-	return score(e, t, o.iterations, topology.NewLocal(1).Transport(0))
+	return score(e, t, o.iterations, method, topology.NewLocal(1).Transport(0))
 }
