@@ -47,13 +47,14 @@ type Machine struct {
 	groups []*CoreGroup
 	ledger Ledger
 	scratch
+	tiles int // number of values that each core group stores for tiles; see Reserve
 
 	tracing bool // see StartTrace
 	workers workers
 	shares  shares
 	claimed atomic.Int32 // units of the current program that core groups have claimed
 	errs    []error
-	made    map[string]any // see Recall
+	made    map[any]any // see Recall
 }
 
 // Program is a kernel's work on one core group. CoreGroup.Share gives the group's part of it.
@@ -102,8 +103,9 @@ func (m *Machine) Values() bool { return m.mode.values() }
 // Ledger returns the costs since the last ResetLedger.
 func (m *Machine) Ledger() Ledger { return m.ledger }
 
-// Recall returns the value that build made for this key on this machine, calling build only the first time.
-func (m *Machine) Recall(key string, build func() (any, error)) (any, error) {
+// Recall returns the value that build made for this key on this machine, calling build only the first time. Keys have a type of their
+// caller's, as those of a context.
+func (m *Machine) Recall(key any, build func() (any, error)) (any, error) {
 	if v, ok := m.made[key]; ok {
 		return v, nil
 	}
@@ -112,7 +114,7 @@ func (m *Machine) Recall(key string, build func() (any, error)) (any, error) {
 		return nil, err
 	}
 	if m.made == nil {
-		m.made = map[string]any{}
+		m.made = map[any]any{}
 	}
 	m.made[key] = v
 	return v, nil
@@ -142,6 +144,7 @@ func (m *Machine) Run(p Program, groups int) error {
 	}
 	for _, g := range m.groups[:groups] {
 		g.of = groups
+		g.tiles = room(g.tiles, m.tiles)
 	}
 	if m.mode == Native {
 		m.runNative(p, groups)
@@ -221,13 +224,12 @@ func (m *Machine) runModelled(p Program, groups int) {
 }
 
 // Reserve reserves storage on every core group for the tiles (Take) of a kernel: the given number of values, padding included. Kernels call
-// it when they are made, so that running them allocates nothing. All kernels share the storage, since one runs at a time.
+// it when they are made. All kernels share the storage, since one runs at a time. The next Run allocates it, so that planning many kernels
+// leaves no storage behind that was too small.
 func (m *Machine) Reserve(tiles int) {
-	if !m.Values() {
-		return
-	}
-	for _, g := range m.groups {
-		g.tiles = room(g.tiles, tiles)
+	if m.Values() && tiles > m.tiles {
+		pages.Demand(float64(len(m.groups)) * float64(tiles))
+		m.tiles = tiles
 	}
 }
 

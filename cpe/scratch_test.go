@@ -33,6 +33,60 @@ func TestScratch(t *testing.T) {
 	}
 }
 
+// TestPlannedScratch: the first kernel that takes scratch memory allocates that of all kernels whose needs were asked for.
+func TestPlannedScratch(t *testing.T) {
+	spec, err := Load("host")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := New(spec, Native)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	m.Needs(Scratch{Group: 4000})
+	m.TakeScratch(Scratch{Group: 17})
+	if want := 4000 * len(m.groups); len(m.kept) != want {
+		t.Errorf("core groups keep %d values, expected %d", len(m.kept), want)
+	}
+}
+
+// carver takes all storage that is reserved for tiles.
+type carver struct{ values []float32 }
+
+func (c *carver) Name() string { return "carver" }
+
+func (c *carver) RunGroup(g *CoreGroup) error {
+	g.Free()
+	c.values = g.carve(9000)
+	return nil
+}
+
+// TestReserve: planning kernels allocates no storage for tiles; the next run does, for the largest.
+func TestReserve(t *testing.T) {
+	spec, err := Load("host")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := New(spec, Native)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	for _, n := range []int{4000, 9000, 500} {
+		if m.Reserve(n); m.groups[0].tiles != nil {
+			t.Fatalf("reserving %d values allocates %d", n, len(m.groups[0].tiles))
+		}
+	}
+	c := &carver{}
+	if err := m.Run(c, 1); err != nil {
+		t.Fatal(err)
+	}
+	if len(c.values) != 9000 {
+		t.Errorf("a core group stores %d values for tiles, expected 9000", len(c.values))
+	}
+}
+
 func testScratch(t *testing.T, m *Machine, s Scratch) {
 	n, lentTo := m.Needs(s), 17
 	if s.Group > m.spec.LDMFloats() {

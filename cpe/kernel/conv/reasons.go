@@ -16,13 +16,22 @@ func FirstReason(reasons ...error) error {
 	return nil
 }
 
-// Unless returns nil if a condition holds, else the reason as an error.
+// Unless returns nil if a condition holds, else the reason as an error. Few of the reasons for which algorithms refuse problems are ever
+// printed, so that the error's text is formatted when it is asked for.
 func Unless(holds bool, reason string, values ...any) error {
 	if holds {
 		return nil
 	}
-	return fmt.Errorf(reason, values...)
+	return &refusal{reason, values}
 }
+
+// refusal is an error whose text is formatted late. The values must not change.
+type refusal struct {
+	format string
+	values []any
+}
+
+func (r *refusal) Error() string { return fmt.Sprintf(r.format, r.values...) }
 
 // OnHost refuses problems for modelled machines.
 func OnHost(p *Problem) error {

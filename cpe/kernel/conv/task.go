@@ -37,9 +37,9 @@ func Stages(programs ...cpe.Program) []Stage {
 	return list
 }
 
-// SumParts reserves n partial sums if the direction is the weight gradient.
+// SumParts plans n partial sums of the weight gradient. A single part needs no array of its own: its stages add to DW.
 func (t *Task) SumParts(n int) (err error) {
-	if t.Direction == shape.WeightGradient {
+	if t.Direction == shape.WeightGradient && n > 1 {
 		t.Partials, err = stream.NewPartials(t.Machine, n, t.Shape.Out*t.Shape.Depth())
 	}
 	return err
@@ -65,6 +65,7 @@ func (t *Task) Run(a Arrays) error {
 // RunStages runs the stages; the caller has taken the scratch memory.
 func (t *Task) RunStages(a Arrays) error {
 	t.Args = a
+	t.Partials.Open()
 	for _, s := range t.Stages {
 		if err := t.Machine.Run(s.Program, s.Groups); err != nil {
 			return err

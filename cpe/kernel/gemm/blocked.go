@@ -74,6 +74,7 @@ func (g *Blocked) Run(a, b, bias, c []float32) error {
 	if g.pieces != nil {
 		return g.pieces.run()
 	}
+	g.partials.Open()
 	if err := g.machine.Run(g, g.split.Groups); err != nil {
 		return err
 	}

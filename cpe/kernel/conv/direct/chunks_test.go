@@ -3,8 +3,10 @@ package direct_test
 import (
 	"testing"
 
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/convtest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/direct"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -21,6 +23,22 @@ func TestImplicitChunks(t *testing.T) {
 	} {
 		if got := direct.Chunks(&c.s); got != c.want {
 			t.Errorf("%v: %d partial sums, want %d", c.s, got, c.want)
+		}
+	}
+}
+
+// TestOneChunk: a weight gradient that is not cut has no partial sums; all core groups share its rows or columns.
+func TestOneChunk(t *testing.T) {
+	m := kerneltest.HostMachine(t, 2)
+	spec := m.Spec()
+	for _, c := range []struct{ out, partials int }{{256, 0}, {20, 16}} {
+		p := &conv.Problem{Shape: convtest.Shape2D(64, 128, c.out, 1, 28, 28, 1, 1, 1, 0, 1), Direction: shape.WeightGradient, Spec: &spec}
+		task := conv.NewTask(m, p)
+		if err := direct.NewImplicit(task); err != nil {
+			t.Fatal(err)
+		}
+		if n := task.Partials.Count(); n != c.partials || task.Stages[0].Groups == 1 {
+			t.Errorf("%d outputs: %d partial sums on %d core groups, expected %d on all", c.out, n, task.Stages[0].Groups, c.partials)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -11,6 +12,7 @@ import (
 // Conv convolves images of one shape, forward and for both gradients, each direction with the algorithm that suits it.
 type Conv struct {
 	machine *cpe.Machine
+	spec    *cpe.Spec // the machine's
 	shape   shape.Conv
 	forced  [3]Force       // by Direction
 	free    bool           // all families are, or a tuner chooses
@@ -35,7 +37,8 @@ func New(m *cpe.Machine, s shape.Conv, st shape.Strategy) (*Conv, error) {
 
 // NewForced plans a convolution with what a user asks for, and prepares what running it needs.
 func NewForced(m *cpe.Machine, s shape.Conv, f Force) (*Conv, error) {
-	c := &Conv{machine: m, forced: [3]Force{f, f, f}, free: f.Family == shape.Auto}
+	spec := m.Spec()
+	c := &Conv{machine: m, spec: &spec, forced: [3]Force{f, f, f}, free: f.Family == shape.Auto}
 	return c, c.plan(s)
 }
 
@@ -67,14 +70,32 @@ func (c *Conv) prepare() error {
 
 // problem is one direction with images and results as they lie.
 func (c *Conv) problem(d shape.Direction) conv.Problem {
-	spec := c.machine.Spec()
-	return conv.Problem{Shape: c.shape, Direction: d, Images: c.layouts[0], Results: c.layouts[1], Spec: &spec}
+	return conv.Problem{Shape: c.shape, Direction: d, Images: c.layouts[0], Results: c.layouts[1], Spec: c.spec}
+}
+
+// choiceKey identifies a problem, and what the user asks for, among the choices that a machine remembers. It is not text: planning a net asks for
+// hundreds of choices, each of them several times.
+type choiceKey string
+
+// keyOf returns the key of a choice.
+func keyOf(p *conv.Problem, f Force) choiceKey {
+	s := &p.Shape
+	key := make([]byte, 0, 64)
+	for _, v := range [...]int{s.N, s.C, s.Out, s.Group, int(p.Direction), int(p.Images), int(p.Results), int(f.Family), len(s.In)} {
+		key = binary.AppendVarint(key, int64(v))
+	}
+	for _, extents := range [...][]int{s.In, s.Kernel, s.Stride, s.Pad, s.Dilation} {
+		for _, v := range extents {
+			key = binary.AppendVarint(key, int64(v))
+		}
+	}
+	return choiceKey(append(key, f.Name...))
 }
 
 // choose returns the algorithm for a problem, which the machine remembers.
 func (c *Conv) choose(p *conv.Problem) (*choice, error) {
 	f := c.forced[p.Direction]
-	found, err := c.machine.Recall(fmt.Sprintf("algorithm %v %v %s", p, f.Family, f.Name), func() (any, error) { return choose(p, f) })
+	found, err := c.machine.Recall(keyOf(p, f), func() (any, error) { return choose(p, f) })
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +192,7 @@ func (c *Conv) SetLayouts(images, results conv.Layout) error {
 
 // ForShape plans the same convolution of images of other extents, which lie alike, with the same strategies, or what the tuner knows or finds.
 func (c *Conv) ForShape(s shape.Conv) (*Conv, error) {
-	n := &Conv{machine: c.machine, free: c.free, layouts: c.layouts, tuner: c.tuner}
+	n := &Conv{machine: c.machine, spec: c.spec, free: c.free, layouts: c.layouts, tuner: c.tuner}
 	for d := range shape.Direction(3) {
 		p := c.problem(d)
 		p.Images, p.Results = conv.Planes, conv.Planes

@@ -65,7 +65,8 @@ const (
 // they warm up in the first and are measured in the second. From the third run on what the tuner chooses does the work. How images
 // may lie is what the cost model's choice can do with: candidates are those that can work on them as they lie.
 func NewTuned(m *cpe.Machine, s shape.Conv, t Tuner) (*Conv, error) {
-	c := &Conv{machine: m, free: true, tuner: t}
+	spec := m.Spec()
+	c := &Conv{machine: m, spec: &spec, free: true, tuner: t}
 	return c, c.plan(s)
 }
 
