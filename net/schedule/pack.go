@@ -29,15 +29,19 @@ func pack(spans []span) (offsets []int, total int) {
 		return spans[b].last - spans[b].first - (spans[a].last - spans[a].first)
 	})
 	least := peak(spans)
-	offsets, total = inOrder(spans, order)
-	now, end := offsets, total
+	offsets, now := make([]int, len(spans)), make([]int, len(spans))
+	placed, next := make([]int, 0, len(order)), make([]int, 0, len(order))
+	total = inOrder(spans, order, offsets, placed)
+	copy(now, offsets)
+	end := total
 	for range min(packTries, packWork/max(1, len(order)*len(order))) {
 		if total == least {
 			break
 		}
-		order = endingFirst(spans, now, order, end)
-		if now, end = inOrder(spans, order); end < total {
-			offsets, total = now, end
+		order, next = endingFirst(spans, now, order, end, next), order
+		if end = inOrder(spans, order, now, placed); end < total {
+			copy(offsets, now)
+			total = end
 		}
 	}
 	return offsets, total
@@ -58,30 +62,29 @@ func peak(spans []span) int {
 	return most
 }
 
-// endingFirst moves the spans that reach the end to the front of the order.
-func endingFirst(spans []span, offsets, order []int, end int) []int {
-	var last, others []int
-	for _, i := range order {
-		if offsets[i]+spans[i].size == end {
-			last = append(last, i)
-		} else {
-			others = append(others, i)
+// endingFirst returns the order with the spans that reach the end moved to its front. The result is stored in next.
+func endingFirst(spans []span, offsets, order []int, end int, next []int) []int {
+	next = next[:0]
+	for _, reaches := range []bool{true, false} {
+		for _, i := range order {
+			if (offsets[i]+spans[i].size == end) == reaches {
+				next = append(next, i)
+			}
 		}
 	}
-	return append(last, others...)
+	return next
 }
 
-// inOrder assigns offsets to the spans, one after the other.
-func inOrder(spans []span, order []int) (offsets []int, total int) {
-	offsets = make([]int, len(spans))
-	var placed []int // by offset
+// inOrder assigns offsets to the spans of an order, one after the other, and returns the total length. placed is scratch memory.
+func inOrder(spans []span, order, offsets, placed []int) (total int) {
+	placed = placed[:0] // by offset
 	for _, i := range order {
 		offsets[i] = gap(spans, offsets, placed, spans[i])
 		total = max(total, offsets[i]+spans[i].size)
 		at, _ := slices.BinarySearchFunc(placed, offsets[i], func(p, offset int) int { return offsets[p] - offset })
 		placed = slices.Insert(placed, at, i)
 	}
-	return offsets, total
+	return total
 }
 
 // gap returns the start of the smallest gap that s fits into among the placed spans it overlaps in time, or the end of the last of them.
