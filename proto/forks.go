@@ -1,6 +1,9 @@
 package proto
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // forks lists layer types and fields of public nets that BVLC Caffe does not support, with the well-known fork of Caffe that
 // does. The key for a field of a message other than the layer is "Message.field".
@@ -15,7 +18,8 @@ var forks = map[string]string{
 	"CTC":       `ContinuationIndicator CtcLoss WarpCTCLoss continuation_indicator_param ctc_loss_param`,
 }
 
-var forkOf = func() map[string]string {
+// forkOf maps a name to its fork.
+var forkOf = sync.OnceValue(func() map[string]string {
 	of := map[string]string{}
 	for fork, names := range forks {
 		for _, name := range strings.Fields(names) {
@@ -23,12 +27,12 @@ var forkOf = func() map[string]string {
 		}
 	}
 	return of
-}()
+})
 
 // FromFork returns a note on a layer type or field that only a fork of Caffe supports: "; forks of Caffe such as SSD's have it,
 // BVLC Caffe and swcaffe do not". It returns "" for other names.
 func FromFork(name string) string {
-	fork := forkOf[name]
+	fork := forkOf()[name]
 	if fork == "" {
 		return ""
 	}

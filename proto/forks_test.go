@@ -11,7 +11,7 @@ import (
 // A field that the schema has is no fork's.
 func TestForksFieldsAreNotOurs(t *testing.T) {
 	file := caffepb.File_swcaffe_caffe_proto
-	for name := range forkOf {
+	for name := range forkOf() {
 		message, field, nested := strings.Cut(name, ".")
 		if !nested {
 			message, field = "LayerParameter", name

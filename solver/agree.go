@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 	"slices"
 	"strconv"
+	"sync"
 	"unsafe"
 
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -60,7 +61,7 @@ func (t *Team) compareNets(v *Solver) error {
 	case differs && place == 0:
 		return fmt.Errorf("the net of rank %d has a different number of layers than rank 0's; this rank's has %d", rank, layers)
 	case differs:
-		f := solverFields[place-1]
+		f := solverFields()[place-1]
 		return fmt.Errorf("the solver of rank %d differs from rank 0's: %s is %s on rank %d", rank, f.Name(), fieldText(v.param, f), t.rank())
 	}
 	row := make([]float32, layers)
@@ -74,8 +75,9 @@ func (t *Team) compareNets(v *Solver) error {
 	return err
 }
 
-// solverFields lists the fields of a solver that influence the weights.
-var solverFields = func() (list []protoreflect.FieldDescriptor) {
+// solverFields lists the fields of a solver that influence the weights. Reading the schema's descriptors takes memory, which only a team of
+// several ranks needs.
+var solverFields = sync.OnceValue(func() (list []protoreflect.FieldDescriptor) {
 	others := []protoreflect.Name{
 		"net", "train_net", "net_param", "train_net_param", "test_net", "test_net_param", "test_iter", "test_state", "test_interval",
 		"snapshot_prefix", "random_seed", "weights", "display",
@@ -87,12 +89,13 @@ var solverFields = func() (list []protoreflect.FieldDescriptor) {
 		}
 	}
 	return list
-}()
+})
 
 // solverDigests returns the digests of these fields.
 func solverDigests(p *caffepb.SolverParameter) []float32 {
-	row := make([]float32, len(solverFields))
-	for i, f := range solverFields {
+	fields := solverFields()
+	row := make([]float32, len(fields))
+	for i, f := range fields {
 		if one := new(caffepb.SolverParameter); p.ProtoReflect().Has(f) {
 			one.ProtoReflect().Set(f, p.ProtoReflect().Get(f))
 			row[i] = messageDigest(one)

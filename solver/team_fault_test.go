@@ -113,7 +113,7 @@ func TestFieldText(t *testing.T) {
 	p := &caffepb.SolverParameter{BaseLr: proto.Float32(0.015), Type: proto.String("Nesterov"), Stepvalue: []int32{4, 8},
 		SnapshotFormat: caffepb.SolverParameter_HDF5.Enum()}
 	said := map[protoreflect.Name]string{}
-	for _, f := range solverFields {
+	for _, f := range solverFields() {
 		said[f.Name()] = fieldText(p, f)
 	}
 	for name, want := range map[protoreflect.Name]string{

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/swcaffe/swcaffe/internal/cli"
@@ -49,14 +50,19 @@ type outputRow struct {
 
 // glog's time stamp has a date of four digits; since version 0.6 it has eight, with the year.
 var (
-	stampPattern  = regexp.MustCompile(`^[IWEF](\d{4})?(\d{4}) (\d\d:\d\d:\d\d\.\d{6})`)
+	stampPattern  = pattern(`^[IWEF](\d{4})?(\d{4}) (\d\d:\d\d:\d\d\.\d{6})`)
 	numberPattern = `([-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|nan|inf))`
-	iterationLine = regexp.MustCompile(`Iteration (\d+)`)
-	rateLine      = regexp.MustCompile(`Iteration \d+, lr = ` + numberPattern)
-	lossLine      = regexp.MustCompile(`Iteration \d+(?: \([^)]*\))?, loss = ` + numberPattern)
-	simulatedLine = regexp.MustCompile(`Simulated time: ` + numberPattern)
-	outputLine    = regexp.MustCompile(`(Train|Test) net output #(\d+): (\S+) = ` + numberPattern + `(.*)`)
+	iterationLine = pattern(`Iteration (\d+)`)
+	rateLine      = pattern(`Iteration \d+, lr = ` + numberPattern)
+	lossLine      = pattern(`Iteration \d+(?: \([^)]*\))?, loss = ` + numberPattern)
+	simulatedLine = pattern(`Simulated time: ` + numberPattern)
+	outputLine    = pattern(`(Train|Test) net output #(\d+): (\S+) = ` + numberPattern + `(.*)`)
 )
+
+// pattern returns a regular expression that its first use compiles. Other commands do not read logs.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // readTrainingLog reads a log from a file or from standard input. name is the file's name without its folder.
 func readTrainingLog(path string) (l *trainingLog, name string, err error) {
@@ -86,7 +92,7 @@ type logClock struct {
 
 // read reads the time of a line; ok is false for lines without a stamp, such as those of other programs.
 func (c *logClock) read(line string) (ok bool) {
-	m := stampPattern.FindStringSubmatch(line)
+	m := stampPattern().FindStringSubmatch(line)
 	if m == nil {
 		return false
 	}
@@ -138,10 +144,10 @@ func parseTrainingLog(r io.Reader, year int) (*trainingLog, error) {
 		if !clock.read(line) {
 			continue
 		}
-		if m := simulatedLine.FindStringSubmatch(line); m != nil {
+		if m := simulatedLine().FindStringSubmatch(line); m != nil {
 			clock.simulated = number(m[1])
 		}
-		if m := iterationLine.FindStringSubmatch(line); m != nil {
+		if m := iterationLine().FindStringSubmatch(line); m != nil {
 			n, err := strconv.Atoi(m[1])
 			if err != nil {
 				continue
@@ -152,16 +158,16 @@ func parseTrainingLog(r io.Reader, year int) (*trainingLog, error) {
 			continue
 		}
 		point := logPoint{iteration: iteration, seconds: clock.seconds()}
-		if m := rateLine.FindStringSubmatch(line); m != nil {
+		if m := rateLine().FindStringSubmatch(line); m != nil {
 			rate = number(m[1])
 			point.value = rate
 			l.rates = append(l.rates, point)
 		}
-		if m := lossLine.FindStringSubmatch(line); m != nil {
+		if m := lossLine().FindStringSubmatch(line); m != nil {
 			point.value = number(m[1])
 			l.losses = append(l.losses, point)
 		}
-		if m := outputLine.FindStringSubmatch(line); m != nil {
+		if m := outputLine().FindStringSubmatch(line); m != nil {
 			l.table(m[1]).add(point, rate, m)
 		}
 	}
