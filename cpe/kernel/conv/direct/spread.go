@@ -121,7 +121,7 @@ func (v *spreadConv) RunGroup(g *cpe.CoreGroup) error {
 // copy copies dY of one image.
 func (v *spreadConv) copy(results, y []float32) {
 	for o := range v.Shape.Out {
-		vec.CopyRows(results[o*v.n:], v.band.Width, y[o*v.outH*v.outW:], v.outW, v.outH, v.outW)
+		tensor.Plane{Data: y[o*v.outH*v.outW:], H: v.outH, W: v.outW}.Pad(results[o*v.n:], v.band.Width, 0, 0, v.outH)
 	}
 }
 

@@ -86,25 +86,26 @@ func (b *BlockBand) Shift(row, col int) int { return (row*b.width + col) * shape
 
 // Fill copies lines of one part, starting with the given line (zeros included), to memory. The caller has cleared memory once: the zeros at
 // the ends of lines are never written. Lanes past the last channel hold undefined values.
+//
+// Images in blocks are copied as any padded plane. Planes are transposed on the way, line by line, so that each value is moved once; Plane.Pad
+// followed by a transposition would move it twice.
 func (b *BlockBand) Fill(memory, x []float32, image, block, part, line, lines int) {
 	p := &b.images
 	plane, channels := p.H*p.W, min(shape.BlockLanes, p.Channels-block*shape.BlockLanes)
 	if p.blocked() {
-		x = x[(image*p.Blocks()+block)*plane*shape.BlockLanes:]
-	} else {
-		x = x[(image*p.Channels+block*shape.BlockLanes)*plane+part*b.height*p.W:]
+		pixels := Plane{x[(image*p.Blocks()+block)*plane*shape.BlockLanes:], b.height, p.W * shape.BlockLanes}
+		pixels.Pad(memory, b.width*shape.BlockLanes, b.before*shape.BlockLanes, line-b.above, lines)
+		return
 	}
+	x = x[(image*p.Channels+block*shape.BlockLanes)*plane+part*b.height*p.W:]
 	for i := range lines {
 		at := line + i - b.above
 		dst := memory[b.Shift(i, b.before):][:p.W*shape.BlockLanes]
-		switch {
-		case at < 0 || at >= b.height:
+		if at < 0 || at >= b.height {
 			clear(dst)
-		case p.blocked():
-			copy(dst, x[at*p.W*shape.BlockLanes:])
-		default:
-			vec.Transpose(dst, x[at*p.W:], shape.BlockLanes, plane, channels, p.W)
+			continue
 		}
+		vec.Transpose(dst, x[at*p.W:], shape.BlockLanes, plane, channels, p.W)
 	}
 }
 

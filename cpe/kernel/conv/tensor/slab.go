@@ -90,6 +90,8 @@ func reached(phase, kernel, dilate, stride int) bool {
 }
 
 // FillPlane copies lines of one channel of a slab, starting with the given row. The padding at the ends of lines is not written.
+//
+// It is not Plane.Pad, because the lines of a phase take every stride-th value of every stride-th row.
 func (l *Slab) FillPlane(dst, x []float32, row, lines int) {
 	for i := range l.spans {
 		s := &l.spans[i]

@@ -64,6 +64,8 @@ func newImageFold(s *shape.Conv) *imageFold {
 
 // read writes folded channels of image x to pixels of sliceLanes values each, in lines of pitch pixels. Values outside the image, or
 // covered by no kernel, are not written.
+//
+// It is no copy of lines, as tensor.Plane.Pad is: the values between two strides become the lanes of one pixel.
 func (f *imageFold) read(pixels, x []float32, channels, rows, cols tiling.Span, pitch int) {
 	for lane := 0; lane < channels.N; {
 		row, j := (channels.At+lane)/f.strideW, (channels.At+lane)%f.strideW

@@ -75,6 +75,9 @@ func (s *squares) read(w *worker, g *tileGrid, p patch, slice int, x []float32, 
 
 // transpose puts the channels of a part of a slice side by side, in lines of pitch pixels. The first line starts at (y0,
 // x0); lines are apart image lines from each other. Pixels outside the image become zeros.
+//
+// It is not tensor.Plane.Pad or tensor.BlockBand.Fill: these rely on borders that stay zero, while each patch writes its borders anew, at other
+// places of the same small buffer.
 func (s *squares) transpose(pixels, image []float32, slice, y0, x0, lines, pitch, apart int) {
 	top, bottom := insideEvery(apart, y0, lines, s.h)
 	left, right := tiling.Inside(x0, pitch, s.w)

@@ -112,7 +112,7 @@ func (b *smallKernel) list() []conv.Stage {
 func (b *smallKernel) needs() cpe.Scratch {
 	common := b.sumsFrom()
 	if b.grads[shape.WeightGradient] {
-		common += smallChunks * b.sums.size
+		common += b.partial().Values()
 	}
 	return cpe.Scratch{Common: common, Group: b.memory()}
 }
@@ -128,10 +128,13 @@ func (b *smallKernel) sumsFrom() int {
 func (b *smallKernel) own() int    { return max(b.grid.ownMemory(), b.collectNeed()) }
 func (b *smallKernel) memory() int { return b.own() + b.v.size + b.y.size + b.pooled.room() }
 
+// partial describes the sums of all chunks. They lie in shared memory, from sumsFrom on.
+func (b *smallKernel) partial() conv.Sums { return conv.Sums{Parts: smallChunks, Size: b.sums.size} }
+
 // chunk returns the partial sums of one chunk in shared memory.
 func (b *smallKernel) chunk(g *cpe.CoreGroup, i int) pointPlanes {
 	sums := b.sums
-	sums.data = tiling.Part(g.Common(b.needs().Common), b.sumsFrom()+i*sums.size, sums.size)
+	sums.data = b.partial().Of(tiling.From(g.Common(b.needs().Common), b.sumsFrom()), i)
 	return sums
 }
 

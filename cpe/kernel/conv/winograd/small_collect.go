@@ -3,17 +3,21 @@ package winograd
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
 
-// smallCollect is the last stage of the weight gradient. It adds up the chunks, transforms the sums to kernels, and stores them in DW or adds
-// them. It adds the bias sums to DB.
+// smallCollect is the last stage of the weight gradient. It adds up the chunks' sums (conv.Sums), transforms them to kernels, and stores these
+// in DW or adds them. It adds the bias sums to DB.
+//
+// The other Winograd weight gradients have one sum for each product, and nothing to add up: [gradients.collect] transforms their sums. There
+// the lanes of a vector are input channels, whose kernels lie side by side in DW; here they are output channels, whose kernels lie apart.
 type smallCollect struct{ *smallKernel }
 
-// collectNeed is the number of values of its memory: the sums of an input channel, and kernels of a slice of output channels.
+// collectNeed is the number of values of its memory: kernels of a slice of output channels, twice.
 func (b *smallKernel) collectNeed() int {
-	return b.sums.ld + 2*b.grid.form.Taps()*sliceLanes + vwinograd.Scratch
+	return 2*b.grid.form.Taps()*sliceLanes + vwinograd.Scratch
 }
 
 // Name names the stage.
@@ -27,8 +31,12 @@ func (p *smallCollect) RunGroup(g *cpe.CoreGroup) error {
 	w.use(g.Memory(p.memory())[:p.own()])
 	lo, hi := g.Share(p.images.channels)
 	if p.Args.DW != nil {
+		all, out := tiling.From(g.Common(p.needs().Common), p.sumsFrom()), p.results.channels
 		for input := lo; input < hi; input++ {
-			p.addUp(g, w, input)
+			sums := p.partial().Collect(all, input*p.sums.ld, p.sums.points*p.sums.plane)
+			for first := 0; first < out; first += sliceLanes {
+				p.collect(w, sums[first:], input, first, min(sliceLanes, out-first))
+			}
 		}
 	}
 	if db := p.Args.DB; db != nil && lo == 0 && hi > 0 {
@@ -40,27 +48,11 @@ func (p *smallCollect) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// addUp adds up the chunks' sums of one input channel.
-func (p *smallCollect) addUp(g *cpe.CoreGroup, w *worker, input int) {
-	sums, out := w.pixels[:p.sums.points*p.sums.plane], p.results.channels
-	for i := range smallChunks {
-		chunk := p.chunk(g, i).data[input*p.sums.ld:]
-		if i == 0 {
-			copy(sums, chunk)
-		} else {
-			vec.Add(sums, sums, chunk[:len(sums)])
-		}
-	}
-	for first := 0; first < out; first += sliceLanes {
-		p.collect(w, sums[first:], input, first, min(sliceLanes, out-first))
-	}
-}
-
 // collect stores the kernels of an input channel and a slice of output channels, or adds them.
 func (p *smallCollect) collect(w *worker, sums []float32, input, first, lanes int) {
 	form := p.grid.form
 	taps, all := form.Taps(), p.images.channels*form.Taps()
-	kernels := w.pixels[p.sums.ld:][:2*taps*sliceLanes]
+	kernels := w.pixels[:2*taps*sliceLanes]
 	transposed := kernels[taps*sliceLanes:]
 	w.strides = vwinograd.Strides{
 		SrcRow: form.Edge() * p.sums.plane, SrcCol: p.sums.plane,
