@@ -5,6 +5,11 @@
 #
 #   scripts/bench.sh [-quick] [-write] [-nets lenet,vgg16] [-rounds N] [-threads N] [-no_avx2] [-no_sweeps]
 #
+#   scripts/bench.sh -inference [-write] [-nets lenet,mobilenet] [-batches 1,4,16] [-rounds N] [-seconds N] [-threads N]
+#
+# -inference compares the latency of forward passes of the zoo's deploy nets and MobileNet with ONNX Runtime, OpenCV, PyTorch and Caffe, in
+# less than ten minutes. scripts/onnx_oracles.sh -install fetches the first two.
+#
 # -quick measures few iterations, in less than ten minutes. With AVX-512, the nets are also measured with AVX2 alone. Run it on an
 # otherwise idle machine. The other programs come from Debian (apt-get install gcc libopenblas0 python3-torch), and Caffe from
 # scripts/bench/caffe.sh, since Debian no longer installs it. Another caffe on the PATH also works.
@@ -17,6 +22,12 @@ python=/usr/bin/python3 # Debian's, for which apt installs PyTorch
 [ -x "$python" ] || python=$(command -v python3) || { echo "bench.sh: needs python3: apt-get install python3" >&2; exit 1; }
 
 go build -o "$out/swcaffe" ./cmd/swcaffe
+if [ "${1:-}" = -inference ]; then
+  command="scripts/bench.sh $*"
+  shift
+  CGO_ENABLED=1 go build -buildmode=c-shared -o "$out/libswcaffe.so" ./cmd/libswcaffe
+  command=$command exec "$python" scripts/bench/inference.py "$PWD/$out" "$@"
+fi
 go test -c -o "$out/kernel.test" ./cpe/kernel/conv/plan
 rm -f "$out/peak" "$out/peak_avx2" "$out/bandwidth"
 if command -v gcc >/dev/null; then

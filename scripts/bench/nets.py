@@ -163,12 +163,27 @@ def body(kind, p):
 
 
 def prototxt(net):
-    """The net as a training net; ReLU, dropout and what follows a batch norm work in place."""
+    """The net as a training net."""
     shape = " ".join("dim: %d" % d for d in net.shape)
     lines = ['name: "%s"' % net.name,
              'layer { name: "data" type: "DummyData" top: "data" top: "label" dummy_data_param { shape { %s } shape { dim: %d }' % (shape, net.shape[0])
              + ' data_filler { type: "constant" value: 0.5 } data_filler { type: "constant" value: 1 } } }']
-    blob = {"data": "data"}
+    inner, last = layers(net)
+    lines += inner + ['layer { name: "loss" type: "SoftmaxWithLoss" bottom: "%s" bottom: "label" top: "loss" }' % last]
+    return "\n".join(lines) + "\n"
+
+
+def deploy(net):
+    """The net for inference."""
+    shape = " ".join("dim: %d" % d for d in net.shape)
+    inner, last = layers(net)
+    return "\n".join(['name: "%s"' % net.name, 'layer { name: "data" type: "Input" top: "data" input_param { shape { %s } } }' % shape] + inner
+                     + ['layer { name: "prob" type: "Softmax" bottom: "%s" top: "prob" }' % last]) + "\n"
+
+
+def layers(net):
+    """The lines of all layers with weights and between them, and the last blob; ReLU, dropout and what follows a batch norm work in place."""
+    lines, blob = [], {"data": "data"}
     layer = 'layer { name: "%s" type: %s %s top: "%s" %s }'
     for name, kind, bottoms, params in net.nodes:
         reads = " ".join('bottom: "%s"' % blob[b] for b in bottoms)
@@ -176,9 +191,7 @@ def prototxt(net):
         lines.append(layer % ((name,) + (body(kind, params)[0], reads, blob[name], body(kind, params)[1])))
         if kind == "norm":
             lines.append(layer % (name + "_scale", '"Scale"', 'bottom: "%s"' % name, name, "scale_param { bias_term: true }"))
-    last = blob[net.nodes[-1][0]]
-    lines.append('layer { name: "loss" type: "SoftmaxWithLoss" bottom: "%s" bottom: "label" top: "loss" }' % last)
-    return "\n".join(lines) + "\n"
+    return lines, blob[net.nodes[-1][0]]
 
 
 if __name__ == "__main__":

@@ -122,9 +122,9 @@ def against(times, peer):
     return "%.3f | %.2f" % (times[peer], times[peer] / times["swcaffe"])
 
 
-def write(path, text):
+def write(path, text, start=START, end=END):
     """Puts the tables into a file, between its marks."""
     with open(path) as f:
         old = f.read()
     with open(path, "w") as f:
-        f.write(old[:old.index(START)] + text + old[old.index(END) + len(END):])
+        f.write(old[:old.index(start)] + text + old[old.index(end) + len(end):])

@@ -1,0 +1,224 @@
+"""Compares the latency of inference with ONNX Runtime, OpenCV, PyTorch and Caffe: bench.sh -inference starts it.
+
+For each net and batch size every program loads the same weights and must give the same values. Then they run in turns, a short slice each."""
+import argparse
+import datetime
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+import nets
+import report
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+LEFT_OUT = ("char_rnn",)  # its latency is that of a step, with states
+START, END = "<!-- tables of scripts/bench.sh -inference -->", "<!-- end of inference tables -->"
+
+
+class Peer:
+    """A program that answers jobs (inference_peer.py)."""
+
+    def __init__(self, name, command, env):
+        self.name = name
+        try:
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env={**os.environ, **env})
+            self.version = json.loads(self.process.stdout.readline())["version"]
+        except (OSError, ValueError):
+            self.version = None
+
+    def ask(self, **job):
+        self.process.stdin.write(json.dumps(job) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            sys.exit("bench.sh: %s has ended at the job %s" % (self.name, job))
+        return json.loads(line)
+
+    def close(self):
+        if self.version:
+            self.process.stdin.close()
+            self.process.wait()
+
+
+class Bench:
+    def __init__(self, o):
+        self.o, self.rows = o, []
+        self.work = os.path.join(o.dir, "inference")
+        os.makedirs(self.work, exist_ok=True)
+        threads, python = str(o.threads), [sys.executable, os.path.join(HERE, "inference_peer.py")]
+        ours = {"PYTHONPATH": os.path.join(ROOT, "python"), "SWCAFFE_LIBRARY": os.path.join(o.dir, "libswcaffe.so"), "GOMAXPROCS": threads}
+        node = {"NODE_PATH": os.path.join(ROOT, "build", "onnxruntime", "node_modules")}
+        self.peers = [
+            Peer("swcaffe", python + ["swcaffe", threads], ours),
+            Peer("ONNX Runtime", ["node", os.path.join(HERE, "inference_peer.js"), threads], node),
+            Peer("OpenCV", python + ["OpenCV", threads], {}), Peer("PyTorch", python + ["PyTorch", threads], {}),
+        ]
+        if not self.peers[0].version:
+            sys.exit("bench.sh: swcaffe's Python module does not start; it needs python3-numpy, python3-protobuf and gcc")
+        fetched = os.path.join(o.dir, "caffe", "caffe")
+        self.caffe = fetched if os.path.exists(fetched) else "caffe"
+        try:
+            self.caffe_version = subprocess.run([self.caffe, "-version"], capture_output=True, text=True).stdout.strip() or None
+        except OSError:
+            self.caffe_version = None
+
+    def measure(self, net, batch):
+        folder = os.path.join(self.work, "net")
+        os.makedirs(folder, exist_ok=True)
+        self.prepare(net, batch, folder)
+        times, outputs, refused = {}, {}, {}
+        for p in self.peers:
+            if not p.version:
+                continue
+            loaded = p.ask(load=folder)
+            if "error" in loaded:
+                refused[p.name] = loaded["error"]
+                continue
+            outputs[p.name], times[p.name] = values(loaded["output"]), []
+        self.compare(net, outputs)
+        for _ in range(self.o.rounds):
+            for p in self.peers:
+                if p.name in times:
+                    times[p.name] += p.ask(run=self.o.seconds)["ms"]
+                    time.sleep(0.02)  # other programs' threads stop spinning
+        if self.caffe_version:
+            times["Caffe"] = self.time_caffe(folder)
+        self.rows.append((net, batch, times, refused))
+        print(line(net, batch, times), flush=True)
+        for name, why in refused.items():
+            print("  %s cannot run it: %s" % (name, why))
+
+    def prepare(self, net, batch, folder):
+        """Writes net.prototxt for the batch, net.caffemodel, net.onnx and the input. Weights are the fillers', statistics those of a normal
+        distribution, since a BatchNorm layer that divides by nothing makes values infinite."""
+        with open(self.source(net)) as f:
+            text = re.sub(r"(shape\s*\{\s*dim:\s*)\d+", r"\g<1>%d" % batch, f.read(), count=1)
+        prototxt, weights = os.path.join(folder, "net.prototxt"), os.path.join(folder, "net.caffemodel")
+        with open(prototxt, "w") as f:
+            f.write(text)
+        initial = [sys.executable, os.path.join(HERE, "inference_weights.py"), prototxt, weights, folder]
+        run(initial, PYTHONPATH=os.path.join(ROOT, "python"), SWCAFFE_LIBRARY=os.path.join(self.o.dir, "libswcaffe.so"))
+        run([os.path.join(self.o.dir, "swcaffe"), "export_onnx", "-model", prototxt, "-weights", weights, "-batch", str(batch), "-fold", "-o", os.path.join(folder, "net.onnx")])
+
+    def source(self, net):
+        if net != "mobilenet":
+            return os.path.join(ROOT, "models", net, "deploy.prototxt")
+        file = os.path.join(self.work, "mobilenet.prototxt")
+        with open(file, "w") as f:
+            f.write(nets.deploy(nets.mobilenet()))
+        return file
+
+    def compare(self, net, outputs):
+        """All programs must agree to 1e-4 of the largest value."""
+        want = outputs.get("swcaffe")
+        if want is None:
+            sys.exit("bench.sh: swcaffe cannot run " + net)
+        if not np.isfinite(want).all():
+            sys.exit("bench.sh: swcaffe's output of %s is not finite" % net)
+        for name, got in outputs.items():
+            worst = np.abs(got - want).max() if got.shape == want.shape else np.inf
+            if not worst <= 1e-4 * np.abs(want).max():
+                sys.exit("bench.sh: %s differs from swcaffe on %s by %g, of a largest value of %g" % (name, net, worst, np.abs(want).max()))
+
+    def time_caffe(self, folder):
+        """Means of runs, since caffe time prints no other figure; it also runs backward."""
+        means = []
+        for _ in range(self.o.rounds):
+            done = subprocess.run([self.caffe, "time", "-model", os.path.join(folder, "net.prototxt"), "-phase", "TEST", "-iterations", "3"],
+                                  capture_output=True, text=True, env={**os.environ, "OPENBLAS_NUM_THREADS": str(self.o.threads)})
+            found = re.search(r"Average Forward pass: ([\d.e+-]+) ms", done.stderr)
+            if done.returncode or not found:
+                sys.exit("bench.sh: caffe time fails: " + done.stderr[-500:])
+            means.append(float(found.group(1)))
+        return means
+
+
+def values(file):
+    return (np.load(file) if file.endswith(".npy") else np.fromfile(file, dtype=np.float32)).ravel()
+
+
+def run(command, **env):
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **env})
+    if done.returncode:
+        sys.exit("bench.sh: %s: %s" % (" ".join(command), done.stderr[-1000:]))
+
+
+def figures(batch, times):
+    """Median and 99th percentile in milliseconds, and images a second."""
+    median = np.median(times)
+    return median, np.percentile(times, 99), 1e3 * batch / median
+
+
+def line(net, batch, times):
+    return "%s %d: " % (net, batch) + "; ".join("%s %.3f ms (%d runs)" % (name, np.median(t), len(t)) for name, t in times.items())
+
+
+def tables(b, command):
+    names = [p.name for p in b.peers if p.version] + (["Caffe"] if b.caffe_version else [])
+    absent = [p.name for p in b.peers if not p.version] + ([] if b.caffe_version else ["Caffe"])
+    versions = "; ".join([p.version for p in b.peers if p.version] + ([b.caffe_version] if b.caffe_version else []))
+    lines = [START, "", "`%s` on %s, %d threads, %s. %s." % (command.strip(), processor(), b.o.threads, datetime.date.today(), versions)]
+    lines.append("%d slices of %g s each, in turns; latency of a batch as median / 99th percentile in ms, and images a second." % (b.o.rounds, b.o.seconds)
+                 + (" Caffe's are means of `caffe time`." if b.caffe_version else "") + (" Absent: %s." % ", ".join(absent) if absent else ""))
+    lines += ["", "| net, batch | " + " | ".join("%s ms | images/s" % n for n in names) + " | " + " | ".join("%s / swcaffe" % n for n in names[1:]) + " |",
+              "|" + "---|" * (3 * len(names))]
+    for net, batch, times, _ in b.rows:
+        cells, ours = ["%s %d" % (net, batch)], np.median(times["swcaffe"])
+        for n in names:
+            cells += ["%.3f / %.3f | %.0f" % figures(batch, times[n]) if n in times else "- | -"]
+        cells += ["%.2f" % (np.median(times[n]) / ours) if n in times else "-" for n in names[1:]]
+        lines.append("| " + " | ".join(cells) + " |")
+    refused = sorted({"%s cannot run %s: %s." % (name, net, why) for net, _, _, by in b.rows for name, why in by.items()})
+    return "\n".join(lines + ([""] + refused if refused else []) + ["", END])
+
+
+def processor():
+    with open("/proc/cpuinfo") as f:
+        found = re.search(r"model name\s*: (.*)", f.read())
+    return found.group(1) if found else os.uname().machine
+
+
+def options():
+    zoo = sorted(os.path.basename(os.path.dirname(f)) for f in glob.glob(os.path.join(ROOT, "models", "*", "deploy.prototxt")))
+    zoo = [n for n in zoo if n not in LEFT_OUT] + ["mobilenet"]
+    p = argparse.ArgumentParser(prog="scripts/bench.sh -inference")
+    p.add_argument("dir", help=argparse.SUPPRESS)
+    p.add_argument("-write", action="store_true", help="write the table of docs/PERFORMANCE.md")
+    p.add_argument("-nets", default=",".join(zoo), help="which of %s, separated by commas" % ", ".join(zoo))
+    p.add_argument("-batches", default="1,4,16", help="numbers of images")
+    p.add_argument("-rounds", type=int, default=3, help="slices of each program")
+    p.add_argument("-seconds", type=float, default=0.3, help="the length of a slice")
+    p.add_argument("-threads", type=int, default=len(os.sched_getaffinity(0)))
+    o = p.parse_args()
+    o.nets, o.batches = o.nets.split(","), [int(n) for n in o.batches.split(",")]
+    for n in o.nets:
+        if n not in zoo:
+            p.error("no net %r; nets: %s" % (n, ", ".join(zoo)))
+    return o
+
+
+def main():
+    o = options()
+    b = Bench(o)
+    for p in b.peers:
+        print("%s: %s" % (p.name, p.version or "absent, left out"))
+    print("Caffe: %s" % (b.caffe_version or "absent, left out"))
+    for net in o.nets:
+        for batch in o.batches:
+            b.measure(net, batch)
+    for p in b.peers:
+        p.close()
+    text = tables(b, os.environ.get("command", ""))
+    print(text)
+    if o.write:
+        report.write(os.path.join(ROOT, "docs", "PERFORMANCE.md"), text, START, END)
+
+
+main()
