@@ -59,6 +59,24 @@ func shuffleChannel(l *layer) error {
 	return nil
 }
 
+// reorg moves blocks of pixels to channels in darknet's order, which is not that of SpaceToDepth; with reverse it moves them back.
+func reorg(l *layer) error {
+	p, ds, top := l.p.GetReorgParam(), l.dims(l.bottom[0]), l.dims(l.top[0])
+	s := int(p.GetStride())
+	per := ds[1].n / (s * s)
+	parts, order := []dim{ds[0], {n: per}, ds[2], {n: s}, ds[3], {n: s}}, []int{0, 3, 5, 1, 2, 4}
+	if p.GetReverse() {
+		parts, order = []dim{ds[0], {n: s}, {n: s}, {n: per}, ds[2], ds[3]}, []int{0, 3, 4, 1, 5, 2}
+	}
+	moved := make([]dim, len(parts))
+	for i, axis := range order {
+		moved[i] = parts[axis]
+	}
+	y := l.node("Transpose", []string{l.reshape(l.in[0], ds, parts)}, attr{"perm", order})
+	l.set(0, l.reshape(y, moved, top))
+	return nil
+}
+
 // axpy is a*x + y, with one factor for each plane of x.
 func axpy(l *layer) error {
 	x := l.dims(l.bottom[1])

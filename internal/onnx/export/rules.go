@@ -20,7 +20,6 @@ var refusals = map[string]string{
 	"Accuracy":          training,
 	"ContrastiveLoss":   training, "EuclideanLoss": training, "HingeLoss": training, "InfogainLoss": training,
 	"Proposal":                "the number of its regions depends on values",
-	"Reorg":                   "darknet's order of values is not that of SpaceToDepth",
 	"MultinomialLogisticLoss": training, "SigmoidCrossEntropyLoss": training, "SoftmaxWithLoss": training,
 	"SmoothL1Loss": training, "FocalLoss": training, "SoftmaxFocalLoss": training, "CenterLoss": training, "TripletLoss": training,
 	"BoxAnnotatorOHEM": training, "SoftmaxWithLossOHEM": training, "SmoothL1LossOHEM": training,
@@ -45,8 +44,8 @@ func init() {
 		"ArgMax": argMax, "BatchReindex": batchReindex,
 		"ReLU6": relu6, "HardSigmoid": hardSigmoid, "HardSwish": hardSwish, "Mish": mish, "Noise": noise,
 		"BN": bn, "Normalize": normalize, "Interp": interp, "Upsample": upsample, "Unpooling": unpooling, "ROIPooling": roiPooling, "ROIAlign": roiAlign,
-		"PriorBox": priorBox,
-		"Permute":  permute, "ShuffleChannel": shuffleChannel, "Axpy": axpy,
+		"PriorBox": priorBox, "Reorg": reorg,
+		"Permute": permute, "ShuffleChannel": shuffleChannel, "Axpy": axpy,
 		"LSTM": lstm, "RNN": rnn, "Lstm": packedLSTM, "LSTMUnit": lstmUnit,
 	}
 }

@@ -209,6 +209,8 @@ func utilities(x string) (cases []Case) {
 		{"Reduction/SUMSQ", x + layer("Reduction", "x", "y", "reduction_param { operation: SUMSQ }")},
 		{"Permute", x + layer("Permute", "x", "y", "permute_param { order: 0 order: 2 order: 3 }")},
 		{"ShuffleChannel", input("x", 2, 6, 4, 5) + layer("ShuffleChannel", "x", "y", "shuffle_channel_param { group: 3 }")},
+		{"Reorg", input("x", 2, 8, 6, 4) + layer("Reorg", "x", "y", "reorg_param { stride: 2 }")},
+		{"Reorg/reverse", input("x", 2, 8, 3, 5) + layer("Reorg", "x", "y", "reorg_param { stride: 2 reverse: true }")},
 		{"Axpy", input("a", 2, 3, 1, 1) + x + z + layer("Axpy", "axz", "y", "")},
 		{"Tile", x + layer("Tile", "x", "y", "tile_param { axis: 2 tiles: 3 }")}, {"Tile/batch", x + layer("Tile", "x", "y", "tile_param { axis: 0 tiles: 2 }")},
 		{"ArgMax", x + layer("ArgMax", "x", "y", "")}, {"ArgMax/3", x + layer("ArgMax", "x", "y", "argmax_param { top_k: 3 }")},
