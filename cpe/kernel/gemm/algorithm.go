@@ -15,8 +15,8 @@ const (
 	MeshSums shape.Algorithm = "gemm-mesh-sums"
 	// RowSums is Skinny with fixed parts of the large matrix's rows summed separately.
 	RowSums shape.Algorithm = "gemm-row-sums"
-	// Turned computes the transpose of C: A has few rows, and the large right operand, which is transposed, is read in place.
-	Turned shape.Algorithm = "gemm-turned"
+	// Transposed computes the transpose of C, for an A of few rows. The large right operand, which is transposed, is read in place.
+	Transposed shape.Algorithm = "gemm-transposed"
 	// Narrow computes the transpose of C, a panel at a time, for a C of few columns.
 	Narrow shape.Algorithm = "gemm-narrow"
 	// Skinny reads one large matrix once, in place; the other operand has one or two rows.
@@ -25,8 +25,8 @@ const (
 	Unpacked shape.Algorithm = "gemm-unpacked"
 	// Streamed packs long blocks of a large right operand, which is read from memory once.
 	Streamed shape.Algorithm = "gemm-streamed"
-	// Pieces is Packed or PackedRight with dynamic scheduling: cores claim pieces of C one after the other.
-	Pieces shape.Algorithm = "gemm-pieces"
+	// Dynamic is Packed or PackedRight with dynamic scheduling: cores claim panels of columns of C, some at a time.
+	Dynamic shape.Algorithm = "gemm-dynamic"
 	// PackedRight packs only the right operand.
 	PackedRight shape.Algorithm = "gemm-packed-right"
 	// Packed packs blocks of both operands; each core group computes a fixed part of C.
@@ -54,14 +54,14 @@ var (
 	}
 	readOnce = []algorithm{
 		{RowSums, (*Shape).sumsRows, newRowSums, nil},
-		{Turned, (*Shape).transposes, newTransposed, nil},
+		{Transposed, (*Shape).transposes, newTransposed, nil},
 		{Narrow, (*Shape).narrows, newNarrow, nil},
 	}
 	inBlocks = []algorithm{
 		blocked(Skinny, (*Shape).skinny, newSkinny),
 		blocked(Unpacked, (*Shape).unpacked, newUnpacked),
 		blocked(Streamed, (*Shape).streams, newStreamed),
-		blocked(Pieces, (*Shape).inPieces, newPieces),
+		blocked(Dynamic, (*Shape).schedules, newDynamic),
 		blocked(PackedRight, (*Shape).leftInPlace, newPackedRight),
 		blocked(Packed, (*Shape).any, newPacked),
 	}

@@ -14,7 +14,7 @@ type Blocked struct {
 	split     Split
 	workers   []gemmWorker     // one for each core group
 	partials  *stream.Partials // partial sums of MeshSums, else nil
-	pieces    *pieces          // the pieces of Pieces, else nil
+	dynamic   *dynamic         // shares C if the algorithm is Dynamic, else nil
 	each      func(*Blocked, *cpe.CoreGroup) error
 	overwrite bool // overwrite C although the shape accumulates; see Sum
 	operands
@@ -71,8 +71,8 @@ func (g *Blocked) Plan() Plan { return g.workers[0].product.Plan }
 // Run computes C = op(A)*op(B). bias, if not nil, has N values that are added to every row of C; it excludes Accumulate.
 func (g *Blocked) Run(a, b, bias, c []float32) error {
 	g.operands = operands{a, b, bias, c}
-	if g.pieces != nil {
-		return g.pieces.run()
+	if g.dynamic != nil {
+		return g.dynamic.run()
 	}
 	g.partials.Open()
 	if err := g.machine.Run(g, g.split.Groups); err != nil {

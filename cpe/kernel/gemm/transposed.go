@@ -21,7 +21,7 @@ const (
 	pageRows = 8
 )
 
-// transposes reports whether Turned computes a product: B is transposed and far larger than A. These are the weights of an inner
+// transposes reports whether Transposed computes a product: B is transposed and far larger than A. These are the weights of an inner
 // product, and are read in place.
 func (s *Shape) transposes(*cpe.Spec) bool {
 	_, nr := vgemm.Tile()
@@ -72,8 +72,8 @@ func newTransposed(m *cpe.Machine, s Shape) (Kernel, error) {
 	return t, nil
 }
 
-// Algorithm returns Turned.
-func (t *transposed) Algorithm() shape.Algorithm { return Turned }
+// Algorithm returns Transposed.
+func (t *transposed) Algorithm() shape.Algorithm { return Transposed }
 
 // Scratch counts the packed A and the sums.
 func (t *transposed) Scratch() int { return t.machine.Needs(t.scratch) }
@@ -91,7 +91,7 @@ func (t *transposed) Run(a, b, bias, c []float32) error {
 }
 
 // Name names the product.
-func (t *transposed) Name() string { return "turned gemm " + t.shape.String() }
+func (t *transposed) Name() string { return "transposed gemm " + t.shape.String() }
 
 // RunGroup computes a core group's columns of C.
 func (t *transposed) RunGroup(g *cpe.CoreGroup) error {

@@ -11,10 +11,10 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// TestPieces: products that core groups share by pieces are, bit by bit, those of one core group, whoever takes which piece, and
+// TestDynamic: products with dynamic scheduling are, bit by bit, those of one core group, whoever computes which panel, and
 // allocate nothing. Shapes have one and several blocks of K and of M, an A that is packed and one that is not (AVX2), and last panels and
 // tiles that are not full.
-func TestPieces(t *testing.T) {
+func TestDynamic(t *testing.T) {
 	if !isa.Vectors() {
 		t.Skip("takes long without vectors")
 	}
@@ -53,8 +53,8 @@ func testPieces(t *testing.T, s Shape, groups int, a, b, bias, start, want []flo
 	if err != nil {
 		t.Fatal(err)
 	}
-	if shared := s.N > piecesPanels*groups*nr; (g.pieces != nil) != shared {
-		t.Errorf("%v, %d core groups: shared by pieces: %v, want %v", s, groups, g.pieces != nil, shared)
+	if shared := s.N > dynamicPanels*groups*nr; (g.dynamic != nil) != shared {
+		t.Errorf("%v, %d core groups: scheduled dynamically: %v, want %v", s, groups, g.dynamic != nil, shared)
 	}
 	c := slices.Clone(start)
 	allocs := alloctest.PerRun(2, func() {

@@ -7,13 +7,13 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// piecesFlops, piecesPanels and piecesDepth delimit the products that are shared by pieces: at least piecesFlops flops, and piecesPanels
-// panels of columns of C for every core. If A must be packed, K is at least piecesDepth; otherwise packing takes longer than multiplying.
-const piecesFlops, piecesPanels, piecesDepth = 1 << 25, 8, 128
+// dynamicFlops, dynamicPanels and dynamicDepth delimit the products with dynamic scheduling: at least dynamicFlops flops, and dynamicPanels
+// panels of columns of C for every core. If A must be packed, K is at least dynamicDepth; otherwise packing takes longer than multiplying.
+const dynamicFlops, dynamicPanels, dynamicDepth = 1 << 25, 8, 128
 
-// pieces computes a product with dynamic scheduling: cores claim runs of panels of columns of C one after the other, so that a core slowed down
+// dynamic computes a product with dynamic scheduling: cores claim runs of panels of columns of C one after the other, so that a core slowed down
 // by other programs computes fewer. All cores pack each block of A together. Elements do not depend on the core that computes them.
-type pieces struct {
+type dynamic struct {
 	gemm   *Blocked
 	left   []float32 // the packed block of A; nil if A is read in place
 	block  Job
@@ -21,21 +21,21 @@ type pieces struct {
 	pack   packLeft
 }
 
-// inPieces reports whether Pieces computes a product: it is large enough, and packing A, if needed, pays.
-func (s *Shape) inPieces(spec *cpe.Spec) bool {
+// schedules reports whether Dynamic computes a product: it is large enough, and packing A, if needed, pays.
+func (s *Shape) schedules(spec *cpe.Spec) bool {
 	_, nr := vgemm.Tile()
-	large := 2*s.M*s.N*s.K >= piecesFlops && tiling.Blocks(s.N, nr) >= piecesPanels*spec.CoreGroups
-	return spec.CoreGroups > 1 && large && (s.leftInPlace(spec) || s.K >= piecesDepth)
+	large := 2*s.M*s.N*s.K >= dynamicFlops && tiling.Blocks(s.N, nr) >= dynamicPanels*spec.CoreGroups
+	return spec.CoreGroups > 1 && large && (s.leftInPlace(spec) || s.K >= dynamicDepth)
 }
 
-// newPieces plans Pieces: Packed or PackedRight with dynamic scheduling.
-func newPieces(m *cpe.Machine, s Shape) (*Blocked, error) {
-	g, err := planBlocked(m, s, s, Pieces)
+// newDynamic plans Dynamic: Packed or PackedRight with dynamic scheduling.
+func newDynamic(m *cpe.Machine, s Shape) (*Blocked, error) {
+	g, err := planBlocked(m, s, s, Dynamic)
 	if err != nil {
 		return nil, err
 	}
 	plan, spec := g.Plan(), m.Spec()
-	p := &pieces{gemm: g, panels: tiling.Blocks(g.shape.N, plan.NR)}
+	p := &dynamic{gemm: g, panels: tiling.Blocks(g.shape.N, plan.NR)}
 	for i := range g.workers {
 		t := &g.workers[i].product.tiles
 		t.a.Divide()
@@ -50,12 +50,12 @@ func newPieces(m *cpe.Machine, s Shape) (*Blocked, error) {
 			g.workers[i].product.left = p.left
 		}
 	}
-	p.pack.pieces, g.pieces = p, p
+	p.pack.dynamic, g.dynamic = p, p
 	return g, nil
 }
 
 // run computes the product, one block of A after the other. C is summed in the order of K.
-func (p *pieces) run() error {
+func (p *dynamic) run() error {
 	s, plan := &p.gemm.shape, p.gemm.Plan()
 	p.block = Job{Accumulate: p.gemm.adds(), Bias: p.gemm.bias}
 	for k := 0; k < s.K; k += plan.BK {
@@ -77,10 +77,10 @@ func (p *pieces) run() error {
 }
 
 // Name names the product.
-func (p *pieces) Name() string { return p.gemm.Name() }
+func (p *dynamic) Name() string { return p.gemm.Name() }
 
-// RunGroup computes the pieces that a core group claims.
-func (p *pieces) RunGroup(cg *cpe.CoreGroup) error {
+// RunGroup computes the panels of columns that a core group claims.
+func (p *dynamic) RunGroup(cg *cpe.CoreGroup) error {
 	w := p.gemm.worker(cg)
 	most := w.product.Plan.BN / w.product.Plan.NR
 	for from, to := cg.Claim(p.panels, most); from < to; from, to = cg.Claim(p.panels, most) {
@@ -96,7 +96,7 @@ func (p *pieces) RunGroup(cg *cpe.CoreGroup) error {
 }
 
 // packLeft is the stage that packs a block of A.
-type packLeft struct{ *pieces }
+type packLeft struct{ *dynamic }
 
 // RunGroup packs a core group's share of the panels.
 func (p *packLeft) RunGroup(cg *cpe.CoreGroup) error {
