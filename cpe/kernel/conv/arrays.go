@@ -42,7 +42,7 @@ func (a *Arrays) Results(d shape.Direction) []float32 {
 }
 
 // Through returns the source and the destination of a direction whose result is an image: X and Y forward, DY and DX for the input gradient.
-func (a *Arrays) Through(d shape.Direction) (read, made []float32) {
+func (a *Arrays) Through(d shape.Direction) (src, dst []float32) {
 	if d == shape.InputGradient {
 		return a.DY, a.DX
 	}

@@ -42,7 +42,7 @@ type bandsPlan struct {
 	phases     [][]tapPhase // of each part of the destination
 	source     tensor.BlockBand
 	parts      int // parts of the source
-	made       tensor.Images
+	dst        tensor.Images
 	units      int // rows of units in a band
 	bands      int // bands in an image
 }
@@ -52,14 +52,14 @@ func planBands(p *conv.Problem) bandsPlan {
 	s, v := &p.Shape, bandsPlan{parts: 1}
 	v.rows, v.cols = tensor.Axes(s, p.Direction)
 	x, y := imagesOf(p)
-	made := s.Out / s.C
-	if v.made = y; p.Direction == shape.InputGradient {
-		x, v.made, v.parts, made = y, x, made, 1
+	outs := s.Out / s.C
+	if v.dst = y; p.Direction == shape.InputGradient {
+		x, v.dst, v.parts, outs = y, x, outs, 1
 	}
-	v.units = cutBands(p.Spec, v.rows, v.cols, v.made.Cols())
+	v.units = cutBands(p.Spec, v.rows, v.cols, v.dst.Cols())
 	v.bands = tiling.Blocks(v.rows.Units, v.units)
 	v.source = tensor.NewBlockBand(x, v.rows, v.cols, v.units)
-	for part := range made {
+	for part := range outs {
 		v.phases = append(v.phases, v.findPhases(part, s.Kernel))
 	}
 	return v
@@ -136,7 +136,7 @@ func (v *bandsKernel) taps() int {
 	return v.Shape.Out / v.Shape.C * tiling.Size(v.Shape.Kernel)
 }
 func (v *bandsKernel) results() int {
-	return v.made.Scratch(1, v.units*v.rows.Results*v.made.Cols())
+	return v.dst.Scratch(1, v.units*v.rows.Results*v.dst.Cols())
 }
 
 // Name returns "convolution" and the direction.
@@ -151,7 +151,7 @@ func (v *bandsKernel) RunGroup(g *cpe.CoreGroup) error {
 	weights, scratch := memory[:v.weights()], memory[v.weights():]
 	clear(lines)
 	w := &v.workers[g.Index()]
-	lo, hi := g.Share(v.made.Blocks() * each)
+	lo, hi := g.Share(v.dst.Blocks() * each)
 	for i := lo; i < hi; i++ {
 		block, image, unit := i/each, i%each/v.bands, i%v.bands*v.units
 		if i == lo || i%each == 0 {
@@ -161,12 +161,12 @@ func (v *bandsKernel) RunGroup(g *cpe.CoreGroup) error {
 		for part := range v.parts {
 			v.source.Fill(lines[part*v.source.Size():], x, image, block, part, unit*v.rows.Step, v.rows.Lines(units))
 		}
-		first, height, width := unit*v.rows.Results, v.made.Rows()/len(v.phases), v.made.Cols()
+		first, height, width := unit*v.rows.Results, v.dst.Rows()/len(v.phases), v.dst.Cols()
 		packed := weights
 		for part := range v.phases {
 			at := tensor.Span{Image: image, Images: 1, First: (part*height + first) * width, N: (min((unit+units)*v.rows.Results, height) - first) * width}
-			packed = v.convolve(w, part, lines, packed, v.made.At(y, at, block, 1, scratch).Data[:at.N*shape.BlockLanes])
-			v.made.Store(y, at, block, 1, scratch, false)
+			packed = v.convolve(w, part, lines, packed, v.dst.At(y, at, block, 1, scratch).Data[:at.N*shape.BlockLanes])
+			v.dst.Store(y, at, block, 1, scratch, false)
 		}
 	}
 	return nil
@@ -175,7 +175,7 @@ func (v *bandsKernel) RunGroup(g *cpe.CoreGroup) error {
 // load packs the biases and the weights of a block of channels, phase by phase.
 func (v *bandsKernel) load(w *worker, weights []float32, block int) {
 	args, taps, first, parts := v.Args, v.taps(), block*shape.BlockLanes, len(v.phases)
-	n := min(shape.BlockLanes, v.made.Channels-first)
+	n := min(shape.BlockLanes, v.dst.Channels-first)
 	clear(weights)
 	clear(w.start)
 	if args.Bias != nil {
@@ -196,7 +196,7 @@ func (v *bandsKernel) load(w *worker, weights []float32, block int) {
 
 // convolve computes one part of the results of a band. It returns the packed weights that follow.
 func (v *bandsKernel) convolve(w *worker, part int, lines, weights, results []float32) []float32 {
-	width := v.made.Cols()
+	width := v.dst.Cols()
 	for i := range v.phases[part] {
 		p := &v.phases[part][i]
 		n := tiling.Blocks(width-p.col, v.cols.Results)

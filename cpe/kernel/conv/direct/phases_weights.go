@@ -27,15 +27,15 @@ func (p phaseWeights) Name() string { return p.phasedConv.Name() + ", packing we
 
 // RunGroup packs the weights of a core group's share of the output channels.
 func (p phaseWeights) RunGroup(g *cpe.CoreGroup) error {
-	taps, made := tiling.Size(p.Shape.Kernel), tiling.Blocks(p.in, p.block)
-	packed := g.Common(p.Shape.Group * made * p.packed)
+	taps, blocks := tiling.Size(p.Shape.Kernel), tiling.Blocks(p.in, p.block)
+	packed := g.Common(p.Shape.Group * blocks * p.packed)
 	transposed := g.Memory(max(p.memory(), p.unpacked))[:p.unpacked]
 	lo, hi := g.Share(p.Shape.Out)
 	for o := lo; o < hi; o++ {
 		vec.Transpose(transposed, p.Args.W[o*p.unpacked:], p.in, taps, p.in, taps)
-		for i := range made {
+		for i := range blocks {
 			first := i * p.block
-			p.pack(packed[(o/p.out*made+i)*p.packed:], transposed[first:], o%p.out, min(p.block, p.in-first))
+			p.pack(packed[(o/p.out*blocks+i)*p.packed:], transposed[first:], o%p.out, min(p.block, p.in-first))
 		}
 	}
 	return nil

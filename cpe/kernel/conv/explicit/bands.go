@@ -25,13 +25,13 @@ func planBands(spec *cpe.Spec, s *shape.Conv) bandPlan {
 	last := len(out) - 1
 	p := bandPlan{Rows: tiling.Size(out[:last])}
 	p.Band = p.Rows
-	if spec.Native() && !s.Pointwise() && out[last] > 0 {
+	if !spec.HasDMA() && !s.Pointwise() && out[last] > 0 {
 		// Half of L2 for the columns of a band, but at least 512 columns to keep the product efficient.
 		columns := max(512, spec.LDMBytes/2/4/max(1, s.Depth()))
 		p.Band = tiling.Even(p.Rows, max(1, columns/out[last]), 1)
 	}
 	chunks := spec.CoreGroups
-	if spec.Native() {
+	if !spec.HasDMA() {
 		chunks = hostChunks
 	}
 	p.Chunks = min(chunks, s.N*p.bands())

@@ -41,7 +41,7 @@ var GEMM = conv.Algorithm{
 // slowerOnHost declines on the host, where implicit algorithms need no column matrix in memory. Input gradients of strided convolutions are
 // the exception: there the costs decide.
 func slowerOnHost(p *conv.Problem) error {
-	return conv.Unless(!p.Native() || p.Direction == shape.InputGradient && conv.HasPhases(&p.Shape), "an implicit algorithm needs no column matrix in memory")
+	return conv.Unless(p.Spec.HasDMA() || p.Direction == shape.InputGradient && conv.HasPhases(&p.Shape), "an implicit algorithm needs no column matrix in memory")
 }
 
 // kernel computes a convolution by im2col and GEMM, with one product for each band of output rows of each image (swCaffe, section

@@ -16,11 +16,11 @@ import (
 // layout and back.
 type batchLayout struct {
 	*conv.Task
-	chunks int // partial sums of the weight gradient
-	geo    *im2col.Geometry
-	pairs  tapLists // terms of each result: an output position, an input position or a kernel offset, by direction
-	turned bool     // weight gradient: images are stored as (row, column, image, channel)
-	rows   bool     // core groups share rows of outputs (input gradient: of inputs) of all images
+	chunks       int // partial sums of the weight gradient
+	geo          *im2col.Geometry
+	pairs        tapLists // terms of each result: an output position, an input position or a kernel offset, by direction
+	channelsLast bool     // weight gradient: images are stored as (row, column, image, channel)
+	rows         bool     // core groups share rows of outputs (input gradient: of inputs) of all images
 }
 
 // batchArrays are a core group's arrays in this layout.
@@ -179,7 +179,7 @@ func (v *batchLayout) enter(g *cpe.CoreGroup, w *batchArrays) error {
 	in, space, positions := s.C/s.Group, v.geo.Space(), v.geo.Positions()
 	if v.Direction != shape.InputGradient {
 		t := inward(w.images, s.C, v.geo.Plane)
-		if v.turned {
+		if v.channelsLast {
 			t = stream.Transform{Outer: w.images, Rows: s.C, Cols: v.geo.Plane, SrcOuter: s.C * v.geo.Plane, SrcRow: v.geo.Plane, DstOuter: s.C, DstRow: w.images * s.C}
 		}
 		if err := v.convert(g, t, w.x, tiling.From(args.X, w.first*s.C*v.geo.Plane)); err != nil {
@@ -225,7 +225,7 @@ func (v *batchLayout) places(w *batchArrays, group int) (x, y, k func(int) int) 
 	s := &v.Shape
 	in, out, images := s.C/s.Group, s.Out/s.Group, w.images
 	x = func(q int) int { return (q*s.C + group*in) * images }
-	if v.turned {
+	if v.channelsLast {
 		x = func(q int) int { return q*s.C*images + group*in }
 	}
 	y = func(p int) int { return (p*s.Out + group*out) * images }
@@ -264,7 +264,7 @@ func (v *batchLayout) operands(w *batchArrays, group int, a, b *taps) (aAt, bAt,
 	}
 	*a = taps{data: w.y, bases: a.bases, per: images, lanes: out, lane: images, deep: 1, byRows: true}
 	*b = taps{data: w.x, bases: b.bases, per: images, lanes: in, lane: images, deep: 1}
-	if v.turned {
+	if v.channelsLast {
 		b.lane, b.deep = 1, s.C
 	}
 	return y, x, k, w.w

@@ -141,7 +141,7 @@ func newTapConv(t *conv.Task) error {
 		return err
 	}
 	v, spec := &tapConv{batchLayout: layout}, t.Machine.Spec()
-	v.turned = t.Direction == shape.WeightGradient
+	v.channelsLast = t.Direction == shape.WeightGradient
 	m, n, k := v.extents(v.most())
 	v.columns = tapColumns(&spec, m, n, k)
 	if v.columns == 0 {

@@ -17,9 +17,9 @@ func (c *Conv) Blocks() (in, out bool) {
 // because it saves a layout conversion.
 const turnWork = 1.25 / winograd.Gain
 
-// fits reports whether all directions support these layouts at about the same speed as planes.
+// fits reports whether all directions support these layouts at about the same speed as planes. Kernels whose tiles come by DMA read planes.
 func (c *Conv) fits(images, results conv.Layout) bool {
-	if !c.machine.Native() {
+	if c.machine.HasDMA() {
 		return false
 	}
 	for d := range shape.Direction(3) {

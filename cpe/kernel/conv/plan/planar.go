@@ -16,7 +16,7 @@ type planarResults struct {
 
 // planarProblem returns the problem with results by planes. ok tells whether that problem may have to be computed in place of p.
 func planarProblem(p *conv.Problem) (*conv.Problem, bool) {
-	if !p.Native() || p.Direction != shape.InputGradient || p.Images != conv.Planes || p.Results != conv.Blocks || p.Shape.Out%shape.BlockLanes != 0 || !conv.FewChannels(&p.Shape) {
+	if p.Spec.HasDMA() || p.Direction != shape.InputGradient || p.Images != conv.Planes || p.Results != conv.Blocks || p.Shape.Out%shape.BlockLanes != 0 || !conv.FewChannels(&p.Shape) {
 		return nil, false
 	}
 	planes := *p

@@ -34,7 +34,7 @@ func (c *Conv) Pooled(p pool.Shape) (*Pooled, error) {
 // the cost model's choice or, with a tuner, by its measurements.
 func (c *Conv) poolsBands() bool {
 	s := &c.shape
-	few := c.machine.Native() && len(s.In) == 2 && s.C < conv.ManyChannels && conv.FewChannels(s)
+	few := !c.machine.HasDMA() && len(s.In) == 2 && s.C < conv.ManyChannels && conv.FewChannels(s)
 	for _, d := range []shape.Direction{shape.Forward, shape.WeightGradient} {
 		p := c.problem(d)
 		p.Images, p.Results = conv.Planes, conv.Planes

@@ -227,15 +227,15 @@ func (v *pointProduct) multiply(w *pointWorker, s tensor.Span, left, results ten
 // past the last channel.
 func (v *pointProduct) pack(dst []float32, p, block, deep int) {
 	w, dst := v.Args.W, dst[:v.piece(deep)]
-	made, read := p*conv.Panel, block*shape.BlockLanes
-	n, k := min(conv.Panel, v.out.Channels-made), min(deep*shape.BlockLanes, v.in.Channels-read)
+	firstOut, firstIn := p*conv.Panel, block*shape.BlockLanes
+	n, k := min(conv.Panel, v.out.Channels-firstOut), min(deep*shape.BlockLanes, v.in.Channels-firstIn)
 	if n < conv.Panel || k < deep*shape.BlockLanes {
 		clear(dst)
 	}
 	if v.Direction == shape.InputGradient {
-		vec.CopyRows(dst, conv.Panel, w[read*v.out.Channels+made:], v.out.Channels, k, n)
+		vec.CopyRows(dst, conv.Panel, w[firstIn*v.out.Channels+firstOut:], v.out.Channels, k, n)
 	} else {
-		vec.Transpose(dst, w[made*v.in.Channels+read:], conv.Panel, v.in.Channels, n, k)
+		vec.Transpose(dst, w[firstOut*v.in.Channels+firstIn:], conv.Panel, v.in.Channels, n, k)
 	}
 }
 

@@ -158,5 +158,5 @@ func (c *Kernel) poolPlanes() (bool, error) {
 		return false, nil
 	}
 	v.Pool, c.name = c.pool, "planes-pooled"
-	return true, newTakenWeights(c.does[shape.WeightGradient], c.pool)
+	return true, newMaximaWeights(c.does[shape.WeightGradient], c.pool)
 }

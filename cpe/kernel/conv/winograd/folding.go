@@ -33,10 +33,10 @@ func folded(s shape.Conv) shape.Conv {
 // byWinograd returns the convolution that Winograd's algorithms compute for a direction of s: s itself or, on the host, the folded one. ok is
 // false if neither suits. Whether there are transforms for the kernel size is not checked.
 func byWinograd(s shape.Conv, spec *cpe.Spec, d shape.Direction) (inner shape.Conv, ok bool) {
-	if foldsImages(s, d) && spec.Native() && !s.Dilated() && s.StepsInside() && slices.Min(s.OutSize()) > 0 {
+	if foldsImages(s, d) && !spec.HasDMA() && !s.Dilated() && s.StepsInside() && slices.Min(s.OutSize()) > 0 {
 		s = folded(s)
 	}
-	return s, len(s.In) == 2 && s.UnitStride() && s.Kernel[0] == s.Kernel[1] && (!s.Dilated() || spec.Native() && s.StepsInside())
+	return s, len(s.In) == 2 && s.UnitStride() && s.Kernel[0] == s.Kernel[1] && (!s.Dilated() || !spec.HasDMA() && s.StepsInside())
 }
 
 // foldsImages reports whether Winograd's algorithms need folded images for a direction. The input gradient does not count: it would have to

@@ -145,9 +145,9 @@ func (o *tilesOut) write(w *worker, g *tileGrid, p patch, slice, lanes int, src 
 	if width == pitch && o.w == pitch && g.dilateH == 1 {
 		width, lines = lines*width, 1
 	}
-	made := w.to.y[p.image*o.image+first*plane+o.corner(g, p):]
+	dst := w.to.y[p.image*o.image+first*plane+o.corner(g, p):]
 	for i := range lines {
-		vec.Transpose(made[i*g.dilateH*o.w:], w.pixels[i*pitch*sliceLanes:], plane, sliceLanes, width, lanes)
+		vec.Transpose(dst[i*g.dilateH*o.w:], w.pixels[i*pitch*sliceLanes:], plane, sliceLanes, width, lanes)
 	}
 }
 

@@ -22,10 +22,10 @@ type meshWorker struct {
 func vectorNeed(f vwinograd.Form) int { return 2 * f.Points() * sliceLanes }
 
 // vectors transforms n squares, sliceLanes at a time. fill interleaves the values of some squares into vectors, and empty takes the
-// results out. room has vectorNeed values.
-func (w *meshWorker) vectors(f vwinograd.Form, kind vwinograd.Map, from, to, n int, room []float32, fill, empty func(lanes []float32, first, n int)) {
+// results out. vectors has vectorNeed values.
+func (w *meshWorker) vectors(f vwinograd.Form, kind vwinograd.Map, from, to, n int, vectors []float32, fill, empty func(lanes []float32, first, n int)) {
 	w.strides = vwinograd.Strides{SrcRow: from * sliceLanes, SrcCol: sliceLanes, DstRow: to * sliceLanes, DstCol: sliceLanes}
-	before, behind := room[:f.Points()*sliceLanes], room[f.Points()*sliceLanes:]
+	before, behind := vectors[:f.Points()*sliceLanes], vectors[f.Points()*sliceLanes:]
 	for first := 0; first < n; first += sliceLanes {
 		some := min(sliceLanes, n-first)
 		clear(before)
@@ -60,19 +60,19 @@ func meshFlops(f vwinograd.Form, kind vwinograd.Map, from, to, edge, n int) floa
 }
 
 // takeMapped allocates LDM of a CPE that transforms blocks: both blocks double-buffered, and vectors.
-func takeMapped(c *cpe.CPE, f vwinograd.Form, a, b *cpe.Block) (came, made, room []float32, err error) {
+func takeMapped(c *cpe.CPE, f vwinograd.Form, a, b *cpe.Block) (src, dst, vectors []float32, err error) {
 	c.Free()
 	if err = c.Hold("winograd", a.Count()+b.Count()); err != nil {
 		return nil, nil, nil, err
 	}
-	if came, err = c.Alloc("winograd", a.Count()); err != nil {
+	if src, err = c.Alloc("winograd", a.Count()); err != nil {
 		return nil, nil, nil, err
 	}
-	if made, err = c.Alloc("winograd", b.Count()); err != nil {
+	if dst, err = c.Alloc("winograd", b.Count()); err != nil {
 		return nil, nil, nil, err
 	}
-	room, err = c.Alloc("winograd", vectorNeed(f))
-	return came, made, room, err
+	vectors, err = c.Alloc("winograd", vectorNeed(f))
+	return src, dst, vectors, err
 }
 
 // read transforms the squares of a run for one channel of the images x.
@@ -85,7 +85,7 @@ func (w *meshWorker) read(c *cpe.CPE, s *squares, g *tileRuns, r tileRun, channe
 	if block.Count() > 0 {
 		block.Data = tiling.From(x, r.image*s.image+(channel*s.h+y0+top)*s.w+x0+left)
 	}
-	pixels, made, room, err := takeMapped(c, g.form, &block, &to)
+	pixels, dst, vectors, err := takeMapped(c, g.form, &block, &to)
 	if err != nil {
 		return err
 	}
@@ -102,9 +102,9 @@ func (w *meshWorker) read(c *cpe.CPE, s *squares, g *tileRuns, r tileRun, channe
 				}
 			}
 		}
-		w.vectors(g.form, s.kind, s.edge, edge, r.tiles(), room, fill, spread(made, r.tiles()))
+		w.vectors(g.form, s.kind, s.edge, edge, r.tiles(), vectors, fill, spread(dst, r.tiles()))
 	}
-	c.Store(&to, made)
+	c.Store(&to, dst)
 	return nil
 }
 
@@ -121,7 +121,7 @@ func (w *meshWorker) write(c *cpe.CPE, o *tilesOut, g *tileRuns, r tileRun, chan
 		Data:   tiling.From(y, r.image*o.image+(channel*o.h+r.row*m)*o.w+r.col*m),
 		Planes: r.images, PlaneStride: o.image, Rows: lines, RowStride: o.w, Cols: width,
 	}
-	points, made, room, err := takeMapped(c, g.form, &src, &block)
+	points, dst, vectors, err := takeMapped(c, g.form, &src, &block)
 	if err != nil {
 		return err
 	}
@@ -135,20 +135,20 @@ func (w *meshWorker) write(c *cpe.CPE, o *tilesOut, g *tileRuns, r tileRun, chan
 				image, y, x := r.place(first+lane, m)
 				for i := range min(m, lines-y) {
 					for j := range min(m, width-x) {
-						made[(image*lines+y+i)*width+x+j] = lanes[(i*m+j)*sliceLanes+lane]
+						dst[(image*lines+y+i)*width+x+j] = lanes[(i*m+j)*sliceLanes+lane]
 					}
 				}
 			}
 		}
-		w.vectors(g.form, vwinograd.Output, edge, m, r.tiles(), room, lined(points, r.tiles()), empty)
+		w.vectors(g.form, vwinograd.Output, edge, m, r.tiles(), vectors, lined(points, r.tiles()), empty)
 	}
-	c.Store(&block, made)
+	c.Store(&block, dst)
 	return nil
 }
 
 // mapWeights transforms n kernels to points. rotated rotates kernels by 180 degrees, for the input gradient.
 func (w *meshWorker) mapWeights(c *cpe.CPE, f vwinograd.Form, kernels, to *cpe.Block, n int, rotated bool) error {
-	weights, made, room, err := takeMapped(c, f, kernels, to)
+	weights, dst, vectors, err := takeMapped(c, f, kernels, to)
 	if err != nil {
 		return err
 	}
@@ -167,15 +167,15 @@ func (w *meshWorker) mapWeights(c *cpe.CPE, f vwinograd.Form, kernels, to *cpe.B
 				}
 			}
 		}
-		w.vectors(f, vwinograd.Weights, f.Kernel, f.Edge(), n, room, fill, spread(made, n))
+		w.vectors(f, vwinograd.Weights, f.Kernel, f.Edge(), n, vectors, fill, spread(dst, n))
 	}
-	c.Store(to, made)
+	c.Store(to, dst)
 	return nil
 }
 
 // collect transforms the sums of n kernels back, and stores them as their gradient or adds them to it.
 func (w *meshWorker) collect(c *cpe.CPE, f vwinograd.Form, kernels, src *cpe.Block, n int, add bool) error {
-	sums, grads, room, err := takeMapped(c, f, src, kernels)
+	sums, grads, vectors, err := takeMapped(c, f, src, kernels)
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (w *meshWorker) collect(c *cpe.CPE, f vwinograd.Form, kernels, src *cpe.Blo
 				}
 			}
 		}
-		w.vectors(f, vwinograd.WeightsGrad, f.Edge(), f.Kernel, n, room, lined(sums, n), empty)
+		w.vectors(f, vwinograd.WeightsGrad, f.Edge(), f.Kernel, n, vectors, lined(sums, n), empty)
 	}
 	c.Store(kernels, grads)
 	return nil

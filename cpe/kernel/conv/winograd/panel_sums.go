@@ -21,27 +21,27 @@ var panelSumsKind = kind{
 	build: func(t *task) { newPanelSums(newGradients(t)) },
 }
 
-// panelSumsKernel is Winograd's weight gradient for many weights, or few tiles. A core group multiplies a piece of the output channels by
+// panelSumsKernel is Winograd's weight gradient for many weights, or few tiles. A core group multiplies a block of the output channels by
 // a panel of the input channels at all points, so that the sums stay in L2. It transforms them to kernels at once.
 type panelSumsKernel struct {
 	*gradients
-	v, y         pointPlanes // points of a group's X and DY, slice by slice
-	sums         pointPlanes // sums of a piece and a panel
-	piece, panel int         // output channels of a piece; input channels of a panel
+	v, y            pointPlanes // points of a group's X and DY, slice by slice
+	sums            pointPlanes // sums of a block of output channels and a panel
+	outBlock, panel int         // output channels of such a block; input channels of a panel
 }
 
 // gradPanel is the largest number of input channels of a panel.
 const gradPanel = 6 * sliceLanes
 
-// newPanelSums cuts the output channels into pieces of whole slices, so that sums take at most two thirds of L2.
+// newPanelSums cuts the output channels into blocks of whole slices, so that sums take at most two thirds of L2.
 func newPanelSums(c *gradients) {
 	spec := c.Spec
 	v := &panelSumsKernel{gradients: c}
 	points, tiles := v.grid.form.Points(), v.grid.most(v.block)
 	v.panel = tiling.Even(v.in, gradPanel, sliceLanes)
-	v.piece = tiling.Even(v.out, max(sliceLanes, spec.LDMBytes/3*2/4/points/v.panel), sliceLanes)
+	v.outBlock = tiling.Even(v.out, max(sliceLanes, spec.LDMBytes/3*2/4/points/v.panel), sliceLanes)
 	v.v, v.y = newPointPanels(points, tiles, v.in, shape.BlockLanes), newPointPanels(points, tiles, v.out, shape.BlockLanes)
-	v.sums = newPointPanels(points, v.piece, v.panel, v.panel)
+	v.sums = newPointPanels(points, v.outBlock, v.panel, v.panel)
 	v.Plan = blocking{v.grid, v.block}
 	v.Reserved = cpe.Scratch{Common: v.v.size + v.y.size, Group: v.memory()}
 	v.Task.Stages = v.list()
@@ -110,7 +110,7 @@ func (b *gradPanelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	at, end := g.Share(tiling.Blocks(b.in, b.panel) * rows)
 	for at < end {
 		first := at % rows * mr
-		outs := tiling.Span{At: first, N: min(b.piece-first%b.piece, (end-at)*mr, b.out-first)}
+		outs := tiling.Span{At: first, N: min(b.outBlock-first%b.outBlock, (end-at)*mr, b.out-first)}
 		ins := tiling.Span{At: at / rows * b.panel, N: min(b.panel, b.in-at/rows*b.panel)}
 		b.multiply(&inputs, &results, &sums, outs, ins)
 		for i := range outs.N {

@@ -118,27 +118,27 @@ func (b *panelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	patches := b.last - b.first
 	at, end := g.Share(tiling.Blocks(b.out, b.width) * patches)
 	for at < end {
-		made := tiling.Span{At: at / patches * b.width, N: min(b.width, b.out-at/patches*b.width)}
+		outs := tiling.Span{At: at / patches * b.width, N: min(b.width, b.out-at/patches*b.width)}
 		some := tiling.Span{At: b.first + at%patches, N: min(patches-at%patches, end-at)}
-		b.outputsOf(w, made, some, &inputs, &weights, &results)
+		b.outputsOf(w, outs, some, &inputs, &weights, &results)
 		at += some.N
 	}
 	return nil
 }
 
 // outputsOf computes the outputs of a panel in some patches.
-func (b *panelsMultiply) outputsOf(w *worker, made, patches tiling.Span, inputs, weights, results *pointPlanes) {
-	slices := tiling.Blocks(made.N, sliceLanes)
+func (b *panelsMultiply) outputsOf(w *worker, outs, patches tiling.Span, inputs, weights, results *pointPlanes) {
+	slices := tiling.Blocks(outs.N, sliceLanes)
 	first := b.grid.patch(patches.At).first
 	tiles := tiling.Span{At: first - b.before(), N: b.grid.patch(patches.End()).first - first}
 	for k0 := 0; k0 < b.in; k0 += b.chunk {
 		ins := tiling.Span{At: k0, N: min(b.chunk, b.in-k0)}
-		b.mapChunk(w, made, ins, weights)
-		multiplySlices(inputs, results, tiling.Span{At: 0, N: inputs.points}, ins, tiling.Span{At: 0, N: made.N}, tiles, weights.data, weights.plane, k0 > 0)
+		b.mapChunk(w, outs, ins, weights)
+		multiplySlices(inputs, results, tiling.Span{At: 0, N: inputs.points}, ins, tiling.Span{At: 0, N: outs.N}, tiles, weights.data, weights.plane, k0 > 0)
 	}
-	w.to = b.outputs(b.group, made.At)
+	w.to = b.outputs(b.group, outs.At)
 	for slice := range slices {
-		lanes := min(sliceLanes, made.N-slice*sliceLanes)
+		lanes := min(sliceLanes, outs.N-slice*sliceLanes)
 		for i := patches.At; i < patches.End(); i++ {
 			p := b.grid.patch(i)
 			b.write.write(w, &b.grid, p, slice, lanes, results, p.first-first)
@@ -148,12 +148,12 @@ func (b *panelsMultiply) outputsOf(w *worker, made, patches tiling.Span, inputs,
 
 // mapChunk transforms the weights of a panel of output channels and a chunk of input channels. Missing input channels of the last slice get
 // zeros.
-func (b *panelsMultiply) mapChunk(w *worker, made, ins tiling.Span, weights *pointPlanes) {
-	for out := 0; out < made.N; out += sliceLanes {
-		outs := tiling.Span{At: made.At + out, N: min(sliceLanes, made.N-out)}
+func (b *panelsMultiply) mapChunk(w *worker, outs, ins tiling.Span, weights *pointPlanes) {
+	for out := 0; out < outs.N; out += sliceLanes {
+		some := tiling.Span{At: outs.At + out, N: min(sliceLanes, outs.N-out)}
 		for in := 0; in < ins.N; in += sliceLanes {
 			few := tiling.Span{At: ins.At + in, N: min(sliceLanes, ins.N-in)}
-			b.mapWeights(w, b.group, outs, few, weights.at(in, out/sliceLanes, few.N))
+			b.mapWeights(w, b.group, some, few, weights.at(in, out/sliceLanes, few.N))
 		}
 	}
 	if all := tiling.Blocks(ins.N, sliceLanes) * sliceLanes; all > ins.N {

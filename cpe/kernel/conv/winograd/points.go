@@ -43,7 +43,7 @@ func manyWeights(s *shape.Conv, spec *cpe.Spec, f vwinograd.Form, d shape.Direct
 	if d == shape.WeightGradient {
 		most *= 3
 	}
-	return spec.Native() && 4*f.Points()*(s.C/s.Group)*(s.Out/s.Group) > most
+	return !spec.HasDMA() && 4*f.Points()*(s.C/s.Group)*(s.Out/s.Group) > most
 }
 
 // tileGrid cuts planes of outputs into tiles, and tiles into patches: rectangles of tiles of one image that are transformed together. The
@@ -53,7 +53,7 @@ type tileGrid struct {
 	images           int // number of images, times the vertical dilation
 	down, across     int // rows and columns of tiles in a plane
 	rows, cols       int // rows and columns of tiles in a patch, per plane
-	bands, pieces    int // rows and columns of patches in a plane
+	bands, stripes   int // rows and columns of patches in a plane
 	dilateH, dilateW int
 }
 
@@ -63,7 +63,7 @@ func newTileGrid(f vwinograd.Form, images, h, w int, fits func(rows, cols int) b
 	g := tileGrid{form: f, images: images, down: tiling.Blocks(h, f.Tile), across: tiling.Blocks(w, f.Tile), dilateH: 1, dilateW: 1}
 	g.cols = tiling.Even(g.across, max(1, tiling.Largest(g.across, func(n int) bool { return fits(1, n) })), 1)
 	g.rows = tiling.Even(g.down, max(1, tiling.Largest(g.down, func(n int) bool { return fits(n, g.cols) })), 1)
-	g.bands, g.pieces = tiling.Blocks(g.down, g.rows), tiling.Blocks(g.across, g.cols)
+	g.bands, g.stripes = tiling.Blocks(g.down, g.rows), tiling.Blocks(g.across, g.cols)
 	return g
 }
 
@@ -85,15 +85,15 @@ func (b blocking) String() string {
 type patch struct{ image, phase, row, col, rows, cols, first int }
 
 // patches returns the number of patches of all images.
-func (g *tileGrid) patches() int { return g.images * g.bands * g.pieces }
+func (g *tileGrid) patches() int { return g.images * g.bands * g.stripes }
 
 // patch returns patch i. Behind the last patch, first is the number of all tiles.
 func (g *tileGrid) patch(i int) patch {
-	image, band, piece := i, 0, 0
-	if g.pieces*g.bands > 1 { // avoid slow integer divisions
-		image, band, piece = i/g.pieces/g.bands, i/g.pieces%g.bands, i%g.pieces
+	image, band, stripe := i, 0, 0
+	if g.stripes*g.bands > 1 { // avoid slow integer divisions
+		image, band, stripe = i/g.stripes/g.bands, i/g.stripes%g.bands, i%g.stripes
 	}
-	p := patch{image: image, row: band * g.rows, col: piece * g.cols}
+	p := patch{image: image, row: band * g.rows, col: stripe * g.cols}
 	p.rows, p.cols = min(g.rows, g.down-p.row), min(g.cols, g.across-p.col)
 	p.first = (image*g.down*g.across + p.row*g.across + p.col*p.rows) * g.dilateW
 	if g.dilateH > 1 {

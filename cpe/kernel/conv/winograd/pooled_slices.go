@@ -14,7 +14,7 @@ import (
 type Pooling struct {
 	Shape  pool.Shape
 	kernel *vpool.Blocks
-	taken  []uint8 // the places of the maxima, for all lanes of the slices
+	places []uint8 // the places of the maxima, for all lanes of the slices
 }
 
 // NewPooling returns nil if no kernel supports the pooling p.
@@ -44,7 +44,7 @@ func TilesAreImages(k conv.Kernel) bool {
 		return false
 	}
 	v, ok := t.Stages[len(t.Stages)-1].Program.(*tilesKernel)
-	return ok && v.grid.bands*v.grid.pieces == 1
+	return ok && v.grid.bands*v.grid.stripes == 1
 }
 
 // in and out are the numbers of values of a slice of an image's results, and of its pooled outputs.
@@ -66,15 +66,15 @@ func (p *Pooling) MaskWords() int {
 }
 
 // slice returns a slice of an image's outputs, or of their gradient, the number of its channels, and the places of its maxima.
-func (p *Pooling) slice(y []float32, image, slice int) (outputs []float32, lanes int, taken []uint8) {
+func (p *Pooling) slice(y []float32, image, slice int) (outputs []float32, lanes int, places []uint8) {
 	s := &p.Shape
 	first, n := slice*shape.BlockLanes, image*tiling.Blocks(s.C, shape.BlockLanes)+slice
 	lanes = min(shape.BlockLanes, s.C-first)
-	return y[(image*s.C+first)*s.OH*s.OW:][:lanes*s.OH*s.OW], lanes, p.taken[n*p.out() : (n+1)*p.out()]
+	return y[(image*s.C+first)*s.OH*s.OW:][:lanes*s.OH*s.OW], lanes, p.places[n*p.out() : (n+1)*p.out()]
 }
 
 // SetMask selects the mask that records the places of the maxima.
-func (p *Pooling) SetMask(mask []int32) { p.taken = pool.MaskBytes(mask) }
+func (p *Pooling) SetMask(mask []int32) { p.places = pool.MaskBytes(mask) }
 
 // results returns the memory for a slice of results that max will pool.
 func (p *Pooling) results(room []float32) []float32 { return room[:p.in()] }
@@ -83,13 +83,13 @@ func (p *Pooling) results(room []float32) []float32 { return room[:p.in()] }
 func (p *Pooling) max(room, y []float32, image, slice int) {
 	s := &p.Shape
 	plane, all := s.OH*s.OW, vpool.Rows{To: s.OH}
-	to, lanes, taken := p.slice(y, image, slice)
+	to, lanes, places := p.slice(y, image, slice)
 	if s.OutBlocks {
-		p.kernel.Max(to, taken, room, all, s.ReLU)
+		p.kernel.Max(to, places, room, all, s.ReLU)
 		return
 	}
 	maxima := room[p.in():]
-	p.kernel.Max(maxima, taken, room, all, s.ReLU)
+	p.kernel.Max(maxima, places, room, all, s.ReLU)
 	vec.Transpose(to, maxima, plane, shape.BlockLanes, plane, lanes)
 }
 
@@ -97,7 +97,7 @@ func (p *Pooling) max(room, y []float32, image, slice int) {
 func (p *Pooling) grad(room, dy []float32, image, slice int) []float32 {
 	s := &p.Shape
 	plane := s.OH * s.OW
-	from, lanes, taken := p.slice(dy, image, slice)
+	from, lanes, places := p.slice(dy, image, slice)
 	if !s.OutBlocks {
 		planes := from
 		from = room[p.in():]
@@ -106,6 +106,6 @@ func (p *Pooling) grad(room, dy []float32, image, slice int) []float32 {
 		}
 		vec.Transpose(from, planes, shape.BlockLanes, plane, lanes, plane)
 	}
-	p.kernel.MaxGrad(room, from, taken, vpool.Rows{To: s.H})
+	p.kernel.MaxGrad(room, from, places, vpool.Rows{To: s.H})
 	return p.results(room)
 }

@@ -198,12 +198,12 @@ func (b *smallKernel) enter(w *worker, s *squares, x []float32, to *pointPlanes,
 
 // addWeights adds a block's products to the sums; with add false it overwrites the sums.
 func (b *smallKernel) addWeights(v, y, sums *pointPlanes, images int, add bool) {
-	tiles, made := images*b.grid.rows*b.grid.cols, tiling.Blocks(b.results.channels, sliceLanes)*sliceLanes
+	tiles, cols := images*b.grid.rows*b.grid.cols, tiling.Blocks(b.results.channels, sliceLanes)*sliceLanes
 	_, nr := vgemm.Tile()
 	for point := range v.points {
 		left, right, to := v.data[point*v.plane:], y.data[point*y.plane:], sums.data[point*sums.plane:]
-		for col := 0; col < made; col += nr {
-			vgemm.StridedPanel(b.images.channels, min(nr, made-col), tiles, left, 1, v.ld, right[col:], y.ld, to[col:], sums.ld, add)
+		for col := 0; col < cols; col += nr {
+			vgemm.StridedPanel(b.images.channels, min(nr, cols-col), tiles, left, 1, v.ld, right[col:], y.ld, to[col:], sums.ld, add)
 		}
 	}
 }
@@ -227,13 +227,13 @@ func (b *smallKernel) addBias(y, sums *pointPlanes, images int, add bool) {
 // multiply computes R; it overwrites V.
 func (b *smallKernel) multiply(g *cpe.CoreGroup, v, y *pointPlanes, images int) {
 	u, tiles, deep := g.Common(b.filters.size()), images*b.grid.rows*b.grid.cols, b.results.channels
-	made := tiling.Blocks(b.images.channels, sliceLanes) * sliceLanes
+	cols := tiling.Blocks(b.images.channels, sliceLanes) * sliceLanes
 	_, nr := vgemm.Tile()
 	for point := range v.points {
 		left, weights, to := y.data[point*y.plane:], b.filters.at(u, 0, point), v.data[point*v.plane:]
-		for col := 0; col < made; col += nr {
+		for col := 0; col < cols; col += nr {
 			right := weights[col/conv.Panel*deep*conv.Panel+col%conv.Panel:]
-			vgemm.StridedPanel(tiles, min(nr, made-col), deep, left, y.ld, 1, right, conv.Panel, to[col:], v.ld, false)
+			vgemm.StridedPanel(tiles, min(nr, cols-col), deep, left, y.ld, 1, right, conv.Panel, to[col:], v.ld, false)
 		}
 	}
 }

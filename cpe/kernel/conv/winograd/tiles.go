@@ -130,13 +130,13 @@ func (v *tilesKernel) multiply(g *cpe.CoreGroup, inputs, results *pointPlanes, g
 // multiplyPanels computes the results at one point; both operands are in the micro-kernel's layout.
 func (v *tilesKernel) multiplyPanels(inputs cpe.Matrix, weights []float32, results cpe.Matrix, tiles int) {
 	_, nr := vgemm.Tile()
-	made := tiling.Blocks(v.out, sliceLanes) * sliceLanes
+	cols := tiling.Blocks(v.out, sliceLanes) * sliceLanes
 	for first := 0; first < v.out; first += conv.Panel {
 		for k0 := 0; k0 < v.in; k0 += v.depth {
 			k := min(v.depth, v.in-k0)
-			for col := first; col < min(first+conv.Panel, made); col += nr {
+			for col := first; col < min(first+conv.Panel, cols); col += nr {
 				b := weights[(first/conv.Panel*v.in+k0)*conv.Panel+col%conv.Panel:]
-				vgemm.StridedPanel(tiles, min(nr, made-col), k, inputs.Data[k0:], inputs.Ld, 1, b, conv.Panel, results.Data[col:], results.Ld, k0 > 0)
+				vgemm.StridedPanel(tiles, min(nr, cols-col), k, inputs.Data[k0:], inputs.Ld, 1, b, conv.Panel, results.Data[col:], results.Ld, k0 > 0)
 			}
 		}
 	}

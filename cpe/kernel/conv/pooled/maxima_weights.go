@@ -12,32 +12,32 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// takenWeights is the weight gradient of a convolution of few channels, max pooling and results by planes. Only the result that an output
-// took as its maximum gets a gradient. The sum therefore runs over outputs, not over results:
+// maximaWeights is the weight gradient of a convolution of few channels, max pooling and results by planes. Only the maximum of each
+// output's window gets a gradient. The sum therefore runs over outputs, not over results:
 //
-//	dW (Out x C*offsets) += Σ dy(output) * x(inputs of the result that the output took)
+//	dW (Out x C*offsets) += Σ dy(output) * x(inputs of the result that is the maximum)
 //
 // Vectors are neighbouring kernel offsets; no gradient is scattered or transposed. Core groups share a fixed number of partial sums.
 //
 // There are two padded copies of an image, the second half a cache line further on. For every result, vectors of its inputs cross no cache
 // line in one of the two.
-type takenWeights struct {
+type maximaWeights struct {
 	*conv.Task
 	pool        *pool.Kernel
 	image       tensor.Band
 	line, plane int     // distance of a copy's lines and of its channels, in values
 	runs        []int   // start of each run of up to vconv.TakenLanes kernel offsets of a row
-	places      []int32 // start of each result's inputs; the first entry is for outputs that took no result: zeros behind the copies
+	places      []int32 // start of each result's inputs; the first entry is for outputs without a maximum: zeros behind the copies
 	chunks      int
 }
 
-// takenChunks is the number of partial sums.
-const takenChunks = 16
+// maximaChunks is the number of partial sums.
+const maximaChunks = 16
 
-func newTakenWeights(t *conv.Task, p *pool.Kernel) error {
+func newMaximaWeights(t *conv.Task, p *pool.Kernel) error {
 	s := p.Shape()
 	b := tensor.NewBand(t.Shape, s.H)
-	v := &takenWeights{Task: t, pool: p, image: b, line: cpe.WholeLines(b.W + 2*b.PadW + vconv.TakenLanes), chunks: min(takenChunks, s.N)}
+	v := &maximaWeights{Task: t, pool: p, image: b, line: cpe.WholeLines(b.W + 2*b.PadW + vconv.TakenLanes), chunks: min(maximaChunks, s.N)}
 	v.plane = (b.H + 2*b.PadH) * v.line
 	for channel := range b.Channels {
 		for y := range b.KH {
@@ -57,7 +57,7 @@ func newTakenWeights(t *conv.Task, p *pool.Kernel) error {
 		}
 	}
 	t.Reserved = cpe.Scratch{Common: v.partial().Values(), Group: v.memory()}
-	t.Stages = conv.Stages(v, collectTaken{v})
+	t.Stages = conv.Stages(v, collectMaxima{v})
 	return nil
 }
 
@@ -66,21 +66,21 @@ const cacheLine = 16
 
 // copy is the number of values of one copy, with room for the shift by half a line. memory is that of both copies with the zeros behind them.
 // values is that of an output channel's sums; the first value behind the sums of the runs is the bias gradient.
-func (v *takenWeights) copy() int   { return v.image.Channels*v.plane + cacheLine }
-func (v *takenWeights) memory() int { return 2*v.copy() + slices.Max(v.runs) + vconv.TakenLanes }
-func (v *takenWeights) values() int { return cpe.WholeLines(v.sums() + vconv.TakenLanes) }
-func (v *takenWeights) sums() int   { return len(v.runs) * vconv.TakenLanes }
+func (v *maximaWeights) copy() int   { return v.image.Channels*v.plane + cacheLine }
+func (v *maximaWeights) memory() int { return 2*v.copy() + slices.Max(v.runs) + vconv.TakenLanes }
+func (v *maximaWeights) values() int { return cpe.WholeLines(v.sums() + vconv.TakenLanes) }
+func (v *maximaWeights) sums() int   { return len(v.runs) * vconv.TakenLanes }
 
 // Name returns "convolution" and the direction.
-func (v *takenWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
+func (v *maximaWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
 
 // partial are the partial sums of all output channels.
-func (v *takenWeights) partial() conv.Sums {
+func (v *maximaWeights) partial() conv.Sums {
 	return conv.Sums{Parts: v.chunks, Size: v.pool.Shape().C * v.values()}
 }
 
 // RunGroup computes a core group's share of the chunks.
-func (v *takenWeights) RunGroup(g *cpe.CoreGroup) error {
+func (v *maximaWeights) RunGroup(g *cpe.CoreGroup) error {
 	x, n := g.Memory(v.memory()), v.Shape.N
 	clear(x)
 	lo, hi := g.Share(v.chunks)
@@ -96,7 +96,7 @@ func (v *takenWeights) RunGroup(g *cpe.CoreGroup) error {
 }
 
 // read copies an image to both copies; their padding stays zero.
-func (v *takenWeights) read(x []float32, image int) {
+func (v *maximaWeights) read(x []float32, image int) {
 	b := &v.image
 	for c := range b.Channels {
 		plane := tensor.Plane{Data: v.Args.X[(image*b.Channels+c)*b.H*b.W:], H: b.H, W: b.W}
@@ -107,36 +107,36 @@ func (v *takenWeights) read(x []float32, image int) {
 }
 
 // add adds one image to a chunk's sums.
-func (v *takenWeights) add(g *cpe.CoreGroup, sums, x []float32, image int) {
+func (v *maximaWeights) add(g *cpe.CoreGroup, sums, x []float32, image int) {
 	s, args := v.pool.Shape(), &v.Args
 	for c := range s.C {
 		plane, to := image*s.C+c, sums[c*v.values():][:v.values()]
-		dy, taken := args.DY[plane*s.OH*s.OW:][:s.OH*s.OW], v.pool.Taken(g, plane)
-		vconv.TakenSums(to, to[v.sums():], x, v.runs, dy, taken, v.places)
+		dy, maxima := args.DY[plane*s.OH*s.OW:][:s.OH*s.OW], v.pool.Taken(g, plane)
+		vconv.TakenSums(to, to[v.sums():], x, v.runs, dy, maxima, v.places)
 		if s.ReLU && args.DB != nil {
-			to[v.sums()] -= untaken(dy, taken)
+			to[v.sums()] -= withoutMaximum(dy, maxima)
 		}
 	}
 }
 
-// untaken returns the sum of the gradients of outputs that took no result.
-func untaken(dy []float32, taken []int32) (sum float32) {
+// withoutMaximum returns the sum of the gradients of outputs without a maximum, which ReLU has set to 0.
+func withoutMaximum(dy []float32, maxima []int32) (sum float32) {
 	for i, d := range dy {
-		if taken[i] < 0 {
+		if maxima[i] < 0 {
 			sum += d
 		}
 	}
 	return sum
 }
 
-// collectTaken is the second stage: it adds up the chunks, stores the sums in DW or adds them, and adds the bias gradient to DB.
-type collectTaken struct{ *takenWeights }
+// collectMaxima is the second stage: it adds up the chunks, stores the sums in DW or adds them, and adds the bias gradient to DB.
+type collectMaxima struct{ *maximaWeights }
 
 // Name names the stage.
-func (c collectTaken) Name() string { return c.takenWeights.Name() + ", collecting" }
+func (c collectMaxima) Name() string { return c.maximaWeights.Name() + ", collecting" }
 
 // RunGroup collects a core group's share of the output channels.
-func (c collectTaken) RunGroup(g *cpe.CoreGroup) error {
+func (c collectMaxima) RunGroup(g *cpe.CoreGroup) error {
 	args, depth, all := c.Args, c.Shape.Depth(), g.Common(c.partial().Values())
 	lo, hi := g.Share(c.pool.Shape().C)
 	for out := lo; out < hi; out++ {
@@ -152,7 +152,7 @@ func (c collectTaken) RunGroup(g *cpe.CoreGroup) error {
 }
 
 // collect stores the sums of one output channel in its part of DW, or adds them.
-func (c collectTaken) collect(dw, sum []float32) {
+func (c collectMaxima) collect(dw, sum []float32) {
 	kw := c.image.KW
 	for line := 0; line < len(dw); line += kw {
 		for x := 0; x < kw; x += vconv.TakenLanes {
