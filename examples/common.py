@@ -12,9 +12,10 @@ import caffe
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
-def arguments(description):
-    """Return the flags of an example; its files go to args.out."""
+def arguments(description, flags=lambda parser: None):
+    """Return the flags of an example; its files go to args.out. flags adds the example's own to a parser."""
     p = argparse.ArgumentParser(description=description)
+    flags(p)
     p.add_argument('--small', action='store_true', help='few images and iterations: shows in seconds that the example works')
     p.add_argument('--data', default=os.path.join(ROOT, 'data'), help='folder of the data sets, which are made if absent')
     p.add_argument('--out', default=os.path.join(ROOT, 'build', 'examples'), help='folder of pictures, nets and weights')

@@ -13,8 +13,12 @@ import common
 from pictures import Picture, heat, tiles
 
 
+def flags(parser):
+    parser.add_argument('--until', type=float, default=2, metavar='ACCURACY', help='stop as soon as the test accuracy is as high')
+
+
 def main():
-    args = common.arguments(__doc__)
+    args = common.arguments(__doc__, flags)
     common.dataset(args, 'digits')
     iterations, every, batches = (150, 50, 4) if args.small else (2000, 100, 40)
     solver = caffe.SGDSolver(common.solver(
@@ -41,6 +45,8 @@ def main():
             tested.append(i + 1)
             accuracies.append(common.accuracy(solver.test_nets[0], batches))
             print('iteration %d: loss %.4f, test accuracy %.4f' % (i + 1, losses[-1], accuracies[-1]))
+            if accuracies[-1] >= args.until:
+                break
     draw(args, first, watched, losses, tested, accuracies, np.array(scores), solver.net.params['conv1'][0].data[:, 0])
     print('test accuracy: %.4f' % accuracies[-1])
 

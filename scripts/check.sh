@@ -23,9 +23,10 @@ gotest() {
 
 # gcc: the race detector and the cgo build; lmdb-utils and hdf5-tools: cross-checks of our readers and writers; protobuf-compiler:
 # decodes files written by us; libjpeg-turbo-progs: a second JPEG decoder; python3: recomputes the conformance cases; openmpi-bin,
-# libopenmpi-dev, pkgconf: the mpi build and its tests under mpirun; python3-numpy, python3-protobuf: the suite of the Python module
-# (python/tests), which go test ./cmd/libswcaffe runs.
-packages=(gcc libc6-dev lmdb-utils hdf5-tools protobuf-compiler libjpeg-turbo-progs python3 openmpi-bin libopenmpi-dev pkgconf python3-numpy python3-protobuf)
+# libopenmpi-dev, pkgconf: the mpi build and its tests under mpirun; python3-venv, binutils, git: go test ./cmd/libswcaffe builds the Python
+# module's wheel, installs it, and runs the module's suite (python/tests) with python3-numpy and python3-protobuf.
+packages=(gcc libc6-dev binutils git lmdb-utils hdf5-tools protobuf-compiler libjpeg-turbo-progs python3 python3-venv openmpi-bin libopenmpi-dev pkgconf
+  python3-numpy python3-protobuf)
 
 step "install test tools: ${packages[*]}"
 missing=()
@@ -96,7 +97,7 @@ CGO_ENABLED=1 gotest -tags mpi -short ./topology/... ./internal/mpitest/...
 below=
 if grep -qsw avx2 /proc/cpuinfo; then below=avx2; fi
 step "go test -race (packages with goroutines), at ${below:-the highest level}"
-SWCAFFE_SIMD=$below gotest -timeout 30m -count=1 -race -short ./cpe ./cpe/kernel/... ./data ./data/lmdb ./modeltime ./solver ./topology/...
+SWCAFFE_SIMD=$below gotest -timeout 30m -count=1 -race -short ./cpe ./cpe/kernel/... ./data ./data/lmdb ./modeltime ./solver ./topology/... ./cmd/internal/python
 gotest -race -run FirstRunningSums ./layers/all
 
 step "ONNX models in ONNX Runtime, OpenCV and ONNX's checker"

@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
-# Builds the Python module caffe as a wheel, dist/swcaffe-VERSION-py3-none-manylinux_..._ARCH.whl. pip installs it without compiling
-# anything and without a registry. Run it as
+# Builds the Python module caffe as a wheel, dist/swcaffe-VERSION-py3-none-manylinux_..._ARCH.whl, and tries it. pip installs it
+# without compiling anything and without a registry. Run it as
 #
-#     scripts/wheel.sh [x86_64|aarch64]
+#     scripts/wheel.sh [x86_64|aarch64 [OUT [VENV]]]
 #
 # with Go, gcc and binutils of Debian; another architecture than this computer's needs its cross compiler (gcc-aarch64-linux-gnu).
+# OUT is the folder of the wheel. VENV is the folder of the fresh environment in which the wheel is tried; it is removed at the end unless it
+# is named. $PYTHON is the interpreter of that environment, Debian's if unset; it needs numpy.
 # The tag names the libc that the library needs, which is read from its symbols. The version is the git tag, or 0.0.0.devDATE+gCOMMIT.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/alive.sh
 
-arch=${1:-$(uname -m)}
+arch=${1:-$(uname -m)} out=${2:-dist}
+python=${PYTHON:-/usr/bin/python3}
 case $arch in
   x86_64) goarch=amd64 triple=x86_64-linux-gnu ;;
   aarch64 | arm64) arch=aarch64 goarch=arm64 triple=aarch64-linux-gnu ;;
@@ -26,6 +29,7 @@ version=$(git describe --tags --exact-match --match 'v[0-9]*' 2>/dev/null | sed 
 
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
+venv=${3:-$tree/venv}
 library=$tree/libswcaffe.so
 echo "building libswcaffe.so for $arch"
 CGO_ENABLED=1 GOOS=linux GOARCH=$goarch CC=$cc \
@@ -43,15 +47,16 @@ done
 [ -n "$glibc" ] || { echo "$0: no version of glibc in the symbols of the library" >&2; exit 1; }
 echo "needs ${needs}with glibc $glibc or newer"
 
-rm -f dist/swcaffe-*_"$arch".whl # older versions
-wheel=$(python3 scripts/wheel.py -library "$library" -version "$version" -platform "manylinux_${glibc//./_}_$arch" -out dist)
+rm -f "$out"/swcaffe-*_"$arch".whl # older versions
+wheel=$(python3 scripts/wheel.py -library "$library" -version "$version" -platform "manylinux_${glibc//./_}_$arch" -out "$out")
 echo "$wheel: $(stat -c %s "$wheel") bytes"
 
 # The wheel must install into a fresh environment and load there. A library for another architecture must at least load and answer.
 if [ "$arch" = "$(uname -m)" ]; then
-  /usr/bin/python3 -m venv --system-site-packages "$tree/venv"
-  "$tree/venv/bin/pip" install -q --no-index --no-deps --disable-pip-version-check "$wheel"
-  (cd "$tree" && venv/bin/python -c 'import caffe; print("import caffe:", len(caffe.layer_type_list()), "layer types")')
+  "$python" -m venv --system-site-packages "$venv"
+  "$venv/bin/pip" install -q --no-index --no-deps --disable-pip-version-check "$wheel"
+  venv=$(realpath "$venv")
+  (cd "$tree" && "$venv/bin/python" -c 'import caffe; print("import caffe:", len(caffe.layer_type_list()), "layer types")')
 elif command -v "qemu-$arch" >/dev/null; then
   cat >"$tree/load.c" <<'C'
 #include <dlfcn.h>

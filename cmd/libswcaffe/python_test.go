@@ -22,33 +22,48 @@ func interpreter(t *testing.T) string {
 	return ""
 }
 
-// buildLibrary builds the library, or skips the test without a C compiler.
-func buildLibrary(t *testing.T) string {
+// arch is this computer's architecture in the names of wheels and of Debian's compilers.
+var arch = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
+
+// install builds the wheel with scripts/wheel.sh, and returns the interpreter of a fresh environment in which the script has installed it. It
+// skips the test where the script cannot work.
+func install(t *testing.T, python string) string {
 	t.Helper()
-	if runtime.GOOS == "windows" {
-		t.Skip("the suite runs on systems with Unix signals")
+	if runtime.GOOS != "linux" || arch == "" {
+		t.Skip("scripts/wheel.sh builds for Linux on x86_64 and aarch64")
 	}
 	out, err := exec.Command("go", "env", "CGO_ENABLED").Output()
 	if err != nil || strings.TrimSpace(string(out)) != "1" {
 		t.Skip("cgo is off: the library needs it")
 	}
-	path := filepath.Join(t.TempDir(), "libswcaffe.so")
-	if out, err := exec.Command("go", "build", "-buildmode=c-shared", "-o", path, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	for _, tool := range []string{"bash", "git", "python3", arch + "-linux-gnu-gcc", arch + "-linux-gnu-objdump"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%v (Debian: git, python3, gcc)", err)
+		}
 	}
-	return path
+	if err := exec.Command(python, "-c", "import venv, ensurepip").Run(); err != nil {
+		t.Skipf("%s cannot make environments (Debian: python3-venv)", python)
+	}
+	wheels, environment := t.TempDir(), filepath.Join(t.TempDir(), "venv")
+	c := exec.Command("bash", filepath.Join("..", "..", "scripts", "wheel.sh"), arch, wheels, environment)
+	c.Env = append(os.Environ(), "PYTHON="+python)
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("wheel.sh: %v\n%s", err, out)
+	}
+	return filepath.Join(environment, "bin", "python")
 }
 
-// TestPython runs the suite of the Python module, python/tests. One failing test of it fails this test.
+// TestPython builds the wheel, installs it in a fresh environment, and runs the suite of the Python module there, python/tests, LeNet's example
+// included. One failing test of it fails this test.
 func TestPython(t *testing.T) {
-	python, library := interpreter(t), buildLibrary(t)
-	folder, err := filepath.Abs(filepath.Join("..", "..", "python"))
+	python := install(t, interpreter(t))
+	tests, err := filepath.Abs(filepath.Join("..", "..", "python", "tests"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(python, "-m", "unittest", "discover", "-s", filepath.Join(folder, "tests"))
+	c := exec.Command(python, "-m", "unittest", "discover", "-s", tests)
 	c.Dir = t.TempDir()
-	c.Env = append(os.Environ(), "PYTHONPATH="+folder, "SWCAFFE_LIBRARY="+library, "GLOG_minloglevel=2", "GODEBUG=cgocheck=1", "PYTHONDONTWRITEBYTECODE=1")
+	c.Env = append(os.Environ(), "GLOG_minloglevel=2", "GODEBUG=cgocheck=1", "PYTHONDONTWRITEBYTECODE=1")
 	out, err := c.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

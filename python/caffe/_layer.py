@@ -103,8 +103,8 @@ _kept = {}  # layers of nets that are not opened from Python: of python -m caffe
 _opening = threading.local()
 
 
-class Opening:
-    """Collects the Python layers of the nets that a thread opens: with Opening() as layers: ... Then layers has them by key."""
+class _Opening:
+    """Collects the Python layers of the nets that a thread opens: with _Opening() as layers: ... Then layers has them by key."""
 
     def __enter__(self):
         self.before = getattr(_opening, 'layers', None)

@@ -112,6 +112,11 @@ _raised = {}  # exceptions of Python code that the library called, by key
 _keys = itertools.count(1)
 
 
+class Place(Exception):
+    """Where Python code raised an exception: layer, file and line. It is the cause of the exception for a Python before 3.11, whose tracebacks
+    do not print notes."""
+
+
 class Misuse(Exception):
     """A layer that cannot be made; error is raised with the place in the prototxt."""
 
@@ -131,16 +136,23 @@ def _raise(fault):
     if isinstance(error, Misuse):
         raise error.kind(where.replace('an exception in Python', str(error))) from error.__cause__
     if 'layer ' in where:
-        notes = getattr(error, '__notes__', None)
-        note = where.replace(': an exception in Python', '')
-        if notes is None:
-            try:
-                error.__notes__ = [note]
-            except AttributeError:  # an exception without attributes
-                pass
-        elif note not in notes:
-            notes.append(note)
+        _note(error, where.replace(': an exception in Python', ''))
     raise error
+
+
+def _note(error, note):
+    """Add a note to an exception, once."""
+    notes = getattr(error, '__notes__', None)
+    if notes is not None:
+        if note not in notes:
+            notes.append(note)
+        return
+    try:
+        error.__notes__ = [note]
+    except AttributeError:  # an exception without attributes
+        return
+    if sys.version_info < (3, 11) and error.__cause__ is None:
+        error.__cause__ = Place(note)
 
 
 def _take(address):

@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _library
 from ._blob import Blob, BlobVec
-from ._layer import Layer, Opening, _EngineLayer
+from ._layer import Layer, _Opening, _EngineLayer
 from ._library import call, check, functions, path
 
 TRAIN, TEST = 0, 1
@@ -73,7 +73,7 @@ class Net(_Held):
         elif isinstance(stages, str) or not all(isinstance(s, str) for s in stages):
             raise TypeError('Net: stages must be a list of strings, it is %r' % (stages,))
         files = given['weights']
-        with Opening() as layers:
+        with _Opening() as layers:
             reply = call('net', {'file': path(network_file), 'phase': int(given['phase']), 'level': int(given['level']),
                                  'stages': list(stages), 'weights': '' if files is None else path(files)})
         self._build(reply, layers)
@@ -482,7 +482,7 @@ class Solver(_Held):
     _type = ''
 
     def __init__(self, param_file):
-        with Opening() as layers:
+        with _Opening() as layers:
             reply = call('solver', {'file': path(param_file), 'type': self._type})
         self._handle = reply['handle']
         self._kind = reply['type']

@@ -16,7 +16,7 @@ except ImportError:
 needs_protobuf = unittest.skipUnless(google, 'needs python3-protobuf')
 
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'examples')
-ENVIRONMENT = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(os.path.abspath(caffe.__file__))))
+ENVIRONMENT = dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p))  # where caffe and numpy were found
 
 
 class TestExamples(unittest.TestCase):
@@ -28,10 +28,11 @@ class TestExamples(unittest.TestCase):
     def tearDownClass(cls):
         cls.folder.cleanup()
 
-    def run_example(self, name):
+    def run_example(self, name, *flags, size='small'):
         """Run an example; return what it prints, and the text of its picture."""
-        data, out = (os.path.join(self.folder.name, d) for d in ('data', 'out'))
-        done = subprocess.run([sys.executable, os.path.join(EXAMPLES, name + '.py'), '--small', '--data', data, '--out', out],
+        flags = ['--small', *flags] if size == 'small' else list(flags)
+        data, out = (os.path.join(self.folder.name, size, d) for d in ('data', 'out'))
+        done = subprocess.run([sys.executable, os.path.join(EXAMPLES, name + '.py'), *flags, '--data', data, '--out', out],
                               text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder.name, env=ENVIRONMENT)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotRegex(done.stdout, r'\bnan\b')  # the mean of no batches
@@ -42,6 +43,11 @@ class TestExamples(unittest.TestCase):
         out, picture = self.run_example('learn_lenet')
         self.assertGreater(float(out.split('test accuracy: ')[1]), 0.8)
         self.assertIn('filters of conv1', picture)
+
+    def test_lenet_on_all_digits(self):
+        """The README's promise."""
+        out, _ = self.run_example('learn_lenet', '--until', '0.99', size='full')
+        self.assertGreaterEqual(float(out.split('test accuracy: ')[1]), 0.99)
 
     @needs_protobuf
     def test_classification(self):

@@ -116,9 +116,19 @@ import caffe
 caffe.layer_type_list()'''
         self.python(code)
 
+    def modules(self):
+        """Return the modules with public names."""
+        names = '_blob _layer _caffe pycaffe'.split()
+        try:
+            import google.protobuf
+            names += 'io net_spec classifier detector draw coord_map'.split()
+        except ImportError:
+            names += 'io'.split()
+        return [caffe] + [importlib.import_module('caffe.' + name) for name in names]
+
     def test_docs(self):
         """Every public class, function and method has a docstring."""
-        for module in caffe, _caffe, pycaffe, importlib.import_module('caffe._blob'), importlib.import_module('caffe._layer'):
+        for module in self.modules():
             self.assertTrue(module.__doc__)
             for name, value in vars(module).items():
                 if name.startswith('_') or not (inspect.isclass(value) or inspect.isfunction(value)) or not value.__module__.startswith('caffe'):
@@ -132,16 +142,23 @@ caffe.layer_type_list()'''
         """Every public method of what Caffe's users call is in the stubs, with the same arguments."""
         folder = os.path.dirname(caffe.__file__)
         self.assertTrue(os.path.exists(os.path.join(folder, 'py.typed')))
-        for stub, module in ('_blob', importlib.import_module('caffe._blob')), ('_layer', importlib.import_module('caffe._layer')), ('pycaffe', pycaffe), ('_caffe', _caffe):
-            with open(os.path.join(folder, stub + '.pyi')) as f:
+        for module in self.modules():
+            with open(os.path.splitext(module.__file__)[0] + '.pyi') as f:
                 tree = ast.parse(f.read())
             typed = {n.name: n for n in tree.body if isinstance(n, (ast.ClassDef, ast.FunctionDef))}
+            known = {*typed, *(a.asname for n in tree.body if isinstance(n, ast.ImportFrom) for a in n.names)}
+            known.update(n.target.id for n in tree.body if isinstance(n, ast.AnnAssign))
+            for name in dir(module):
+                value = getattr(module, name)
+                ours = not inspect.ismodule(value) or value.__name__.startswith('caffe.') and module is caffe
+                if module is caffe and ours or getattr(value, '__module__', '') == module.__name__:
+                    self.assertTrue(name.startswith('_') or name in known, '%s.%s is not in the stub' % (module.__name__, name))
             for name, value in vars(module).items():
                 if name.startswith('_') or getattr(value, '__module__', None) != module.__name__:
                     continue
                 if inspect.isfunction(value):
                     self.same_arguments(name, value, typed[name])
-                elif inspect.isclass(value) and not issubclass(value, tuple) and name not in ('Opening',):
+                elif inspect.isclass(value) and not issubclass(value, tuple):
                     methods = {n.name: n for n in typed[name].body if isinstance(n, ast.FunctionDef)}
                     for method, f in vars(value).items():
                         f = f.__func__ if isinstance(f, staticmethod) else f

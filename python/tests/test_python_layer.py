@@ -154,8 +154,8 @@ class Faults(Case):
             self.assertEqual(str(error), 'in ' + method)
             self.assertRegex(self.note(error), place)
             self.assertIn('layers_for_tests.py', ''.join(traceback.format_tb(error.__traceback__)))
-            if sys.version_info >= (3, 11):
-                self.assertRegex(''.join(traceback.format_exception(error)), place)
+            # Tracebacks have notes from Python 3.11 on. Before, the place is the exception's cause.
+            self.assertRegex(''.join(traceback.format_exception(type(error), error, error.__traceback__)), place)
 
     def test_wrong_values(self):
         for param_str, kind in ('wrong shape', ValueError), ('wrong type', ValueError), ('wrong reshape', ValueError):

@@ -16,7 +16,13 @@ try:
 except ImportError:
     google = None
 
-PYTHON = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# The wheel installs the scripts beside its interpreter. In a checkout they are in the folder above.
+INSTALLED, CHECKOUT = os.path.dirname(sys.executable), os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def program(name):
+    path = os.path.join(INSTALLED, name)
+    return path if os.path.exists(path) else os.path.join(CHECKOUT, name)
 
 
 class TestScripts(WithFiles):
@@ -28,7 +34,7 @@ class TestScripts(WithFiles):
                 f.write(png(image))
 
     def run_script(self, name, *arguments, fails=False):
-        done = subprocess.run([sys.executable, os.path.join(PYTHON, name)] + list(arguments), cwd=self.folder, text=True,
+        done = subprocess.run([sys.executable, program(name)] + list(arguments), cwd=self.folder, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(done.returncode != 0, fails, done.stderr)
         return done.stdout + done.stderr
