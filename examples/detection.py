@@ -20,6 +20,14 @@ from pictures import COLOURS, Picture, heat, png
 NAMES = classification.NAMES
 NONE = len(NAMES)  # the class of windows without a shape
 SIZES = (32, 48, 64)
+FEW = [NAMES.index(name) for name in ('square', 'star', 'ring')]  # the shapes on the pages of --small
+
+
+def shapes(args, name, count):
+    """Return the images of shapes for pages, and their labels."""
+    images, labels = common.read_images(args, name, count)
+    keep = np.isin(labels, FEW if args.small else np.arange(NONE))
+    return images[keep], labels[keep]
 
 
 def page_of(random, images, labels):
@@ -72,20 +80,21 @@ def examples_of(random, images, labels, pages):
 def finetuned(args, mean, images, labels):
     """Return the file of a net for classifying windows, and the file of its weights."""
     random = np.random.RandomState(1)
-    crops, classes = examples_of(random, images, labels, 20 if args.small else 250)
+    crops, classes = examples_of(random, images, labels, 80 if args.small else 250)
     inputs = crops[..., ::-1].transpose(0, 3, 1, 2) * 255 - mean
     split = len(inputs) * 9 // 10
     every = range(NONE + 1)
     learned, _, accuracies = fine_tuning.learn(
         args, 'windows', fine_tuning.net('ip2_windows', NONE + 1, 50, rate=10), fine_tuning.Task(inputs[:split], classes[:split], every),
-        fine_tuning.Task(inputs[split:], classes[split:], every), 20 if args.small else 800, classification.trained(args))
+        fine_tuning.Task(inputs[split:], classes[split:], every), 300 if args.small else 800, classification.trained(args),
+        kind=caffe.AdamSolver if args.small else caffe.SGDSolver)
     print('%d windows to learn from; of others, %.1f %% are classified correctly' % (split, 100 * accuracies[-1]))
     weights = os.path.join(args.out, 'windows.caffemodel')
     learned.save(weights)
     return common.write(args, 'windows_deploy.prototxt', fine_tuning.net('ip2_windows', NONE + 1, 50, deploy=True)), weights
 
 
-def best(detections, least=0.8):
+def best(detections, least):
     """Return the detections of shapes above a score, best first, without those that overlap a better one."""
     kept = []
     for d in sorted(detections, key=lambda d: -d['prediction'][:NONE].max()):
@@ -98,9 +107,9 @@ def main():
     args = common.arguments(__doc__)
     common.dataset(args, 'shapes')
     mean = classification.mean_image(args)
-    model, weights = finetuned(args, mean, *common.read_images(args, 'shapes_train_lmdb', 500 if args.small else 4000))
+    model, weights = finetuned(args, mean, *shapes(args, 'shapes_train_lmdb', 1000 if args.small else 4000))
 
-    page, places = page_of(np.random.RandomState(2), *common.read_images(args, 'shapes_test_lmdb', 400))
+    page, places = page_of(np.random.RandomState(2), *shapes(args, 'shapes_test_lmdb', 400))
     path = os.path.join(args.out, 'page.png')
     with open(path, 'wb') as f:
         f.write(png(page))
@@ -109,7 +118,7 @@ def main():
                for x in range(0, page.shape[1] - size + 1, size // steps)]
     detector = caffe.Detector(model, weights, mean=mean, raw_scale=255, channel_swap=(2, 1, 0))
     detections = detector.detect_windows([(path, windows)])
-    kept = best(detections)
+    kept = best(detections, 0.5 if args.small else 0.8)
     right = [d for d in kept if is_right(d, places)]
     print('%d windows, %d boxes; %d of them name one of the %d shapes' % (len(windows), len(kept), len(right), len(places)))
     draw(args, page, places, detections, kept)

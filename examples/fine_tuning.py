@@ -78,9 +78,9 @@ class Task:
         return float(np.mean(right))
 
 
-def learn(args, name, spec, task, test, iterations, weights=None, rate=0.001):
+def learn(args, name, spec, task, test, iterations, weights=None, rate=0.001, kind=caffe.SGDSolver):
     """Train a net; return it, and iterations and test accuracies on the way."""
-    solver = caffe.SGDSolver(common.solver(args, name, spec, base_lr=rate, weight_decay=0.004))
+    solver = kind(common.solver(args, name, spec, base_lr=rate, weight_decay=0.004))
     if weights:
         solver.net.copy_from(weights)
     tested, accuracies = [0], [test.accuracy(solver.net)]

@@ -137,6 +137,16 @@ class Inference(Case):
         self.assertEqual(np.array(caffe.io.blobproto_to_array(blob))[0].mean(1).mean(1).tolist(), [1.5, 5.5, 9.5])
 
 
+class Messages(unittest.TestCase):
+    @needs_protobuf
+    def test_label_maps(self):
+        """SSD's detector: a label map in text form."""
+        from caffe.proto import caffe_pb2
+        label_map = caffe_pb2.LabelMap()
+        text_format.Merge('item { name: "none" label: 0 display_name: "background" } item { name: "a" label: 1 display_name: "cat" }', label_map)
+        self.assertEqual([i.display_name for i in label_map.item if i.label == 1], ['cat'])
+
+
 class Surgery(Case):
     def test_casting_into_convolutions(self):
         """Net surgery, FCN's transplant: weights are copied flat between layers of other shapes."""
