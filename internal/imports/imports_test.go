@@ -99,7 +99,7 @@ var allowed = []struct {
 	{"internal/glog", nil},
 	{"internal/cli", []string{"proto/", "internal/glog", "internal/pages", "internal/simd/isa", "internal/suggest", "data/", "cpe/", "layers", "net", "solver", "topology"}},
 	{"cmd/internal/train", []string{"internal/cli", "proto/", "cpe", "layers", "net", "modeltime", "solver", "topology"}},
-	{"cmd/internal/infer", []string{"internal/cli", "solver/evaluate", "internal/caffelog", "internal/suggest", "proto/", "blob", "data/", "layers", "net", "solver", "topology"}},
+	{"cmd/internal/infer", []string{"internal/cli", "internal/box", "internal/figure", "solver/evaluate", "internal/caffelog", "internal/suggest", "proto/", "blob", "data/", "layers", "net", "solver", "topology"}},
 	{"cmd/internal/measure", []string{"internal/cli", "internal/caffelog", "internal/figure", "internal/modelplot", "internal/pages", "internal/simd/", "internal/suggest", "proto/", "cpe/", "layers", "net", "net/schedule", "modeltime", "scaling", "solver", "topology"}},
 	{"cmd/internal/model", []string{"internal/cli", "internal/netdraw", "internal/onnx/", "proto/", "blob", "layers", "net", "solver"}},
 	{"cmd/internal/dataset", []string{"internal/cli", "internal/caffelog", "internal/pages", "internal/suggest", "proto/", "blob", "data/"}},

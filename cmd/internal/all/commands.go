@@ -4,7 +4,7 @@
 // Each command is a cli.Command with a file of its own in one of these packages:
 //
 //	train    train, alone or with many workers
-//	infer    test, classify, extract_features: trained nets
+//	infer    test, classify, detect, extract_features: trained nets
 //	measure  time, explore and other measurements and models of machines and clusters
 //	model    nets, solvers and weights as files: draw_net, fmt, upgrade_*, export_onnx, import_onnx, verify
 //	dataset  convert_*, compute_image_mean, get_image_size, dataset
@@ -39,6 +39,7 @@ var Commands = cli.Commands{
 	dataset.ConvertAnnoset,
 	dataset.GetImageSize,
 	dataset.ComputeImageMean,
+	infer.Detect,
 	infer.ExtractFeatures,
 	model.UpgradeNetText,
 	model.UpgradeNetBinary,

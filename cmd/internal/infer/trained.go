@@ -1,4 +1,4 @@
-// Package infer holds the commands that run trained nets: test, classify and extract_features. All of them use a trained: a net
+// Package infer holds the commands that run trained nets: test, classify, detect and extract_features. All of them use a trained: a net
 // in phase TEST, with weights from files.
 package infer
 

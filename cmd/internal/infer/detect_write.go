@@ -1,0 +1,171 @@
+package infer
+
+import (
+	"encoding/xml"
+	"fmt"
+	"image"
+	"image/color"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/data/imageio"
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/figure"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// write prints the detections and writes the files of all images.
+func (o *detectOptions) write(e *cli.Env, all []found) error {
+	for _, f := range all {
+		for _, d := range f.detections {
+			fmt.Fprintf(e.Tables, "%s %s %.4f %.1f %.1f %.1f %.1f\n", f.file, d.name, d.score, d.XMin, d.YMin, d.XMax, d.YMax)
+		}
+	}
+	if o.json != "" {
+		if err := e.WriteJSON(o.json, jsonOf(all)); err != nil {
+			return err
+		}
+	}
+	if o.coco == "" {
+		return nil
+	}
+	return e.WriteJSON(o.coco, cocoOf(all))
+}
+
+// imageJSON is an image in the -json file.
+type imageJSON struct {
+	Image      string       `json:"image"`
+	Width      int          `json:"width"`
+	Height     int          `json:"height"`
+	Detections []objectJSON `json:"detections"`
+}
+
+type objectJSON struct {
+	Label int        `json:"label"`
+	Name  string     `json:"name"`
+	Score float32    `json:"score"`
+	Box   [4]float32 `json:"box"` // xmin, ymin, xmax, ymax in pixels
+}
+
+func jsonOf(all []found) []imageJSON {
+	list := make([]imageJSON, 0, len(all))
+	for _, f := range all {
+		im := imageJSON{f.file, f.image.Width, f.image.Height, []objectJSON{}}
+		for _, d := range f.detections {
+			im.Detections = append(im.Detections, objectJSON{d.label, d.name, d.score, [4]float32{d.XMin, d.YMin, d.XMax, d.YMax}})
+		}
+		list = append(list, im)
+	}
+	return list
+}
+
+// resultCOCO is a detection in COCO's format of results.
+type resultCOCO struct {
+	Image    string     `json:"image_id"`
+	Category int        `json:"category_id"`
+	Box      [4]float32 `json:"bbox"` // xmin, ymin, width, height in pixels
+	Score    float32    `json:"score"`
+}
+
+func cocoOf(all []found) []resultCOCO {
+	list := []resultCOCO{}
+	for _, f := range all {
+		for _, d := range f.detections {
+			list = append(list, resultCOCO{stem(f.file), d.label, [4]float32{d.XMin, d.YMin, d.Width(), d.Height()}, d.score})
+		}
+	}
+	return list
+}
+
+// writeImage writes an image's pictures and its annotation into the -out folder.
+func (o *detectOptions) writeImage(f *found) error {
+	if o.out == "" {
+		return nil
+	}
+	if err := os.MkdirAll(o.out, 0o777); err != nil {
+		return err
+	}
+	for _, format := range strings.Split(o.pictures, ",") {
+		picture, err := figure.Render(format, f.image.Width, f.image.Height, f.paint)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.file, err)
+		}
+		if err := o.writeFile(stem(f.file)+"."+format, picture); err != nil {
+			return err
+		}
+	}
+	text, err := xml.MarshalIndent(f.annotation(), "", "  ")
+	if err != nil {
+		return err
+	}
+	return o.writeFile(stem(f.file)+".xml", append(text, '\n'))
+}
+
+func (o *detectOptions) writeFile(name string, content []byte) error {
+	return swproto.WriteFileAtomic(filepath.Join(o.out, name), func(file *os.File) error {
+		_, err := file.Write(content)
+		return err
+	})
+}
+
+// annotationVOC is an annotation of PASCAL VOC.
+type annotationVOC struct {
+	XMLName xml.Name    `xml:"annotation"`
+	File    string      `xml:"filename"`
+	Width   int         `xml:"size>width"`
+	Height  int         `xml:"size>height"`
+	Depth   int         `xml:"size>depth"`
+	Objects []objectVOC `xml:"object"`
+}
+
+type objectVOC struct {
+	Name  string  `xml:"name"`
+	Score float32 `xml:"score"`
+	XMin  int     `xml:"bndbox>xmin"`
+	YMin  int     `xml:"bndbox>ymin"`
+	XMax  int     `xml:"bndbox>xmax"`
+	YMax  int     `xml:"bndbox>ymax"`
+}
+
+// annotation returns the annotation. VOC counts pixels from 1.
+func (f *found) annotation() annotationVOC {
+	a := annotationVOC{File: filepath.Base(f.file), Width: f.image.Width, Height: f.image.Height, Depth: f.image.Channels}
+	pixel := func(v float32, n int) int { return min(int(math.Round(float64(v)))+1, n) }
+	for _, d := range f.detections {
+		a.Objects = append(a.Objects, objectVOC{d.name, d.score, pixel(d.XMin, a.Width), pixel(d.YMin, a.Height), pixel(d.XMax, a.Width), pixel(d.YMax, a.Height)})
+	}
+	return a
+}
+
+// paint draws the image and its boxes, with a colour for each class.
+func (f *found) paint(c draw.Canvas) {
+	c.DrawImage(vg.Rectangle{Max: vg.Point{X: c.Max.X, Y: c.Max.Y}}, picture(f.image))
+	unit := c.Max.X / vg.Length(f.image.Width)
+	for _, d := range f.detections {
+		line := draw.LineStyle{Color: figure.Palette[d.label%len(figure.Palette)], Width: 2 * unit}
+		x1, x2 := vg.Length(d.XMin)*unit, vg.Length(d.XMax)*unit
+		y1, y2 := c.Max.Y-vg.Length(d.YMin)*unit, c.Max.Y-vg.Length(d.YMax)*unit
+		c.StrokeLines(line, []vg.Point{{X: x1, Y: y1}, {X: x2, Y: y1}, {X: x2, Y: y2}, {X: x1, Y: y2}, {X: x1, Y: y1}})
+		style := figure.Style(12 * unit)
+		style.Color, style.XAlign, style.YAlign = line.Color, draw.XLeft, draw.YTop
+		c.FillText(style, vg.Point{X: x1 + 2*unit, Y: y1 - 2*unit}, fmt.Sprintf("%s %.2f", d.name, d.score))
+	}
+}
+
+// picture converts an image for drawing.
+func picture(im *imageio.Image) image.Image {
+	to := image.NewRGBA(image.Rect(0, 0, im.Width, im.Height))
+	for i := range im.Width * im.Height {
+		p := im.Pix[i*im.Channels:]
+		v := color.RGBA{p[0], p[0], p[0], 255}
+		if im.Channels == 3 {
+			v = color.RGBA{p[2], p[1], p[0], 255}
+		}
+		to.SetRGBA(i%im.Width, i/im.Width, v)
+	}
+	return to
+}
