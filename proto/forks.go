@@ -8,14 +8,21 @@ import (
 // forks lists layer types and fields of public nets that BVLC Caffe does not support, with the well-known fork of Caffe that
 // does. The key for a field of a message other than the layer is "Message.field".
 var forks = map[string]string{
-	"SSD":       `AnnotatedData VideoData video_data_param SolverParameter.plateau_winsize`,
-	"SegNet":    `DenseImageData dense_image_data_param`,
-	"CRF-RNN":   `MultiStageMeanfield multi_stage_meanfield_param`,
-	"DetectNet": `DetectNetTransformation detectnet_groundtruth_param detectnet_augmentation_param`,
-	"FlowNet":   `Correlation CustomData DataAugmentation Downsample FlowWarp L1Loss Resample augmentation_param correlation_param flow_warp_param l1_loss_param resample_param`,
-	"OpenPose":  `CPMData ImResize cpm_transform_param imresize_param`,
-	"Intel":     `TransformationParameter.random_resize_param TransformationParameter.random_aspect_ratio_param`,
-	"CTC":       `ContinuationIndicator CtcLoss WarpCTCLoss continuation_indicator_param ctc_loss_param`,
+	"SSD":            `AnnotatedData VideoData video_data_param SolverParameter.plateau_winsize`,
+	"DeepLab":        `DenseCRF ImageSegData MatRead MatWrite SegAccuracy UniqueLabel densecrf_param mat_read_param mat_write_param`,
+	"ENet":           `SpatialDropout`,
+	"ArcFace":        `LabelSpecificAdd LabelSpecificMargin LabelSpecificHardMargin label_specific_add_param label_specific_margin_param`,
+	"SphereFace":     `MarginInnerProduct margin_inner_product_param`,
+	"MobileNet-YOLO": `DetectionEvaluateYolo EvalDetection RegionLoss YoloDetectionOutput YoloV3Loss Yolov3 Yolov3DetectionOutput yolov3_detection_output_param yolov3_param region_loss_param eval_detection_param`,
+	"YOLO v2":        `Region RegionOutput region_param`,
+	"NVCaffe":        `BatchNormParameter.scale_bias BatchNormParameter.scale_filler BatchNormParameter.bias_filler`,
+	"SegNet":         `DenseImageData dense_image_data_param`,
+	"CRF-RNN":        `MultiStageMeanfield multi_stage_meanfield_param`,
+	"DetectNet":      `DetectNetTransformation detectnet_groundtruth_param detectnet_augmentation_param`,
+	"FlowNet":        `Correlation CustomData DataAugmentation Downsample FlowWarp L1Loss Resample augmentation_param correlation_param flow_warp_param l1_loss_param resample_param`,
+	"OpenPose":       `CPMData ImResize cpm_transform_param imresize_param`,
+	"Intel":          `TransformationParameter.random_resize_param TransformationParameter.random_aspect_ratio_param`,
+	"CTC":            `ContinuationIndicator CtcLoss WarpCTCLoss continuation_indicator_param ctc_loss_param`,
 }
 
 // forkOf maps a name to its fork.

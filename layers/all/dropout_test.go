@@ -11,6 +11,7 @@ import (
 
 func init() {
 	addCases("Dropout",
+		layertest.Case{Name: "scaled in phase TEST", Phase: caffepb.Phase_TEST, Param: "dropout_param { scale_train: false }", Bottoms: []layertest.Bottom{layertest.In(2, 3, 4)}, Again: [][]int{{7, 900}}},
 		layertest.Case{Name: "train", Param: "dropout_param { dropout_ratio: 0.3 }", Bottoms: []layertest.Bottom{layertest.In(4, 50)}, Again: [][]int{{3, 30000}}},
 		layertest.Case{Name: "test", Phase: caffepb.Phase_TEST, Bottoms: []layertest.Bottom{layertest.In(4, 5)}},
 		layertest.Case{Name: "in place", InPlace: true, Bottoms: []layertest.Bottom{layertest.In(4, 50)}})
@@ -26,6 +27,28 @@ func TestDropoutOfNothing(t *testing.T) {
 		layertest.Equal(t, "y", f.Forward(t)[0], x, 0)
 		dx, _ := f.Backward(t, dy)
 		layertest.Equal(t, "gradient", dx[0], dy, 0)
+	}
+}
+
+// TestDropoutScaledInTest: with scale_train: false, training does not scale, and phase TEST multiplies by 1 - ratio.
+func TestDropoutScaledInTest(t *testing.T) {
+	b := layertest.NewBench(t)
+	x := []float32{1, -2, 3, 8}
+	for _, engine := range layertest.Engines() {
+		for _, inPlace := range []bool{false, true} {
+			c := layertest.Case{Type: "Dropout", Param: "dropout_param { dropout_ratio: 0.75 scale_train: false }", Bottoms: []layertest.Bottom{layertest.Given(x, 4)}, InPlace: inPlace}
+			f := layertest.Build(t, b, engine, c)
+			for i, v := range f.Forward(t)[0] {
+				if v != 0 && v != x[i] {
+					t.Errorf("%v: in training value %d becomes %g, not %g or 0", engine, i, v, x[i])
+				}
+			}
+			c.Phase = caffepb.Phase_TEST
+			f = layertest.Build(t, b, engine, c)
+			layertest.Equal(t, "y", f.Forward(t)[0], []float32{0.25, -0.5, 0.75, 2}, 0)
+			dx, _ := f.Backward(t, x)
+			layertest.Equal(t, "gradient", dx[0], []float32{0.25, -0.5, 0.75, 2}, 0)
+		}
 	}
 }
 

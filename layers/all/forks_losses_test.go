@@ -72,6 +72,22 @@ func TestFocalLossByDefinition(t *testing.T) {
 	}
 }
 
+// TestClassWeighting: each item counts as often as its label's weight says, and the divisor is that without weights.
+func TestClassWeighting(t *testing.T) {
+	b := layertest.NewBench(t)
+	scores, labels := []float32{0, float32(math.Log(3)), 0, 0}, []float32{0, 1}
+	param := "loss_param { weight_by_label_freqs: true class_weighting: 0.5 class_weighting: 3 }"
+	for _, engine := range layertest.Engines() {
+		f := layertest.Build(t, b, engine, layertest.Case{Type: "SoftmaxWithLoss", Param: param, Bottoms: []layertest.Bottom{layertest.Given(scores, 2, 2), fixed(labels, 2)}})
+		layertest.Equal(t, "loss", f.Forward(t)[0], floats([]float64{(0.5*math.Log(4) + 3*math.Log(2)) / 2}), 1e-6)
+		d, _ := f.Backward(t, []float32{2})
+		layertest.Equal(t, "gradient", d[0], []float32{-0.375, 0.375, 1.5, -1.5}, 1e-6)
+	}
+	bottoms := []layertest.Bottom{layertest.In(4, 3), layertest.Labels(3, 4)}
+	wantError(t, b, layertest.Case{Type: "SoftmaxWithLoss", Param: param, Bottoms: bottoms}, "2 values of class_weighting for 3 classes")
+	wantError(t, b, layertest.Case{Type: "SoftmaxWithLoss", Param: "loss_param { class_weighting: 1 }", Bottoms: bottoms}, "needs weight_by_label_freqs: true")
+}
+
 // TestCenterLossByHand: class 1 has two items and class 0 has one, class 2 none. The centres' gradients are those of the paper's equation 4.
 func TestCenterLossByHand(t *testing.T) {
 	b := layertest.NewBench(t)

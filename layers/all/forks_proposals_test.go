@@ -44,6 +44,8 @@ func init() {
 		layertest.Case{Name: "pixels", Param: "box_annotator_ohem_param { roi_per_img: 4 ignore_label: 9 }", Tops: 2,
 			Bottoms: []layertest.Bottom{given(func(r *rand.Rand, v []float32) { clear(v) }, 2, 5, 2, 3), given(layertest.Distinct(0, 2), 2, 1, 2, 3), layertest.Labels(4, 2, 1, 2, 3), given(someOnes, 2, 4, 2, 3)}})
 	scores := []layertest.Bottom{layertest.In(4, 5, 3), layertest.Labels(5, 4, 1, 3)}
+	addCases("SoftmaxWithLoss", layertest.Case{Name: "class weighting", Bottoms: scores,
+		Param: "loss_param { weight_by_label_freqs: true class_weighting: 0.5 class_weighting: 2 class_weighting: 1 class_weighting: 0 class_weighting: 3 ignore_label: 1 }"})
 	addCases("SoftmaxWithLossOHEM",
 		layertest.Case{Name: "three tops", Param: "loss_param { ignore_label: 2 }", Tops: 3, GradTops: 1, Bottoms: scores, Again: [][]int{{300, 5, 20}, {300, 20}}},
 		layertest.Case{Name: "divided", Param: "loss_param { normalization: PRE_FIXED pre_fixed_normalizer: 7.5 }", Bottoms: scores})

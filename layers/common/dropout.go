@@ -25,10 +25,13 @@ func init() {
 // dropout is Caffe's Dropout layer (Srivastava et al. 2014). It stores no mask. Element i of a pass is kept if random number i of the
 // pass's key is at least the ratio, whatever tile or core computes it. Dropped elements are multiplied by 0, so that infinities and NaN
 // become NaN.
+//
+// With scale_train: false, of Fast R-CNN's fork, the values kept in training are not scaled, and in phase TEST all are multiplied by 1 - ratio.
 type dropout struct {
 	layers.Base
-	scale     float32
-	below     uint32 // random numbers below this drop the value
+	scale     float32 // of values that are kept
+	copies    bool    // phase TEST leaves values as they are
+	below     uint32  // random numbers below this drop the value
 	key       uint64
 	count     int
 	stream    *stream.Kernel
@@ -37,10 +40,20 @@ type dropout struct {
 
 func (l *dropout) SetUp(_, _ []*blob.Blob) error {
 	ratio := l.Param.GetDropoutParam().GetDropoutRatio()
-	if l.Train() && !(ratio >= 0 && ratio < 1) {
+	scaleTrain := l.Param.GetDropoutParam().GetScaleTrain()
+	l.copies = !l.Train() && scaleTrain
+	if !l.copies && !(ratio >= 0 && ratio < 1) {
 		return fmt.Errorf("dropout_ratio must be at least 0 and less than 1, it is %g", ratio)
 	}
-	l.scale, l.below = 1/(1-ratio), uint32(math.Ceil(float64(ratio)*(1<<vec.UniformBits)))
+	switch {
+	case scaleTrain:
+		l.scale = 1 / (1 - ratio)
+	case l.Train():
+		l.scale = 1
+	default:
+		l.scale = 1 - ratio
+	}
+	l.below = uint32(math.Ceil(float64(ratio) * (1 << vec.UniformBits)))
 	return nil
 }
 
@@ -62,8 +75,12 @@ func (l *dropout) Reshape(bottom, top []*blob.Blob) error {
 
 // mask writes the kept values of src, scaled, and zeros for the others. src begins at element first of the pass.
 func (l *dropout) mask(dst, src []float32, first int) {
-	if !l.Train() {
+	switch {
+	case l.copies:
 		copy(dst, src)
+		return
+	case !l.Train():
+		vec.Scale(dst, src, l.scale)
 		return
 	}
 	vec.Drop(dst, src, l.key, uint64(first), l.below, l.scale)
@@ -81,7 +98,7 @@ func (l *dropout) run(dst, src []float32) error {
 func (l *dropout) Forward(bottom, top []*blob.Blob) error {
 	if l.Train() {
 		l.key = l.Device.Share.PassKey(l.Device.Random.Uint64())
-	} else if top[0] == bottom[0] {
+	} else if l.copies && top[0] == bottom[0] {
 		return nil
 	}
 	return l.run(top[0].Data(), bottom[0].Data())
@@ -98,7 +115,7 @@ func (l *dropout) Traits() layers.Traits {
 }
 
 func (l *dropout) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
-	if !propagateDown[0] || !l.Train() && top[0] == bottom[0] {
+	if !propagateDown[0] || l.copies && top[0] == bottom[0] {
 		return nil
 	}
 	return l.run(bottom[0].Diff(), top[0].Diff())

@@ -6158,6 +6158,9 @@ type LossParameter struct {
 	IgnoreLabel        *int32                           `protobuf:"varint,1,opt,name=ignore_label,json=ignoreLabel" json:"ignore_label,omitempty"`
 	Normalization      *LossParameter_NormalizationMode `protobuf:"varint,3,opt,name=normalization,enum=caffe.LossParameter_NormalizationMode,def=1" json:"normalization,omitempty"`
 	PreFixedNormalizer *float32                         `protobuf:"fixed32,4,opt,name=pre_fixed_normalizer,json=preFixedNormalizer,def=1" json:"pre_fixed_normalizer,omitempty"`
+	// Of SegNet's fork: weigh each item by the class_weighting of its label.
+	WeightByLabelFreqs *bool     `protobuf:"varint,1003,opt,name=weight_by_label_freqs,json=weightByLabelFreqs,def=0" json:"weight_by_label_freqs,omitempty"`
+	ClassWeighting     []float32 `protobuf:"fixed32,1004,rep,name=class_weighting,json=classWeighting" json:"class_weighting,omitempty"`
 	// The older form: false means BATCH_SIZE, true VALID; normalization has priority.
 	Normalize     *bool `protobuf:"varint,2,opt,name=normalize" json:"normalize,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -6168,6 +6171,7 @@ type LossParameter struct {
 const (
 	Default_LossParameter_Normalization      = LossParameter_VALID
 	Default_LossParameter_PreFixedNormalizer = float32(1)
+	Default_LossParameter_WeightByLabelFreqs = bool(false)
 )
 
 func (x *LossParameter) Reset() {
@@ -6219,6 +6223,20 @@ func (x *LossParameter) GetPreFixedNormalizer() float32 {
 		return *x.PreFixedNormalizer
 	}
 	return Default_LossParameter_PreFixedNormalizer
+}
+
+func (x *LossParameter) GetWeightByLabelFreqs() bool {
+	if x != nil && x.WeightByLabelFreqs != nil {
+		return *x.WeightByLabelFreqs
+	}
+	return Default_LossParameter_WeightByLabelFreqs
+}
+
+func (x *LossParameter) GetClassWeighting() []float32 {
+	if x != nil {
+		return x.ClassWeighting
+	}
+	return nil
 }
 
 func (x *LossParameter) GetNormalize() bool {
@@ -7068,8 +7086,10 @@ func (x *DataParameter) GetPrefetch() uint32 {
 }
 
 type DropoutParameter struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	DropoutRatio  *float32               `protobuf:"fixed32,1,opt,name=dropout_ratio,json=dropoutRatio,def=0.5" json:"dropout_ratio,omitempty"`
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	DropoutRatio *float32               `protobuf:"fixed32,1,opt,name=dropout_ratio,json=dropoutRatio,def=0.5" json:"dropout_ratio,omitempty"`
+	// Of Fast R-CNN's fork: false multiplies by 1 - dropout_ratio in phase TEST, and not by its inverse in training.
+	ScaleTrain    *bool `protobuf:"varint,2,opt,name=scale_train,json=scaleTrain,def=1" json:"scale_train,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -7077,6 +7097,7 @@ type DropoutParameter struct {
 // Default values for DropoutParameter fields.
 const (
 	Default_DropoutParameter_DropoutRatio = float32(0.5)
+	Default_DropoutParameter_ScaleTrain   = bool(true)
 )
 
 func (x *DropoutParameter) Reset() {
@@ -7114,6 +7135,13 @@ func (x *DropoutParameter) GetDropoutRatio() float32 {
 		return *x.DropoutRatio
 	}
 	return Default_DropoutParameter_DropoutRatio
+}
+
+func (x *DropoutParameter) GetScaleTrain() bool {
+	if x != nil && x.ScaleTrain != nil {
+		return *x.ScaleTrain
+	}
+	return Default_DropoutParameter_ScaleTrain
 }
 
 // Tops filled by fillers: constants once, other fillers in every pass.
@@ -13293,11 +13321,13 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x11random_order_prob\x18\v \x01(\x02:\x010R\x0frandomOrderProb\"X\n" +
 	"\x12ExpansionParameter\x12\x15\n" +
 	"\x04prob\x18\x01 \x01(\x02:\x011R\x04prob\x12+\n" +
-	"\x10max_expand_ratio\x18\x02 \x01(\x02:\x011R\x0emaxExpandRatio\"\xae\x02\n" +
+	"\x10max_expand_ratio\x18\x02 \x01(\x02:\x011R\x0emaxExpandRatio\"\x93\x03\n" +
 	"\rLossParameter\x12!\n" +
 	"\fignore_label\x18\x01 \x01(\x05R\vignoreLabel\x12S\n" +
 	"\rnormalization\x18\x03 \x01(\x0e2&.caffe.LossParameter.NormalizationMode:\x05VALIDR\rnormalization\x123\n" +
-	"\x14pre_fixed_normalizer\x18\x04 \x01(\x02:\x011R\x12preFixedNormalizer\x12\x1c\n" +
+	"\x14pre_fixed_normalizer\x18\x04 \x01(\x02:\x011R\x12preFixedNormalizer\x129\n" +
+	"\x15weight_by_label_freqs\x18\xeb\a \x01(\b:\x05falseR\x12weightByLabelFreqs\x12(\n" +
+	"\x0fclass_weighting\x18\xec\a \x03(\x02R\x0eclassWeighting\x12\x1c\n" +
 	"\tnormalize\x18\x02 \x01(\bR\tnormalize\"R\n" +
 	"\x11NormalizationMode\x12\b\n" +
 	"\x04FULL\x10\x00\x12\t\n" +
@@ -13380,9 +13410,11 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	" \x01(\r:\x014R\bprefetch\"\x1b\n" +
 	"\x02DB\x12\v\n" +
 	"\aLEVELDB\x10\x00\x12\b\n" +
-	"\x04LMDB\x10\x01\"<\n" +
+	"\x04LMDB\x10\x01\"c\n" +
 	"\x10DropoutParameter\x12(\n" +
-	"\rdropout_ratio\x18\x01 \x01(\x02:\x030.5R\fdropoutRatio\"\xd1\x01\n" +
+	"\rdropout_ratio\x18\x01 \x01(\x02:\x030.5R\fdropoutRatio\x12%\n" +
+	"\vscale_train\x18\x02 \x01(\b:\x04trueR\n" +
+	"scaleTrain\"\xd1\x01\n" +
 	"\x12DummyDataParameter\x127\n" +
 	"\vdata_filler\x18\x01 \x03(\v2\x16.caffe.FillerParameterR\n" +
 	"dataFiller\x12&\n" +

@@ -42,9 +42,13 @@ func embed(l *layer) error {
 	return nil
 }
 
-// dropout has no effect in inference. The node keeps the net recognisable.
+// dropout has no effect in inference, unless it does not scale in training. The node keeps the net recognisable.
 func dropout(l *layer) error {
 	in := []string{l.in[0]}
+	if p := l.p.GetDropoutParam(); p != nil && !p.GetScaleTrain() {
+		l.set(0, l.node("Mul", append(in, l.add(&constant{name: l.name + "/kept", dims: []int{}, floats: []float32{1 - p.GetDropoutRatio()}}))))
+		return nil
+	}
 	if ratio := l.p.GetDropoutParam().GetDropoutRatio(); ratio != 0.5 {
 		in = append(in, l.add(&constant{name: l.name + "/ratio", dims: []int{}, floats: []float32{ratio}}))
 	}

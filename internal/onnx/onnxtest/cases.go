@@ -133,7 +133,7 @@ func neurons(x string) (cases []Case) {
 		{"ELU", "ELU", "elu_param { alpha: 0.7 }"}, {"Sigmoid", "Sigmoid", ""}, {"TanH", "TanH", ""}, {"AbsVal", "AbsVal", ""}, {"BNLL", "BNLL", ""},
 		{"Swish", "Swish", "swish_param { beta: 1.5 }"}, {"Swish/1", "Swish", ""}, {"Clip", "Clip", "clip_param { min: -0.5 max: 0.7 }"},
 		{"Clip/empty", "Clip", "clip_param { min: 1 max: 0 }"}, {"Threshold", "Threshold", "threshold_param { threshold: 0.2 }"},
-		{"Dropout", "Dropout", ""}, {"Dropout/0.3", "Dropout", "dropout_param { dropout_ratio: 0.3 }"},
+		{"Dropout", "Dropout", ""}, {"Dropout/scaled", "Dropout", "dropout_param { dropout_ratio: 0.3 scale_train: false }"}, {"Dropout/0.3", "Dropout", "dropout_param { dropout_ratio: 0.3 }"},
 		{"ReLU6", "ReLU6", ""}, {"HardSigmoid", "HardSigmoid", "hardsigmoid_param { alpha: 0.3 }"}, {"HardSwish", "HardSwish", ""}, {"Mish", "Mish", ""},
 		{"Noise", "Noise", "noise_param { gaussian_std: 3 }"},
 		{"Power", "Power", "power_param { power: 2 scale: 0.5 shift: 1 }"}, {"Power/1", "Power", "power_param { scale: 3 }"},
