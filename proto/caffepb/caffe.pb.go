@@ -2196,7 +2196,7 @@ func (x *FocalLossParameter_Type) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use FocalLossParameter_Type.Descriptor instead.
 func (FocalLossParameter_Type) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{103, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{105, 0}
 }
 
 type V1LayerParameter_LayerType int32
@@ -2366,7 +2366,7 @@ func (x *V1LayerParameter_LayerType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_LayerType.Descriptor instead.
 func (V1LayerParameter_LayerType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{106, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{108, 0}
 }
 
 type V1LayerParameter_DimCheckMode int32
@@ -2422,7 +2422,7 @@ func (x *V1LayerParameter_DimCheckMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_DimCheckMode.Descriptor instead.
 func (V1LayerParameter_DimCheckMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{106, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{108, 1}
 }
 
 type V0LayerParameter_PoolMethod int32
@@ -2481,7 +2481,7 @@ func (x *V0LayerParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V0LayerParameter_PoolMethod.Descriptor instead.
 func (V0LayerParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{107, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{109, 0}
 }
 
 // The extents of a blob's axes, outermost first.
@@ -4791,32 +4791,34 @@ type LayerParameter struct {
 	// The layer added by SWCaffe.
 	LstmParam *LSTMParameter `protobuf:"bytes,201,opt,name=lstm_param,json=lstmParam" json:"lstm_param,omitempty"`
 	// Layers of forks of Caffe. A number that BVLC Caffe or another fork uses for something else is given as that number + 1000.
-	AnnotatedDataParam     *AnnotatedDataParameter     `protobuf:"bytes,200,opt,name=annotated_data_param,json=annotatedDataParam" json:"annotated_data_param,omitempty"`
-	BnParam                *BNParameter                `protobuf:"bytes,1137,opt,name=bn_param,json=bnParam" json:"bn_param,omitempty"`
-	BoxAnnotatorOhemParam  *BoxAnnotatorOHEMParameter  `protobuf:"bytes,150,opt,name=box_annotator_ohem_param,json=boxAnnotatorOhemParam" json:"box_annotator_ohem_param,omitempty"`
-	CenterLossParam        *CenterLossParameter        `protobuf:"bytes,1147,opt,name=center_loss_param,json=centerLossParam" json:"center_loss_param,omitempty"`
-	DetectionEvaluateParam *DetectionEvaluateParameter `protobuf:"bytes,205,opt,name=detection_evaluate_param,json=detectionEvaluateParam" json:"detection_evaluate_param,omitempty"`
-	DetectionOutputParam   *DetectionOutputParameter   `protobuf:"bytes,204,opt,name=detection_output_param,json=detectionOutputParam" json:"detection_output_param,omitempty"`
-	FocalLossParam         *FocalLossParameter         `protobuf:"bytes,1151,opt,name=focal_loss_param,json=focalLossParam" json:"focal_loss_param,omitempty"`
-	HardsigmoidParam       *HardSigmoidParameter       `protobuf:"bytes,1163,opt,name=hardsigmoid_param,json=hardsigmoidParam" json:"hardsigmoid_param,omitempty"`
-	InterpParam            *InterpParameter            `protobuf:"bytes,2143,opt,name=interp_param,json=interpParam" json:"interp_param,omitempty"`
-	MultiboxLossParam      *MultiBoxLossParameter      `protobuf:"bytes,1201,opt,name=multibox_loss_param,json=multiboxLossParam" json:"multibox_loss_param,omitempty"`
-	NoiseParam             *NoiseLayerParameter        `protobuf:"bytes,1154,opt,name=noise_param,json=noiseParam" json:"noise_param,omitempty"`
-	NormParam              *NormalizeParameter         `protobuf:"bytes,206,opt,name=norm_param,json=normParam" json:"norm_param,omitempty"`
-	PermuteParam           *PermuteParameter           `protobuf:"bytes,202,opt,name=permute_param,json=permuteParam" json:"permute_param,omitempty"`
-	PriorBoxParam          *PriorBoxParameter          `protobuf:"bytes,203,opt,name=prior_box_param,json=priorBoxParam" json:"prior_box_param,omitempty"`
-	ProposalParam          *ProposalParameter          `protobuf:"bytes,8266713,opt,name=proposal_param,json=proposalParam" json:"proposal_param,omitempty"`
-	PsroiPoolingParam      *PSROIPoolingParameter      `protobuf:"bytes,153,opt,name=psroi_pooling_param,json=psroiPoolingParam" json:"psroi_pooling_param,omitempty"`
-	ReorgParam             *ReorgParameter             `protobuf:"bytes,155,opt,name=reorg_param,json=reorgParam" json:"reorg_param,omitempty"`
-	RoiAlignParam          *ROIAlignParameter          `protobuf:"bytes,2154,opt,name=roi_align_param,json=roiAlignParam" json:"roi_align_param,omitempty"`
-	RoiPoolingParam        *ROIPoolingParameter        `protobuf:"bytes,8266711,opt,name=roi_pooling_param,json=roiPoolingParam" json:"roi_pooling_param,omitempty"`
-	ShuffleChannelParam    *ShuffleChannelParameter    `protobuf:"bytes,164,opt,name=shuffle_channel_param,json=shuffleChannelParam" json:"shuffle_channel_param,omitempty"`
-	SmoothL1LossParam      *SmoothL1LossParameter      `protobuf:"bytes,8266712,opt,name=smooth_l1_loss_param,json=smoothL1LossParam" json:"smooth_l1_loss_param,omitempty"`
-	TripletLossParam       *TripletLossParameter       `protobuf:"bytes,1136,opt,name=triplet_loss_param,json=tripletLossParam" json:"triplet_loss_param,omitempty"`
-	UnpoolingParam         *UnpoolingParameter         `protobuf:"bytes,1148,opt,name=unpooling_param,json=unpoolingParam" json:"unpooling_param,omitempty"`
-	UpsampleParam          *UpsampleParameter          `protobuf:"bytes,1149,opt,name=upsample_param,json=upsampleParam" json:"upsample_param,omitempty"`
-	unknownFields          protoimpl.UnknownFields
-	sizeCache              protoimpl.SizeCache
+	AnnotatedDataParam         *AnnotatedDataParameter         `protobuf:"bytes,200,opt,name=annotated_data_param,json=annotatedDataParam" json:"annotated_data_param,omitempty"`
+	BnParam                    *BNParameter                    `protobuf:"bytes,1137,opt,name=bn_param,json=bnParam" json:"bn_param,omitempty"`
+	BoxAnnotatorOhemParam      *BoxAnnotatorOHEMParameter      `protobuf:"bytes,150,opt,name=box_annotator_ohem_param,json=boxAnnotatorOhemParam" json:"box_annotator_ohem_param,omitempty"`
+	CenterLossParam            *CenterLossParameter            `protobuf:"bytes,1147,opt,name=center_loss_param,json=centerLossParam" json:"center_loss_param,omitempty"`
+	ContinuationIndicatorParam *ContinuationIndicatorParameter `protobuf:"bytes,1150,opt,name=continuation_indicator_param,json=continuationIndicatorParam" json:"continuation_indicator_param,omitempty"`
+	CtcLossParam               *CtcLossParameter               `protobuf:"bytes,2149,opt,name=ctc_loss_param,json=ctcLossParam" json:"ctc_loss_param,omitempty"`
+	DetectionEvaluateParam     *DetectionEvaluateParameter     `protobuf:"bytes,205,opt,name=detection_evaluate_param,json=detectionEvaluateParam" json:"detection_evaluate_param,omitempty"`
+	DetectionOutputParam       *DetectionOutputParameter       `protobuf:"bytes,204,opt,name=detection_output_param,json=detectionOutputParam" json:"detection_output_param,omitempty"`
+	FocalLossParam             *FocalLossParameter             `protobuf:"bytes,1151,opt,name=focal_loss_param,json=focalLossParam" json:"focal_loss_param,omitempty"`
+	HardsigmoidParam           *HardSigmoidParameter           `protobuf:"bytes,1163,opt,name=hardsigmoid_param,json=hardsigmoidParam" json:"hardsigmoid_param,omitempty"`
+	InterpParam                *InterpParameter                `protobuf:"bytes,2143,opt,name=interp_param,json=interpParam" json:"interp_param,omitempty"`
+	MultiboxLossParam          *MultiBoxLossParameter          `protobuf:"bytes,1201,opt,name=multibox_loss_param,json=multiboxLossParam" json:"multibox_loss_param,omitempty"`
+	NoiseParam                 *NoiseLayerParameter            `protobuf:"bytes,1154,opt,name=noise_param,json=noiseParam" json:"noise_param,omitempty"`
+	NormParam                  *NormalizeParameter             `protobuf:"bytes,206,opt,name=norm_param,json=normParam" json:"norm_param,omitempty"`
+	PermuteParam               *PermuteParameter               `protobuf:"bytes,202,opt,name=permute_param,json=permuteParam" json:"permute_param,omitempty"`
+	PriorBoxParam              *PriorBoxParameter              `protobuf:"bytes,203,opt,name=prior_box_param,json=priorBoxParam" json:"prior_box_param,omitempty"`
+	ProposalParam              *ProposalParameter              `protobuf:"bytes,8266713,opt,name=proposal_param,json=proposalParam" json:"proposal_param,omitempty"`
+	PsroiPoolingParam          *PSROIPoolingParameter          `protobuf:"bytes,153,opt,name=psroi_pooling_param,json=psroiPoolingParam" json:"psroi_pooling_param,omitempty"`
+	ReorgParam                 *ReorgParameter                 `protobuf:"bytes,155,opt,name=reorg_param,json=reorgParam" json:"reorg_param,omitempty"`
+	RoiAlignParam              *ROIAlignParameter              `protobuf:"bytes,2154,opt,name=roi_align_param,json=roiAlignParam" json:"roi_align_param,omitempty"`
+	RoiPoolingParam            *ROIPoolingParameter            `protobuf:"bytes,8266711,opt,name=roi_pooling_param,json=roiPoolingParam" json:"roi_pooling_param,omitempty"`
+	ShuffleChannelParam        *ShuffleChannelParameter        `protobuf:"bytes,164,opt,name=shuffle_channel_param,json=shuffleChannelParam" json:"shuffle_channel_param,omitempty"`
+	SmoothL1LossParam          *SmoothL1LossParameter          `protobuf:"bytes,8266712,opt,name=smooth_l1_loss_param,json=smoothL1LossParam" json:"smooth_l1_loss_param,omitempty"`
+	TripletLossParam           *TripletLossParameter           `protobuf:"bytes,1136,opt,name=triplet_loss_param,json=tripletLossParam" json:"triplet_loss_param,omitempty"`
+	UnpoolingParam             *UnpoolingParameter             `protobuf:"bytes,1148,opt,name=unpooling_param,json=unpoolingParam" json:"unpooling_param,omitempty"`
+	UpsampleParam              *UpsampleParameter              `protobuf:"bytes,1149,opt,name=upsample_param,json=upsampleParam" json:"upsample_param,omitempty"`
+	unknownFields              protoimpl.UnknownFields
+	sizeCache                  protoimpl.SizeCache
 }
 
 func (x *LayerParameter) Reset() {
@@ -5300,6 +5302,20 @@ func (x *LayerParameter) GetBoxAnnotatorOhemParam() *BoxAnnotatorOHEMParameter {
 func (x *LayerParameter) GetCenterLossParam() *CenterLossParameter {
 	if x != nil {
 		return x.CenterLossParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetContinuationIndicatorParam() *ContinuationIndicatorParameter {
+	if x != nil {
+		return x.ContinuationIndicatorParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetCtcLossParam() *CtcLossParameter {
+	if x != nil {
+		return x.CtcLossParam
 	}
 	return nil
 }
@@ -11824,6 +11840,134 @@ func (x *ProposalParameter) GetNmsThresh() float32 {
 	return Default_ProposalParameter_NmsThresh
 }
 
+// CtcLoss, of WarpCTC's fork. All but blank_label are needed.
+type CtcLossParameter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Classes, the blank included.
+	AlphabetSize  *uint32 `protobuf:"varint,1,opt,name=alphabet_size,json=alphabetSize,def=0" json:"alphabet_size,omitempty"`
+	TimeStep      *uint32 `protobuf:"varint,3,opt,name=time_step,json=timeStep,def=0" json:"time_step,omitempty"`
+	BlankLabel    *int32  `protobuf:"varint,4,opt,name=blank_label,json=blankLabel,def=0" json:"blank_label,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for CtcLossParameter fields.
+const (
+	Default_CtcLossParameter_AlphabetSize = uint32(0)
+	Default_CtcLossParameter_TimeStep     = uint32(0)
+	Default_CtcLossParameter_BlankLabel   = int32(0)
+)
+
+func (x *CtcLossParameter) Reset() {
+	*x = CtcLossParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[101]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CtcLossParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CtcLossParameter) ProtoMessage() {}
+
+func (x *CtcLossParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[101]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CtcLossParameter.ProtoReflect.Descriptor instead.
+func (*CtcLossParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{101}
+}
+
+func (x *CtcLossParameter) GetAlphabetSize() uint32 {
+	if x != nil && x.AlphabetSize != nil {
+		return *x.AlphabetSize
+	}
+	return Default_CtcLossParameter_AlphabetSize
+}
+
+func (x *CtcLossParameter) GetTimeStep() uint32 {
+	if x != nil && x.TimeStep != nil {
+		return *x.TimeStep
+	}
+	return Default_CtcLossParameter_TimeStep
+}
+
+func (x *CtcLossParameter) GetBlankLabel() int32 {
+	if x != nil && x.BlankLabel != nil {
+		return *x.BlankLabel
+	}
+	return Default_CtcLossParameter_BlankLabel
+}
+
+// ContinuationIndicator, of WarpCTC's fork: the second bottom of an LSTM layer whose sequences are whole.
+type ContinuationIndicatorParameter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TimeStep      *uint32                `protobuf:"varint,1,opt,name=time_step,json=timeStep,def=0" json:"time_step,omitempty"`
+	BatchSize     *uint32                `protobuf:"varint,2,opt,name=batch_size,json=batchSize,def=0" json:"batch_size,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for ContinuationIndicatorParameter fields.
+const (
+	Default_ContinuationIndicatorParameter_TimeStep  = uint32(0)
+	Default_ContinuationIndicatorParameter_BatchSize = uint32(0)
+)
+
+func (x *ContinuationIndicatorParameter) Reset() {
+	*x = ContinuationIndicatorParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[102]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ContinuationIndicatorParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ContinuationIndicatorParameter) ProtoMessage() {}
+
+func (x *ContinuationIndicatorParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[102]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ContinuationIndicatorParameter.ProtoReflect.Descriptor instead.
+func (*ContinuationIndicatorParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{102}
+}
+
+func (x *ContinuationIndicatorParameter) GetTimeStep() uint32 {
+	if x != nil && x.TimeStep != nil {
+		return *x.TimeStep
+	}
+	return Default_ContinuationIndicatorParameter_TimeStep
+}
+
+func (x *ContinuationIndicatorParameter) GetBatchSize() uint32 {
+	if x != nil && x.BatchSize != nil {
+		return *x.BatchSize
+	}
+	return Default_ContinuationIndicatorParameter_BatchSize
+}
+
 // Reorg, of YOLO's forks.
 type ReorgParameter struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -11841,7 +11985,7 @@ const (
 
 func (x *ReorgParameter) Reset() {
 	*x = ReorgParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[101]
+	mi := &file_swcaffe_caffe_proto_msgTypes[103]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11853,7 +11997,7 @@ func (x *ReorgParameter) String() string {
 func (*ReorgParameter) ProtoMessage() {}
 
 func (x *ReorgParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[101]
+	mi := &file_swcaffe_caffe_proto_msgTypes[103]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11866,7 +12010,7 @@ func (x *ReorgParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorgParameter.ProtoReflect.Descriptor instead.
 func (*ReorgParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{101}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{103}
 }
 
 func (x *ReorgParameter) GetStride() uint32 {
@@ -11900,7 +12044,7 @@ const (
 
 func (x *CenterLossParameter) Reset() {
 	*x = CenterLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[102]
+	mi := &file_swcaffe_caffe_proto_msgTypes[104]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11912,7 +12056,7 @@ func (x *CenterLossParameter) String() string {
 func (*CenterLossParameter) ProtoMessage() {}
 
 func (x *CenterLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[102]
+	mi := &file_swcaffe_caffe_proto_msgTypes[104]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11925,7 +12069,7 @@ func (x *CenterLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CenterLossParameter.ProtoReflect.Descriptor instead.
 func (*CenterLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{102}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{104}
 }
 
 func (x *CenterLossParameter) GetNumOutput() uint32 {
@@ -11970,7 +12114,7 @@ const (
 
 func (x *FocalLossParameter) Reset() {
 	*x = FocalLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[103]
+	mi := &file_swcaffe_caffe_proto_msgTypes[105]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11982,7 +12126,7 @@ func (x *FocalLossParameter) String() string {
 func (*FocalLossParameter) ProtoMessage() {}
 
 func (x *FocalLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[103]
+	mi := &file_swcaffe_caffe_proto_msgTypes[105]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11995,7 +12139,7 @@ func (x *FocalLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FocalLossParameter.ProtoReflect.Descriptor instead.
 func (*FocalLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{103}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{105}
 }
 
 func (x *FocalLossParameter) GetType() FocalLossParameter_Type {
@@ -12041,7 +12185,7 @@ const (
 
 func (x *TripletLossParameter) Reset() {
 	*x = TripletLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[104]
+	mi := &file_swcaffe_caffe_proto_msgTypes[106]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12053,7 +12197,7 @@ func (x *TripletLossParameter) String() string {
 func (*TripletLossParameter) ProtoMessage() {}
 
 func (x *TripletLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[104]
+	mi := &file_swcaffe_caffe_proto_msgTypes[106]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12066,7 +12210,7 @@ func (x *TripletLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TripletLossParameter.ProtoReflect.Descriptor instead.
 func (*TripletLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{104}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{106}
 }
 
 func (x *TripletLossParameter) GetMargin() float32 {
@@ -12093,7 +12237,7 @@ const (
 
 func (x *NoiseLayerParameter) Reset() {
 	*x = NoiseLayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[105]
+	mi := &file_swcaffe_caffe_proto_msgTypes[107]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12105,7 +12249,7 @@ func (x *NoiseLayerParameter) String() string {
 func (*NoiseLayerParameter) ProtoMessage() {}
 
 func (x *NoiseLayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[105]
+	mi := &file_swcaffe_caffe_proto_msgTypes[107]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12118,7 +12262,7 @@ func (x *NoiseLayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoiseLayerParameter.ProtoReflect.Descriptor instead.
 func (*NoiseLayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{105}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{107}
 }
 
 func (x *NoiseLayerParameter) GetBias() float32 {
@@ -12194,7 +12338,7 @@ type V1LayerParameter struct {
 
 func (x *V1LayerParameter) Reset() {
 	*x = V1LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[106]
+	mi := &file_swcaffe_caffe_proto_msgTypes[108]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12206,7 +12350,7 @@ func (x *V1LayerParameter) String() string {
 func (*V1LayerParameter) ProtoMessage() {}
 
 func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[106]
+	mi := &file_swcaffe_caffe_proto_msgTypes[108]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12219,7 +12363,7 @@ func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V1LayerParameter.ProtoReflect.Descriptor instead.
 func (*V1LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{106}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{108}
 }
 
 func (x *V1LayerParameter) GetBottom() []string {
@@ -12599,7 +12743,7 @@ const (
 
 func (x *V0LayerParameter) Reset() {
 	*x = V0LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[107]
+	mi := &file_swcaffe_caffe_proto_msgTypes[109]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12611,7 +12755,7 @@ func (x *V0LayerParameter) String() string {
 func (*V0LayerParameter) ProtoMessage() {}
 
 func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[107]
+	mi := &file_swcaffe_caffe_proto_msgTypes[109]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12624,7 +12768,7 @@ func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V0LayerParameter.ProtoReflect.Descriptor instead.
 func (*V0LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{107}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{109}
 }
 
 func (x *V0LayerParameter) GetName() string {
@@ -13127,7 +13271,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"\x06STRICT\x10\x00\x12\x0e\n" +
 	"\n" +
-	"PERMISSIVE\x10\x01\"\xd3(\n" +
+	"PERMISSIVE\x10\x01\"\xfd)\n" +
 	"\x0eLayerParameter\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -13211,7 +13355,9 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x14annotated_data_param\x18\xc8\x01 \x01(\v2\x1d.caffe.AnnotatedDataParameterR\x12annotatedDataParam\x12.\n" +
 	"\bbn_param\x18\xf1\b \x01(\v2\x12.caffe.BNParameterR\abnParam\x12Z\n" +
 	"\x18box_annotator_ohem_param\x18\x96\x01 \x01(\v2 .caffe.BoxAnnotatorOHEMParameterR\x15boxAnnotatorOhemParam\x12G\n" +
-	"\x11center_loss_param\x18\xfb\b \x01(\v2\x1a.caffe.CenterLossParameterR\x0fcenterLossParam\x12\\\n" +
+	"\x11center_loss_param\x18\xfb\b \x01(\v2\x1a.caffe.CenterLossParameterR\x0fcenterLossParam\x12h\n" +
+	"\x1ccontinuation_indicator_param\x18\xfe\b \x01(\v2%.caffe.ContinuationIndicatorParameterR\x1acontinuationIndicatorParam\x12>\n" +
+	"\x0ectc_loss_param\x18\xe5\x10 \x01(\v2\x17.caffe.CtcLossParameterR\fctcLossParam\x12\\\n" +
 	"\x18detection_evaluate_param\x18\xcd\x01 \x01(\v2!.caffe.DetectionEvaluateParameterR\x16detectionEvaluateParam\x12V\n" +
 	"\x16detection_output_param\x18\xcc\x01 \x01(\v2\x1f.caffe.DetectionOutputParameterR\x14detectionOutputParam\x12D\n" +
 	"\x10focal_loss_param\x18\xff\b \x01(\v2\x19.caffe.FocalLossParameterR\x0efocalLossParam\x12I\n" +
@@ -13881,7 +14027,16 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"preNmsTopn\x12'\n" +
 	"\rpost_nms_topn\x18\a \x01(\r:\x03300R\vpostNmsTopn\x12\"\n" +
 	"\n" +
-	"nms_thresh\x18\b \x01(\x02:\x030.7R\tnmsThresh\"L\n" +
+	"nms_thresh\x18\b \x01(\x02:\x030.7R\tnmsThresh\"~\n" +
+	"\x10CtcLossParameter\x12&\n" +
+	"\ralphabet_size\x18\x01 \x01(\r:\x010R\falphabetSize\x12\x1e\n" +
+	"\ttime_step\x18\x03 \x01(\r:\x010R\btimeStep\x12\"\n" +
+	"\vblank_label\x18\x04 \x01(\x05:\x010R\n" +
+	"blankLabel\"b\n" +
+	"\x1eContinuationIndicatorParameter\x12\x1e\n" +
+	"\ttime_step\x18\x01 \x01(\r:\x010R\btimeStep\x12 \n" +
+	"\n" +
+	"batch_size\x18\x02 \x01(\r:\x010R\tbatchSize\"L\n" +
 	"\x0eReorgParameter\x12\x19\n" +
 	"\x06stride\x18\x01 \x01(\r:\x012R\x06stride\x12\x1f\n" +
 	"\areverse\x18\x02 \x01(\b:\x05falseR\areverse\"\x88\x01\n" +
@@ -14082,7 +14237,7 @@ func file_swcaffe_caffe_proto_rawDescGZIP() []byte {
 }
 
 var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 40)
-var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 108)
+var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 110)
 var file_swcaffe_caffe_proto_goTypes = []any{
 	(Phase)(0),                              // 0: caffe.Phase
 	(EmitConstraint_EmitType)(0),            // 1: caffe.EmitConstraint.EmitType
@@ -14225,13 +14380,15 @@ var file_swcaffe_caffe_proto_goTypes = []any{
 	(*SmoothL1LossParameter)(nil),           // 138: caffe.SmoothL1LossParameter
 	(*BoxAnnotatorOHEMParameter)(nil),       // 139: caffe.BoxAnnotatorOHEMParameter
 	(*ProposalParameter)(nil),               // 140: caffe.ProposalParameter
-	(*ReorgParameter)(nil),                  // 141: caffe.ReorgParameter
-	(*CenterLossParameter)(nil),             // 142: caffe.CenterLossParameter
-	(*FocalLossParameter)(nil),              // 143: caffe.FocalLossParameter
-	(*TripletLossParameter)(nil),            // 144: caffe.TripletLossParameter
-	(*NoiseLayerParameter)(nil),             // 145: caffe.NoiseLayerParameter
-	(*V1LayerParameter)(nil),                // 146: caffe.V1LayerParameter
-	(*V0LayerParameter)(nil),                // 147: caffe.V0LayerParameter
+	(*CtcLossParameter)(nil),                // 141: caffe.CtcLossParameter
+	(*ContinuationIndicatorParameter)(nil),  // 142: caffe.ContinuationIndicatorParameter
+	(*ReorgParameter)(nil),                  // 143: caffe.ReorgParameter
+	(*CenterLossParameter)(nil),             // 144: caffe.CenterLossParameter
+	(*FocalLossParameter)(nil),              // 145: caffe.FocalLossParameter
+	(*TripletLossParameter)(nil),            // 146: caffe.TripletLossParameter
+	(*NoiseLayerParameter)(nil),             // 147: caffe.NoiseLayerParameter
+	(*V1LayerParameter)(nil),                // 148: caffe.V1LayerParameter
+	(*V0LayerParameter)(nil),                // 149: caffe.V0LayerParameter
 }
 var file_swcaffe_caffe_proto_depIdxs = []int32{
 	40,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
@@ -14249,7 +14406,7 @@ var file_swcaffe_caffe_proto_depIdxs = []int32{
 	40,  // 12: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
 	61,  // 13: caffe.NetParameter.state:type_name -> caffe.NetState
 	64,  // 14: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
-	146, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
+	148, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
 	55,  // 16: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
 	55,  // 17: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
 	55,  // 18: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
@@ -14322,141 +14479,143 @@ var file_swcaffe_caffe_proto_depIdxs = []int32{
 	121, // 85: caffe.LayerParameter.annotated_data_param:type_name -> caffe.AnnotatedDataParameter
 	131, // 86: caffe.LayerParameter.bn_param:type_name -> caffe.BNParameter
 	139, // 87: caffe.LayerParameter.box_annotator_ohem_param:type_name -> caffe.BoxAnnotatorOHEMParameter
-	142, // 88: caffe.LayerParameter.center_loss_param:type_name -> caffe.CenterLossParameter
-	127, // 89: caffe.LayerParameter.detection_evaluate_param:type_name -> caffe.DetectionEvaluateParameter
-	125, // 90: caffe.LayerParameter.detection_output_param:type_name -> caffe.DetectionOutputParameter
-	143, // 91: caffe.LayerParameter.focal_loss_param:type_name -> caffe.FocalLossParameter
-	130, // 92: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
-	132, // 93: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
-	126, // 94: caffe.LayerParameter.multibox_loss_param:type_name -> caffe.MultiBoxLossParameter
-	145, // 95: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
-	120, // 96: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
-	128, // 97: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
-	122, // 98: caffe.LayerParameter.prior_box_param:type_name -> caffe.PriorBoxParameter
-	140, // 99: caffe.LayerParameter.proposal_param:type_name -> caffe.ProposalParameter
-	135, // 100: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
-	141, // 101: caffe.LayerParameter.reorg_param:type_name -> caffe.ReorgParameter
-	136, // 102: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
-	137, // 103: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
-	129, // 104: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
-	138, // 105: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
-	144, // 106: caffe.LayerParameter.triplet_loss_param:type_name -> caffe.TripletLossParameter
-	133, // 107: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
-	134, // 108: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
-	66,  // 109: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
-	68,  // 110: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
-	49,  // 111: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
-	69,  // 112: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
-	70,  // 113: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
-	8,   // 114: caffe.ResizeParameter.resize_mode:type_name -> caffe.ResizeParameter.Resize_mode
-	9,   // 115: caffe.ResizeParameter.pad_mode:type_name -> caffe.ResizeParameter.Pad_mode
-	10,  // 116: caffe.ResizeParameter.interp_mode:type_name -> caffe.ResizeParameter.Interp_mode
-	67,  // 117: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
-	11,  // 118: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
-	54,  // 119: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
-	54,  // 120: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 121: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
-	12,  // 122: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
-	13,  // 123: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
-	54,  // 124: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
-	40,  // 125: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
-	14,  // 126: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
-	54,  // 127: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 128: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
-	15,  // 129: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
-	54,  // 130: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 131: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
-	40,  // 132: caffe.InputParameter.shape:type_name -> caffe.BlobShape
-	16,  // 133: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
-	17,  // 134: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
-	40,  // 135: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
-	18,  // 136: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
-	19,  // 137: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
-	20,  // 138: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
-	54,  // 139: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 140: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
-	21,  // 141: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
-	22,  // 142: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
-	40,  // 143: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
-	54,  // 144: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
-	54,  // 145: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
-	23,  // 146: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
-	24,  // 147: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
-	25,  // 148: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
-	26,  // 149: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
-	27,  // 150: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
-	54,  // 151: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
-	54,  // 152: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 153: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
-	54,  // 154: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
-	48,  // 155: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
-	2,   // 156: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
-	66,  // 157: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
-	123, // 158: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	124, // 159: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
-	28,  // 160: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	29,  // 161: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
-	30,  // 162: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
-	31,  // 163: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
-	28,  // 164: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	32,  // 165: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
-	123, // 166: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	66,  // 167: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
-	54,  // 168: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
-	54,  // 169: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
-	33,  // 170: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
-	54,  // 171: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
-	54,  // 172: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
-	34,  // 173: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
-	35,  // 174: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
-	54,  // 175: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
-	36,  // 176: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
-	62,  // 177: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
-	62,  // 178: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
-	37,  // 179: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
-	41,  // 180: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
-	38,  // 181: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
-	72,  // 182: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	73,  // 183: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	75,  // 184: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	78,  // 185: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	79,  // 186: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	81,  // 187: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
-	82,  // 188: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	83,  // 189: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	84,  // 190: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	87,  // 191: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	89,  // 192: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	90,  // 193: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	91,  // 194: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	92,  // 195: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	93,  // 196: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	94,  // 197: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	97,  // 198: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	98,  // 199: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	99,  // 200: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	101, // 201: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	102, // 202: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
-	106, // 203: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	109, // 204: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	111, // 205: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	110, // 206: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	113, // 207: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	115, // 208: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	116, // 209: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	65,  // 210: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	71,  // 211: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
-	147, // 212: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
-	54,  // 213: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 214: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
-	39,  // 215: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
-	41,  // 216: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
-	90,  // 217: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	218, // [218:218] is the sub-list for method output_type
-	218, // [218:218] is the sub-list for method input_type
-	218, // [218:218] is the sub-list for extension type_name
-	218, // [218:218] is the sub-list for extension extendee
-	0,   // [0:218] is the sub-list for field type_name
+	144, // 88: caffe.LayerParameter.center_loss_param:type_name -> caffe.CenterLossParameter
+	142, // 89: caffe.LayerParameter.continuation_indicator_param:type_name -> caffe.ContinuationIndicatorParameter
+	141, // 90: caffe.LayerParameter.ctc_loss_param:type_name -> caffe.CtcLossParameter
+	127, // 91: caffe.LayerParameter.detection_evaluate_param:type_name -> caffe.DetectionEvaluateParameter
+	125, // 92: caffe.LayerParameter.detection_output_param:type_name -> caffe.DetectionOutputParameter
+	145, // 93: caffe.LayerParameter.focal_loss_param:type_name -> caffe.FocalLossParameter
+	130, // 94: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
+	132, // 95: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
+	126, // 96: caffe.LayerParameter.multibox_loss_param:type_name -> caffe.MultiBoxLossParameter
+	147, // 97: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
+	120, // 98: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
+	128, // 99: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
+	122, // 100: caffe.LayerParameter.prior_box_param:type_name -> caffe.PriorBoxParameter
+	140, // 101: caffe.LayerParameter.proposal_param:type_name -> caffe.ProposalParameter
+	135, // 102: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
+	143, // 103: caffe.LayerParameter.reorg_param:type_name -> caffe.ReorgParameter
+	136, // 104: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
+	137, // 105: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
+	129, // 106: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
+	138, // 107: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
+	146, // 108: caffe.LayerParameter.triplet_loss_param:type_name -> caffe.TripletLossParameter
+	133, // 109: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
+	134, // 110: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
+	66,  // 111: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
+	68,  // 112: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
+	49,  // 113: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
+	69,  // 114: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
+	70,  // 115: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
+	8,   // 116: caffe.ResizeParameter.resize_mode:type_name -> caffe.ResizeParameter.Resize_mode
+	9,   // 117: caffe.ResizeParameter.pad_mode:type_name -> caffe.ResizeParameter.Pad_mode
+	10,  // 118: caffe.ResizeParameter.interp_mode:type_name -> caffe.ResizeParameter.Interp_mode
+	67,  // 119: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
+	11,  // 120: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
+	54,  // 121: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
+	54,  // 122: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 123: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
+	12,  // 124: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
+	13,  // 125: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
+	54,  // 126: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
+	40,  // 127: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
+	14,  // 128: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
+	54,  // 129: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 130: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
+	15,  // 131: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
+	54,  // 132: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 133: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
+	40,  // 134: caffe.InputParameter.shape:type_name -> caffe.BlobShape
+	16,  // 135: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
+	17,  // 136: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
+	40,  // 137: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
+	18,  // 138: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
+	19,  // 139: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
+	20,  // 140: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
+	54,  // 141: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 142: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
+	21,  // 143: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
+	22,  // 144: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
+	40,  // 145: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
+	54,  // 146: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
+	54,  // 147: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
+	23,  // 148: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
+	24,  // 149: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
+	25,  // 150: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
+	26,  // 151: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
+	27,  // 152: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
+	54,  // 153: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
+	54,  // 154: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 155: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
+	54,  // 156: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
+	48,  // 157: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
+	2,   // 158: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
+	66,  // 159: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
+	123, // 160: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	124, // 161: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
+	28,  // 162: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	29,  // 163: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
+	30,  // 164: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
+	31,  // 165: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
+	28,  // 166: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	32,  // 167: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
+	123, // 168: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	66,  // 169: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
+	54,  // 170: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
+	54,  // 171: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
+	33,  // 172: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
+	54,  // 173: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
+	54,  // 174: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
+	34,  // 175: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
+	35,  // 176: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
+	54,  // 177: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
+	36,  // 178: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
+	62,  // 179: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
+	62,  // 180: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
+	37,  // 181: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
+	41,  // 182: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
+	38,  // 183: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
+	72,  // 184: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	73,  // 185: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	75,  // 186: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	78,  // 187: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	79,  // 188: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	81,  // 189: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
+	82,  // 190: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	83,  // 191: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	84,  // 192: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	87,  // 193: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	89,  // 194: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	90,  // 195: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	91,  // 196: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	92,  // 197: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	93,  // 198: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	94,  // 199: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	97,  // 200: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	98,  // 201: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	99,  // 202: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	101, // 203: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	102, // 204: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
+	106, // 205: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	109, // 206: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	111, // 207: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	110, // 208: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	113, // 209: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	115, // 210: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	116, // 211: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	65,  // 212: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	71,  // 213: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
+	149, // 214: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
+	54,  // 215: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 216: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
+	39,  // 217: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
+	41,  // 218: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
+	90,  // 219: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	220, // [220:220] is the sub-list for method output_type
+	220, // [220:220] is the sub-list for method input_type
+	220, // [220:220] is the sub-list for extension type_name
+	220, // [220:220] is the sub-list for extension extendee
+	0,   // [0:220] is the sub-list for field type_name
 }
 
 func init() { file_swcaffe_caffe_proto_init() }
@@ -14470,7 +14629,7 @@ func file_swcaffe_caffe_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swcaffe_caffe_proto_rawDesc), len(file_swcaffe_caffe_proto_rawDesc)),
 			NumEnums:      40,
-			NumMessages:   108,
+			NumMessages:   110,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -75,6 +75,14 @@ func dummyData(l *layer) error {
 	return nil
 }
 
+// continuationIndicator makes a constant: zeros for the first time step, then ones.
+func continuationIndicator(l *layer) error {
+	values := slices.Repeat([]float32{1}, l.top[0].Count())
+	clear(values[:l.top[0].Dim(1)])
+	l.constants(l.array(l.p.GetTop()[0], values, slices.Clone(l.top[0].Shape())...))
+	return nil
+}
+
 // concat reads the axis from axis, or from its older name concat_dim.
 func concat(l *layer) error {
 	p := l.p.GetConcatParam()

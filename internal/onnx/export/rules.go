@@ -22,7 +22,7 @@ var refusals = map[string]string{
 	"Proposal":                "the number of its regions depends on values",
 	"MultinomialLogisticLoss": training, "SigmoidCrossEntropyLoss": training, "SoftmaxWithLoss": training,
 	"SmoothL1Loss": training, "FocalLoss": training, "SoftmaxFocalLoss": training, "CenterLoss": training, "TripletLoss": training,
-	"BoxAnnotatorOHEM": training, "SoftmaxWithLossOHEM": training, "SmoothL1LossOHEM": training,
+	"BoxAnnotatorOHEM": training, "SoftmaxWithLossOHEM": training, "SmoothL1LossOHEM": training, "CtcLoss": training,
 	"Data": reader, "HDF5Data": reader, "ImageData": reader, "MemoryData": reader, "WindowData": reader,
 }
 
@@ -33,7 +33,7 @@ const (
 
 func init() {
 	rules = map[string]rule{
-		"Input": input, "DummyData": dummyData, "Parameter": parameter, "Silence": silence, "Split": split,
+		"Input": input, "DummyData": dummyData, "ContinuationIndicator": continuationIndicator, "Parameter": parameter, "Silence": silence, "Split": split,
 		"Convolution": convolution, "ConvolutionDepthwise": convolution, "DepthwiseConvolution": convolution,
 		"Deconvolution": deconvolution, "Im2col": im2col, "Pooling": pooling, "SPP": spp, "LRN": lrn, "Crop": crop,
 		"InnerProduct": innerProduct, "Embed": embed, "Dropout": dropout,

@@ -219,6 +219,7 @@ func utilities(x string) (cases []Case) {
 		{"ArgMax/axis values", x + layer("ArgMax", "x", "y", "argmax_param { axis: 2 top_k: 4 out_max_val: true }")},
 		{"Split", x + layer("Split", "x", "yz", "") + layer("ReLU", "y", "w", "") + layer("Silence", "w", "", "")},
 		{"Parameter", x + layer("Parameter", "", "p", "parameter_param { shape { dim: 3 } }") + layer("Scale", "xp", "y", "") + layer("TanH", "p", "q", "")},
+		{"ContinuationIndicator", x + layer("ContinuationIndicator", "", "p", "continuation_indicator_param { time_step: 2 batch_size: 3 }") + layer("Bias", "xp", "y", "bias_param { axis: 0 }")},
 		{"DummyData", x + layer("DummyData", "", "p", "dummy_data_param { shape { dim: 3 } data_filler { value: 1.5 } }") + layer("Bias", "xp", "y", "")},
 		{"Input/in place", x + layer("ReLU", "x", "x", "") + layer("TanH", "x", "y", "")},
 		{"Input/in place output", x + layer("ReLU", "x", "x", "")},
