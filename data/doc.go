@@ -9,5 +9,8 @@
 // (crop, mirror) are a function of the seed and the record's position in the stream. A position counts records since the start of
 // training; a resumed run continues from it.
 //
+// An AnnotatedDecoder also brings the boxes of an image's objects: package augment changes images and boxes at random, and the Record carries the
+// boxes to the Batch.
+//
 // Channels are in B, G, R order, as in Caffe, because OpenCV reads images in this order.
 package data

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/swcaffe/swcaffe/data/annotation"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/relay"
 )
@@ -61,6 +62,9 @@ type Batch struct {
 	err     error // error of the first bad item
 }
 
+// Objects returns the objects of an item, of an AnnotatedDecoder.
+func (b *Batch) Objects(item int) []annotation.Object { return b.records[item].Objects }
+
 // Prefetcher prepares batches ahead of their use. It reuses batches with their buffers.
 type Prefetcher struct {
 	Config
@@ -110,6 +114,7 @@ func (p *Prefetcher) inferShape(r *Record) error {
 	if err := p.Source.Next(r); err != nil {
 		return err
 	}
+	r.Item = uint64(p.First)
 	pixels, _, err := p.Decoder.Decode(r, &p.scratch)
 	if err != nil {
 		return itemError(r, uint64(p.First), err)

@@ -53,6 +53,7 @@ func (p *Prefetcher) seek(item uint64) (err error) {
 func (p *Prefetcher) fill(b *Batch) (err error) {
 	defer relay.CatchError(&err)
 	for i := range b.records {
+		b.records[i].Item = b.first + uint64(i)
 		if err := p.Source.Next(&b.records[i]); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/swcaffe/swcaffe/data/annotation"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -16,6 +17,9 @@ type Record struct {
 	Raw    []byte // serialised Datum or file content; the next read into the record reuses it
 	Label  int    // set by sources that keep labels beside the data
 	Window Window // set by a WindowList: the part of the image to use
+	Item   uint64 // position in the stream, set by the Prefetcher
+
+	Objects []annotation.Object // set by an AnnotatedDecoder: the objects in the transformed image
 }
 
 // Source is an endless stream of records: the first record follows the last. One goroutine uses it.

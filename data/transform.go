@@ -3,9 +3,11 @@ package data
 import (
 	"errors"
 	"fmt"
+	"github.com/swcaffe/swcaffe/internal/box"
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/data/annotation"
 	"github.com/swcaffe/swcaffe/data/imageio"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -24,13 +26,15 @@ const (
 //	y[c][h][w] = (x[c][h+top][w'+left] - mean) * scale,  w' = w, or width-1-w when mirrored
 //
 // The mean is mean_file's value at the same place of the uncropped image, or the channel's mean_value. The crop is random in the
-// TRAIN phase and central, rounded down, in TEST. Mirroring is random in both.
+// TRAIN phase and central, rounded down, in TEST. Mirroring is random in both. SSD's crop_h and crop_w stand for a crop_size that is not
+// square. The other fields that SSD added are for AnnotatedData layers, whose decoder applies them.
 type Transformer struct {
-	scale  float32
-	mirror bool
-	crop   int
-	train  bool
-	mode   imageio.Mode
+	scale      float32
+	mirror     bool
+	cropHeight int // 0: no crop, as for the width
+	cropWidth  int
+	train      bool
+	mode       imageio.Mode
 
 	meanFile  string
 	mean      []float32 // mean_file's values, channels x height x width
@@ -39,11 +43,33 @@ type Transformer struct {
 	tables    [][256]float32 // without mean_file: (byte - mean) * scale, one table for all channels or one per channel
 }
 
-// NewTransformer checks p and reads its mean file.
+// NewTransformer checks p and reads its mean file. It refuses the fields that need boxes or images.
 func NewTransformer(p *caffepb.TransformationParameter, phase caffepb.Phase) (*Transformer, error) {
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{
+		{"resize_param", p.GetResizeParam() != nil}, {"noise_param", p.GetNoiseParam() != nil}, {"distort_param", p.GetDistortParam() != nil},
+		{"expand_param", p.GetExpandParam() != nil}, {"emit_constraint", p.GetEmitConstraint() != nil},
+	} {
+		if f.set {
+			return nil, fmt.Errorf("transform_param: %s is supported in AnnotatedData layers only", f.name)
+		}
+	}
+	return NewAnnotatedTransformer(p, phase)
+}
+
+// NewAnnotatedTransformer is NewTransformer for an AnnotatedDecoder, which applies the fields that SSD added.
+func NewAnnotatedTransformer(p *caffepb.TransformationParameter, phase caffepb.Phase) (*Transformer, error) {
 	t := &Transformer{
-		scale: p.GetScale(), mirror: p.GetMirror(), crop: int(p.GetCropSize()),
+		scale: p.GetScale(), mirror: p.GetMirror(), cropHeight: int(p.GetCropSize()), cropWidth: int(p.GetCropSize()),
 		train: phase == caffepb.Phase_TRAIN, meanFile: p.GetMeanFile(), meanValue: p.GetMeanValue(),
+	}
+	if h, w := int(p.GetCropH()), int(p.GetCropW()); h != 0 || w != 0 {
+		if t.cropHeight != 0 || h == 0 || w == 0 {
+			return nil, fmt.Errorf("transform_param: crop_h %d and crop_w %d must both be set, without a crop_size (%d)", h, w, t.cropHeight)
+		}
+		t.cropHeight, t.cropWidth = h, w
 	}
 	switch {
 	case p.GetForceColor() && p.GetForceGray():
@@ -103,8 +129,11 @@ func (t *Transformer) Mode() imageio.Mode { return t.mode }
 
 // Shape returns channels, height and width of the result for p. An image that cannot be transformed is an error.
 func (t *Transformer) Shape(p Pixels) (shape [3]int, err error) {
-	if t.crop > p.Height || t.crop > p.Width {
-		return shape, fmt.Errorf("crop_size %d is larger than the data: height %d, width %d", t.crop, p.Height, p.Width)
+	if t.cropHeight > p.Height || t.cropWidth > p.Width {
+		if t.cropHeight == t.cropWidth {
+			return shape, fmt.Errorf("crop_size %d is larger than the data: height %d, width %d", t.cropHeight, p.Height, p.Width)
+		}
+		return shape, fmt.Errorf("crop_h %d, crop_w %d are larger than the data: height %d, width %d", t.cropHeight, t.cropWidth, p.Height, p.Width)
 	}
 	if t.mean != nil && t.meanShape != [3]int{p.Channels, p.Height, p.Width} {
 		return shape, fmt.Errorf("mean_file %s has channels %d, height %d, width %d, the data has channels %d, height %d, width %d",
@@ -113,8 +142,8 @@ func (t *Transformer) Shape(p Pixels) (shape [3]int, err error) {
 	if n := len(t.meanValue); n > 1 && n != p.Channels {
 		return shape, fmt.Errorf("%d times mean_value for data of %d channels: give one, or one a channel", n, p.Channels)
 	}
-	if t.crop > 0 {
-		return [3]int{p.Channels, t.crop, t.crop}, nil
+	if t.cropHeight > 0 {
+		return [3]int{p.Channels, t.cropHeight, t.cropWidth}, nil
 	}
 	return [3]int{p.Channels, p.Height, p.Width}, nil
 }
@@ -132,7 +161,7 @@ func (t *Transformer) Transform(dst []float32, shape [3]int, p Pixels, seed, ite
 			own[0], own[1], own[2], shape[0], shape[1], shape[2])
 	}
 	top, left := t.corner(p, seed, item)
-	mirrored := t.mirror && draw(seed, item, drawMirror, 2) == 1
+	mirrored := t.mirrors(seed, item)
 	for c := range shape[0] {
 		for y := range shape[1] {
 			row := dst[(c*shape[1]+y)*shape[2]:][:shape[2]]
@@ -162,12 +191,29 @@ func (t *Transformer) Transform(dst []float32, shape [3]int, p Pixels, seed, ite
 // corner returns the top left pixel of the crop.
 func (t *Transformer) corner(p Pixels, seed, item uint64) (top, left int) {
 	switch {
-	case t.crop == 0:
+	case t.cropHeight == 0:
 		return 0, 0
 	case t.train:
-		return draw(seed, item, drawCropY, p.Height-t.crop+1), draw(seed, item, drawCropX, p.Width-t.crop+1)
+		return draw(seed, item, drawCropY, p.Height-t.cropHeight+1), draw(seed, item, drawCropX, p.Width-t.cropWidth+1)
 	}
-	return (p.Height - t.crop) / 2, (p.Width - t.crop) / 2
+	return (p.Height - t.cropHeight) / 2, (p.Width - t.cropWidth) / 2
+}
+
+// frame returns the crop as a box in the image.
+func (t *Transformer) frame(p Pixels, seed, item uint64) box.Box {
+	if t.cropHeight == 0 {
+		return annotation.Unit
+	}
+	top, left := t.corner(p, seed, item)
+	h, w := float32(p.Height), float32(p.Width)
+	return box.Box{
+		XMin: float32(left) / w, YMin: float32(top) / h, XMax: float32(left+t.cropWidth) / w, YMax: float32(top+t.cropHeight) / h,
+	}
+}
+
+// mirrors reports whether an item is mirrored.
+func (t *Transformer) mirrors(seed, item uint64) bool {
+	return t.mirror && draw(seed, item, drawMirror, 2) == 1
 }
 
 func (t *Transformer) channelMean(c int) float32 {

@@ -103,8 +103,8 @@ func TestTransform(t *testing.T) {
 // places is the number of different transforms that tr may draw.
 func places(tr *Transformer, h, w int) int {
 	n := 1
-	if tr.crop > 0 && tr.train {
-		n = (h - tr.crop + 1) * (w - tr.crop + 1)
+	if tr.cropHeight > 0 && tr.train {
+		n = (h - tr.cropHeight + 1) * (w - tr.cropWidth + 1)
 	}
 	if tr.mirror {
 		n *= 2

@@ -26,8 +26,10 @@ type WindowDecoder struct {
 // NewWindowDecoder checks p. crop_size and the mean come from transform_param, through t; the scale comes from window_data_param,
 // as in Caffe.
 func NewWindowDecoder(p *caffepb.WindowDataParameter, t *Transformer) (*WindowDecoder, error) {
-	d := &WindowDecoder{t: t, size: t.crop, context: int(p.GetContextPad()), square: p.GetCropMode() == "square", scale: p.GetScale()}
+	d := &WindowDecoder{t: t, size: t.cropHeight, context: int(p.GetContextPad()), square: p.GetCropMode() == "square", scale: p.GetScale()}
 	switch {
+	case t.cropHeight != t.cropWidth:
+		return nil, fmt.Errorf("transform_param: crop_h %d and crop_w %d: windows are warped to a square", t.cropHeight, t.cropWidth)
 	case d.size == 0:
 		return nil, errors.New("transform_param: crop_size must be positive, it is 0: windows are warped to it")
 	case 2*d.context >= d.size:

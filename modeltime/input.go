@@ -51,15 +51,25 @@ func SetBatch(p *caffepb.NetParameter, n int) error {
 }
 
 // standIn replaces layers that read images from files by constant data of the same shape, since a model does not need the images. Their size
-// must be known: from a crop, or from ImageData's resizing. Images are assumed to have three channels, or one if ImageData makes them grey.
+// must be known: from a crop, or from the resizing of ImageData or AnnotatedData, which gets an object for each image. Images are assumed to have three channels, or one if ImageData makes them grey.
 func standIn(p *caffepb.NetParameter) {
 	for _, l := range p.Layer {
 		var batch uint32
 		channels, height := int64(3), int64(l.GetTransformParam().GetCropSize())
 		width := height
+		if t := l.GetTransformParam(); t.GetCropH() > 0 && t.GetCropW() > 0 {
+			height, width = int64(t.GetCropH()), int64(t.GetCropW())
+		}
+		var label []int64 // the shape of the other tops; by default a value for each image
 		switch l.GetType() {
 		case "Data":
 			batch = l.DataParam.GetBatchSize()
+		case "AnnotatedData":
+			batch = l.DataParam.GetBatchSize()
+			label = []int64{1, 1, int64(batch), 8}
+			if r := l.GetTransformParam().GetResizeParam(); height == 0 && r.GetResizeMode() != caffepb.ResizeParameter_FIT_SMALL_SIZE {
+				height, width = int64(r.GetHeight()), int64(r.GetWidth())
+			}
 		case "ImageData":
 			d := l.ImageDataParam
 			batch = d.GetBatchSize()
@@ -78,8 +88,11 @@ func standIn(p *caffepb.NetParameter) {
 		l.Type = proto.String("DummyData")
 		l.DummyDataParam = &caffepb.DummyDataParameter{Shape: []*caffepb.BlobShape{{Dim: []int64{int64(batch), channels, height, width}}}}
 		for range l.Top[1:] {
-			l.DummyDataParam.Shape = append(l.DummyDataParam.Shape, &caffepb.BlobShape{Dim: []int64{int64(batch)}})
+			if label == nil {
+				label = []int64{int64(batch)}
+			}
+			l.DummyDataParam.Shape = append(l.DummyDataParam.Shape, &caffepb.BlobShape{Dim: label})
 		}
-		l.DataParam, l.ImageDataParam, l.WindowDataParam, l.TransformParam = nil, nil, nil, nil
+		l.DataParam, l.ImageDataParam, l.WindowDataParam, l.AnnotatedDataParam, l.TransformParam = nil, nil, nil, nil, nil
 	}
 }

@@ -8,7 +8,7 @@ import (
 // forks lists layer types and fields of public nets that BVLC Caffe does not support, with the well-known fork of Caffe that
 // does. The key for a field of a message other than the layer is "Message.field".
 var forks = map[string]string{
-	"SSD":            `AnnotatedData VideoData video_data_param SolverParameter.plateau_winsize`,
+	"SSD":            `VideoData video_data_param SolverParameter.plateau_winsize`,
 	"DeepLab":        `DenseCRF ImageSegData MatRead MatWrite SegAccuracy UniqueLabel densecrf_param mat_read_param mat_write_param`,
 	"ENet":           `SpatialDropout`,
 	"ArcFace":        `LabelSpecificAdd LabelSpecificMargin LabelSpecificHardMargin label_specific_add_param label_specific_margin_param`,

@@ -125,7 +125,7 @@ func sourceDetails(l *caffepb.LayerParameter) []string {
 	source, batch := "", uint32(0)
 	var shapes []*caffepb.BlobShape
 	switch l.GetType() {
-	case "Data":
+	case "Data", "AnnotatedData":
 		source, batch = l.GetDataParam().GetSource(), l.GetDataParam().GetBatchSize()
 	case "ImageData":
 		source, batch = l.GetImageDataParam().GetSource(), l.GetImageDataParam().GetBatchSize()

@@ -19,22 +19,45 @@ import (
 
 func init() {
 	addCases("Data", layertest.Case{Files: digitsLMDB, Tops: 2, NoGradient: "a source", Allocates: "a prefetcher works beside it"})
+	addCases("AnnotatedData", layertest.Case{Files: boxesLMDB, Tops: 2, NoGradient: "a source", Allocates: "images are transformed"})
 	addCases("ImageData", layertest.Case{Files: pictures, Tops: 2, NoGradient: "a source", Allocates: "images are decoded"})
 	addCases("WindowData", layertest.Case{Files: windows, Tops: 2, NoGradient: "a source", Allocates: "images are decoded"})
 	addCases("HDF5Data", layertest.Case{Files: rows, Tops: 2, Allocates: "files are read again in every round", Param: `top: "data" top: "label" `})
 }
 
 func digitsLMDB(t testing.TB) string {
+	return recordsLMDB(t, 5, func(i int) proto.Message { return digit(i) })
+}
+
+// boxesLMDB has a batch of images of which the first has all objects: the label top never changes its size, and a machine without values, which
+// knows the first image's objects only, charges for the right number.
+func boxesLMDB(t testing.TB) string {
+	return recordsLMDB(t, 3, func(i int) proto.Message {
+		a := &caffepb.AnnotatedDatum{Datum: digit(i), Type: caffepb.AnnotatedDatum_BBOX.Enum()}
+		for k := range [3]int{2, 0, 0}[i] {
+			a.AnnotationGroup = append(a.AnnotationGroup, &caffepb.AnnotationGroup{GroupLabel: proto.Int32(int32(k)), Annotation: []*caffepb.Annotation{{
+				Bbox: &caffepb.NormalizedBBox{Xmin: proto.Float32(0.1), Ymin: proto.Float32(0.2), Xmax: proto.Float32(0.5 + float32(k)/4), Ymax: proto.Float32(0.9)},
+			}}})
+		}
+		return a
+	})
+}
+
+func digit(i int) *caffepb.Datum {
+	return &caffepb.Datum{
+		Channels: proto.Int32(1), Height: proto.Int32(2), Width: proto.Int32(3), Label: proto.Int32(int32(i)),
+		Data: []byte{byte(i), 10, 20, 30, 40, byte(50 + i)},
+	}
+}
+
+func recordsLMDB(t testing.TB, n int, record func(i int) proto.Message) string {
 	dir := filepath.Join(t.TempDir(), "db")
 	w, err := lmdb.Create(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 5 {
-		value, err := proto.Marshal(&caffepb.Datum{
-			Channels: proto.Int32(1), Height: proto.Int32(2), Width: proto.Int32(3), Label: proto.Int32(int32(i)),
-			Data: []byte{byte(i), 10, 20, 30, 40, byte(50 + i)},
-		})
+	for i := range n {
+		value, err := proto.Marshal(record(i))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -64,24 +64,30 @@ func (l *batchLayer) Reshape(_, top []*blob.Blob) error {
 
 // Forward hands out the next batch. As in Caffe, the batch has the shape of its first item.
 func (l *batchLayer) Forward(_, top []*blob.Blob) error {
+	_, err := l.take(top)
+	return err
+}
+
+// take copies the next batch to the tops and returns it, or nil on a machine that moves no values. The batch is valid until the next take.
+func (l *batchLayer) take(top []*blob.Blob) (*data.Batch, error) {
 	if !l.Device.Machine.Values() {
-		return l.charge(top)
+		return nil, l.charge(top)
 	}
 	b, err := l.batches.Next()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if b.Shape != l.shape {
 		if err := l.resize(top, b.Shape); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for i, values := range [][]float32{b.Data, b.Labels}[:len(top)] {
 		if err := l.copies[i].Run(top[i].Data(), values); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return b, nil
 }
 
 // charge accounts for the copies on a machine that moves no values.

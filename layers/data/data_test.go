@@ -46,7 +46,7 @@ func dataDB(t *testing.T, n int, height func(i int) int) string {
 }
 
 // dataDevices returns a device for each path of a data layer.
-func dataDevices(t *testing.T) map[string]*layers.Device {
+func dataDevices(t testing.TB) map[string]*layers.Device {
 	devices := map[string]*layers.Device{}
 	for _, d := range []struct {
 		name, machine string

@@ -5472,7 +5472,7 @@ type TransformationParameter struct {
 	MeanValue  []float32 `protobuf:"fixed32,5,rep,name=mean_value,json=meanValue" json:"mean_value,omitempty"`
 	ForceColor *bool     `protobuf:"varint,6,opt,name=force_color,json=forceColor,def=0" json:"force_color,omitempty"`
 	ForceGray  *bool     `protobuf:"varint,7,opt,name=force_gray,json=forceGray,def=0" json:"force_gray,omitempty"`
-	// SSD's fields. The steps happen in the order distort, expand, batch sampler, resize, crop and mirror, noise.
+	// SSD's fields. The steps happen in the order distort, expand, batch sampler, resize, noise, crop and mirror.
 	ResizeParam    *ResizeParameter `protobuf:"bytes,8,opt,name=resize_param,json=resizeParam" json:"resize_param,omitempty"`
 	NoiseParam     *NoiseParameter  `protobuf:"bytes,9,opt,name=noise_param,json=noiseParam" json:"noise_param,omitempty"`
 	EmitConstraint *EmitConstraint  `protobuf:"bytes,10,opt,name=emit_constraint,json=emitConstraint" json:"emit_constraint,omitempty"`
