@@ -141,6 +141,27 @@ func TestProposalWithoutRegions(t *testing.T) {
 	}
 }
 
+// TestRegionsAreConstants: nets train through regions that layers with weights propose. Backward gives regions, scores and steps zeros.
+func TestRegionsAreConstants(t *testing.T) {
+	b := layertest.NewBench(t)
+	in := layertest.In
+	for _, engine := range layertest.Engines() {
+		for _, c := range []layertest.Case{
+			{Type: "Proposal", Param: "proposal_param { min_size: 1 ratio: 1 scale: 1 post_nms_topn: 2 }", Bottoms: []layertest.Bottom{in(1, 2, 3, 4), in(1, 4, 3, 4), in(1, 3)}},
+			{Type: "ROIPooling", Param: "roi_pooling_param { pooled_h: 1 pooled_w: 1 }", Bottoms: []layertest.Bottom{in(1, 2, 3, 4), layertest.Given([]float32{0, 0, 0, 2, 2}, 1, 5)}},
+			{Type: "ROIAlign", Param: "roi_align_param { pooled_h: 1 pooled_w: 1 }", Bottoms: []layertest.Bottom{in(1, 2, 3, 4), layertest.Given([]float32{0, 0, 0, 2, 2}, 1, 5)}},
+			{Type: "PSROIPooling", Param: "psroi_pooling_param { spatial_scale: 1 output_dim: 2 group_size: 1 }", Bottoms: []layertest.Bottom{in(1, 2, 3, 4), layertest.Given([]float32{0, 0, 0, 2, 2}, 1, 5)}},
+		} {
+			f := layertest.Build(t, b, engine, c)
+			f.Forward(t)
+			dx, _ := f.Backward(t, make([]float32, f.Top[0].Count()))
+			for i, d := range dx {
+				layertest.Equal(t, c.Type+" gradient", d, make([]float32, f.Bottom[i].Count()), 0)
+			}
+		}
+	}
+}
+
 // TestBoxAnnotatorByHand: of image 0 the regions 3 and 0 have the largest losses, of image 2 all its two are kept, and image 1 has none.
 func TestBoxAnnotatorByHand(t *testing.T) {
 	b := layertest.NewBench(t)

@@ -287,4 +287,12 @@ func (l *proposal) write(top []*blob.Blob) {
 // Traits implements Planned.
 func (l *proposal) Traits() layers.Traits { return layers.Traits{Unread: layers.ReadsNothing} }
 
-func (l *proposal) Backward([]*blob.Blob, []bool, []*blob.Blob) error { return l.NoGradient() }
+// Backward writes zeros: regions count as constants. The scores and steps of a training net have losses of their own.
+func (l *proposal) Backward(_ []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
+	for i, b := range bottom {
+		if propagateDown[i] && l.Device.Machine.Values() {
+			clear(b.Diff())
+		}
+	}
+	return nil
+}

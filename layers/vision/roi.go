@@ -237,8 +237,8 @@ func (l *regionPooling) Traits() layers.Traits {
 }
 
 func (l *regionPooling) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
-	if propagateDown[1] {
-		return fmt.Errorf("a %s layer has no gradient for regions (bottom 1)", l.Param.GetType())
+	if propagateDown[1] && l.Device.Machine.Values() { // regions count as constants, as in Fast R-CNN's layer
+		clear(bottom[1].Diff())
 	}
 	if !propagateDown[0] {
 		return nil
