@@ -256,6 +256,34 @@ func TestSavedDetections(t *testing.T) {
 	}
 }
 
+// TestPriorsOfPublishedNets counts the prior boxes of SSD300 and SSD512 (Liu et al. 2016, section 3.1) and of MobileNet-SSD: the sides of the
+// square maps, and whether a cell has the ratios 2 and 1/2 alone, or 3 and 1/3 too.
+func TestPriorsOfPublishedNets(t *testing.T) {
+	b := layertest.NewBench(t)
+	const two, three = "min_size: 30 max_size: 60 aspect_ratio: 2", "min_size: 30 max_size: 60 aspect_ratio: [2, 3]"
+	for _, net := range []struct {
+		name  string
+		image int
+		sides []int
+		param []string
+		want  int
+	}{
+		{"SSD300", 300, []int{38, 19, 10, 5, 3, 1}, []string{two, three, three, three, two, two}, 8732},
+		{"SSD512", 512, []int{64, 32, 16, 8, 4, 2, 1}, []string{two, three, three, three, three, two, two}, 24564},
+		{"MobileNet-SSD", 300, []int{19, 10, 5, 3, 2, 1}, []string{"min_size: 60 aspect_ratio: 2", three, three, three, three, three}, 1917},
+	} {
+		n := 0
+		for i, side := range net.sides {
+			f := layertest.Build(t, b, layertest.Engines()[0], layertest.Case{Type: "PriorBox", Param: "prior_box_param { " + net.param[i] + " }",
+				Bottoms: []layertest.Bottom{layertest.In(1, 1, side, side), layertest.In(1, 3, net.image, net.image)}})
+			n += f.Top[0].Dim(2) / 4
+		}
+		if n != net.want {
+			t.Errorf("%s has %d prior boxes, want %d", net.name, n, net.want)
+		}
+	}
+}
+
 func TestErrorsOfDetection(t *testing.T) {
 	b := layertest.NewBench(t)
 	in := layertest.In
