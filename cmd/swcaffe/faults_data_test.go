@@ -35,6 +35,8 @@ type conversion struct {
 var convertWays = []conversion{
 	{line: "convert_imageset -resize_height 40 -resize_width 40 images/ images.txt out_lmdb", outputs: []string{"out_lmdb"}},
 	{line: "convert_imageset -backend leveldb -encoded images/ images.txt out_leveldb", outputs: []string{"out_leveldb"}},
+	{line: "convert_annoset -max_dim 40 -encode_type png images/ images.txt out_lmdb", outputs: []string{"out_lmdb"}},
+	{line: "dataset objects -out . -train 60 -test 10 -files", again: " -force", outputs: []string{"objects_train_lmdb", "objects_test_lmdb", "objects_labelmap.prototxt"}},
 	{line: "convert_mnist_data images.idx labels.idx out_lmdb", outputs: []string{"out_lmdb"}},
 	{line: "convert_mnist_data -backend leveldb images.idx labels.idx out_leveldb", outputs: []string{"out_leveldb"}},
 	{line: "dataset digits -out . -train 400 -test 100", again: " -force", outputs: []string{"digits_train_lmdb", "digits_test_lmdb", "digits_mean.binaryproto"}},
