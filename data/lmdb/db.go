@@ -47,17 +47,30 @@ func Open(path string) (*DB, error) {
 	return db, nil
 }
 
-// open takes the slot before it maps the file. The map then contains all pages of the commit that the slot protects.
+// open takes the slot before it maps the file: the pages of the commit that the slot protects, and of later ones, are then not
+// overwritten. A commit between the map and the look at the meta pages may have made the file longer than the map: open maps it anew.
 func (db *DB) open(f *os.File, lock string) error {
 	if _, err := newestOf(f); err == nil { // create no lock file beside a file that is no database
 		db.reader, db.unlocked = openReader(lock, f)
 	}
-	var err error
-	if db.data, db.unmap, err = mapFile(f); err != nil {
-		db.unmap = func() error { return nil }
-		return fmt.Errorf("lmdb: %w", err)
+	for {
+		var err error
+		if db.data, db.unmap, err = mapFile(f); err != nil {
+			db.unmap = func() error { return nil }
+			return fmt.Errorf("lmdb: %w", err)
+		}
+		if err := db.look(db.readMetas); err != nil {
+			return err
+		}
+		if mapped := uint64(len(db.data)); db.meta.lastPage < mapped/uint64(db.meta.pageSize) {
+			return nil
+		} else if info, err := f.Stat(); err != nil || uint64(info.Size()) <= mapped {
+			return err // a file that ends early; a page beyond its end is an error when it is read
+		}
+		if err := db.unmap(); err != nil {
+			return fmt.Errorf("lmdb: %w", err)
+		}
 	}
-	return db.look(db.readMetas)
 }
 
 // newestOf returns the transaction number of a file's last commit.

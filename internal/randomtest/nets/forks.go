@@ -6,7 +6,7 @@ import "fmt"
 func (b *builder) ofForks(t *tip) *tip {
 	n, c := t.shape[0], t.shape[1]
 	h, w := t.shape[2], t.shape[3]
-	switch b.r.IntN(11) {
+	switch b.r.IntN(12) {
 	case 0:
 		order := b.r.Perm(3)
 		shape := []int{n, t.shape[1+order[0]], t.shape[1+order[1]], t.shape[1+order[2]]}
@@ -29,6 +29,15 @@ func (b *builder) ofForks(t *tip) *tip {
 		return b.same("BN", t, []string{"bn_param { frozen: true slope_filler { value: 0.7 } }", "bn_param { bn_mode: INFERENCE }"}[b.r.IntN(2)])
 	case 7, 8, 9:
 		return b.regions(t)
+	case 10:
+		s := 1 + b.r.IntN(3)
+		if c%(s*s) == 0 && b.r.IntN(2) > 0 {
+			return b.one("Reorg", t, []int{n, c / (s * s), h * s, w * s}, 0, fmt.Sprintf("reorg_param { stride: %d reverse: true }", s))
+		}
+		if h%s != 0 || w%s != 0 {
+			return nil
+		}
+		return b.one("Reorg", t, []int{n, c * s * s, h / s, w / s}, 0, fmt.Sprintf("reorg_param { stride: %d }", s))
 	default:
 		if !b.affords(0, t.shape) {
 			return nil
