@@ -48,9 +48,13 @@ if ! has_runtime; then
 fi
 [ -z "$install" ] || exit 0
 
+# ONNX Runtime's telemetry leaves files in the temporary folder.
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
 cd "$root"
 # Each test starts its oracle from one of these and is skipped without it; -count: no result of a run without oracles.
-NODE_PATH=$folder/node_modules \
+TMPDIR=$scratch NODE_PATH=$folder/node_modules \
   SWCAFFE_ONNX_RUNTIME="node $root/scripts/onnx/runtime.js" \
   SWCAFFE_ONNX_CHECKER="/usr/bin/python3 $root/scripts/onnx/checker.py" \
   SWCAFFE_ONNX_OPENCV="/usr/bin/python3 $root/scripts/onnx/opencv.py" \

@@ -54,7 +54,7 @@ class Bench:
         os.makedirs(self.work, exist_ok=True)
         threads, python = str(o.threads), [sys.executable, os.path.join(HERE, "inference_peer.py")]
         ours = {"PYTHONPATH": os.path.join(ROOT, "python"), "SWCAFFE_LIBRARY": os.path.join(o.dir, "libswcaffe.so"), "GOMAXPROCS": threads}
-        node = {"NODE_PATH": os.path.join(ROOT, "build", "onnxruntime", "node_modules")}
+        node = {"NODE_PATH": os.path.join(ROOT, "build", "onnxruntime", "node_modules"), "TMPDIR": self.work}  # its telemetry leaves files there
         self.peers = [
             Peer("swcaffe", python + ["swcaffe", threads], ours),
             Peer("ONNX Runtime", ["node", os.path.join(HERE, "inference_peer.js"), threads], node),
