@@ -8,7 +8,6 @@ type scratch struct {
 	lent, own []float32 // memory lent by Lend, and the machine's own
 	common    []float32 // the part that all core groups share
 	kept      []float32 // the core groups' own parts, if these are separate; see keeps
-	each      int       // the largest such part of all planned kernels
 }
 
 // line is the number of values in a cache line.
@@ -26,11 +25,9 @@ func (m *Machine) keeps(s Scratch) bool {
 	return !m.HasDMA() && s.Group > 0 && 4*s.Group <= m.spec.LDMBytes
 }
 
-// Needs returns how many values of lent memory a kernel's scratch takes. The machine notes the kernel's need of memory that is not lent, so
-// that the first TakeScratch allocates it for all planned kernels.
+// Needs returns how many values of lent memory a kernel's scratch takes.
 func (m *Machine) Needs(s Scratch) int {
 	if m.keeps(s) {
-		m.each = max(m.each, WholeLines(s.Group))
 		s.Group = 0
 	}
 	return s.values(len(m.groups))
@@ -52,8 +49,8 @@ func (m *Machine) TakeScratch(s Scratch) {
 	}
 	m.common, memory = memory[:s.Common], memory[WholeLines(s.Common):]
 	each := WholeLines(s.Group)
-	if m.keeps(s) {
-		each = m.each
+	if m.keeps(s) { // room for any kernel that fits L2; two cores' room fills a large page (pages.Floats)
+		each = WholeLines(m.spec.LDMFloats())
 		m.kept = room(m.kept, len(m.groups)*each)
 		memory = m.kept
 	}
