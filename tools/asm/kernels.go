@@ -86,9 +86,9 @@ var kernels = []kernel{
 	{"vconv", "tapSums", "is the micro-kernel of their weight gradient, for some kernel offsets.",
 		"offsets int", "rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool",
 		family("tapSums%d", numbers(5), of1(vconv.DepthTapSums))},
-	{"vconv", "takenSums", "adds up what outputs took, for some runs; with AVX-512 too a run has the lanes of AVX2.",
+	{"vconv", "maximaSums", "adds up what outputs took, for some runs; with AVX-512 too a run has the lanes of AVX2.",
 		"most int", "runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32",
-		at(vconv.TakenLanes, family("takenSums%d", numbers(vconv.TakenRuns), of1(vconv.TakenSums)))},
+		at(vconv.MaximaLanes, family("maximaSums%d", numbers(vconv.MaximaRuns), of1(vconv.MaximaSums)))},
 
 	{"vwinograd", "winograd", "maps n squares of vectors; strides points to Strides, bias to a vector of a Bias.",
 		"kind Map, tile, kernel int", "dst, src, tmp, bias *float32, strides *int, n int", winogradMaps},

@@ -6,8 +6,8 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// pieceWork is the cost of gathering one row of a panel from an image line, in operations of the GEMM micro-kernel.
-const pieceWork = 300
+// gatherWork is the cost of gathering one run of an image line into a row of a panel, in operations of the GEMM micro-kernel.
+const gatherWork = 300
 
 // weightWork is the extra cost of a weight in the gradients of the implicit strategy, in the same unit: transposing and packing it, or
 // storing its sum.
@@ -41,6 +41,6 @@ func ProductWork(s shape.Conv, d shape.Direction) float64 {
 	lines, width := tiling.Two(s.OutSize(), 1)
 	rows, lanes := vgemm.Tile()
 	positions, out := float64(s.N*lines*width), tiling.Blocks(s.Out/s.Group, rows)*rows
-	pieces := positions/float64(lanes) + float64(s.N*lines)
-	return weights + float64(s.Group*s.Depth())*(2*float64(out)*positions+pieceWork*pieces)
+	runs := positions/float64(lanes) + float64(s.N*lines)
+	return weights + float64(s.Group*s.Depth())*(2*float64(out)*positions+gatherWork*runs)
 }

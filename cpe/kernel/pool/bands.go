@@ -33,7 +33,7 @@ func (p *Kernel) Blocked() bool { return p.blocks != nil }
 // ByPlanes reports whether whole planes are pooled with kernels made for the window; see MaxPlane.
 func (p *Kernel) ByPlanes() bool { return p.planes != nil }
 
-// SetMask sets the mask that MaxBand and MaxPlane write and MaxBandGrad and Taken read.
+// SetMask sets the mask that MaxBand and MaxPlane write and MaxBandGrad and Maxima read.
 func (p *Kernel) SetMask(mask []int32) { p.mask = mask }
 
 // BandOfOutputs returns the band of rows of outputs, for a pooling that is Blocked.

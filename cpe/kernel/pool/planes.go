@@ -60,7 +60,7 @@ func (p *Kernel) runPlanes(g *cpe.CoreGroup) error {
 		case s.Method == Ave:
 			kernel.Average(y, x)
 		case p.backward:
-			kernel.MaxGrad(x, y, p.Taken(g, n))
+			kernel.MaxGrad(x, y, p.Maxima(g, n))
 		default:
 			p.MaxPlane(g, n, y, x)
 		}
@@ -80,8 +80,8 @@ func (p *Kernel) MaxPlane(g *cpe.CoreGroup, n int, y, x []float32) {
 	}
 }
 
-// Taken returns the index in its plane of the input that each output of plane n took.
-func (p *Kernel) Taken(g *cpe.CoreGroup, n int) []int32 {
+// Maxima returns the index in its plane of the input that each output of plane n took.
+func (p *Kernel) Maxima(g *cpe.CoreGroup, n int) []int32 {
 	index := p.indicesOf(g, n)
 	if p.planes.packed {
 		p.planes.kernel.UnpackPlaces(index, p.codesOf(n))

@@ -5251,9 +5251,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func takenSums1AVX2(runs *int, x *float32, n int, index *int32, places *int32, dy *float32, sums *float32, all *float32)
+// func maximaSums1AVX2(runs *int, x *float32, n int, index *int32, places *int32, dy *float32, sums *float32, all *float32)
 // Requires: AVX, FMA3
-TEXT ·takenSums1AVX2(SB), NOSPLIT, $0-64
+TEXT ·maximaSums1AVX2(SB), NOSPLIT, $0-64
 	MOVQ    runs+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    (AX), AX
@@ -5323,9 +5323,9 @@ store:
 	VZEROUPPER
 	RET
 
-// func takenSums2AVX2(runs *int, x *float32, n int, index *int32, places *int32, dy *float32, sums *float32, all *float32)
+// func maximaSums2AVX2(runs *int, x *float32, n int, index *int32, places *int32, dy *float32, sums *float32, all *float32)
 // Requires: AVX, FMA3
-TEXT ·takenSums2AVX2(SB), NOSPLIT, $0-64
+TEXT ·maximaSums2AVX2(SB), NOSPLIT, $0-64
 	MOVQ    runs+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    (AX), DX
@@ -5407,9 +5407,9 @@ store:
 	VZEROUPPER
 	RET
 
-// func takenSums3AVX2(runs *int, x *float32, n int, index *int32, places *int32, dy *float32, sums *float32, all *float32)
+// func maximaSums3AVX2(runs *int, x *float32, n int, index *int32, places *int32, dy *float32, sums *float32, all *float32)
 // Requires: AVX, FMA3
-TEXT ·takenSums3AVX2(SB), NOSPLIT, $0-64
+TEXT ·maximaSums3AVX2(SB), NOSPLIT, $0-64
 	MOVQ    runs+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    (AX), DX
@@ -5503,9 +5503,9 @@ store:
 	VZEROUPPER
 	RET
 
-// func takenSums4AVX2(runs *int, x *float32, n int, index *int32, places *int32, dy *float32, sums *float32, all *float32)
+// func maximaSums4AVX2(runs *int, x *float32, n int, index *int32, places *int32, dy *float32, sums *float32, all *float32)
 // Requires: AVX, FMA3
-TEXT ·takenSums4AVX2(SB), NOSPLIT, $0-64
+TEXT ·maximaSums4AVX2(SB), NOSPLIT, $0-64
 	MOVQ    runs+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    (AX), DX
@@ -5611,9 +5611,9 @@ store:
 	VZEROUPPER
 	RET
 
-// func takenSums5AVX2(runs *int, x *float32, n int, index *int32, places *int32, dy *float32, sums *float32, all *float32)
+// func maximaSums5AVX2(runs *int, x *float32, n int, index *int32, places *int32, dy *float32, sums *float32, all *float32)
 // Requires: AVX, FMA3
-TEXT ·takenSums5AVX2(SB), NOSPLIT, $0-64
+TEXT ·maximaSums5AVX2(SB), NOSPLIT, $0-64
 	MOVQ    runs+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    (AX), DX

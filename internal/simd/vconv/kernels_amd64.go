@@ -1425,34 +1425,34 @@ func tapSums(offsets int, rows, pixels int, x *float32, offs *int, step, nextX i
 }
 
 //go:noescape
-func takenSums1AVX2(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32)
+func maximaSums1AVX2(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32)
 
 //go:noescape
-func takenSums2AVX2(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32)
+func maximaSums2AVX2(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32)
 
 //go:noescape
-func takenSums3AVX2(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32)
+func maximaSums3AVX2(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32)
 
 //go:noescape
-func takenSums4AVX2(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32)
+func maximaSums4AVX2(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32)
 
 //go:noescape
-func takenSums5AVX2(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32)
+func maximaSums5AVX2(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32)
 
-// takenSums adds up what outputs took, for some runs; with AVX-512 too a run has the lanes of AVX2.
-func takenSums(most int, runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32) {
+// maximaSums adds up what outputs took, for some runs; with AVX-512 too a run has the lanes of AVX2.
+func maximaSums(most int, runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32) {
 	switch most {
 	case 1:
-		takenSums1AVX2(runs, x, n, index, places, dy, sums, all)
+		maximaSums1AVX2(runs, x, n, index, places, dy, sums, all)
 	case 2:
-		takenSums2AVX2(runs, x, n, index, places, dy, sums, all)
+		maximaSums2AVX2(runs, x, n, index, places, dy, sums, all)
 	case 3:
-		takenSums3AVX2(runs, x, n, index, places, dy, sums, all)
+		maximaSums3AVX2(runs, x, n, index, places, dy, sums, all)
 	case 4:
-		takenSums4AVX2(runs, x, n, index, places, dy, sums, all)
+		maximaSums4AVX2(runs, x, n, index, places, dy, sums, all)
 	case 5:
-		takenSums5AVX2(runs, x, n, index, places, dy, sums, all)
+		maximaSums5AVX2(runs, x, n, index, places, dy, sums, all)
 	default:
-		panic("vconv: takenSums has no such member")
+		panic("vconv: maximaSums has no such member")
 	}
 }

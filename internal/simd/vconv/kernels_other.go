@@ -30,6 +30,6 @@ func tapSums(offsets int, rows, pixels int, x *float32, offs *int, step, nextX i
 	panic(noAssembly)
 }
 
-func takenSums(most int, runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32) {
+func maximaSums(most int, runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32) {
 	panic(noAssembly)
 }

@@ -121,12 +121,12 @@ func (v shiftedPlan) String() string {
 func (v *shiftedPlan) cutRuns() {
 	l := &v.slab
 	_, _, lanes := vgemm.ScatteredTile()
-	n, pieces := l.KW*l.Channels, 1
+	n, lines := l.KW*l.Channels, 1
 	if l.DilateW > 1 {
-		n, pieces = l.Channels, l.KW
+		n, lines = l.Channels, l.KW
 	}
 	for y := range l.KH {
-		for x := range pieces {
+		for x := range lines {
 			from := (y*l.DilateH*v.width + x*l.DilateW) * l.Channels
 			for at := 0; at < n; at += lanes {
 				v.runs = append(v.runs, vgemm.Vector{From: from + at, To: v.row, N: min(lanes, n-at)})

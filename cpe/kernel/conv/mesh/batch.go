@@ -60,9 +60,9 @@ func newBatchConv(t *conv.Task) error {
 		return err
 	}
 	v := &batchConv{batchLayout: layout}
-	pieces := v.pieces()
+	taps := v.taps()
 	m, n, deep := v.extents(v.most())
-	problem := gemm.Shape{M: m, K: deep * pieces, TransA: d == shape.InputGradient, TransB: d == shape.WeightGradient, Scattered: true}
+	problem := gemm.Shape{M: m, K: deep * taps, TransA: d == shape.InputGradient, TransB: d == shape.WeightGradient, Scattered: true}
 	var best gemm.Plan
 	bestTime := 0.0
 	most := min(v.rowLength(), mostColumns)
@@ -86,7 +86,7 @@ func newBatchConv(t *conv.Task) error {
 	first := [...]int{v.geo.Space(), v.geo.Positions(), v.geo.Space()}[d]
 	for i, p := range products {
 		w := batchWorker{product: p, at: pages.Make[int](first)}
-		w.a.bases, w.b.bases = pages.Make[int](pieces), pages.Make[int](pieces*v.columns)
+		w.a.bases, w.b.bases = pages.Make[int](taps), pages.Make[int](taps*v.columns)
 		for k := range w.at {
 			w.at[k] = -1
 		}
@@ -109,8 +109,8 @@ func (p batchPlan) String() string {
 	return fmt.Sprintf("products of %d of the %d results of a row, GEMM %v in %v", p.columns, p.row, p.shape, p.product)
 }
 
-// pieces is the largest number of terms that the positions of one product can have.
-func (v *batchConv) pieces() int {
+// taps is the largest number of terms that the positions of one product can have.
+func (v *batchConv) taps() int {
 	switch {
 	case v.Direction != shape.WeightGradient:
 		return v.geo.Space()
@@ -148,8 +148,8 @@ func (v *batchConv) convolve(g *cpe.CoreGroup, w *batchWorker, rows tiling.Span)
 		for row := rows.At * length; row < rows.End()*length; row += length {
 			for at := 0; at < length; at += v.columns {
 				n := min(v.columns, length-at)
-				pieces := v.gather(w, row+at, n)
-				err := g.Section(pieces*(mostColumns+1)+n, func() error { return v.result(g, w, group, row+at, n) })
+				taps := v.gather(w, row+at, n)
+				err := g.Section(taps*(mostColumns+1)+n, func() error { return v.result(g, w, group, row+at, n) })
 				if err != nil {
 					return err
 				}

@@ -24,26 +24,26 @@ var Taps = conv.Algorithm{
 	},
 }
 
-// taps is an operand of a product whose depth is cut into pieces of per values at unrelated places in memory. A piece belongs to one kernel
-// offset or one position of a convolution. Value d of piece t of lane l is data[bases[t] + l*lane + d*deep]; lane or deep is 1.
+// taps is an operand of a product whose depth is cut into taps of per values at unrelated places in memory. A tap is one kernel
+// offset or one position of a convolution. Value d of tap t of lane l is data[bases[t] + l*lane + d*deep]; lane or deep is 1.
 //
-// If span is set, lanes are cut as well, into spans groups of span lanes each. Lane l of piece t then starts at bases[t*spans + l/span]; a
+// If span is set, lanes are cut as well, into spans groups of span lanes each. Lane l of tap t then starts at bases[t*spans + l/span]; a
 // base of -1 stands for zeros.
 type taps struct {
 	data       []float32
 	bases      []int
-	per, lanes int // depth of a piece; number of lanes
+	per, lanes int // depth of a tap; number of lanes
 	lane, deep int
 	byRows     bool // lanes are rows (the left operand)
 	span       int
 }
 
-// base returns the index of the start of lane l of a piece, -1 for zeros.
-func (v *taps) base(piece, l int) int {
+// base returns the index of the start of lane l of a tap, -1 for zeros.
+func (v *taps) base(tap, l int) int {
 	if v.span == 0 {
-		return v.bases[piece] + l*v.lane
+		return v.bases[tap] + l*v.lane
 	}
-	base := v.bases[piece*(v.lanes/v.span)+l/v.span]
+	base := v.bases[tap*(v.lanes/v.span)+l/v.span]
 	if base < 0 {
 		return -1
 	}
@@ -79,9 +79,9 @@ func (v *taps) Gather(dst []float32, layout cpe.Layout, row, col, rows, cols int
 		panel := dst[at*n : (at+width)*n]
 		clear(panel)
 		for d := range n {
-			piece, deep := (depth+d)/v.per, (depth+d)%v.per*v.deep
+			tap, deep := (depth+d)/v.per, (depth+d)%v.per*v.deep
 			for l := range min(width, lanes-at) {
-				if base := v.base(piece, first+at+l); base >= 0 {
+				if base := v.base(tap, first+at+l); base >= 0 {
 					panel[d*width+l] = v.data[base+deep]
 				}
 			}

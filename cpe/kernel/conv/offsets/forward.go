@@ -130,7 +130,7 @@ func (v *Kernel) Convolve(g *cpe.CoreGroup, image, row, rows int, images []float
 func (v *Kernel) multiply(g *cpe.CoreGroup, x []float32, results tensor.Blocks, p, k, rows int) {
 	w, b := &v.workers[g.Index()], &v.Padded
 	shifts := v.shifts[k:min(k+v.depth, len(v.shifts))]
-	piece := g.Common(v.Weights())[(p*len(v.shifts)+k)*conv.Panel:]
+	panel := g.Common(v.Weights())[(p*len(v.shifts)+k)*conv.Panel:]
 	clear(w.start[:])
 	if bias := v.Args.Bias; bias != nil && k == 0 {
 		copy(w.start[:], bias[p*conv.Panel:])
@@ -145,7 +145,7 @@ func (v *Kernel) multiply(g *cpe.CoreGroup, x []float32, results tensor.Blocks, 
 		for at, tile := 0, 0; tile < tiles; tile += w.tiles.Tiles {
 			w.tiles = tilesOf(width, tile, tiles)
 			w.tiles.Step, w.tiles.JumpC = step, results.Jump
-			vconv.OffsetKernel(&w.tiles, shifts, x[row*b.StrideH*b.Width+at*step:], piece, w.start[:], results.Data[(row*width+at)*shape.BlockLanes:], n, k > 0, floor)
+			vconv.OffsetKernel(&w.tiles, shifts, x[row*b.StrideH*b.Width+at*step:], panel, w.start[:], results.Data[(row*width+at)*shape.BlockLanes:], n, k > 0, floor)
 			at += w.tiles.Tiles * w.tiles.N
 		}
 	}

@@ -154,14 +154,14 @@ func (v *PlanesKernel) RunGroup(g *cpe.CoreGroup) error {
 		if i == lo || p == 0 {
 			v.copy(images, image, row, rows)
 		}
-		piece := weights[p*v.panel*len(v.shifts):][:v.panel*len(v.shifts)]
+		panel := weights[p*v.panel*len(v.shifts):][:v.panel*len(v.shifts)]
 		if i < lo+panels {
-			v.pack(piece, p)
+			v.pack(panel, p)
 		}
 		if v.Pool != nil {
-			v.poolPanel(g, piece, images, results, image, p)
+			v.poolPanel(g, panel, images, results, image, p)
 		} else {
-			v.makePanel(g, piece, images, results, image, p, row, rows)
+			v.makePanel(g, panel, images, results, image, p, row, rows)
 		}
 	}
 	return nil

@@ -82,7 +82,7 @@ type productPlan struct {
 func planProduct(spec *cpe.Spec, n int, in, out tensor.Images) productPlan {
 	v := productPlan{in: in, out: out}
 	v.depth = tiling.Even(in.Blocks(), pointDepth, 1)
-	v.ownPanels = 4*v.panels()*v.piece(in.Blocks()) > spec.LDMBytes/2 && v.panels() >= pointPanels*spec.CoreGroups
+	v.ownPanels = 4*v.panels()*v.weights(in.Blocks()) > spec.LDMBytes/2 && v.panels() >= pointPanels*spec.CoreGroups
 	held, unit, groups := v.depth, vconv.PixelRows(), 1
 	switch {
 	case !v.ownPanels:
@@ -107,7 +107,7 @@ func (v productPlan) String() string {
 // pointWorker is the state of one core group.
 type pointWorker struct {
 	start    [conv.Panel]float32
-	pieces   []float32 // packed weights: its own part of a panel, or all panels
+	panels   []float32 // packed weights: its own part of a panel, or all panels
 	gathered int       // the span whose pixels are in scratch memory, or -1
 }
 
@@ -126,20 +126,20 @@ func newPointProduct(t *conv.Task, in, out tensor.Images) *pointProduct {
 // panels is the number of panels of weights.
 func (v *productPlan) panels() int { return tiling.Blocks(v.out.Channels, conv.Panel) }
 
-// piece is the number of weights of a panel for a number of blocks of input channels.
-func (v *productPlan) piece(blocks int) int { return blocks * shape.BlockLanes * conv.Panel }
+// weights is the number of weights of a panel for a number of blocks of input channels.
+func (v *productPlan) weights(blocks int) int { return blocks * shape.BlockLanes * conv.Panel }
 
 // common and own are the numbers of values of packed weights: shared by all core groups, and of each.
 func (v *pointProduct) common() int {
 	if v.ownPanels {
 		return 0
 	}
-	return v.panels() * v.piece(v.in.Blocks())
+	return v.panels() * v.weights(v.in.Blocks())
 }
 
 func (v *pointProduct) own() int {
 	if v.ownPanels {
-		return v.piece(v.depth)
+		return v.weights(v.depth)
 	}
 	return 0
 }
@@ -168,9 +168,9 @@ func (v *pointProduct) Name() string { return "convolution " + v.Direction.Strin
 func (v *pointProduct) RunGroup(g *cpe.CoreGroup) error {
 	w := &v.workers[g.Index()]
 	memory := g.Memory(v.own() + v.inScratch() + v.outScratch())
-	w.pieces, w.gathered = g.Common(v.common()), -1
+	w.panels, w.gathered = g.Common(v.common()), -1
 	if v.ownPanels {
-		w.pieces, memory = memory[:v.own()], memory[v.own():]
+		w.panels, memory = memory[:v.own()], memory[v.own():]
 	}
 	all := v.spans.Count() * v.parts
 	for i, end := g.Claim(all, 1); i < end; i, end = g.Claim(all, 1) {
@@ -205,11 +205,11 @@ func (v *pointProduct) make(w *pointWorker, span, first, last int, memory []floa
 // multiply computes panel p of a span for the blocks of input channels from block k on. It adds to the results if k > 0.
 func (v *pointProduct) multiply(w *pointWorker, s tensor.Span, left, results tensor.Blocks, p, k int) {
 	deep, n := min(v.depth, v.in.Blocks()-k), min(2, v.out.Blocks()-2*p)
-	piece := w.pieces
+	panel := w.panels
 	if v.ownPanels {
-		v.pack(piece, p, k, deep)
+		v.pack(panel, p, k, deep)
 	} else {
-		piece = piece[v.piece(p*v.in.Blocks()+k):]
+		panel = panel[v.weights(p*v.in.Blocks()+k):]
 	}
 	clear(w.start[:])
 	if bias := v.Args.Bias; bias != nil && k == 0 {
@@ -219,14 +219,14 @@ func (v *pointProduct) multiply(w *pointWorker, s tensor.Span, left, results ten
 	floor := v.Args.Floor && k+deep == v.in.Blocks()
 	for image := range s.Images {
 		a, c := left.Data[image*left.Image+k*left.Jump:], results.Data[image*results.Image:]
-		vconv.PixelKernel(deep, a, left.Jump, piece, w.start[:], c, results.Jump, s.N, n, accumulate, floor)
+		vconv.PixelKernel(deep, a, left.Jump, panel, w.start[:], c, results.Jump, s.N, n, accumulate, floor)
 	}
 }
 
 // pack packs some blocks of input channels of a panel: output channels side by side, input channels one below another, zeros in lanes
 // past the last channel.
 func (v *pointProduct) pack(dst []float32, p, block, deep int) {
-	w, dst := v.Args.W, dst[:v.piece(deep)]
+	w, dst := v.Args.W, dst[:v.weights(deep)]
 	firstOut, firstIn := p*conv.Panel, block*shape.BlockLanes
 	n, k := min(conv.Panel, v.out.Channels-firstOut), min(deep*shape.BlockLanes, v.in.Channels-firstIn)
 	if n < conv.Panel || k < deep*shape.BlockLanes {
@@ -250,7 +250,7 @@ func (p *packPoints) RunGroup(g *cpe.CoreGroup) error {
 	memory, inputs := g.Common(p.common()), p.in.Blocks()
 	lo, hi := g.Share(p.panels() * inputs)
 	for i := lo; i < hi; i++ {
-		p.pack(memory[p.piece(i):], i/inputs, i%inputs, 1)
+		p.pack(memory[p.weights(i):], i/inputs, i%inputs, 1)
 	}
 	return nil
 }

@@ -24,9 +24,9 @@ var blockedShapes = []shape.Conv{
 	convtest.Shape2D(5, 48, 16, 1, 5, 3, 1, 1, 1, 0, 1),
 	convtest.Shape2D(2, 24, 64, 1, 7, 7, 1, 1, 1, 0, 1),
 	convtest.Shape2D(2, 64, 24, 1, 9, 5, 1, 1, 1, 0, 1),
-	convtest.Shape2D(3, 272, 80, 1, 7, 7, 1, 1, 1, 0, 1), // inputs in pieces
+	convtest.Shape2D(3, 272, 80, 1, 7, 7, 1, 1, 1, 0, 1), // inputs in parts
 	convtest.Shape2D(2, 80, 272, 1, 5, 3, 1, 1, 1, 0, 1),
-	convtest.Shape2D(3, 272, 288, 1, 3, 3, 1, 1, 1, 0, 1), // many weights in pieces
+	convtest.Shape2D(3, 272, 288, 1, 3, 3, 1, 1, 1, 0, 1), // many weights in parts
 	convtest.Shape2D(2, 32, 64, 1, 41, 37, 1, 1, 1, 0, 1), // spans of part of an image
 	convtest.Shape2D(17, 16, 32, 1, 3, 4, 1, 1, 1, 0, 1),  // and of several
 	convtest.Shape2D(2, 32, 48, 1, 9, 8, 1, 1, 2, 0, 1),

@@ -17,7 +17,7 @@ import (
 // it belongs to; where results do not come in blocks it cannot be asked for.
 func TestForwardFinish(t *testing.T) {
 	for _, s := range append(slices.Clone(blockedShapes),
-		convtest.Shape2D(2, 528, 544, 1, 14, 13, 1, 1, 1, 0, 1), // weights packed by who multiplies them, inputs in pieces
+		convtest.Shape2D(2, 528, 544, 1, 14, 13, 1, 1, 1, 0, 1), // weights packed by who multiplies them, inputs in parts
 		convtest.Shape2D(1, 32, 32, 1, 8, 8, 3, 3, 1, 1, 1)) {
 		for _, groups := range []int{1, 3} {
 			m := kerneltest.HostMachine(t, groups)

@@ -26,7 +26,7 @@ type maximaWeights struct {
 	pool        *pool.Kernel
 	image       tensor.Band
 	line, plane int     // distance of a copy's lines and of its channels, in values
-	runs        []int   // start of each run of up to vconv.TakenLanes kernel offsets of a row
+	runs        []int   // start of each run of up to vconv.MaximaLanes kernel offsets of a row
 	places      []int32 // start of each result's inputs; the first entry is for outputs without a maximum: zeros behind the copies
 	chunks      int
 }
@@ -37,11 +37,11 @@ const maximaChunks = 16
 func newMaximaWeights(t *conv.Task, p *pool.Kernel) error {
 	s := p.Shape()
 	b := tensor.NewBand(t.Shape, s.H)
-	v := &maximaWeights{Task: t, pool: p, image: b, line: cpe.WholeLines(b.W + 2*b.PadW + vconv.TakenLanes), chunks: min(maximaChunks, s.N)}
+	v := &maximaWeights{Task: t, pool: p, image: b, line: cpe.WholeLines(b.W + 2*b.PadW + vconv.MaximaLanes), chunks: min(maximaChunks, s.N)}
 	v.plane = (b.H + 2*b.PadH) * v.line
 	for channel := range b.Channels {
 		for y := range b.KH {
-			for x := 0; x < b.KW; x += vconv.TakenLanes {
+			for x := 0; x < b.KW; x += vconv.MaximaLanes {
 				v.runs = append(v.runs, channel*v.plane+y*v.line+x)
 			}
 		}
@@ -50,7 +50,7 @@ func newMaximaWeights(t *conv.Task, p *pool.Kernel) error {
 	for y := range s.H {
 		for x := range s.W {
 			at := y*b.StrideH*v.line + x*b.StrideW
-			if at%cacheLine > cacheLine-vconv.TakenLanes {
+			if at%cacheLine > cacheLine-vconv.MaximaLanes {
 				at += v.copy() + cacheLine/2
 			}
 			v.places = append(v.places, int32(at))
@@ -67,9 +67,9 @@ const cacheLine = 16
 // copy is the number of values of one copy, with room for the shift by half a line. memory is that of both copies with the zeros behind them.
 // values is that of an output channel's sums; the first value behind the sums of the runs is the bias gradient.
 func (v *maximaWeights) copy() int   { return v.image.Channels*v.plane + cacheLine }
-func (v *maximaWeights) memory() int { return 2*v.copy() + slices.Max(v.runs) + vconv.TakenLanes }
-func (v *maximaWeights) values() int { return cpe.WholeLines(v.sums() + vconv.TakenLanes) }
-func (v *maximaWeights) sums() int   { return len(v.runs) * vconv.TakenLanes }
+func (v *maximaWeights) memory() int { return 2*v.copy() + slices.Max(v.runs) + vconv.MaximaLanes }
+func (v *maximaWeights) values() int { return cpe.WholeLines(v.sums() + vconv.MaximaLanes) }
+func (v *maximaWeights) sums() int   { return len(v.runs) * vconv.MaximaLanes }
 
 // Name returns "convolution" and the direction.
 func (v *maximaWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
@@ -111,8 +111,8 @@ func (v *maximaWeights) add(g *cpe.CoreGroup, sums, x []float32, image int) {
 	s, args := v.pool.Shape(), &v.Args
 	for c := range s.C {
 		plane, to := image*s.C+c, sums[c*v.values():][:v.values()]
-		dy, maxima := args.DY[plane*s.OH*s.OW:][:s.OH*s.OW], v.pool.Taken(g, plane)
-		vconv.TakenSums(to, to[v.sums():], x, v.runs, dy, maxima, v.places)
+		dy, maxima := args.DY[plane*s.OH*s.OW:][:s.OH*s.OW], v.pool.Maxima(g, plane)
+		vconv.MaximaSums(to, to[v.sums():], x, v.runs, dy, maxima, v.places)
 		if s.ReLU && args.DB != nil {
 			to[v.sums()] -= withoutMaximum(dy, maxima)
 		}
@@ -155,14 +155,14 @@ func (c collectMaxima) RunGroup(g *cpe.CoreGroup) error {
 func (c collectMaxima) collect(dw, sum []float32) {
 	kw := c.image.KW
 	for line := 0; line < len(dw); line += kw {
-		for x := 0; x < kw; x += vconv.TakenLanes {
-			to := dw[line+x : line+min(kw, x+vconv.TakenLanes)]
+		for x := 0; x < kw; x += vconv.MaximaLanes {
+			to := dw[line+x : line+min(kw, x+vconv.MaximaLanes)]
 			if c.Args.Add {
 				vec.Add(to, to, sum)
 			} else {
 				copy(to, sum)
 			}
-			sum = sum[vconv.TakenLanes:]
+			sum = sum[vconv.MaximaLanes:]
 		}
 	}
 }

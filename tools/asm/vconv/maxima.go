@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// TakenLanes is the number of values of a run, at every level: kernels of nets' first layers seldom have more in a line.
-	TakenLanes = 8
-	// TakenRuns is the largest number of runs of TakenSums. Each has two sums: an addition ends when four more have begun.
-	TakenRuns = 5
+	// MaximaLanes is the number of values of a run, at every level: kernels of nets' first layers seldom have more in a line.
+	MaximaLanes = 8
+	// MaximaRuns is the largest number of runs of MaximaSums. Each has two sums: an addition ends when four more have begun.
+	MaximaRuns = 5
 )
 
-// TakenSums emits, for a number of runs, the sums of what n outputs took of images: sums[r] += dy[i] * x[runs[r]+places[index[i]]] over i,
+// MaximaSums emits, for a number of runs, the sums of what n outputs took of images: sums[r] += dy[i] * x[runs[r]+places[index[i]]] over i,
 // x being 8 values; and, in each lane of all, += dy[i].
-func TakenSums(s emit.ISA, runs int) {
+func MaximaSums(s emit.ISA, runs int) {
 	list, x := emit.GP("runs"), emit.GP("x")
 	from := addresses(list, x, runs)
 	n, index, places, dy := emit.GP("n"), emit.GP("index"), emit.GP("places"), emit.GP("dy")

@@ -7,18 +7,18 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/simdtest"
 )
 
-// TestTakenSums: every number of runs that there are kernels for, and more, of outputs of any number, some of which took nothing.
-func TestTakenSums(t *testing.T) {
+// TestMaximaSums: every number of runs that there are kernels for, and more, of outputs of any number, some of which took nothing.
+func TestMaximaSums(t *testing.T) {
 	simdtest.Each(t, func(t *testing.T) {
 		for runs := 1; runs <= 13; runs++ {
 			for n := range 10 {
-				testTakenSums(t, runs, n)
+				testMaximaSums(t, runs, n)
 			}
 		}
 	})
 }
 
-func testTakenSums(t *testing.T, runs, n int) {
+func testMaximaSums(t *testing.T, runs, n int) {
 	const inputs, zeros = 70, 60 // values, of which those that runs of no place meet are zeros
 	_, x := simdtest.Banded(inputs+zeros, 1)
 	clear(x[inputs:])
@@ -30,16 +30,16 @@ func testTakenSums(t *testing.T, runs, n int) {
 	for i := range index {
 		index[i] = int32(i*4%6) - 1
 	}
-	guarded, sums := simdtest.Banded((runs+1)*TakenLanes, 3)
+	guarded, sums := simdtest.Banded((runs+1)*MaximaLanes, 3)
 	old := slices.Clone(sums)
-	TakenSums(sums, sums[runs*TakenLanes:], x, lines, dy, index, places)
+	MaximaSums(sums, sums[runs*MaximaLanes:], x, lines, dy, index, places)
 	simdtest.CheckGuard(t, guarded, len(sums), 3)
 	for at, got := range sums {
 		want, scale := float64(old[at]), 1.0
 		for i, v := range dy {
 			term := float64(v)
-			if r := at / TakenLanes; r < runs {
-				term *= float64(x[lines[r]+int(places[1+index[i]])+at%TakenLanes])
+			if r := at / MaximaLanes; r < runs {
+				term *= float64(x[lines[r]+int(places[1+index[i]])+at%MaximaLanes])
 			}
 			want, scale = want+term, scale+max(term, -term)
 		}
