@@ -40,8 +40,7 @@ func Load(nameOrFile string) (Spec, error) {
 		text, err = os.ReadFile(file)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		names := Names()
-		return Spec{}, fmt.Errorf("unknown machine %q%s, and no such file (machines: %s)", nameOrFile, suggest.DidYouMean(nameOrFile, names), strings.Join(names, ", "))
+		return Spec{}, &suggest.UnknownError{Kind: "machine", Kinds: "machines", Name: nameOrFile, Known: Names(), OrFile: true}
 	}
 	if err != nil {
 		return Spec{}, err

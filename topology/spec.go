@@ -99,8 +99,7 @@ func LoadSpec(nameOrFile string) (Spec, error) {
 	}
 	text, err := os.ReadFile(nameOrFile)
 	if errors.Is(err, os.ErrNotExist) {
-		names := ClusterNames()
-		return Spec{}, fmt.Errorf("unknown cluster %q%s, and no such file (clusters: %s)", nameOrFile, suggest.DidYouMean(nameOrFile, names), strings.Join(names, ", "))
+		return Spec{}, &suggest.UnknownError{Kind: "cluster", Kinds: "clusters", Name: nameOrFile, Known: ClusterNames(), OrFile: true}
 	}
 	if err != nil {
 		return Spec{}, err

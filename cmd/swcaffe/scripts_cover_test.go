@@ -23,7 +23,7 @@ func TestScriptsCoverEveryCommand(t *testing.T) {
 		}
 		all.Write(text)
 	}
-	argument := `(?:need |unexpected argument|unknown command line flag|invalid value|must be)`
+	argument := `(?:need |unexpected argument|unknown flag|invalid value|must be)`
 	file := `\w+(?:\.\w+|_lmdb)`
 	for _, c := range commands {
 		run := `(?m)^(?:exec )?swcaffe ` + c.Name + `\b.*`

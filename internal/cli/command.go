@@ -2,7 +2,8 @@
 //
 // A Command is a name, help, flags and a function. Commands, a list of them, runs a command line: it finds the command, parses
 // flags like gflags, sets up the log like glog (internal/glog), and runs the function with an Env: its log and streams. An error
-// becomes the last log line and exit code 1. The binary also answers to the names of Caffe's binaries (program.go).
+// becomes the last log line and exit code 1; a UsageError becomes one plain line and exit code 2. The binary also answers to the
+// names of Caffe's binaries (program.go).
 //
 // Commands share:
 //
@@ -16,8 +17,6 @@ package cli
 
 import (
 	"flag"
-
-	"github.com/swcaffe/swcaffe/internal/suggest"
 )
 
 // Command declares one command: its name, its help, its flags and the function that runs it.
@@ -50,10 +49,16 @@ func With[O any](flags func(fs *flag.FlagSet, o *O), run func(e *Env, o *O) erro
 // Commands is the list of the program's commands, in the order of its help.
 type Commands []Command
 
-// Find returns a command by its name. For an unknown name, the error suggests the nearest known one.
+// Find returns a command by its name. For an unknown name, the UsageError suggests the nearest known one.
 func (cs Commands) Find(name string) (Command, error) {
-	table := suggest.Table[Command]{Kind: "command", Kinds: "commands", Name: func(c Command) string { return c.Name }, Entries: cs}
-	return table.Find(name)
+	var names []string
+	for _, c := range cs {
+		if c.Name == name {
+			return c, nil
+		}
+		names = append(names, c.Name)
+	}
+	return Command{}, Usagef("unknown command %q%s", name, meant(name, names, "%q"))
 }
 
 // Check returns the error that would refuse a command line before its command runs, or nil.

@@ -83,6 +83,14 @@ func (f *commonFlags) registerBrew(c Command, own, fs *flag.FlagSet) {
 	}
 }
 
+// names lists the names of the flags.
+func (f *commonFlags) names() (list []string) {
+	for _, g := range f.groups {
+		list = append(list, names(g.flags)...)
+	}
+	return list
+}
+
 // lookup finds a common flag by name.
 func (f *commonFlags) lookup(name string) *flag.Flag {
 	for _, g := range f.groups {
@@ -121,7 +129,7 @@ func (f *commonFlags) take(own *flag.FlagSet, args []string) (rest []string, err
 			yes := "true"
 			value = &yes
 		case value == nil && i+1 == len(args):
-			return nil, fmt.Errorf("flag needs an argument: -%s", name)
+			return nil, needsValue(name)
 		case value == nil:
 			i++
 			value = &args[i]

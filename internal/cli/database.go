@@ -32,7 +32,7 @@ type Database struct {
 func ParseBackend(name string) (caffepb.DataParameter_DB, error) {
 	kind, ok := caffepb.DataParameter_DB_value[strings.ToUpper(name)]
 	if !ok {
-		return 0, fmt.Errorf("unknown backend %q (lmdb or leveldb)", name)
+		return 0, Usagef("unknown backend %q (lmdb or leveldb)", name)
 	}
 	return caffepb.DataParameter_DB(kind), nil
 }

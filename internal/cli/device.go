@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"flag"
-	"fmt"
 	"runtime"
 	"strings"
 	"time"
@@ -56,20 +55,20 @@ func (d *DeviceFlags) Spec(e *Env) (cpe.Spec, error) {
 	}
 	var err error
 	if d.Engine, err = layers.ParseEngine(d.EngineName); err != nil {
-		return cpe.Spec{}, fmt.Errorf("-engine: %w", err)
+		return cpe.Spec{}, Usagef("-engine: %w", err)
 	}
 	if d.threads < 0 {
-		return cpe.Spec{}, fmt.Errorf("-threads %d: the number of cores cannot be negative", d.threads)
+		return cpe.Spec{}, Usagef("-threads %d: the number of cores cannot be negative", d.threads)
 	}
 	if most := max(maxThreads, runtime.NumCPU()); d.threads > most {
-		return cpe.Spec{}, fmt.Errorf("-threads %d: this computer has %d cores; at most %d are accepted", d.threads, runtime.NumCPU(), most)
+		return cpe.Spec{}, Usagef("-threads %d: this computer has %d cores; at most %d are accepted", d.threads, runtime.NumCPU(), most)
 	}
 	if d.threads > 0 {
 		runtime.GOMAXPROCS(d.threads)
 	}
 	spec, err := cpe.Load(d.MachineName)
 	if err != nil {
-		return cpe.Spec{}, fmt.Errorf("-machine: %w", err)
+		return cpe.Spec{}, FlagError("machine", err)
 	}
 	e.Log.Infof("Engine %s on machine %s", d.Engine, spec)
 	return spec, nil

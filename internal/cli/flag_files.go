@@ -28,7 +28,7 @@ func expandFlagFiles(args []string, depth int) ([]string, error) {
 		}
 		if path == nil {
 			if i++; i == len(args) {
-				return nil, fmt.Errorf("-%s needs %s", name, map[bool]string{true: "a file", false: "names of flags"}[name == flagFile])
+				return nil, needsValue(name)
 			}
 			path = &args[i]
 		}

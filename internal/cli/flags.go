@@ -93,7 +93,7 @@ func parseFlags(fs *flag.FlagSet, common *commonFlags, args []string, words []st
 	}
 	for {
 		if err := fs.Parse(args); err != nil {
-			return explain(fs, err)
+			return explain(fs, common, err)
 		}
 		if args = fs.Args(); len(args) == 0 {
 			return nil
@@ -103,7 +103,7 @@ func parseFlags(fs *flag.FlagSet, common *commonFlags, args []string, words []st
 		}
 		name, all := strings.CutSuffix(words[0], "...")
 		if err := fs.Set(name, args[0]); err != nil {
-			return explain(fs, fmt.Errorf("invalid value %q for -%s: %w", args[0], name, err))
+			return explain(fs, common, fmt.Errorf("invalid value %q for -%s: %w", args[0], name, err))
 		}
 		if args = args[1:]; !all {
 			words = words[1:]
@@ -111,20 +111,38 @@ func parseFlags(fs *flag.FlagSet, common *commonFlags, args []string, words []st
 	}
 }
 
-// explain improves two messages of the flag package. An unknown flag gets the nearest known name, and a bad value gets a
-// description of valid values.
-func explain(fs *flag.FlagSet, err error) error {
-	const undefined = "flag provided but not defined: -"
+// explain improves messages of the flag package. An unknown flag gets the nearest known name, and a bad value gets a description
+// of valid values.
+func explain(fs *flag.FlagSet, common *commonFlags, err error) error {
+	const undefined, alone = "flag provided but not defined: -", "flag needs an argument: -"
 	if name, ok := strings.CutPrefix(err.Error(), undefined); ok {
-		var names []string
-		fs.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-		return suggest.Unknown("command line flag", name, "flags of "+fs.Name(), names)
+		return fmt.Errorf("unknown flag -%s%s", name, meant(name, append(names(fs), common.names()...), "-%s"))
+	}
+	if name, ok := strings.CutPrefix(err.Error(), alone); ok {
+		return needsValue(name)
 	}
 	if message, ok := strings.CutSuffix(err.Error(), ": parse error"); ok {
 		name := message[strings.LastIndexByte(message, '-')+1:]
 		return fmt.Errorf("%s: not %s", message, wanted(fs.Lookup(name)))
 	}
 	return err
+}
+
+// meant returns `; did you mean X?` with the known name nearest to a flag's or command's name, in a format, or "" if none is near.
+func meant(name string, known []string, format string) string {
+	if best := suggest.Nearest(name, known); best != "" {
+		return fmt.Sprintf("; did you mean "+format+"?", best)
+	}
+	return ""
+}
+
+// needsValue returns the error for a flag at the end of the command line that needs a value.
+func needsValue(name string) error { return fmt.Errorf("flag -%s needs a value", name) }
+
+// names lists the names of flags.
+func names(fs *flag.FlagSet) (list []string) {
+	fs.VisitAll(func(f *flag.Flag) { list = append(list, f.Name) })
+	return list
 }
 
 // wanted describes the valid values of a flag.

@@ -50,7 +50,7 @@ func links(dir string, flat bool) (paths []string) {
 
 func installLinks(e *Env, o *linkOptions) error {
 	if o.dir == "" {
-		return errors.New("need a folder: swcaffe install_links DIR")
+		return Usagef("need a folder: swcaffe install_links DIR")
 	}
 	if err := CheckFolder(o.dir, "the set of links"); err != nil {
 		return err

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -44,7 +43,7 @@ func (e *Env) direct(fs *flag.FlagSet) (err error) {
 		switch {
 		case !ok || *file == "" || err != nil:
 		case *file == StandardStream && e.Tables == io.Discard:
-			err = errors.New("two files are to be written to standard output: only one flag may name -")
+			err = Usagef("two files are to be written to standard output: only one flag may name -")
 		case *file == StandardStream:
 			e.Tables = io.Discard
 		default:
@@ -114,7 +113,7 @@ func OpenInput(path string) (f *os.File, name string, err error) {
 // CheckFolder fails if path is standard output; what names the folder in the error.
 func CheckFolder(path, what string) error {
 	if path == StandardStream {
-		return fmt.Errorf("%s is a folder and cannot be written to standard output (-)", what)
+		return Usagef("%s is a folder and cannot be written to standard output (-)", what)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"path/filepath"
 	"strings"
 )
@@ -76,13 +75,13 @@ func (p program) caffes() bool { return p.brew || p.command != "" || p.instead !
 func (p program) split(cs Commands, args []string) (name string, rest []string, err error) {
 	switch {
 	case p.instead != "":
-		return "", nil, fmt.Errorf("%s is deprecated, in Caffe too: use %s", p.name, p.instead)
+		return "", nil, Usagef("%s is deprecated, in Caffe too: use %s", p.name, p.instead)
 	case p.command != "":
 		return p.command, args, nil
 	}
 	name, rest = cs.Split(args)
 	if p.brew && name != "" && name != "help" && !isBrew(name) {
-		return "", nil, fmt.Errorf("unknown action %q: caffe has %s; swcaffe has more", name, strings.Join(brewCommands, ", "))
+		return "", nil, Usagef("unknown action %q: caffe has %s; swcaffe has more", name, strings.Join(brewCommands, ", "))
 	}
 	return name, rest, nil
 }

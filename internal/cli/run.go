@@ -30,53 +30,64 @@ func (cs Commands) MainAs(called string, args []string) int {
 	return code
 }
 
-// Run executes a command line and returns the exit code: 0, or 1 after an error, which is logged.
+// Run executes a command line and returns the exit code: 0, exitUsage after a UsageError, which is printed, or exitFailure after
+// any other error, which is logged.
 func (cs Commands) Run(e *Env, args []string) int {
 	out := &stream{to: e.Stdout, pulse: e.Pulse}
 	inner := *e
 	inner.Stdout, inner.Tables = out, out
 	inner.Resume = func(state string) string { return cs.resumption(cmp.Or(e.called, "swcaffe"), args, state) }
-	err := cs.dispatch(&inner, args)
+	command, err := cs.dispatch(&inner, args)
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		err = out.err
 	}
 	if err == nil {
 		return 0
 	}
+	if usage := (*UsageError)(nil); errors.As(err, &usage) {
+		e.refuse(command, err)
+		return exitUsage
+	}
 	glog.Ending(e.Log)
 	for line := range strings.SplitSeq(e.program.own(err.Error()), "\n") {
 		e.Log.Error(line)
 	}
-	return 1
+	return exitFailure
 }
 
-// dispatch finds the command of a command line, reads its flags and runs it.
-func (cs Commands) dispatch(e *Env, args []string) (err error) {
+// dispatch finds the command of a command line and runs it. It returns the command's name, "" if the line has no known command.
+func (cs Commands) dispatch(e *Env, args []string) (name string, err error) {
 	defer pages.Catch(&err)
 	name, rest, err := e.program.split(cs, args)
 	if err != nil {
-		return err
+		return "", err
 	}
 	switch name {
 	case "":
-		return cs.withoutCommand(e, rest)
+		return "", cs.withoutCommand(e, rest)
 	case "help":
-		return cs.help(e, rest)
+		return "", cs.help(e, rest)
 	}
 	c, err := cs.Find(name)
 	if err != nil {
-		return err
+		return "", err
 	}
+	return name, c.run(e, rest)
+}
+
+// run reads the flags of a command and runs it.
+func (c Command) run(e *Env, args []string) error {
 	if e.program.command != "" && len(args) == 0 {
 		commandUsage(e.Stdout, c, e.program)
-		return errors.New("no arguments given")
+		return Usagef("no arguments given")
 	}
-	action, flags, err := c.parse(rest)
+	action, flags, err := c.parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		commandUsage(e.Stdout, c, e.program)
+		return err
 	}
 	if err != nil {
-		return err
+		return &UsageError{err}
 	}
 	if done := e.inform(c, flags.common); done {
 		return nil
@@ -88,7 +99,7 @@ func (cs Commands) dispatch(e *Env, args []string) (err error) {
 	if err := e.direct(flags.own); err != nil {
 		return err
 	}
-	return explainPath(action(e), flags.own, rest)
+	return explainPath(action(e), flags.own, args)
 }
 
 // parsedFlags are the flags set by a command line.
@@ -123,7 +134,7 @@ func (cs Commands) withoutCommand(e *Env, rest []string) error {
 		return nil
 	}
 	cs.programUsage(e.Stderr, e.program)
-	return errors.New("no command given")
+	return Usagef("no command given")
 }
 
 // inform prints the answers to -helpfull, -helpshort and -version; done reports whether one of them was given.

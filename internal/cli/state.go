@@ -2,7 +2,6 @@ package cli
 
 import (
 	"flag"
-	"fmt"
 	"strings"
 
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -64,5 +63,5 @@ func ParsePhase(s string) (caffepb.Phase, error) {
 	case "TEST":
 		return caffepb.Phase_TEST, nil
 	}
-	return 0, fmt.Errorf("-phase %q: must be TRAIN or TEST", s)
+	return 0, Usagef("-phase %q: must be TRAIN or TEST", s)
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"strings"
@@ -39,19 +38,19 @@ func (f *StrategyFlags) Read(e *Env, engine layers.Engine, spec cpe.Spec) (plan.
 	force, err := plan.ParseForce(f.Strategy)
 	switch {
 	case err != nil:
-		return force, nil, fmt.Errorf("-strategy: %w", err)
+		return force, nil, Usagef("-strategy: %w", err)
 	case f.tune == "":
 		return force, nil, nil
 	case force != plan.Force{}:
-		return force, nil, fmt.Errorf("-strategy %v and -tune %s: the tuning file chooses the algorithms; leave one of the two flags out", force, f.tune)
+		return force, nil, Usagef("-strategy %v and -tune %s: the tuning file chooses the algorithms; leave one of the two flags out", force, f.tune)
 	case f.tune == StandardStream:
-		return force, nil, errors.New("-tune -: the tuning file is both read and written, so it cannot be a standard stream")
+		return force, nil, Usagef("-tune -: the tuning file is both read and written, so it cannot be a standard stream")
 	case engine == layers.MPE:
-		return force, nil, errors.New("-tune is for -engine cpe: the mpe engine has one way to convolve")
+		return force, nil, Usagef("-tune is for -engine cpe: the mpe engine has one way to convolve")
 	}
 	t, err := tune.Open(f.tune, spec, e.Log)
 	if err != nil {
-		return force, nil, fmt.Errorf("-tune: %w", err)
+		return force, nil, FlagError("tune", err)
 	}
 	return force, t, nil
 }

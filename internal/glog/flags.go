@@ -92,8 +92,9 @@ func noMail(address string) error {
 	return errors.New("swcaffe sends no mail")
 }
 
-// ReadEnvironment sets flags to the values of GLOG_NAME. As in glog, a word that does not begin with t, y or 1 is false, and a
-// program's own setting has priority: commands that show their log show it whatever GLOG_alsologtostderr says.
+// ReadEnvironment sets flags to the values of GLOG_NAME. As in glog, a word that does not begin with t, y or 1 is false, an
+// empty variable sets no number, and a program's own setting has priority: commands that show their log show it whatever
+// GLOG_alsologtostderr says.
 func (g *Flags) ReadEnvironment(fs *flag.FlagSet, lookup func(string) (string, bool)) (err error) {
 	shown := g.alsoLogToStderr
 	if dir, ok := lookup("GOOGLE_LOG_DIR"); ok && dir != "" {
@@ -101,7 +102,7 @@ func (g *Flags) ReadEnvironment(fs *flag.FlagSet, lookup func(string) (string, b
 	}
 	fs.VisitAll(func(f *flag.Flag) {
 		value, ok := lookup("GLOG_" + f.Name)
-		if !ok || err != nil {
+		if !ok || err != nil || value == "" && !IsBool(f) {
 			return
 		}
 		if IsBool(f) {

@@ -99,6 +99,7 @@ func TestGlogFlags(t *testing.T) {
 		{args: "-minloglevel=3", stderr: "E", files: none},
 		{args: "-minloglevel=4", stderr: "", files: none},
 		{env: env("GLOG_minloglevel", "1"), stderr: "WE", files: none},
+		{env: env("GLOG_minloglevel", "", "GLOG_v", "2"), stderr: "IWE", files: none},
 		{env: env("GLOG_minloglevel", "1"), args: "-minloglevel=0", stderr: "IWE", files: none},
 		{env: env("GLOG_logtostderr", "1"), args: "-alsologtostderr", stderr: "IWE", files: none},
 		{env: env("GLOG_logtostderr", "off"), args: "-alsologtostderr", stderr: "IWE", files: all},

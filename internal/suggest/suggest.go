@@ -7,9 +7,26 @@ import (
 	"strings"
 )
 
-// Unknown returns the error for an unknown name: `unknown KIND "NAME", did you mean "X"? (KINDS: A, B)`.
+// UnknownError is the error for a name that a list of names lacks.
+type UnknownError struct {
+	Kind, Kinds string // the noun for a name, singular and plural
+	Name        string
+	Known       []string
+	OrFile      bool // the name could have been a file's too
+}
+
+// Error returns `unknown KIND "NAME", did you mean "X"? (KINDS: A, B)`, with `, and no such file` before the bracket for OrFile.
+func (e *UnknownError) Error() string {
+	file := ""
+	if e.OrFile {
+		file = ", and no such file"
+	}
+	return fmt.Sprintf("unknown %s %q%s%s (%s: %s)", e.Kind, e.Name, DidYouMean(e.Name, e.Known), file, e.Kinds, strings.Join(e.Known, ", "))
+}
+
+// Unknown returns an UnknownError.
 func Unknown(kind, name, kinds string, known []string) error {
-	return fmt.Errorf("unknown %s %q%s (%s: %s)", kind, name, DidYouMean(name, known), kinds, strings.Join(known, ", "))
+	return &UnknownError{Kind: kind, Kinds: kinds, Name: name, Known: known}
 }
 
 // DidYouMean returns `, did you mean "X"?` with the known name nearest to name, or "" if none is near.

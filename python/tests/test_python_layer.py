@@ -257,7 +257,7 @@ class Main(Case):
 
     def test_other_commands(self):
         self.assertIn('swcaffe', self.run_main('version').stdout)
-        self.assertIn('unknown command "trian"', self.run_main('trian', expect=1).stderr)
+        self.assertIn('unknown command "trian"', self.run_main('trian', expect=2).stderr)
         net = self.write(DATA + python('a', 'TenTimes', 'data'))
         self.assertIn('forward', self.run_main('time', '-model', net, '-iterations', '1').stderr)
 

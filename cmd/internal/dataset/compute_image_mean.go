@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 
@@ -40,7 +39,7 @@ const progressEvery = 10000
 
 func computeImageMean(e *cli.Env, o *meanOptions) error {
 	if o.db == "" {
-		return errors.New("need a database: swcaffe compute_image_mean INPUT_DB [OUTPUT_FILE]")
+		return cli.Usagef("need a database: swcaffe compute_image_mean INPUT_DB [OUTPUT_FILE]")
 	}
 	var shape [3]int
 	var sums []float64

@@ -94,26 +94,26 @@ func convertAnnoset(e *cli.Env, o *annosetOptions) error {
 func (o *annosetOptions) check() error {
 	switch {
 	case o.db == "":
-		return errors.New("need three names: swcaffe convert_annoset ROOTFOLDER/ LISTFILE DB_NAME")
+		return cli.Usagef("need three names: swcaffe convert_annoset ROOTFOLDER/ LISTFILE DB_NAME")
 	case o.annoType != "classification" && o.annoType != "detection":
-		return fmt.Errorf("-anno_type %q: classification or detection", o.annoType)
+		return cli.Usagef("-anno_type %q: classification or detection", o.annoType)
 	case o.minDim < 0 || o.maxDim < 0 || o.minDim > 0 && o.maxDim > 0 && o.minDim > o.maxDim:
-		return fmt.Errorf("-min_dim %d -max_dim %d: they must not be negative, nor the first above the second", o.minDim, o.maxDim)
+		return cli.Usagef("-min_dim %d -max_dim %d: they must not be negative, nor the first above the second", o.minDim, o.maxDim)
 	case (o.minDim > 0 || o.maxDim > 0) && (o.width != 0 || o.height != 0):
-		return errors.New("-min_dim and -max_dim keep the aspect ratio; -resize_width and -resize_height cannot be given with them")
+		return cli.Usagef("-min_dim and -max_dim keep the aspect ratio; -resize_width and -resize_height cannot be given with them")
 	}
 	if err := o.imagesetOptions.check(); err != nil || o.annoType == "classification" {
 		return err
 	}
 	var err error
 	if o.reader.Format, err = annotation.ParseFormat(o.labelType); err != nil {
-		return fmt.Errorf("-label_type: %w", err)
+		return cli.Usagef("-label_type: %w", err)
 	}
 	if o.labelMap == "" {
 		if o.reader.Format == annotation.Text {
 			return nil
 		}
-		return fmt.Errorf("-label_map_file is missing: annotations of the form %s name classes, which it maps to labels", o.labelType)
+		return cli.Usagef("-label_map_file is missing: annotations of the form %s name classes, which it maps to labels", o.labelType)
 	}
 	m, err := annotation.ReadLabelMap(o.labelMap)
 	if err != nil {

@@ -46,7 +46,7 @@ const (
 
 func convertCifar(e *cli.Env, o *cifarOptions) error {
 	if o.in == "" || o.out == "" {
-		return errors.New("need two folders: swcaffe convert_cifar_data INPUT_FOLDER OUTPUT_FOLDER [lmdb|leveldb]")
+		return cli.Usagef("need two folders: swcaffe convert_cifar_data INPUT_FOLDER OUTPUT_FOLDER [lmdb|leveldb]")
 	}
 	if _, err := cli.ParseBackend(o.kind); err != nil {
 		return err

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"bytes"
-	"errors"
 	"flag"
 	"fmt"
 	"image"
@@ -60,7 +59,7 @@ type imagesetOptions struct {
 
 func convertImageset(e *cli.Env, o *imagesetOptions) error {
 	if o.db == "" {
-		return errors.New("need three names: swcaffe convert_imageset ROOTFOLDER/ LISTFILE DB_NAME")
+		return cli.Usagef("need three names: swcaffe convert_imageset ROOTFOLDER/ LISTFILE DB_NAME")
 	}
 	if err := o.check(); err != nil {
 		return err
@@ -93,9 +92,9 @@ func convertImageset(e *cli.Env, o *imagesetOptions) error {
 func (o *imagesetOptions) check() error {
 	switch {
 	case o.width < 0 || o.height < 0 || (o.width == 0) != (o.height == 0):
-		return fmt.Errorf("-resize_width %d -resize_height %d: both must be given, or none", o.width, o.height)
+		return cli.Usagef("-resize_width %d -resize_height %d: both must be given, or none", o.width, o.height)
 	case o.encodeType != "" && o.encodeType != "png" && o.encodeType != "jpg":
-		return fmt.Errorf("-encode_type %q: png or jpg", o.encodeType)
+		return cli.Usagef("-encode_type %q: png or jpg", o.encodeType)
 	}
 	return o.checkResized()
 }
@@ -121,7 +120,7 @@ func (o *imagesetOptions) atATime() int {
 func (o *imagesetOptions) checkResized() error {
 	bytes := o.resizedBytes()
 	if bytes > mostDatum {
-		return fmt.Errorf("-resize_height %d -resize_width %d: an image would have %.3g bytes, a Datum holds %d", o.height, o.width, bytes, mostDatum)
+		return cli.Usagef("-resize_height %d -resize_width %d: an image would have %.3g bytes, a Datum holds %d", o.height, o.width, bytes, mostDatum)
 	}
 	if err := pages.Room(copies * bytes); err != nil {
 		return fmt.Errorf("-resize_height %d -resize_width %d: %w", o.height, o.width, err)

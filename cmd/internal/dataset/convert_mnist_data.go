@@ -40,7 +40,7 @@ type mnistOptions struct {
 
 func convertMnist(e *cli.Env, o *mnistOptions) error {
 	if o.db == "" {
-		return errors.New("need three names: swcaffe convert_mnist_data IMAGE_FILE LABEL_FILE DB_NAME")
+		return cli.Usagef("need three names: swcaffe convert_mnist_data IMAGE_FILE LABEL_FILE DB_NAME")
 	}
 	images, labels, err := openMnist(o.images, o.labels)
 	if err != nil {

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -39,7 +38,7 @@ type siameseOptions struct {
 
 func convertMnistSiamese(e *cli.Env, o *siameseOptions) error {
 	if o.db == "" {
-		return errors.New("need three names: swcaffe convert_mnist_siamese_data IMAGE_FILE LABEL_FILE DB_NAME")
+		return cli.Usagef("need three names: swcaffe convert_mnist_siamese_data IMAGE_FILE LABEL_FILE DB_NAME")
 	}
 	images, labels, err := openMnist(o.images, o.labels)
 	if err != nil {

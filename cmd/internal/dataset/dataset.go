@@ -149,17 +149,17 @@ func (j *datasetJob) temporary(name string) string { return j.outputs[name].temp
 func dataset(e *cli.Env, o *datasetOptions) error {
 	kinds := datasetKinds()
 	if o.kind == "" {
-		return fmt.Errorf("need a kind of set to make: %s", strings.Join(kinds.Names(), ", "))
+		return cli.Usagef("need a kind of set to make: %s", strings.Join(kinds.Names(), ", "))
 	}
 	kind, err := kinds.Find(o.kind)
 	if err != nil {
-		return err
+		return &cli.UsageError{Err: err}
 	}
 	if min(o.train, o.test) < 1 || max(o.train, o.test) > maxItems {
-		return fmt.Errorf("-train %d -test %d: each must be 1 to %d %s", o.train, o.test, maxItems, kind.items)
+		return cli.Usagef("-train %d -test %d: each must be 1 to %d %s", o.train, o.test, maxItems, kind.items)
 	}
 	if err := cli.CheckFolder(o.out, "a set"); err != nil {
-		return fmt.Errorf("-out: %w", err)
+		return cli.Usagef("-out: %w", err)
 	}
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
 		return fmt.Errorf("-out: %w", err)

@@ -46,11 +46,11 @@ const mostSide = 4096
 func (o *datasetOptions) checkObjects() error {
 	switch {
 	case o.encoding != "jpg" && o.encoding != "png":
-		return fmt.Errorf("-encoding %q: jpg or png", o.encoding)
+		return cli.Usagef("-encoding %q: jpg or png", o.encoding)
 	case o.size != 0 && (o.size < 32 || o.size > mostSide):
-		return fmt.Errorf("-size %d: 32 to %d, or 0 for sizes drawn at random", o.size, mostSide)
+		return cli.Usagef("-size %d: 32 to %d, or 0 for sizes drawn at random", o.size, mostSide)
 	case o.masks && o.size == 0:
-		return errors.New("-masks needs -size: the images of a Data layer must agree in size")
+		return cli.Usagef("-masks needs -size: the images of a Data layer must agree in size")
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ const sizesAhead = 16
 
 func getImageSize(e *cli.Env, o *sizeOptions) error {
 	if o.out == "" {
-		return errors.New("need three names: swcaffe get_image_size ROOTFOLDER/ LISTFILE OUTFILE")
+		return cli.Usagef("need three names: swcaffe get_image_size ROOTFOLDER/ LISTFILE OUTFILE")
 	}
 	pairs, err := readPairs(o.list)
 	if err != nil {

@@ -2,7 +2,6 @@ package infer
 
 import (
 	"cmp"
-	"errors"
 	"flag"
 	"fmt"
 	"slices"
@@ -52,10 +51,10 @@ type classifyOptions struct {
 
 func classify(e *cli.Env, o *classifyOptions) error {
 	if o.model == "" || o.weights == "" || o.mean == "" || o.labels == "" || o.image == "" {
-		return errors.New("need five words: swcaffe classify DEPLOY WEIGHTS MEAN LABELS IMAGE")
+		return cli.Usagef("need five words: swcaffe classify DEPLOY WEIGHTS MEAN LABELS IMAGE")
 	}
 	if o.top < 1 {
-		return fmt.Errorf("-top %d: at least one label is needed", o.top)
+		return cli.Usagef("-top %d: at least one label is needed", o.top)
 	}
 	t := trained{device: &o.device, model: o.model, weights: o.weights, seed: o.device.SeedOrTime()}
 	return t.use(e, func(n *swnet.Net) error { return o.run(e, n) })

@@ -1,7 +1,6 @@
 package infer
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"path/filepath"
@@ -80,11 +79,11 @@ type detected struct {
 
 func detect(e *cli.Env, o *detectOptions) error {
 	if o.model == "" || o.weights == "" || len(o.images) == 0 {
-		return errors.New("need a net, weights and images: swcaffe detect -model DEPLOY -weights FILES IMAGE...")
+		return cli.Usagef("need a net, weights and images: swcaffe detect -model DEPLOY -weights FILES IMAGE...")
 	}
 	for _, format := range strings.Split(o.pictures, ",") {
 		if format != "png" && format != "svg" {
-			return fmt.Errorf("-pictures %s: use png, svg or png,svg", o.pictures)
+			return cli.Usagef("-pictures %s: use png, svg or png,svg", o.pictures)
 		}
 	}
 	if err := o.check(); err != nil {
@@ -112,7 +111,7 @@ func (o *detectOptions) check() error {
 		for _, word := range strings.Split(o.means, ",") {
 			v, err := strconv.ParseFloat(word, 32)
 			if err != nil {
-				return fmt.Errorf("-mean_value %s: %q is not a number", o.means, word)
+				return cli.Usagef("-mean_value %s: %q is not a number", o.means, word)
 			}
 			o.meanValues = append(o.meanValues, float32(v))
 		}
@@ -120,7 +119,7 @@ func (o *detectOptions) check() error {
 	seen := map[string]string{}
 	for _, file := range o.images {
 		if other, twice := seen[stem(file)]; o.out != "" && twice {
-			return fmt.Errorf("-out %s: %s and %s would have files of the same name", o.out, other, file)
+			return cli.Usagef("-out %s: %s and %s would have files of the same name", o.out, other, file)
 		}
 		seen[stem(file)] = file
 	}

@@ -1,7 +1,6 @@
 package infer
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"slices"
@@ -58,15 +57,15 @@ func extractFeatures(e *cli.Env, o *featureOptions) error {
 	names, paths := strings.Split(o.blobs, ","), strings.Split(o.dbs, ",")
 	switch {
 	case o.weights == "" || o.model == "" || o.blobs == "" || o.dbs == "":
-		return errors.New("need five words: swcaffe extract_features WEIGHTS MODEL BLOBS DBS NUM_BATCHES")
+		return cli.Usagef("need five words: swcaffe extract_features WEIGHTS MODEL BLOBS DBS NUM_BATCHES")
 	case o.batches < 1:
-		return fmt.Errorf("NUM_BATCHES %d: at least one batch is needed", o.batches)
+		return cli.Usagef("NUM_BATCHES %d: at least one batch is needed", o.batches)
 	case len(names) != len(paths):
-		return fmt.Errorf("%d blobs but %d databases: each blob needs one", len(names), len(paths))
+		return cli.Usagef("%d blobs but %d databases: each blob needs one", len(names), len(paths))
 	case twice(paths) != "":
-		return fmt.Errorf("database %s is named twice: each blob needs one of its own", twice(paths))
+		return cli.Usagef("database %s is named twice: each blob needs one of its own", twice(paths))
 	case !strings.EqualFold(o.mode, "CPU") && !strings.EqualFold(o.mode, "GPU"):
-		return fmt.Errorf("mode %q: must be CPU or GPU", o.mode)
+		return cli.Usagef("mode %q: must be CPU or GPU", o.mode)
 	case strings.EqualFold(o.mode, "GPU"):
 		cli.WarnOfGPU(e, "mode GPU", "net")
 	}

@@ -1,9 +1,7 @@
 package infer
 
 import (
-	"errors"
 	"flag"
-	"fmt"
 
 	"github.com/swcaffe/swcaffe/internal/cli"
 	"github.com/swcaffe/swcaffe/solver/evaluate"
@@ -44,17 +42,17 @@ type testOptions struct {
 
 func test(e *cli.Env, o *testOptions) error {
 	if o.model == "" {
-		return errors.New("need a model definition to score: -model FILE")
+		return cli.Usagef("need a model definition to score: -model FILE")
 	}
 	if o.weights == "" {
-		return errors.New("need model weights to score: -weights FILE")
+		return cli.Usagef("need model weights to score: -weights FILE")
 	}
 	if o.iterations < 1 {
-		return fmt.Errorf("-iterations %d: at least one batch is needed", o.iterations)
+		return cli.Usagef("-iterations %d: at least one batch is needed", o.iterations)
 	}
 	method, err := evaluate.Parse(o.evalType, o.version, o.perClass)
 	if err != nil {
-		return err
+		return &cli.UsageError{Err: err}
 	}
 	t := trained{device: &o.device, state: o.state, model: o.model, weights: o.weights, seed: o.device.SeedOrTime()}
 	if cli.UnderMPI() {

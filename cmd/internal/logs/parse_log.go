@@ -2,9 +2,7 @@ package logs
 
 import (
 	"encoding/csv"
-	"errors"
 	"flag"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -44,14 +42,14 @@ type parseLogOptions struct {
 
 func parseLog(e *cli.Env, o *parseLogOptions) error {
 	if o.log == "" || o.dir == "" {
-		return errors.New("need a log and a folder: swcaffe parse_log LOGFILE OUTPUT_DIR")
+		return cli.Usagef("need a log and a folder: swcaffe parse_log LOGFILE OUTPUT_DIR")
 	}
 	comma, size := utf8.DecodeRuneInString(o.delimiter)
 	if o.delimiter == `\t` {
 		comma, size = '\t', len(o.delimiter)
 	}
 	if size == 0 || size != len(o.delimiter) || strings.ContainsRune("\"\r\n", comma) || comma == utf8.RuneError {
-		return fmt.Errorf("-delimiter %q: must be one character, no quote and no line's end", o.delimiter)
+		return cli.Usagef("-delimiter %q: must be one character, no quote and no line's end", o.delimiter)
 	}
 	l, name, err := readTrainingLog(o.log)
 	if err != nil {

@@ -58,11 +58,11 @@ const maxPlotPixels = 10000
 func plotLog(e *cli.Env, o *plotOptions) error {
 	switch {
 	case o.out == "" || len(o.logs) == 0:
-		return errors.New("need a chart, a file to write and a log: swcaffe plot_log CHART OUTPUT.png LOGFILE [LOGFILE...]")
+		return cli.Usagef("need a chart, a file to write and a log: swcaffe plot_log CHART OUTPUT.png LOGFILE [LOGFILE...]")
 	case o.x != "iterations" && o.x != "seconds":
-		return fmt.Errorf("-x %q: must be iterations or seconds", o.x)
+		return cli.Usagef("-x %q: must be iterations or seconds", o.x)
 	case min(o.width, o.height) < 100 || max(o.width, o.height) > maxPlotPixels:
-		return fmt.Errorf("-width %d -height %d: must be 100 to %d pixels", o.width, o.height, maxPlotPixels)
+		return cli.Usagef("-width %d -height %d: must be 100 to %d pixels", o.width, o.height, maxPlotPixels)
 	}
 	format, err := figure.Format(o.out)
 	if err != nil {
@@ -108,7 +108,7 @@ type chart struct {
 func parseCharts(o *plotOptions) ([]chart, error) {
 	if n, err := strconv.Atoi(o.chart); err == nil {
 		if n < 0 || n > 7 {
-			return nil, fmt.Errorf("chart %d: Caffe's charts are 0 to 7", n)
+			return nil, cli.Usagef("chart %d: Caffe's charts are 0 to 7", n)
 		}
 		c := [4]chart{{what: "accuracy", phase: "Test"}, {what: "loss", phase: "Test"}, {what: "lr"}, {what: "loss", phase: "Train"}}[n/2]
 		c.seconds, c.logarithmic = n%2 == 1, o.logLoss && c.what == "loss"

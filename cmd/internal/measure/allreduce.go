@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -78,19 +77,19 @@ func (o *allreduceOptions) check() (err error) {
 	}
 	if o.algorithm != allAlgorithms {
 		if err := topology.CheckAlgorithm(o.algorithm); err != nil {
-			return fmt.Errorf("-algorithm: %w", err)
+			return cli.Usagef("-algorithm: %w", err)
 		}
 	}
 	if o.placing, err = topology.ParseMapping(o.mapping); err != nil {
-		return fmt.Errorf("-mapping: %w", err)
+		return cli.Usagef("-mapping: %w", err)
 	}
 	if o.bytes < 0 || o.bytes > maxBytes {
-		return fmt.Errorf("-bytes %d: an array has 0 to %d", o.bytes, int64(maxBytes))
+		return cli.Usagef("-bytes %d: an array has 0 to %d", o.bytes, int64(maxBytes))
 	}
 	if o.cluster != "" {
 		spec, err := topology.LoadSpec(o.cluster)
 		if err != nil {
-			return fmt.Errorf("-cluster: %w", err)
+			return cli.FlagError("cluster", err)
 		}
 		o.spec = &spec
 	}
@@ -100,15 +99,15 @@ func (o *allreduceOptions) check() (err error) {
 	case cli.TransportLocal, cli.TransportMPI:
 		return o.checkMeasured()
 	}
-	return fmt.Errorf("-transport %q: must be %s, %s or %s", o.transport, cli.TransportSim, cli.TransportLocal, cli.TransportMPI)
+	return cli.Usagef("-transport %q: must be %s, %s or %s", o.transport, cli.TransportSim, cli.TransportLocal, cli.TransportMPI)
 }
 
 func (o *allreduceOptions) checkSimulated() error {
 	switch {
 	case o.spec == nil:
-		return fmt.Errorf("need a cluster to simulate: -cluster NAME|FILE (clusters: %s)", strings.Join(topology.ClusterNames(), ", "))
+		return cli.Usagef("need a cluster to simulate: -cluster NAME|FILE (clusters: %s)", strings.Join(topology.ClusterNames(), ", "))
 	case o.trace != "" && o.algorithm == allAlgorithms:
-		return errors.New("-trace holds the messages of one algorithm: choose it with -algorithm")
+		return cli.Usagef("-trace holds the messages of one algorithm: choose it with -algorithm")
 	}
 	return o.checkNodes()
 }
@@ -116,24 +115,24 @@ func (o *allreduceOptions) checkSimulated() error {
 func (o *allreduceOptions) checkMeasured() error {
 	switch {
 	case o.bytes%cli.BytesPerValue != 0:
-		return fmt.Errorf("-bytes %d: float32 values need a multiple of %d", o.bytes, cli.BytesPerValue)
+		return cli.Usagef("-bytes %d: float32 values need a multiple of %d", o.bytes, cli.BytesPerValue)
 	case o.iterations < 1:
-		return fmt.Errorf("-iterations %d: at least one is needed", o.iterations)
+		return cli.Usagef("-iterations %d: at least one is needed", o.iterations)
 	case o.trace != "":
-		return fmt.Errorf("-trace: only simulated messages are traced, not those of -transport %s", o.transport)
+		return cli.Usagef("-trace: only simulated messages are traced, not those of -transport %s", o.transport)
 	case o.algorithm == topology.Auto && o.spec == nil:
-		return errors.New("-algorithm auto picks by a cluster's figures: -cluster NAME|FILE is needed")
+		return cli.Usagef("-algorithm auto picks by a cluster's figures: -cluster NAME|FILE is needed")
 	case o.transport == cli.TransportMPI:
 		return nil // the number of processes in the job decides
 	case o.nodes > cli.MaxLocalRanks:
-		return fmt.Errorf("-nodes %d: at most %d run in one process", o.nodes, cli.MaxLocalRanks)
+		return cli.Usagef("-nodes %d: at most %d run in one process", o.nodes, cli.MaxLocalRanks)
 	}
 	return o.checkNodes()
 }
 
 func (o *allreduceOptions) checkNodes() error {
 	if o.nodes < 1 {
-		return fmt.Errorf("-nodes %d: at least one node is needed", o.nodes)
+		return cli.Usagef("-nodes %d: at least one node is needed", o.nodes)
 	}
 	return nil
 }
@@ -145,7 +144,7 @@ func (o *allreduceOptions) layout() (topology.Layout, error) {
 	}
 	l, err := topology.NewLayout(*o.spec, o.nodes, o.placing)
 	if err != nil {
-		return l, fmt.Errorf("-nodes: %w", err)
+		return l, cli.Usagef("-nodes: %w", err)
 	}
 	return l, nil
 }

@@ -67,7 +67,7 @@ func (o *allreduceOptions) pick(e *cli.Env, algorithm string, l topology.Layout)
 		}
 	}
 	if best == "" {
-		return "", fmt.Errorf("-algorithm dynamic: no algorithm can be simulated over %d nodes", o.nodes)
+		return "", cli.Usagef("-algorithm dynamic: no algorithm can be simulated over %d nodes", o.nodes)
 	}
 	return best, nil
 }

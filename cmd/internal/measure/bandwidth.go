@@ -3,7 +3,6 @@ package measure
 import (
 	"bytes"
 	"encoding/csv"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -83,18 +82,18 @@ type linksRow struct {
 func bandwidth(e *cli.Env, o *bandwidthOptions) (err error) {
 	switch {
 	case o.machine == "" && o.cluster == "":
-		return errors.New("need a machine or a cluster: -machine NAME|FILE or -cluster NAME|FILE")
+		return cli.Usagef("need a machine or a cluster: -machine NAME|FILE or -cluster NAME|FILE")
 	case o.machine != "" && o.cluster != "":
-		return errors.New("-machine and -cluster: give one of them")
+		return cli.Usagef("-machine and -cluster: give one of them")
 	case o.machine == "" && o.cpeList != "":
-		return errors.New("-cpes is for -machine")
+		return cli.Usagef("-cpes is for -machine")
 	}
 	if o.byteList != "" {
 		if o.bytes, err = parseNumbers(o.byteList); err != nil {
-			return fmt.Errorf("-bytes %w", err)
+			return cli.Usagef("-bytes %w", err)
 		}
 		if last := o.bytes[len(o.bytes)-1]; last > maxBytes {
-			return fmt.Errorf("-bytes %d: %d is the most", last, int64(maxBytes))
+			return cli.Usagef("-bytes %d: %d is the most", last, int64(maxBytes))
 		}
 	}
 	run := o.links
@@ -121,11 +120,11 @@ func (o *bandwidthOptions) dma() (*bandwidthReport, string, error) {
 		err = fmt.Errorf("%q is this computer; only modelled transfers are measured (machines: %s)", o.machine, strings.Join(modelledMachines(), ", "))
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("-machine: %w", err)
+		return nil, "", cli.FlagError("machine", err)
 	}
 	m, err := cpe.New(spec, cpe.CostOnly)
 	if err != nil {
-		return nil, "", fmt.Errorf("-machine: %w", err)
+		return nil, "", cli.FlagError("machine", err)
 	}
 	defer m.Close()
 	if o.coreGroups == 0 {
@@ -137,7 +136,7 @@ func (o *bandwidthOptions) dma() (*bandwidthReport, string, error) {
 	}
 	if o.cpeList != "" {
 		if cpes, err = parseNumbers(o.cpeList); err != nil {
-			return nil, "", fmt.Errorf("-cpes %w", err)
+			return nil, "", cli.Usagef("-cpes %w", err)
 		}
 	}
 	sizes := o.bytes
@@ -191,7 +190,7 @@ func dmaFigures(m *cpe.Machine, cpes, size, total, groups int) (*dmaRow, error) 
 func (o *bandwidthOptions) links() (*bandwidthReport, string, error) {
 	spec, err := topology.LoadSpec(o.cluster)
 	if err != nil {
-		return nil, "", fmt.Errorf("-cluster: %w", err)
+		return nil, "", cli.FlagError("cluster", err)
 	}
 	sizes := o.bytes
 	if sizes == nil {

@@ -32,11 +32,11 @@ type queryOptions struct {
 
 func deviceQuery(e *cli.Env, o *queryOptions) error {
 	if o.gpu != "" {
-		return fmt.Errorf("-gpu %s: there is no GPU in this build to ask about; leave the flag out", o.gpu)
+		return cli.Usagef("-gpu %s: there is no GPU in this build to ask about; leave the flag out", o.gpu)
 	}
 	spec, err := cpe.Load(o.machine)
 	if err != nil {
-		return fmt.Errorf("-machine: %w", err)
+		return cli.FlagError("machine", err)
 	}
 	fmt.Fprintf(e.Stdout, "%s", spec.Describe())
 	fmt.Fprintf(e.Stdout, "SIMD:                 %s\nGOMAXPROCS:           %d\n", isa.Name(), runtime.GOMAXPROCS(0))

@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"strconv"
@@ -105,15 +104,15 @@ func parseAxis(s string) (modeltime.Axis, error) {
 func explore(e *cli.Env, o *exploreOptions) error {
 	switch {
 	case o.model == "":
-		return errors.New("need a model definition: -model FILE")
+		return cli.Usagef("need a model definition: -model FILE")
 	case len(o.axes) == 0:
-		return errors.New("need something to vary: -vary PARAMETER=V1,V2,... (parameters: " + strings.Join(cpe.ParameterNames(), ", ") + ")")
+		return cli.Usagef("need something to vary: -vary PARAMETER=V1,V2,... (parameters: %s)", strings.Join(cpe.ParameterNames(), ", "))
 	}
 	format := ""
 	if o.plot != "" {
 		var err error
 		if format, err = figure.Format(o.plot); err != nil {
-			return fmt.Errorf("-plot %w", err)
+			return cli.Usagef("-plot %w", err)
 		}
 	}
 	s, err := sweep(e, o)
@@ -146,17 +145,17 @@ func sweep(e *cli.Env, o *exploreOptions) (*modeltime.Sweep, error) {
 	}
 	spec, err := cpe.Load(o.machine)
 	if err != nil {
-		return nil, fmt.Errorf("-machine: %w", err)
+		return nil, cli.FlagError("machine", err)
 	}
 	if spec.Native() {
-		return nil, fmt.Errorf("-machine %s is this computer; only modelled machines can be varied (%s)", o.machine, strings.Join(modelledMachines(), ", "))
+		return nil, cli.Usagef("-machine %s is this computer; only modelled machines can be varied (%s)", o.machine, strings.Join(modelledMachines(), ", "))
 	}
 	if spec, err = o.modelled.spec(spec, layers.CPE); err != nil {
 		return nil, err
 	}
 	s, err := modeltime.NewSweep(spec, o.axes)
 	if err != nil {
-		return nil, fmt.Errorf("-vary: %w", err)
+		return nil, cli.Usagef("-vary: %w", err)
 	}
 	if o.plot != "" {
 		if err := modelplot.CanSweep(s); err != nil {

@@ -1,9 +1,7 @@
 package measure
 
 import (
-	"errors"
 	"flag"
-	"fmt"
 	"strings"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -138,25 +136,25 @@ func scale(e *cli.Env, o *scaleOptions) error {
 func (o *scaleOptions) check() (err error) {
 	switch {
 	case o.model == "":
-		return errors.New("need a model definition to scale: -model FILE")
+		return cli.Usagef("need a model definition to scale: -model FILE")
 	case o.scaling != "weak" && o.scaling != "strong":
-		return fmt.Errorf("-scaling %q: must be weak or strong", o.scaling)
+		return cli.Usagef("-scaling %q: must be weak or strong", o.scaling)
 	case o.tau < 1:
-		return fmt.Errorf("-tau %d: at least one iteration lies between two communications", o.tau)
+		return cli.Usagef("-tau %d: at least one iteration lies between two communications", o.tau)
 	case !cli.IsSize(o.bucketMB):
-		return fmt.Errorf("-bucket_mb %g: must be a size, or 0", o.bucketMB)
+		return cli.Usagef("-bucket_mb %g: must be a size, or 0", o.bucketMB)
 	case !cli.IsSize(o.dataMB):
-		return fmt.Errorf("-data_mb %g: must be a size, or 0", o.dataMB)
+		return cli.Usagef("-data_mb %g: must be a size, or 0", o.dataMB)
 	case !(o.imageBytes >= 0 && o.imageBytes < 1e15):
-		return fmt.Errorf("-image_bytes %g: must be a size, or 0", o.imageBytes)
+		return cli.Usagef("-image_bytes %g: must be a size, or 0", o.imageBytes)
 	case o.nodeList == "":
-		return errors.New("-nodes: need the numbers of nodes, as 1,2,4,...,1024")
+		return cli.Usagef("-nodes: need the numbers of nodes, as 1,2,4,...,1024")
 	}
 	if o.nodes, err = parseNumbers(o.nodeList); err != nil {
-		return fmt.Errorf("-nodes: %w", err)
+		return cli.Usagef("-nodes: %w", err)
 	}
 	if o.placing, err = topology.ParseMapping(o.mapping); err != nil {
-		return fmt.Errorf("-mapping: %w", err)
+		return cli.Usagef("-mapping: %w", err)
 	}
 	if o.plot != "" {
 		_, err = figure.Format(o.plot)
@@ -167,13 +165,13 @@ func (o *scaleOptions) check() (err error) {
 // read loads the cluster, the machine and the net.
 func (o *scaleOptions) read(e *cli.Env) (err error) {
 	if o.spec, err = topology.LoadSpec(o.cluster); err != nil {
-		return fmt.Errorf("-cluster: %w", err)
+		return cli.FlagError("cluster", err)
 	}
 	if o.node, err = cpe.Load(o.machine); err != nil {
-		return fmt.Errorf("-machine: %w", err)
+		return cli.FlagError("machine", err)
 	}
 	if o.node.Native() {
-		return fmt.Errorf("-machine %s is this computer, which is measured, not modelled; name a modelled one", o.machine)
+		return cli.Usagef("-machine %s is this computer, which is measured, not modelled; name a modelled one", o.machine)
 	}
 	file, err := cli.ReadNet(e, o.model)
 	if err != nil {
@@ -190,7 +188,7 @@ func (o *scaleOptions) read(e *cli.Env) (err error) {
 func (o *scaleOptions) divide(file *swproto.Net, model modeltime.Options) (err error) {
 	inParts := o.node.Memory.Shared && o.coreGroups > 0
 	if o.dataMB > 0 && !inParts {
-		return fmt.Errorf("-data_mb %g is for nodes that are divided: -core_groups on a machine whose core groups share a memory", o.dataMB)
+		return cli.Usagef("-data_mb %g is for nodes that are divided: -core_groups on a machine whose core groups share a memory", o.dataMB)
 	}
 	flags := modelFlags{software: o.software}
 	if !inParts {
@@ -206,7 +204,7 @@ func (o *scaleOptions) divide(file *swproto.Net, model modeltime.Options) (err e
 	}
 	parts, err := scaling.NewPartition(file, model, o.coreGroups, int64(o.dataMB*(1<<20)))
 	if err != nil {
-		return fmt.Errorf("-core_groups %d: %w", o.coreGroups, err)
+		return cli.Usagef("-core_groups %d: %w", o.coreGroups, err)
 	}
 	o.modelled, o.node.CoreGroups = parts, o.coreGroups
 	return nil

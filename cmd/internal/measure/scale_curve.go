@@ -32,13 +32,13 @@ func (o *scaleOptions) curves() ([]scaleCurve, error) {
 	for _, name := range strategies {
 		strategy, err := scaling.ParseStrategy(name)
 		if err != nil {
-			return nil, fmt.Errorf("-strategy: %w", err)
+			return nil, cli.Usagef("-strategy: %w", err)
 		}
 		for _, reduce := range reduces {
 			if o.allReduces == "" {
 				reduce = strategy.Collective()
 			} else if err := scaling.CheckAllReduce(reduce, strategy); err != nil {
-				return nil, fmt.Errorf("-allreduce: %w", err)
+				return nil, cli.Usagef("-allreduce: %w", err)
 			}
 			for _, batch := range batches {
 				c := scaleCurve{batch: batch, strategy: strategy, allReduce: reduce}
@@ -73,7 +73,7 @@ func (o *scaleOptions) batchList() ([]int, error) {
 	for s := range strings.SplitSeq(o.batches, ",") {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("-batch %q: must be a positive number of images, or a list of them", s)
+			return nil, cli.Usagef("-batch %q: must be a positive number of images, or a list of them", s)
 		}
 		list = append(list, n)
 	}

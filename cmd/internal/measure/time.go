@@ -8,7 +8,6 @@
 package measure
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -98,26 +97,26 @@ type layerTimes struct{ forward, backward []time.Duration }
 
 func timeModel(e *cli.Env, o *timeOptions) error {
 	if o.model == "" {
-		return errors.New("need a model definition to time: -model FILE")
+		return cli.Usagef("need a model definition to time: -model FILE")
 	}
 	if o.iterations < 1 {
-		return fmt.Errorf("-iterations %d: at least one iteration is needed", o.iterations)
+		return cli.Usagef("-iterations %d: at least one iteration is needed", o.iterations)
 	}
 	if o.modelled.batch < 0 {
-		return fmt.Errorf("-batch %d: the number of images cannot be negative", o.modelled.batch)
+		return cli.Usagef("-batch %d: the number of images cannot be negative", o.modelled.batch)
 	}
 	if o.forwardOnly && o.explain != "" {
-		return errors.New("-explain lists the algorithms of both passes; leave -forward_only out")
+		return cli.Usagef("-explain lists the algorithms of both passes; leave -forward_only out")
 	}
 	if o.explain != "" && (o.dryRun || o.passes || o.json != "") {
-		return errors.New("-explain prints tables and times nothing; leave -dry_run, -passes and -json out")
+		return cli.Usagef("-explain prints tables and times nothing; leave -dry_run, -passes and -json out")
 	}
 	phase, err := cli.ParsePhase(o.phase)
 	if err != nil {
 		return err
 	}
 	if o.weights != "" && o.dryRun {
-		return errors.New("-weights is for times that are measured; -dry_run runs nothing")
+		return cli.Usagef("-weights is for times that are measured; -dry_run runs nothing")
 	}
 	if o.dryRun {
 		return timeDry(e, o, phase)
@@ -130,9 +129,9 @@ func timeModel(e *cli.Env, o *timeOptions) error {
 	case spec.Native():
 		return timeMeasured(e, o, spec, phase)
 	case o.weights != "":
-		return fmt.Errorf("-weights is for times that are measured; -machine %s is modelled", o.device.MachineName)
+		return cli.Usagef("-weights is for times that are measured; -machine %s is modelled", o.device.MachineName)
 	case o.forwardOnly:
-		return fmt.Errorf("-forward_only is for times that are measured; -machine %s is modelled and lists both directions", o.device.MachineName)
+		return cli.Usagef("-forward_only is for times that are measured; -machine %s is modelled and lists both directions", o.device.MachineName)
 	}
 	return timeModelled(e, o, spec, phase)
 }
@@ -161,7 +160,7 @@ func timeMeasured(e *cli.Env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase
 	}
 	if o.modelled.batch > 0 {
 		if err := modeltime.SetBatch(file.Param, o.modelled.batch); err != nil {
-			return fmt.Errorf("-batch: %w", err)
+			return cli.Usagef("-batch: %w", err)
 		}
 	}
 	n, err := cli.BuildNet(file, phase, &o.state, swnet.Options{Device: device, Economise: true, ForwardOnly: o.forwardOnly, Without: without})

@@ -12,7 +12,7 @@ import (
 // algorithms which the tuning file does not have are measured.
 func explain(e *cli.Env, n *swnet.Net, layer string, tunes bool) error {
 	if _, err := n.Explain(layer); err != nil {
-		return fmt.Errorf("-explain: %w", err)
+		return cli.FlagError("explain", err)
 	}
 	if tunes {
 		if err := warmUp(e, n, false); err != nil {
@@ -26,7 +26,7 @@ func explain(e *cli.Env, n *swnet.Net, layer string, tunes bool) error {
 // printExplanations prints a table for each direction of a layer.
 func printExplanations(w io.Writer, layer string, list []swnet.Explanation, err error) error {
 	if err != nil {
-		return fmt.Errorf("-explain: %w", err)
+		return cli.FlagError("explain", err)
 	}
 	for i, e := range list {
 		if i > 0 {

@@ -74,7 +74,7 @@ func checkPasses(names []string) error {
 	known := schedule.Names()
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("-without: %w", suggest.Unknown("name", name, "passes, fusions and algorithms", slices.Concat(known, optionalAlgorithms())))
+			return cli.Usagef("-without: %w", suggest.Unknown("name", name, "passes, fusions and algorithms", slices.Concat(known, optionalAlgorithms())))
 		}
 	}
 	return nil
@@ -104,7 +104,7 @@ func (f *modelFlags) given() string {
 // spec applies the flags to a machine.
 func (f *modelFlags) spec(s cpe.Spec, engine layers.Engine) (cpe.Spec, error) {
 	if f.coreGroups < 0 || f.coreGroups > s.CoreGroups {
-		return s, fmt.Errorf("-core_groups %d: machine %q has 1 to %d", f.coreGroups, s.Name, s.CoreGroups)
+		return s, cli.Usagef("-core_groups %d: machine %q has 1 to %d", f.coreGroups, s.Name, s.CoreGroups)
 	}
 	if f.coreGroups > 0 {
 		s.CoreGroups = f.coreGroups
@@ -112,14 +112,14 @@ func (f *modelFlags) spec(s cpe.Spec, engine layers.Engine) (cpe.Spec, error) {
 	if f.software != "" { // commands without the flag model our own
 		var err error
 		if s, err = s.WithSoftware(f.software); err != nil {
-			return s, fmt.Errorf("-software: %w", err)
+			return s, cli.FlagError("software", err)
 		}
 	}
 	s, mechanisms := f.leaveOut(s)
 	for _, name := range mechanisms {
 		var err error
 		if s, err = s.Without(name); err != nil {
-			return s, fmt.Errorf("-without: %w", err)
+			return s, cli.Usagef("-without: %w", err)
 		}
 	}
 	if engine != layers.MPE {
@@ -127,7 +127,7 @@ func (f *modelFlags) spec(s cpe.Spec, engine layers.Engine) (cpe.Spec, error) {
 	}
 	m, err := s.OnMPE()
 	if err != nil {
-		return s, fmt.Errorf("-engine mpe: %w", err)
+		return s, cli.Usagef("-engine mpe: %w", err)
 	}
 	return m, nil
 }
@@ -136,7 +136,7 @@ func (f *modelFlags) spec(s cpe.Spec, engine layers.Engine) (cpe.Spec, error) {
 func (f *modelFlags) options(e *cli.Env, path string, spec cpe.Spec, state *cli.StateFlags, phase caffepb.Phase) (*swproto.Net, modeltime.Options, error) {
 	o := modeltime.Options{Spec: spec, Mode: cpe.CostOnly, Batch: f.batch}
 	if f.batch < 0 {
-		return nil, o, fmt.Errorf("-batch %d: the number of images cannot be negative", f.batch)
+		return nil, o, cli.Usagef("-batch %d: the number of images cannot be negative", f.batch)
 	}
 	file, err := cli.ReadNet(e, path)
 	if err != nil {
@@ -154,7 +154,7 @@ func timeModelled(e *cli.Env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase
 	case "functional":
 		mode = cpe.Functional
 	default:
-		return fmt.Errorf("-mode %q: must be cost or functional", o.modelled.mode)
+		return cli.Usagef("-mode %q: must be cost or functional", o.modelled.mode)
 	}
 	pictures, err := o.modelled.pictures()
 	if err != nil {

@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -25,20 +24,20 @@ func (f *modelFlags) pictures() (*timePictures, error) {
 	var err error
 	if p.roofline != "" {
 		if p.rooflineFormat, err = figure.Format(p.roofline); err != nil {
-			return nil, fmt.Errorf("-roofline %w", err)
+			return nil, cli.Usagef("-roofline %w", err)
 		}
 	}
 	if p.heatmap == "" {
 		if f.layer != "" || f.direction != "forward" {
-			return nil, errors.New("-layer and -direction are for -heatmap FILE")
+			return nil, cli.Usagef("-layer and -direction are for -heatmap FILE")
 		}
 		return p, nil
 	}
 	if p.heatmapFormat, err = figure.Format(p.heatmap); err != nil {
-		return nil, fmt.Errorf("-heatmap %w", err)
+		return nil, cli.Usagef("-heatmap %w", err)
 	}
 	if f.layer == "" {
-		return nil, errors.New("-heatmap needs the layer to look at: -layer NAME")
+		return nil, cli.Usagef("-heatmap needs the layer to look at: -layer NAME")
 	}
 	p.mesh = &modeltime.MeshOptions{Layer: f.layer}
 	switch f.direction {
@@ -48,7 +47,7 @@ func (f *modelFlags) pictures() (*timePictures, error) {
 	case "input":
 		p.mesh.Direction = shape.InputGradient
 	default:
-		return nil, fmt.Errorf("-direction %q: must be forward, weights or input", f.direction)
+		return nil, cli.Usagef("-direction %q: must be forward, weights or input", f.direction)
 	}
 	return p, nil
 }

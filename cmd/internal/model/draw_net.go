@@ -3,7 +3,6 @@
 package model
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"path/filepath"
@@ -49,14 +48,14 @@ func drawNet(e *cli.Env, o *drawOptions) error {
 		return err
 	}
 	if o.in == "" || o.out == "" {
-		return errors.New("need two files: swcaffe draw_net INPUT.prototxt OUTPUT.svg")
+		return cli.Usagef("need two files: swcaffe draw_net INPUT.prototxt OUTPUT.svg")
 	}
 	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(o.out)), ".")
 	if !slices.Contains([]string{"svg", "png", "dot"}, format) {
-		return fmt.Errorf("%s: the name must end in .svg, .png or .dot", o.out)
+		return cli.Usagef("%s: the name must end in .svg, .png or .dot", o.out)
 	}
 	if !slices.Contains([]string{"LR", "TB", "BT", "RL"}, opt.RankDir) {
-		return fmt.Errorf("-rankdir %q: must be LR, TB, BT or RL", opt.RankDir)
+		return cli.Usagef("-rankdir %q: must be LR, TB, BT or RL", opt.RankDir)
 	}
 	n, err := cli.ReadNet(e, o.in)
 	if err != nil {
@@ -82,7 +81,7 @@ func (o *drawOptions) options() (netdraw.Options, error) {
 	if o.phase != "ALL" {
 		p, err := cli.ParsePhase(o.phase)
 		if err != nil {
-			return opt, fmt.Errorf("-phase %q: must be TRAIN, TEST or ALL", o.phase)
+			return opt, cli.Usagef("-phase %q: must be TRAIN, TEST or ALL", o.phase)
 		}
 		phases = []caffepb.Phase{p}
 	}

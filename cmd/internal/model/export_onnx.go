@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 
@@ -50,13 +49,13 @@ type exportONNXOptions struct {
 func exportONNX(e *cli.Env, o *exportONNXOptions) error {
 	switch {
 	case o.model == "":
-		return errors.New("need a net definition: -model FILE")
+		return cli.Usagef("need a net definition: -model FILE")
 	case o.out == "":
-		return errors.New("need a file to write: -o FILE.onnx")
+		return cli.Usagef("need a file to write: -o FILE.onnx")
 	case o.batch < 0:
-		return fmt.Errorf("-batch %d: it must be positive, or 0", o.batch)
+		return cli.Usagef("-batch %d: it must be positive, or 0", o.batch)
 	case o.opset < export.MinOpset || o.opset > export.MaxOpset:
-		return fmt.Errorf("-opset %d: it must be from %d to %d", o.opset, export.MinOpset, export.MaxOpset)
+		return cli.Usagef("-opset %d: it must be from %d to %d", o.opset, export.MinOpset, export.MaxOpset)
 	}
 	file, err := cli.ReadNet(e, o.model)
 	if err != nil {

@@ -56,7 +56,7 @@ func formatFiles(e *cli.Env, o *fmtOptions) error {
 
 func formatFile(e *cli.Env, path string, inPlace, list bool) error {
 	if path == cli.StandardStream && inPlace {
-		return errors.New("-w writes files; the result for standard input can only be printed")
+		return cli.Usagef("-w writes files; the result for standard input can only be printed")
 	}
 	f, path, err := cli.OpenInput(path)
 	if err != nil {

@@ -1,9 +1,7 @@
 package model
 
 import (
-	"errors"
 	"flag"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -41,9 +39,9 @@ type importONNXOptions struct {
 func importONNX(e *cli.Env, o *importONNXOptions) error {
 	switch {
 	case o.in == "":
-		return errors.New("need an ONNX file: swcaffe import_onnx MODEL.onnx")
+		return cli.Usagef("need an ONNX file: swcaffe import_onnx MODEL.onnx")
 	case o.batch < 1:
-		return fmt.Errorf("-batch %d: it must be positive", o.batch)
+		return cli.Usagef("-batch %d: it must be positive", o.batch)
 	}
 	name := o.out
 	if name == "" {

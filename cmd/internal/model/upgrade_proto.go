@@ -34,7 +34,7 @@ func upgradeCommand(name, summary, long, example string, upgrade func(e *cli.Env
 		Name: name, Synopsis: summary, Args: "INPUT OUTPUT", Example: example, Words: []string{"in", "out"}, Help: long,
 		Do: cli.With(upgradeFlags, func(e *cli.Env, o *upgradeOptions) error {
 			if o.in == "" || o.out == "" {
-				return fmt.Errorf("need two files: swcaffe %s INPUT OUTPUT", name)
+				return cli.Usagef("need two files: swcaffe %s INPUT OUTPUT", name)
 			}
 			return upgrade(e, o)
 		}),

@@ -1,9 +1,7 @@
 package model
 
 import (
-	"errors"
 	"flag"
-	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/internal/cli"
@@ -47,10 +45,10 @@ type verifyOptions struct {
 
 func verify(e *cli.Env, o *verifyOptions) error {
 	if o.model == "" {
-		return errors.New("need a model definition to verify: -model FILE")
+		return cli.Usagef("need a model definition to verify: -model FILE")
 	}
 	if !(o.tolerance > 0) {
-		return fmt.Errorf("-tolerance %g: a positive number is needed", o.tolerance)
+		return cli.Usagef("-tolerance %g: a positive number is needed", o.tolerance)
 	}
 	phase, err := cli.ParsePhase(o.phase)
 	if err != nil {

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"fmt"
 	"os"
 	"os/signal"
 	"sync"
@@ -70,7 +69,7 @@ func watchSignals(o *trainOptions, log *logrus.Logger) (*signals, error) {
 	}{{"sigint_effect", o.sigint, syscall.SIGINT}, {"sigterm_effect", o.sigterm, syscall.SIGTERM}, {"sighup_effect", o.sighup, syscall.SIGHUP}} {
 		action, ok := effects[w.value]
 		if !ok {
-			return nil, fmt.Errorf("-%s %q: use snapshot, stop or none", w.flag, w.value)
+			return nil, cli.Usagef("-%s %q: use snapshot, stop or none", w.flag, w.value)
 		}
 		// Each signal has its own channel, so that many signals of one kind cannot displace another kind.
 		channel := make(chan os.Signal, 1)

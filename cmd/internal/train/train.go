@@ -5,9 +5,7 @@
 package train
 
 import (
-	"errors"
 	"flag"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -70,13 +68,13 @@ type trainOptions struct {
 
 func train(e *cli.Env, o *trainOptions) error {
 	if o.solver == "" {
-		return errors.New("need a solver definition to train: -solver FILE")
+		return cli.Usagef("need a solver definition to train: -solver FILE")
 	}
 	if o.weights != "" && o.snapshot != "" {
-		return errors.New("give a snapshot to resume training or weights to finetune, but not both")
+		return cli.Usagef("give a snapshot to resume training or weights to finetune, but not both")
 	}
 	if strings.Contains(o.device.GPU, ",") || o.device.GPU == "all" {
-		return fmt.Errorf("-gpu %s: there is no GPU in this build, and Caffe would multiply the batch by the number of GPUs; leave the flag out", o.device.GPU)
+		return cli.Usagef("-gpu %s: there is no GPU in this build, and Caffe would multiply the batch by the number of GPUs; leave the flag out", o.device.GPU)
 	}
 	o.device.Subject = "solver"
 	if err := o.oldNames(cli.RankLog(e, cli.LaunchedRank())); err != nil {
@@ -102,7 +100,7 @@ func (o *trainOptions) oldNames(log *logrus.Logger) error {
 	f := &o.strategies
 	if slices.Contains(solver.Strategies(), f.Strategy) {
 		if o.workers.strategy != solver.Sync && o.workers.strategy != f.Strategy {
-			return fmt.Errorf("-workers_strategy %s and -strategy %s: -strategy is now for convolutions; leave it out", o.workers.strategy, f.Strategy)
+			return cli.Usagef("-workers_strategy %s and -strategy %s: -strategy is now for convolutions; leave it out", o.workers.strategy, f.Strategy)
 		}
 		log.Warnf("-strategy %s: the flag is now for convolutions; use -workers_strategy %[1]s", f.Strategy)
 		o.workers.strategy, f.Strategy = f.Strategy, cli.AutoStrategy
@@ -111,7 +109,7 @@ func (o *trainOptions) oldNames(log *logrus.Logger) error {
 		return nil
 	}
 	if f.Strategy != cli.AutoStrategy && f.Strategy != o.convStrategy {
-		return fmt.Errorf("-strategy %s and -conv_strategy %s: they are two names of one flag; leave -conv_strategy out", f.Strategy, o.convStrategy)
+		return cli.Usagef("-strategy %s and -conv_strategy %s: they are two names of one flag; leave -conv_strategy out", f.Strategy, o.convStrategy)
 	}
 	log.Warnf("-conv_strategy is the old name of a flag; use -strategy %s", o.convStrategy)
 	f.Strategy = o.convStrategy
@@ -125,10 +123,10 @@ func (o *trainOptions) spec(e *cli.Env) (cpe.Spec, error) {
 	}
 	modelled, err := cpe.Load(o.device.MachineName)
 	if err != nil {
-		return cpe.Spec{}, fmt.Errorf("-machine: %w", err)
+		return cpe.Spec{}, cli.FlagError("machine", err)
 	}
 	if cpe.DefaultMode(modelled) == cpe.Native {
-		return cpe.Spec{}, errors.New("-transport sim needs a modelled machine: -machine sw26010, or a machine file")
+		return cpe.Spec{}, cli.Usagef("-transport sim needs a modelled machine: -machine sw26010, or a machine file")
 	}
 	file, err := swproto.ReadSolver(o.solver)
 	if err != nil {
@@ -162,7 +160,7 @@ func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed ui
 		return err
 	}
 	if tuner != nil && (team != nil || len(machines) > 1) {
-		return errors.New("-tune needs one worker and one core group: parallel measurements disturb each other; tune one worker first, then give its choice to all with -strategy")
+		return cli.Usagef("-tune needs one worker and one core group: parallel measurements disturb each other; tune one worker first, then give its choice to all with -strategy")
 	}
 	opt := solver.Options{
 		Engine: o.device.Engine, Machine: machines[0], CoreGroups: machines[1:], Team: team, Log: log, Seed: seed,

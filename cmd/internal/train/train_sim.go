@@ -29,10 +29,10 @@ func newSimulation(w *workerFlags, machine cpe.Spec, file *swproto.Solver) (*sim
 	s := &simulation{}
 	var err error
 	if s.cluster, err = topology.LoadSpec(w.cluster); err != nil {
-		return nil, fmt.Errorf("-cluster: %w", err)
+		return nil, cli.FlagError("cluster", err)
 	}
 	if s.layout, err = topology.NewLayout(s.cluster, w.workers, topology.Block); err != nil {
-		return nil, fmt.Errorf("-workers: %w", err)
+		return nil, cli.Usagef("-workers: %w", err)
 	}
 	net, err := solver.TrainNet(file)
 	if err != nil {

@@ -47,34 +47,34 @@ func (w *workerFlags) check() error {
 		}
 	}
 	if err := solver.CheckStrategy(w.strategy); err != nil {
-		return fmt.Errorf("-workers_strategy: %w", err)
+		return cli.Usagef("-workers_strategy: %w", err)
 	}
 	switch {
 	case w.transport != cli.TransportLocal && w.transport != cli.TransportMPI && w.transport != cli.TransportSim:
-		return fmt.Errorf("-transport %q: use local, mpi or sim", w.transport)
+		return cli.Usagef("-transport %q: use local, mpi or sim", w.transport)
 	case (w.cluster != "") != (w.transport == cli.TransportSim):
-		return errors.New("-cluster and -transport sim need each other")
+		return cli.Usagef("-cluster and -transport sim need each other")
 	case w.transport == cli.TransportSim && w.workers < 1:
-		return errors.New("-transport sim needs -workers P")
+		return cli.Usagef("-transport sim needs -workers P")
 	case w.transport == cli.TransportLocal && w.workers < 1 && w.strategy != solver.Sync:
-		return fmt.Errorf("-workers_strategy %s needs -workers P", w.strategy)
+		return cli.Usagef("-workers_strategy %s needs -workers P", w.strategy)
 	case w.transport == cli.TransportSim && w.coreGroups > 1:
-		return errors.New("-core_groups: with -transport sim the modelled machine's core groups share the work of a worker anyway")
+		return cli.Usagef("-core_groups: with -transport sim the modelled machine's core groups share the work of a worker anyway")
 	case w.workers < 0 || w.workers > cli.MaxLocalRanks:
-		return fmt.Errorf("-workers %d: must be between 1 and %d", w.workers, cli.MaxLocalRanks)
+		return cli.Usagef("-workers %d: must be between 1 and %d", w.workers, cli.MaxLocalRanks)
 	case w.coreGroups < 1 || w.coreGroups > cli.MaxLocalRanks:
-		return fmt.Errorf("-core_groups %d: must be between 1 and %d", w.coreGroups, cli.MaxLocalRanks)
+		return cli.Usagef("-core_groups %d: must be between 1 and %d", w.coreGroups, cli.MaxLocalRanks)
 	case !cli.IsSize(w.bucketMB):
-		return fmt.Errorf("-bucket_mb %g: must be a size, or 0", w.bucketMB)
+		return cli.Usagef("-bucket_mb %g: must be a size, or 0", w.bucketMB)
 	case w.tau < 1:
-		return fmt.Errorf("-tau %d: must be at least 1", w.tau)
+		return cli.Usagef("-tau %d: must be at least 1", w.tau)
 	case !(w.rho >= 0):
-		return fmt.Errorf("-rho %g: cannot be negative", w.rho)
+		return cli.Usagef("-rho %g: cannot be negative", w.rho)
 	case w.checkEvery < 0:
-		return fmt.Errorf("-check_every %d: cannot be negative", w.checkEvery)
+		return cli.Usagef("-check_every %d: cannot be negative", w.checkEvery)
 	}
 	if err := topology.CheckAlgorithm(w.allreduce); err != nil {
-		return fmt.Errorf("-allreduce: %w", err)
+		return cli.Usagef("-allreduce: %w", err)
 	}
 	return nil
 }
