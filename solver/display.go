@@ -12,6 +12,7 @@ import (
 type lossWindow struct {
 	values []float64
 	next   int
+	mean   float64
 }
 
 // add adds a loss and returns the mean of the last size losses.
@@ -26,7 +27,8 @@ func (w *lossWindow) add(loss float64, size int) float64 {
 	for _, v := range w.values {
 		sum += v
 	}
-	return sum / float64(len(w.values))
+	w.mean = sum / float64(len(w.values))
+	return w.mean
 }
 
 // speedometer measures the throughput between two lines of the log.

@@ -10,6 +10,7 @@
 //	snapshot.go    reads and writes .caffemodel and .solverstate; caffeh5: the same in HDF5; snapshot_worker.go: each worker's own state
 //	weights.go     weights from files
 //	display.go     the lines of the log
+//	report.go      the events of a run, for subscribers of a stream (events)
 //
 // Several workers train together as a [Team]. Each is a Solver of its own, and a strategy connects them:
 //

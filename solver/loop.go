@@ -10,7 +10,11 @@ import (
 
 // Solve trains from the current iteration to max_iter, or until a signal requests a stop. At the end it writes a snapshot. Then, as Caffe
 // does, it prints the loss of one more forward pass and runs a last test.
-func (v *Solver) Solve() error {
+func (v *Solver) Solve() (err error) {
+	if err := v.report.started(); err != nil {
+		return err
+	}
+	defer v.report.ended(&err)
 	v.log.Infof("Solving %s", v.net.Name())
 	v.log.Infof("Learning Rate Policy: %s", v.param.GetLrPolicy())
 	maxIter := int(v.param.GetMaxIter())
@@ -86,10 +90,12 @@ func (v *Solver) steps(n int) error {
 			}
 		}
 		v.opt.Progress(false, v.iter, end)
+		v.report.begin()
 		action, err := v.iterate()
 		if err != nil {
 			return err
 		}
+		v.report.iteration()
 		v.iter++
 		if s := int(v.param.GetSnapshot()); s > 0 && v.iter%s == 0 || action == Snapshot {
 			if err := v.Snapshot(); err != nil {

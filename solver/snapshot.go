@@ -44,6 +44,7 @@ func (v *Solver) snapshot() error {
 		return fmt.Errorf("snapshot at iteration %d: %w", v.iter, err)
 	}
 	v.lastState, v.lastIter = state, v.iter
+	v.report.wrote(state)
 	return nil
 }
 
@@ -145,7 +146,7 @@ func (v *Solver) Restore(path string) error {
 	if err := v.setHistory(state); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	v.iter, v.step = int(state.GetIter()), int(state.GetCurrentStep())
+	v.iter, v.step, v.origin = int(state.GetIter()), int(state.GetCurrentStep()), path
 	if state.RunState != nil {
 		if err := v.setRunState(state.RunState); err != nil {
 			return fmt.Errorf("%s: %w", path, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver/caffeh5"
 	"github.com/swcaffe/swcaffe/solver/evaluate"
+	"github.com/swcaffe/swcaffe/solver/events"
 )
 
 // Action is a signal's request to a running solver.
@@ -53,6 +54,8 @@ type Options struct {
 	OnStart, OnGradients func() error
 	// Now is the clock for throughput figures; nil means time.Now.
 	Now func() time.Time
+	// Events, if not nil, receives the events of Solve and Step.
+	Events *events.Stream
 }
 
 // Solver holds a training net, its test nets and the state of the optimisation.
@@ -76,6 +79,7 @@ type Solver struct {
 	overlap    overlapping // the strategy, if it is overlapping
 	pending    Action      // requested during a test
 	watch      *stopwatch
+	report     *reporter
 
 	restored bool                 // a snapshot was restored since the last run of iterations
 	kept     *caffepb.WorkerState // the worker's own state in that snapshot; nil if absent
@@ -86,6 +90,7 @@ type Solver struct {
 	stopped    bool
 	lastLoss   float64 // mean loss of the passes of the last iteration
 	lastRate   float64 // its learning rate
+	origin     string  // the state that Restore read
 	lastState  string  // file of the last snapshot's state
 	lastIter   int     // iteration of the last snapshot
 	spoiled    string  // where a NaN or infinity first appeared in the last passes
@@ -107,6 +112,7 @@ func New(s *swproto.Solver, opt Options) (*Solver, error) {
 	if v.opt.Now == nil {
 		v.opt.Now = time.Now
 	}
+	v.report = newReporter(v)
 	if err := v.check(); err != nil {
 		return nil, inFile(s, err)
 	}

@@ -120,6 +120,7 @@ func (v *Solver) test(i int) (stop bool, err error) {
 		b += run
 	}
 	v.logResults(n, &r, float64(batches))
+	v.report.tested(i, &r, float64(batches))
 	return false, nil
 }
 

@@ -1,7 +1,8 @@
 // Package train has the train command: one worker, several in this process, MPI processes, or workers on a simulated cluster.
 //
 // trainOptions are its flags. workerFlags say how many workers train and how they communicate, and call the training of each. simulation
-// gives workers virtual time on a modelled machine and network. signals turns SIGINT, SIGTERM and SIGHUP into actions of the solver.
+// gives workers virtual time on a modelled machine and network. signals turns SIGINT, SIGTERM and SIGHUP into actions of the solver. eventFlags
+// say who receives the events of a run.
 package train
 
 import (
@@ -53,6 +54,7 @@ func trainFlags(fs *flag.FlagSet, o *trainOptions) {
 	o.state.Register(fs)
 	o.workers.register(fs)
 	o.strategies.Register(fs, true)
+	o.events.register(fs)
 	fs.StringVar(&o.convStrategy, "conv_strategy", "", "the old name of -strategy `NAME`")
 }
 
@@ -63,6 +65,7 @@ type trainOptions struct {
 	state                     cli.StateFlags
 	workers                   workerFlags
 	strategies                cli.StrategyFlags
+	events                    eventFlags
 	convStrategy              string // the old name of -strategy
 }
 
@@ -91,6 +94,10 @@ func train(e *cli.Env, o *trainOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := o.events.open(e); err != nil {
+		return err
+	}
+	defer o.events.done()
 	seed := o.device.SeedOrTime()
 	return o.workers.run(e, func(team *solver.Team, log *logrus.Logger) error { return o.work(e, actions, spec, seed, team, log) })
 }
@@ -171,6 +178,7 @@ func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed ui
 	}
 	if team == nil || team.Transport.Rank() == 0 {
 		opt.Progress = e.Pulse.Solving
+		opt.Events = o.events.stream
 	}
 	s, err := solver.New(file, opt)
 	if err != nil {
