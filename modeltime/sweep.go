@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/relay"
 	swproto "github.com/swcaffe/swcaffe/proto"
 )
 
@@ -95,7 +96,7 @@ func (s *Sweep) Run(file *swproto.Net, o Options) error {
 	for range min(runtime.GOMAXPROCS(0), len(s.Points)) {
 		wait.Go(func() {
 			for i := range work {
-				errs[i] = s.run(file, o, i)
+				errs[i] = relay.Error(func() error { return s.run(file, o, i) })
 			}
 		})
 	}
@@ -105,7 +106,7 @@ func (s *Sweep) Run(file *swproto.Net, o Options) error {
 	close(work)
 	wait.Wait()
 	for i, err := range errs {
-		if err != nil {
+		if relay.RaiseIn(err) != nil {
 			s.Points[i].Error = err.Error()
 		}
 	}

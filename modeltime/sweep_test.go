@@ -7,7 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/relay"
+	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
 func axis(t *testing.T, name string, values ...float64) Axis {
@@ -82,6 +86,48 @@ func TestSweepWithoutRoom(t *testing.T) {
 	_, err = sweep(t, options(t), axis(t, "ldm_kb", 0.015625))
 	if err == nil || !strings.Contains(err.Error(), "none of the variants can run the net") {
 		t.Errorf("error %v, want one that says that nothing ran", err)
+	}
+}
+
+// faultyAt is a layer that panics on machines with a clock of faultyClock.
+type faultyAt struct{ layers.Base }
+
+const faultyClock = 0.7
+
+func init() {
+	layers.Register(layers.Type{
+		Name: "Faulty", Doc: "panics in tests",
+		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
+			return &faultyAt{layers.Base{Param: p, Device: d}}
+		},
+		Bottoms: layers.Exactly(0), Tops: layers.Exactly(1),
+	})
+}
+
+func (l *faultyAt) SetUp(_, top []*blob.Blob) error   { return nil }
+func (l *faultyAt) Reshape(_, top []*blob.Blob) error { top[0].Reshape(4); return nil }
+func (l *faultyAt) Forward(_, _ []*blob.Blob) error {
+	if l.Device.Machine.Spec().ClockGHz == faultyClock {
+		panic("words")
+	}
+	return nil
+}
+func (l *faultyAt) Backward(_ []*blob.Blob, _ []bool, _ []*blob.Blob) error { return nil }
+
+// TestSweepPanics: a panic while a variant is modelled arrives at the caller of Run.
+func TestSweepPanics(t *testing.T) {
+	o := options(t)
+	s, err := NewSweep(o.Spec, []Axis{axis(t, "clock_ghz", 1, faultyClock, 2, faultyClock, 3)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p *relay.Panic
+	func() {
+		defer relay.Catch(&p)
+		t.Errorf("Run returned %v", s.Run(readNet(t, small+`layer { name: "faulty" type: "Faulty" top: "faulty" }`), o))
+	}()
+	if p == nil || p.Value != "words" || !strings.Contains(string(p.Stack), "(*faultyAt).Forward") {
+		t.Errorf("Run raised %v", p)
 	}
 }
 

@@ -13,16 +13,10 @@ func inBackground(work func() error) *background {
 	b := &background{begun: make(chan struct{}), ended: make(chan error, 1)}
 	go func() {
 		for range b.begun {
-			b.ended <- caught(work)
+			b.ended <- relay.Error(work)
 		}
 	}()
 	return b
-}
-
-// caught returns the error of work, or its panic as an error.
-func caught(work func() error) (err error) {
-	defer relay.CatchError(&err)
-	return work()
 }
 
 // begin starts one run. wait must be called before the next begin.

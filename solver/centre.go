@@ -76,9 +76,7 @@ func (c *centre) serve(rank int, request []float32, alpha float32, asked Action)
 func (c *centre) serveAny(request []float32, alpha float32) error {
 	if c.kind.order == unlocked {
 		for k := range c.locks {
-			c.locks[k].Lock()
-			c.move(k, request, alpha)
-			c.locks[k].Unlock()
+			c.moveAlone(k, request, alpha)
 		}
 		return c.failure()
 	}
@@ -132,6 +130,13 @@ func (c *centre) pass(rank int) {
 		c.failed = c.broken[c.turn]
 	}
 	c.turned.Broadcast()
+}
+
+// moveAlone is move while no other request changes the chunk.
+func (c *centre) moveAlone(k int, request []float32, alpha float32) {
+	c.locks[k].Lock()
+	defer c.locks[k].Unlock()
+	c.move(k, request, alpha)
 }
 
 // move applies the rule to one chunk.

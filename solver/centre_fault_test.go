@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/swcaffe/swcaffe/internal/relay"
 )
 
 // TestQueueNamesLowest: if several workers fail in virtual time, the error names the lowest rank, whoever failed first.
@@ -54,5 +56,38 @@ func TestRoundsAgree(t *testing.T) {
 		serve(1, None, None)
 		<-next
 		serve(1, None, action)
+	}
+}
+
+// broken is a Transport whose Recv panics.
+type broken struct{ Transport }
+
+func (broken) Size() int                 { return 2 }
+func (broken) Recv(int, []float32) error { panic("words") }
+
+// TestServerPanics: the panic of a goroutine that answers a worker is raised by every call of the worker with the centre.
+func TestServerPanics(t *testing.T) {
+	for name, call := range map[string]func(s *server) error{
+		"exchange": func(s *server) error { return s.exchange(make([]float32, 1+tailSize)) },
+		"kept":     func(s *server) error { return s.kept(nil) },
+		"leave":    func(s *server) error { return s.leave(nil) },
+	} {
+		var p *relay.Panic
+		func() {
+			defer relay.Catch(&p)
+			s := newServer(newCentre(centreKind{order: inTurn}, 2, 0, make([]float32, 1), 1), broken{})
+			if name != "leave" {
+				s.answering.Wait()
+			}
+			if name == "exchange" { // rank 0's own turn comes first
+				if err := s.exchange(make([]float32, 1+tailSize)); err != nil {
+					t.Error(err)
+				}
+			}
+			t.Errorf("%s returned %v", name, call(s))
+		}()
+		if p == nil || p.Value != "words" {
+			t.Errorf("%s raised %v", name, p)
+		}
 	}
 }

@@ -1,6 +1,10 @@
 package solver
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/swcaffe/swcaffe/internal/relay"
+)
 
 // The tail of a message follows the weights and statistics. These are its indices.
 const (
@@ -45,7 +49,8 @@ func (c *centre) respond(rank int, message []float32) (kind int, err error) {
 	return kind, err
 }
 
-// server is the exchanger of the first worker, which holds the centre. One goroutine per other worker answers its messages.
+// server is the exchanger of the first worker, which holds the centre. One goroutine per other worker answers its messages. The first
+// worker's next call raises a panic of such a goroutine.
 type server struct {
 	*centre
 	answering sync.WaitGroup
@@ -55,7 +60,7 @@ func newServer(c *centre, t Transport) *server {
 	s := &server{centre: c}
 	for rank := 1; rank < t.Size(); rank++ {
 		s.answering.Go(func() {
-			if err := s.answer(t, rank); err != nil {
+			if err := relay.Error(func() error { return s.answer(t, rank) }); err != nil {
 				c.fail(rank, err)
 			}
 		})
@@ -85,7 +90,7 @@ func (s *server) answer(t Transport, rank int) error {
 
 func (s *server) exchange(message []float32) error {
 	_, err := s.respond(0, message)
-	return err
+	return relay.RaiseIn(err)
 }
 
 // fail implements exchanger.
@@ -93,13 +98,13 @@ func (s *server) fail(err error) { s.centre.fail(0, err) }
 
 func (s *server) kept([]float32) error {
 	s.keeps(0)
-	return s.allKept()
+	return relay.RaiseIn(s.allKept())
 }
 
 func (s *server) leave(message []float32) error {
 	s.centre.leave(0)
 	s.answering.Wait()
-	return s.failure()
+	return relay.RaiseIn(s.failure())
 }
 
 // remote is the exchanger of the other workers.

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/internal/caffelog"
+	"github.com/swcaffe/swcaffe/internal/relay"
 )
 
 // Solve trains from the current iteration to max_iter, or until a signal requests a stop. At the end it writes a snapshot. Then, as Caffe
@@ -70,7 +71,7 @@ func (v *Solver) Step(n int) error {
 	v.stopped = false
 	v.group.levelStatistics()
 	v.watch.zero()
-	return v.strategy.finish(v.steps(n))
+	return relay.RaiseIn(v.strategy.finish(relay.Error(func() error { return v.steps(n) })))
 }
 
 func (v *Solver) steps(n int) error {

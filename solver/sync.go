@@ -79,7 +79,7 @@ func (s *syncSGD) sum() {
 	var failed error
 	for k := range s.queue {
 		if failed == nil {
-			failed = caught(func() error { return s.buckets[k].sum.Run(s.buckets[k].values) })
+			failed = relay.Error(func() error { return s.buckets[k].sum.Run(s.buckets[k].values) })
 		}
 		if k == len(s.buckets)-1 {
 			s.summed <- failed

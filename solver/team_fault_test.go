@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/swcaffe/swcaffe/internal/relay"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -13,6 +14,32 @@ import (
 
 // spoil makes the next loss NaN.
 func spoil(s *Solver) { s.Net().Learnable()[3].Blob.Data()[1] = float32(math.NaN()) }
+
+// TestWorkerPanics: a panic of one worker, with the centre or without, stops all workers of every strategy and arrives where the team was
+// begun.
+func TestWorkerPanics(t *testing.T) {
+	for _, strategy := range Strategies() {
+		for rank := range 2 {
+			c := crew{workers: 3, text: unevenNet, team: Team{Strategy: strategy, BucketBytes: 64}}
+			c.options = func(r int, o *Options) {
+				o.OnGradients = func() error {
+					if r == rank {
+						panic("words")
+					}
+					return nil
+				}
+			}
+			var p *relay.Panic
+			func() {
+				defer relay.Catch(&p)
+				t.Errorf("%s, rank %d: the team returned %v", strategy, rank, c.run(t, func(_ int, s *Solver) error { return s.Step(5) }))
+			}()
+			if p == nil || p.Value != "words" {
+				t.Errorf("%s, rank %d: the team raised %v", strategy, rank, p)
+			}
+		}
+	}
+}
 
 // TestTeamFaults: a fault of one worker stops all, and the error names the rank and the place.
 func TestTeamFaults(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/swcaffe/swcaffe/internal/relay"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
@@ -60,13 +61,14 @@ func (l *Local) end(rank int, err error) {
 }
 
 // runRanks calls work for every rank concurrently, and returns the failure of the lowest rank whose failure is not a consequence of
-// another's. It calls end when the work of a rank has returned.
+// another's. It raises the panic of a rank, the lowest one's of several, when all ranks have ended. It calls end when the work of a rank
+// has ended.
 func runRanks(size int, transport func(rank int) Transport, end func(rank int, err error), work func(Transport) error) error {
 	errs := make([]error, size)
 	var wg sync.WaitGroup
 	for r := range size {
 		wg.Go(func() {
-			if err := work(transport(r)); err != nil {
+			if err := relay.Error(func() error { return work(transport(r)) }); err != nil {
 				errs[r] = &RankError{r, err}
 			}
 			end(r, errs[r])
@@ -74,6 +76,11 @@ func runRanks(size int, transport func(rank int) Transport, end func(rank int, e
 	}
 	wg.Wait()
 	var consequence error
+	for _, err := range errs {
+		if e, ok := err.(*RankError); ok {
+			_ = relay.RaiseIn(e.Err)
+		}
+	}
 	for _, err := range errs {
 		switch {
 		case err == nil:

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/swcaffe/swcaffe/internal/relay"
 )
 
 // TestLowestErrorCounts: which error ranks end with does not depend on which of them is first. Ranks that the failure of another one
@@ -56,6 +58,41 @@ func TestRankEnds(t *testing.T) {
 		})
 		if err == nil || !strings.Contains(err.Error(), "rank 1 has ended") {
 			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// TestRankPanics: Run raises the panic of a rank, the lowest one's, with its stack. Ranks that wait for it get an error, and the others
+// finish their work.
+func TestRankPanics(t *testing.T) {
+	spec, err := LoadSpec("taihulight")
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := func(tr Transport) error {
+		switch tr.Rank() {
+		case 0:
+			if err := tr.Recv(1, []float32{0}); !errors.Is(err, ErrAborted) {
+				t.Errorf("of rank 1, which has panicked, came error %v, want %v", err, ErrAborted)
+				return nil
+			}
+			return errors.New("of rank 0")
+		case 3:
+			return nil
+		}
+		panic(tr.Rank())
+	}
+	for name, run := range map[string]func() error{
+		"local": func() error { return NewLocal(4).Run(work) },
+		"sim":   func() error { return NewSim(spec, Flat(4)).Run(func(t *SimRank) error { return work(t) }) },
+	} {
+		var p *relay.Panic
+		func() {
+			defer relay.Catch(&p)
+			t.Errorf("%s: Run returned %v", name, run())
+		}()
+		if p == nil || p.Value != 1 || !strings.Contains(string(p.Stack), "TestRankPanics") {
+			t.Errorf("%s: Run raised %v, want the panic of rank 1", name, p)
 		}
 	}
 }

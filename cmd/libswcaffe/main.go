@@ -164,7 +164,7 @@ func sw_step(handle C.uint64_t, iterations C.int64_t, loss, rate *C.double) C.in
 	return C.int64_t(python.Keep(err))
 }
 
-// sw_main runs a command line of the binary and returns its exit code. words[0] is the name by which the program was called.
+// sw_main runs a command line of the binary and returns its exit code, 2 after a panic. words[0] is the name by which the program was called.
 //
 //export sw_main
 func sw_main(words **C.char, count C.int64_t) C.int64_t {
@@ -172,5 +172,5 @@ func sw_main(words **C.char, count C.int64_t) C.int64_t {
 	for _, w := range unsafe.Slice(words, int(count)) {
 		list = append(list, C.GoString(w))
 	}
-	return C.int64_t(all.Commands.MainAs(list[0], list[1:]))
+	return C.int64_t(python.Exit(func() int { return all.Commands.MainAs(list[0], list[1:]) }))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/swcaffe/swcaffe/data"
 	"github.com/swcaffe/swcaffe/data/lmdb"
 	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/relay"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/syndtr/goleveldb/leveldb"
 )
@@ -133,7 +134,7 @@ func (d *Database) Publish(err error) error {
 var ErrLeftAlone = errors.New("interrupted")
 
 // Interruptibly returns the results of work. After an interrupt, work has two seconds to return. Then Interruptibly abandons it,
-// since it may wait for a pipe without a writer. The process should end soon after that.
+// since it may wait for a pipe without a writer. The process should end soon after that. Interruptibly raises a panic of work.
 func Interruptibly[T any](interrupted context.Context, work func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -143,17 +144,18 @@ func Interruptibly[T any](interrupted context.Context, work func() (T, error)) (
 	go func() {
 		var r result
 		defer func() { done <- r }()
+		defer relay.CatchError(&r.err)
 		defer pages.Catch(&r.err)
 		r.value, r.err = work()
 	}()
 	select {
 	case r := <-done:
-		return r.value, r.err
+		return r.value, relay.RaiseIn(r.err)
 	case <-interrupted.Done():
 	}
 	select {
 	case r := <-done:
-		return r.value, r.err
+		return r.value, relay.RaiseIn(r.err)
 	case <-time.After(2 * time.Second):
 		var none T
 		return none, ErrLeftAlone

@@ -58,6 +58,12 @@ func CatchError(to *error) {
 	}
 }
 
+// Error calls work and returns its error, or its panic as an error.
+func Error(work func() error) (err error) {
+	defer CatchError(&err)
+	return work()
+}
+
 func of(value any) *Panic {
 	if p, ok := value.(*Panic); ok {
 		return p

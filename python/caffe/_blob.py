@@ -1,6 +1,7 @@
 """Blobs: arrays of float32 with a gradient of the same shape, in the engine's memory."""
 
 import ctypes
+import html
 import operator
 
 import numpy as np
@@ -112,7 +113,28 @@ class Blob:
 
     def __repr__(self):
         name = ' %r' % self._name if self._name else ''
-        return '<caffe.Blob%s, shape %s>' % (name, ' x '.join(map(str, self.shape)) or '()')
+        try:
+            shape = 'shape %s' % (' x '.join(map(str, self.shape)) or '()')
+        except RuntimeError:
+            shape = 'in use by another thread'
+        return '<caffe.Blob%s, %s>' % (name, shape)
+
+    def _repr_html_(self):
+        """A table of the values' range, for notebooks. While another thread uses the net, only the blob's repr."""
+        try:
+            values = self.data
+        except RuntimeError:
+            return '<p>%s</p>' % html.escape(repr(self))
+        finite = values[np.isfinite(values)]
+        row = ['%g' % f for f in (finite.min(), finite.mean(dtype=np.float64), finite.max())] if finite.size else ['', '', '']
+        return _table(['count', 'least', 'mean', 'largest', 'not finite'], [[str(values.size), *row, str(values.size - finite.size)]], repr(self))
+
+
+def _table(head, rows, caption):
+    """Return a table in HTML. Its cells and the caption are plain text."""
+    def line(kind, cells):
+        return '<tr>%s</tr>' % ''.join('<%s>%s</%s>' % (kind, html.escape(cell), kind) for cell in cells)
+    return '<table><caption>%s</caption>%s%s</table>' % (html.escape(caption), line('th', head), ''.join(line('td', row) for row in rows))
 
 
 class BlobVec(list):

@@ -13,7 +13,7 @@ from collections import OrderedDict, namedtuple
 import numpy as np
 
 from . import _library
-from ._blob import Blob, BlobVec
+from ._blob import Blob, BlobVec, _table
 from ._layer import Layer, _Opening, _EngineLayer
 from ._library import call, check, functions, path
 
@@ -408,8 +408,13 @@ class Net(_Held):
                 for t in call('times', {'handle': self._handle, 'count': iterations})]
 
     def close(self):
-        """Release the net. Blobs and arrays of it stay valid, other uses raise ValueError. A solver's net lives until its solver goes."""
-        self.__del__()
+        """Release the net. Blobs and arrays of it stay valid, other uses raise ValueError. A solver's net lives until its solver goes.
+
+        RuntimeError: the net runs, in another thread or because a layer or callback closes it.
+        """
+        if self._handle:
+            call('close', {'handle': self._handle})
+            self._handle = 0
 
     def __enter__(self):
         return self
@@ -423,15 +428,21 @@ class Net(_Held):
             yield name, layer.type, ', '.join(shapes), ', '.join(' x '.join(map(str, b.shape)) for b in layer.blobs)
 
     def __repr__(self):
-        weights = sum(b.count for blobs in self.params.values() for b in blobs)
-        return '<caffe.Net %r, %s, %d layers, %d blobs, %d weights>' % (
+        try:
+            weights = '%d weights' % sum(b.count for blobs in self.params.values() for b in blobs)
+        except RuntimeError:
+            weights = 'in use by another thread'
+        return '<caffe.Net %r, %s, %d layers, %d blobs, %s>' % (
             self._name, ('TRAIN', 'TEST')[self._phase], len(self._layers), len(self._blobs), weights)
 
     def _repr_html_(self):
-        """A table of layers and shapes, for notebooks."""
-        head = ''.join('<th>%s</th>' % h for h in ('layer', 'type', 'tops', 'weights'))
-        rows = ''.join('<tr>%s</tr>' % ''.join('<td>%s</td>' % html.escape(cell) for cell in row) for row in self._rows())
-        return '<table><caption>%s</caption><tr>%s</tr>%s</table>' % (html.escape(repr(self)), head, rows)
+        """A drawing of the net and a table of layers and shapes, for notebooks. While another thread uses the net, only its repr."""
+        try:
+            rows = _table(['layer', 'type', 'tops', 'weights'], self._rows(), repr(self))
+            svg = call('picture', {'handle': self._handle})
+        except (RuntimeError, ValueError) as unusable:  # in use by another thread, or closed
+            return '<p>%s: %s</p>' % (html.escape(repr(self)), html.escape(str(unusable)))
+        return '<div style="overflow: auto; max-height: 40em">%s</div>%s' % (svg[svg.index('<svg'):], rows)
 
 
 class SolverParameter:

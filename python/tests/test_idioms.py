@@ -9,21 +9,13 @@ import unittest
 import numpy as np
 
 import caffe
-from common import INPUT, SMALL, Case
+from common import IMAGE, INPUT, SMALL, Case
 
 try:
     from google.protobuf import text_format
 except ImportError:
     text_format = None
 needs_protobuf = unittest.skipUnless(text_format, 'needs python3-protobuf')
-
-IMAGE = '''name: "image" force_backward: true
-input: "data" input_shape { dim: 1 dim: 3 dim: 12 dim: 16 }
-layer { name: "conv1" type: "Convolution" bottom: "data" top: "conv1" convolution_param { num_output: 4 kernel_size: 3 pad: 1 weight_filler { type: "xavier" } } }
-layer { name: "relu1" type: "ReLU" bottom: "conv1" top: "conv1" }
-layer { name: "pool1" type: "Pooling" bottom: "conv1" top: "pool1" pooling_param { pool: MAX kernel_size: 2 stride: 2 } }
-layer { name: "score" type: "Convolution" bottom: "pool1" top: "score" convolution_param { num_output: 5 kernel_size: 1 weight_filler { type: "xavier" } } }
-'''
 
 
 class Inference(Case):

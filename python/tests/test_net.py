@@ -3,14 +3,16 @@
 import gc
 import os
 import pathlib
+import random
 import threading
 import unittest
+import xml.etree.ElementTree
 from collections import OrderedDict
 
 import numpy as np
 
 import caffe
-from common import INPUT, SMALL, Case
+from common import IMAGE, INPUT, SMALL, Case
 
 LEVELS = '''name: "levels"
 layer { name: "data" type: "Input" top: "data" input_param { shape { dim: 1 dim: 4 } } }
@@ -101,9 +103,35 @@ class Parts(Case):
         self.assertEqual(repr(net), "<caffe.Net 'small', TRAIN, 4 layers, 5 blobs, 5650 weights>")
         self.assertEqual(repr(net.blobs['conv']), "<caffe.Blob 'conv', shape 5 x 11 x 8 x 9>")
         self.assertEqual(repr(net.layers[1]), "<caffe.Layer 'conv', type Convolution, 2 blobs>")
-        table = net._repr_html_()
-        self.assertIn('<tr><td>conv</td><td>Convolution</td><td>conv 5 x 11 x 8 x 9</td><td>11 x 2 x 2 x 2, 11</td></tr>', table)
+
+    def test_html(self):
+        """Notebooks show a net as a drawing and a table, both well-formed, and a blob as a table of its range."""
+        net = self.net()
+        page = net._repr_html_()
+        self.assertIn('<tr><td>conv</td><td>Convolution</td><td>conv 5 x 11 x 8 x 9</td><td>11 x 2 x 2 x 2, 11</td></tr>', page)
+        drawing = xml.etree.ElementTree.fromstring('<html>%s</html>' % page).find('div')[0]
+        self.assertEqual(drawing.tag, '{http://www.w3.org/2000/svg}svg')
+        words = ' '.join(drawing.itertext())
+        for word in 'data', 'conv', 'ip', 'loss':
+            self.assertIn(word, words)
         self.assertIn('&lt;b&gt;', self.net(INPUT.replace('"deploy"', '"<b>"'))._repr_html_())
+        values = net.blobs['ip'].data
+        values[...] = 2
+        values[0, :3] = -1, 5, np.nan
+        self.assertIn('<td>35</td><td>-1</td><td>%g</td><td>5</td><td>1</td>' % (68 / 34), net.blobs['ip']._repr_html_())
+        values[...] = np.inf
+        self.assertIn('<td>35</td><td></td><td></td><td></td><td>35</td>', net.blobs['ip']._repr_html_())
+        net.close()
+        self.assertIn('closed', net._repr_html_())
+
+    def test_html_without_splits(self):
+        """The drawing joins the layers that read one blob to the layer that makes it, and has layers of other stages' rules."""
+        net = self.net('''layer { name: "origin" type: "Input" top: "d" input_param { shape { dim: 2 } } include { stage: "s" } }
+            layer { name: "left" type: "ReLU" bottom: "d" top: "a" } layer { name: "right" type: "ReLU" bottom: "d" top: "b" }''', stages=['s'])
+        drawing = net._repr_html_().split('</svg>')[0]
+        for word in 'origin', 'left', 'right':
+            self.assertIn(word, drawing)
+        self.assertNotIn('split', drawing)
 
 
 class Running(Case):
@@ -361,7 +389,7 @@ class Wait(caffe.Layer):
         def hook(layer):
             inside.set()
             go_on.wait(10)
-            for call in net.forward, net.reshape:
+            for call in net.forward, net.reshape, net.close:
                 try:
                     call()  # in the net's own thread, but the net runs
                 except RuntimeError as e:
@@ -370,15 +398,50 @@ class Wait(caffe.Layer):
         thread = threading.Thread(target=net.forward)
         thread.start()
         self.assertTrue(inside.wait(10))
-        for call in net.forward, net.backward, net.reshape, lambda: net.blobs['w'].data, lambda: net.blobs['w'].reshape(3):
+        blob = net.blobs['w']
+        for call in (net.forward, net.backward, net.reshape, net.close, net.clear_param_diffs, net.time, lambda: net.save(self.dir + '/w'),
+                     lambda: net.copy_from(module), lambda: blob.data, lambda: blob.diff, lambda: blob.shape, lambda: blob.reshape(3)):
             self.assertRaisesRegex(RuntimeError, 'in use by another thread', call)
+        for shown in repr(blob), net._repr_html_(), blob._repr_html_():
+            self.assertIn('in use by another thread', shown)
         self.net(INPUT).forward()  # another net runs meanwhile
         go_on.set()
         thread.join(10)
         self.assertEqual([e for e in errors if 'cannot run it again' in e], errors)
-        self.assertEqual(len(errors), 2)
+        self.assertEqual(len(errors), 3)
         waits.Wait.hook = lambda layer: None
         net.forward()
+
+    def test_many_threads_with_one_net(self):
+        """Calls of four threads to one net either work or raise an error, and the net is as good as before."""
+        net = self.net(IMAGE, caffe.TEST)
+        want, results = net.forward()['score'].copy(), []
+        refused = 'in use by another thread'
+
+        def use(number):
+            draw = random.Random(number)
+            calls = [net.forward, net.backward, net.reshape, net.clear_param_diffs, lambda: net.blobs['score'].data.sum(), lambda: repr(net),
+                     lambda: net.blobs['data'].reshape(1, 3, draw.choice((8, 12)), 16), net._repr_html_, lambda: net.save(self.dir + '/%d' % number)]
+            for _ in range(150):
+                try:
+                    draw.choice(calls)()
+                    results.append(None)
+                except RuntimeError as e:
+                    results.append(str(e))
+        threads = [threading.Thread(target=use, args=(i,)) for i in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(len(results), 600)
+        self.assertEqual([r for r in results if r is not None and refused not in r], [])
+        self.assertIn(None, results)
+        net.blobs['data'].reshape(1, 3, 12, 16)
+        net.blobs['data'].data[...] = 0
+        np.testing.assert_array_equal(net.forward()['score'], want)
+        with net:
+            pass
+        self.assertRaisesRegex(ValueError, 'closed', net.forward)
 
     def test_many_threads_with_a_net_each(self):
         nets = [self.net() for _ in range(4)]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/data/digits"
 	"github.com/swcaffe/swcaffe/data/shapes"
+	"github.com/swcaffe/swcaffe/internal/relay"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 )
@@ -79,7 +80,7 @@ type renderWorker struct {
 	datum  *caffepb.Datum
 	mask   *caffepb.Datum
 	sums   []uint64 // one per pixel
-	err    error
+	err    error    // the first error, or a panic
 }
 
 func newRendering(set imageSet, seed uint64) *rendering {
@@ -103,6 +104,7 @@ func (r *rendering) render(first uint64, n int) ([]imageRecord, error) {
 	var running sync.WaitGroup
 	for _, w := range r.workers {
 		running.Go(func() {
+			defer relay.CatchError(&w.err)
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 				r.records[i] = w.record(first + uint64(i))
 			}
@@ -111,8 +113,8 @@ func (r *rendering) render(first uint64, n int) ([]imageRecord, error) {
 	running.Wait()
 	r.count += uint64(n)
 	for _, w := range r.workers {
-		if w.err != nil {
-			return nil, w.err
+		if err := relay.RaiseIn(w.err); err != nil {
+			return nil, err
 		}
 	}
 	return r.records, nil

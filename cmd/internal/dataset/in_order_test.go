@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+
+	"github.com/swcaffe/swcaffe/internal/relay"
 )
 
 // TestInOrder: whatever call of work takes long, use gets all in order, nothing runs far ahead of it, and its error ends all.
@@ -46,5 +48,46 @@ func TestInOrder(t *testing.T) {
 				t.Errorf("%d of %d on %d processors: error %v after %d, %d are under way", calls, c.n, p, err, next, under.Load())
 			}
 		}
+	}
+}
+
+// TestInOrderPanics: inOrder raises the panic of a call of work at its turn, after the calls before it have been used.
+func TestInOrderPanics(t *testing.T) {
+	const broken = 7
+	var p *relay.Panic
+	used := 0
+	func() {
+		defer relay.Catch(&p)
+		err := inOrder(50, 99, func(i int) int {
+			if i >= broken {
+				panic(i)
+			}
+			return i
+		}, func(int, int) error { used++; return nil })
+		t.Errorf("inOrder returned %v", err)
+	}()
+	if p == nil || p.Value != broken || used != broken {
+		t.Errorf("inOrder raised %v after %d calls", p, used)
+	}
+}
+
+// TestRenderPanics: the panic of a renderer arrives at the caller of render.
+func TestRenderPanics(t *testing.T) {
+	set := imageSet{"broken", 1, 2, false, func(uint64) func(uint64, []byte) ([]byte, int) {
+		return func(index uint64, pixels []byte) ([]byte, int) {
+			if index == 5 {
+				panic("words")
+			}
+			return append(pixels, 1, 2, 3, 4), 0
+		}
+	}}
+	var p *relay.Panic
+	func() {
+		defer relay.Catch(&p)
+		_, err := newRendering(set, 1).render(0, 9)
+		t.Errorf("render returned %v", err)
+	}()
+	if p == nil || p.Value != "words" {
+		t.Errorf("render raised %v", p)
 	}
 }

@@ -50,7 +50,7 @@ func Look(h Handle, diff bool) (v View, err error) {
 	if diff {
 		values = b.blob.Diff
 	}
-	return View{look(values(), count), b.blob.Shape()}, nil
+	return View{look(values(), count), slices.Clone(b.blob.Shape())}, nil
 }
 
 // prepare makes the values or the gradient of a blob of a solver's net fit to look at. It returns the counter of such views, nil for the
@@ -74,7 +74,13 @@ func Shape(h Handle) (shape []int, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.blob.Shape(), nil
+	if b.net != nil { // another thread may reshape the blob
+		if err := b.net.gate.enter(false); err != nil {
+			return nil, err
+		}
+		defer b.net.gate.leave(false)
+	}
+	return slices.Clone(b.blob.Shape()), nil
 }
 
 // Reshape changes a blob's shape. If the blob grows, it has new memory, filled with zeros.

@@ -86,6 +86,7 @@ func init() {
 		"phases":      with(func(struct{}) (any, error) { return caffepb.Phase_value, nil }),
 
 		"net":        with(openNet),
+		"close":      on(closeNet),
 		"reshape":    on(func(n *Net, _ arguments) (any, error) { return nil, n.reshape() }),
 		"clear":      on(func(n *Net, _ arguments) (any, error) { return nil, n.clearParamDiffs() }),
 		"copy_from":  on(func(n *Net, a arguments) (any, error) { return nil, n.copyFrom(a.File) }),

@@ -48,18 +48,32 @@ func faultOf(err error) *Fault {
 
 // guard, called by defer, turns a panic into an error. The panic may come from a goroutine of the machine or of a data layer (relay).
 func guard(err *error) {
-	r := recover()
-	if r == nil {
-		return
+	if r := recover(); r != nil {
+		p := carried(r)
+		var much *pages.TooMuch
+		if *err = fmt.Errorf("a fault inside swcaffe: %w", p); errors.As(p, &much) {
+			*err = much
+		}
 	}
-	p, carried := r.(*relay.Panic)
-	if !carried {
-		p = &relay.Panic{Value: r, Stack: debug.Stack()}
+}
+
+// carried returns the value that recover returned as a Panic.
+func carried(r any) *relay.Panic {
+	if p, ok := r.(*relay.Panic); ok {
+		return p
 	}
-	var much *pages.TooMuch
-	if *err = fmt.Errorf("a fault inside swcaffe: %w", p); errors.As(p, &much) {
-		*err = much
-	}
+	return &relay.Panic{Value: r, Stack: debug.Stack()}
+}
+
+// Exit runs a command and returns its exit code. A panic is printed, and the code is then 2, with which Go ends a process after a panic.
+func Exit(command func() int) (code int) {
+	defer func() {
+		if r := recover(); r != nil {
+			_, _ = fmt.Fprintf(stderr{}, "a fault inside swcaffe: %v\n", carried(r))
+			code = 2
+		}
+	}()
+	return command()
 }
 
 // faults holds errors of calls that return only a number, until Python fetches them.

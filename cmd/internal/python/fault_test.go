@@ -107,3 +107,15 @@ func open(t *testing.T, function string, request any) Handle {
 	}
 	return reply.Result.Handle
 }
+
+// TestExit: the exit code of a command is its own, or 2 after a panic of it.
+func TestExit(t *testing.T) {
+	for _, c := range []struct {
+		command func() int
+		want    int
+	}{{func() int { return 0 }, 0}, {func() int { return 1 }, 1}, {func() int { explode(); return 0 }, 2}} {
+		if code := Exit(c.command); code != c.want {
+			t.Errorf("exit code %d, want %d", code, c.want)
+		}
+	}
+}

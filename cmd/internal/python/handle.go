@@ -2,6 +2,7 @@ package python
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 )
 
@@ -65,7 +66,7 @@ func find[T object](h Handle) (T, error) {
 	objects.mu.Unlock()
 	found, ok := o.(T)
 	if !ok {
-		return found, &Fault{Kind: "ValueError", Text: fmt.Sprintf("handle %d is no %T: it was released", h, found)}
+		return found, &Fault{Kind: "ValueError", Text: fmt.Sprintf("this %s was closed or released", strings.TrimPrefix(fmt.Sprintf("%T", found), "*python."))}
 	}
 	return found, nil
 }

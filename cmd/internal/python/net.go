@@ -52,6 +52,16 @@ func (o *owner) drop() {
 
 func (n *Net) release() { n.owner.drop() }
 
+// closeNet releases the handle of a net that no thread runs.
+func closeNet(n *Net, a arguments) (any, error) {
+	if err := n.gate.enter(true); err != nil {
+		return nil, err
+	}
+	defer n.gate.leave(true)
+	Release(a.Handle)
+	return nil, nil
+}
+
 // netRequest asks for a net.
 type netRequest struct {
 	File    string   `json:"file"`

@@ -20,6 +20,7 @@ func init() {
 	functions["describe_messages"] = with(describeMessages)
 	functions["decode_picture"] = with(decodePicture)
 	functions["draw_net"] = with(drawNet)
+	functions["picture"] = on(func(n *Net, _ arguments) (any, error) { return n.picture() })
 }
 
 // describeMessages returns a FileDescriptorProto with all of Caffe's messages. Python makes its classes from it.
@@ -83,6 +84,36 @@ type drawing struct {
 	Format    string         `json:"format"`    // svg, png, dot
 	Phase     *caffepb.Phase `json:"phase"`     // nil: layers of both phases
 	Rates     bool           `json:"rates"`     // show learning-rate multipliers
+}
+
+// picture returns a drawing of the net in SVG, without the Split layers that the net has inserted.
+func (n *Net) picture() (string, error) {
+	p := &caffepb.NetParameter{Name: proto.String(n.net.Name())}
+	split := map[string]string{} // by top of a Split layer: its bottom
+	for i := range n.net.NumLayers() {
+		l := proto.CloneOf(n.net.LayerParam(i))
+		l.Include, l.Exclude = nil, nil
+		for _, names := range [][]string{l.Bottom, l.Top} {
+			for k, name := range names {
+				if bottom, ok := split[name]; ok {
+					names[k] = bottom
+				}
+			}
+		}
+		if l.GetType() == "Split" {
+			for _, top := range l.Top {
+				split[top] = l.Bottom[0]
+			}
+			continue
+		}
+		p.Layer = append(p.Layer, l)
+	}
+	graph, err := netdraw.New(p, netdraw.Options{RankDir: "TB", States: []*caffepb.NetState{{}}})
+	if err != nil {
+		return "", err
+	}
+	svg, err := graph.Draw("svg")
+	return string(svg), err
 }
 
 // drawNet returns a picture of a net. Nets in old formats are upgraded first.
