@@ -9,7 +9,7 @@ import (
 // does. The key for a field of a message other than the layer is "Message.field".
 var forks = map[string]string{
 	"SSD":            `VideoData video_data_param SolverParameter.plateau_winsize`,
-	"DeepLab":        `DenseCRF ImageSegData MatRead MatWrite SegAccuracy UniqueLabel densecrf_param mat_read_param mat_write_param`,
+	"DeepLab":        `DenseCRF ImageSegData MatRead MatWrite UniqueLabel densecrf_param mat_read_param mat_write_param`,
 	"ArcFace":        `LabelSpecificAdd LabelSpecificMargin LabelSpecificHardMargin label_specific_add_param label_specific_margin_param`,
 	"SphereFace":     `MarginInnerProduct margin_inner_product_param`,
 	"MobileNet-YOLO": `DetectionEvaluateYolo EvalDetection RegionLoss YoloDetectionOutput YoloV3Loss Yolov3 Yolov3DetectionOutput yolov3_detection_output_param yolov3_param region_loss_param eval_detection_param`,

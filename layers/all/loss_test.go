@@ -1,6 +1,7 @@
 package all_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -28,6 +29,10 @@ func init() {
 		layertest.Case{Bottoms: scores, Again: [][]int{{300, 5, 20}, {300, 20}}},
 		layertest.Case{Name: "along axis 2", Param: "accuracy_param { axis: 2 }", Bottoms: []layertest.Bottom{layertest.In(4, 3, 5), layertest.Labels(5, 4, 3)}},
 		layertest.Case{Name: "by class", Param: "accuracy_param { top_k: 2 ignore_label: 1 }", Tops: 2, Bottoms: scores})
+	addCases("SegAccuracy",
+		layertest.Case{Bottoms: scores, Again: [][]int{{300, 5, 20}, {300, 20}}},
+		layertest.Case{Name: "ignored", Param: "seg_accuracy_param { ignore_label: 1 ignore_label: 3 }", Bottoms: []layertest.Bottom{layertest.In(2, 5, 3, 4), layertest.Labels(5, 2, 1, 3, 4)}},
+		layertest.Case{Name: "vectors", Bottoms: []layertest.Bottom{layertest.In(4, 5), layertest.Labels(5, 4)}})
 }
 
 // TestSoftmaxLossByHand: two items with scores (0, ln 3) have probabilities (1/4, 3/4).
@@ -97,6 +102,40 @@ func TestAccuracyByHand(t *testing.T) {
 	}
 }
 
+// TestSegAccuracyByHand: four pixels have the labels 0, 0, 2 and 1, and are found in 0, 1 (of a tie with 0), 1 and 2 (of a tie of all); class 3
+// neither has nor gets any. A second Forward counts anew or, with reset: false, adds another right pixel of class 0.
+func TestSegAccuracyByHand(t *testing.T) {
+	scores := []float32{3, 1, 2, 0, 1, 1, 0, 0, 0, 5, 4, 0, 2, 2, 2, 0}
+	labels := []float32{0, 0, 2, 1}
+	tests := []struct {
+		param        string
+		first, again []float32
+	}{
+		{"", []float32{0.25, 0.5 / 3, (0.5 + 0 + 0 + 1) / 4}, []float32{1, 1, 1}},
+		{"reset: false", []float32{0.25, 0.5 / 3, 1.5 / 4}, []float32{5. / 8, 5. / 6 / 3, (5. / 6 + 1) / 4}},
+		{"ignore_label: 2 ignore_label: 1", []float32{0.5, 0.5, (0.5 + 0 + 1 + 1) / 4}, []float32{1, 1, 1}},
+	}
+	b := layertest.NewBench(t)
+	for _, tt := range tests {
+		for _, engine := range layertest.Engines() {
+			f := layertest.Build(t, b, engine, layertest.Case{
+				Type: "SegAccuracy", Param: "seg_accuracy_param { " + tt.param + " }",
+				Bottoms: []layertest.Bottom{layertest.Given(scores, 4, 4), layertest.Given(labels, 4)},
+			})
+			if shape := fmt.Sprint(f.Top[0].Shape()); shape != "[1 1 1 3]" {
+				t.Errorf("shape %s", shape)
+			}
+			layertest.Equal(t, tt.param, f.Forward(t)[0], tt.first, 1e-6)
+			copy(f.Bottom[0].Data(), []float32{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0})
+			clear(f.Bottom[1].Data())
+			if err := f.Layer.Forward(f.Bottom, f.Top); err != nil {
+				t.Fatal(err)
+			}
+			layertest.Equal(t, tt.param+", again", f.Top[0].Data(), tt.again, 1e-6)
+		}
+	}
+}
+
 func TestLossErrors(t *testing.T) {
 	b := layertest.NewBench(t)
 	wantError(t, b, layertest.Case{Type: "SoftmaxWithLoss", Bottoms: []layertest.Bottom{layertest.In(4, 3), layertest.Labels(3, 4, 2)}}, "4 labels", "there are 8")
@@ -108,7 +147,7 @@ func TestLossErrors(t *testing.T) {
 // TestLabelOutOfRange: the message has the label, the item and the number of classes, on both paths.
 func TestLabelOutOfRange(t *testing.T) {
 	b := layertest.NewBench(t)
-	for _, typ := range []string{"SoftmaxWithLoss", "Accuracy"} {
+	for _, typ := range []string{"SoftmaxWithLoss", "Accuracy", "SegAccuracy"} {
 		for _, engine := range layertest.Engines() {
 			f := layertest.Build(t, b, engine, layertest.Case{
 				Type: typ, Bottoms: []layertest.Bottom{layertest.In(3, 4), layertest.Given([]float32{1, 2, 7}, 3)},

@@ -35,7 +35,7 @@ func (l *accuracy) SetUp(_, _ []*blob.Blob) error {
 	p := l.Param.GetAccuracyParam()
 	l.topK = int(p.GetTopK())
 	if p != nil && p.IgnoreLabel != nil {
-		l.lossParam = lossParam{ignore: int(p.GetIgnoreLabel()), hasIgnore: true}
+		l.lossParam = lossParam{ignored: []int{int(p.GetIgnoreLabel())}}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package loss
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
@@ -10,10 +11,9 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// lossParam holds loss_param: the label to ignore, and the divisor of the sum.
+// lossParam holds loss_param: the labels to ignore, and the divisor of the sum.
 type lossParam struct {
-	ignore    int
-	hasIgnore bool
+	ignored   []int
 	mode      caffepb.LossParameter_NormalizationMode
 	fixed     float64 // divisor of PRE_FIXED
 }
@@ -21,7 +21,10 @@ type lossParam struct {
 // readLossParam reads loss_param. If normalization is absent, the older normalize applies: true means VALID, false BATCH_SIZE. If both are
 // absent, the mode is missing.
 func readLossParam(p *caffepb.LossParameter, missing caffepb.LossParameter_NormalizationMode) lossParam {
-	l := lossParam{ignore: int(p.GetIgnoreLabel()), hasIgnore: p != nil && p.IgnoreLabel != nil, mode: missing, fixed: float64(p.GetPreFixedNormalizer())}
+	l := lossParam{mode: missing, fixed: float64(p.GetPreFixedNormalizer())}
+	if p != nil && p.IgnoreLabel != nil {
+		l.ignored = []int{int(p.GetIgnoreLabel())}
+	}
 	switch {
 	case p == nil:
 	case p.Normalization != nil:
@@ -50,11 +53,11 @@ func (l lossParam) divisor(outer, inner, valid int) float64 {
 	return float64(max(1, n))
 }
 
-// label converts a label, an integer stored as a float. ok is false for the ignored label. Caffe reads out of bounds for a label out of
+// label converts a label, an integer stored as a float. ok is false for an ignored label. Caffe reads out of bounds for a label out of
 // range; here it is an error with the label, the item and the number of classes.
 func (l lossParam) label(value float32, item, classes int) (label int, ok bool, err error) {
 	label = int(value)
-	if l.hasIgnore && label == l.ignore {
+	if slices.Contains(l.ignored, label) {
 		return 0, false, nil
 	}
 	if label < 0 || label >= classes || value != value {

@@ -3,6 +3,7 @@ package loss
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
@@ -75,7 +76,7 @@ func (l *sigmoidCrossEntropyLoss) prepare() error {
 }
 
 func (l *sigmoidCrossEntropyLoss) ignored(target float32) bool {
-	return l.loss.hasIgnore && int(target) == l.loss.ignore
+	return slices.Contains(l.loss.ignored, int(target))
 }
 
 // sumTile sums losses (sum 0) and counts targets that are not ignored (sum 1).
@@ -91,7 +92,7 @@ func (l *sigmoidCrossEntropyLoss) sumTile(t *stream.Tile) {
 	vec.Mul(tmp, x, target)
 	vec.Sub(loss, loss, tmp)
 	valid := t.I
-	if l.loss.hasIgnore {
+	if len(l.loss.ignored) > 0 {
 		for i, v := range target {
 			if l.ignored(v) {
 				loss[i] = 0
@@ -108,7 +109,7 @@ func (l *sigmoidCrossEntropyLoss) gradTile(t *stream.Tile) {
 	vec.Sigmoid(dx, t.In[0])
 	vec.Sub(dx, dx, target)
 	vec.Scale(dx, dx, l.scale)
-	if !l.loss.hasIgnore {
+	if len(l.loss.ignored) == 0 {
 		return
 	}
 	for i, v := range target {

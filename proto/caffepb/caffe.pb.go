@@ -2140,7 +2140,7 @@ func (x *UnpoolingParameter_UnpoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use UnpoolingParameter_UnpoolMethod.Descriptor instead.
 func (UnpoolingParameter_UnpoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{93, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{94, 0}
 }
 
 type FocalLossParameter_Type int32
@@ -2196,7 +2196,7 @@ func (x *FocalLossParameter_Type) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use FocalLossParameter_Type.Descriptor instead.
 func (FocalLossParameter_Type) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{105, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{106, 0}
 }
 
 type V1LayerParameter_LayerType int32
@@ -2366,7 +2366,7 @@ func (x *V1LayerParameter_LayerType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_LayerType.Descriptor instead.
 func (V1LayerParameter_LayerType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{108, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{109, 0}
 }
 
 type V1LayerParameter_DimCheckMode int32
@@ -2422,7 +2422,7 @@ func (x *V1LayerParameter_DimCheckMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_DimCheckMode.Descriptor instead.
 func (V1LayerParameter_DimCheckMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{108, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{109, 1}
 }
 
 type V0LayerParameter_PoolMethod int32
@@ -2481,7 +2481,7 @@ func (x *V0LayerParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V0LayerParameter_PoolMethod.Descriptor instead.
 func (V0LayerParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{109, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{110, 0}
 }
 
 // The extents of a blob's axes, outermost first.
@@ -4812,6 +4812,7 @@ type LayerParameter struct {
 	ReorgParam                 *ReorgParameter                 `protobuf:"bytes,155,opt,name=reorg_param,json=reorgParam" json:"reorg_param,omitempty"`
 	RoiAlignParam              *ROIAlignParameter              `protobuf:"bytes,2154,opt,name=roi_align_param,json=roiAlignParam" json:"roi_align_param,omitempty"`
 	RoiPoolingParam            *ROIPoolingParameter            `protobuf:"bytes,8266711,opt,name=roi_pooling_param,json=roiPoolingParam" json:"roi_pooling_param,omitempty"`
+	SegAccuracyParam           *SegAccuracyParameter           `protobuf:"bytes,1146,opt,name=seg_accuracy_param,json=segAccuracyParam" json:"seg_accuracy_param,omitempty"`
 	ShuffleChannelParam        *ShuffleChannelParameter        `protobuf:"bytes,164,opt,name=shuffle_channel_param,json=shuffleChannelParam" json:"shuffle_channel_param,omitempty"`
 	SmoothL1LossParam          *SmoothL1LossParameter          `protobuf:"bytes,8266712,opt,name=smooth_l1_loss_param,json=smoothL1LossParam" json:"smooth_l1_loss_param,omitempty"`
 	TripletLossParam           *TripletLossParameter           `protobuf:"bytes,1136,opt,name=triplet_loss_param,json=tripletLossParam" json:"triplet_loss_param,omitempty"`
@@ -5421,6 +5422,13 @@ func (x *LayerParameter) GetRoiAlignParam() *ROIAlignParameter {
 func (x *LayerParameter) GetRoiPoolingParam() *ROIPoolingParameter {
 	if x != nil {
 		return x.RoiPoolingParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetSegAccuracyParam() *SegAccuracyParameter {
+	if x != nil {
+		return x.SegAccuracyParam
 	}
 	return nil
 }
@@ -11059,6 +11067,66 @@ func (x *BNParameter) GetBnMode() BNParameter_BNMode {
 	return Default_BNParameter_BnMode
 }
 
+// SegAccuracy, of DeepLab.
+type SegAccuracyParameter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Items with these labels do not count.
+	IgnoreLabel []int32 `protobuf:"varint,1,rep,name=ignore_label,json=ignoreLabel" json:"ignore_label,omitempty"`
+	// Count the items of one Forward. False: of all Forwards so far.
+	Reset_        *bool `protobuf:"varint,2,opt,name=reset,def=1" json:"reset,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for SegAccuracyParameter fields.
+const (
+	Default_SegAccuracyParameter_Reset_ = bool(true)
+)
+
+func (x *SegAccuracyParameter) Reset() {
+	*x = SegAccuracyParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[92]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SegAccuracyParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SegAccuracyParameter) ProtoMessage() {}
+
+func (x *SegAccuracyParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[92]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SegAccuracyParameter.ProtoReflect.Descriptor instead.
+func (*SegAccuracyParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{92}
+}
+
+func (x *SegAccuracyParameter) GetIgnoreLabel() []int32 {
+	if x != nil {
+		return x.IgnoreLabel
+	}
+	return nil
+}
+
+func (x *SegAccuracyParameter) GetReset_() bool {
+	if x != nil && x.Reset_ != nil {
+		return *x.Reset_
+	}
+	return Default_SegAccuracyParameter_Reset_
+}
+
 // Interp, of DeepLab and PSPNet.
 type InterpParameter struct {
 	state        protoimpl.MessageState `protogen:"open.v1"`
@@ -11085,7 +11153,7 @@ const (
 
 func (x *InterpParameter) Reset() {
 	*x = InterpParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[92]
+	mi := &file_swcaffe_caffe_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11097,7 +11165,7 @@ func (x *InterpParameter) String() string {
 func (*InterpParameter) ProtoMessage() {}
 
 func (x *InterpParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[92]
+	mi := &file_swcaffe_caffe_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11110,7 +11178,7 @@ func (x *InterpParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InterpParameter.ProtoReflect.Descriptor instead.
 func (*InterpParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{92}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{93}
 }
 
 func (x *InterpParameter) GetHeight() int32 {
@@ -11186,7 +11254,7 @@ const (
 
 func (x *UnpoolingParameter) Reset() {
 	*x = UnpoolingParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[93]
+	mi := &file_swcaffe_caffe_proto_msgTypes[94]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11198,7 +11266,7 @@ func (x *UnpoolingParameter) String() string {
 func (*UnpoolingParameter) ProtoMessage() {}
 
 func (x *UnpoolingParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[93]
+	mi := &file_swcaffe_caffe_proto_msgTypes[94]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11211,7 +11279,7 @@ func (x *UnpoolingParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnpoolingParameter.ProtoReflect.Descriptor instead.
 func (*UnpoolingParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{93}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{94}
 }
 
 func (x *UnpoolingParameter) GetUnpool() UnpoolingParameter_UnpoolMethod {
@@ -11329,7 +11397,7 @@ const (
 
 func (x *UpsampleParameter) Reset() {
 	*x = UpsampleParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[94]
+	mi := &file_swcaffe_caffe_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11341,7 +11409,7 @@ func (x *UpsampleParameter) String() string {
 func (*UpsampleParameter) ProtoMessage() {}
 
 func (x *UpsampleParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[94]
+	mi := &file_swcaffe_caffe_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11354,7 +11422,7 @@ func (x *UpsampleParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpsampleParameter.ProtoReflect.Descriptor instead.
 func (*UpsampleParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{94}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{95}
 }
 
 func (x *UpsampleParameter) GetScale() uint32 {
@@ -11419,7 +11487,7 @@ type PSROIPoolingParameter struct {
 
 func (x *PSROIPoolingParameter) Reset() {
 	*x = PSROIPoolingParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[95]
+	mi := &file_swcaffe_caffe_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11431,7 +11499,7 @@ func (x *PSROIPoolingParameter) String() string {
 func (*PSROIPoolingParameter) ProtoMessage() {}
 
 func (x *PSROIPoolingParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[95]
+	mi := &file_swcaffe_caffe_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11444,7 +11512,7 @@ func (x *PSROIPoolingParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PSROIPoolingParameter.ProtoReflect.Descriptor instead.
 func (*PSROIPoolingParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{95}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{96}
 }
 
 func (x *PSROIPoolingParameter) GetSpatialScale() float32 {
@@ -11490,7 +11558,7 @@ const (
 
 func (x *ROIAlignParameter) Reset() {
 	*x = ROIAlignParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[96]
+	mi := &file_swcaffe_caffe_proto_msgTypes[97]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11502,7 +11570,7 @@ func (x *ROIAlignParameter) String() string {
 func (*ROIAlignParameter) ProtoMessage() {}
 
 func (x *ROIAlignParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[96]
+	mi := &file_swcaffe_caffe_proto_msgTypes[97]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11515,7 +11583,7 @@ func (x *ROIAlignParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ROIAlignParameter.ProtoReflect.Descriptor instead.
 func (*ROIAlignParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{96}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{97}
 }
 
 func (x *ROIAlignParameter) GetPooledH() uint32 {
@@ -11565,7 +11633,7 @@ const (
 
 func (x *ROIPoolingParameter) Reset() {
 	*x = ROIPoolingParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[97]
+	mi := &file_swcaffe_caffe_proto_msgTypes[98]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11577,7 +11645,7 @@ func (x *ROIPoolingParameter) String() string {
 func (*ROIPoolingParameter) ProtoMessage() {}
 
 func (x *ROIPoolingParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[97]
+	mi := &file_swcaffe_caffe_proto_msgTypes[98]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11590,7 +11658,7 @@ func (x *ROIPoolingParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ROIPoolingParameter.ProtoReflect.Descriptor instead.
 func (*ROIPoolingParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{97}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{98}
 }
 
 func (x *ROIPoolingParameter) GetPooledH() uint32 {
@@ -11629,7 +11697,7 @@ const (
 
 func (x *SmoothL1LossParameter) Reset() {
 	*x = SmoothL1LossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[98]
+	mi := &file_swcaffe_caffe_proto_msgTypes[99]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11641,7 +11709,7 @@ func (x *SmoothL1LossParameter) String() string {
 func (*SmoothL1LossParameter) ProtoMessage() {}
 
 func (x *SmoothL1LossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[98]
+	mi := &file_swcaffe_caffe_proto_msgTypes[99]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11654,7 +11722,7 @@ func (x *SmoothL1LossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SmoothL1LossParameter.ProtoReflect.Descriptor instead.
 func (*SmoothL1LossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{98}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{99}
 }
 
 func (x *SmoothL1LossParameter) GetSigma() float32 {
@@ -11682,7 +11750,7 @@ const (
 
 func (x *BoxAnnotatorOHEMParameter) Reset() {
 	*x = BoxAnnotatorOHEMParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[99]
+	mi := &file_swcaffe_caffe_proto_msgTypes[100]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11694,7 +11762,7 @@ func (x *BoxAnnotatorOHEMParameter) String() string {
 func (*BoxAnnotatorOHEMParameter) ProtoMessage() {}
 
 func (x *BoxAnnotatorOHEMParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[99]
+	mi := &file_swcaffe_caffe_proto_msgTypes[100]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11707,7 +11775,7 @@ func (x *BoxAnnotatorOHEMParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BoxAnnotatorOHEMParameter.ProtoReflect.Descriptor instead.
 func (*BoxAnnotatorOHEMParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{99}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{100}
 }
 
 func (x *BoxAnnotatorOHEMParameter) GetRoiPerImg() uint32 {
@@ -11756,7 +11824,7 @@ const (
 
 func (x *ProposalParameter) Reset() {
 	*x = ProposalParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[100]
+	mi := &file_swcaffe_caffe_proto_msgTypes[101]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11768,7 +11836,7 @@ func (x *ProposalParameter) String() string {
 func (*ProposalParameter) ProtoMessage() {}
 
 func (x *ProposalParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[100]
+	mi := &file_swcaffe_caffe_proto_msgTypes[101]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11781,7 +11849,7 @@ func (x *ProposalParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProposalParameter.ProtoReflect.Descriptor instead.
 func (*ProposalParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{100}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{101}
 }
 
 func (x *ProposalParameter) GetFeatStride() uint32 {
@@ -11860,7 +11928,7 @@ const (
 
 func (x *CtcLossParameter) Reset() {
 	*x = CtcLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[101]
+	mi := &file_swcaffe_caffe_proto_msgTypes[102]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11872,7 +11940,7 @@ func (x *CtcLossParameter) String() string {
 func (*CtcLossParameter) ProtoMessage() {}
 
 func (x *CtcLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[101]
+	mi := &file_swcaffe_caffe_proto_msgTypes[102]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11885,7 +11953,7 @@ func (x *CtcLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CtcLossParameter.ProtoReflect.Descriptor instead.
 func (*CtcLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{101}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{102}
 }
 
 func (x *CtcLossParameter) GetAlphabetSize() uint32 {
@@ -11926,7 +11994,7 @@ const (
 
 func (x *ContinuationIndicatorParameter) Reset() {
 	*x = ContinuationIndicatorParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[102]
+	mi := &file_swcaffe_caffe_proto_msgTypes[103]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11938,7 +12006,7 @@ func (x *ContinuationIndicatorParameter) String() string {
 func (*ContinuationIndicatorParameter) ProtoMessage() {}
 
 func (x *ContinuationIndicatorParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[102]
+	mi := &file_swcaffe_caffe_proto_msgTypes[103]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11951,7 +12019,7 @@ func (x *ContinuationIndicatorParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContinuationIndicatorParameter.ProtoReflect.Descriptor instead.
 func (*ContinuationIndicatorParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{102}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{103}
 }
 
 func (x *ContinuationIndicatorParameter) GetTimeStep() uint32 {
@@ -11985,7 +12053,7 @@ const (
 
 func (x *ReorgParameter) Reset() {
 	*x = ReorgParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[103]
+	mi := &file_swcaffe_caffe_proto_msgTypes[104]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11997,7 +12065,7 @@ func (x *ReorgParameter) String() string {
 func (*ReorgParameter) ProtoMessage() {}
 
 func (x *ReorgParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[103]
+	mi := &file_swcaffe_caffe_proto_msgTypes[104]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12010,7 +12078,7 @@ func (x *ReorgParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorgParameter.ProtoReflect.Descriptor instead.
 func (*ReorgParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{103}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{104}
 }
 
 func (x *ReorgParameter) GetStride() uint32 {
@@ -12044,7 +12112,7 @@ const (
 
 func (x *CenterLossParameter) Reset() {
 	*x = CenterLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[104]
+	mi := &file_swcaffe_caffe_proto_msgTypes[105]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12056,7 +12124,7 @@ func (x *CenterLossParameter) String() string {
 func (*CenterLossParameter) ProtoMessage() {}
 
 func (x *CenterLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[104]
+	mi := &file_swcaffe_caffe_proto_msgTypes[105]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12069,7 +12137,7 @@ func (x *CenterLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CenterLossParameter.ProtoReflect.Descriptor instead.
 func (*CenterLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{104}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{105}
 }
 
 func (x *CenterLossParameter) GetNumOutput() uint32 {
@@ -12114,7 +12182,7 @@ const (
 
 func (x *FocalLossParameter) Reset() {
 	*x = FocalLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[105]
+	mi := &file_swcaffe_caffe_proto_msgTypes[106]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12126,7 +12194,7 @@ func (x *FocalLossParameter) String() string {
 func (*FocalLossParameter) ProtoMessage() {}
 
 func (x *FocalLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[105]
+	mi := &file_swcaffe_caffe_proto_msgTypes[106]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12139,7 +12207,7 @@ func (x *FocalLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FocalLossParameter.ProtoReflect.Descriptor instead.
 func (*FocalLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{105}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{106}
 }
 
 func (x *FocalLossParameter) GetType() FocalLossParameter_Type {
@@ -12185,7 +12253,7 @@ const (
 
 func (x *TripletLossParameter) Reset() {
 	*x = TripletLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[106]
+	mi := &file_swcaffe_caffe_proto_msgTypes[107]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12197,7 +12265,7 @@ func (x *TripletLossParameter) String() string {
 func (*TripletLossParameter) ProtoMessage() {}
 
 func (x *TripletLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[106]
+	mi := &file_swcaffe_caffe_proto_msgTypes[107]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12210,7 +12278,7 @@ func (x *TripletLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TripletLossParameter.ProtoReflect.Descriptor instead.
 func (*TripletLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{106}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{107}
 }
 
 func (x *TripletLossParameter) GetMargin() float32 {
@@ -12237,7 +12305,7 @@ const (
 
 func (x *NoiseLayerParameter) Reset() {
 	*x = NoiseLayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[107]
+	mi := &file_swcaffe_caffe_proto_msgTypes[108]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12249,7 +12317,7 @@ func (x *NoiseLayerParameter) String() string {
 func (*NoiseLayerParameter) ProtoMessage() {}
 
 func (x *NoiseLayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[107]
+	mi := &file_swcaffe_caffe_proto_msgTypes[108]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12262,7 +12330,7 @@ func (x *NoiseLayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoiseLayerParameter.ProtoReflect.Descriptor instead.
 func (*NoiseLayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{107}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{108}
 }
 
 func (x *NoiseLayerParameter) GetBias() float32 {
@@ -12338,7 +12406,7 @@ type V1LayerParameter struct {
 
 func (x *V1LayerParameter) Reset() {
 	*x = V1LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[108]
+	mi := &file_swcaffe_caffe_proto_msgTypes[109]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12350,7 +12418,7 @@ func (x *V1LayerParameter) String() string {
 func (*V1LayerParameter) ProtoMessage() {}
 
 func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[108]
+	mi := &file_swcaffe_caffe_proto_msgTypes[109]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12363,7 +12431,7 @@ func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V1LayerParameter.ProtoReflect.Descriptor instead.
 func (*V1LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{108}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{109}
 }
 
 func (x *V1LayerParameter) GetBottom() []string {
@@ -12743,7 +12811,7 @@ const (
 
 func (x *V0LayerParameter) Reset() {
 	*x = V0LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[109]
+	mi := &file_swcaffe_caffe_proto_msgTypes[110]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12755,7 +12823,7 @@ func (x *V0LayerParameter) String() string {
 func (*V0LayerParameter) ProtoMessage() {}
 
 func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[109]
+	mi := &file_swcaffe_caffe_proto_msgTypes[110]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12768,7 +12836,7 @@ func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V0LayerParameter.ProtoReflect.Descriptor instead.
 func (*V0LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{109}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{110}
 }
 
 func (x *V0LayerParameter) GetName() string {
@@ -13271,7 +13339,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"\x06STRICT\x10\x00\x12\x0e\n" +
 	"\n" +
-	"PERMISSIVE\x10\x01\"\xfd)\n" +
+	"PERMISSIVE\x10\x01\"\xc9*\n" +
 	"\x0eLayerParameter\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -13375,7 +13443,8 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\vreorg_param\x18\x9b\x01 \x01(\v2\x15.caffe.ReorgParameterR\n" +
 	"reorgParam\x12A\n" +
 	"\x0froi_align_param\x18\xea\x10 \x01(\v2\x18.caffe.ROIAlignParameterR\rroiAlignParam\x12I\n" +
-	"\x11roi_pooling_param\x18\xd7\xc7\xf8\x03 \x01(\v2\x1a.caffe.ROIPoolingParameterR\x0froiPoolingParam\x12S\n" +
+	"\x11roi_pooling_param\x18\xd7\xc7\xf8\x03 \x01(\v2\x1a.caffe.ROIPoolingParameterR\x0froiPoolingParam\x12J\n" +
+	"\x12seg_accuracy_param\x18\xfa\b \x01(\v2\x1b.caffe.SegAccuracyParameterR\x10segAccuracyParam\x12S\n" +
 	"\x15shuffle_channel_param\x18\xa4\x01 \x01(\v2\x1e.caffe.ShuffleChannelParameterR\x13shuffleChannelParam\x12P\n" +
 	"\x14smooth_l1_loss_param\x18\xd8\xc7\xf8\x03 \x01(\v2\x1c.caffe.SmoothL1LossParameterR\x11smoothL1LossParam\x12J\n" +
 	"\x12triplet_loss_param\x18\xf0\b \x01(\v2\x1b.caffe.TripletLossParameterR\x10tripletLossParam\x12C\n" +
@@ -13956,7 +14025,10 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x05CUDNN\x10\x02\"\"\n" +
 	"\x06BNMode\x12\t\n" +
 	"\x05LEARN\x10\x00\x12\r\n" +
-	"\tINFERENCE\x10\x01\"\xc9\x01\n" +
+	"\tINFERENCE\x10\x01\"U\n" +
+	"\x14SegAccuracyParameter\x12!\n" +
+	"\fignore_label\x18\x01 \x03(\x05R\vignoreLabel\x12\x1a\n" +
+	"\x05reset\x18\x02 \x01(\b:\x04trueR\x05reset\"\xc9\x01\n" +
 	"\x0fInterpParameter\x12\x19\n" +
 	"\x06height\x18\x01 \x01(\x05:\x010R\x06height\x12\x17\n" +
 	"\x05width\x18\x02 \x01(\x05:\x010R\x05width\x12\"\n" +
@@ -14237,7 +14309,7 @@ func file_swcaffe_caffe_proto_rawDescGZIP() []byte {
 }
 
 var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 40)
-var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 110)
+var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 111)
 var file_swcaffe_caffe_proto_goTypes = []any{
 	(Phase)(0),                              // 0: caffe.Phase
 	(EmitConstraint_EmitType)(0),            // 1: caffe.EmitConstraint.EmitType
@@ -14371,24 +14443,25 @@ var file_swcaffe_caffe_proto_goTypes = []any{
 	(*ShuffleChannelParameter)(nil),         // 129: caffe.ShuffleChannelParameter
 	(*HardSigmoidParameter)(nil),            // 130: caffe.HardSigmoidParameter
 	(*BNParameter)(nil),                     // 131: caffe.BNParameter
-	(*InterpParameter)(nil),                 // 132: caffe.InterpParameter
-	(*UnpoolingParameter)(nil),              // 133: caffe.UnpoolingParameter
-	(*UpsampleParameter)(nil),               // 134: caffe.UpsampleParameter
-	(*PSROIPoolingParameter)(nil),           // 135: caffe.PSROIPoolingParameter
-	(*ROIAlignParameter)(nil),               // 136: caffe.ROIAlignParameter
-	(*ROIPoolingParameter)(nil),             // 137: caffe.ROIPoolingParameter
-	(*SmoothL1LossParameter)(nil),           // 138: caffe.SmoothL1LossParameter
-	(*BoxAnnotatorOHEMParameter)(nil),       // 139: caffe.BoxAnnotatorOHEMParameter
-	(*ProposalParameter)(nil),               // 140: caffe.ProposalParameter
-	(*CtcLossParameter)(nil),                // 141: caffe.CtcLossParameter
-	(*ContinuationIndicatorParameter)(nil),  // 142: caffe.ContinuationIndicatorParameter
-	(*ReorgParameter)(nil),                  // 143: caffe.ReorgParameter
-	(*CenterLossParameter)(nil),             // 144: caffe.CenterLossParameter
-	(*FocalLossParameter)(nil),              // 145: caffe.FocalLossParameter
-	(*TripletLossParameter)(nil),            // 146: caffe.TripletLossParameter
-	(*NoiseLayerParameter)(nil),             // 147: caffe.NoiseLayerParameter
-	(*V1LayerParameter)(nil),                // 148: caffe.V1LayerParameter
-	(*V0LayerParameter)(nil),                // 149: caffe.V0LayerParameter
+	(*SegAccuracyParameter)(nil),            // 132: caffe.SegAccuracyParameter
+	(*InterpParameter)(nil),                 // 133: caffe.InterpParameter
+	(*UnpoolingParameter)(nil),              // 134: caffe.UnpoolingParameter
+	(*UpsampleParameter)(nil),               // 135: caffe.UpsampleParameter
+	(*PSROIPoolingParameter)(nil),           // 136: caffe.PSROIPoolingParameter
+	(*ROIAlignParameter)(nil),               // 137: caffe.ROIAlignParameter
+	(*ROIPoolingParameter)(nil),             // 138: caffe.ROIPoolingParameter
+	(*SmoothL1LossParameter)(nil),           // 139: caffe.SmoothL1LossParameter
+	(*BoxAnnotatorOHEMParameter)(nil),       // 140: caffe.BoxAnnotatorOHEMParameter
+	(*ProposalParameter)(nil),               // 141: caffe.ProposalParameter
+	(*CtcLossParameter)(nil),                // 142: caffe.CtcLossParameter
+	(*ContinuationIndicatorParameter)(nil),  // 143: caffe.ContinuationIndicatorParameter
+	(*ReorgParameter)(nil),                  // 144: caffe.ReorgParameter
+	(*CenterLossParameter)(nil),             // 145: caffe.CenterLossParameter
+	(*FocalLossParameter)(nil),              // 146: caffe.FocalLossParameter
+	(*TripletLossParameter)(nil),            // 147: caffe.TripletLossParameter
+	(*NoiseLayerParameter)(nil),             // 148: caffe.NoiseLayerParameter
+	(*V1LayerParameter)(nil),                // 149: caffe.V1LayerParameter
+	(*V0LayerParameter)(nil),                // 150: caffe.V0LayerParameter
 }
 var file_swcaffe_caffe_proto_depIdxs = []int32{
 	40,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
@@ -14406,7 +14479,7 @@ var file_swcaffe_caffe_proto_depIdxs = []int32{
 	40,  // 12: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
 	61,  // 13: caffe.NetParameter.state:type_name -> caffe.NetState
 	64,  // 14: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
-	148, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
+	149, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
 	55,  // 16: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
 	55,  // 17: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
 	55,  // 18: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
@@ -14478,144 +14551,145 @@ var file_swcaffe_caffe_proto_depIdxs = []int32{
 	119, // 84: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
 	121, // 85: caffe.LayerParameter.annotated_data_param:type_name -> caffe.AnnotatedDataParameter
 	131, // 86: caffe.LayerParameter.bn_param:type_name -> caffe.BNParameter
-	139, // 87: caffe.LayerParameter.box_annotator_ohem_param:type_name -> caffe.BoxAnnotatorOHEMParameter
-	144, // 88: caffe.LayerParameter.center_loss_param:type_name -> caffe.CenterLossParameter
-	142, // 89: caffe.LayerParameter.continuation_indicator_param:type_name -> caffe.ContinuationIndicatorParameter
-	141, // 90: caffe.LayerParameter.ctc_loss_param:type_name -> caffe.CtcLossParameter
+	140, // 87: caffe.LayerParameter.box_annotator_ohem_param:type_name -> caffe.BoxAnnotatorOHEMParameter
+	145, // 88: caffe.LayerParameter.center_loss_param:type_name -> caffe.CenterLossParameter
+	143, // 89: caffe.LayerParameter.continuation_indicator_param:type_name -> caffe.ContinuationIndicatorParameter
+	142, // 90: caffe.LayerParameter.ctc_loss_param:type_name -> caffe.CtcLossParameter
 	127, // 91: caffe.LayerParameter.detection_evaluate_param:type_name -> caffe.DetectionEvaluateParameter
 	125, // 92: caffe.LayerParameter.detection_output_param:type_name -> caffe.DetectionOutputParameter
-	145, // 93: caffe.LayerParameter.focal_loss_param:type_name -> caffe.FocalLossParameter
+	146, // 93: caffe.LayerParameter.focal_loss_param:type_name -> caffe.FocalLossParameter
 	130, // 94: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
-	132, // 95: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
+	133, // 95: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
 	126, // 96: caffe.LayerParameter.multibox_loss_param:type_name -> caffe.MultiBoxLossParameter
-	147, // 97: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
+	148, // 97: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
 	120, // 98: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
 	128, // 99: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
 	122, // 100: caffe.LayerParameter.prior_box_param:type_name -> caffe.PriorBoxParameter
-	140, // 101: caffe.LayerParameter.proposal_param:type_name -> caffe.ProposalParameter
-	135, // 102: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
-	143, // 103: caffe.LayerParameter.reorg_param:type_name -> caffe.ReorgParameter
-	136, // 104: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
-	137, // 105: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
-	129, // 106: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
-	138, // 107: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
-	146, // 108: caffe.LayerParameter.triplet_loss_param:type_name -> caffe.TripletLossParameter
-	133, // 109: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
-	134, // 110: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
-	66,  // 111: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
-	68,  // 112: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
-	49,  // 113: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
-	69,  // 114: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
-	70,  // 115: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
-	8,   // 116: caffe.ResizeParameter.resize_mode:type_name -> caffe.ResizeParameter.Resize_mode
-	9,   // 117: caffe.ResizeParameter.pad_mode:type_name -> caffe.ResizeParameter.Pad_mode
-	10,  // 118: caffe.ResizeParameter.interp_mode:type_name -> caffe.ResizeParameter.Interp_mode
-	67,  // 119: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
-	11,  // 120: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
-	54,  // 121: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
-	54,  // 122: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 123: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
-	12,  // 124: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
-	13,  // 125: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
-	54,  // 126: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
-	40,  // 127: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
-	14,  // 128: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
-	54,  // 129: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 130: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
-	15,  // 131: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
-	54,  // 132: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 133: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
-	40,  // 134: caffe.InputParameter.shape:type_name -> caffe.BlobShape
-	16,  // 135: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
-	17,  // 136: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
-	40,  // 137: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
-	18,  // 138: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
-	19,  // 139: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
-	20,  // 140: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
-	54,  // 141: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 142: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
-	21,  // 143: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
-	22,  // 144: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
-	40,  // 145: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
-	54,  // 146: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
-	54,  // 147: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
-	23,  // 148: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
-	24,  // 149: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
-	25,  // 150: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
-	26,  // 151: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
-	27,  // 152: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
-	54,  // 153: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
-	54,  // 154: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 155: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
-	54,  // 156: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
-	48,  // 157: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
-	2,   // 158: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
-	66,  // 159: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
-	123, // 160: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	124, // 161: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
-	28,  // 162: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	29,  // 163: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
-	30,  // 164: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
-	31,  // 165: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
-	28,  // 166: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	32,  // 167: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
-	123, // 168: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	66,  // 169: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
-	54,  // 170: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
-	54,  // 171: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
-	33,  // 172: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
-	54,  // 173: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
-	54,  // 174: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
-	34,  // 175: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
-	35,  // 176: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
-	54,  // 177: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
-	36,  // 178: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
-	62,  // 179: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
-	62,  // 180: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
-	37,  // 181: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
-	41,  // 182: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
-	38,  // 183: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
-	72,  // 184: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	73,  // 185: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	75,  // 186: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	78,  // 187: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	79,  // 188: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	81,  // 189: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
-	82,  // 190: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	83,  // 191: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	84,  // 192: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	87,  // 193: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	89,  // 194: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	90,  // 195: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	91,  // 196: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	92,  // 197: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	93,  // 198: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	94,  // 199: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	97,  // 200: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	98,  // 201: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	99,  // 202: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	101, // 203: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	102, // 204: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
-	106, // 205: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	109, // 206: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	111, // 207: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	110, // 208: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	113, // 209: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	115, // 210: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	116, // 211: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	65,  // 212: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	71,  // 213: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
-	149, // 214: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
-	54,  // 215: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 216: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
-	39,  // 217: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
-	41,  // 218: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
-	90,  // 219: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	220, // [220:220] is the sub-list for method output_type
-	220, // [220:220] is the sub-list for method input_type
-	220, // [220:220] is the sub-list for extension type_name
-	220, // [220:220] is the sub-list for extension extendee
-	0,   // [0:220] is the sub-list for field type_name
+	141, // 101: caffe.LayerParameter.proposal_param:type_name -> caffe.ProposalParameter
+	136, // 102: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
+	144, // 103: caffe.LayerParameter.reorg_param:type_name -> caffe.ReorgParameter
+	137, // 104: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
+	138, // 105: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
+	132, // 106: caffe.LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
+	129, // 107: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
+	139, // 108: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
+	147, // 109: caffe.LayerParameter.triplet_loss_param:type_name -> caffe.TripletLossParameter
+	134, // 110: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
+	135, // 111: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
+	66,  // 112: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
+	68,  // 113: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
+	49,  // 114: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
+	69,  // 115: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
+	70,  // 116: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
+	8,   // 117: caffe.ResizeParameter.resize_mode:type_name -> caffe.ResizeParameter.Resize_mode
+	9,   // 118: caffe.ResizeParameter.pad_mode:type_name -> caffe.ResizeParameter.Pad_mode
+	10,  // 119: caffe.ResizeParameter.interp_mode:type_name -> caffe.ResizeParameter.Interp_mode
+	67,  // 120: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
+	11,  // 121: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
+	54,  // 122: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
+	54,  // 123: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 124: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
+	12,  // 125: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
+	13,  // 126: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
+	54,  // 127: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
+	40,  // 128: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
+	14,  // 129: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
+	54,  // 130: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 131: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
+	15,  // 132: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
+	54,  // 133: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 134: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
+	40,  // 135: caffe.InputParameter.shape:type_name -> caffe.BlobShape
+	16,  // 136: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
+	17,  // 137: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
+	40,  // 138: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
+	18,  // 139: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
+	19,  // 140: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
+	20,  // 141: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
+	54,  // 142: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 143: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
+	21,  // 144: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
+	22,  // 145: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
+	40,  // 146: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
+	54,  // 147: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
+	54,  // 148: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
+	23,  // 149: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
+	24,  // 150: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
+	25,  // 151: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
+	26,  // 152: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
+	27,  // 153: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
+	54,  // 154: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
+	54,  // 155: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 156: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
+	54,  // 157: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
+	48,  // 158: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
+	2,   // 159: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
+	66,  // 160: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
+	123, // 161: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	124, // 162: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
+	28,  // 163: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	29,  // 164: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
+	30,  // 165: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
+	31,  // 166: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
+	28,  // 167: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	32,  // 168: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
+	123, // 169: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	66,  // 170: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
+	54,  // 171: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
+	54,  // 172: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
+	33,  // 173: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
+	54,  // 174: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
+	54,  // 175: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
+	34,  // 176: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
+	35,  // 177: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
+	54,  // 178: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
+	36,  // 179: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
+	62,  // 180: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
+	62,  // 181: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
+	37,  // 182: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
+	41,  // 183: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
+	38,  // 184: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
+	72,  // 185: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	73,  // 186: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	75,  // 187: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	78,  // 188: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	79,  // 189: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	81,  // 190: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
+	82,  // 191: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	83,  // 192: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	84,  // 193: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	87,  // 194: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	89,  // 195: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	90,  // 196: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	91,  // 197: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	92,  // 198: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	93,  // 199: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	94,  // 200: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	97,  // 201: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	98,  // 202: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	99,  // 203: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	101, // 204: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	102, // 205: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
+	106, // 206: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	109, // 207: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	111, // 208: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	110, // 209: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	113, // 210: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	115, // 211: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	116, // 212: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	65,  // 213: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	71,  // 214: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
+	150, // 215: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
+	54,  // 216: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
+	54,  // 217: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
+	39,  // 218: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
+	41,  // 219: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
+	90,  // 220: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	221, // [221:221] is the sub-list for method output_type
+	221, // [221:221] is the sub-list for method input_type
+	221, // [221:221] is the sub-list for extension type_name
+	221, // [221:221] is the sub-list for extension extendee
+	0,   // [0:221] is the sub-list for field type_name
 }
 
 func init() { file_swcaffe_caffe_proto_init() }
@@ -14629,7 +14703,7 @@ func file_swcaffe_caffe_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swcaffe_caffe_proto_rawDesc), len(file_swcaffe_caffe_proto_rawDesc)),
 			NumEnums:      40,
-			NumMessages:   110,
+			NumMessages:   111,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -18,6 +18,7 @@ var refusals = map[string]string{
 	"MultiBoxLoss":      training,
 	"PSROIPooling":      "ONNX has no operator that pools each bin of a region from channels of its own",
 	"Accuracy":          training,
+	"SegAccuracy":       training,
 	"ContrastiveLoss":   training, "EuclideanLoss": training, "HingeLoss": training, "InfogainLoss": training,
 	"Proposal":                "the number of its regions depends on values",
 	"MultinomialLogisticLoss": training, "SigmoidCrossEntropyLoss": training, "SoftmaxWithLoss": training,

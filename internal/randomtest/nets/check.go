@@ -220,7 +220,7 @@ const stepped = "stepped output "
 // steps reports whether a layer makes a blob from the order of values.
 func (p *problem) steps(blob string) bool {
 	for _, l := range p.net.Layer {
-		if slices.Contains(l.Top, blob) && (l.GetType() == "ArgMax" || l.GetType() == "Accuracy") {
+		if slices.Contains(l.Top, blob) && slices.Contains([]string{"ArgMax", "Accuracy", "SegAccuracy"}, l.GetType()) {
 			return true
 		}
 	}

@@ -47,6 +47,9 @@ func (b *builder) loss(t *tip) {
 		if b.chance(0.3) {
 			b.layer("Accuracy", []*tip{t, label}, top(), "")
 		}
+		if b.chance(0.2) {
+			b.layer("SegAccuracy", []*tip{t, label}, top(), []string{"", "seg_accuracy_param { ignore_label: 0 } "}[b.r.IntN(2)])
+		}
 		b.layer("SoftmaxWithLoss", []*tip{t, label}, top(), weight+extra)
 	case k == 5 && !b.smooth && b.chance(0.5):
 		b.layer("SmoothL1Loss", []*tip{t, b.input("gauss", t.shape...)}, top(), weight)

@@ -46,7 +46,7 @@ func sumError(l *caffepb.LayerParameter, st shape.Strategy) (part float64, sprea
 // moving lists the layers without arithmetic: they move values, or share them with their bottoms.
 var moving = []string{
 	"Input", "DummyData", "Parameter", "Split", "Flatten", "Reshape", "Concat", "Slice", "Crop", "Tile", "BatchReindex", "Filter", "Im2col", "Embed",
-	"Silence", "ArgMax", "Accuracy", "Threshold", "Permute", "ShuffleChannel", "Unpooling",
+	"Silence", "ArgMax", "Accuracy", "SegAccuracy", "Threshold", "Permute", "ShuffleChannel", "Unpooling",
 }
 
 // products lists the layers whose results are sums of products.
