@@ -164,6 +164,7 @@ var shapes = map[string][]string{
 	"char_rnn":                {"dim: 32 dim: 16", "dim: 32 dim: 16", "dim: 32 dim: 16"},
 	"hdf5_classification":     {"dim: 10 dim: 4", "dim: 10"},
 	"fcn":                     {"dim: 20 dim: 3 dim: 64 dim: 64"},
+	"pspnet":                  {"dim: 20 dim: 3 dim: 64 dim: 64"},
 }
 
 // withoutFiles replaces data layers by DummyData.

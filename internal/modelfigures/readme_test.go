@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,7 +16,7 @@ import (
 
 const root = "../../"
 
-// enough is how many seeds a README's ranges are of, at least.
+// enough is how many seeds a README's ranges are of, at least, unless the table wants fewer.
 const enough = 5
 
 // TestReadmes: every README's table is what the program writes for some figures, which have ranges that they lie in; and there is no
@@ -41,8 +42,8 @@ func TestReadmes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(f.seeds) < enough {
-				t.Errorf("ranges over %d seeds, %d are enough", len(f.seeds), enough)
+			if want := cmp.Or(tab.seeds, enough); len(f.seeds) < want {
+				t.Errorf("figures of %d seeds, %d are enough", len(f.seeds), want)
 			}
 			if want := tab.markdown(f); table != want {
 				t.Errorf("the table is\n%sand would be written as\n%s", table, want)
@@ -52,7 +53,7 @@ func TestReadmes(t *testing.T) {
 	}
 }
 
-var noteLine = regexp.MustCompile(`(?m)^Figures of seed (\d+), .* (\d+) to (\d+), printed on (.*), by$`)
+var noteLine = regexp.MustCompile(`(?m)^Figures of seed (\d+), the solver's own(?:, and their range over the seeds (\d+) to (\d+))?, printed on (.*), by$`)
 
 // read takes a README's table apart.
 func (t *table) read(text string) (*figures, error) {
@@ -62,23 +63,30 @@ func (t *table) read(text string) (*figures, error) {
 	}
 	f := &figures{processor: m[4]}
 	f.own, _ = strconv.Atoi(m[1])
-	first, _ := strconv.Atoi(m[2])
-	last, _ := strconv.Atoi(m[3])
+	first, last := f.own, f.own
+	if m[2] != "" {
+		first, _ = strconv.Atoi(m[2])
+		last, _ = strconv.Atoi(m[3])
+	}
 	for s := first; s <= last; s++ {
 		f.seeds = append(f.seeds, s)
 	}
+	cells := min(2, len(f.seeds)) // of a figure: its value and, of several seeds, its range
 	lines := strings.Split(text, "\n")
 	for n, text := range lines[min(2, len(lines)):] {
 		parts := strings.Split(strings.Trim(text, "| "), " | ")
 		if !strings.HasPrefix(text, "|") {
 			break
 		}
-		if len(parts) != 1+2*len(t.columns) {
-			return nil, fmt.Errorf("row %d has %d cells, want a label and two a figure: %s", n, len(parts), text)
+		if len(parts) != 1+cells*len(t.columns) {
+			return nil, fmt.Errorf("row %d has %d cells, want a label and %d a figure: %s", n, len(parts), cells, text)
 		}
 		l := line{label: parts[0]}
-		for k := 1; k < len(parts); k += 2 {
-			least, greatest, _ := strings.Cut(parts[k+1], " to ")
+		for k := 1; k < len(parts); k += cells {
+			least, greatest := parts[k], parts[k]
+			if cells > 1 {
+				least, greatest, _ = strings.Cut(parts[k+1], " to ")
+			}
 			l.cells = append(l.cells, cell{parts[k], least, greatest})
 		}
 		f.lines = append(f.lines, l)

@@ -7,6 +7,7 @@ type table struct {
 	rowHead string // heading of the column with the solvers' labels
 	rows    []row
 	columns []column
+	seeds   int // how many seeds the README has at least, if fewer than enough: the run of one seed takes minutes
 }
 
 // row is a solver, named by its file beside the README.
@@ -61,6 +62,10 @@ var tables = []table{
 		{head: "test loss (nats a character)", output: "loss", decimals: 3},
 	}},
 	{model: "fcn", rows: one, columns: []column{accuracy}},
+	{model: "pspnet", rows: one, seeds: 1, columns: []column{
+		{head: "mean IoU", output: "mean_iou", decimals: 3},
+		accuracy,
+	}},
 	{model: "cifar10_full", rows: one, columns: []column{accuracy}},
 	{model: "cifar10_resnet8", rows: one, columns: []column{accuracy}},
 	{model: "cifar10_quick", rows: one, columns: []column{accuracy}},

@@ -112,7 +112,7 @@ func TestSegAccuracyByHand(t *testing.T) {
 		first, again []float32
 	}{
 		{"", []float32{0.25, 0.5 / 3, (0.5 + 0 + 0 + 1) / 4}, []float32{1, 1, 1}},
-		{"reset: false", []float32{0.25, 0.5 / 3, 1.5 / 4}, []float32{5. / 8, 5. / 6 / 3, (5. / 6 + 1) / 4}},
+		{"reset: false", []float32{0.25, 0.5 / 3, 1.5 / 4}, []float32{5. / 8, 5. / 6 / 3, (5./6 + 1) / 4}},
 		{"ignore_label: 2 ignore_label: 1", []float32{0.5, 0.5, (0.5 + 0 + 1 + 1) / 4}, []float32{1, 1, 1}},
 	}
 	b := layertest.NewBench(t)

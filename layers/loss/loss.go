@@ -13,9 +13,9 @@ import (
 
 // lossParam holds loss_param: the labels to ignore, and the divisor of the sum.
 type lossParam struct {
-	ignored   []int
-	mode      caffepb.LossParameter_NormalizationMode
-	fixed     float64 // divisor of PRE_FIXED
+	ignored []int
+	mode    caffepb.LossParameter_NormalizationMode
+	fixed   float64 // divisor of PRE_FIXED
 }
 
 // readLossParam reads loss_param. If normalization is absent, the older normalize applies: true means VALID, false BATCH_SIZE. If both are
