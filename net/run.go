@@ -58,6 +58,15 @@ func (n *Net) ForwardLayer(i int) (float64, error) {
 	return loss, nil
 }
 
+// ReshapeLayer updates the shapes of layer i's tops, as ForwardLayer does before it runs the layer.
+func (n *Net) ReshapeLayer(i int) (err error) {
+	defer pages.Catch(&err)
+	if err := n.plan.Tasks[i].Reshape(); err != nil {
+		return n.fail(n.nodes[i], err)
+	}
+	return nil
+}
+
 // ScaleLoss multiplies the loss by a factor in Backward only. Forward's result does not change.
 func (n *Net) ScaleLoss(factor float32) { n.scale = factor }
 

@@ -12,6 +12,13 @@ from . import _library
 from ._blob import Blob, BlobVec
 
 
+class _Phase(int):
+    """A phase that is printed by its name, as some forks of Caffe print it."""
+
+    def __str__(self):
+        return ('TRAIN', 'TEST')[self]
+
+
 class Layer:
     """A layer of a net; also the base of layers written in Python:
 
@@ -39,8 +46,8 @@ class Layer:
     blobs = ()
     #: python_param's param_str
     param_str = ''
-    #: caffe.TRAIN or caffe.TEST
-    phase = 0
+    #: caffe.TRAIN or caffe.TEST; str(phase) is its name
+    phase = _Phase(0)
     #: python_param's share_in_parallel
     share_in_parallel = False
     #: the layer's name in the net
@@ -68,6 +75,11 @@ class Layer:
         if type(self) is Layer or isinstance(self, _EngineLayer):
             raise RuntimeError('layer %r of type %s runs in its net: use Net.forward(start=..., end=...)' % (self.name, self.type))
         raise NotImplementedError('class %s has no method %s' % (type(self).__name__, method))
+
+    @property
+    def param_str_(self):
+        """param_str, by its name in Caffe up to 2015."""
+        return self.param_str
 
     def __repr__(self):
         return '<caffe.Layer %r, type %s, %d blobs>' % (self.name, self.type, len(self.blobs))
@@ -135,7 +147,7 @@ def _set_up(key, text, flags):
     d = json.loads(text)
     cls = _find(d['module'], d['class'])
     layer = cls.__new__(cls)
-    layer.name, layer.param_str, layer.phase, layer.share_in_parallel = d['name'], d['param_str'], d['phase'], d['share_in_parallel']
+    layer.name, layer.param_str, layer.phase, layer.share_in_parallel = d['name'], d['param_str'], _Phase(d['phase']), d['share_in_parallel']
     layer.blobs = BlobVec(layer=key)
     layer.__init__(_Parameter(name=d['name'], type='Python', phase=d['phase'], python_param=_Parameter(
         module=d['module'], layer=d['class'], param_str=d['param_str'], share_in_parallel=d['share_in_parallel'])))

@@ -8,6 +8,12 @@ box for each layer and an octagon for each blob.
 from . import _pictures
 from . import proto as _proto
 
+
+def __getattr__(name):
+    if name == 'caffe_pb2':  # Caffe's module has this name of its import, and scripts use it
+        return _proto.caffe_pb2
+    raise AttributeError('module %r has no attribute %r' % (__name__, name))
+
 LAYER_STYLE_DEFAULT = {'shape': 'record', 'fillcolor': '#6495ED', 'style': 'filled'}
 NEURON_LAYER_STYLE = {'shape': 'record', 'fillcolor': '#90EE90', 'style': 'filled'}
 BLOB_STYLE = {'shape': 'octagon', 'fillcolor': '#E0E0E0', 'style': 'filled'}

@@ -11,6 +11,12 @@ from . import proto as _proto
 from ._resize import resize as _resize
 
 
+def __getattr__(name):
+    if name == 'caffe_pb2':  # Caffe's module has this name of its import, and scripts use it
+        return _proto.caffe_pb2
+    raise AttributeError('module %r has no attribute %r' % (__name__, name))
+
+
 # Messages
 
 def blobproto_to_array(blob, return_diff=False):

@@ -19,6 +19,12 @@ import numpy as np
 
 from . import proto as _proto
 
+
+def __getattr__(name):
+    if name == 'caffe_pb2':  # Caffe's module has this name of its import, and scripts use it
+        return _proto.caffe_pb2
+    raise AttributeError('module %r has no attribute %r' % (__name__, name))
+
 _name_of_parameter = {}  # param_name_dict(), once it is known
 
 

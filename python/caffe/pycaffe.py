@@ -65,7 +65,7 @@ class Net(_Held):
         if given['phase'] is None:
             raise TypeError('Net needs a phase, caffe.TRAIN or caffe.TEST')
         for name in 'phase', 'level':
-            if isinstance(given[name], bool) or not isinstance(given[name], (int, np.integer)):
+            if not isinstance(given[name], (int, np.integer)):  # True is TEST, as in Caffe
                 raise TypeError('Net: %s must be an integer, it is %r' % (name, given[name]))
         stages = given['stages']
         if stages is None:

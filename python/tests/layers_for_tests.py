@@ -92,6 +92,50 @@ class Counts(caffe.Layer):
         pass
 
 
+class Best(caffe.Layer):
+    """The positions with the largest values, as many as param_str says for the phase, as regions (0, x, y, x, y). Its tops get their shapes in
+    forward, as those of Faster R-CNN's proposal layer do."""
+
+    def setup(self, bottom, top):
+        self.counts = eval(self.param_str_)
+        top[0].reshape(1, 5)
+        top[1].reshape(1, 1, 1, 1)
+
+    def reshape(self, bottom, top):
+        pass
+
+    def forward(self, bottom, top):
+        values = bottom[0].data[0, -1]
+        order = values.ravel().argsort()[::-1][:self.counts[str(self.phase)]]
+        y, x = np.unravel_index(order, values.shape)
+        regions = np.stack([0 * x, x, y, x, y], 1)
+        top[0].reshape(*regions.shape)
+        top[0].data[...] = regions
+        top[1].reshape(len(order), 1)
+        top[1].data[...] = values.ravel()[order, np.newaxis]
+
+    def backward(self, top, propagate_down, bottom):
+        pass
+
+
+class Rebalance(caffe.Layer):
+    """Copies its first bottom, and multiplies the gradient by its second one, with broadcasting."""
+
+    def setup(self, bottom, top):
+        pass
+
+    def reshape(self, bottom, top):
+        top[0].reshape(*bottom[0].data.shape)
+
+    def forward(self, bottom, top):
+        top[0].data[...] = bottom[0].data[...]
+
+    def backward(self, top, propagate_down, bottom):
+        for i in range(len(bottom)):
+            if propagate_down[i]:
+                bottom[0].diff[...] = top[0].diff[...] * bottom[1].data[...]
+
+
 class Fails(caffe.Layer):
     """Raises in the method that param_str names."""
 

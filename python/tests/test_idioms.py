@@ -104,6 +104,77 @@ class Inference(Case):
             guided = np.roll(np.roll(src.data[0], 1, -1), 2, -2)
             src.data[0] = guided
 
+    @needs_protobuf
+    def test_dreams_of_a_classifier(self):
+        """Deep Dream: a classifier's file is patched by way of caffe.io.caffe_pb2. The gradient of a layer inside is carried to images of several
+        sizes, which the layers behind it cannot take."""
+        whole = IMAGE + 'layer { name: "ip" type: "InnerProduct" bottom: "score" top: "ip" inner_product_param { num_output: 3 } }'
+        path = os.path.join(self.dir, 'dream.caffemodel')
+        self.net(whole, caffe.TEST).save(path)
+        for module in caffe.io, caffe.draw, caffe.net_spec:
+            self.assertIs(module.caffe_pb2, caffe.proto.caffe_pb2)
+        model = caffe.io.caffe_pb2.NetParameter()
+        text_format.Merge(whole.replace('force_backward: true', ''), model)
+        model.force_backward = True
+        net = caffe.Classifier(self.write(str(model), 'patched.prototxt'), path, mean=np.float32([104.0, 116.0, 122.0]), channel_swap=(2, 1, 0))
+        base = np.rollaxis(np.random.RandomState(4).rand(20, 26, 3) * 255, 2)[::-1] - net.transformer.mean['data']
+        src, dst = net.blobs['data'], net.blobs['pool1']
+        for height, width in (10, 13), (20, 26):
+            src.reshape(1, 3, height, width)
+            src.data[0] = base[:, :height, :width]
+            for guide in None, dst.data[0].copy() if height == 20 else None:
+                net.forward(end='pool1')
+                dst.diff[:] = dst.data
+                if guide is not None:
+                    dst.diff[0].reshape(4, -1)[:] = guide.reshape(4, -1)[:, :1]
+                net.backward(start='pool1')
+                self.assertTrue(src.diff[0].any())
+                src.data[:] += 1.5 / np.abs(src.diff[0]).mean() * src.diff[0]
+        self.assertEqual(np.dstack((src.data[0] + net.transformer.mean['data'])[::-1]).shape, (20, 26, 3))
+        self.assertRaisesRegex(RuntimeError, 'layer "ip"', net.forward)
+        self.assertRaisesRegex(RuntimeError, 'layer "ip"', net.backward)
+        src.reshape(1, 3, 12, 16)
+        net.forward()
+        net.backward()
+
+    def test_regions(self):
+        """Faster R-CNN: the proposal layer gives its tops their shapes in forward, and reads param_str_ and the phase's name; later layers follow."""
+        text = IMAGE + '''
+            layer { name: "best" type: "Python" bottom: "score" top: "rois" top: "scores"
+              python_param { module: "layers_for_tests" layer: "Best" param_str: "{'TRAIN': 7, 'TEST': 3}" } }
+            layer { name: "pool5" type: "ROIPooling" bottom: "score" bottom: "rois" top: "pool5" roi_pooling_param { pooled_w: 2 pooled_h: 2 } }
+            layer { name: "cls" type: "InnerProduct" bottom: "pool5" top: "cls" inner_product_param { num_output: 4 weight_filler { type: "xavier" } } }
+            layer { name: "cls_prob" type: "Softmax" bottom: "cls" top: "cls_prob" }'''
+        for phase, count in (caffe.TRAIN, 7), (True, 3):  # True: an old script's caffe.TEST
+            net = self.net(text, phase)
+            for size in (12, 16), (20, 14), (2, 2):
+                blob = np.random.RandomState(5).rand(1, 3, *size)
+                net.blobs['data'].reshape(*blob.shape)
+                out = net.forward(data=blob.astype(np.float32, copy=False))
+                rois = net.blobs['rois'].data.copy()
+                n = min(count, size[0] * size[1] // 4)
+                self.assertEqual((rois.shape, out['cls_prob'].shape, out['scores'].shape), ((n, 5), (n, 4), (n, 1)))
+                x, y = rois[:, 1].astype(int), rois[:, 2].astype(int)
+                np.testing.assert_array_equal(net.blobs['score'].data[0, -1, y, x], out['scores'][:, 0])
+
+    def test_colours(self):
+        """Colourisation: weights are set to cluster centres, one layer rebalances gradients, and the input is a part of an array."""
+        net = self.net('''force_backward: true input: "data_l" input_shape { dim: 2 dim: 1 dim: 4 dim: 6 } input: "boost" input_shape { dim: 2 dim: 1 dim: 4 dim: 6 }
+            layer { name: "class8_ab" type: "Convolution" bottom: "data_l" top: "class8_ab" convolution_param { num_output: 2 kernel_size: 1 bias_term: false } }
+            layer { name: "re" type: "Python" bottom: "class8_ab" bottom: "boost" top: "re" python_param { module: "layers_for_tests" layer: "Rebalance" } }''',
+                       caffe.TEST)
+        points = np.array([[3.0, -2.0]])
+        net.params['class8_ab'][0].data[:, :, 0, 0] = points.transpose((1, 0))
+        lab = np.random.RandomState(6).rand(4, 6, 3) * 100
+        net.blobs['data_l'].data[0, 0, :, :] = lab[:, :, 0] - 50
+        net.blobs['boost'].data[...] = np.arange(48).reshape(2, 1, 4, 6)
+        net.forward()
+        ab = net.blobs['re'].data[0, :, :, :].transpose((1, 2, 0))
+        np.testing.assert_allclose(ab, (lab[:, :, :1] - 50) * points[0], rtol=1e-5)
+        net.blobs['re'].diff[...] = 2
+        net.backward()
+        np.testing.assert_array_equal(net.blobs['class8_ab'].diff[1, 1].ravel(), 2 * np.arange(24, 48))
+
     def test_gradients_of_a_class(self):
         """Saliency maps: backward from an output, given as an argument."""
         net = self.net(INPUT)

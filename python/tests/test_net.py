@@ -46,7 +46,7 @@ class Constructors(Case):
     def test_wrong_arguments(self):
         file = self.write(INPUT)
         for wrong in ((), (file,), (file, 'w', caffe.TEST, 1), (file, 1.5), (file, None), (3, caffe.TEST), (file, caffe.TEST, 'x'),
-                      (file, caffe.TEST, 0, 'A'), (file, caffe.TEST, 0, [1]), (file, True), (file, caffe.TEST, 0, None, None, 1)):
+                      (file, caffe.TEST, 0, 'A'), (file, caffe.TEST, 0, [1]), (file, np.True_), (file, caffe.TEST, 0, None, None, 1)):
             with self.assertRaises(TypeError, msg=wrong):
                 caffe.Net(*wrong)
         with self.assertRaisesRegex(ValueError, 'phase 7'):

@@ -109,7 +109,9 @@ func Reshape(h Handle, shape []int) (err error) {
 	}
 	return b.net.use(true, func() error {
 		b.blob.Reshape(shape...)
-		b.net.reshaped = b.net.reshaped || b.top
+		if b.top {
+			b.net.shaped = 0
+		}
 		return nil
 	})
 }

@@ -17,11 +17,12 @@ type Net struct {
 	net   *swnet.Net
 	gate  *gate
 	owner *owner
-	// reshaped: Python has changed the shape of a blob since the last run of the whole net.
-	reshaped bool
-	solver   *Solver // nil for a net opened by itself
-	watched  int     // live views of blobs that are hidden while the net economises; guarded by memory.mu
-	held     int     // live views of weights and of tops of layers without bottoms; guarded by memory.mu
+	// shaped counts the first layers whose tops have shapes that follow from their bottoms'. A blob that Python reshapes makes it 0, and
+	// layers that run forward increase it.
+	shaped  int
+	solver  *Solver // nil for a net opened by itself
+	watched int     // live views of blobs that are hidden while the net economises; guarded by memory.mu
+	held    int     // live views of weights and of tops of layers without bottoms; guarded by memory.mu
 }
 
 // owner closes a net, or a solver with its nets, when nobody holds one of them.
@@ -140,6 +141,7 @@ func loadWeights(n *swnet.Net, files string) error {
 // reply gives out handles of the net and of its blobs and weights.
 func (n *Net) reply(phase caffepb.Phase) *netReply {
 	m := n.net
+	n.shaped = m.NumLayers()
 	r := &netReply{
 		Handle: objects.add(n), Name: m.Name(), Phase: int32(phase), Names: m.BlobNames(), Inputs: []int{}, Outputs: append([]int{}, m.OutputIDs()...),
 	}

@@ -23,17 +23,20 @@ func Forward(h Handle, first, last int) (loss float64, err error) {
 		for i := first; i <= last; i++ {
 			l, err := n.net.ForwardLayer(i)
 			if err != nil {
-				n.reshaped = true // later layers have the shapes of before
+				n.shaped = min(n.shaped, i) // this layer and later ones have the shapes of before
 				return err
+			}
+			if n.shaped == i {
+				n.shaped++
 			}
 			loss += l
 		}
-		n.reshaped = n.reshaped && (first > 0 || last < n.net.NumLayers()-1)
 		return nil
 	})
 }
 
-// Backward runs Backward of layers first down to last. It first passes on shapes that Python has changed.
+// Backward runs Backward of layers first down to last. It first passes on shapes that Python has changed, up to the first layer. Later
+// layers may be unable to take them: programs run the lower part of a classifier on images of any size.
 func Backward(h Handle, first, last int) (err error) {
 	defer guard(&err)
 	n, err := find[*Net](h)
@@ -44,11 +47,10 @@ func Backward(h Handle, first, last int) (err error) {
 		return err
 	}
 	return n.use(true, func() error {
-		if n.reshaped {
-			if err := n.net.Reshape(); err != nil {
+		for ; n.shaped <= first; n.shaped++ {
+			if err := n.net.ReshapeLayer(n.shaped); err != nil {
 				return err
 			}
-			n.reshaped = false
 		}
 		for i := first; i >= last; i-- {
 			if err := n.net.BackwardLayer(i); err != nil {
@@ -62,10 +64,12 @@ func Backward(h Handle, first, last int) (err error) {
 // reshape updates the shapes of all blobs after the inputs'.
 func (n *Net) reshape() error {
 	return n.use(true, func() error {
-		n.reshaped = true
-		err := n.net.Reshape()
-		n.reshaped = err != nil
-		return err
+		n.shaped = 0
+		if err := n.net.Reshape(); err != nil {
+			return err
+		}
+		n.shaped = n.net.NumLayers()
+		return nil
 	})
 }
 
