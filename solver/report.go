@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/swcaffe/swcaffe/internal/relay"
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/solver/events"
@@ -157,11 +158,11 @@ func (r *reporter) ended(err *error) {
 	if r == nil {
 		return
 	}
-	broken := recover()
-	switch {
-	case broken != nil:
-		r.stream.Publish(&events.Crashed{Iteration: r.v.iter, Error: fmt.Sprint(broken)})
+	if broken := relay.Recovered(recover()); broken != nil {
+		r.stream.Publish(&events.Crashed{Iteration: r.v.iter, Error: fmt.Sprint(broken.Value), Stack: string(broken.Stack)})
 		panic(broken)
+	}
+	switch {
 	case *err != nil:
 		r.stream.Publish(&events.Crashed{Iteration: r.v.iter, Error: (*err).Error()})
 	default:

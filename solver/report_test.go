@@ -144,7 +144,7 @@ func TestEndsAreReported(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	panicking := func(o *Options) { o.OnGradients = func() error { panic("no luck") } }
-	if e, _ := run(panicking, ""); e.(*events.Crashed).Error != "no luck" {
+	if e, _ := run(panicking, ""); e.(*events.Crashed).Error != "no luck" || !strings.Contains(e.(*events.Crashed).Stack, "TestEndsAreReported") {
 		t.Errorf("%+v", e)
 	}
 	stopping := func(o *Options) { o.Action = func() Action { return Stop } }

@@ -47,14 +47,14 @@ func (p *Panic) Raise() {
 // Catch, called by defer, ends a panic and sets *to to it. A Panic that was carried here already stays as it is.
 func Catch(to **Panic) {
 	if r := recover(); r != nil {
-		*to = of(r)
+		*to = Recovered(r)
 	}
 }
 
 // CatchError is Catch for a function that returns an error.
 func CatchError(to *error) {
 	if r := recover(); r != nil {
-		*to = of(r)
+		*to = Recovered(r)
 	}
 }
 
@@ -64,7 +64,12 @@ func Error(work func() error) (err error) {
 	return work()
 }
 
-func of(value any) *Panic {
+// Recovered returns the panic of a value that recover returned: nil for nil, the value itself if it is a Panic that was carried here, else a
+// Panic with the stack of the caller.
+func Recovered(value any) *Panic {
+	if value == nil {
+		return nil
+	}
 	if p, ok := value.(*Panic); ok {
 		return p
 	}

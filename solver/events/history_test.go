@@ -120,7 +120,7 @@ func TestResumedHistory(t *testing.T) {
 	r := &reader{places: map[string]Place{}, tables: map[string]Part{}}
 	h.Take(Event{at, &Started{}})
 	feed(h, &at, 0, 10)
-	h.Take(Event{at, &Crashed{10, "power"}})
+	h.Take(Event{at, &Crashed{Iteration: 10, Error: "power"}})
 	if r.read(t, h); r.state.Crashed == nil || r.state.Crashed.Error != "power" {
 		t.Errorf("state %+v", r.state)
 	}

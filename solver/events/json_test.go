@@ -19,7 +19,7 @@ var samples = []Body{
 	&Test{Iteration: 5, Net: 1, Loss: 3, Outputs: []Value{{"accuracy", 0.75, 0}}},
 	&Snapshot{Iteration: 6, State: "s_iter_6.solverstate"},
 	&Stopped{Iteration: 7, Early: true},
-	&Crashed{Iteration: 8, Error: "no\nspace"},
+	&Crashed{Iteration: 8, Error: "no\nspace", Stack: "goroutine 5 [running]:\n\tmain.go:3"},
 }
 
 // TestLinesReadBack: every kind is one line, whose fields read back; a value prints with the digits of its float32.

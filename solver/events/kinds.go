@@ -57,6 +57,7 @@ type Stopped struct {
 type Crashed struct {
 	Iteration int    `json:"iteration"` // iterations done
 	Error     string `json:"error"`
+	Stack     string `json:"stack,omitempty"` // of the goroutine that panicked, if a panic ended the run
 }
 
 // Names of the kinds.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"runtime/debug"
 	"sync"
 
 	"github.com/swcaffe/swcaffe/internal/pages"
@@ -49,7 +48,7 @@ func faultOf(err error) *Fault {
 // guard, called by defer, turns a panic into an error. The panic may come from a goroutine of the machine or of a data layer (relay).
 func guard(err *error) {
 	if r := recover(); r != nil {
-		p := carried(r)
+		p := relay.Recovered(r)
 		var much *pages.TooMuch
 		if *err = fmt.Errorf("a fault inside swcaffe: %w", p); errors.As(p, &much) {
 			*err = much
@@ -57,19 +56,11 @@ func guard(err *error) {
 	}
 }
 
-// carried returns the value that recover returned as a Panic.
-func carried(r any) *relay.Panic {
-	if p, ok := r.(*relay.Panic); ok {
-		return p
-	}
-	return &relay.Panic{Value: r, Stack: debug.Stack()}
-}
-
 // Exit runs a command and returns its exit code. A panic is printed, and the code is then 2, with which Go ends a process after a panic.
 func Exit(command func() int) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
-			_, _ = fmt.Fprintf(stderr{}, "a fault inside swcaffe: %v\n", carried(r))
+			_, _ = fmt.Fprintf(stderr{}, "a fault inside swcaffe: %v\n", relay.Recovered(r))
 			code = 2
 		}
 	}()
