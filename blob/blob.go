@@ -29,14 +29,14 @@ type Blob struct {
 // storage is a growable float32 buffer that several blobs may share.
 type storage struct {
 	buf       []float32
-	unwritten int     // number of leading values that count as zero, whatever buf holds; see StartDiff
-	shadow    *Shadow // if not nil, the values are there instead
+	unwritten int  // number of leading values that count as zero, whatever buf holds; see StartDiff
+	shadow    bool // the values are undefined, in memory of no one; see NewShadow
 }
 
 // slice returns the first n values. It grows the buffer if necessary; new buffers are zeroed, and old values are lost.
 func (s *storage) slice(n int) []float32 {
-	if s.shadow != nil {
-		return s.shadow.of.slice(n)
+	if s.shadow {
+		return pages.Undefined(n)
 	}
 	if cap(s.buf) < n {
 		s.buf, s.unwritten = pages.Floats(n), 0
@@ -82,7 +82,7 @@ func (b *Blob) Reshape(shape ...int) {
 		}
 	}
 	n := CountOf(shape...)
-	if b.data != nil && b.data.shadow != nil {
+	if b.data != nil && b.data.shadow {
 		pages.DemandShape(float64(n))
 	} else {
 		pages.Demand(float64(n))

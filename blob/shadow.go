@@ -1,13 +1,10 @@
 package blob
 
-// Shadow is one memory that many blobs use for their values and gradients, as long as the largest of them. It is for nets whose cost is
-// modelled and whose values are never computed. Such blobs have shapes and undefined values; SharesData and SharesDiff still tell them
-// apart.
-type Shadow struct{ of storage }
-
-// New returns a blob of the given shape in the shadow.
-func (s *Shadow) New(shape ...int) *Blob {
-	b := &Blob{data: &storage{shadow: s}, diff: &storage{shadow: s}}
+// NewShadow returns a blob of the given shape without memory of its own, for nets whose cost is modelled and whose values are never
+// computed. Its values and gradients are undefined and change with those of any other such blob (pages.Undefined). SharesData and SharesDiff
+// still tell the blobs apart.
+func NewShadow(shape ...int) *Blob {
+	b := &Blob{data: &storage{shadow: true}, diff: &storage{shadow: true}}
 	b.Reshape(shape...)
 	return b
 }

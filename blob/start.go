@@ -8,7 +8,7 @@ package blob
 // of Diff.
 func (b *Blob) StartDiff() {
 	s, n := b.storageOf(&b.diff), b.Count()
-	if s.shadow != nil {
+	if s.shadow {
 		return
 	}
 	s.slice(n)

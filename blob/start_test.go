@@ -103,8 +103,7 @@ func TestNotToBeOverwritten(t *testing.T) {
 }
 
 func TestShadowsAreAddedTo(t *testing.T) {
-	var s Shadow
-	b := s.New(3)
+	b := NewShadow(3)
 	b.StartDiff()
 	if diff, add := b.Gradient(); !add || len(diff) != 3 {
 		t.Errorf("%v, add: %v", diff, add)

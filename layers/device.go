@@ -52,8 +52,6 @@ type Device struct {
 	Force plan.Force
 	// Tuner, if not nil, looks up or measures the fastest algorithm of every convolution. Force is then ignored.
 	Tuner plan.Tuner
-
-	shadow blob.Shadow
 }
 
 // NewBlob returns a blob for a layer or net on the device. If the machine moves no values, the blob takes no memory of its own.
@@ -61,7 +59,7 @@ func (d *Device) NewBlob(shape ...int) *blob.Blob {
 	if d.Machine.Values() {
 		return blob.New(shape...)
 	}
-	return d.shadow.New(shape...)
+	return blob.NewShadow(shape...)
 }
 
 // CheckShape returns an error if a blob would have too many axes or values. Callers ask before they allocate. On a machine that moves no

@@ -9,6 +9,16 @@ import (
 // large is the size in bytes of a large page on most processors. On systems with larger pages the request has no effect.
 const large = 2 << 20
 
+// untouched returns n zeros outside of Go's heap that are never freed, or nil if the system refuses.
+func untouched(n int) []float32 {
+	bytes, err := unix.Mmap(-1, 0, 4*n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
+	if err != nil {
+		return nil
+	}
+	_ = unix.Madvise(bytes, unix.MADV_NOHUGEPAGE) // a large page would be zeroed for a single value
+	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(bytes))), n)
+}
+
 // onLarge returns n zeros that begin at a large page. It requests large pages for all but the last one, whose unused rest would
 // waste memory. The system may refuse.
 func onLarge(n int) []float32 {

@@ -6,5 +6,7 @@ import "math"
 
 func onLarge(n int) []float32 { return make([]float32, n) }
 
+func untouched(n int) []float32 { return make([]float32, n) }
+
 // memory is unknown on this system.
 func memory() (bytes float64, limited bool) { return math.Inf(1), false }

@@ -53,3 +53,24 @@ func TestMoreThanThereIs(t *testing.T) {
 	}()
 	catch(func() { panic("other") })
 }
+
+// TestUndefined: arrays of any order of lengths are as long as asked for, can be written, and take hardly any memory before that.
+func TestUndefined(t *testing.T) {
+	for _, n := range []int{3, 5 * least, 0, least, 40 * least, 7} {
+		x := Undefined(n)
+		if len(x) != n || cap(x) != n {
+			t.Fatalf("length %d, capacity %d, want %d", len(x), cap(x), n)
+		}
+		for i := 0; i < n; i += max(1, n-1) {
+			x[i] = float32(i)
+		}
+	}
+	var much *TooMuch
+	func() {
+		defer func() { much, _ = recover().(*TooMuch) }()
+		Undefined(most)
+	}()
+	if much == nil {
+		t.Error("no TooMuch for more than any memory")
+	}
+}
