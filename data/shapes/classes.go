@@ -23,6 +23,14 @@ var classes = [...]class{
 	{"arrow", arrow},
 }
 
+// Classes returns the names of the classes in the order of their labels.
+func Classes() (names []string) {
+	for _, c := range classes {
+		names = append(names, c.name)
+	}
+	return names
+}
+
 func bar(x, y float64) bool { return math.Abs(x) < 0.28 && math.Abs(y) < 0.9 }
 
 // starWedge is the angle between a point of the star and the next inner corner. (starX, starY) is this corner, in axes whose

@@ -6,12 +6,7 @@ import (
 )
 
 // ObjectClasses are the names of the classes in Pictures, in the order of their labels, which begin with 1.
-var ObjectClasses = func() (names []string) {
-	for _, c := range classes[:6] {
-		names = append(names, c.name)
-	}
-	return names
-}()
+var ObjectClasses = Classes()[:6]
 
 // Picture is an image of any size with one to six objects at any place. Objects differ in size by a factor of five, may hide parts of each
 // other, and may reach beyond the image. Pixels are interleaved: blue, green, red. Mask has the label of every pixel, 0 for the ground.

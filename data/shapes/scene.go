@@ -9,7 +9,7 @@ import (
 const SceneSize = 64
 
 // Scene is an image of one to four shapes, which may partly hide each other, with the class of every pixel: 0 for the ground,
-// else one more than the index into Names. A pixel on an edge belongs to the shape if the shape covers at least half of it.
+// else one more than the index into Classes. A pixel on an edge belongs to the shape if the shape covers at least half of it.
 type Scene struct {
 	Pixels  [Channels * SceneSize * SceneSize]byte
 	Classes [SceneSize * SceneSize]byte

@@ -21,7 +21,7 @@ const (
 	Channels = 3
 )
 
-// Image is one rendered shape, plane by plane, row by row. Label is an index into Names.
+// Image is one rendered shape, plane by plane, row by row. Label is an index into Classes.
 type Image struct {
 	Label  int
 	Pixels [Channels * Size * Size]byte

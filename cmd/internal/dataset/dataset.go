@@ -42,6 +42,8 @@ var Dataset = cli.Command{
 Images are LMDBs, beside the mean of the training images in DIR/KIND_mean.binaryproto; points and text are HDF5 files,
 beside lists of them for HDF5Data layers. The same seed gives the same set, on any number of cores.
 
+With -files, digits and shapes also make their images as PNG files, DIR/KIND_files/train/CLASS/NUMBER.png and DIR/KIND_files/test/....
+
 objects makes no mean but DIR/objects_labelmap.prototxt. Its images have sides of 96 to 160 pixels, or of -size. With -masks it also makes
 pairs of databases DIR/objects_..._images_lmdb and DIR/objects_..._classes_lmdb, the class of every pixel. With -files it also makes the
 folder DIR/objects_files: images, masks, annotations as PASCAL VOC's XML, as JSON like MS COCO's and as text, and their lists for
@@ -60,7 +62,7 @@ func datasetFlags(fs *flag.FlagSet, o *datasetOptions) {
 	fs.IntVar(&o.size, "size", 0, "objects: height and width of the images; 0: drawn at random")
 	fs.StringVar(&o.encoding, "encoding", "jpg", "objects: jpg or png, the form of the images")
 	fs.BoolVar(&o.masks, "masks", false, "objects: also make pairs of databases of images and masks")
-	fs.BoolVar(&o.files, "files", false, "objects: also make files of images, masks and annotations")
+	fs.BoolVar(&o.files, "files", false, "digits, shapes: also make PNG files, a folder for each class; objects: files of images, masks and annotations")
 	fs.IntVar(&o.streams, "streams", 32, "text: the number of parts that are read side by side")
 }
 

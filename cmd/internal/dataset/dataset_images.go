@@ -3,8 +3,12 @@ package dataset
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/data/imageio"
 	"github.com/swcaffe/swcaffe/data/lmdb"
 	"github.com/swcaffe/swcaffe/internal/cli"
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -29,12 +33,21 @@ func (s imageSet) kind() datasetKind {
 			outputs = append(outputs, part+classesLMDB)
 		}
 	}
-	k.outputs = fixed(append(outputs, meanOutput))
+	outputs = append(outputs, meanOutput)
+	k.outputs = func(o *datasetOptions) []string {
+		if o.files && s.classes != nil {
+			return append(slices.Clone(outputs), filesOutput)
+		}
+		return outputs
+	}
 	return k
 }
 
 // writeImages writes the databases of both parts, and the mean of the training images.
 func writeImages(ctx context.Context, j *datasetJob, set imageSet) error {
+	if j.files && set.classes == nil {
+		return fmt.Errorf("-files: %s has no image files; digits, shapes and objects have", set.name)
+	}
 	images := newRendering(set, j.seed)
 	for _, p := range j.parts() {
 		j.Log.Infof("Rendering %d %s images of %s, seed %d, into %s", p.n, p.name, set.name, j.seed, j.outputs[p.name+imagesLMDB].path)
@@ -68,6 +81,13 @@ func writePart(ctx context.Context, j *datasetJob, images *rendering, p part) er
 		defer w.Abort() // does nothing after Close
 		writers = append(writers, w)
 	}
+	if j.files {
+		for _, class := range images.set.classes {
+			if err := os.MkdirAll(filepath.Join(j.temporary(filesOutput), p.name, class), 0o777); err != nil {
+				return err
+			}
+		}
+	}
 	bar := cli.NewProgress(j.Stderr, p.n, p.name+" images")
 	defer bar.Finish()
 	for at := 0; at < p.n; {
@@ -84,6 +104,11 @@ func writePart(ctx context.Context, j *datasetJob, images *rendering, p part) er
 					return err
 				}
 			}
+			if j.files {
+				if err := writeClassFile(filepath.Join(j.temporary(filesOutput), p.name), images.set, at+i, values[0]); err != nil {
+					return err
+				}
+			}
 		}
 		at += len(records)
 		bar.Add(len(records))
@@ -94,6 +119,24 @@ func writePart(ctx context.Context, j *datasetJob, images *rendering, p part) er
 		}
 	}
 	return nil
+}
+
+// writeClassFile writes a record's image as FOLDER/CLASS/NUMBER.png.
+func writeClassFile(folder string, set imageSet, number int, record []byte) error {
+	var d caffepb.Datum
+	if err := proto.Unmarshal(record, &d); err != nil {
+		return err
+	}
+	im := imageio.New(set.size, set.size, set.channels)
+	plane := set.size * set.size
+	for i, v := range d.Data {
+		im.Pix[i%plane*set.channels+i/plane] = v
+	}
+	file, err := encode(im, "png")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, set.classes[d.GetLabel()], fmt.Sprintf("%08d.png", number)), file, 0o666)
 }
 
 // meanProto returns a mean image in the form of Caffe's compute_image_mean: its shape in the old fields num, channels, height,

@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -15,30 +16,31 @@ import (
 
 // imageSet is a kind of rendered images. newRenderer returns a function that renders image index of a seed: it appends the
 // pixels, channel by channel, and for masked sets the class of every pixel, and returns the label. Every goroutine needs its own
-// renderer.
+// renderer. classes are the names of the labels, for sets that can be written as files.
 type imageSet struct {
 	name           string
 	channels, size int
 	masked         bool
+	classes        []string
 	newRenderer    func(seed uint64) func(index uint64, pixels []byte) ([]byte, int)
 }
 
 var imageSets = []imageSet{
-	{"digits", 1, digits.Size, false, func(seed uint64) func(uint64, []byte) ([]byte, int) {
+	{"digits", 1, digits.Size, false, strings.Split("0123456789", ""), func(seed uint64) func(uint64, []byte) ([]byte, int) {
 		r, image := digits.NewRenderer(seed), &digits.Image{}
 		return func(index uint64, pixels []byte) ([]byte, int) {
 			r.Render(index, image)
 			return append(pixels, image.Pixels[:]...), image.Label
 		}
 	}},
-	{"shapes", shapes.Channels, shapes.Size, false, func(seed uint64) func(uint64, []byte) ([]byte, int) {
+	{"shapes", shapes.Channels, shapes.Size, false, shapes.Classes(), func(seed uint64) func(uint64, []byte) ([]byte, int) {
 		image := &shapes.Image{}
 		return func(index uint64, pixels []byte) ([]byte, int) {
 			shapes.Render(seed, index, image)
 			return append(pixels, image.Pixels[:]...), image.Label
 		}
 	}},
-	{"pairs", 2, digits.Size, false, func(seed uint64) func(uint64, []byte) ([]byte, int) {
+	{"pairs", 2, digits.Size, false, nil, func(seed uint64) func(uint64, []byte) ([]byte, int) {
 		r, a, b := digits.NewRenderer(seed), &digits.Image{}, &digits.Image{}
 		return func(index uint64, pixels []byte) ([]byte, int) {
 			r.RenderPair(index, a, b)
@@ -49,7 +51,7 @@ var imageSets = []imageSet{
 			return append(append(pixels, a.Pixels[:]...), b.Pixels[:]...), same
 		}
 	}},
-	{"scenes", shapes.Channels, shapes.SceneSize, true, func(seed uint64) func(uint64, []byte) ([]byte, int) {
+	{"scenes", shapes.Channels, shapes.SceneSize, true, nil, func(seed uint64) func(uint64, []byte) ([]byte, int) {
 		scene := &shapes.Scene{}
 		return func(index uint64, pixels []byte) ([]byte, int) {
 			shapes.RenderScene(seed, index, scene)
