@@ -59,9 +59,9 @@ func printField(b *strings.Builder, fd protoreflect.FieldDescriptor, v protorefl
 func scalarText(fd protoreflect.FieldDescriptor, v protoreflect.Value) string {
 	switch fd.Kind() {
 	case protoreflect.StringKind:
-		return quote(v.String())
+		return Quote(v.String())
 	case protoreflect.BytesKind:
-		return quote(string(v.Bytes()))
+		return Quote(string(v.Bytes()))
 	case protoreflect.EnumKind:
 		if value := fd.Enum().Values().ByNumber(v.Enum()); value != nil {
 			return string(value.Name())

@@ -81,8 +81,8 @@ func isDigit(c byte, base int) bool {
 	return at >= 0 && (at < base || base == 16)
 }
 
-// quote returns a string in quotes, with escapes that make any bytes read back exactly.
-func quote(s string) string {
+// Quote returns a string in quotes, with escapes that make any bytes read back exactly.
+func Quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for i := range len(s) {

@@ -40,16 +40,17 @@ var convertWays = []conversion{
 	{line: "convert_mnist_data images.idx labels.idx out_lmdb", outputs: []string{"out_lmdb"}},
 	{line: "convert_mnist_data -backend leveldb images.idx labels.idx out_leveldb", outputs: []string{"out_leveldb"}},
 	{line: "dataset digits -out . -train 400 -test 100", again: " -force", outputs: []string{"digits_train_lmdb", "digits_test_lmdb", "digits_mean.binaryproto"}},
+	{line: "init own images.csv", again: " -force", outputs: []string{"own/train_lmdb", "own/test_lmdb", "own/mean.binaryproto", "own/solver.prototxt"}},
 	{line: "dataset points -out . -train 20000 -test 1000", again: " -force", outputs: []string{"points_train.h5", "points_test.h5"}},
 }
 
-// writeSources writes 60 images of 48x64, their list, and 3000 images of 28x28 with labels in the files of MNIST.
+// writeSources writes 60 images of 48x64, their list for convert_imageset and for init, and 3000 images of 28x28 with labels in the files of MNIST.
 func (c *faultCase) writeSources(dir string) {
 	rng := rand.New(rand.NewPCG(9, 0))
 	if err := os.Mkdir(filepath.Join(dir, "images"), 0o755); err != nil {
 		c.t.Fatal(err)
 	}
-	var list strings.Builder
+	var list, classes strings.Builder
 	for k := range 60 {
 		im := image.NewGray(image.Rect(0, 0, 64, 48))
 		for i := range im.Pix {
@@ -61,8 +62,10 @@ func (c *faultCase) writeSources(dir string) {
 		}
 		write(c.t, filepath.Join(dir, "images", fmt.Sprint(k, ".png")), file.String())
 		fmt.Fprintf(&list, "%d.png %d\n", k, k%3)
+		fmt.Fprintf(&classes, "images/%d.png,%d\n", k, k%3)
 	}
 	write(c.t, filepath.Join(dir, "images.txt"), list.String())
+	write(c.t, filepath.Join(dir, "images.csv"), classes.String())
 	const n = 3000
 	header := func(axes ...uint32) []byte {
 		text := binary.BigEndian.AppendUint32(nil, 0x800+uint32(len(axes)))

@@ -127,7 +127,7 @@ func (d *Database) Publish(err error) error {
 	if err != nil {
 		return errors.Join(err, d.temporary.Remove())
 	}
-	return d.temporary.release()
+	return d.temporary.Release()
 }
 
 // ErrLeftAlone reports abandoned work: an interrupt could not end it.

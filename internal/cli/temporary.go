@@ -88,11 +88,11 @@ func (t *temporaryFolder) Remove() (err error) {
 		}
 		time.Sleep(50 * time.Millisecond) // abandoned work of this process still creates files
 	}
-	return errors.Join(err, t.release())
+	return errors.Join(err, t.Release())
 }
 
-// release releases the lock.
-func (t *temporaryFolder) release() error {
+// Release releases the lock of a folder that has been renamed.
+func (t *temporaryFolder) Release() error {
 	if t.lock == nil {
 		return nil
 	}

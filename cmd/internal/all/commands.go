@@ -7,7 +7,7 @@
 //	infer    test, classify, detect, extract_features: trained nets
 //	measure  time, explore and other measurements and models of machines and clusters
 //	model    nets, solvers and weights as files: draw_net, fmt, upgrade_*, export_onnx, import_onnx, verify
-//	dataset  convert_*, compute_image_mean, get_image_size, dataset
+//	dataset  convert_*, compute_image_mean, get_image_size, dataset, init
 //	logs     parse_log, plot_log
 //
 // They import internal/cli and libraries, never each other.
@@ -35,6 +35,7 @@ var Commands = cli.Commands{
 	measure.AllReduce,
 	measure.Scale,
 	dataset.Dataset,
+	dataset.Init,
 	dataset.ConvertImageset,
 	dataset.ConvertAnnoset,
 	dataset.GetImageSize,

@@ -41,12 +41,30 @@ func computeImageMean(e *cli.Env, o *meanOptions) error {
 	if o.db == "" {
 		return cli.Usagef("need a database: swcaffe compute_image_mean INPUT_DB [OUTPUT_FILE]")
 	}
+	mean, channels, err := averageDatabase(e, o.db, o.kind)
+	if err != nil {
+		return err
+	}
+	if o.out != "" {
+		if err := e.WriteBinary(o.out, meanProto(mean)); err != nil {
+			return err
+		}
+	}
+	e.Log.Infof("Number of channels: %d", channels)
+	for c, v := range data.ChannelMeans(mean, channels) {
+		e.Log.Infof("mean_value channel [%d]: %s", c, caffelog.Figure(v))
+	}
+	return nil
+}
+
+// averageDatabase returns the mean image of a database, and its channels.
+func averageDatabase(e *cli.Env, db, kind string) (mean *blob.Blob, channels int, err error) {
 	var shape [3]int
 	var sums []float64
 	n := 0
 	var d data.Datum
 	e.Log.Info("Starting iteration")
-	err := cli.EachRecord(o.db, o.kind, func(r *data.Record) error {
+	err = cli.EachRecord(db, kind, func(r *data.Record) error {
 		if err := d.Unmarshal(r.Raw); err != nil {
 			return err
 		}
@@ -71,23 +89,14 @@ func computeImageMean(e *cli.Env, o *meanOptions) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
 	e.Log.Infof("Processed %d files.", n)
-	mean := blob.New(1, shape[0], shape[1], shape[2])
+	mean = blob.New(1, shape[0], shape[1], shape[2])
 	for i, sum := range sums {
 		mean.Data()[i] = float32(sum / float64(n))
 	}
-	if o.out != "" {
-		if err := e.WriteBinary(o.out, meanProto(mean)); err != nil {
-			return err
-		}
-	}
-	e.Log.Infof("Number of channels: %d", shape[0])
-	for c, v := range data.ChannelMeans(mean, shape[0]) {
-		e.Log.Infof("mean_value channel [%d]: %s", c, caffelog.Figure(v))
-	}
-	return nil
+	return mean, shape[0], nil
 }
 
 // addPixels adds an image's values to sums, channel by channel and row by row.

@@ -1,0 +1,152 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/data"
+	"github.com/swcaffe/swcaffe/internal/cli"
+	swproto "github.com/swcaffe/swcaffe/proto"
+)
+
+// trainingPlan is a training to prepare: its images, its net, and the counts of its solver.
+type trainingPlan struct {
+	*initOptions
+	*survey
+	net         zooNet
+	channels    int
+	input       int // height and width of the net's input
+	train, test []data.Record
+	schedule
+}
+
+// schedule are the counts of a training.
+type schedule struct {
+	Batch, TestBatch, TestIter             int
+	MaxIter, TestInterval, Display, Backup int
+}
+
+// plan reads the images and decides all numbers of the training.
+func (o *initOptions) plan(e *cli.Env) (*trainingPlan, error) {
+	s, err := o.surveyImages(e)
+	if err != nil {
+		return nil, err
+	}
+	p := &trainingPlan{initOptions: o, survey: s, channels: 3}
+	if o.gray || s.gray {
+		p.channels = 1
+	}
+	p.net = netFor(o.net, s.side)
+	if o.size == 0 {
+		o.size = max(p.net.size, o.crop)
+	}
+	if o.crop > o.size {
+		return nil, cli.Usagef("-crop %d: must be at most -size, %d", o.crop, o.size)
+	}
+	p.input = o.size
+	if o.crop > 0 {
+		p.input = o.crop
+	}
+	p.train, p.test = s.split(o.testShare, o.seed)
+	p.schedule = newSchedule(len(p.train), len(p.test), p.net.epochs, o.iterations)
+	return p, nil
+}
+
+// newSchedule returns the counts for a number of images. Small sets get small batches, and more epochs.
+func newSchedule(train, test, epochs, iterations int) (s schedule) {
+	const leastIterations = 500
+	s.Batch = max(1, min(64, train/8))
+	s.TestBatch = testBatch(test)
+	s.TestIter = (test + s.TestBatch - 1) / s.TestBatch
+	s.MaxIter = iterations
+	if s.MaxIter == 0 {
+		whole := math.Ceil(float64(epochs) * float64(train) / float64(s.Batch) / 100)
+		s.MaxIter = int(min(math.MaxInt32, max(leastIterations, 100*whole)))
+	}
+	s.TestInterval = max(1, s.MaxIter/10)
+	s.Display = max(1, s.MaxIter/50)
+	s.Backup = max(1, s.MaxIter/2)
+	return s
+}
+
+// testBatch returns the batch size up to 100 with which whole batches exceed n images by least, the largest of several. An image that is
+// tested twice would count twice.
+func testBatch(n int) int {
+	if n <= 100 {
+		return n
+	}
+	best, excess := 100, 100
+	for b := 100; b >= 50; b-- {
+		if over := (n+b-1)/b*b - n; over < excess {
+			best, excess = b, over
+		}
+	}
+	return best
+}
+
+// write writes all outputs into a folder. Paths inside them are those of the final folder.
+func (p *trainingPlan) write(e *cli.Env, folder string) error {
+	if err := p.writeDatabase(e, p.train, folder, trainDB); err != nil {
+		return err
+	}
+	if err := p.writeDatabase(e, p.test, folder, testDB); err != nil {
+		return err
+	}
+	mean, _, err := averageDatabase(e, filepath.Join(folder, trainDB), "lmdb")
+	if err != nil {
+		return err
+	}
+	if err := swproto.WriteBinary(filepath.Join(folder, meanFile), meanProto(mean)); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(folder, labelsFile), []byte(strings.Join(p.classes, "\n")+"\n"), 0o666); err != nil {
+		return err
+	}
+	return p.writeNets(folder)
+}
+
+// writeDatabase writes a part's images, all of one size.
+func (p *trainingPlan) writeDatabase(e *cli.Env, part []data.Record, folder, name string) error {
+	e.Log.Infof("Writing %d images into %s", len(part), filepath.Join(p.out, name))
+	images := &imagesetOptions{list: p.images, gray: p.channels == 1, width: p.size, height: p.size}
+	if err := images.checkResized(); err != nil {
+		return err
+	}
+	db, err := cli.CreateDatabase(filepath.Join(folder, name), "lmdb")
+	if err != nil {
+		return err
+	}
+	n, err := db.Fill(func() (int, error) {
+		return images.convertAll(e, db, len(part), func(i int) convertedImage {
+			im := images.convert(&part[i])
+			im.name = fmt.Sprint(p.classes[part[i].Label], "/", filepath.Base(part[i].Name))
+			return im
+		})
+	})
+	if err == nil && n != len(part) {
+		err = fmt.Errorf("%d of %d images could be read a moment ago and cannot be read now", len(part)-n, len(part))
+	}
+	return err
+}
+
+// tell prints what was made and the commands that follow.
+func (p *trainingPlan) tell(e *cli.Env) {
+	in := func(name string) string { return filepath.Join(p.out, name) }
+	weights := fmt.Sprintf("%s_iter_%d.caffemodel", in(p.net.name), p.MaxIter)
+	colour := "colour"
+	if p.channels == 1 {
+		colour = "grey"
+	}
+	fmt.Fprintf(e.Stdout, "%s: %d training and %d test images of %d classes, %s, %dx%d, for the net %s.\n", p.out, len(p.train), len(p.test), len(p.classes), colour, p.size, p.size, p.net.name)
+	if p.unreadable > 0 {
+		fmt.Fprintf(e.Stdout, "%d files could not be read as images and are left out; the log names them.\n", p.unreadable)
+	}
+	classify := []string{"classify", in(deployFile), weights, in(meanFile), in(labelsFile), p.test[0].Name, "-scale", p.net.scale}
+	fmt.Fprintf(e.Stdout, "\nTrain, test, and classify an image:\n\n  %s\n  %s\n  %s\n",
+		e.CommandLine("train", "-solver", in(solverFile)),
+		e.CommandLine("test", "-model", in(netFile), "-weights", weights, "-iterations", fmt.Sprint(p.TestIter)),
+		e.CommandLine(classify...))
+}
