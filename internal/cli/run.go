@@ -48,10 +48,7 @@ func (cs Commands) Run(e *Env, args []string) int {
 		e.refuse(command, err)
 		return exitUsage
 	}
-	glog.Ending(e.Log)
-	for line := range strings.SplitSeq(e.program.own(err.Error()), "\n") {
-		e.Log.Error(line)
-	}
+	e.report(err)
 	return exitFailure
 }
 

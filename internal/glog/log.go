@@ -80,6 +80,7 @@ type sink struct {
 	flags  Flags
 	files  *logFiles // nil: no files
 	last   bool      // the next entry is the error that ends the program: -minloglevel up to 3 shows it, like glog's FATAL
+	shown  string    // if not empty, what stderr shows of the next error
 }
 
 // Write takes an entry of sinkFormatter. The logger calls it for one entry at a time.
@@ -92,11 +93,14 @@ func (s *sink) Write(entry []byte) (int, error) {
 	if threshold < s.flags.minLogLevel {
 		return len(entry), nil
 	}
+	if s.shown != "" && severity == severityError {
+		line, s.shown = []byte(s.shown), ""
+	}
 	if s.flags.logToStderr || s.flags.alsoLogToStderr || threshold >= s.flags.stderrThreshold {
 		s.print(severity, line)
 	}
 	if s.files != nil {
-		s.files.write(severity, line)
+		s.files.write(severity, entry[1:])
 	}
 	return len(entry), nil
 }
@@ -124,6 +128,14 @@ func Ending(log *logrus.Logger) {
 	if s := sinkOf(log); s != nil {
 		s.last = true
 	}
+}
+
+// Show logs an error whose text on the standard error stream is shown, without the log's prefix. Log files have the message.
+func Show(log *logrus.Logger, message, shown string) {
+	if s := sinkOf(log); s != nil {
+		s.shown = shown
+	}
+	log.Error(message)
 }
 
 // Close flushes and closes a logger's files.
