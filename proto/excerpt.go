@@ -144,7 +144,7 @@ func sameString(a, b string) bool {
 var mentions = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[A-Za-z_][A-Za-z_0-9]*`)
 
 // named returns the position of the first part of tokens that a message mentions: the quoted value of a field whose name precedes it
-// in the message, or else a quoted value, or else a field.
+// in the message, or else a quoted value, the name of a file, or a field.
 func named(tokens []token, message string) (Pos, bool) {
 	// Suggestions and lists are about other names.
 	for _, end := range []string{", did you mean", "; ", " (known", ": layer "} {
@@ -176,12 +176,23 @@ func named(tokens []token, message string) (Pos, bool) {
 			}
 		}
 	}
-	for _, t := range []*token{both, value, field} {
+	for _, t := range []*token{both, value, longest(tokens, message), field} {
 		if t != nil {
 			return t.pos, true
 		}
 	}
 	return Pos{}, false
+}
+
+// longest returns the longest string among tokens that looks like a file's name and is part of a message, nil if there is none.
+func longest(tokens []token, message string) (found *token) {
+	for i, t := range tokens {
+		name := strings.Trim(t.text, `"'`)
+		if t.kind == tokString && strings.ContainsAny(name, "/._") && strings.Contains(message, name) && (found == nil || len(t.text) > len(found.text)) {
+			found = &tokens[i]
+		}
+	}
+	return found
 }
 
 // mostColumns is the longest part of a line that is shown.

@@ -142,6 +142,9 @@ func (v *Solver) build() error {
 	if err := v.makeUpdate(); err != nil {
 		return inFile(v.file, err)
 	}
+	if err := v.checkSpace(swproto.FreeBytes); err != nil {
+		return inFile(v.file, err)
+	}
 	return nil
 }
 
@@ -202,10 +205,7 @@ func (v *Solver) check() error {
 		prefix := v.file.Path[:len(v.file.Path)-len(filepath.Ext(v.file.Path))]
 		v.param.SnapshotPrefix = &prefix
 	}
-	if v.team.rank() > 0 {
-		return nil
-	}
-	if v.param.GetSnapshot() == 0 && !v.param.GetSnapshotAfterTrain() {
+	if !v.snapshots() {
 		return nil
 	}
 	if err := v.checkWritable(); err != nil {

@@ -102,7 +102,7 @@ var allowed = []struct {
 	{"cmd/internal/train", []string{"internal/cli", "proto/", "cpe", "layers", "net", "modeltime", "solver", "solver/events", "topology"}},
 	{"cmd/internal/infer", []string{"internal/cli", "internal/box", "internal/figure", "solver/evaluate", "internal/caffelog", "internal/suggest", "proto/", "blob", "data/", "layers", "net", "solver", "topology"}},
 	{"cmd/internal/measure", []string{"internal/cli", "internal/caffelog", "internal/figure", "internal/modelplot", "internal/pages", "internal/simd/", "internal/suggest", "proto/", "cpe/", "layers", "net", "net/schedule", "modeltime", "scaling", "solver", "topology"}},
-	{"cmd/internal/model", []string{"internal/cli", "internal/netdraw", "internal/onnx/", "proto/", "blob", "layers", "net", "solver"}},
+	{"cmd/internal/model", []string{"internal/cli", "internal/netdraw", "internal/onnx/", "proto/", "blob", "cpe", "layers", "net", "solver"}},
 	{"cmd/internal/dataset", []string{"internal/cli", "internal/caffelog", "internal/pages", "internal/relay", "internal/suggest", "proto/", "blob", "data/"}},
 	{"cmd/internal/logs", []string{"internal/cli", "internal/figure", "proto"}},
 	{"cmd/internal/scoretest", []string{"proto/", "data/"}},

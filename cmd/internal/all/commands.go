@@ -6,7 +6,7 @@
 //	train    train, alone or with many workers
 //	infer    test, classify, detect, extract_features: trained nets
 //	measure  time, explore and other measurements and models of machines and clusters
-//	model    nets, solvers and weights as files: draw_net, fmt, upgrade_*, export_onnx, import_onnx, verify
+//	model    nets, solvers and weights as files: draw_net, fmt, upgrade_*, export_onnx, import_onnx, check, verify
 //	dataset  convert_*, compute_image_mean, get_image_size, dataset, init
 //	logs     parse_log, plot_log
 //
@@ -26,6 +26,7 @@ import (
 // Commands lists the commands in the order of "swcaffe help".
 var Commands = cli.Commands{
 	train.Train,
+	model.Check,
 	infer.Test,
 	measure.Time,
 	measure.Explore,

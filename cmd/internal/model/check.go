@@ -1,0 +1,256 @@
+package model
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/swcaffe/swcaffe/solver"
+)
+
+// Check is the command check.
+var Check = cli.Command{
+	Name:     "check",
+	Synopsis: "find the faults of solvers and nets, and train nothing",
+	Args:     "FILE... [-phase TRAIN|TEST|ALL] [-weights FILES] [-machine NAME|FILE] [-json FILE]",
+	Example:  "swcaffe check models/lenet/solver.prototxt models/lenet/deploy.prototxt",
+	Help: `Does with every file all that train does before its first iteration. Of a solver: its fields, its training net and its
+test nets with the data and weights that they name, and whether snapshots can be written and have room. Of a net: each
+phase for which it has layers. Nets are built in memory, so that all shapes are checked.
+
+A line for each net has its numbers of layers and weights; a fault is shown with its line in the file.
+The exit code is 0 if no file has a fault, otherwise 1.`,
+	Words: []string{"file..."},
+	Quiet: true,
+	Do:    cli.With(checkFlags, check),
+}
+
+func checkFlags(fs *flag.FlagSet, o *checkOptions) {
+	fs.Func("file", "a solver or net to check: `FILE` (prototxt)", func(path string) error {
+		o.files = append(o.files, path)
+		return nil
+	})
+	fs.StringVar(&o.phase, "phase", "ALL", "the phases of nets: TRAIN, TEST or ALL. A solver has its own")
+	fs.StringVar(&o.weights, "weights", "", "weights that nets must be able to take: .caffemodel `FILES`, separated by commas")
+	cli.OutputVar(fs, &o.json, "json", "write the findings to `FILE` as well; -: to standard output, alone")
+	o.device.Register(fs)
+	o.state.Register(fs)
+	o.strategies.Register(fs, false)
+}
+
+type checkOptions struct {
+	files                []string
+	phase, weights, json string
+	device               cli.DeviceFlags
+	state                cli.StateFlags
+	strategies           cli.StrategyFlags
+}
+
+// checkReport is the file of -json.
+type checkReport struct {
+	OK    bool          `json:"ok"`
+	Files []checkedFile `json:"files"`
+}
+
+// checkedFile is the report of one file.
+type checkedFile struct {
+	File     string       `json:"file"`
+	Kind     string       `json:"kind"` // solver or net; "" if the file cannot be read
+	OK       bool         `json:"ok"`
+	Nets     []checkedNet `json:"nets"`
+	Warnings []string     `json:"warnings"`
+	Faults   []fault      `json:"faults"`
+}
+
+// checkedNet is the summary of a net that could be built.
+type checkedNet struct {
+	Name    string `json:"name"`
+	Phase   string `json:"phase"`
+	Layers  int    `json:"layers"`
+	Weights int    `json:"weights"` // the number of their values
+}
+
+// fault is an error. Line and Column are 0 if it has no place in a file.
+type fault struct {
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Message string `json:"message"`
+}
+
+// faults splits an error into its lines.
+func faults(err error) (list []fault) {
+	if err == nil {
+		return []fault{}
+	}
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		f := fault{Message: line}
+		if x, ok := swproto.ExcerptOf(line); ok {
+			f = fault{x.File, x.Pos.Line, x.Pos.Col, x.Message}
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+func check(e *cli.Env, o *checkOptions) error {
+	if len(o.files) == 0 {
+		return cli.Usagef("need files to check: swcaffe check FILE...")
+	}
+	phases, err := parsePhases(o.phase)
+	if err != nil {
+		return err
+	}
+	spec, err := o.device.Spec(e)
+	if err != nil {
+		return err
+	}
+	machine, err := cpe.New(spec, cpe.DefaultMode(spec))
+	if err != nil {
+		return err
+	}
+	defer machine.Close()
+	report, found := checkReport{OK: true}, []error(nil)
+	for _, path := range o.files {
+		c := &checker{o: o, phases: phases, machine: machine, report: checkedFile{File: path, Nets: []checkedNet{}, Warnings: []string{}}}
+		err := c.file(path)
+		c.report.Faults, c.report.OK = faults(err), err == nil
+		c.report.print(e.Tables)
+		report.Files = append(report.Files, c.report)
+		report.OK = report.OK && err == nil
+		found = append(found, err)
+	}
+	return errors.Join(append(found, e.WriteJSON(o.json, report))...)
+}
+
+// parsePhases parses the value of -phase.
+func parsePhases(s string) ([]caffepb.Phase, error) {
+	if s == "ALL" {
+		return []caffepb.Phase{caffepb.Phase_TRAIN, caffepb.Phase_TEST}, nil
+	}
+	phase, err := cli.ParsePhase(s)
+	if err != nil {
+		return nil, cli.Usagef("-phase %q: must be TRAIN, TEST or ALL", s)
+	}
+	return []caffepb.Phase{phase}, nil
+}
+
+// print prints the report's nets and warnings. Faults are printed when the command ends.
+func (c checkedFile) print(w io.Writer) {
+	for _, warning := range c.Warnings {
+		fmt.Fprintf(w, "%s: warning: %s\n", c.File, warning)
+	}
+	for _, n := range c.Nets {
+		fmt.Fprintf(w, "%s: net %q, phase %s: %d layers, %d weights\n", c.File, n.Name, n.Phase, n.Layers, n.Weights)
+	}
+	if c.OK {
+		fmt.Fprintf(w, "%s: %s without faults\n", c.File, c.Kind)
+	}
+}
+
+// checker checks one file.
+type checker struct {
+	o       *checkOptions
+	phases  []caffepb.Phase
+	machine *cpe.Machine
+	report  checkedFile
+}
+
+// Levels and Fire collect the warnings of the log.
+func (c *checker) Levels() []logrus.Level { return []logrus.Level{logrus.WarnLevel} }
+
+func (c *checker) Fire(entry *logrus.Entry) error {
+	if !slices.Contains(c.report.Warnings, entry.Message) {
+		c.report.Warnings = append(c.report.Warnings, entry.Message)
+	}
+	return nil
+}
+
+func (c *checker) file(path string) error {
+	log := cli.QuietLog()
+	log.AddHook(c)
+	isSolver, err := swproto.IsSolver(path)
+	if err != nil {
+		return err
+	}
+	if isSolver {
+		c.report.Kind = "solver"
+		return c.solver(path, log)
+	}
+	c.report.Kind = "net"
+	return c.net(path, log)
+}
+
+// solver makes a solver as train does.
+func (c *checker) solver(path string, log *logrus.Logger) error {
+	file, err := swproto.ReadSolver(path)
+	if err != nil {
+		return err
+	}
+	for _, w := range file.Warnings {
+		log.Warn(w)
+	}
+	if c.o.weights != "" {
+		file.Param.Weights = []string{c.o.weights}
+	}
+	force, _, err := c.o.strategies.Read(&cli.Env{Log: log}, c.o.device.Engine, c.machine.Spec())
+	if err != nil {
+		return err
+	}
+	s, err := solver.New(file, solver.Options{Engine: c.o.device.Engine, Machine: c.machine, Log: log, Force: force})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	c.add(s.Net(), caffepb.Phase_TRAIN)
+	for _, n := range s.TestNets() {
+		c.add(n, caffepb.Phase_TEST)
+	}
+	return c.o.strategies.Check(log, s.Net())
+}
+
+// net builds a net for the phases for which it has layers.
+func (c *checker) net(path string, log *logrus.Logger) error {
+	file, err := cli.ReadNet(&cli.Env{Log: log}, path)
+	if err != nil {
+		return err
+	}
+	for i, phase := range c.phases {
+		kept, _, err := swnet.Filter(file.Param, c.o.state.StateOver(file, phase))
+		if err == nil && len(kept.Layer) == 0 && len(c.phases) > 1 && (len(c.report.Nets) > 0 || i+1 < len(c.phases)) {
+			continue // a net for the other phase
+		}
+		device := &layers.Device{Engine: c.o.device.Engine, Machine: c.machine, Random: layers.NewRandom(1), Log: log}
+		n, err := cli.BuildNet(file, phase, &c.o.state, swnet.Options{Device: device, Economise: true, ForwardOnly: phase == caffepb.Phase_TEST})
+		if err != nil {
+			return err
+		}
+		if c.o.weights != "" {
+			err = solver.LoadWeights(n, c.o.weights, log)
+		}
+		c.add(n, phase)
+		if err := errors.Join(err, n.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add adds a net to the report.
+func (c *checker) add(n *swnet.Net, phase caffepb.Phase) {
+	weights := 0
+	for _, w := range n.Learnable() {
+		weights += w.Blob.Count()
+	}
+	c.report.Nets = append(c.report.Nets, checkedNet{n.Name(), phase.String(), n.NumLayers(), weights})
+}
