@@ -29,6 +29,7 @@ var sets = [][]string{
 	{"shapes", "-train", "8", "-test", "4"},
 	{"pairs", "-train", "8", "-test", "4"},
 	{"scenes", "-train", "8", "-test", "4"},
+	{"objects", "-train", "8", "-test", "4", "-size", "96"},
 	{"points", "-train", "8", "-test", "4"},
 	{"text", "-train", "289", "-test", "289"},
 }

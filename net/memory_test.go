@@ -165,12 +165,13 @@ var shapes = map[string][]string{
 	"hdf5_classification":     {"dim: 10 dim: 4", "dim: 10"},
 	"fcn":                     {"dim: 20 dim: 3 dim: 64 dim: 64"},
 	"pspnet":                  {"dim: 20 dim: 3 dim: 64 dim: 64"},
+	"mobilenet_ssd":           {"dim: 16 dim: 3 dim: 96 dim: 96", "dim: 1 dim: 1 dim: 1 dim: 8"},
 }
 
 // withoutFiles replaces data layers by DummyData.
 func withoutFiles(t *testing.T, model string, p *caffepb.NetParameter) {
 	for _, l := range p.Layer {
-		if l.GetType() != "Data" && l.GetType() != "HDF5Data" || len(shapes[model]) == 0 {
+		if !slices.Contains([]string{"Data", "AnnotatedData", "HDF5Data"}, l.GetType()) || len(shapes[model]) == 0 {
 			continue
 		}
 		dims := shapes[model]

@@ -48,6 +48,7 @@ dataset data/digits_test_lmdb digits -train 20000 -test 4000
 dataset data/shapes_test_lmdb shapes -train 20000 -test 4000
 dataset data/pairs_test_lmdb pairs -train 20000 -test 4000
 dataset data/scenes_test_classes_lmdb scenes -train 4000 -test 500
+dataset data/objects_labelmap.prototxt objects -train 8000 -test 500 -size 96
 dataset data/points_test.txt points -train 20000 -test 4000
 dataset data/text_test.txt text -train 224257 -test 24577
 

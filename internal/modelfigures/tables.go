@@ -28,6 +28,9 @@ const (
 
 var accuracy = column{head: "test accuracy", output: "accuracy", decimals: 3}
 
+// precision is the mean over classes of the average precision.
+var precision = column{head: "mAP", output: "detection_eval", decimals: 3}
+
 // one is the only row of a model with one solver.
 var one = []row{{solver: "solver.prototxt"}}
 
@@ -69,6 +72,7 @@ var tables = []table{
 	{model: "cifar10_full", rows: one, columns: []column{accuracy}},
 	{model: "cifar10_resnet8", rows: one, columns: []column{accuracy}},
 	{model: "cifar10_quick", rows: one, columns: []column{accuracy}},
+	{model: "mobilenet_ssd", rows: one, seeds: 1, columns: []column{precision}},
 	{model: "mnist_autoencoder", rows: one, columns: []column{
 		{head: "cross entropy of a test image", output: "cross_entropy_loss", testNet: 1, decimals: 1},
 		{head: "half its squared error", output: "l2_error", testNet: 1, decimals: 2},

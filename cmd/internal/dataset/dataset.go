@@ -32,10 +32,10 @@ var Dataset = cli.Command{
 	Help: `Makes a training and a test set, named DIR/KIND_train_... and DIR/KIND_test_...:
 
   digits   28x28 grey images of digits, for models/lenet and models/mnist_autoencoder
-  shapes   32x32 colour images in ten classes, for models/cifar10_quick, models/cifar10_full and its variants
+  shapes   32x32 colour images in ten classes, for models/cifar10_*
   pairs    pairs of digits as images of two channels, label 1 for two of the same digit, for models/mnist_siamese
   scenes   64x64 colour images with several shapes, and the class of every pixel, for models/fcn and models/pspnet
-  objects  colour images with the boxes of their objects, for AnnotatedData layers and detectors such as SSD
+  objects  colour images with the boxes of their objects, for models/mobilenet_ssd and other detectors
   points   points with four coordinates in two classes, for models/hdf5_classification
   text     the characters of -text in parallel streams, for models/char_rnn
 
