@@ -167,6 +167,7 @@ var shapes = map[string][]string{
 	"fcn":                     {"dim: 20 dim: 3 dim: 64 dim: 64"},
 	"pspnet":                  {"dim: 20 dim: 3 dim: 64 dim: 64"},
 	"mobilenet_ssd":           {"dim: 16 dim: 3 dim: 96 dim: 96", "dim: 1 dim: 1 dim: 1 dim: 8"},
+	"faster_rcnn":             {"dim: 1 dim: 3 dim: 96 dim: 96", "dim: 1 dim: 1 dim: 1 dim: 8"},
 }
 
 // withoutFiles replaces data layers by DummyData.

@@ -74,6 +74,7 @@ var tables = []table{
 	{model: "cifar10_mobilenet_v2", rows: one, seeds: 1, columns: []column{accuracy}},
 	{model: "cifar10_quick", rows: one, columns: []column{accuracy}},
 	{model: "mobilenet_ssd", rows: one, seeds: 1, columns: []column{precision}},
+	{model: "faster_rcnn", rows: one, seeds: 1, columns: []column{precision}},
 	{model: "mnist_autoencoder", rows: one, columns: []column{
 		{head: "cross entropy of a test image", output: "cross_entropy_loss", testNet: 1, decimals: 1},
 		{head: "half its squared error", output: "l2_error", testNet: 1, decimals: 2},

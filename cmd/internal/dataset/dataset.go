@@ -35,7 +35,7 @@ var Dataset = cli.Command{
   shapes   32x32 colour images in ten classes, for models/cifar10_*
   pairs    pairs of digits as images of two channels, label 1 for two of the same digit, for models/mnist_siamese
   scenes   64x64 colour images with several shapes, and the class of every pixel, for models/fcn and models/pspnet
-  objects  colour images with the boxes of their objects, for models/mobilenet_ssd and other detectors
+  objects  colour images with the boxes of their objects, for models/mobilenet_ssd and models/faster_rcnn
   points   points with four coordinates in two classes, for models/hdf5_classification
   text     the characters of -text in parallel streams, for models/char_rnn
 

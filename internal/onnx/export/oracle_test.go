@@ -31,11 +31,13 @@ func checkOutputs(t *testing.T, n *swnet.Net, got map[string]*onnxtest.Tensor) {
 	}
 }
 
-// exported removes the layers that the export refuses in detectors, and the layers behind them. Their bottoms become outputs.
+// exported removes the layers that the export refuses in detectors, the size of the image, which only Proposal reads, and the layers behind them.
+// Their bottoms become outputs.
 func exported(p *caffepb.NetParameter) {
 	removed := map[string]bool{}
 	p.Layer = slices.DeleteFunc(p.Layer, func(l *caffepb.LayerParameter) bool {
-		remove := l.GetType() == "DetectionOutput" || slices.ContainsFunc(l.Bottom, func(b string) bool { return removed[b] })
+		remove := slices.Contains([]string{"DetectionOutput", "Proposal", "DummyData"}, l.GetType()) ||
+			slices.ContainsFunc(l.Bottom, func(b string) bool { return removed[b] })
 		for _, top := range l.Top {
 			removed[top] = removed[top] || remove
 		}
