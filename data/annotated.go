@@ -71,7 +71,7 @@ func (d *Datum) image(mode imageio.Mode) (*imageio.Image, error) {
 		return nil, err
 	}
 	if p.Bytes == nil {
-		return nil, errors.New("the AnnotatedDatum holds floats; augmentation needs an image of bytes")
+		return nil, errors.New("the datum holds floats; augmentation needs an image of bytes")
 	}
 	im := imageio.New(p.Height, p.Width, p.Channels)
 	for c := range p.Channels {

@@ -19,7 +19,7 @@ func FuzzAnnotated(f *testing.F) {
 		f.Fatal(err)
 	}
 	sampler := &caffepb.BatchSampler{Sampler: &caffepb.Sampler{MinScale: proto.Float32(0.2)}, MaxTrials: proto.Uint32(3)}
-	tr, err := NewAnnotatedTransformer(param, caffepb.Phase_TRAIN)
+	tr, err := NewImageTransformer(param, caffepb.Phase_TRAIN)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func open(l *caffepb.LayerParameter, phase caffepb.Phase) (*Prefetcher, error) {
 		return nil, err
 	}
 	p, err := NewPrefetcher(Config{
-		Source: s, Decoder: DatumDecoder{t}, Transformer: t,
+		Source: s, Decoder: DatumDecoder{Transformer: t}, Transformer: t,
 		BatchSize: int(l.DataParam.GetBatchSize()), Ahead: int(l.DataParam.GetPrefetch()),
 	})
 	if err != nil {

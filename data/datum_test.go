@@ -99,7 +99,7 @@ func FuzzDatum(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, _, err := DatumDecoder{tr}.Decode(&Record{Raw: b}, &Scratch{})
+		p, _, err := DatumDecoder{Transformer: tr}.Decode(&Record{Raw: b}, &Scratch{})
 		if err != nil {
 			return
 		}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/swcaffe/swcaffe/data/augment"
 	"github.com/swcaffe/swcaffe/data/imageio"
 	"github.com/swcaffe/swcaffe/data/regular"
 )
@@ -124,6 +125,9 @@ func (s *ImageList) Close() error { return nil }
 type ImageDecoder struct {
 	Height, Width int
 	Mode          imageio.Mode
+	// Augmenter, if not nil, then resizes and damages the images. Seed is that of the prefetcher.
+	Augmenter *augment.Augmenter
+	Seed      uint64
 }
 
 // Decode implements Decoder.
@@ -141,5 +145,9 @@ func (d ImageDecoder) Decode(r *Record, _ *Scratch) (Pixels, int, error) {
 	if err != nil {
 		return Pixels{}, 0, err
 	}
-	return imagePixels(im), r.Label, nil
+	if d.Augmenter == nil {
+		return imagePixels(im), r.Label, nil
+	}
+	p, err := augmented(im, d.Augmenter, d.Seed, r.Item)
+	return p, r.Label, err
 }

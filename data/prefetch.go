@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"github.com/swcaffe/swcaffe/data/annotation"
+	"github.com/swcaffe/swcaffe/data/augment"
+	"github.com/swcaffe/swcaffe/data/imageio"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/relay"
 )
@@ -22,15 +24,37 @@ type Decoder interface {
 type Scratch struct{ Datum Datum }
 
 // DatumDecoder decodes records that hold a serialised Datum.
-type DatumDecoder struct{ Transformer *Transformer }
+type DatumDecoder struct {
+	Transformer *Transformer
+	// Augmenter, if not nil, resizes and damages the images. Seed is that of the prefetcher.
+	Augmenter *augment.Augmenter
+	Seed      uint64
+}
 
 // Decode implements Decoder.
 func (d DatumDecoder) Decode(r *Record, s *Scratch) (Pixels, int, error) {
 	if err := s.Datum.Unmarshal(r.Raw); err != nil {
 		return Pixels{}, 0, err
 	}
-	p, err := s.Datum.Pixels(d.Transformer.Mode())
+	if d.Augmenter == nil {
+		p, err := s.Datum.Pixels(d.Transformer.Mode())
+		return p, s.Datum.Label, err
+	}
+	im, err := s.Datum.image(d.Transformer.Mode())
+	if err != nil {
+		return Pixels{}, 0, err
+	}
+	p, err := augmented(im, d.Augmenter, d.Seed, r.Item)
 	return p, s.Datum.Label, err
+}
+
+// augmented returns an image after the steps of an augmenter.
+func augmented(im *imageio.Image, a *augment.Augmenter, seed, item uint64) (Pixels, error) {
+	im, _, _, err := a.Apply(im, nil, augment.NewDraws(seed, item))
+	if err != nil {
+		return Pixels{}, err
+	}
+	return imagePixels(im), nil
 }
 
 // Config configures a Prefetcher.

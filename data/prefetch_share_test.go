@@ -51,7 +51,7 @@ func TestShareNamesItsFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	_, err = NewPrefetcher(Config{Source: s, Decoder: DatumDecoder{tr}, Transformer: tr, BatchSize: 1, First: 2, Stride: 3})
+	_, err = NewPrefetcher(Config{Source: s, Decoder: DatumDecoder{Transformer: tr}, Transformer: tr, BatchSize: 1, First: 2, Stride: 3})
 	if err == nil || !strings.Contains(err.Error(), `item 2 (key "00000002")`) {
 		t.Errorf("got %v, want item 2", err)
 	}
@@ -68,7 +68,7 @@ func share(t *testing.T, path, text string, count, first, stride int) *Prefetche
 		t.Fatal(err)
 	}
 	p, err := NewPrefetcher(Config{
-		Source: s, Decoder: DatumDecoder{tr}, Transformer: tr, BatchSize: count, First: first, Stride: stride, Ahead: 2, Seed: 99,
+		Source: s, Decoder: DatumDecoder{Transformer: tr}, Transformer: tr, BatchSize: count, First: first, Stride: stride, Ahead: 2, Seed: 99,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -29,7 +29,7 @@ func prefetcher(t testing.TB, path string, o options) *Prefetcher {
 		t.Fatal(err)
 	}
 	p, err := NewPrefetcher(Config{
-		Source: s, Decoder: DatumDecoder{tr}, Transformer: tr,
+		Source: s, Decoder: DatumDecoder{Transformer: tr}, Transformer: tr,
 		BatchSize: o.batch, Ahead: o.ahead, Workers: o.workers, Seed: 99, Skip: o.skip,
 	})
 	if err != nil {

@@ -27,7 +27,7 @@ const (
 //
 // The mean is mean_file's value at the same place of the uncropped image, or the channel's mean_value. The crop is random in the
 // TRAIN phase and central, rounded down, in TEST. Mirroring is random in both. SSD's crop_h and crop_w stand for a crop_size that is not
-// square. The other fields that SSD added are for AnnotatedData layers, whose decoder applies them.
+// square. Decoders apply the other fields that SSD added.
 type Transformer struct {
 	scale      float32
 	mirror     bool
@@ -43,7 +43,7 @@ type Transformer struct {
 	tables    [][256]float32 // without mean_file: (byte - mean) * scale, one table for all channels or one per channel
 }
 
-// NewTransformer checks p and reads its mean file. It refuses the fields that need boxes or images.
+// NewTransformer is NewImageTransformer for decoders that apply none of the fields that SSD added. It refuses them.
 func NewTransformer(p *caffepb.TransformationParameter, phase caffepb.Phase) (*Transformer, error) {
 	for _, f := range []struct {
 		name string
@@ -53,14 +53,14 @@ func NewTransformer(p *caffepb.TransformationParameter, phase caffepb.Phase) (*T
 		{"expand_param", p.GetExpandParam() != nil}, {"emit_constraint", p.GetEmitConstraint() != nil},
 	} {
 		if f.set {
-			return nil, fmt.Errorf("transform_param: %s is supported in AnnotatedData layers only", f.name)
+			return nil, fmt.Errorf("transform_param: %s is supported in AnnotatedData, Data and ImageData layers only", f.name)
 		}
 	}
-	return NewAnnotatedTransformer(p, phase)
+	return NewImageTransformer(p, phase)
 }
 
-// NewAnnotatedTransformer is NewTransformer for an AnnotatedDecoder, which applies the fields that SSD added.
-func NewAnnotatedTransformer(p *caffepb.TransformationParameter, phase caffepb.Phase) (*Transformer, error) {
+// NewImageTransformer checks p and reads its mean file. The decoder applies the fields that SSD added.
+func NewImageTransformer(p *caffepb.TransformationParameter, phase caffepb.Phase) (*Transformer, error) {
 	t := &Transformer{
 		scale: p.GetScale(), mirror: p.GetMirror(), cropHeight: int(p.GetCropSize()), cropWidth: int(p.GetCropSize()),
 		train: phase == caffepb.Phase_TRAIN, meanFile: p.GetMeanFile(), meanValue: p.GetMeanValue(),

@@ -48,7 +48,7 @@ func (l *annotatedDataLayer) SetUp(_, top []*blob.Blob) error {
 			return err
 		}
 	}
-	t, err := data.NewAnnotatedTransformer(l.Param.GetTransformParam(), l.Param.GetPhase())
+	t, err := data.NewImageTransformer(l.Param.GetTransformParam(), l.Param.GetPhase())
 	if err != nil {
 		return err
 	}

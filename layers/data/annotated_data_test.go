@@ -8,12 +8,14 @@ import (
 	"image/color"
 	"image/png"
 	"math"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/data/lmdb"
 	"github.com/swcaffe/swcaffe/data/shapes"
@@ -272,13 +274,93 @@ func TestAnnotatedErrors(t *testing.T) {
 	}
 }
 
-// TestFieldsOfSSDAreRefused: other data layers refuse what they do not apply.
+// TestFieldsOfSSDAreRefused: WindowData layers refuse what they do not apply.
 func TestFieldsOfSSDAreRefused(t *testing.T) {
-	path := dataDB(t, 3, func(int) int { return 4 })
+	entry, err := layers.Find("WindowData")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, field := range []string{"resize_param", "noise_param", "distort_param", "expand_param", "emit_constraint"} {
-		l := newData(t, fmt.Sprintf("data_param { source: %q batch_size: 1 backend: LMDB } transform_param { %s { } }", path, field), dataDevices(t)["mpe"])
-		if err := l.SetUp(nil, []*blob.Blob{{}}); err == nil || !strings.Contains(err.Error(), field+" is supported in AnnotatedData layers only") {
+		var p caffepb.LayerParameter
+		if err := prototext.Unmarshal(fmt.Appendf(nil, "window_data_param { source: 'x' batch_size: 1 crop_size: 3 } transform_param { %s { } }", field), &p); err != nil {
+			t.Fatal(err)
+		}
+		l := entry.New(&p, dataDevices(t)["mpe"])
+		if err := l.SetUp(nil, []*blob.Blob{{}, {}}); err == nil || !strings.Contains(err.Error(), field+" is supported in AnnotatedData, Data and ImageData layers only") {
 			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+// TestFieldsOfSSDWithoutBoxes: Data and ImageData layers resize and damage images. They ignore the fields for boxes with a warning.
+func TestFieldsOfSSDWithoutBoxes(t *testing.T) {
+	const transform = ` transform_param { scale: 2 resize_param { height: 8 width: 3 interp_mode: NEAREST } noise_param { inverse: true }
+		distort_param { brightness_prob: 1 brightness_delta: 99 } expand_param { prob: 1 max_expand_ratio: 3 } emit_constraint { } }`
+	picture := image.NewRGBA(image.Rect(0, 0, 3, 4))
+	for i := range picture.Pix {
+		if picture.Pix[i] = byte(3 * i); i%4 == 3 {
+			picture.Pix[i] = 255
+		}
+	}
+	var file bytes.Buffer
+	if err := png.Encode(&file, picture); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	name := filepath.Join(dir, "a.png")
+	if err := errors.Join(os.WriteFile(name, file.Bytes(), 0o644), os.WriteFile(filepath.Join(dir, "list"), []byte(name+" 7\n"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := proto.Marshal(&caffepb.Datum{Data: file.Bytes(), Encoded: proto.Bool(true), Label: proto.Int32(7)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var raw caffepb.Datum
+	raw.Channels, raw.Height, raw.Width, raw.Label = proto.Int32(3), proto.Int32(4), proto.Int32(3), proto.Int32(7)
+	var want []float32
+	for c := range 3 {
+		for y := range 8 {
+			for x := range 3 {
+				v := picture.Pix[y/2*picture.Stride+4*x+2-c] // blue, green, red
+				if y%2 == 0 {
+					raw.Data = append(raw.Data, v)
+				}
+				want = append(want, 2*float32(255-v))
+			}
+		}
+	}
+	plain, err := proto.Marshal(&raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, text := range map[string]string{
+		"encoded datum": fmt.Sprintf("type: 'Data' data_param { source: %q batch_size: 1 backend: LMDB }", recordsDB(t, encoded)),
+		"datum":         fmt.Sprintf("type: 'Data' data_param { source: %q batch_size: 1 backend: LMDB }", recordsDB(t, plain)),
+		"image":         fmt.Sprintf("type: 'ImageData' image_data_param { source: %q batch_size: 1 }", filepath.Join(dir, "list")),
+	} {
+		var p caffepb.LayerParameter
+		if err := prototext.Unmarshal([]byte("name: 'data' "+text+transform), &p); err != nil {
+			t.Fatal(err)
+		}
+		entry, err := layers.Find(p.GetType())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log bytes.Buffer
+		d := *dataDevices(t)["mpe"]
+		d.Log = &logrus.Logger{Out: &log, Formatter: &logrus.TextFormatter{DisableQuote: true}, Level: logrus.InfoLevel}
+		l, top := entry.New(&p, &d), []*blob.Blob{{}, {}}
+		t.Cleanup(func() { l.(layers.Closer).Close() })
+		if err := errors.Join(l.SetUp(nil, top), l.Forward(nil, top)); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if !slices.Equal(top[0].Shape(), []int{1, 3, 8, 3}) || !slices.Equal(top[0].Data(), want) || top[1].Data()[0] != 7 {
+			t.Errorf("%s: %s %v, want %v", what, top[0].ShapeString(), top[0].Data(), want)
+		}
+		for _, field := range []string{"distort_param", "expand_param", "emit_constraint"} {
+			if !strings.Contains(log.String(), `layer "data": transform_param's `+field+" does nothing in a layer of type "+p.GetType()) {
+				t.Errorf("%s: no warning of %s in %q", what, field, log.String())
+			}
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (l *dataLayer) SetUp(_, top []*blob.Blob) error {
 	if p.GetBatchSize() == 0 {
 		return errors.New("data_param: batch_size must be positive, it is 0")
 	}
-	t, err := data.NewTransformer(l.Param.GetTransformParam(), l.Param.GetPhase())
+	t, augmenter, err := l.transformer()
 	if err != nil {
 		return err
 	}
@@ -40,8 +40,9 @@ func (l *dataLayer) SetUp(_, top []*blob.Blob) error {
 	if skip := p.GetRandSkip(); skip > 0 && l.Device.Log != nil {
 		l.Device.Log.Warnf("layer %q: rand_skip %d does nothing in a Data layer, as in Caffe 1.0", l.Param.GetName(), skip)
 	}
+	seed := l.Device.Random.Uint64()
 	return l.open(top, data.Config{
-		Source: source, Decoder: data.DatumDecoder{Transformer: t}, Transformer: t,
-		BatchSize: int(p.GetBatchSize()), Ahead: int(p.GetPrefetch()), Seed: l.Device.Random.Uint64(),
+		Source: source, Decoder: data.DatumDecoder{Transformer: t, Augmenter: augmenter, Seed: seed}, Transformer: t,
+		BatchSize: int(p.GetBatchSize()), Ahead: int(p.GetPrefetch()), Seed: seed,
 	})
 }

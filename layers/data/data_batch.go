@@ -6,8 +6,10 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/data"
+	"github.com/swcaffe/swcaffe/data/augment"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/part"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
 // batchLayer is embedded by layers that take their batches from a prefetcher.
@@ -36,6 +38,26 @@ func (l *batchLayer) open(top []*blob.Blob, c data.Config) error {
 		return errors.Join(err, c.Source.Close())
 	}
 	return l.resize(top, l.batches.Shape())
+}
+
+// transformer reads transform_param. The augmenter does the steps resize_param and noise_param; it is nil without them. SSD's data layers
+// without boxes ignore its other fields, and so does this one, with a warning.
+func (l *batchLayer) transformer() (*data.Transformer, *augment.Augmenter, error) {
+	p := l.Param.GetTransformParam()
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{{"distort_param", p.GetDistortParam() != nil}, {"expand_param", p.GetExpandParam() != nil}, {"emit_constraint", p.GetEmitConstraint() != nil}} {
+		if f.set && l.Device.Log != nil {
+			l.Device.Log.Warnf("layer %q: transform_param's %s does nothing in a layer of type %s, as in SSD", l.Param.GetName(), f.name, l.Param.GetType())
+		}
+	}
+	t, err := data.NewImageTransformer(p, l.Param.GetPhase())
+	if err != nil || p.GetResizeParam() == nil && p.GetNoiseParam() == nil {
+		return t, nil, err
+	}
+	a, err := augment.New(&caffepb.TransformationParameter{ResizeParam: p.ResizeParam, NoiseParam: p.NoiseParam}, nil)
+	return t, a, err
 }
 
 // resize gives the tops the shape of a batch and prepares the copies.

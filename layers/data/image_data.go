@@ -41,7 +41,7 @@ func (l *imageDataLayer) SetUp(_, top []*blob.Blob) error {
 	case (height > 0) != (width > 0):
 		return fmt.Errorf("image_data_param: new_height %d and new_width %d must be set both or neither", height, width)
 	}
-	t, err := data.NewTransformer(l.Param.GetTransformParam(), l.Param.GetPhase())
+	t, augmenter, err := l.transformer()
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (l *imageDataLayer) SetUp(_, top []*blob.Blob) error {
 		mode = imageio.Gray
 	}
 	return l.open(top, data.Config{
-		Source: source, Decoder: data.ImageDecoder{Height: height, Width: width, Mode: mode}, Transformer: t,
+		Source: source, Decoder: data.ImageDecoder{Height: height, Width: width, Mode: mode, Augmenter: augmenter, Seed: seed}, Transformer: t,
 		BatchSize: int(p.GetBatchSize()), Ahead: imagesAhead, Seed: seed, Skip: randomSkip(seed, p.GetRandSkip()),
 	})
 }
