@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/internal/cli"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -16,7 +17,7 @@ import (
 
 // readForVerify reads a net and prepares it for comparison in both directions. Input layers get the requested batch size. A net
 // without a loss (a deploy.prototxt) gets one: the sum of its outputs times random numbers, so that gradients differ from value
-// to value in the whole net.
+// to value in the whole net. Instead of the outputs of a layer without gradient, such as detections, it counts that layer's inputs.
 func readForVerify(e *cli.Env, o *verifyOptions, phase caffepb.Phase, device *layers.Device) (*swproto.Net, error) {
 	file, err := cli.ReadNet(e, o.model)
 	if err != nil {
@@ -34,32 +35,91 @@ func readForVerify(e *cli.Env, o *verifyOptions, phase caffepb.Phase, device *la
 		return nil, err
 	}
 	defer n.Close()
-	outputs := n.Outputs()
 	for i := range n.NumLayers() {
 		if n.NeedsBackward(i) {
 			return file, nil
 		}
 	}
-	for _, out := range outputs {
-		file.Param.Layer = append(file.Param.Layer, randomLoss(out)...)
+	for _, name := range lossBlobs(n, file.Param) {
+		file.Param.Layer = append(file.Param.Layer, randomLoss(name, n.Blob(name))...)
 	}
 	return file, nil
 }
 
+// lossBlobs lists the blobs of a net without a loss that get one: its outputs, or before layers without gradient their inputs, as far as they
+// depend on weights.
+func lossBlobs(n *swnet.Net, p *caffepb.NetParameter) (list []string) {
+	built := map[string]bool{}
+	for i := range n.NumLayers() {
+		built[n.LayerName(i)] = true
+	}
+	g := graph{n, slices.DeleteFunc(slices.Clone(p.Layer), func(l *caffepb.LayerParameter) bool { return !built[l.GetName()] })}
+	var visit func(name string, before int)
+	visit = func(name string, before int) {
+		i := g.maker(name, before)
+		switch {
+		case i < 0 || slices.Contains(list, name):
+		case !g.stops(i):
+			if g.weighted(name, before) {
+				list = append(list, name)
+			}
+		default:
+			for _, bottom := range g.layers[i].Bottom {
+				visit(bottom, i)
+			}
+		}
+	}
+	for _, out := range n.Outputs() {
+		visit(out.Name, len(g.layers))
+	}
+	return list
+}
+
+// graph is a net with its layers as the prototxt has them.
+type graph struct {
+	net    *swnet.Net
+	layers []*caffepb.LayerParameter
+}
+
+// maker returns the last layer before a layer that writes a blob, or -1.
+func (g *graph) maker(name string, before int) int {
+	for i := before - 1; i >= 0; i-- {
+		if slices.Contains(g.layers[i].Top, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// stops reports whether a layer has no gradient.
+func (g *graph) stops(i int) bool {
+	kind, err := layers.Find(g.layers[i].GetType())
+	return err == nil && kind.NoGradient
+}
+
+// weighted reports whether gradients of a blob, as it is before a layer, reach weights.
+func (g *graph) weighted(name string, before int) bool {
+	i := g.maker(name, before)
+	if i < 0 || g.stops(i) {
+		return false
+	}
+	return len(g.net.Params(g.layers[i].GetName())) > 0 || slices.ContainsFunc(g.layers[i].Bottom, func(bottom string) bool { return g.weighted(bottom, i) })
+}
+
 // randomLoss returns layers for the sum of a blob's values times Gaussian random numbers.
-func randomLoss(out swnet.Output) []*caffepb.LayerParameter {
+func randomLoss(name string, b *blob.Blob) []*caffepb.LayerParameter {
 	shape := &caffepb.BlobShape{}
-	for _, d := range out.Blob.Shape() {
+	for _, d := range b.Shape() {
 		shape.Dim = append(shape.Dim, int64(d))
 	}
-	factors, product := "verify_"+out.Name+"_factors", "verify_"+out.Name+"_loss"
+	factors, product := "verify_"+name+"_factors", "verify_"+name+"_loss"
 	return []*caffepb.LayerParameter{{
 		Name: proto.String(factors), Type: proto.String("DummyData"), Top: []string{factors},
 		DummyDataParam: &caffepb.DummyDataParameter{
 			Shape: []*caffepb.BlobShape{shape}, DataFiller: []*caffepb.FillerParameter{{Type: proto.String("gaussian")}},
 		},
 	}, {
-		Name: proto.String(product), Type: proto.String("Eltwise"), Bottom: []string{out.Name, factors}, Top: []string{product},
+		Name: proto.String(product), Type: proto.String("Eltwise"), Bottom: []string{name, factors}, Top: []string{product},
 		EltwiseParam: &caffepb.EltwiseParameter{Operation: caffepb.EltwiseParameter_PROD.Enum()}, LossWeight: []float32{1},
 	}}
 }
@@ -83,6 +143,7 @@ func fillInputs(n *swnet.Net, seed uint64) {
 // keeps the size of signals (Gaussian, He et al. 2015); biases get deviation 0.1.
 func fillBlankWeights(n *swnet.Net, seed uint64) {
 	random := layers.NewRandom(seed + 1)
+	fillBlankStatistics(n)
 	for _, w := range n.Learnable() {
 		data := w.Blob.Data()
 		if slices.ContainsFunc(data, func(v float32) bool { return v != 0 }) {
@@ -94,6 +155,34 @@ func fillBlankWeights(n *swnet.Net, seed uint64) {
 		}
 		for k := range data {
 			data[k] = float32(deviation * random.NormFloat64())
+		}
+	}
+}
+
+// fillBlankStatistics sets the variances of batch normalisations without stored statistics to 1. Random numbers would make half of them
+// negative.
+func fillBlankStatistics(n *swnet.Net) {
+	for i := range n.NumLayers() {
+		p := n.Layer(i).Params()
+		var statistics []*blob.Blob // the last one holds the variances, or the factor that divides both
+		switch kind := n.LayerType(i); {
+		case kind == "BatchNorm":
+			statistics = p[:3]
+		case kind == "BN" && len(p) == 4:
+			statistics = p[2:]
+		default:
+			continue
+		}
+		blank := true
+		for _, s := range statistics[1:] {
+			blank = blank && !slices.ContainsFunc(s.Data(), func(v float32) bool { return v != 0 })
+		}
+		for _, s := range statistics[1:] {
+			for k := range s.Data() {
+				if blank {
+					s.Data()[k] = 1
+				}
+			}
 		}
 	}
 }
