@@ -10,9 +10,8 @@ import (
 var forks = map[string]string{
 	"SSD":            `VideoData video_data_param SolverParameter.plateau_winsize`,
 	"DeepLab":        `DenseCRF ImageSegData MatRead MatWrite UniqueLabel densecrf_param mat_read_param mat_write_param`,
-	"ArcFace":        `LabelSpecificAdd LabelSpecificMargin LabelSpecificHardMargin label_specific_add_param label_specific_margin_param`,
-	"SphereFace":     `MarginInnerProduct margin_inner_product_param`,
-	"MobileNet-YOLO": `DetectionEvaluateYolo EvalDetection RegionLoss YoloDetectionOutput YoloV3Loss Yolov3 Yolov3DetectionOutput yolov3_detection_output_param yolov3_param region_loss_param eval_detection_param`,
+	"ArcFace":        `LabelSpecificMargin LabelSpecificHardMargin label_specific_margin_param`,
+	"MobileNet-YOLO": `DetectionEvaluateYolo EvalDetection RegionLoss YoloV3Loss Yolov3 yolov3_param region_loss_param eval_detection_param`,
 	"YOLO v2":        `Region RegionOutput region_param`,
 	"NVCaffe":        `BatchNormParameter.scale_bias BatchNormParameter.scale_filler BatchNormParameter.bias_filler`,
 	"SegNet":         `DenseImageData dense_image_data_param`,
@@ -21,7 +20,7 @@ var forks = map[string]string{
 	"FlowNet":        `Correlation CustomData DataAugmentation Downsample FlowWarp L1Loss Resample augmentation_param correlation_param flow_warp_param l1_loss_param resample_param`,
 	"OpenPose":       `CPMData ImResize cpm_transform_param imresize_param`,
 	"Intel":          `TransformationParameter.random_resize_param TransformationParameter.random_aspect_ratio_param`,
-	"warpctc-caffe":  `CTCDecoder CTCGreedyDecoder CTCBeamSearchDecoder CTCLoss WarpCTCLoss ctc_decoder_param`,
+	"warpctc-caffe":  `CTCDecoder CTCBeamSearchDecoder CTCLoss WarpCTCLoss`,
 }
 
 // forkOf maps a name to its fork.

@@ -117,6 +117,39 @@ func TestContinuationIndicator(t *testing.T) {
 	}
 }
 
+// TestCTCGreedyByHand: the best classes of item 0 are 0 0 blank 0 1, those of item 1 are 1 1 1 and then another sequence's.
+func TestCTCGreedyByHand(t *testing.T) {
+	b := layertest.NewBench(t)
+	best := [][2]int{{0, 1}, {0, 1}, {2, 1}, {0, 0}, {1, 0}}
+	x := make([]float32, 5*2*3)
+	for s, classes := range best {
+		for n, c := range classes {
+			x[(s*2+n)*3+c] = 0.5 + float32(s)/16
+		}
+	}
+	marks := fixed([]float32{0, 0, 1, 1, 1, 1, 1, 0, 1, 1}, 5, 2)
+	right := fixed([]float32{0, 0, 1, -1, -1, -1, -1, -1, -1, -1}, 5, 2) // 0 1 and 0
+	scores := []float32{-(0.5*5 + 10./16), -(0.5*3 + 3./16)}
+	for param, want := range map[string]struct {
+		labels   []float32
+		accuracy float32
+	}{
+		"":                           {[]float32{0, 1, 0, -1, 1, -1, -1, -1, -1, -1}, 1 - (1./3+1)/2},
+		"ctc_merge_repeated: false ": {[]float32{0, 1, 0, 1, 0, 1, 1, -1, -1, -1}, 1 - (2./4+1)/2},
+	} {
+		param = "ctc_decoder_param { " + param + "}"
+		for _, engine := range layertest.Engines() {
+			f := layertest.Build(t, b, engine, layertest.Case{Type: "CTCGreedyDecoder", Param: param, Tops: 3, Bottoms: []layertest.Bottom{layertest.Given(x, 5, 2, 3), marks, right}})
+			y := f.Forward(t)
+			layertest.Equal(t, param+" labels", y[0], want.labels, 0)
+			layertest.Equal(t, param+" scores", y[1], scores, 1e-6)
+			layertest.Equal(t, param+" accuracy", y[2], []float32{want.accuracy}, 1e-6)
+			f = layertest.Build(t, b, engine, layertest.Case{Type: "CTCGreedyDecoder", Param: param, Tops: 2, Bottoms: []layertest.Bottom{layertest.Given(x, 5, 2, 3), marks}})
+			layertest.Equal(t, param+" scores", f.Forward(t)[1], scores, 1e-6)
+		}
+	}
+}
+
 func TestErrorsOfCTC(t *testing.T) {
 	b := layertest.NewBench(t)
 	in := layertest.In
@@ -129,6 +162,9 @@ func TestErrorsOfCTC(t *testing.T) {
 		{"CtcLoss", "ctc_loss_param { alphabet_size: 3 time_step: 2 blank_label: 3 }", []layertest.Bottom{in(2, 1, 3), in(1, 2)}, []string{"3 classes", "it is 3"}},
 		{"CtcLoss", "ctc_loss_param { alphabet_size: 3 time_step: 4 }", []layertest.Bottom{in(2, 1, 3), in(1, 2)}, []string{"time_step 4", "2 1 3 (6)"}},
 		{"CtcLoss", "ctc_loss_param { alphabet_size: 3 time_step: 2 }", []layertest.Bottom{in(2, 1, 3), in(2, 2)}, []string{"1 items", "2 2 (4)"}},
+		{"CTCGreedyDecoder", "", []layertest.Bottom{in(2, 3), in(2, 3)}, []string{"time steps x items x classes", "2 3 (6)"}},
+		{"CTCGreedyDecoder", "", []layertest.Bottom{in(2, 3, 4), in(2, 4)}, []string{"2 time steps and 3 items", "2 4 (8)"}},
+		{"CTCGreedyDecoder", "ctc_decoder_param { blank_index: 4 }", []layertest.Bottom{in(2, 3, 4), in(2, 3)}, []string{"4 classes", "it is 4"}},
 		{"ContinuationIndicator", "continuation_indicator_param { time_step: 3 }", nil, []string{"time_step and batch_size", "3 and 0"}},
 	} {
 		wantError(t, b, layertest.Case{Type: tt.typ, Param: tt.param, Bottoms: tt.bottoms}, tt.want...)

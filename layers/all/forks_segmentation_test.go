@@ -142,7 +142,28 @@ func TestUpsampleUndoesPooling(t *testing.T) {
 	}
 }
 
-// TestBNByDefinition compares both forms of BN with the definition, in both phases, and the running averages with theirs.
+// TestUnpoolingWindows: windows of 2 x 3 pixels, 2 apart, of which a plane of 3 x 6 cuts off the last ones; columns 2 and 4 lie in two windows.
+func TestUnpoolingWindows(t *testing.T) {
+	b := layertest.NewBench(t)
+	x, dy := layertest.Given([]float32{6, 12, 24, 60, 120, 240}, 1, 1, 2, 3), make([]float32, 18)
+	for i := range dy {
+		dy[i] = float32(i)
+	}
+	for unpool, want := range map[string][2][]float32{
+		"TILE": {{6, 6, 18, 12, 36, 24, 6, 6, 18, 12, 36, 24, 60, 60, 180, 120, 360, 240}, {4, 6, 7.5, 13, 15, 16.5}},
+		"AVE":  {{1, 1, 3, 2, 8, 6, 1, 1, 3, 2, 8, 6, 20, 20, 60, 40, 160, 120}, {4, 6, 7.5, 13, 15, 16.5}},
+	} {
+		for _, engine := range layertest.Engines() {
+			f := layertest.Build(t, b, engine, layertest.Case{Type: "Unpooling", Bottoms: []layertest.Bottom{x},
+				Param: "unpooling_param { unpool: " + unpool + " kernel_h: 2 kernel_w: 3 stride: 2 unpool_h: 3 unpool_w: 6 }"})
+			layertest.Equal(t, unpool, f.Forward(t)[0], want[0], 1e-6)
+			dx, _ := f.Backward(t, dy)
+			layertest.Equal(t, unpool+" gradient", dx[0], want[1], 1e-6)
+		}
+	}
+}
+
+// TestBNByDefinition compares all forms of BN with the definition, in both phases, and the running averages with theirs.
 func TestBNByDefinition(t *testing.T) {
 	const items, channels, inner = 3, 2, 4
 	x := between(items*channels*inner, -1, 4)
@@ -163,6 +184,8 @@ func TestBNByDefinition(t *testing.T) {
 		eps   float64
 	}{
 		{"momentum: 0.75 eps: 0.01", caffepb.Phase_TRAIN, "batch", 0.01}, {"eps: 0.01", caffepb.Phase_TEST, "stored", 0.01}, {"frozen: true", caffepb.Phase_TRAIN, "stored", 1e-5},
+		{"decay: 0.25 var_eps: 0.01", caffepb.Phase_TRAIN, "batch", 0.01},
+		{"moving_average: true var_eps: 0.01 axis: 1", caffepb.Phase_TEST, "stored", 0.01}, {"decay: 0.25", caffepb.Phase_TEST, "batch", 1e-10},
 		{"var_eps: 0.01", caffepb.Phase_TRAIN, "batch", 0.01}, {"bn_mode: LEARN", caffepb.Phase_TEST, "batch", 1e-9}, {"bn_mode: INFERENCE", caffepb.Phase_TEST, "none", 0},
 	} {
 		want := make([]float32, len(x))
@@ -192,7 +215,7 @@ func TestBNByDefinition(t *testing.T) {
 			}
 			for c := range channels {
 				wantMean, wantVariance := float64(storedMean[c]), float64(storedVariance[c])
-				if tt.kind == "batch" {
+				if tt.kind == "batch" && tt.phase == caffepb.Phase_TRAIN {
 					wantMean, wantVariance = 0.75*wantMean+0.25*mean[c], 0.75*wantVariance+0.25*variance[c]
 				}
 				layertest.Equal(t, "running averages", []float32{f.Weight(2)[c], f.Weight(3)[c]}, floats([]float64{wantMean, wantVariance}), 1e-6)
@@ -206,7 +229,8 @@ func TestBNStarts(t *testing.T) {
 	b := layertest.NewBench(t)
 	for param, want := range map[string][]string{
 		"": {"1 2 (2): [1 1]", "1 2 (2): [0 0]", "1 2 (2): [0 0]", "1 2 (2): [0 0]"}, "frozen: true": {"1 2 (2): [1 1]", "1 2 (2): [0 0]", "1 2 (2): [0 0]", "1 2 (2): [1 1]"},
-		"shift_filler { value: 3 }": {"1 2 1 1 (2): [1 1]", "1 2 1 1 (2): [3 3]"},
+		"moving_average: true scale_filler { value: 2 }": {"1 2 1 1 (2): [2 2]", "1 2 1 1 (2): [0 0]", "1 2 1 1 (2): [0 0]", "1 2 1 1 (2): [0 0]"},
+		"shift_filler { value: 3 }":                      {"1 2 1 1 (2): [1 1]", "1 2 1 1 (2): [3 3]"},
 	} {
 		f := layertest.Build(t, b, layers.CPE, layertest.Case{Type: "BN", Param: "bn_param { " + param + " }", KeepWeights: true, Bottoms: []layertest.Bottom{layertest.In(3, 2)}})
 		var got []string
@@ -244,9 +268,13 @@ func TestErrorsOfSegmentation(t *testing.T) {
 		{"Upsample", "upsample_param { scale: 3 pad_out_h: true }", masked, []string{"scale of 2", "3 x 3"}},
 		{"Upsample", "upsample_param { upsample_h: 3 }", masked, []string{"upsample_h and upsample_w"}},
 		{"Upsample", "upsample_param { upsample_h: 8 upsample_w: 8 }", one, []string{"one bottom"}},
-		{"Unpooling", "unpooling_param { kernel_size: 2 unpool_size: 4 unpool: AVE }", one, []string{"AVE is not supported"}},
 		{"Unpooling", "unpooling_param { kernel_size: 2 }", one, []string{"unpool_size", "0 x 0"}},
 		{"BN", "bn_param { frozen: true bn_mode: LEARN }", one, []string{"PSPNet", "SegNet"}},
+		{"BN", "bn_param { frozen: true decay: 0.1 }", one, []string{"PSPNet's first", "different layers"}},
+		{"BN", "bn_param { moving_average: true bn_mode: LEARN }", one, []string{"bn_mode", "two layers"}},
+		{"BN", "bn_param { decay: 1.5 }", one, []string{"decay", "1.5"}},
+		{"BN", "bn_param { axis: 2 }", one, []string{"axis must be 1, it is 2"}},
+		{"Interp", "interp_param { zoom_factor: 2 interp_type: \"nearest_neighbor\" }", one, []string{"nearest_neighbor", "bilinear"}},
 	} {
 		wantError(t, b, layertest.Case{Type: tt.typ, Param: tt.param, Bottoms: tt.bottoms}, tt.want...)
 	}

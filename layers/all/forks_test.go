@@ -102,6 +102,8 @@ func init() {
 		layertest.Case{Name: "PSPNet in place", NoParams: []int{2, 3}, Bottoms: images, Tolerance: 3e-3, InPlace: true, Param: "bn_param { momentum: 0.95 eps: 0.01 }"},
 		layertest.Case{Name: "PSPNet test", NoParams: []int{2, 3}, Phase: caffepb.Phase_TEST, Bottoms: images, Weights: []layertest.Fill{nil, nil, nil, layertest.Uniform(0.5, 2)}},
 		layertest.Case{Name: "PSPNet frozen", NoParams: []int{0, 1, 2, 3}, Param: "bn_param { frozen: true }", Bottoms: images, Weights: []layertest.Fill{nil, nil, nil, layertest.Uniform(0.5, 2)}},
+		layertest.Case{Name: "PSPNet's first", NoParams: []int{2, 3}, Bottoms: images, Tolerance: 3e-3, Param: "bn_param { decay: 0.1 moving_average: true }"},
+		layertest.Case{Name: "PSPNet's first test", NoParams: []int{2, 3}, Phase: caffepb.Phase_TEST, InPlace: true, Bottoms: images, Param: "bn_param { moving_average: true }", Weights: []layertest.Fill{nil, nil, nil, layertest.Uniform(0.5, 2)}},
 		layertest.Case{Name: "SegNet", Bottoms: images, Param: "bn_param { bn_mode: LEARN }", Tolerance: 3e-3, Again: [][]int{{1, 3, 7, 9}}},
 		layertest.Case{Name: "SegNet vectors", Bottoms: []layertest.Bottom{layertest.In(6, 5)}, Param: "bn_param { shift_filler { value: 0.1 } }", Tolerance: 3e-3},
 		layertest.Case{Name: "SegNet with statistics", Bottoms: images, InPlace: true, Param: "bn_param { bn_mode: INFERENCE }"})
@@ -118,6 +120,10 @@ func init() {
 		layertest.Case{Name: "nothing", Bottoms: images})
 	addCases("Unpooling",
 		layertest.Case{Name: "mask", Param: "unpooling_param { kernel_size: 2 stride: 2 unpool_size: 6 }", Bottoms: []layertest.Bottom{layertest.In(2, 3, 2, 3), maskOf(36, 2, 3, 2, 3)}},
+		layertest.Case{Name: "AVE", Param: "unpooling_param { unpool: AVE kernel_size: 3 stride: 2 unpool_size: 8 }", Bottoms: images, Again: [][]int{{2, 5, 3, 3}}},
+		layertest.Case{Name: "AVE apart", Param: "unpooling_param { unpool: AVE kernel_h: 1 kernel_w: 2 stride_h: 2 stride_w: 3 unpool_h: 9 unpool_w: 11 }", Bottoms: images},
+		layertest.Case{Name: "TILE", Param: "unpooling_param { unpool: TILE kernel_size: 2 stride: 2 unpool_size: 9 }", NoGradient: "DeconvNet's gradient is the mean, not the sum",
+			Bottoms: images, Again: [][]int{{2, 5, 3, 70}}},
 		layertest.Case{Name: "corners", Param: "unpooling_param { kernel_size: 2 stride: 2 unpool_h: 8 unpool_w: 9 }", Bottoms: images})
 }
 
@@ -151,6 +157,34 @@ func init() {
 	addCases("SmoothL1Loss",
 		layertest.Case{Bottoms: []layertest.Bottom{away, away}, Again: [][]int{{50, 700}, {50, 700}}},
 		layertest.Case{Name: "weights", Param: "smooth_l1_loss_param { sigma: 1.5 }", Bottoms: []layertest.Bottom{away, away, weights, weights}})
+}
+
+func init() {
+	labelled := []layertest.Bottom{layertest.In(4, 6), layertest.Labels(5, 4)}
+	addCases("MarginInnerProduct", layertest.Case{Name: "SINGLE", Param: "margin_inner_product_param { num_output: 5 }", NoParams: []int{0}, Bottoms: labelled, Again: [][]int{{70, 6}, {70}}})
+	for _, typ := range []string{"DOUBLE", "TRIPLE", "QUADRUPLE"} {
+		addCases("MarginInnerProduct", layertest.Case{Name: typ, Param: "margin_inner_product_param { num_output: 5 base: 2 lambda_min: 1.5 type: " + typ + " }", Tops: 2, GradTops: 1,
+			NoGradient: "SphereFace's gradients ignore the lengths of weights", Bottoms: labelled, Again: [][]int{{70, 6}, {70}}})
+	}
+	addCases("MarginInnerProduct",
+		layertest.Case{Name: "test", Phase: caffepb.Phase_TEST, Param: "margin_inner_product_param { num_output: 7 type: QUADRUPLE axis: 2 }", NoGradient: "see QUADRUPLE",
+			Bottoms: []layertest.Bottom{layertest.In(2, 3, 4, 2), layertest.Labels(7, 6)}})
+	margins := []layertest.Bottom{layertest.Filled(layertest.AwayFrom(0.02, 0.35), 4, 5), layertest.Labels(5, 4)}
+	addCases("LabelSpecificAdd",
+		layertest.Case{Param: "label_specific_add_param { bias: -0.35 }", Bottoms: margins, Again: [][]int{{70, 700}, {70}}},
+		layertest.Case{Name: "in place", Param: "label_specific_add_param { bias: -0.35 }", Bottoms: margins, InPlace: true},
+		layertest.Case{Name: "test", Phase: caffepb.Phase_TEST, Param: "label_specific_add_param { bias: -0.35 transform_test: true }", Bottoms: margins})
+	marks := layertest.Bottom{Shape: []int{6, 3}, NoGradient: true, Fill: layertest.Uniform(0.1, 1)}
+	addCases("CTCGreedyDecoder",
+		layertest.Case{Bottoms: []layertest.Bottom{layertest.In(6, 3, 4), marks}, Tops: 2, Again: [][]int{{8, 30, 50}, {8, 30}}},
+		layertest.Case{Name: "accuracy", Param: "ctc_decoder_param { blank_index: 0 ctc_merge_repeated: false }", Bottoms: []layertest.Bottom{layertest.In(6, 3, 4), marks, layertest.Labels(4, 6, 3)}, Tops: 3})
+	const anchors = "biases: 1 biases: 2 biases: 3 biases: 1.5"
+	addCases("YoloDetectionOutput",
+		layertest.Case{Param: "yolo_detection_output_param { num_classes: 3 num_box: 2 confidence_threshold: 0.2 " + anchors + " }", Bottoms: []layertest.Bottom{layertest.In(2, 16, 3, 4)}, Again: [][]int{{3, 16, 20, 21}}},
+		layertest.Case{Name: "two grids", Param: "yolo_detection_output_param { num_classes: 3 num_box: 2 confidence_threshold: 0.99 " + anchors + " }", Bottoms: []layertest.Bottom{layertest.In(2, 16, 3, 4), layertest.In(2, 16, 6, 8)}})
+	addCases("Yolov3DetectionOutput",
+		layertest.Case{Param: "yolov3_detection_output_param { num_classes: 3 num_box: 1 mask_group_num: 2 mask: 1 mask: 0 anchors_scale: 8 anchors_scale: 4 confidence_threshold: 0.25 " + anchors + " }",
+			Bottoms: []layertest.Bottom{layertest.In(2, 8, 3, 4), layertest.In(2, 8, 6, 8)}, Again: [][]int{{1, 8, 13, 13}, {1, 8, 26, 26}}})
 }
 
 func init() {

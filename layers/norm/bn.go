@@ -16,7 +16,7 @@ import (
 
 func init() {
 	layers.Register(layers.Type{
-		Name: "BN", Doc: "batch normalisation by channel with scale and shift, in PSPNet's or SegNet's form",
+		Name: "BN", Doc: "batch normalisation by channel with scale and shift, in the forms of PSPNet and SegNet",
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &bn{Base: layers.Base{Param: p, Device: d}}
 		},
@@ -24,16 +24,18 @@ func init() {
 	})
 }
 
-// bn is the BN layer of two forks: y = slope * (x - mean) / sqrt(variance + eps) + bias by channel.
+// bn is the BN layer of three forks: y = slope * (x - mean) / sqrt(variance + eps) + bias by channel.
 //
-// PSPNet's has the weights slope, bias, mean and variance, the last two running averages: new = momentum * old + (1 - momentum) * batch. It
-// uses them in the test phase, and always if it is frozen, which fixes slope and bias too. SegNet's (scale_filler, shift_filler, var_eps or
-// bn_mode) has the weights scale and shift only. It uses the batch's statistics in both phases, and with bn_mode INFERENCE none: then the
-// weights include them.
+// PSPNet's has the weights slope, bias, mean and variance, the last two running averages: new = momentum * old + (1 - momentum) * batch. The
+// test phase uses them, and so does a frozen layer, which also keeps slope and bias. The first release of PSPNet (moving_average, decay or
+// axis) has the same weights in other shapes; there momentum is 1 - decay, and the test phase uses the averages only if moving_average is set.
+// SegNet's layer (scale_filler, shift_filler, var_eps or bn_mode) has the weights scale and shift only. It uses the batch's statistics in both
+// phases, and with bn_mode INFERENCE none: then the weights include them.
 type bn struct {
 	layers.Base
-	segnet, frozen, fixed bool // fixed: the statistics do not depend on x
-	momentum, eps         float64
+	frozen, fixed bool // fixed: the statistics do not depend on x
+	averages      bool // there are running averages
+	momentum, eps float64
 
 	axes       int
 	normaliser normaliser
@@ -48,33 +50,68 @@ type bn struct {
 func (l *bn) SetUp(bottom, _ []*blob.Blob) error {
 	p := l.Param.GetBnParam()
 	l.norm = l.Device.NewBlob(0)
-	l.segnet = p != nil && (p.ScaleFiller != nil || p.ShiftFiller != nil || p.VarEps != nil || p.BnMode != nil)
-	if l.segnet && (p.SlopeFiller != nil || p.BiasFiller != nil || p.Momentum != nil || p.Eps != nil || p.Frozen != nil) {
-		return errors.New("bn_param has fields of PSPNet's BN layer (slope_filler, bias_filler, momentum, eps, frozen) and of SegNet's (scale_filler, shift_filler, var_eps, bn_mode): they are two layers")
-	}
-	one := &caffepb.FillerParameter{Value: proto.Float32(1)}
-	c := channels(bottom[0])
-	if l.segnet {
+	moving := p != nil && (p.MovingAverage != nil || p.Decay != nil || p.Axis != nil)
+	segnet := moving || p != nil && (p.ScaleFiller != nil || p.ShiftFiller != nil || p.VarEps != nil || p.BnMode != nil)
+	switch {
+	case segnet && (p.SlopeFiller != nil || p.BiasFiller != nil || p.Momentum != nil || p.Eps != nil || p.Frozen != nil):
+		return errors.New("bn_param has fields of PSPNet's BN layer (slope_filler, bias_filler, momentum, eps, frozen) and of SegNet's or PSPNet's first (scale_filler, shift_filler, var_eps, bn_mode, moving_average, decay, axis): they are different layers")
+	case moving && p.BnMode != nil:
+		return errors.New("bn_param has fields of SegNet's BN layer (bn_mode) and of PSPNet's first (moving_average, decay, axis): they are two layers")
+	case p.GetAxis() != 1:
+		return fmt.Errorf("axis must be 1, it is %d", p.GetAxis())
+	case moving:
+		return l.setUpMoving(p, channels(bottom[0]))
+	case segnet:
+		c := channels(bottom[0])
 		l.eps, l.fixed = float64(p.GetVarEps()), p.GetBnMode() == caffepb.BNParameter_INFERENCE
-		return errors.Join(l.AddWeight(orFiller(p.ScaleFiller, one), 1, c, 1, 1), l.AddWeight(p.ShiftFiller, 1, c, 1, 1))
+		return errors.Join(l.AddWeight(orFiller(p.ScaleFiller, ones), 1, c, 1, 1), l.AddWeight(p.ShiftFiller, 1, c, 1, 1))
 	}
-	l.momentum, l.eps, l.frozen = float64(p.GetMomentum()), float64(p.GetEps()), p.GetFrozen()
+	return l.setUpPSPNet(p, channels(bottom[0]))
+}
+
+// setUpMoving prepares the layer of PSPNet's first release.
+func (l *bn) setUpMoving(p *caffepb.BNParameter, c int) error {
+	decay := float64(p.GetDecay())
+	if !(decay >= 0 && decay <= 1) {
+		return fmt.Errorf("decay must be between 0 and 1, it is %g", decay)
+	}
+	l.averages, l.momentum, l.eps = true, 1-decay, leastVariance
+	if p.VarEps != nil {
+		l.eps = float64(p.GetVarEps())
+	}
+	l.fixed = p.GetMovingAverage() && !l.Train()
+	l.fix(2)
+	return errors.Join(l.AddWeight(orFiller(p.ScaleFiller, ones), 1, c, 1, 1), l.AddWeight(p.ShiftFiller, 1, c, 1, 1), l.AddWeight(nil, 1, c, 1, 1), l.AddWeight(nil, 1, c, 1, 1))
+}
+
+// leastVariance is the default of var_eps in PSPNet's first release.
+const leastVariance = 1e-10
+
+// setUpPSPNet prepares PSPNet's layer.
+func (l *bn) setUpPSPNet(p *caffepb.BNParameter, c int) error {
+	l.averages, l.momentum, l.eps, l.frozen = true, float64(p.GetMomentum()), float64(p.GetEps()), p.GetFrozen()
 	l.fixed = l.frozen || !l.Train()
-	variance := &caffepb.FillerParameter{}
+	variance, first := &caffepb.FillerParameter{}, 2
 	if l.frozen { // nothing will update it
-		variance = one
+		variance, first = ones, 0
 	}
-	err := errors.Join(l.AddWeight(orFiller(p.GetSlopeFiller(), one), 1, c), l.AddWeight(p.GetBiasFiller(), 1, c), l.AddWeight(nil, 1, c), l.AddWeight(variance, 1, c))
-	for i := range l.Weights {
+	l.fix(first)
+	return errors.Join(l.AddWeight(orFiller(p.GetSlopeFiller(), ones), 1, c), l.AddWeight(p.GetBiasFiller(), 1, c), l.AddWeight(nil, 1, c), l.AddWeight(variance, 1, c))
+}
+
+// fix sets the solver's multipliers of the weights from a first one on to 0.
+func (l *bn) fix(first int) {
+	for i := range 4 {
 		for len(l.Param.Param) <= i {
 			l.Param.Param = append(l.Param.Param, &caffepb.ParamSpec{})
 		}
-		if q := l.Param.Param[i]; i > 1 || l.frozen {
+		if q := l.Param.Param[i]; i >= first {
 			q.LrMult, q.DecayMult = proto.Float32(0), proto.Float32(0)
 		}
 	}
-	return err
 }
+
+var ones = &caffepb.FillerParameter{Value: proto.Float32(1)}
 
 func orFiller(f, missing *caffepb.FillerParameter) *caffepb.FillerParameter {
 	if f == nil {
@@ -83,9 +120,12 @@ func orFiller(f, missing *caffepb.FillerParameter) *caffepb.FillerParameter {
 	return f
 }
 
+// learns reports whether Forward updates the running averages.
+func (l *bn) learns() bool { return l.averages && !l.fixed && l.Train() }
+
 // Statistics implements RunningStatistics.
 func (l *bn) Statistics() []*blob.Blob {
-	if l.segnet || l.fixed {
+	if !l.learns() {
 		return nil
 	}
 	return l.Weights[2:]
@@ -147,7 +187,7 @@ func (l *bn) Forward(bottom, top []*blob.Blob) error {
 func (l *bn) statistics(x []float32) error {
 	n := &l.normaliser
 	switch {
-	case l.segnet && l.fixed:
+	case l.fixed && !l.averages:
 		clear(n.mean)
 		vec.Fill(n.scale, 1)
 		return nil
@@ -167,7 +207,7 @@ func (l *bn) statistics(x []float32) error {
 	}
 	for c := range n.scale {
 		n.scale[c] = float32(1 / math.Sqrt(variances[c]+l.eps))
-		if !l.segnet {
+		if l.learns() {
 			l.average(2, c, float64(n.mean[c]))
 			l.average(3, c, variances[c])
 		}

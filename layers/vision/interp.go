@@ -50,6 +50,9 @@ func (l *interp) SetUp(_, _ []*blob.Blob) error {
 	if p.GetPadBeg() > 0 || p.GetPadEnd() > 0 {
 		return fmt.Errorf("only non-positive padding (cropping) is supported: pad_beg is %d, pad_end %d", p.GetPadBeg(), p.GetPadEnd())
 	}
+	if t := p.GetInterpType(); t != "bilinear" {
+		return fmt.Errorf("interp_type %q is not supported, only bilinear is", t)
+	}
 	sized := p != nil && p.Height != nil && p.Width != nil
 	if p == nil || p.ZoomFactor == nil && p.ShrinkFactor == nil && !sized {
 		return errors.New("interp_param needs height and width, zoom_factor, or shrink_factor")

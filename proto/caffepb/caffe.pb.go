@@ -2199,6 +2199,69 @@ func (FocalLossParameter_Type) EnumDescriptor() ([]byte, []int) {
 	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{106, 0}
 }
 
+// The factor of the angle to the label's class.
+type MarginInnerProductParameter_MarginType int32
+
+const (
+	MarginInnerProductParameter_SINGLE    MarginInnerProductParameter_MarginType = 0 // 1
+	MarginInnerProductParameter_DOUBLE    MarginInnerProductParameter_MarginType = 1 // 2
+	MarginInnerProductParameter_TRIPLE    MarginInnerProductParameter_MarginType = 2 // 3
+	MarginInnerProductParameter_QUADRUPLE MarginInnerProductParameter_MarginType = 3 // 4
+)
+
+// Enum value maps for MarginInnerProductParameter_MarginType.
+var (
+	MarginInnerProductParameter_MarginType_name = map[int32]string{
+		0: "SINGLE",
+		1: "DOUBLE",
+		2: "TRIPLE",
+		3: "QUADRUPLE",
+	}
+	MarginInnerProductParameter_MarginType_value = map[string]int32{
+		"SINGLE":    0,
+		"DOUBLE":    1,
+		"TRIPLE":    2,
+		"QUADRUPLE": 3,
+	}
+)
+
+func (x MarginInnerProductParameter_MarginType) Enum() *MarginInnerProductParameter_MarginType {
+	p := new(MarginInnerProductParameter_MarginType)
+	*p = x
+	return p
+}
+
+func (x MarginInnerProductParameter_MarginType) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (MarginInnerProductParameter_MarginType) Descriptor() protoreflect.EnumDescriptor {
+	return file_swcaffe_caffe_proto_enumTypes[37].Descriptor()
+}
+
+func (MarginInnerProductParameter_MarginType) Type() protoreflect.EnumType {
+	return &file_swcaffe_caffe_proto_enumTypes[37]
+}
+
+func (x MarginInnerProductParameter_MarginType) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *MarginInnerProductParameter_MarginType) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = MarginInnerProductParameter_MarginType(num)
+	return nil
+}
+
+// Deprecated: Use MarginInnerProductParameter_MarginType.Descriptor instead.
+func (MarginInnerProductParameter_MarginType) EnumDescriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{108, 0}
+}
+
 type V1LayerParameter_LayerType int32
 
 const (
@@ -2343,11 +2406,11 @@ func (x V1LayerParameter_LayerType) String() string {
 }
 
 func (V1LayerParameter_LayerType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[37].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[38].Descriptor()
 }
 
 func (V1LayerParameter_LayerType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[37]
+	return &file_swcaffe_caffe_proto_enumTypes[38]
 }
 
 func (x V1LayerParameter_LayerType) Number() protoreflect.EnumNumber {
@@ -2366,7 +2429,7 @@ func (x *V1LayerParameter_LayerType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_LayerType.Descriptor instead.
 func (V1LayerParameter_LayerType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{109, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{114, 0}
 }
 
 type V1LayerParameter_DimCheckMode int32
@@ -2399,11 +2462,11 @@ func (x V1LayerParameter_DimCheckMode) String() string {
 }
 
 func (V1LayerParameter_DimCheckMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[38].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[39].Descriptor()
 }
 
 func (V1LayerParameter_DimCheckMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[38]
+	return &file_swcaffe_caffe_proto_enumTypes[39]
 }
 
 func (x V1LayerParameter_DimCheckMode) Number() protoreflect.EnumNumber {
@@ -2422,7 +2485,7 @@ func (x *V1LayerParameter_DimCheckMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_DimCheckMode.Descriptor instead.
 func (V1LayerParameter_DimCheckMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{109, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{114, 1}
 }
 
 type V0LayerParameter_PoolMethod int32
@@ -2458,11 +2521,11 @@ func (x V0LayerParameter_PoolMethod) String() string {
 }
 
 func (V0LayerParameter_PoolMethod) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[39].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[40].Descriptor()
 }
 
 func (V0LayerParameter_PoolMethod) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[39]
+	return &file_swcaffe_caffe_proto_enumTypes[40]
 }
 
 func (x V0LayerParameter_PoolMethod) Number() protoreflect.EnumNumber {
@@ -2481,7 +2544,7 @@ func (x *V0LayerParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V0LayerParameter_PoolMethod.Descriptor instead.
 func (V0LayerParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{110, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{115, 0}
 }
 
 // The extents of a blob's axes, outermost first.
@@ -4818,8 +4881,14 @@ type LayerParameter struct {
 	TripletLossParam           *TripletLossParameter           `protobuf:"bytes,1136,opt,name=triplet_loss_param,json=tripletLossParam" json:"triplet_loss_param,omitempty"`
 	UnpoolingParam             *UnpoolingParameter             `protobuf:"bytes,1148,opt,name=unpooling_param,json=unpoolingParam" json:"unpooling_param,omitempty"`
 	UpsampleParam              *UpsampleParameter              `protobuf:"bytes,1149,opt,name=upsample_param,json=upsampleParam" json:"upsample_param,omitempty"`
-	unknownFields              protoimpl.UnknownFields
-	sizeCache                  protoimpl.SizeCache
+	YoloDetectionOutputParam   *YoloDetectionOutputParameter   `protobuf:"bytes,601,opt,name=yolo_detection_output_param,json=yoloDetectionOutputParam" json:"yolo_detection_output_param,omitempty"`
+	Yolov3DetectionOutputParam *Yolov3DetectionOutputParameter `protobuf:"bytes,602,opt,name=yolov3_detection_output_param,json=yolov3DetectionOutputParam" json:"yolov3_detection_output_param,omitempty"`
+	// Forks agree on no number for these.
+	CtcDecoderParam         *CTCDecoderParameter         `protobuf:"bytes,3001,opt,name=ctc_decoder_param,json=ctcDecoderParam" json:"ctc_decoder_param,omitempty"`
+	LabelSpecificAddParam   *LabelSpecificAddParameter   `protobuf:"bytes,3002,opt,name=label_specific_add_param,json=labelSpecificAddParam" json:"label_specific_add_param,omitempty"`
+	MarginInnerProductParam *MarginInnerProductParameter `protobuf:"bytes,3003,opt,name=margin_inner_product_param,json=marginInnerProductParam" json:"margin_inner_product_param,omitempty"`
+	unknownFields           protoimpl.UnknownFields
+	sizeCache               protoimpl.SizeCache
 }
 
 func (x *LayerParameter) Reset() {
@@ -5464,6 +5533,41 @@ func (x *LayerParameter) GetUnpoolingParam() *UnpoolingParameter {
 func (x *LayerParameter) GetUpsampleParam() *UpsampleParameter {
 	if x != nil {
 		return x.UpsampleParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetYoloDetectionOutputParam() *YoloDetectionOutputParameter {
+	if x != nil {
+		return x.YoloDetectionOutputParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetYolov3DetectionOutputParam() *Yolov3DetectionOutputParameter {
+	if x != nil {
+		return x.Yolov3DetectionOutputParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetCtcDecoderParam() *CTCDecoderParameter {
+	if x != nil {
+		return x.CtcDecoderParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetLabelSpecificAddParam() *LabelSpecificAddParameter {
+	if x != nil {
+		return x.LabelSpecificAddParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetMarginInnerProductParam() *MarginInnerProductParameter {
+	if x != nil {
+		return x.MarginInnerProductParam
 	}
 	return nil
 }
@@ -10947,24 +11051,33 @@ type BNParameter struct {
 	Momentum *float32 `protobuf:"fixed32,3,opt,name=momentum,def=0.9" json:"momentum,omitempty"`
 	Eps      *float32 `protobuf:"fixed32,4,opt,name=eps,def=1e-05" json:"eps,omitempty"`
 	// Use the stored statistics in training too, and train no weights.
-	Frozen        *bool               `protobuf:"varint,5,opt,name=frozen,def=0" json:"frozen,omitempty"`
-	Engine        *BNParameter_Engine `protobuf:"varint,6,opt,name=engine,enum=caffe.BNParameter_Engine,def=0" json:"engine,omitempty"`
-	ScaleFiller   *FillerParameter    `protobuf:"bytes,1001,opt,name=scale_filler,json=scaleFiller" json:"scale_filler,omitempty"` // absent: ones
-	ShiftFiller   *FillerParameter    `protobuf:"bytes,1002,opt,name=shift_filler,json=shiftFiller" json:"shift_filler,omitempty"`
-	VarEps        *float32            `protobuf:"fixed32,1003,opt,name=var_eps,json=varEps,def=1e-09" json:"var_eps,omitempty"`
-	BnMode        *BNParameter_BNMode `protobuf:"varint,1004,opt,name=bn_mode,json=bnMode,enum=caffe.BNParameter_BNMode,def=0" json:"bn_mode,omitempty"`
+	Frozen      *bool               `protobuf:"varint,5,opt,name=frozen,def=0" json:"frozen,omitempty"`
+	Engine      *BNParameter_Engine `protobuf:"varint,6,opt,name=engine,enum=caffe.BNParameter_Engine,def=0" json:"engine,omitempty"`
+	ScaleFiller *FillerParameter    `protobuf:"bytes,1001,opt,name=scale_filler,json=scaleFiller" json:"scale_filler,omitempty"` // absent: ones
+	ShiftFiller *FillerParameter    `protobuf:"bytes,1002,opt,name=shift_filler,json=shiftFiller" json:"shift_filler,omitempty"`
+	VarEps      *float32            `protobuf:"fixed32,1003,opt,name=var_eps,json=varEps,def=1e-09" json:"var_eps,omitempty"`
+	BnMode      *BNParameter_BNMode `protobuf:"varint,1004,opt,name=bn_mode,json=bnMode,enum=caffe.BNParameter_BNMode,def=0" json:"bn_mode,omitempty"`
+	// PSPNet's first release and its relatives: SegNet's weights with running statistics, which phase TEST uses if moving_average is set.
+	MovingAverage *bool `protobuf:"varint,2004,opt,name=moving_average,json=movingAverage,def=0" json:"moving_average,omitempty"`
+	// The part of a batch in the running statistics.
+	Decay *float32 `protobuf:"fixed32,2005,opt,name=decay,def=0.05" json:"decay,omitempty"`
+	// The axis of the channels; only 1 is supported.
+	Axis          *int32 `protobuf:"varint,2006,opt,name=axis,def=1" json:"axis,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 // Default values for BNParameter fields.
 const (
-	Default_BNParameter_Momentum = float32(0.8999999761581421)
-	Default_BNParameter_Eps      = float32(9.999999747378752e-06)
-	Default_BNParameter_Frozen   = bool(false)
-	Default_BNParameter_Engine   = BNParameter_DEFAULT
-	Default_BNParameter_VarEps   = float32(9.999999717180685e-10)
-	Default_BNParameter_BnMode   = BNParameter_LEARN
+	Default_BNParameter_Momentum      = float32(0.8999999761581421)
+	Default_BNParameter_Eps           = float32(9.999999747378752e-06)
+	Default_BNParameter_Frozen        = bool(false)
+	Default_BNParameter_Engine        = BNParameter_DEFAULT
+	Default_BNParameter_VarEps        = float32(9.999999717180685e-10)
+	Default_BNParameter_BnMode        = BNParameter_LEARN
+	Default_BNParameter_MovingAverage = bool(false)
+	Default_BNParameter_Decay         = float32(0.05000000074505806)
+	Default_BNParameter_Axis          = int32(1)
 )
 
 func (x *BNParameter) Reset() {
@@ -11067,6 +11180,27 @@ func (x *BNParameter) GetBnMode() BNParameter_BNMode {
 	return Default_BNParameter_BnMode
 }
 
+func (x *BNParameter) GetMovingAverage() bool {
+	if x != nil && x.MovingAverage != nil {
+		return *x.MovingAverage
+	}
+	return Default_BNParameter_MovingAverage
+}
+
+func (x *BNParameter) GetDecay() float32 {
+	if x != nil && x.Decay != nil {
+		return *x.Decay
+	}
+	return Default_BNParameter_Decay
+}
+
+func (x *BNParameter) GetAxis() int32 {
+	if x != nil && x.Axis != nil {
+		return *x.Axis
+	}
+	return Default_BNParameter_Axis
+}
+
 // SegAccuracy, of DeepLab.
 type SegAccuracyParameter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -11135,8 +11269,10 @@ type InterpParameter struct {
 	ZoomFactor   *int32                 `protobuf:"varint,3,opt,name=zoom_factor,json=zoomFactor,def=1" json:"zoom_factor,omitempty"`
 	ShrinkFactor *int32                 `protobuf:"varint,4,opt,name=shrink_factor,json=shrinkFactor,def=1" json:"shrink_factor,omitempty"`
 	// At most 0: the numbers of pixels to cut off.
-	PadBeg        *int32 `protobuf:"varint,5,opt,name=pad_beg,json=padBeg,def=0" json:"pad_beg,omitempty"`
-	PadEnd        *int32 `protobuf:"varint,6,opt,name=pad_end,json=padEnd,def=0" json:"pad_end,omitempty"`
+	PadBeg *int32 `protobuf:"varint,5,opt,name=pad_beg,json=padBeg,def=0" json:"pad_beg,omitempty"`
+	PadEnd *int32 `protobuf:"varint,6,opt,name=pad_end,json=padEnd,def=0" json:"pad_end,omitempty"`
+	// bilinear; nothing else is supported.
+	InterpType    *string `protobuf:"bytes,7,opt,name=interp_type,json=interpType,def=bilinear" json:"interp_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -11149,6 +11285,7 @@ const (
 	Default_InterpParameter_ShrinkFactor = int32(1)
 	Default_InterpParameter_PadBeg       = int32(0)
 	Default_InterpParameter_PadEnd       = int32(0)
+	Default_InterpParameter_InterpType   = string("bilinear")
 )
 
 func (x *InterpParameter) Reset() {
@@ -11221,6 +11358,13 @@ func (x *InterpParameter) GetPadEnd() int32 {
 		return *x.PadEnd
 	}
 	return Default_InterpParameter_PadEnd
+}
+
+func (x *InterpParameter) GetInterpType() string {
+	if x != nil && x.InterpType != nil {
+		return *x.InterpType
+	}
+	return Default_InterpParameter_InterpType
 }
 
 // Unpooling, of DeconvNet.
@@ -12288,6 +12432,471 @@ func (x *TripletLossParameter) GetMargin() float32 {
 	return Default_TripletLossParameter_Margin
 }
 
+// MarginInnerProduct, of SphereFace.
+type MarginInnerProductParameter struct {
+	state        protoimpl.MessageState                  `protogen:"open.v1"`
+	NumOutput    *uint32                                 `protobuf:"varint,1,opt,name=num_output,json=numOutput" json:"num_output,omitempty"`
+	Type         *MarginInnerProductParameter_MarginType `protobuf:"varint,2,opt,name=type,enum=caffe.MarginInnerProductParameter_MarginType,def=0" json:"type,omitempty"`
+	WeightFiller *FillerParameter                        `protobuf:"bytes,3,opt,name=weight_filler,json=weightFiller" json:"weight_filler,omitempty"`
+	Axis         *int32                                  `protobuf:"varint,4,opt,name=axis,def=1" json:"axis,omitempty"`
+	// The part without margin is lambda = max(lambda_min, base * (1 + gamma * iteration)^-power) to 1.
+	Base          *float32 `protobuf:"fixed32,5,opt,name=base,def=1" json:"base,omitempty"`
+	Gamma         *float32 `protobuf:"fixed32,6,opt,name=gamma,def=0" json:"gamma,omitempty"`
+	Power         *float32 `protobuf:"fixed32,7,opt,name=power,def=1" json:"power,omitempty"`
+	Iteration     *int32   `protobuf:"varint,8,opt,name=iteration,def=0" json:"iteration,omitempty"`
+	LambdaMin     *float32 `protobuf:"fixed32,9,opt,name=lambda_min,json=lambdaMin,def=0" json:"lambda_min,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for MarginInnerProductParameter fields.
+const (
+	Default_MarginInnerProductParameter_Type      = MarginInnerProductParameter_SINGLE
+	Default_MarginInnerProductParameter_Axis      = int32(1)
+	Default_MarginInnerProductParameter_Base      = float32(1)
+	Default_MarginInnerProductParameter_Gamma     = float32(0)
+	Default_MarginInnerProductParameter_Power     = float32(1)
+	Default_MarginInnerProductParameter_Iteration = int32(0)
+	Default_MarginInnerProductParameter_LambdaMin = float32(0)
+)
+
+func (x *MarginInnerProductParameter) Reset() {
+	*x = MarginInnerProductParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[108]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MarginInnerProductParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MarginInnerProductParameter) ProtoMessage() {}
+
+func (x *MarginInnerProductParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[108]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MarginInnerProductParameter.ProtoReflect.Descriptor instead.
+func (*MarginInnerProductParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{108}
+}
+
+func (x *MarginInnerProductParameter) GetNumOutput() uint32 {
+	if x != nil && x.NumOutput != nil {
+		return *x.NumOutput
+	}
+	return 0
+}
+
+func (x *MarginInnerProductParameter) GetType() MarginInnerProductParameter_MarginType {
+	if x != nil && x.Type != nil {
+		return *x.Type
+	}
+	return Default_MarginInnerProductParameter_Type
+}
+
+func (x *MarginInnerProductParameter) GetWeightFiller() *FillerParameter {
+	if x != nil {
+		return x.WeightFiller
+	}
+	return nil
+}
+
+func (x *MarginInnerProductParameter) GetAxis() int32 {
+	if x != nil && x.Axis != nil {
+		return *x.Axis
+	}
+	return Default_MarginInnerProductParameter_Axis
+}
+
+func (x *MarginInnerProductParameter) GetBase() float32 {
+	if x != nil && x.Base != nil {
+		return *x.Base
+	}
+	return Default_MarginInnerProductParameter_Base
+}
+
+func (x *MarginInnerProductParameter) GetGamma() float32 {
+	if x != nil && x.Gamma != nil {
+		return *x.Gamma
+	}
+	return Default_MarginInnerProductParameter_Gamma
+}
+
+func (x *MarginInnerProductParameter) GetPower() float32 {
+	if x != nil && x.Power != nil {
+		return *x.Power
+	}
+	return Default_MarginInnerProductParameter_Power
+}
+
+func (x *MarginInnerProductParameter) GetIteration() int32 {
+	if x != nil && x.Iteration != nil {
+		return *x.Iteration
+	}
+	return Default_MarginInnerProductParameter_Iteration
+}
+
+func (x *MarginInnerProductParameter) GetLambdaMin() float32 {
+	if x != nil && x.LambdaMin != nil {
+		return *x.LambdaMin
+	}
+	return Default_MarginInnerProductParameter_LambdaMin
+}
+
+// LabelSpecificAdd, of forks for AM-Softmax and CosFace.
+type LabelSpecificAddParameter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Bias          *float32               `protobuf:"fixed32,1,opt,name=bias,def=0" json:"bias,omitempty"`
+	TransformTest *bool                  `protobuf:"varint,2,opt,name=transform_test,json=transformTest,def=0" json:"transform_test,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for LabelSpecificAddParameter fields.
+const (
+	Default_LabelSpecificAddParameter_Bias          = float32(0)
+	Default_LabelSpecificAddParameter_TransformTest = bool(false)
+)
+
+func (x *LabelSpecificAddParameter) Reset() {
+	*x = LabelSpecificAddParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[109]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LabelSpecificAddParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LabelSpecificAddParameter) ProtoMessage() {}
+
+func (x *LabelSpecificAddParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[109]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LabelSpecificAddParameter.ProtoReflect.Descriptor instead.
+func (*LabelSpecificAddParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{109}
+}
+
+func (x *LabelSpecificAddParameter) GetBias() float32 {
+	if x != nil && x.Bias != nil {
+		return *x.Bias
+	}
+	return Default_LabelSpecificAddParameter_Bias
+}
+
+func (x *LabelSpecificAddParameter) GetTransformTest() bool {
+	if x != nil && x.TransformTest != nil {
+		return *x.TransformTest
+	}
+	return Default_LabelSpecificAddParameter_TransformTest
+}
+
+// CTCGreedyDecoder, of forks for sequences.
+type CTCDecoderParameter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Negative: the last class.
+	BlankIndex       *int32 `protobuf:"varint,1,opt,name=blank_index,json=blankIndex,def=-1" json:"blank_index,omitempty"`
+	CtcMergeRepeated *bool  `protobuf:"varint,2,opt,name=ctc_merge_repeated,json=ctcMergeRepeated,def=1" json:"ctc_merge_repeated,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+// Default values for CTCDecoderParameter fields.
+const (
+	Default_CTCDecoderParameter_BlankIndex       = int32(-1)
+	Default_CTCDecoderParameter_CtcMergeRepeated = bool(true)
+)
+
+func (x *CTCDecoderParameter) Reset() {
+	*x = CTCDecoderParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[110]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CTCDecoderParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CTCDecoderParameter) ProtoMessage() {}
+
+func (x *CTCDecoderParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[110]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CTCDecoderParameter.ProtoReflect.Descriptor instead.
+func (*CTCDecoderParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{110}
+}
+
+func (x *CTCDecoderParameter) GetBlankIndex() int32 {
+	if x != nil && x.BlankIndex != nil {
+		return *x.BlankIndex
+	}
+	return Default_CTCDecoderParameter_BlankIndex
+}
+
+func (x *CTCDecoderParameter) GetCtcMergeRepeated() bool {
+	if x != nil && x.CtcMergeRepeated != nil {
+		return *x.CtcMergeRepeated
+	}
+	return Default_CTCDecoderParameter_CtcMergeRepeated
+}
+
+// YoloDetectionOutput, of MobileNet-YOLO: the boxes of YOLO v2.
+type YoloDetectionOutputParameter struct {
+	state               protoimpl.MessageState `protogen:"open.v1"`
+	Side                *uint32                `protobuf:"varint,1,opt,name=side,def=13" json:"side,omitempty"` // the bottoms' sizes count
+	NumClasses          *uint32                `protobuf:"varint,2,opt,name=num_classes,json=numClasses,def=20" json:"num_classes,omitempty"`
+	NumBox              *uint32                `protobuf:"varint,3,opt,name=num_box,json=numBox,def=5" json:"num_box,omitempty"`
+	Coords              *uint32                `protobuf:"varint,4,opt,name=coords,def=4" json:"coords,omitempty"`
+	ConfidenceThreshold *float32               `protobuf:"fixed32,5,opt,name=confidence_threshold,json=confidenceThreshold,def=0.01" json:"confidence_threshold,omitempty"`
+	NmsThreshold        *float32               `protobuf:"fixed32,6,opt,name=nms_threshold,json=nmsThreshold,def=0.45" json:"nms_threshold,omitempty"`
+	// Width and height of each anchor, in pixels of the bottom.
+	Biases        []float32 `protobuf:"fixed32,7,rep,name=biases" json:"biases,omitempty"`
+	LabelMapFile  *string   `protobuf:"bytes,8,opt,name=label_map_file,json=labelMapFile" json:"label_map_file,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for YoloDetectionOutputParameter fields.
+const (
+	Default_YoloDetectionOutputParameter_Side                = uint32(13)
+	Default_YoloDetectionOutputParameter_NumClasses          = uint32(20)
+	Default_YoloDetectionOutputParameter_NumBox              = uint32(5)
+	Default_YoloDetectionOutputParameter_Coords              = uint32(4)
+	Default_YoloDetectionOutputParameter_ConfidenceThreshold = float32(0.009999999776482582)
+	Default_YoloDetectionOutputParameter_NmsThreshold        = float32(0.44999998807907104)
+)
+
+func (x *YoloDetectionOutputParameter) Reset() {
+	*x = YoloDetectionOutputParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[111]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *YoloDetectionOutputParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*YoloDetectionOutputParameter) ProtoMessage() {}
+
+func (x *YoloDetectionOutputParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[111]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use YoloDetectionOutputParameter.ProtoReflect.Descriptor instead.
+func (*YoloDetectionOutputParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{111}
+}
+
+func (x *YoloDetectionOutputParameter) GetSide() uint32 {
+	if x != nil && x.Side != nil {
+		return *x.Side
+	}
+	return Default_YoloDetectionOutputParameter_Side
+}
+
+func (x *YoloDetectionOutputParameter) GetNumClasses() uint32 {
+	if x != nil && x.NumClasses != nil {
+		return *x.NumClasses
+	}
+	return Default_YoloDetectionOutputParameter_NumClasses
+}
+
+func (x *YoloDetectionOutputParameter) GetNumBox() uint32 {
+	if x != nil && x.NumBox != nil {
+		return *x.NumBox
+	}
+	return Default_YoloDetectionOutputParameter_NumBox
+}
+
+func (x *YoloDetectionOutputParameter) GetCoords() uint32 {
+	if x != nil && x.Coords != nil {
+		return *x.Coords
+	}
+	return Default_YoloDetectionOutputParameter_Coords
+}
+
+func (x *YoloDetectionOutputParameter) GetConfidenceThreshold() float32 {
+	if x != nil && x.ConfidenceThreshold != nil {
+		return *x.ConfidenceThreshold
+	}
+	return Default_YoloDetectionOutputParameter_ConfidenceThreshold
+}
+
+func (x *YoloDetectionOutputParameter) GetNmsThreshold() float32 {
+	if x != nil && x.NmsThreshold != nil {
+		return *x.NmsThreshold
+	}
+	return Default_YoloDetectionOutputParameter_NmsThreshold
+}
+
+func (x *YoloDetectionOutputParameter) GetBiases() []float32 {
+	if x != nil {
+		return x.Biases
+	}
+	return nil
+}
+
+func (x *YoloDetectionOutputParameter) GetLabelMapFile() string {
+	if x != nil && x.LabelMapFile != nil {
+		return *x.LabelMapFile
+	}
+	return ""
+}
+
+// Yolov3DetectionOutput, of MobileNet-YOLO.
+type Yolov3DetectionOutputParameter struct {
+	state               protoimpl.MessageState `protogen:"open.v1"`
+	NumClasses          *uint32                `protobuf:"varint,1,opt,name=num_classes,json=numClasses,def=20" json:"num_classes,omitempty"`
+	NumBox              *uint32                `protobuf:"varint,2,opt,name=num_box,json=numBox,def=3" json:"num_box,omitempty"`
+	ConfidenceThreshold *float32               `protobuf:"fixed32,3,opt,name=confidence_threshold,json=confidenceThreshold,def=0.01" json:"confidence_threshold,omitempty"`
+	NmsThreshold        *float32               `protobuf:"fixed32,4,opt,name=nms_threshold,json=nmsThreshold,def=0.45" json:"nms_threshold,omitempty"`
+	// Width and height of each anchor, in pixels of the image.
+	Biases []float32 `protobuf:"fixed32,5,rep,name=biases" json:"biases,omitempty"`
+	// Pixels of the image for each pixel of a bottom.
+	AnchorsScale []uint32 `protobuf:"varint,6,rep,name=anchors_scale,json=anchorsScale" json:"anchors_scale,omitempty"`
+	MaskGroupNum *uint32  `protobuf:"varint,7,opt,name=mask_group_num,json=maskGroupNum,def=2" json:"mask_group_num,omitempty"`
+	// The anchors of each bottom.
+	Mask          []uint32 `protobuf:"varint,8,rep,name=mask" json:"mask,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for Yolov3DetectionOutputParameter fields.
+const (
+	Default_Yolov3DetectionOutputParameter_NumClasses          = uint32(20)
+	Default_Yolov3DetectionOutputParameter_NumBox              = uint32(3)
+	Default_Yolov3DetectionOutputParameter_ConfidenceThreshold = float32(0.009999999776482582)
+	Default_Yolov3DetectionOutputParameter_NmsThreshold        = float32(0.44999998807907104)
+	Default_Yolov3DetectionOutputParameter_MaskGroupNum        = uint32(2)
+)
+
+func (x *Yolov3DetectionOutputParameter) Reset() {
+	*x = Yolov3DetectionOutputParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[112]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Yolov3DetectionOutputParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Yolov3DetectionOutputParameter) ProtoMessage() {}
+
+func (x *Yolov3DetectionOutputParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[112]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Yolov3DetectionOutputParameter.ProtoReflect.Descriptor instead.
+func (*Yolov3DetectionOutputParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{112}
+}
+
+func (x *Yolov3DetectionOutputParameter) GetNumClasses() uint32 {
+	if x != nil && x.NumClasses != nil {
+		return *x.NumClasses
+	}
+	return Default_Yolov3DetectionOutputParameter_NumClasses
+}
+
+func (x *Yolov3DetectionOutputParameter) GetNumBox() uint32 {
+	if x != nil && x.NumBox != nil {
+		return *x.NumBox
+	}
+	return Default_Yolov3DetectionOutputParameter_NumBox
+}
+
+func (x *Yolov3DetectionOutputParameter) GetConfidenceThreshold() float32 {
+	if x != nil && x.ConfidenceThreshold != nil {
+		return *x.ConfidenceThreshold
+	}
+	return Default_Yolov3DetectionOutputParameter_ConfidenceThreshold
+}
+
+func (x *Yolov3DetectionOutputParameter) GetNmsThreshold() float32 {
+	if x != nil && x.NmsThreshold != nil {
+		return *x.NmsThreshold
+	}
+	return Default_Yolov3DetectionOutputParameter_NmsThreshold
+}
+
+func (x *Yolov3DetectionOutputParameter) GetBiases() []float32 {
+	if x != nil {
+		return x.Biases
+	}
+	return nil
+}
+
+func (x *Yolov3DetectionOutputParameter) GetAnchorsScale() []uint32 {
+	if x != nil {
+		return x.AnchorsScale
+	}
+	return nil
+}
+
+func (x *Yolov3DetectionOutputParameter) GetMaskGroupNum() uint32 {
+	if x != nil && x.MaskGroupNum != nil {
+		return *x.MaskGroupNum
+	}
+	return Default_Yolov3DetectionOutputParameter_MaskGroupNum
+}
+
+func (x *Yolov3DetectionOutputParameter) GetMask() []uint32 {
+	if x != nil {
+		return x.Mask
+	}
+	return nil
+}
+
 // Noise, of forks for face recognition. Its message has NoiseParameter's name there, which SSD uses for images.
 type NoiseLayerParameter struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -12305,7 +12914,7 @@ const (
 
 func (x *NoiseLayerParameter) Reset() {
 	*x = NoiseLayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[108]
+	mi := &file_swcaffe_caffe_proto_msgTypes[113]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12317,7 +12926,7 @@ func (x *NoiseLayerParameter) String() string {
 func (*NoiseLayerParameter) ProtoMessage() {}
 
 func (x *NoiseLayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[108]
+	mi := &file_swcaffe_caffe_proto_msgTypes[113]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12330,7 +12939,7 @@ func (x *NoiseLayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoiseLayerParameter.ProtoReflect.Descriptor instead.
 func (*NoiseLayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{108}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{113}
 }
 
 func (x *NoiseLayerParameter) GetBias() float32 {
@@ -12406,7 +13015,7 @@ type V1LayerParameter struct {
 
 func (x *V1LayerParameter) Reset() {
 	*x = V1LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[109]
+	mi := &file_swcaffe_caffe_proto_msgTypes[114]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12418,7 +13027,7 @@ func (x *V1LayerParameter) String() string {
 func (*V1LayerParameter) ProtoMessage() {}
 
 func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[109]
+	mi := &file_swcaffe_caffe_proto_msgTypes[114]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12431,7 +13040,7 @@ func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V1LayerParameter.ProtoReflect.Descriptor instead.
 func (*V1LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{109}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{114}
 }
 
 func (x *V1LayerParameter) GetBottom() []string {
@@ -12811,7 +13420,7 @@ const (
 
 func (x *V0LayerParameter) Reset() {
 	*x = V0LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[110]
+	mi := &file_swcaffe_caffe_proto_msgTypes[115]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12823,7 +13432,7 @@ func (x *V0LayerParameter) String() string {
 func (*V0LayerParameter) ProtoMessage() {}
 
 func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[110]
+	mi := &file_swcaffe_caffe_proto_msgTypes[115]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12836,7 +13445,7 @@ func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V0LayerParameter.ProtoReflect.Descriptor instead.
 func (*V0LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{110}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{115}
 }
 
 func (x *V0LayerParameter) GetName() string {
@@ -13339,7 +13948,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"\x06STRICT\x10\x00\x12\x0e\n" +
 	"\n" +
-	"PERMISSIVE\x10\x01\"\xc9*\n" +
+	"PERMISSIVE\x10\x01\"\xa0.\n" +
 	"\x0eLayerParameter\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -13449,7 +14058,12 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x14smooth_l1_loss_param\x18\xd8\xc7\xf8\x03 \x01(\v2\x1c.caffe.SmoothL1LossParameterR\x11smoothL1LossParam\x12J\n" +
 	"\x12triplet_loss_param\x18\xf0\b \x01(\v2\x1b.caffe.TripletLossParameterR\x10tripletLossParam\x12C\n" +
 	"\x0funpooling_param\x18\xfc\b \x01(\v2\x19.caffe.UnpoolingParameterR\x0eunpoolingParam\x12@\n" +
-	"\x0eupsample_param\x18\xfd\b \x01(\v2\x18.caffe.UpsampleParameterR\rupsampleParam\"\xe1\x04\n" +
+	"\x0eupsample_param\x18\xfd\b \x01(\v2\x18.caffe.UpsampleParameterR\rupsampleParam\x12c\n" +
+	"\x1byolo_detection_output_param\x18\xd9\x04 \x01(\v2#.caffe.YoloDetectionOutputParameterR\x18yoloDetectionOutputParam\x12i\n" +
+	"\x1dyolov3_detection_output_param\x18\xda\x04 \x01(\v2%.caffe.Yolov3DetectionOutputParameterR\x1ayolov3DetectionOutputParam\x12G\n" +
+	"\x11ctc_decoder_param\x18\xb9\x17 \x01(\v2\x1a.caffe.CTCDecoderParameterR\x0fctcDecoderParam\x12Z\n" +
+	"\x18label_specific_add_param\x18\xba\x17 \x01(\v2 .caffe.LabelSpecificAddParameterR\x15labelSpecificAddParam\x12`\n" +
+	"\x1amargin_inner_product_param\x18\xbb\x17 \x01(\v2\".caffe.MarginInnerProductParameterR\x17marginInnerProductParam\"\xe1\x04\n" +
 	"\x17TransformationParameter\x12\x17\n" +
 	"\x05scale\x18\x01 \x01(\x02:\x011R\x05scale\x12\x1d\n" +
 	"\x06mirror\x18\x02 \x01(\b:\x05falseR\x06mirror\x12\x1e\n" +
@@ -14006,7 +14620,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x05group\x18\x01 \x01(\r:\x011R\x05group\"J\n" +
 	"\x14HardSigmoidParameter\x12\x19\n" +
 	"\x05alpha\x18\x01 \x01(\x02:\x030.2R\x05alpha\x12\x17\n" +
-	"\x04beta\x18\x02 \x01(\x02:\x030.5R\x04beta\"\xbc\x04\n" +
+	"\x04beta\x18\x02 \x01(\x02:\x030.5R\x04beta\"\xa0\x05\n" +
 	"\vBNParameter\x129\n" +
 	"\fslope_filler\x18\x01 \x01(\v2\x16.caffe.FillerParameterR\vslopeFiller\x127\n" +
 	"\vbias_filler\x18\x02 \x01(\v2\x16.caffe.FillerParameterR\n" +
@@ -14018,7 +14632,10 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\fscale_filler\x18\xe9\a \x01(\v2\x16.caffe.FillerParameterR\vscaleFiller\x12:\n" +
 	"\fshift_filler\x18\xea\a \x01(\v2\x16.caffe.FillerParameterR\vshiftFiller\x12\x1f\n" +
 	"\avar_eps\x18\xeb\a \x01(\x02:\x051e-09R\x06varEps\x12:\n" +
-	"\abn_mode\x18\xec\a \x01(\x0e2\x19.caffe.BNParameter.BNMode:\x05LEARNR\x06bnMode\"+\n" +
+	"\abn_mode\x18\xec\a \x01(\x0e2\x19.caffe.BNParameter.BNMode:\x05LEARNR\x06bnMode\x12-\n" +
+	"\x0emoving_average\x18\xd4\x0f \x01(\b:\x05falseR\rmovingAverage\x12\x1b\n" +
+	"\x05decay\x18\xd5\x0f \x01(\x02:\x040.05R\x05decay\x12\x16\n" +
+	"\x04axis\x18\xd6\x0f \x01(\x05:\x011R\x04axis\"+\n" +
 	"\x06Engine\x12\v\n" +
 	"\aDEFAULT\x10\x00\x12\t\n" +
 	"\x05CAFFE\x10\x01\x12\t\n" +
@@ -14028,7 +14645,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\tINFERENCE\x10\x01\"U\n" +
 	"\x14SegAccuracyParameter\x12!\n" +
 	"\fignore_label\x18\x01 \x03(\x05R\vignoreLabel\x12\x1a\n" +
-	"\x05reset\x18\x02 \x01(\b:\x04trueR\x05reset\"\xc9\x01\n" +
+	"\x05reset\x18\x02 \x01(\b:\x04trueR\x05reset\"\xf4\x01\n" +
 	"\x0fInterpParameter\x12\x19\n" +
 	"\x06height\x18\x01 \x01(\x05:\x010R\x06height\x12\x17\n" +
 	"\x05width\x18\x02 \x01(\x05:\x010R\x05width\x12\"\n" +
@@ -14036,7 +14653,9 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"zoomFactor\x12&\n" +
 	"\rshrink_factor\x18\x04 \x01(\x05:\x011R\fshrinkFactor\x12\x1a\n" +
 	"\apad_beg\x18\x05 \x01(\x05:\x010R\x06padBeg\x12\x1a\n" +
-	"\apad_end\x18\x06 \x01(\x05:\x010R\x06padEnd\"\xc9\x03\n" +
+	"\apad_end\x18\x06 \x01(\x05:\x010R\x06padEnd\x12)\n" +
+	"\vinterp_type\x18\a \x01(\t:\bbilinearR\n" +
+	"interpType\"\xc9\x03\n" +
 	"\x12UnpoolingParameter\x12C\n" +
 	"\x06unpool\x18\x01 \x01(\x0e2&.caffe.UnpoolingParameter.UnpoolMethod:\x03MAXR\x06unpool\x12\x13\n" +
 	"\x03pad\x18\x04 \x01(\r:\x010R\x03pad\x12\x16\n" +
@@ -14128,7 +14747,55 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"\x06LINEAR\x10\x01\"1\n" +
 	"\x14TripletLossParameter\x12\x19\n" +
-	"\x06margin\x18\x01 \x01(\x02:\x011R\x06margin\"t\n" +
+	"\x06margin\x18\x01 \x01(\x02:\x011R\x06margin\"\xa8\x03\n" +
+	"\x1bMarginInnerProductParameter\x12\x1d\n" +
+	"\n" +
+	"num_output\x18\x01 \x01(\rR\tnumOutput\x12I\n" +
+	"\x04type\x18\x02 \x01(\x0e2-.caffe.MarginInnerProductParameter.MarginType:\x06SINGLER\x04type\x12;\n" +
+	"\rweight_filler\x18\x03 \x01(\v2\x16.caffe.FillerParameterR\fweightFiller\x12\x15\n" +
+	"\x04axis\x18\x04 \x01(\x05:\x011R\x04axis\x12\x15\n" +
+	"\x04base\x18\x05 \x01(\x02:\x011R\x04base\x12\x17\n" +
+	"\x05gamma\x18\x06 \x01(\x02:\x010R\x05gamma\x12\x17\n" +
+	"\x05power\x18\a \x01(\x02:\x011R\x05power\x12\x1f\n" +
+	"\titeration\x18\b \x01(\x05:\x010R\titeration\x12 \n" +
+	"\n" +
+	"lambda_min\x18\t \x01(\x02:\x010R\tlambdaMin\"?\n" +
+	"\n" +
+	"MarginType\x12\n" +
+	"\n" +
+	"\x06SINGLE\x10\x00\x12\n" +
+	"\n" +
+	"\x06DOUBLE\x10\x01\x12\n" +
+	"\n" +
+	"\x06TRIPLE\x10\x02\x12\r\n" +
+	"\tQUADRUPLE\x10\x03\"`\n" +
+	"\x19LabelSpecificAddParameter\x12\x15\n" +
+	"\x04bias\x18\x01 \x01(\x02:\x010R\x04bias\x12,\n" +
+	"\x0etransform_test\x18\x02 \x01(\b:\x05falseR\rtransformTest\"n\n" +
+	"\x13CTCDecoderParameter\x12#\n" +
+	"\vblank_index\x18\x01 \x01(\x05:\x02-1R\n" +
+	"blankIndex\x122\n" +
+	"\x12ctc_merge_repeated\x18\x02 \x01(\b:\x04trueR\x10ctcMergeRepeated\"\xb4\x02\n" +
+	"\x1cYoloDetectionOutputParameter\x12\x16\n" +
+	"\x04side\x18\x01 \x01(\r:\x0213R\x04side\x12#\n" +
+	"\vnum_classes\x18\x02 \x01(\r:\x0220R\n" +
+	"numClasses\x12\x1a\n" +
+	"\anum_box\x18\x03 \x01(\r:\x015R\x06numBox\x12\x19\n" +
+	"\x06coords\x18\x04 \x01(\r:\x014R\x06coords\x127\n" +
+	"\x14confidence_threshold\x18\x05 \x01(\x02:\x040.01R\x13confidenceThreshold\x12)\n" +
+	"\rnms_threshold\x18\x06 \x01(\x02:\x040.45R\fnmsThreshold\x12\x16\n" +
+	"\x06biases\x18\a \x03(\x02R\x06biases\x12$\n" +
+	"\x0elabel_map_file\x18\b \x01(\tR\flabelMapFile\"\xbf\x02\n" +
+	"\x1eYolov3DetectionOutputParameter\x12#\n" +
+	"\vnum_classes\x18\x01 \x01(\r:\x0220R\n" +
+	"numClasses\x12\x1a\n" +
+	"\anum_box\x18\x02 \x01(\r:\x013R\x06numBox\x127\n" +
+	"\x14confidence_threshold\x18\x03 \x01(\x02:\x040.01R\x13confidenceThreshold\x12)\n" +
+	"\rnms_threshold\x18\x04 \x01(\x02:\x040.45R\fnmsThreshold\x12\x16\n" +
+	"\x06biases\x18\x05 \x03(\x02R\x06biases\x12#\n" +
+	"\ranchors_scale\x18\x06 \x03(\rR\fanchorsScale\x12'\n" +
+	"\x0emask_group_num\x18\a \x01(\r:\x012R\fmaskGroupNum\x12\x12\n" +
+	"\x04mask\x18\b \x03(\rR\x04mask\"t\n" +
 	"\x13NoiseLayerParameter\x12\x15\n" +
 	"\x04bias\x18\x01 \x01(\x02:\x010R\x04bias\x12!\n" +
 	"\fgaussian_std\x18\x02 \x01(\x02R\vgaussianStd\x12#\n" +
@@ -14308,388 +14975,401 @@ func file_swcaffe_caffe_proto_rawDescGZIP() []byte {
 	return file_swcaffe_caffe_proto_rawDescData
 }
 
-var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 40)
-var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 111)
+var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 41)
+var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 116)
 var file_swcaffe_caffe_proto_goTypes = []any{
-	(Phase)(0),                              // 0: caffe.Phase
-	(EmitConstraint_EmitType)(0),            // 1: caffe.EmitConstraint.EmitType
-	(AnnotatedDatum_AnnotationType)(0),      // 2: caffe.AnnotatedDatum.AnnotationType
-	(FillerParameter_VarianceNorm)(0),       // 3: caffe.FillerParameter.VarianceNorm
-	(SolverParameter_SnapshotFormat)(0),     // 4: caffe.SolverParameter.SnapshotFormat
-	(SolverParameter_SolverMode)(0),         // 5: caffe.SolverParameter.SolverMode
-	(SolverParameter_SolverType)(0),         // 6: caffe.SolverParameter.SolverType
-	(ParamSpec_DimCheckMode)(0),             // 7: caffe.ParamSpec.DimCheckMode
-	(ResizeParameter_ResizeMode)(0),         // 8: caffe.ResizeParameter.Resize_mode
-	(ResizeParameter_PadMode)(0),            // 9: caffe.ResizeParameter.Pad_mode
-	(ResizeParameter_InterpMode)(0),         // 10: caffe.ResizeParameter.Interp_mode
-	(LossParameter_NormalizationMode)(0),    // 11: caffe.LossParameter.NormalizationMode
-	(ConvolutionParameter_Engine)(0),        // 12: caffe.ConvolutionParameter.Engine
-	(DataParameter_DB)(0),                   // 13: caffe.DataParameter.DB
-	(EltwiseParameter_EltwiseOp)(0),         // 14: caffe.EltwiseParameter.EltwiseOp
-	(HingeLossParameter_Norm)(0),            // 15: caffe.HingeLossParameter.Norm
-	(LRNParameter_NormRegion)(0),            // 16: caffe.LRNParameter.NormRegion
-	(LRNParameter_Engine)(0),                // 17: caffe.LRNParameter.Engine
-	(PoolingParameter_PoolMethod)(0),        // 18: caffe.PoolingParameter.PoolMethod
-	(PoolingParameter_Engine)(0),            // 19: caffe.PoolingParameter.Engine
-	(PoolingParameter_RoundMode)(0),         // 20: caffe.PoolingParameter.RoundMode
-	(ReductionParameter_ReductionOp)(0),     // 21: caffe.ReductionParameter.ReductionOp
-	(ReLUParameter_Engine)(0),               // 22: caffe.ReLUParameter.Engine
-	(SigmoidParameter_Engine)(0),            // 23: caffe.SigmoidParameter.Engine
-	(SoftmaxParameter_Engine)(0),            // 24: caffe.SoftmaxParameter.Engine
-	(TanHParameter_Engine)(0),               // 25: caffe.TanHParameter.Engine
-	(SPPParameter_PoolMethod)(0),            // 26: caffe.SPPParameter.PoolMethod
-	(SPPParameter_Engine)(0),                // 27: caffe.SPPParameter.Engine
-	(PriorBoxParameter_CodeType)(0),         // 28: caffe.PriorBoxParameter.CodeType
-	(MultiBoxLossParameter_LocLossType)(0),  // 29: caffe.MultiBoxLossParameter.LocLossType
-	(MultiBoxLossParameter_ConfLossType)(0), // 30: caffe.MultiBoxLossParameter.ConfLossType
-	(MultiBoxLossParameter_MatchType)(0),    // 31: caffe.MultiBoxLossParameter.MatchType
-	(MultiBoxLossParameter_MiningType)(0),   // 32: caffe.MultiBoxLossParameter.MiningType
-	(BNParameter_Engine)(0),                 // 33: caffe.BNParameter.Engine
-	(BNParameter_BNMode)(0),                 // 34: caffe.BNParameter.BNMode
-	(UnpoolingParameter_UnpoolMethod)(0),    // 35: caffe.UnpoolingParameter.UnpoolMethod
-	(FocalLossParameter_Type)(0),            // 36: caffe.FocalLossParameter.Type
-	(V1LayerParameter_LayerType)(0),         // 37: caffe.V1LayerParameter.LayerType
-	(V1LayerParameter_DimCheckMode)(0),      // 38: caffe.V1LayerParameter.DimCheckMode
-	(V0LayerParameter_PoolMethod)(0),        // 39: caffe.V0LayerParameter.PoolMethod
-	(*BlobShape)(nil),                       // 40: caffe.BlobShape
-	(*BlobProto)(nil),                       // 41: caffe.BlobProto
-	(*BlobProtoVector)(nil),                 // 42: caffe.BlobProtoVector
-	(*Datum)(nil),                           // 43: caffe.Datum
-	(*LabelMapItem)(nil),                    // 44: caffe.LabelMapItem
-	(*LabelMap)(nil),                        // 45: caffe.LabelMap
-	(*Sampler)(nil),                         // 46: caffe.Sampler
-	(*SampleConstraint)(nil),                // 47: caffe.SampleConstraint
-	(*BatchSampler)(nil),                    // 48: caffe.BatchSampler
-	(*EmitConstraint)(nil),                  // 49: caffe.EmitConstraint
-	(*NormalizedBBox)(nil),                  // 50: caffe.NormalizedBBox
-	(*Annotation)(nil),                      // 51: caffe.Annotation
-	(*AnnotationGroup)(nil),                 // 52: caffe.AnnotationGroup
-	(*AnnotatedDatum)(nil),                  // 53: caffe.AnnotatedDatum
-	(*FillerParameter)(nil),                 // 54: caffe.FillerParameter
-	(*NetParameter)(nil),                    // 55: caffe.NetParameter
-	(*SolverParameter)(nil),                 // 56: caffe.SolverParameter
-	(*SolverState)(nil),                     // 57: caffe.SolverState
-	(*RunState)(nil),                        // 58: caffe.RunState
-	(*WorkerState)(nil),                     // 59: caffe.WorkerState
-	(*DataPosition)(nil),                    // 60: caffe.DataPosition
-	(*NetState)(nil),                        // 61: caffe.NetState
-	(*NetStateRule)(nil),                    // 62: caffe.NetStateRule
-	(*ParamSpec)(nil),                       // 63: caffe.ParamSpec
-	(*LayerParameter)(nil),                  // 64: caffe.LayerParameter
-	(*TransformationParameter)(nil),         // 65: caffe.TransformationParameter
-	(*ResizeParameter)(nil),                 // 66: caffe.ResizeParameter
-	(*SaltPepperParameter)(nil),             // 67: caffe.SaltPepperParameter
-	(*NoiseParameter)(nil),                  // 68: caffe.NoiseParameter
-	(*DistortionParameter)(nil),             // 69: caffe.DistortionParameter
-	(*ExpansionParameter)(nil),              // 70: caffe.ExpansionParameter
-	(*LossParameter)(nil),                   // 71: caffe.LossParameter
-	(*AccuracyParameter)(nil),               // 72: caffe.AccuracyParameter
-	(*ArgMaxParameter)(nil),                 // 73: caffe.ArgMaxParameter
-	(*ClipParameter)(nil),                   // 74: caffe.ClipParameter
-	(*ConcatParameter)(nil),                 // 75: caffe.ConcatParameter
-	(*BatchNormParameter)(nil),              // 76: caffe.BatchNormParameter
-	(*BiasParameter)(nil),                   // 77: caffe.BiasParameter
-	(*ContrastiveLossParameter)(nil),        // 78: caffe.ContrastiveLossParameter
-	(*ConvolutionParameter)(nil),            // 79: caffe.ConvolutionParameter
-	(*CropParameter)(nil),                   // 80: caffe.CropParameter
-	(*DataParameter)(nil),                   // 81: caffe.DataParameter
-	(*DropoutParameter)(nil),                // 82: caffe.DropoutParameter
-	(*DummyDataParameter)(nil),              // 83: caffe.DummyDataParameter
-	(*EltwiseParameter)(nil),                // 84: caffe.EltwiseParameter
-	(*ELUParameter)(nil),                    // 85: caffe.ELUParameter
-	(*EmbedParameter)(nil),                  // 86: caffe.EmbedParameter
-	(*ExpParameter)(nil),                    // 87: caffe.ExpParameter
-	(*FlattenParameter)(nil),                // 88: caffe.FlattenParameter
-	(*HDF5DataParameter)(nil),               // 89: caffe.HDF5DataParameter
-	(*HDF5OutputParameter)(nil),             // 90: caffe.HDF5OutputParameter
-	(*HingeLossParameter)(nil),              // 91: caffe.HingeLossParameter
-	(*ImageDataParameter)(nil),              // 92: caffe.ImageDataParameter
-	(*InfogainLossParameter)(nil),           // 93: caffe.InfogainLossParameter
-	(*InnerProductParameter)(nil),           // 94: caffe.InnerProductParameter
-	(*InputParameter)(nil),                  // 95: caffe.InputParameter
-	(*LogParameter)(nil),                    // 96: caffe.LogParameter
-	(*LRNParameter)(nil),                    // 97: caffe.LRNParameter
-	(*MemoryDataParameter)(nil),             // 98: caffe.MemoryDataParameter
-	(*MVNParameter)(nil),                    // 99: caffe.MVNParameter
-	(*ParameterParameter)(nil),              // 100: caffe.ParameterParameter
-	(*PoolingParameter)(nil),                // 101: caffe.PoolingParameter
-	(*PowerParameter)(nil),                  // 102: caffe.PowerParameter
-	(*PythonParameter)(nil),                 // 103: caffe.PythonParameter
-	(*RecurrentParameter)(nil),              // 104: caffe.RecurrentParameter
-	(*ReductionParameter)(nil),              // 105: caffe.ReductionParameter
-	(*ReLUParameter)(nil),                   // 106: caffe.ReLUParameter
-	(*ReshapeParameter)(nil),                // 107: caffe.ReshapeParameter
-	(*ScaleParameter)(nil),                  // 108: caffe.ScaleParameter
-	(*SigmoidParameter)(nil),                // 109: caffe.SigmoidParameter
-	(*SliceParameter)(nil),                  // 110: caffe.SliceParameter
-	(*SoftmaxParameter)(nil),                // 111: caffe.SoftmaxParameter
-	(*SwishParameter)(nil),                  // 112: caffe.SwishParameter
-	(*TanHParameter)(nil),                   // 113: caffe.TanHParameter
-	(*TileParameter)(nil),                   // 114: caffe.TileParameter
-	(*ThresholdParameter)(nil),              // 115: caffe.ThresholdParameter
-	(*WindowDataParameter)(nil),             // 116: caffe.WindowDataParameter
-	(*SPPParameter)(nil),                    // 117: caffe.SPPParameter
-	(*PReLUParameter)(nil),                  // 118: caffe.PReLUParameter
-	(*LSTMParameter)(nil),                   // 119: caffe.LSTMParameter
-	(*NormalizeParameter)(nil),              // 120: caffe.NormalizeParameter
-	(*AnnotatedDataParameter)(nil),          // 121: caffe.AnnotatedDataParameter
-	(*PriorBoxParameter)(nil),               // 122: caffe.PriorBoxParameter
-	(*NonMaximumSuppressionParameter)(nil),  // 123: caffe.NonMaximumSuppressionParameter
-	(*SaveOutputParameter)(nil),             // 124: caffe.SaveOutputParameter
-	(*DetectionOutputParameter)(nil),        // 125: caffe.DetectionOutputParameter
-	(*MultiBoxLossParameter)(nil),           // 126: caffe.MultiBoxLossParameter
-	(*DetectionEvaluateParameter)(nil),      // 127: caffe.DetectionEvaluateParameter
-	(*PermuteParameter)(nil),                // 128: caffe.PermuteParameter
-	(*ShuffleChannelParameter)(nil),         // 129: caffe.ShuffleChannelParameter
-	(*HardSigmoidParameter)(nil),            // 130: caffe.HardSigmoidParameter
-	(*BNParameter)(nil),                     // 131: caffe.BNParameter
-	(*SegAccuracyParameter)(nil),            // 132: caffe.SegAccuracyParameter
-	(*InterpParameter)(nil),                 // 133: caffe.InterpParameter
-	(*UnpoolingParameter)(nil),              // 134: caffe.UnpoolingParameter
-	(*UpsampleParameter)(nil),               // 135: caffe.UpsampleParameter
-	(*PSROIPoolingParameter)(nil),           // 136: caffe.PSROIPoolingParameter
-	(*ROIAlignParameter)(nil),               // 137: caffe.ROIAlignParameter
-	(*ROIPoolingParameter)(nil),             // 138: caffe.ROIPoolingParameter
-	(*SmoothL1LossParameter)(nil),           // 139: caffe.SmoothL1LossParameter
-	(*BoxAnnotatorOHEMParameter)(nil),       // 140: caffe.BoxAnnotatorOHEMParameter
-	(*ProposalParameter)(nil),               // 141: caffe.ProposalParameter
-	(*CtcLossParameter)(nil),                // 142: caffe.CtcLossParameter
-	(*ContinuationIndicatorParameter)(nil),  // 143: caffe.ContinuationIndicatorParameter
-	(*ReorgParameter)(nil),                  // 144: caffe.ReorgParameter
-	(*CenterLossParameter)(nil),             // 145: caffe.CenterLossParameter
-	(*FocalLossParameter)(nil),              // 146: caffe.FocalLossParameter
-	(*TripletLossParameter)(nil),            // 147: caffe.TripletLossParameter
-	(*NoiseLayerParameter)(nil),             // 148: caffe.NoiseLayerParameter
-	(*V1LayerParameter)(nil),                // 149: caffe.V1LayerParameter
-	(*V0LayerParameter)(nil),                // 150: caffe.V0LayerParameter
+	(Phase)(0),                                  // 0: caffe.Phase
+	(EmitConstraint_EmitType)(0),                // 1: caffe.EmitConstraint.EmitType
+	(AnnotatedDatum_AnnotationType)(0),          // 2: caffe.AnnotatedDatum.AnnotationType
+	(FillerParameter_VarianceNorm)(0),           // 3: caffe.FillerParameter.VarianceNorm
+	(SolverParameter_SnapshotFormat)(0),         // 4: caffe.SolverParameter.SnapshotFormat
+	(SolverParameter_SolverMode)(0),             // 5: caffe.SolverParameter.SolverMode
+	(SolverParameter_SolverType)(0),             // 6: caffe.SolverParameter.SolverType
+	(ParamSpec_DimCheckMode)(0),                 // 7: caffe.ParamSpec.DimCheckMode
+	(ResizeParameter_ResizeMode)(0),             // 8: caffe.ResizeParameter.Resize_mode
+	(ResizeParameter_PadMode)(0),                // 9: caffe.ResizeParameter.Pad_mode
+	(ResizeParameter_InterpMode)(0),             // 10: caffe.ResizeParameter.Interp_mode
+	(LossParameter_NormalizationMode)(0),        // 11: caffe.LossParameter.NormalizationMode
+	(ConvolutionParameter_Engine)(0),            // 12: caffe.ConvolutionParameter.Engine
+	(DataParameter_DB)(0),                       // 13: caffe.DataParameter.DB
+	(EltwiseParameter_EltwiseOp)(0),             // 14: caffe.EltwiseParameter.EltwiseOp
+	(HingeLossParameter_Norm)(0),                // 15: caffe.HingeLossParameter.Norm
+	(LRNParameter_NormRegion)(0),                // 16: caffe.LRNParameter.NormRegion
+	(LRNParameter_Engine)(0),                    // 17: caffe.LRNParameter.Engine
+	(PoolingParameter_PoolMethod)(0),            // 18: caffe.PoolingParameter.PoolMethod
+	(PoolingParameter_Engine)(0),                // 19: caffe.PoolingParameter.Engine
+	(PoolingParameter_RoundMode)(0),             // 20: caffe.PoolingParameter.RoundMode
+	(ReductionParameter_ReductionOp)(0),         // 21: caffe.ReductionParameter.ReductionOp
+	(ReLUParameter_Engine)(0),                   // 22: caffe.ReLUParameter.Engine
+	(SigmoidParameter_Engine)(0),                // 23: caffe.SigmoidParameter.Engine
+	(SoftmaxParameter_Engine)(0),                // 24: caffe.SoftmaxParameter.Engine
+	(TanHParameter_Engine)(0),                   // 25: caffe.TanHParameter.Engine
+	(SPPParameter_PoolMethod)(0),                // 26: caffe.SPPParameter.PoolMethod
+	(SPPParameter_Engine)(0),                    // 27: caffe.SPPParameter.Engine
+	(PriorBoxParameter_CodeType)(0),             // 28: caffe.PriorBoxParameter.CodeType
+	(MultiBoxLossParameter_LocLossType)(0),      // 29: caffe.MultiBoxLossParameter.LocLossType
+	(MultiBoxLossParameter_ConfLossType)(0),     // 30: caffe.MultiBoxLossParameter.ConfLossType
+	(MultiBoxLossParameter_MatchType)(0),        // 31: caffe.MultiBoxLossParameter.MatchType
+	(MultiBoxLossParameter_MiningType)(0),       // 32: caffe.MultiBoxLossParameter.MiningType
+	(BNParameter_Engine)(0),                     // 33: caffe.BNParameter.Engine
+	(BNParameter_BNMode)(0),                     // 34: caffe.BNParameter.BNMode
+	(UnpoolingParameter_UnpoolMethod)(0),        // 35: caffe.UnpoolingParameter.UnpoolMethod
+	(FocalLossParameter_Type)(0),                // 36: caffe.FocalLossParameter.Type
+	(MarginInnerProductParameter_MarginType)(0), // 37: caffe.MarginInnerProductParameter.MarginType
+	(V1LayerParameter_LayerType)(0),             // 38: caffe.V1LayerParameter.LayerType
+	(V1LayerParameter_DimCheckMode)(0),          // 39: caffe.V1LayerParameter.DimCheckMode
+	(V0LayerParameter_PoolMethod)(0),            // 40: caffe.V0LayerParameter.PoolMethod
+	(*BlobShape)(nil),                           // 41: caffe.BlobShape
+	(*BlobProto)(nil),                           // 42: caffe.BlobProto
+	(*BlobProtoVector)(nil),                     // 43: caffe.BlobProtoVector
+	(*Datum)(nil),                               // 44: caffe.Datum
+	(*LabelMapItem)(nil),                        // 45: caffe.LabelMapItem
+	(*LabelMap)(nil),                            // 46: caffe.LabelMap
+	(*Sampler)(nil),                             // 47: caffe.Sampler
+	(*SampleConstraint)(nil),                    // 48: caffe.SampleConstraint
+	(*BatchSampler)(nil),                        // 49: caffe.BatchSampler
+	(*EmitConstraint)(nil),                      // 50: caffe.EmitConstraint
+	(*NormalizedBBox)(nil),                      // 51: caffe.NormalizedBBox
+	(*Annotation)(nil),                          // 52: caffe.Annotation
+	(*AnnotationGroup)(nil),                     // 53: caffe.AnnotationGroup
+	(*AnnotatedDatum)(nil),                      // 54: caffe.AnnotatedDatum
+	(*FillerParameter)(nil),                     // 55: caffe.FillerParameter
+	(*NetParameter)(nil),                        // 56: caffe.NetParameter
+	(*SolverParameter)(nil),                     // 57: caffe.SolverParameter
+	(*SolverState)(nil),                         // 58: caffe.SolverState
+	(*RunState)(nil),                            // 59: caffe.RunState
+	(*WorkerState)(nil),                         // 60: caffe.WorkerState
+	(*DataPosition)(nil),                        // 61: caffe.DataPosition
+	(*NetState)(nil),                            // 62: caffe.NetState
+	(*NetStateRule)(nil),                        // 63: caffe.NetStateRule
+	(*ParamSpec)(nil),                           // 64: caffe.ParamSpec
+	(*LayerParameter)(nil),                      // 65: caffe.LayerParameter
+	(*TransformationParameter)(nil),             // 66: caffe.TransformationParameter
+	(*ResizeParameter)(nil),                     // 67: caffe.ResizeParameter
+	(*SaltPepperParameter)(nil),                 // 68: caffe.SaltPepperParameter
+	(*NoiseParameter)(nil),                      // 69: caffe.NoiseParameter
+	(*DistortionParameter)(nil),                 // 70: caffe.DistortionParameter
+	(*ExpansionParameter)(nil),                  // 71: caffe.ExpansionParameter
+	(*LossParameter)(nil),                       // 72: caffe.LossParameter
+	(*AccuracyParameter)(nil),                   // 73: caffe.AccuracyParameter
+	(*ArgMaxParameter)(nil),                     // 74: caffe.ArgMaxParameter
+	(*ClipParameter)(nil),                       // 75: caffe.ClipParameter
+	(*ConcatParameter)(nil),                     // 76: caffe.ConcatParameter
+	(*BatchNormParameter)(nil),                  // 77: caffe.BatchNormParameter
+	(*BiasParameter)(nil),                       // 78: caffe.BiasParameter
+	(*ContrastiveLossParameter)(nil),            // 79: caffe.ContrastiveLossParameter
+	(*ConvolutionParameter)(nil),                // 80: caffe.ConvolutionParameter
+	(*CropParameter)(nil),                       // 81: caffe.CropParameter
+	(*DataParameter)(nil),                       // 82: caffe.DataParameter
+	(*DropoutParameter)(nil),                    // 83: caffe.DropoutParameter
+	(*DummyDataParameter)(nil),                  // 84: caffe.DummyDataParameter
+	(*EltwiseParameter)(nil),                    // 85: caffe.EltwiseParameter
+	(*ELUParameter)(nil),                        // 86: caffe.ELUParameter
+	(*EmbedParameter)(nil),                      // 87: caffe.EmbedParameter
+	(*ExpParameter)(nil),                        // 88: caffe.ExpParameter
+	(*FlattenParameter)(nil),                    // 89: caffe.FlattenParameter
+	(*HDF5DataParameter)(nil),                   // 90: caffe.HDF5DataParameter
+	(*HDF5OutputParameter)(nil),                 // 91: caffe.HDF5OutputParameter
+	(*HingeLossParameter)(nil),                  // 92: caffe.HingeLossParameter
+	(*ImageDataParameter)(nil),                  // 93: caffe.ImageDataParameter
+	(*InfogainLossParameter)(nil),               // 94: caffe.InfogainLossParameter
+	(*InnerProductParameter)(nil),               // 95: caffe.InnerProductParameter
+	(*InputParameter)(nil),                      // 96: caffe.InputParameter
+	(*LogParameter)(nil),                        // 97: caffe.LogParameter
+	(*LRNParameter)(nil),                        // 98: caffe.LRNParameter
+	(*MemoryDataParameter)(nil),                 // 99: caffe.MemoryDataParameter
+	(*MVNParameter)(nil),                        // 100: caffe.MVNParameter
+	(*ParameterParameter)(nil),                  // 101: caffe.ParameterParameter
+	(*PoolingParameter)(nil),                    // 102: caffe.PoolingParameter
+	(*PowerParameter)(nil),                      // 103: caffe.PowerParameter
+	(*PythonParameter)(nil),                     // 104: caffe.PythonParameter
+	(*RecurrentParameter)(nil),                  // 105: caffe.RecurrentParameter
+	(*ReductionParameter)(nil),                  // 106: caffe.ReductionParameter
+	(*ReLUParameter)(nil),                       // 107: caffe.ReLUParameter
+	(*ReshapeParameter)(nil),                    // 108: caffe.ReshapeParameter
+	(*ScaleParameter)(nil),                      // 109: caffe.ScaleParameter
+	(*SigmoidParameter)(nil),                    // 110: caffe.SigmoidParameter
+	(*SliceParameter)(nil),                      // 111: caffe.SliceParameter
+	(*SoftmaxParameter)(nil),                    // 112: caffe.SoftmaxParameter
+	(*SwishParameter)(nil),                      // 113: caffe.SwishParameter
+	(*TanHParameter)(nil),                       // 114: caffe.TanHParameter
+	(*TileParameter)(nil),                       // 115: caffe.TileParameter
+	(*ThresholdParameter)(nil),                  // 116: caffe.ThresholdParameter
+	(*WindowDataParameter)(nil),                 // 117: caffe.WindowDataParameter
+	(*SPPParameter)(nil),                        // 118: caffe.SPPParameter
+	(*PReLUParameter)(nil),                      // 119: caffe.PReLUParameter
+	(*LSTMParameter)(nil),                       // 120: caffe.LSTMParameter
+	(*NormalizeParameter)(nil),                  // 121: caffe.NormalizeParameter
+	(*AnnotatedDataParameter)(nil),              // 122: caffe.AnnotatedDataParameter
+	(*PriorBoxParameter)(nil),                   // 123: caffe.PriorBoxParameter
+	(*NonMaximumSuppressionParameter)(nil),      // 124: caffe.NonMaximumSuppressionParameter
+	(*SaveOutputParameter)(nil),                 // 125: caffe.SaveOutputParameter
+	(*DetectionOutputParameter)(nil),            // 126: caffe.DetectionOutputParameter
+	(*MultiBoxLossParameter)(nil),               // 127: caffe.MultiBoxLossParameter
+	(*DetectionEvaluateParameter)(nil),          // 128: caffe.DetectionEvaluateParameter
+	(*PermuteParameter)(nil),                    // 129: caffe.PermuteParameter
+	(*ShuffleChannelParameter)(nil),             // 130: caffe.ShuffleChannelParameter
+	(*HardSigmoidParameter)(nil),                // 131: caffe.HardSigmoidParameter
+	(*BNParameter)(nil),                         // 132: caffe.BNParameter
+	(*SegAccuracyParameter)(nil),                // 133: caffe.SegAccuracyParameter
+	(*InterpParameter)(nil),                     // 134: caffe.InterpParameter
+	(*UnpoolingParameter)(nil),                  // 135: caffe.UnpoolingParameter
+	(*UpsampleParameter)(nil),                   // 136: caffe.UpsampleParameter
+	(*PSROIPoolingParameter)(nil),               // 137: caffe.PSROIPoolingParameter
+	(*ROIAlignParameter)(nil),                   // 138: caffe.ROIAlignParameter
+	(*ROIPoolingParameter)(nil),                 // 139: caffe.ROIPoolingParameter
+	(*SmoothL1LossParameter)(nil),               // 140: caffe.SmoothL1LossParameter
+	(*BoxAnnotatorOHEMParameter)(nil),           // 141: caffe.BoxAnnotatorOHEMParameter
+	(*ProposalParameter)(nil),                   // 142: caffe.ProposalParameter
+	(*CtcLossParameter)(nil),                    // 143: caffe.CtcLossParameter
+	(*ContinuationIndicatorParameter)(nil),      // 144: caffe.ContinuationIndicatorParameter
+	(*ReorgParameter)(nil),                      // 145: caffe.ReorgParameter
+	(*CenterLossParameter)(nil),                 // 146: caffe.CenterLossParameter
+	(*FocalLossParameter)(nil),                  // 147: caffe.FocalLossParameter
+	(*TripletLossParameter)(nil),                // 148: caffe.TripletLossParameter
+	(*MarginInnerProductParameter)(nil),         // 149: caffe.MarginInnerProductParameter
+	(*LabelSpecificAddParameter)(nil),           // 150: caffe.LabelSpecificAddParameter
+	(*CTCDecoderParameter)(nil),                 // 151: caffe.CTCDecoderParameter
+	(*YoloDetectionOutputParameter)(nil),        // 152: caffe.YoloDetectionOutputParameter
+	(*Yolov3DetectionOutputParameter)(nil),      // 153: caffe.Yolov3DetectionOutputParameter
+	(*NoiseLayerParameter)(nil),                 // 154: caffe.NoiseLayerParameter
+	(*V1LayerParameter)(nil),                    // 155: caffe.V1LayerParameter
+	(*V0LayerParameter)(nil),                    // 156: caffe.V0LayerParameter
 }
 var file_swcaffe_caffe_proto_depIdxs = []int32{
-	40,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
-	41,  // 1: caffe.BlobProtoVector.blobs:type_name -> caffe.BlobProto
-	44,  // 2: caffe.LabelMap.item:type_name -> caffe.LabelMapItem
-	46,  // 3: caffe.BatchSampler.sampler:type_name -> caffe.Sampler
-	47,  // 4: caffe.BatchSampler.sample_constraint:type_name -> caffe.SampleConstraint
+	41,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
+	42,  // 1: caffe.BlobProtoVector.blobs:type_name -> caffe.BlobProto
+	45,  // 2: caffe.LabelMap.item:type_name -> caffe.LabelMapItem
+	47,  // 3: caffe.BatchSampler.sampler:type_name -> caffe.Sampler
+	48,  // 4: caffe.BatchSampler.sample_constraint:type_name -> caffe.SampleConstraint
 	1,   // 5: caffe.EmitConstraint.emit_type:type_name -> caffe.EmitConstraint.EmitType
-	50,  // 6: caffe.Annotation.bbox:type_name -> caffe.NormalizedBBox
-	51,  // 7: caffe.AnnotationGroup.annotation:type_name -> caffe.Annotation
-	43,  // 8: caffe.AnnotatedDatum.datum:type_name -> caffe.Datum
+	51,  // 6: caffe.Annotation.bbox:type_name -> caffe.NormalizedBBox
+	52,  // 7: caffe.AnnotationGroup.annotation:type_name -> caffe.Annotation
+	44,  // 8: caffe.AnnotatedDatum.datum:type_name -> caffe.Datum
 	2,   // 9: caffe.AnnotatedDatum.type:type_name -> caffe.AnnotatedDatum.AnnotationType
-	52,  // 10: caffe.AnnotatedDatum.annotation_group:type_name -> caffe.AnnotationGroup
+	53,  // 10: caffe.AnnotatedDatum.annotation_group:type_name -> caffe.AnnotationGroup
 	3,   // 11: caffe.FillerParameter.variance_norm:type_name -> caffe.FillerParameter.VarianceNorm
-	40,  // 12: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
-	61,  // 13: caffe.NetParameter.state:type_name -> caffe.NetState
-	64,  // 14: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
-	149, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
-	55,  // 16: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
-	55,  // 17: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
-	55,  // 18: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
-	61,  // 19: caffe.SolverParameter.train_state:type_name -> caffe.NetState
-	61,  // 20: caffe.SolverParameter.test_state:type_name -> caffe.NetState
+	41,  // 12: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
+	62,  // 13: caffe.NetParameter.state:type_name -> caffe.NetState
+	65,  // 14: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
+	155, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
+	56,  // 16: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
+	56,  // 17: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
+	56,  // 18: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
+	62,  // 19: caffe.SolverParameter.train_state:type_name -> caffe.NetState
+	62,  // 20: caffe.SolverParameter.test_state:type_name -> caffe.NetState
 	4,   // 21: caffe.SolverParameter.snapshot_format:type_name -> caffe.SolverParameter.SnapshotFormat
 	5,   // 22: caffe.SolverParameter.solver_mode:type_name -> caffe.SolverParameter.SolverMode
 	6,   // 23: caffe.SolverParameter.solver_type:type_name -> caffe.SolverParameter.SolverType
-	41,  // 24: caffe.SolverState.history:type_name -> caffe.BlobProto
-	58,  // 25: caffe.SolverState.run_state:type_name -> caffe.RunState
-	60,  // 26: caffe.RunState.position:type_name -> caffe.DataPosition
+	42,  // 24: caffe.SolverState.history:type_name -> caffe.BlobProto
+	59,  // 25: caffe.SolverState.run_state:type_name -> caffe.RunState
+	61,  // 26: caffe.RunState.position:type_name -> caffe.DataPosition
 	0,   // 27: caffe.NetState.phase:type_name -> caffe.Phase
 	0,   // 28: caffe.NetStateRule.phase:type_name -> caffe.Phase
 	7,   // 29: caffe.ParamSpec.share_mode:type_name -> caffe.ParamSpec.DimCheckMode
 	0,   // 30: caffe.LayerParameter.phase:type_name -> caffe.Phase
-	63,  // 31: caffe.LayerParameter.param:type_name -> caffe.ParamSpec
-	41,  // 32: caffe.LayerParameter.blobs:type_name -> caffe.BlobProto
-	62,  // 33: caffe.LayerParameter.include:type_name -> caffe.NetStateRule
-	62,  // 34: caffe.LayerParameter.exclude:type_name -> caffe.NetStateRule
-	65,  // 35: caffe.LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	71,  // 36: caffe.LayerParameter.loss_param:type_name -> caffe.LossParameter
-	72,  // 37: caffe.LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	73,  // 38: caffe.LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	76,  // 39: caffe.LayerParameter.batch_norm_param:type_name -> caffe.BatchNormParameter
-	77,  // 40: caffe.LayerParameter.bias_param:type_name -> caffe.BiasParameter
-	74,  // 41: caffe.LayerParameter.clip_param:type_name -> caffe.ClipParameter
-	75,  // 42: caffe.LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	78,  // 43: caffe.LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	79,  // 44: caffe.LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	80,  // 45: caffe.LayerParameter.crop_param:type_name -> caffe.CropParameter
-	81,  // 46: caffe.LayerParameter.data_param:type_name -> caffe.DataParameter
-	82,  // 47: caffe.LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	83,  // 48: caffe.LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	84,  // 49: caffe.LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	85,  // 50: caffe.LayerParameter.elu_param:type_name -> caffe.ELUParameter
-	86,  // 51: caffe.LayerParameter.embed_param:type_name -> caffe.EmbedParameter
-	87,  // 52: caffe.LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	88,  // 53: caffe.LayerParameter.flatten_param:type_name -> caffe.FlattenParameter
-	89,  // 54: caffe.LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	90,  // 55: caffe.LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	91,  // 56: caffe.LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	92,  // 57: caffe.LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	93,  // 58: caffe.LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	94,  // 59: caffe.LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	95,  // 60: caffe.LayerParameter.input_param:type_name -> caffe.InputParameter
-	96,  // 61: caffe.LayerParameter.log_param:type_name -> caffe.LogParameter
-	97,  // 62: caffe.LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	98,  // 63: caffe.LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	99,  // 64: caffe.LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	100, // 65: caffe.LayerParameter.parameter_param:type_name -> caffe.ParameterParameter
-	101, // 66: caffe.LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	102, // 67: caffe.LayerParameter.power_param:type_name -> caffe.PowerParameter
-	118, // 68: caffe.LayerParameter.prelu_param:type_name -> caffe.PReLUParameter
-	103, // 69: caffe.LayerParameter.python_param:type_name -> caffe.PythonParameter
-	104, // 70: caffe.LayerParameter.recurrent_param:type_name -> caffe.RecurrentParameter
-	105, // 71: caffe.LayerParameter.reduction_param:type_name -> caffe.ReductionParameter
-	106, // 72: caffe.LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	107, // 73: caffe.LayerParameter.reshape_param:type_name -> caffe.ReshapeParameter
-	108, // 74: caffe.LayerParameter.scale_param:type_name -> caffe.ScaleParameter
-	109, // 75: caffe.LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	111, // 76: caffe.LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	117, // 77: caffe.LayerParameter.spp_param:type_name -> caffe.SPPParameter
-	110, // 78: caffe.LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	112, // 79: caffe.LayerParameter.swish_param:type_name -> caffe.SwishParameter
-	113, // 80: caffe.LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	115, // 81: caffe.LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	114, // 82: caffe.LayerParameter.tile_param:type_name -> caffe.TileParameter
-	116, // 83: caffe.LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	119, // 84: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
-	121, // 85: caffe.LayerParameter.annotated_data_param:type_name -> caffe.AnnotatedDataParameter
-	131, // 86: caffe.LayerParameter.bn_param:type_name -> caffe.BNParameter
-	140, // 87: caffe.LayerParameter.box_annotator_ohem_param:type_name -> caffe.BoxAnnotatorOHEMParameter
-	145, // 88: caffe.LayerParameter.center_loss_param:type_name -> caffe.CenterLossParameter
-	143, // 89: caffe.LayerParameter.continuation_indicator_param:type_name -> caffe.ContinuationIndicatorParameter
-	142, // 90: caffe.LayerParameter.ctc_loss_param:type_name -> caffe.CtcLossParameter
-	127, // 91: caffe.LayerParameter.detection_evaluate_param:type_name -> caffe.DetectionEvaluateParameter
-	125, // 92: caffe.LayerParameter.detection_output_param:type_name -> caffe.DetectionOutputParameter
-	146, // 93: caffe.LayerParameter.focal_loss_param:type_name -> caffe.FocalLossParameter
-	130, // 94: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
-	133, // 95: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
-	126, // 96: caffe.LayerParameter.multibox_loss_param:type_name -> caffe.MultiBoxLossParameter
-	148, // 97: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
-	120, // 98: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
-	128, // 99: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
-	122, // 100: caffe.LayerParameter.prior_box_param:type_name -> caffe.PriorBoxParameter
-	141, // 101: caffe.LayerParameter.proposal_param:type_name -> caffe.ProposalParameter
-	136, // 102: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
-	144, // 103: caffe.LayerParameter.reorg_param:type_name -> caffe.ReorgParameter
-	137, // 104: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
-	138, // 105: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
-	132, // 106: caffe.LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
-	129, // 107: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
-	139, // 108: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
-	147, // 109: caffe.LayerParameter.triplet_loss_param:type_name -> caffe.TripletLossParameter
-	134, // 110: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
-	135, // 111: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
-	66,  // 112: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
-	68,  // 113: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
-	49,  // 114: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
-	69,  // 115: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
-	70,  // 116: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
-	8,   // 117: caffe.ResizeParameter.resize_mode:type_name -> caffe.ResizeParameter.Resize_mode
-	9,   // 118: caffe.ResizeParameter.pad_mode:type_name -> caffe.ResizeParameter.Pad_mode
-	10,  // 119: caffe.ResizeParameter.interp_mode:type_name -> caffe.ResizeParameter.Interp_mode
-	67,  // 120: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
-	11,  // 121: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
-	54,  // 122: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
-	54,  // 123: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 124: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
-	12,  // 125: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
-	13,  // 126: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
-	54,  // 127: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
-	40,  // 128: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
-	14,  // 129: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
-	54,  // 130: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 131: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
-	15,  // 132: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
-	54,  // 133: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 134: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
-	40,  // 135: caffe.InputParameter.shape:type_name -> caffe.BlobShape
-	16,  // 136: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
-	17,  // 137: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
-	40,  // 138: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
-	18,  // 139: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
-	19,  // 140: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
-	20,  // 141: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
-	54,  // 142: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 143: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
-	21,  // 144: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
-	22,  // 145: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
-	40,  // 146: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
-	54,  // 147: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
-	54,  // 148: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
-	23,  // 149: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
-	24,  // 150: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
-	25,  // 151: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
-	26,  // 152: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
-	27,  // 153: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
-	54,  // 154: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
-	54,  // 155: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 156: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
-	54,  // 157: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
-	48,  // 158: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
-	2,   // 159: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
-	66,  // 160: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
-	123, // 161: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	124, // 162: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
-	28,  // 163: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	29,  // 164: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
-	30,  // 165: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
-	31,  // 166: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
-	28,  // 167: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	32,  // 168: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
-	123, // 169: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	66,  // 170: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
-	54,  // 171: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
-	54,  // 172: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
-	33,  // 173: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
-	54,  // 174: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
-	54,  // 175: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
-	34,  // 176: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
-	35,  // 177: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
-	54,  // 178: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
-	36,  // 179: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
-	62,  // 180: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
-	62,  // 181: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
-	37,  // 182: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
-	41,  // 183: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
-	38,  // 184: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
-	72,  // 185: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	73,  // 186: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	75,  // 187: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	78,  // 188: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	79,  // 189: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	81,  // 190: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
-	82,  // 191: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	83,  // 192: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	84,  // 193: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	87,  // 194: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	89,  // 195: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	90,  // 196: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	91,  // 197: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	92,  // 198: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	93,  // 199: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	94,  // 200: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	97,  // 201: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	98,  // 202: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	99,  // 203: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	101, // 204: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	102, // 205: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
-	106, // 206: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	109, // 207: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	111, // 208: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	110, // 209: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	113, // 210: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	115, // 211: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	116, // 212: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	65,  // 213: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	71,  // 214: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
-	150, // 215: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
-	54,  // 216: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
-	54,  // 217: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
-	39,  // 218: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
-	41,  // 219: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
-	90,  // 220: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	221, // [221:221] is the sub-list for method output_type
-	221, // [221:221] is the sub-list for method input_type
-	221, // [221:221] is the sub-list for extension type_name
-	221, // [221:221] is the sub-list for extension extendee
-	0,   // [0:221] is the sub-list for field type_name
+	64,  // 31: caffe.LayerParameter.param:type_name -> caffe.ParamSpec
+	42,  // 32: caffe.LayerParameter.blobs:type_name -> caffe.BlobProto
+	63,  // 33: caffe.LayerParameter.include:type_name -> caffe.NetStateRule
+	63,  // 34: caffe.LayerParameter.exclude:type_name -> caffe.NetStateRule
+	66,  // 35: caffe.LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	72,  // 36: caffe.LayerParameter.loss_param:type_name -> caffe.LossParameter
+	73,  // 37: caffe.LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	74,  // 38: caffe.LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	77,  // 39: caffe.LayerParameter.batch_norm_param:type_name -> caffe.BatchNormParameter
+	78,  // 40: caffe.LayerParameter.bias_param:type_name -> caffe.BiasParameter
+	75,  // 41: caffe.LayerParameter.clip_param:type_name -> caffe.ClipParameter
+	76,  // 42: caffe.LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	79,  // 43: caffe.LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	80,  // 44: caffe.LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	81,  // 45: caffe.LayerParameter.crop_param:type_name -> caffe.CropParameter
+	82,  // 46: caffe.LayerParameter.data_param:type_name -> caffe.DataParameter
+	83,  // 47: caffe.LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	84,  // 48: caffe.LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	85,  // 49: caffe.LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	86,  // 50: caffe.LayerParameter.elu_param:type_name -> caffe.ELUParameter
+	87,  // 51: caffe.LayerParameter.embed_param:type_name -> caffe.EmbedParameter
+	88,  // 52: caffe.LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	89,  // 53: caffe.LayerParameter.flatten_param:type_name -> caffe.FlattenParameter
+	90,  // 54: caffe.LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	91,  // 55: caffe.LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	92,  // 56: caffe.LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	93,  // 57: caffe.LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	94,  // 58: caffe.LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	95,  // 59: caffe.LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	96,  // 60: caffe.LayerParameter.input_param:type_name -> caffe.InputParameter
+	97,  // 61: caffe.LayerParameter.log_param:type_name -> caffe.LogParameter
+	98,  // 62: caffe.LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	99,  // 63: caffe.LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	100, // 64: caffe.LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	101, // 65: caffe.LayerParameter.parameter_param:type_name -> caffe.ParameterParameter
+	102, // 66: caffe.LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	103, // 67: caffe.LayerParameter.power_param:type_name -> caffe.PowerParameter
+	119, // 68: caffe.LayerParameter.prelu_param:type_name -> caffe.PReLUParameter
+	104, // 69: caffe.LayerParameter.python_param:type_name -> caffe.PythonParameter
+	105, // 70: caffe.LayerParameter.recurrent_param:type_name -> caffe.RecurrentParameter
+	106, // 71: caffe.LayerParameter.reduction_param:type_name -> caffe.ReductionParameter
+	107, // 72: caffe.LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	108, // 73: caffe.LayerParameter.reshape_param:type_name -> caffe.ReshapeParameter
+	109, // 74: caffe.LayerParameter.scale_param:type_name -> caffe.ScaleParameter
+	110, // 75: caffe.LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	112, // 76: caffe.LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	118, // 77: caffe.LayerParameter.spp_param:type_name -> caffe.SPPParameter
+	111, // 78: caffe.LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	113, // 79: caffe.LayerParameter.swish_param:type_name -> caffe.SwishParameter
+	114, // 80: caffe.LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	116, // 81: caffe.LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	115, // 82: caffe.LayerParameter.tile_param:type_name -> caffe.TileParameter
+	117, // 83: caffe.LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	120, // 84: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
+	122, // 85: caffe.LayerParameter.annotated_data_param:type_name -> caffe.AnnotatedDataParameter
+	132, // 86: caffe.LayerParameter.bn_param:type_name -> caffe.BNParameter
+	141, // 87: caffe.LayerParameter.box_annotator_ohem_param:type_name -> caffe.BoxAnnotatorOHEMParameter
+	146, // 88: caffe.LayerParameter.center_loss_param:type_name -> caffe.CenterLossParameter
+	144, // 89: caffe.LayerParameter.continuation_indicator_param:type_name -> caffe.ContinuationIndicatorParameter
+	143, // 90: caffe.LayerParameter.ctc_loss_param:type_name -> caffe.CtcLossParameter
+	128, // 91: caffe.LayerParameter.detection_evaluate_param:type_name -> caffe.DetectionEvaluateParameter
+	126, // 92: caffe.LayerParameter.detection_output_param:type_name -> caffe.DetectionOutputParameter
+	147, // 93: caffe.LayerParameter.focal_loss_param:type_name -> caffe.FocalLossParameter
+	131, // 94: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
+	134, // 95: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
+	127, // 96: caffe.LayerParameter.multibox_loss_param:type_name -> caffe.MultiBoxLossParameter
+	154, // 97: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
+	121, // 98: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
+	129, // 99: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
+	123, // 100: caffe.LayerParameter.prior_box_param:type_name -> caffe.PriorBoxParameter
+	142, // 101: caffe.LayerParameter.proposal_param:type_name -> caffe.ProposalParameter
+	137, // 102: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
+	145, // 103: caffe.LayerParameter.reorg_param:type_name -> caffe.ReorgParameter
+	138, // 104: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
+	139, // 105: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
+	133, // 106: caffe.LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
+	130, // 107: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
+	140, // 108: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
+	148, // 109: caffe.LayerParameter.triplet_loss_param:type_name -> caffe.TripletLossParameter
+	135, // 110: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
+	136, // 111: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
+	152, // 112: caffe.LayerParameter.yolo_detection_output_param:type_name -> caffe.YoloDetectionOutputParameter
+	153, // 113: caffe.LayerParameter.yolov3_detection_output_param:type_name -> caffe.Yolov3DetectionOutputParameter
+	151, // 114: caffe.LayerParameter.ctc_decoder_param:type_name -> caffe.CTCDecoderParameter
+	150, // 115: caffe.LayerParameter.label_specific_add_param:type_name -> caffe.LabelSpecificAddParameter
+	149, // 116: caffe.LayerParameter.margin_inner_product_param:type_name -> caffe.MarginInnerProductParameter
+	67,  // 117: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
+	69,  // 118: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
+	50,  // 119: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
+	70,  // 120: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
+	71,  // 121: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
+	8,   // 122: caffe.ResizeParameter.resize_mode:type_name -> caffe.ResizeParameter.Resize_mode
+	9,   // 123: caffe.ResizeParameter.pad_mode:type_name -> caffe.ResizeParameter.Pad_mode
+	10,  // 124: caffe.ResizeParameter.interp_mode:type_name -> caffe.ResizeParameter.Interp_mode
+	68,  // 125: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
+	11,  // 126: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
+	55,  // 127: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
+	55,  // 128: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
+	55,  // 129: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
+	12,  // 130: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
+	13,  // 131: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
+	55,  // 132: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
+	41,  // 133: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
+	14,  // 134: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
+	55,  // 135: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
+	55,  // 136: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
+	15,  // 137: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
+	55,  // 138: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	55,  // 139: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
+	41,  // 140: caffe.InputParameter.shape:type_name -> caffe.BlobShape
+	16,  // 141: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
+	17,  // 142: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
+	41,  // 143: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
+	18,  // 144: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
+	19,  // 145: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
+	20,  // 146: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
+	55,  // 147: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
+	55,  // 148: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
+	21,  // 149: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
+	22,  // 150: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
+	41,  // 151: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
+	55,  // 152: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
+	55,  // 153: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
+	23,  // 154: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
+	24,  // 155: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
+	25,  // 156: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
+	26,  // 157: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
+	27,  // 158: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
+	55,  // 159: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
+	55,  // 160: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
+	55,  // 161: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
+	55,  // 162: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
+	49,  // 163: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
+	2,   // 164: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
+	67,  // 165: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
+	124, // 166: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	125, // 167: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
+	28,  // 168: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	29,  // 169: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
+	30,  // 170: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
+	31,  // 171: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
+	28,  // 172: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	32,  // 173: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
+	124, // 174: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	67,  // 175: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
+	55,  // 176: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
+	55,  // 177: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
+	33,  // 178: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
+	55,  // 179: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
+	55,  // 180: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
+	34,  // 181: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
+	35,  // 182: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
+	55,  // 183: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
+	36,  // 184: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
+	37,  // 185: caffe.MarginInnerProductParameter.type:type_name -> caffe.MarginInnerProductParameter.MarginType
+	55,  // 186: caffe.MarginInnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	63,  // 187: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
+	63,  // 188: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
+	38,  // 189: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
+	42,  // 190: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
+	39,  // 191: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
+	73,  // 192: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	74,  // 193: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	76,  // 194: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	79,  // 195: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	80,  // 196: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	82,  // 197: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
+	83,  // 198: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	84,  // 199: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	85,  // 200: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	88,  // 201: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	90,  // 202: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	91,  // 203: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	92,  // 204: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	93,  // 205: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	94,  // 206: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	95,  // 207: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	98,  // 208: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	99,  // 209: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	100, // 210: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	102, // 211: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	103, // 212: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
+	107, // 213: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	110, // 214: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	112, // 215: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	111, // 216: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	114, // 217: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	116, // 218: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	117, // 219: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	66,  // 220: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	72,  // 221: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
+	156, // 222: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
+	55,  // 223: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
+	55,  // 224: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
+	40,  // 225: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
+	42,  // 226: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
+	91,  // 227: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	228, // [228:228] is the sub-list for method output_type
+	228, // [228:228] is the sub-list for method input_type
+	228, // [228:228] is the sub-list for extension type_name
+	228, // [228:228] is the sub-list for extension extendee
+	0,   // [0:228] is the sub-list for field type_name
 }
 
 func init() { file_swcaffe_caffe_proto_init() }
@@ -14702,8 +15382,8 @@ func file_swcaffe_caffe_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swcaffe_caffe_proto_rawDesc), len(file_swcaffe_caffe_proto_rawDesc)),
-			NumEnums:      40,
-			NumMessages:   111,
+			NumEnums:      41,
+			NumMessages:   116,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

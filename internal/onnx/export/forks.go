@@ -89,32 +89,50 @@ func axpy(l *layer) error {
 	return nil
 }
 
-// noise adds nothing in phase TEST.
+// noise is the rule of layers that copy their first bottom in phase TEST.
 func noise(l *layer) error {
 	l.set(0, l.in[0])
 	return nil
 }
 
-// bn is PSPNet's layer, which is a BatchNormalization, or SegNet's, which normalises with the batch's statistics or with none.
+// bn is PSPNet's layer, which is a BatchNormalization if it has running averages, or else one that normalises with the batch's statistics or
+// with none, as SegNet's.
 func bn(l *layer) error {
 	p, ds := l.p.GetBnParam(), l.dims(l.bottom[0])
 	channels := l.weights[0].Count()
-	if len(l.weights) == 4 {
+	averages, eps := len(l.weights) == 4, p.GetEps()
+	if moving(p) {
+		averages, eps = p.GetMovingAverage(), varEps(p)
+	}
+	if averages {
 		images := ds
 		if len(ds) == 1 {
 			images = []dim{ds[0], {n: 1}}
 		}
 		in := []string{l.reshape(l.in[0], ds, images), l.weight(0, channels), l.weight(1, channels), l.weight(2, channels), l.weight(3, channels)}
-		l.set(0, l.reshape(l.node("BatchNormalization", in, attr{"epsilon", p.GetEps()}), images, ds))
+		l.set(0, l.reshape(l.node("BatchNormalization", in, attr{"epsilon", eps}), images, ds))
 		return nil
 	}
 	x := l.in[0]
 	if p.GetBnMode() != caffepb.BNParameter_INFERENCE {
-		x = l.normalised(p.GetVarEps())
+		x = l.normalised(varEps(p))
 	}
 	by := l.aligned([]int{channels}, min(1, len(ds)-1))
 	l.set(0, l.node("Add", []string{l.node("Mul", []string{x, l.weight(0, by...)}), l.weight(1, by...)}))
 	return nil
+}
+
+// moving reports whether parameters are those of PSPNet's first release.
+func moving(p *caffepb.BNParameter) bool {
+	return p != nil && (p.MovingAverage != nil || p.Decay != nil || p.Axis != nil)
+}
+
+// varEps returns the number added to variances. Its default is smaller in PSPNet's first release.
+func varEps(p *caffepb.BNParameter) float32 {
+	if moving(p) && p.VarEps == nil {
+		return 1e-10
+	}
+	return p.GetVarEps()
 }
 
 // normalize divides by the norm of a pixel's channels or of an item, and multiplies SSD's layer with its factors.

@@ -1,6 +1,11 @@
 package export
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
 
 // The rules in this file resize images and put pixels into larger ones. Segmentation and detection nets of forks have them.
 
@@ -66,15 +71,15 @@ func (l *layer) scatter() string {
 // unpooling puts values at the indices in the second bottom, or at the first pixels of windows. In the second case each pixel of the top reads
 // the value whose window begins there, the last one if there are several, or a zero behind the values.
 func unpooling(l *layer) error {
+	if l.p.GetUnpoolingParam().GetUnpool() != caffepb.UnpoolingParameter_MAX {
+		l.set(0, l.unpoolWindows())
+		return nil
+	}
 	if len(l.bottom) > 1 {
 		l.set(0, l.scatter())
 		return nil
 	}
-	p := l.p.GetUnpoolingParam()
-	stride := [2]int{int(p.GetStride()), int(p.GetStride())}
-	if p.StrideH != nil {
-		stride = [2]int{int(p.GetStrideH()), int(p.GetStrideW())}
-	}
+	stride := l.unpoolStride()
 	from, to := l.dims(l.bottom[0]), l.dims(l.top[0])
 	h, w := from[2].n, from[3].n
 	source := make([]int, to[2].n*to[3].n)
@@ -90,4 +95,47 @@ func unpooling(l *layer) error {
 	y := l.node("Gather", []string{x, l.ints("source", source...)}, attr{"axis", 1})
 	l.set(0, l.reshape(y, []dim{rows[0], product(to[2:])}, to))
 	return nil
+}
+
+func (l *layer) unpoolStride() [2]int {
+	p := l.p.GetUnpoolingParam()
+	if p.StrideH != nil {
+		return [2]int{int(p.GetStrideH()), int(p.GetStrideW())}
+	}
+	return [2]int{int(p.GetStride()), int(p.GetStride())}
+}
+
+// unpoolWindows adds each value to its window: a ConvTranspose by channel with ones, of which the top keeps a part, or gets zeros at its
+// ends. AVE divides the values before by the numbers of pixels that their windows have in the top.
+func (l *layer) unpoolWindows() string {
+	p, stride := l.p.GetUnpoolingParam(), l.unpoolStride()
+	kernel := [2]int{int(p.GetKernelSize()), int(p.GetKernelSize())}
+	if p.KernelH != nil {
+		kernel = [2]int{int(p.GetKernelH()), int(p.GetKernelW())}
+	}
+	x, c := l.in[0], l.bottom[0].Dim(1)
+	var in, out, full [2]int
+	for i := range in {
+		in[i], out[i] = l.bottom[0].Dim(2+i), l.top[0].Dim(2+i)
+		full[i] = (in[i]-1)*stride[i] + kernel[i]
+	}
+	if p.GetUnpool() == caffepb.UnpoolingParameter_AVE {
+		part := make([]float32, in[0]*in[1])
+		inside := func(axis, i int) int { return max(0, min(kernel[axis], out[axis]-i*stride[axis])) }
+		for i := range part {
+			if n := inside(0, i/in[1]) * inside(1, i%in[1]); n > 0 {
+				part[i] = 1 / float32(n)
+			}
+		}
+		x = l.node("Mul", []string{x, l.array("parts", part, 1, 1, in[0], in[1])})
+	}
+	ones := slices.Repeat([]float32{1}, c*kernel[0]*kernel[1])
+	y := l.node("ConvTranspose", []string{x, l.array("window", ones, c, 1, kernel[0], kernel[1])}, attr{"strides", []int{stride[0], stride[1]}}, attr{"group", c})
+	if full[0] > out[0] || full[1] > out[1] {
+		y = l.node("Slice", []string{y, l.ints("starts", 0, 0), l.ints("ends", out[0], out[1]), l.ints("axes", 2, 3)})
+	}
+	if full[0] < out[0] || full[1] < out[1] {
+		y = l.node("Pad", []string{y, l.ints("pads", 0, 0, 0, 0, 0, 0, max(0, out[0]-full[0]), max(0, out[1]-full[1]))})
+	}
+	return y
 }

@@ -14,12 +14,15 @@ var refusals = map[string]string{
 	"HDF5Output": "it writes a file",
 	"DetectionOutput": "the number of its rows depends on values, and ONNX's NonMaxSuppression does not bound the boxes that it looks at, as nms_top_k does: " +
 		"export the net without it, with its bottoms as outputs",
-	"DetectionEvaluate": "it compares detections with labels: use the deploy net, or exclude the layer",
-	"MultiBoxLoss":      training,
-	"PSROIPooling":      "ONNX has no operator that pools each bin of a region from channels of its own",
-	"Accuracy":          training,
-	"SegAccuracy":       training,
-	"ContrastiveLoss":   training, "EuclideanLoss": training, "HingeLoss": training, "InfogainLoss": training,
+	"YoloDetectionOutput": rows, "Yolov3DetectionOutput": rows,
+	"CTCGreedyDecoder":   "it drops blanks and repetitions, which ONNX has no operator for: export the net without it, with its bottom as output",
+	"MarginInnerProduct": training,
+	"DetectionEvaluate":  "it compares detections with labels: use the deploy net, or exclude the layer",
+	"MultiBoxLoss":       training,
+	"PSROIPooling":       "ONNX has no operator that pools each bin of a region from channels of its own",
+	"Accuracy":           training,
+	"SegAccuracy":        training,
+	"ContrastiveLoss":    training, "EuclideanLoss": training, "HingeLoss": training, "InfogainLoss": training,
 	"Proposal":                "the number of its regions depends on values",
 	"MultinomialLogisticLoss": training, "SigmoidCrossEntropyLoss": training, "SoftmaxWithLoss": training,
 	"SmoothL1Loss": training, "FocalLoss": training, "SoftmaxFocalLoss": training, "CenterLoss": training, "TripletLoss": training,
@@ -29,6 +32,7 @@ var refusals = map[string]string{
 
 const (
 	training = "it is for training: use the deploy net, or exclude the layer"
+	rows     = "the number of its rows depends on values: export the net without it, with its bottoms as outputs"
 	reader   = "it reads training data: use the deploy net, with Input layers"
 )
 
@@ -43,7 +47,7 @@ func init() {
 		"BatchNorm": batchNorm, "Scale": scale, "Bias": shift, "MVN": mvn, "Softmax": softmax,
 		"Concat": concat, "Slice": slice, "Eltwise": eltwise, "Flatten": flatten, "Reshape": view, "Reduction": reduction, "Tile": tile,
 		"ArgMax": argMax, "BatchReindex": batchReindex,
-		"ReLU6": relu6, "HardSigmoid": hardSigmoid, "HardSwish": hardSwish, "Mish": mish, "Noise": noise,
+		"ReLU6": relu6, "HardSigmoid": hardSigmoid, "HardSwish": hardSwish, "Mish": mish, "Noise": noise, "LabelSpecificAdd": noise,
 		"BN": bn, "Normalize": normalize, "Interp": interp, "Upsample": upsample, "Unpooling": unpooling, "ROIPooling": roiPooling, "ROIAlign": roiAlign,
 		"PriorBox": priorBox, "Reorg": reorg,
 		"Permute": permute, "ShuffleChannel": shuffleChannel, "Axpy": axpy,

@@ -119,7 +119,7 @@ var inexpressible = map[string]string{
 	"LSTM": "(Scan)", "LSTM/static": "(Scan)", "LSTM/states": "(Scan)", "RNN": "(Scan)", "RNN/static": "(Scan)", "RNN/states": "(Scan)",
 	"Lstm": "(Scan)", "Lstm/cont": "(Scan)", "Pooling/places": "Caffe's layer does not compute it", "Pooling/global/STOCHASTIC": "(Where)",
 	"Power/constant": "(ConstantOfShape)", "Power/constant/in place": "(ConstantOfShape)", "Parameter": "constant",
-	"Upsample/mask": "Caffe's layer does not compute it", "Unpooling/mask": "Caffe's layer does not compute it", "Unpooling": "(Gather)",
+	"Upsample/mask": "Caffe's layer does not compute it", "Unpooling/mask": "Caffe's layer does not compute it", "Unpooling": "(Gather)", "Unpooling/TILE": "padding before it",
 	"PriorBox": "both operands are constants", "ROIAlign": "(Gather)", "ROIAlign/samples": "(Gather)", "Normalize/pixels": "axes without gaps",
 }
 

@@ -114,6 +114,8 @@ func segmentation(x string) (cases []Case) {
 			layer("Upsample", "qm", "y", "upsample_param { upsample_h: 7 upsample_w: 6 }")},
 		{"Unpooling/mask", x + layer("Pooling", "x", "pm", "pooling_param { kernel_size: 2 stride: 2 }") +
 			layer("Unpooling", "pm", "y", "unpooling_param { kernel_size: 2 stride: 2 unpool_h: 7 unpool_w: 6 }")},
+		{"Unpooling/AVE", x + layer("Unpooling", "x", "y", "unpooling_param { unpool: AVE kernel_size: 3 stride: 2 unpool_h: 9 unpool_w: 10 }")},
+		{"Unpooling/TILE", x + layer("Unpooling", "x", "y", "unpooling_param { unpool: TILE kernel_h: 2 kernel_w: 3 stride: 2 unpool_h: 17 unpool_w: 18 }")},
 		{"Unpooling", x + layer("Unpooling", "x", "y", "unpooling_param { kernel_size: 2 stride_h: 2 stride_w: 3 unpool_size: 14 }")},
 		{"PriorBox", input("i", 2, 3, 40, 50) + x + layer("PriorBox", "xi", "p", "prior_box_param { min_size: 10 max_size: 20 aspect_ratio: 2 variance: 0.1 clip: true }") +
 			layer("Power", "p", "y", "power_param { scale: 2 }") + layer("TanH", "x", "z", "")},
@@ -172,7 +174,8 @@ func norms(x string) (cases []Case) {
 		{"MVN", x + layer("MVN", "x", "y", "")}, {"MVN/across", x + layer("MVN", "x", "y", "mvn_param { across_channels: true eps: 0.1 }")},
 		{"MVN/mean", x + layer("MVN", "x", "y", "mvn_param { normalize_variance: false }")}, {"MVN/matrix", matrix + layer("MVN", "x", "y", "mvn_param { eps: 1 }")},
 		{"BN/PSPNet", x + layer("BN", "x", "y", "bn_param { eps: 0.01 }")}, {"BN/vector", vector + layer("BN", "x", "y", "")},
-		{"BN/SegNet", x + layer("BN", "x", "y", "bn_param { var_eps: 0.01 }")}, {"BN/INFERENCE", matrix + layer("BN", "x", "y", "bn_param { bn_mode: INFERENCE }")},
+		{"BN/SegNet", x + layer("BN", "x", "y", "bn_param { var_eps: 0.01 }")}, {"BN/moving average", x + layer("BN", "x", "y", "bn_param { moving_average: true var_eps: 0.01 }")},
+		{"BN/decay", x + layer("BN", "x", "y", "bn_param { decay: 0.1 }")}, {"BN/INFERENCE", matrix + layer("BN", "x", "y", "bn_param { bn_mode: INFERENCE }")},
 		{"Normalize", x + layer("Normalize", "x", "y", "")}, {"Normalize/vector", vector + layer("Normalize", "x", "y", "")},
 		{"Normalize/across", x + layer("Normalize", "x", "y", "norm_param { eps: 0.1 }")},
 		{"Normalize/pixels", x + layer("Normalize", "x", "y", "norm_param { across_spatial: false channel_shared: false }")},
@@ -211,6 +214,7 @@ func utilities(x string) (cases []Case) {
 		{"ShuffleChannel", input("x", 2, 6, 4, 5) + layer("ShuffleChannel", "x", "y", "shuffle_channel_param { group: 3 }")},
 		{"Reorg", input("x", 2, 8, 6, 4) + layer("Reorg", "x", "y", "reorg_param { stride: 2 }")},
 		{"Reorg/reverse", input("x", 2, 8, 3, 5) + layer("Reorg", "x", "y", "reorg_param { stride: 2 reverse: true }")},
+		{"LabelSpecificAdd", input("x", 4, 5) + input("l", 4) + layer("LabelSpecificAdd", "xl", "y", "label_specific_add_param { bias: -0.35 }")},
 		{"Axpy", input("a", 2, 3, 1, 1) + x + z + layer("Axpy", "axz", "y", "")},
 		{"Tile", x + layer("Tile", "x", "y", "tile_param { axis: 2 tiles: 3 }")}, {"Tile/batch", x + layer("Tile", "x", "y", "tile_param { axis: 0 tiles: 2 }")},
 		{"ArgMax", x + layer("ArgMax", "x", "y", "")}, {"ArgMax/3", x + layer("ArgMax", "x", "y", "argmax_param { top_k: 3 }")},

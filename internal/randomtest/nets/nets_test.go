@@ -56,7 +56,7 @@ func TestTypes(t *testing.T) {
 		"AnnotatedData",
 		"Split", "LSTMUnit", // which the net, and LSTM, make
 		"PriorBox", "MultiBoxLoss", "DetectionOutput", "DetectionEvaluate", "Proposal", "BoxAnnotatorOHEM", "SoftmaxWithLossOHEM", "SmoothL1LossOHEM",
-		"CtcLoss", "ContinuationIndicator"}
+		"CtcLoss", "ContinuationIndicator", "CTCGreedyDecoder", "YoloDetectionOutput", "Yolov3DetectionOutput", "MarginInnerProduct", "LabelSpecificAdd"}
 	seen := map[string]bool{}
 	for i := range 1000 {
 		for _, l := range Random(rand.New(rand.NewPCG(8, uint64(i)))).(*problem).net.Layer {

@@ -1,0 +1,96 @@
+package detect
+
+import (
+	"math"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
+	"github.com/swcaffe/swcaffe/layers/part"
+)
+
+// yoloGrid is a bottom of a yoloOutput: the predictions of its anchors in a grid of cells.
+type yoloGrid struct {
+	*yoloOutput
+	anchors [][2]float64 // width and height
+	scale   float64      // anchors have W*scale x H*scale units
+	first   int          // the first box
+	size    [2]int       // height and width in cells
+
+	made   [3]int // images, height and width for which the kernel is made
+	cut    int    // cells of a tile
+	kernel *stream.Units
+	x      []float32
+}
+
+func (g *yoloGrid) cells() int { return g.size[0] * g.size[1] }
+
+func (g *yoloGrid) reshape() error {
+	made := [3]int{g.images, g.size[0], g.size[1]}
+	if g.MPE() || g.made == made {
+		return nil
+	}
+	g.made = made
+	m, name, values := g.Device.Machine, g.Param.GetType()+" boxes", 5+g.classes+g.width
+	g.cut = max(1, min(g.cells(), stream.UnitLimit(m)/values, 256))
+	if err := stream.CheckUnit(m, name, g.cut*values); err != nil {
+		return err
+	}
+	units := g.images * len(g.anchors) * tiles(g.cells(), g.cut)
+	g.kernel = stream.NewUnits(m, name, units, g.images*len(g.anchors)*g.cells()*values, g.tile)
+	return nil
+}
+
+// tile computes the boxes of an anchor of an image in a tile of cells.
+func (g *yoloGrid) tile(w *stream.UnitWorker, unit int) {
+	across, anchors, channels := tiles(g.cells(), g.cut), len(g.anchors), 5+g.classes
+	first, plane := unit%across*g.cut, unit/across // plane: image and anchor
+	n, image, anchor := min(g.cut, g.cells()-first), plane/anchors, plane%anchors
+	x, stride := w.Load(stream.Rect(g.x, plane*channels*g.cells()+first, channels, g.cells(), n))
+	rows, rowStride := w.Place(stream.Rect(g.rowData, (image*g.boxes+g.first+first*anchors+anchor)*g.width, n, anchors*g.width, g.width))
+	w.Cost(n*(4*g.classes+12), n*(g.classes+5))
+	for i := range n {
+		if w.Values() {
+			g.decode(rows[i*rowStride:][:g.width], x[i:], stride, anchor, first+i)
+		}
+	}
+}
+
+// run computes all boxes of the grid.
+func (g *yoloGrid) run(x []float32) error {
+	if g.x = x; g.kernel != nil {
+		return g.kernel.Run()
+	}
+	anchors, cells, channels := len(g.anchors), g.cells(), 5+g.classes
+	for plane := range g.images * anchors {
+		for cell := range cells {
+			box := plane/anchors*g.boxes + g.first + cell*anchors + plane%anchors
+			g.decode(g.rowData[box*g.width:][:g.width], x[plane*channels*cells+cell:], cells, plane%anchors, cell)
+		}
+	}
+	return nil
+}
+
+// decode writes the row of an anchor in a cell. Its channel c is x[c*stride].
+func (g *yoloGrid) decode(row, x []float32, stride, anchor, cell int) {
+	at := func(c int) float64 { return float64(x[c*stride]) }
+	h, w := float64(g.size[0]), float64(g.size[1])
+	cx, cy := (float64(cell%g.size[1])+part.Logistic(at(0)))/w, (float64(cell/g.size[1])+part.Logistic(at(1)))/h
+	halfWidth, halfHeight := math.Exp(at(2))*g.anchors[anchor][0]/(2*w*g.scale), math.Exp(at(3))*g.anchors[anchor][1]/(2*h*g.scale)
+	row[0], row[1], row[2], row[3] = float32(cx-halfWidth), float32(cy-halfHeight), float32(cx+halfWidth), float32(cy+halfHeight)
+	object := part.Logistic(at(4))
+	if !g.second {
+		for c := range g.classes {
+			row[4+c] = float32(object * part.Logistic(at(5+c)))
+		}
+		return
+	}
+	best, sum := 0, 0.0
+	for c := range g.classes {
+		if at(5+c) > at(5+best) {
+			best = c
+		}
+	}
+	for c := range g.classes {
+		sum += math.Exp(at(5+c) - at(5+best))
+	}
+	row[4], row[5] = float32(object/sum), float32(best)
+}
