@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/internal/onnx/onnxpb"
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -78,6 +79,7 @@ type exporter struct {
 	graph   *onnxpb.GraphProto
 	tensors []*constant
 	merged  map[int]*folded
+	loose   map[*blob.Blob]int // blobs with an axis whose extent depends on values, and that axis
 	fixed   string
 }
 
@@ -85,6 +87,7 @@ type exporter struct {
 func run(n *swnet.Net, opt *Options, vary *variation) (*exporter, error) {
 	e := &exporter{
 		net: n, opt: opt, vary: vary, values: map[string]string{}, taken: map[string]bool{"": true}, named: map[string]bool{}, last: map[string]int{}, inputs: map[string]bool{},
+		loose: map[*blob.Blob]int{},
 		graph: &onnxpb.GraphProto{Name: proto.String(graphName(n.Name()))},
 	}
 	e.reserve()

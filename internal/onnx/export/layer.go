@@ -208,6 +208,9 @@ func (e *exporter) dims(b *blob.Blob) []dim {
 				ds[i].dynamic = axes[i]
 			}
 		}
+		if axis, ok := e.loose[b]; ok && axis == i {
+			ds[i].dynamic = true
+		}
 	}
 	return ds
 }
@@ -257,7 +260,7 @@ func (e *exporter) info(name string, b *blob.Blob) *onnxpb.ValueInfoProto {
 		p := &onnxpb.TensorShapeProto_Dimension{Value: &onnxpb.TensorShapeProto_Dimension_DimValue{DimValue: int64(d.n)}}
 		if d.dynamic {
 			p.Value = nil
-			if d.n == e.vary.batch {
+			if _, rows := e.loose[b]; !rows && d.n == e.vary.batch {
 				p.Value = &onnxpb.TensorShapeProto_Dimension_DimParam{DimParam: "N"}
 			}
 		}

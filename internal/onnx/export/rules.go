@@ -10,10 +10,8 @@ var rules map[string]rule
 
 // refusals has the types that they do not, and why.
 var refusals = map[string]string{
-	"Filter":     "the number of items in its tops depends on values",
-	"HDF5Output": "it writes a file",
-	"DetectionOutput": "the number of its rows depends on values, and ONNX's NonMaxSuppression does not bound the boxes that it looks at, as nms_top_k does: " +
-		"export the net without it, with its bottoms as outputs",
+	"Filter":              "the number of items in its tops depends on values",
+	"HDF5Output":          "it writes a file",
 	"YoloDetectionOutput": rows, "Yolov3DetectionOutput": rows,
 	"CTCGreedyDecoder":   "it drops blanks and repetitions, which ONNX has no operator for: export the net without it, with its bottom as output",
 	"MarginInnerProduct": training,
@@ -49,7 +47,7 @@ func init() {
 		"ArgMax": argMax, "BatchReindex": batchReindex,
 		"ReLU6": relu6, "HardSigmoid": hardSigmoid, "HardSwish": hardSwish, "Mish": mish, "Noise": noise, "LabelSpecificAdd": noise,
 		"BN": bn, "Normalize": normalize, "Interp": interp, "Upsample": upsample, "Unpooling": unpooling, "ROIPooling": roiPooling, "ROIAlign": roiAlign,
-		"PriorBox": priorBox, "Reorg": reorg,
+		"PriorBox": priorBox, "DetectionOutput": detectionOutput, "Reorg": reorg,
 		"Permute": permute, "ShuffleChannel": shuffleChannel, "Axpy": axpy,
 		"LSTM": lstm, "RNN": rnn, "Lstm": packedLSTM, "LSTMUnit": lstmUnit,
 	}

@@ -117,6 +117,10 @@ func segmentation(x string) (cases []Case) {
 		{"Unpooling/AVE", x + layer("Unpooling", "x", "y", "unpooling_param { unpool: AVE kernel_size: 3 stride: 2 unpool_h: 9 unpool_w: 10 }")},
 		{"Unpooling/TILE", x + layer("Unpooling", "x", "y", "unpooling_param { unpool: TILE kernel_h: 2 kernel_w: 3 stride: 2 unpool_h: 17 unpool_w: 18 }")},
 		{"Unpooling", x + layer("Unpooling", "x", "y", "unpooling_param { kernel_size: 2 stride_h: 2 stride_w: 3 unpool_size: 14 }")},
+		{"DetectionOutput", detection("num_classes: 3 code_type: CENTER_SIZE confidence_threshold: 0.3 keep_top_k: 5 nms_param { nms_threshold: 0.3 top_k: 8 }", 1, 1)},
+		{"DetectionOutput/classes", detection("num_classes: 3 code_type: CORNER_SIZE share_location: false background_label_id: 2 keep_top_k: 7 nms_param { nms_threshold: 0.45 }", 3, 1)},
+		{"DetectionOutput/all", detection("num_classes: 3 code_type: CORNER variance_encoded_in_target: true background_label_id: -1 confidence_threshold: 0.9 nms_param { nms_threshold: 0.6 }", 1, 0.05)},
+		{"DetectionOutput/none", detection("num_classes: 3 code_type: CENTER_SIZE confidence_threshold: 99 keep_top_k: 5 nms_param { nms_threshold: 0.3 top_k: 8 }", 1, 1)},
 		{"PriorBox", input("i", 2, 3, 40, 50) + x + layer("PriorBox", "xi", "p", "prior_box_param { min_size: 10 max_size: 20 aspect_ratio: 2 variance: 0.1 clip: true }") +
 			layer("Power", "p", "y", "power_param { scale: 2 }") + layer("TanH", "x", "z", "")},
 		{"ROIPooling", x + regions + layer("ROIPooling", "xr", "y", "roi_pooling_param { pooled_h: 2 pooled_w: 3 spatial_scale: 0.5 }")},
@@ -285,4 +289,12 @@ func nets(x string) []Case {
 			layer("ReLU", "z", "z", "") + layer("Pooling", "z", "w", "pooling_param { pool: AVE global_pooling: true }") +
 			layer("InnerProduct", "w", "v", "inner_product_param { num_output: 4 }") + layer("Softmax", "v", "u", "")},
 	}
+}
+
+// detection is a DetectionOutput layer on predictions for 24 priors. Codes have the given scale, small enough that few boxes are inside out:
+// NonMaxSuppression takes corners in any order.
+func detection(param string, codes int, scale float64) string {
+	return input("r", 2, 96*codes) + layer("Power", "r", "l", fmt.Sprintf("power_param { scale: %g }", scale)) + input("c", 2, 72) + input("x", 2, 3, 3, 4) + input("i", 2, 3, 30, 40) +
+		layer("PriorBox", "xi", "p", "prior_box_param { min_size: 10 aspect_ratio: 2 flip: false clip: false variance: 0.1 variance: 0.1 variance: 0.2 variance: 0.2 }") +
+		layer("DetectionOutput", "lcp", "y", "detection_output_param { "+param+" }")
 }

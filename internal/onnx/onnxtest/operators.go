@@ -18,6 +18,8 @@ func init() {
 		"Add":       ofTwo(func(x, y float64) float64 { return x + y }), "Sub": ofTwo(func(x, y float64) float64 { return x - y }),
 		"Mul": ofTwo(func(x, y float64) float64 { return x * y }), "Div": ofTwo(func(x, y float64) float64 { return x / y }),
 		"Pow": ofTwo(math.Pow), "Mod": ofTwo(math.Mod), "Greater": ofTwo(func(x, y float64) float64 { return truth(x > y) }),
+		"Equal":    ofTwo(func(x, y float64) float64 { return truth(x == y) }),
+		"GatherND": gatherND, "ScatterND": scatterND, "NonZero": nonZero, "NonMaxSuppression": nonMaxSuppression,
 		"Max": fold(math.Max), "Min": fold(math.Min), "Sum": fold(func(x, y float64) float64 { return x + y }),
 		"LeakyRelu": leaky, "Elu": elu, "PRelu": ofTwo(func(x, slope float64) float64 { return max(x, 0) + slope*min(x, 0) }),
 		"Clip": clip, "Cast": cast, "Dropout": func(c *call) { c.out[0] = c.in[0] }, "Where": where,
