@@ -34,7 +34,7 @@ func (b *builder) ofForks(t *tip) *tip {
 		if c%(s*s) == 0 && b.r.IntN(2) > 0 {
 			return b.one("Reorg", t, []int{n, c / (s * s), h * s, w * s}, 0, fmt.Sprintf("reorg_param { stride: %d reverse: true }", s))
 		}
-		if h%s != 0 || w%s != 0 {
+		if c%(s*s) != 0 || h%s != 0 || w%s != 0 {
 			return nil
 		}
 		return b.one("Reorg", t, []int{n, c * s * s, h / s, w / s}, 0, fmt.Sprintf("reorg_param { stride: %d }", s))
@@ -82,7 +82,19 @@ func (b *builder) regions(t *tip) *tip {
 
 // lossOfForks appends a loss of a fork of Caffe on a tip of n items.
 func (b *builder) lossOfForks(t *tip, n, classes int, top []*tip, weight string) {
-	switch k := b.r.IntN(3); {
+	switch k := b.r.IntN(7); {
+	case k == 3 && !b.smooth:
+		b.margin(t, n, top, weight)
+	case k == 4 && !b.smooth && len(t.shape) == 2:
+		scores := &tip{name: b.blob(), shape: t.shape}
+		label := b.input(fmt.Sprintf("label%d", classes), n)
+		b.layer("LabelSpecificAdd", []*tip{t, label}, []*tip{scores}, "label_specific_add_param { bias: -0.35 }")
+		b.layer("SoftmaxWithLoss", []*tip{scores, label}, top, weight)
+	case k == 5:
+		label := b.input(fmt.Sprintf("label%d", classes), append([]int{n}, t.shape[2:]...)...)
+		b.layer("SoftmaxWithLossOHEM", []*tip{t, label}, top, weight)
+	case k == 6 && !b.smooth && len(t.shape) == 4:
+		b.layer("SmoothL1LossOHEM", []*tip{t, b.input("gauss", t.shape...)}, top, weight)
 	case k == 0:
 		b.layer("CenterLoss", []*tip{t, b.input("label7", n)}, top, weight+"center_loss_param { num_output: 7 center_filler { type: \"gaussian\" std: 1 } }")
 	case k == 1 && !b.smooth:
@@ -91,6 +103,20 @@ func (b *builder) lossOfForks(t *tip, n, classes int, top []*tip, weight string)
 		label := b.input(fmt.Sprintf("label%d", classes), append([]int{n}, t.shape[2:]...)...)
 		b.layer([]string{"FocalLoss", "SoftmaxFocalLoss"}[b.r.IntN(2)], []*tip{t, label}, top, weight)
 	}
+}
+
+// margin appends a product with a margin and its loss.
+func (b *builder) margin(t *tip, n int, top []*tip, weight string) {
+	classes := b.integer(2, 50)
+	scores := &tip{name: b.blob(), shape: []int{n, classes}}
+	if work := count(t.shape) * classes; !b.affords(float64(work), scores.shape) {
+		b.layer("EuclideanLoss", []*tip{t, b.input("gauss", t.shape...)}, top, weight)
+		return
+	}
+	label := b.input(fmt.Sprintf("label%d", classes), n)
+	b.layer("MarginInnerProduct", []*tip{t, label}, []*tip{scores}, fmt.Sprintf(
+		"margin_inner_product_param { num_output: %d base: 3 lambda_min: 1 type: %s weight_filler { type: \"xavier\" } }", classes, []string{"SINGLE", "DOUBLE", "TRIPLE", "QUADRUPLE"}[b.r.IntN(4)]))
+	b.layer("SoftmaxWithLoss", []*tip{scores, label}, top, weight)
 }
 
 // divisor draws a divisor of n.

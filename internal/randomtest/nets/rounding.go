@@ -50,7 +50,7 @@ var moving = []string{
 }
 
 // products lists the layers whose results are sums of products.
-var products = []string{"Convolution", "ConvolutionDepthwise", "DepthwiseConvolution", "Deconvolution", "InnerProduct", "LSTM", "RNN", "Lstm"}
+var products = []string{"Convolution", "ConvolutionDepthwise", "DepthwiseConvolution", "Deconvolution", "InnerProduct", "MarginInnerProduct", "LSTM", "RNN", "Lstm"}
 
 // forward runs a net and returns its loss.
 func (e *rounder) forward(n *swnet.Net) (loss float64, err error) {
