@@ -8,6 +8,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
+	"github.com/swcaffe/swcaffe/internal/box"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/part"
@@ -57,14 +58,7 @@ const boxValues = 5
 
 func (l *proposal) SetUp(_, _ []*blob.Blob) error {
 	l.p = l.Param.GetProposalParam()
-	ratios, scales := l.p.GetRatio(), l.p.GetScale()
-	if len(ratios) == 0 {
-		ratios = []float32{0.5, 1, 2}
-	}
-	if len(scales) == 0 {
-		scales = []float32{8, 16, 32}
-	}
-	for _, r := range slices.Concat(ratios, scales) {
+	for _, r := range slices.Concat(l.p.GetRatio(), l.p.GetScale()) {
 		if !(r > 0) || math.IsInf(float64(r), 0) {
 			return fmt.Errorf("ratio and scale must be positive, one of them is %g", r)
 		}
@@ -77,7 +71,7 @@ func (l *proposal) SetUp(_, _ []*blob.Blob) error {
 			return fmt.Errorf("%s must be positive and at most %d, it is %d", f.name, blob.MaxCount, f.value)
 		}
 	}
-	l.anchors = anchors(int(l.p.GetBaseSize()), ratios, scales)
+	l.anchors = box.Anchors(int(l.p.GetBaseSize()), l.p.GetRatio(), l.p.GetScale())
 	l.boxes, l.best, l.regions = l.Device.NewBlob(0), l.Device.NewBlob(0), l.Device.NewBlob(0)
 	return nil
 }

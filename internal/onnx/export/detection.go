@@ -48,11 +48,26 @@ func detectionOutput(l *layer) error {
 }
 
 // number makes a constant of one value.
-func (d *detections) number(what string, v float32) string { return d.array(what, []float32{v}, 1) }
+func (l *layer) number(what string, v float32) string { return l.array(what, []float32{v}, 1) }
 
 // part is a Slice of one axis.
-func (d *detections) part(v string, axis, first, end int) string {
-	return d.node("Slice", []string{v, d.ints("first", first), d.ints("end", end), d.ints("axis", axis)})
+func (l *layer) part(v string, axis, first, end int) string {
+	return l.node("Slice", []string{v, l.ints("first", first), l.ints("end", end), l.ints("axis", axis)})
+}
+
+// mark returns an array of the shape of rows of scores, with ones for the boxes that a NonMaxSuppression of one class kept.
+func (l *layer) mark(scores, kept string) string {
+	places := l.node("Gather", []string{kept, l.ints("columns", 0, 2)}, attr{"axis", 1})
+	zeros := l.node("ConstantOfShape", []string{l.node("Shape", []string{scores})})
+	return l.node("ScatterND", []string{zeros, places, l.ones(l.length(kept))})
+}
+
+// length returns the extent of a value's first axis.
+func (l *layer) length(v string) string { return l.part(l.node("Shape", []string{v}), 0, 0, 1) }
+
+// ones returns a vector of ones.
+func (l *layer) ones(length string) string {
+	return l.node("Exp", []string{l.node("ConstantOfShape", []string{length})})
 }
 
 // decoded returns the boxes, as images x priors x codes x 4.
@@ -110,18 +125,7 @@ func (d *detections) suppressed(scores, boxes string) string {
 	if d.p.ConfidenceThreshold != nil {
 		in = append(in, d.number("confidence", d.p.GetConfidenceThreshold()))
 	}
-	kept := d.node("NonMaxSuppression", in)
-	places := d.node("Gather", []string{kept, d.ints("columns", 0, 2)}, attr{"axis", 1})
-	zeros := d.node("ConstantOfShape", []string{d.node("Shape", []string{d.reshape(scores, d.perClass(), d.merged())})})
-	return d.node("ScatterND", []string{zeros, places, d.ones(d.length(kept))})
-}
-
-// length returns the extent of a value's first axis.
-func (d *detections) length(v string) string { return d.part(d.node("Shape", []string{v}), 0, 0, 1) }
-
-// ones returns a vector of ones.
-func (d *detections) ones(length string) string {
-	return d.node("Exp", []string{d.node("ConstantOfShape", []string{length})})
+	return d.mark(d.reshape(scores, d.perClass(), d.merged()), d.node("NonMaxSuppression", in))
 }
 
 // kept returns the marks of the keep_top_k best boxes of each image, as images x classes x best.

@@ -59,7 +59,11 @@ func Net(n *swnet.Net, opt Options) (*Result, error) {
 			fixed = e.fixed
 		}
 	}
-	e, err := run(n, &opt, nil)
+	regions, err := openRegions(n)
+	if err != nil {
+		return nil, err
+	}
+	e, err := run(n, &opt, regions)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,6 @@ var refusals = map[string]string{
 	"Accuracy":           training,
 	"SegAccuracy":        training,
 	"ContrastiveLoss":    training, "EuclideanLoss": training, "HingeLoss": training, "InfogainLoss": training,
-	"Proposal":                "the number of its regions depends on values",
 	"MultinomialLogisticLoss": training, "SigmoidCrossEntropyLoss": training, "SoftmaxWithLoss": training,
 	"SmoothL1Loss": training, "FocalLoss": training, "SoftmaxFocalLoss": training, "CenterLoss": training, "TripletLoss": training,
 	"BoxAnnotatorOHEM": training, "SoftmaxWithLossOHEM": training, "SmoothL1LossOHEM": training, "CtcLoss": training,
@@ -47,7 +46,7 @@ func init() {
 		"ArgMax": argMax, "BatchReindex": batchReindex,
 		"ReLU6": relu6, "HardSigmoid": hardSigmoid, "HardSwish": hardSwish, "Mish": mish, "Noise": noise, "LabelSpecificAdd": noise,
 		"BN": bn, "Normalize": normalize, "Interp": interp, "Upsample": upsample, "Unpooling": unpooling, "ROIPooling": roiPooling, "ROIAlign": roiAlign,
-		"PriorBox": priorBox, "DetectionOutput": detectionOutput, "Reorg": reorg,
+		"PriorBox": priorBox, "DetectionOutput": detectionOutput, "Proposal": proposal, "Reorg": reorg,
 		"Permute": permute, "ShuffleChannel": shuffleChannel, "Axpy": axpy,
 		"LSTM": lstm, "RNN": rnn, "Lstm": packedLSTM, "LSTMUnit": lstmUnit,
 	}

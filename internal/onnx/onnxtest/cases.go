@@ -117,6 +117,9 @@ func segmentation(x string) (cases []Case) {
 		{"Unpooling/AVE", x + layer("Unpooling", "x", "y", "unpooling_param { unpool: AVE kernel_size: 3 stride: 2 unpool_h: 9 unpool_w: 10 }")},
 		{"Unpooling/TILE", x + layer("Unpooling", "x", "y", "unpooling_param { unpool: TILE kernel_h: 2 kernel_w: 3 stride: 2 unpool_h: 17 unpool_w: 18 }")},
 		{"Unpooling", x + layer("Unpooling", "x", "y", "unpooling_param { kernel_size: 2 stride_h: 2 stride_w: 3 unpool_size: 14 }")},
+		{"Proposal", proposals("feat_stride: 8 base_size: 8 min_size: 1 ratio: 0.5 ratio: 1 scale: 1 scale: 8 pre_nms_topn: 30 post_nms_topn: 9 nms_thresh: 0.5", "y")},
+		{"ROIPooling/proposed", proposals("feat_stride: 8 base_size: 16 min_size: 0 ratio: 1 ratio: 2 scale: 1 scale: 2 pre_nms_topn: 400 post_nms_topn: 20 nms_thresh: 0.7", "yz") +
+			layer("ROIPooling", "xy", "q", "roi_pooling_param { pooled_h: 2 pooled_w: 3 spatial_scale: 0.125 }") + layer("InnerProduct", "q", "u", "inner_product_param { num_output: 5 }")},
 		{"DetectionOutput", detection("num_classes: 3 code_type: CENTER_SIZE confidence_threshold: 0.3 keep_top_k: 5 nms_param { nms_threshold: 0.3 top_k: 8 }", 1, 1)},
 		{"DetectionOutput/classes", detection("num_classes: 3 code_type: CORNER_SIZE share_location: false background_label_id: 2 keep_top_k: 7 nms_param { nms_threshold: 0.45 }", 3, 1)},
 		{"DetectionOutput/all", detection("num_classes: 3 code_type: CORNER variance_encoded_in_target: true background_label_id: -1 confidence_threshold: 0.9 nms_param { nms_threshold: 0.6 }", 1, 0.05)},
@@ -289,6 +292,12 @@ func nets(x string) []Case {
 			layer("ReLU", "z", "z", "") + layer("Pooling", "z", "w", "pooling_param { pool: AVE global_pooling: true }") +
 			layer("InnerProduct", "w", "v", "inner_product_param { num_output: 4 }") + layer("Softmax", "v", "u", "")},
 	}
+}
+
+// proposals is a Proposal layer on predictions for 4 anchors of 6 x 7 pixels, of images of about 50 to 60 pixels. Their scale is as large.
+func proposals(param, tops string) string {
+	return input("s", 2, 8, 6, 7) + input("x", 2, 16, 6, 7) + layer("Power", "x", "d", "power_param { scale: 0.2 }") + input("r", 2, 3) +
+		layer("Sigmoid", "r", "g", "") + layer("Power", "g", "i", "power_param { scale: 10 shift: 50 }") + layer("Proposal", "sdi", tops, "proposal_param { "+param+" }")
 }
 
 // detection is a DetectionOutput layer on predictions for 24 priors. Codes have the given scale, small enough that few boxes are inside out:
