@@ -9,12 +9,15 @@ import (
 // does. The key for a field of a message other than the layer is "Message.field".
 var forks = map[string]string{
 	"SSD":            `VideoData video_data_param SolverParameter.plateau_winsize`,
-	"DeepLab":        `DenseCRF ImageSegData MatRead MatWrite UniqueLabel densecrf_param mat_read_param mat_write_param`,
+	"DeepLab":        `DenseCRF ImageSegData MatRead MatWrite UniqueLabel densecrf_param mat_read_param mat_write_param ImageDataParameter.label_type ImageDataParameter.ignore_label`,
 	"ArcFace":        `LabelSpecificMargin LabelSpecificHardMargin label_specific_margin_param`,
-	"MobileNet-YOLO": `DetectionEvaluateYolo EvalDetection RegionLoss YoloV3Loss Yolov3 yolov3_param region_loss_param eval_detection_param`,
+	"MobileNet-YOLO": `DetectionEvaluateYolo EvalDetection RegionLoss YoloV3Loss Yolov3 yolov3_param region_loss_param eval_detection_param AnnotatedDataParameter.yolo_data_type`,
 	"YOLO v2":        `Region RegionOutput region_param`,
 	"NVCaffe":        `BatchNormParameter.scale_bias BatchNormParameter.scale_filler BatchNormParameter.bias_filler`,
 	"SegNet":         `DenseImageData dense_image_data_param`,
+	"caffe-windows":  `Gram InnerProductParameter.normalize`,
+	"style-transfer": `Gramian`,
+	"PSPNet":         `DataParameter.shuffle`,
 	"CRF-RNN":        `MultiStageMeanfield multi_stage_meanfield_param`,
 	"DetectNet":      `DetectNetTransformation detectnet_groundtruth_param detectnet_augmentation_param`,
 	"FlowNet":        `Correlation CustomData DataAugmentation Downsample FlowWarp L1Loss Resample augmentation_param correlation_param flow_warp_param l1_loss_param resample_param`,
