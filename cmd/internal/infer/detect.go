@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,7 +26,7 @@ var Detect = cli.Command{
 	Example:  "swcaffe detect -model deploy.prototxt -weights ssd.caffemodel -label_map labelmap.prototxt -out found street.jpg",
 	Words:    []string{"image..."},
 	Quiet:    true,
-	Help: `Scales every image to the size of the net's input, subtracts the means, runs the net, and prints the detections of its DetectionOutput layer:
+	Help: `Scales every image to the size of the net's input, subtracts the means, runs the net, and prints the detections of its DetectionOutput layer, or of YOLO's:
 image, class, score, xmin, ymin, xmax, ymax, in pixels of the image. The means and the scale are those of the Input layer's transform_param,
 unless flags give them.
 -out DIR also writes, for every image, the picture with its boxes (-pictures png, svg or both) and a VOC annotation (.xml). -json and -coco
@@ -169,6 +170,9 @@ func (o *detectOptions) run(e *cli.Env, n *swnet.Net) error {
 	return o.write(e, all)
 }
 
+// detectors are the layer types whose top has rows of image, class, score and box.
+var detectors = []string{"DetectionOutput", "YoloDetectionOutput", "Yolov3DetectionOutput"}
+
 // ends returns the net's input and its detections.
 func (o *detectOptions) ends(n *swnet.Net) (input, output *blob.Blob, err error) {
 	c := classifyOptions{model: o.model}
@@ -176,7 +180,7 @@ func (o *detectOptions) ends(n *swnet.Net) (input, output *blob.Blob, err error)
 		return nil, nil, err
 	}
 	for i := range n.NumLayers() {
-		if n.LayerType(i) == "DetectionOutput" {
+		if slices.Contains(detectors, n.LayerType(i)) {
 			output = n.Tops(i)[0]
 		}
 	}
