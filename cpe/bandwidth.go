@@ -48,6 +48,20 @@ func (s surface) peak() float64 {
 	return best
 }
 
+// replaced returns the surface with another's curves in the place of its own, where there are both.
+func (s surface) replaced(by surface) surface {
+	all := slices.Clone(s)
+	for _, c := range by {
+		i, found := slices.BinarySearchFunc(all, c.cpes, func(c curve, n int) int { return c.cpes - n })
+		if found {
+			all[i] = c
+		} else {
+			all = slices.Insert(all, i, c)
+		}
+	}
+	return all
+}
+
 // scaled returns the surface with every bandwidth multiplied by a factor.
 func (s surface) scaled(by float64) surface {
 	more := slices.Clone(s)

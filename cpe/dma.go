@@ -1,5 +1,13 @@
 package cpe
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/internal/suggest"
+)
+
 // DMASpec describes transfers between main memory and LDM.
 type DMASpec struct {
 	LatencyNs        float64
@@ -8,6 +16,9 @@ type DMASpec struct {
 	OverlapsBuses    bool // transfers overlap accumulating products too
 	NeverOverlaps    bool // transfers overlap nothing
 	Aligned          bool // assume that blocks start at transaction boundaries
+
+	curves []namedSurface // published measurements of strided, the default one first; empty: it has no name
+	use    string         // name of the one in use, if the file says so
 
 	limit   float64 // upper limit of a core group's share of memory bandwidth in GB/s; 0: none
 	strided surface // bandwidth of long transfers, by the length of their contiguous, aligned blocks
@@ -21,9 +32,52 @@ func (s *Spec) HasDMA() bool { return len(s.DMA.strided) > 0 }
 // Peak returns the highest measured bandwidth of one core group, in GB/s.
 func (d *DMASpec) Peak() float64 { return d.strided.peak() }
 
+// namedSurface is a published measurement.
+type namedSurface struct {
+	name string
+	surface
+}
+
+// Curves returns the names of the published measurements of strided transfers, the default one first. A machine with one source has none.
+func (s *Spec) Curves() []string {
+	var names []string
+	for _, c := range s.DMA.curves {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// WithCurve returns the machine with another published measurement of strided transfers.
+func (s Spec) WithCurve(name string) (Spec, error) {
+	err := s.DMA.choose(name)
+	return s, err
+}
+
+// choose puts a curve to use.
+func (d *DMASpec) choose(name string) error {
+	for _, c := range d.curves {
+		if c.name == name {
+			d.strided, d.use = c.surface, name
+			return nil
+		}
+	}
+	var names []string
+	for _, c := range d.curves {
+		names = append(names, c.name)
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("curve %q: the machine's file names no curves", name)
+	}
+	return fmt.Errorf("unknown curve %q%s (curves: %s)", name, suggest.DidYouMean(name, names), strings.Join(names, ", "))
+}
+
 // scaled returns the description with every measured bandwidth multiplied by a factor.
 func (d DMASpec) scaled(by float64) DMASpec {
 	d.strided, d.single = d.strided.scaled(by), d.single.scaled(by)
+	d.curves = slices.Clone(d.curves)
+	for i := range d.curves {
+		d.curves[i].surface = d.curves[i].scaled(by)
+	}
 	return d
 }
 

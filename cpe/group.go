@@ -140,15 +140,15 @@ func (g *CoreGroup) Deal(n int) int {
 }
 
 // Multiply charges a product of m x k by k x n values for every CPE, with operands in its LDM or received over the buses: one run of k steps.
-// first adds loading and storing a block of C; direct means that operands are in single precision. total is the number of operations of the
-// whole mesh.
-func (g *CoreGroup) Multiply(m, n, k int, first, direct bool, total float64) {
+// first adds loading and storing a block of C, which the original's products do in every run. total is the number of operations of the whole
+// mesh.
+func (g *CoreGroup) Multiply(m, n, k int, first bool, product Product, total float64) {
 	if !g.charged() {
 		return
 	}
 	s := g.Spec()
 	g.ledger.Flops += total
-	g.step.compute += fromNs(s.multiplyNs(m, n, k, first, direct || s.Pipe.Single == SingleDirect))
+	g.step.compute += fromNs(s.multiplyNs(m, n, k, first, product))
 }
 
 // Sync ends a step of the program: every CPE has done its transfers and its work one after the other, and waits for the slowest CPE.

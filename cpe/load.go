@@ -51,6 +51,11 @@ func Load(nameOrFile string) (Spec, error) {
 		return Spec{}, err
 	}
 	s := fromProto(m)
+	if s.DMA.use != "" {
+		if err := s.DMA.choose(s.DMA.use); err != nil {
+			return Spec{}, fmt.Errorf("%s: machine %q: %w", source.Nearest("dma.use"), s.Name, err)
+		}
+	}
 	if s.native {
 		s = detectHost(s)
 	}
@@ -74,7 +79,11 @@ func fromProto(m *machinepb.Machine) Spec {
 			BlockRows: int(m.GetPipe().GetBlockRows()), BlockCols: int(m.GetPipe().GetBlockCols()),
 			StepCycles: m.GetPipe().GetStepCycles(), PrologueCycles: m.GetPipe().GetPrologueCycles(), EpilogueCycles: m.GetPipe().GetEpilogueCycles(),
 			SyncCycles: m.GetPipe().GetSyncCycles(), BlockCycles: m.GetPipe().GetBlockCycles(), ConvertCycles: m.GetPipe().GetConvertCycles(),
-			Single: Single(m.GetPipe().GetSingle()), SingleStepCycles: m.GetPipe().GetSingleStepCycles(),
+			Single: Single(m.GetPipe().GetSingle()),
+			Original: OriginalLoops{
+				Single: loopOf(m.GetPipe().GetOriginal().GetSingle()), Double: loopOf(m.GetPipe().GetOriginal().GetDouble()),
+				ConvertCycles: m.GetPipe().GetOriginal().GetConvertCycles(),
+			},
 		},
 		Bus: BusSpec{
 			WordBytes: int(m.GetBus().GetWordBytes()), FIFODepth: int(m.GetBus().GetFifoDepth()), LatencyCycles: m.GetBus().GetLatencyCycles(),
@@ -91,5 +100,25 @@ func fromProto(m *machinepb.Machine) Spec {
 	for i, p := range m.GetDma().GetRequestPoint() {
 		s.DMA.single.add(p, i)
 	}
+	s.DMA.curves = curvesOf(m.GetDma(), s.DMA.strided)
+	s.DMA.use = m.GetDma().GetUse()
 	return s
+}
+
+func loopOf(l *machinepb.Pipe_Loop) Loop { return Loop{l.GetEndCycles(), l.GetStepCycles()} }
+
+// curvesOf returns a machine's measurements of strided transfers by name. The first is that of its points.
+func curvesOf(m *machinepb.DMA, points surface) []namedSurface {
+	if m.GetPointName() == "" {
+		return nil
+	}
+	all := []namedSurface{{m.GetPointName(), points}}
+	for _, c := range m.GetCurve() {
+		var other surface
+		for i, p := range c.GetPoint() {
+			other.add(p, i)
+		}
+		all = append(all, namedSurface{c.GetName(), points.replaced(other)})
+	}
+	return all
 }

@@ -23,6 +23,8 @@ var mechanisms = suggest.Table[mechanism]{Kind: "mechanism", Kinds: "mechanisms"
 	{"data_parallel", func(s *Spec) { s.Software.DataParallel = false }},
 	// Some loops run on the management cores (original swCaffe).
 	{"mpe", func(s *Spec) { s.Software.OnMPE = false }},
+	// Products of the original's kernels take the cycles of their listings, and not of the hand-scheduled loop (original swCaffe).
+	{"listings", func(s *Spec) { s.Pipe.Original = OriginalLoops{} }},
 	// Transfers overlap the work on the previous tile.
 	{"overlap", func(s *Spec) { s.DMA.NeverOverlaps = true }},
 	// Partial register blocks cost as much as whole ones.

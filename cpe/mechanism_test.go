@@ -42,8 +42,9 @@ func TestWithout(t *testing.T) {
 		"alignment": {gets(odd, 1), true},
 		"pending":   {gets(short, 3), false},
 		"requests":  {gets(short, 1), true},
-		"padding":   {func(g *CoreGroup) error { g.Multiply(5, 17, 8, true, false, 0); return nil }, true},
+		"padding":   {func(g *CoreGroup) error { g.Multiply(5, 17, 8, true, Scheduled, 0); return nil }, true},
 		"single":    {func(g *CoreGroup) error { g.step.compute += fromNs(g.Spec().ConvertNs(4096)); return nil }, true},
+		"listings":  {func(g *CoreGroup) error { g.Multiply(32, 32, 32, true, OriginalDouble, 0); return nil }, true},
 		"overlap": {func(g *CoreGroup) error {
 			for range 3 {
 				g.step.dma, g.step.compute = 10, 10

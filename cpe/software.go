@@ -16,6 +16,9 @@ type Software struct {
 	// Unbuffered: the implicit convolution fetches the weights of every kernel offset when it uses them, multiplies in single precision,
 	// waits for every request, and overlaps nothing.
 	Unbuffered bool
+	// Listed: products run the original's loop in double precision, which loads and stores C in every step of the mesh, and convert value by
+	// value.
+	Listed bool
 	// Awaited: im2col and col2im wait for each request before they make the next.
 	Awaited bool
 	// Batched: im2col transfers a line of all images in one request if they fit LDM.
@@ -34,7 +37,7 @@ type Software struct {
 var softwares = suggest.Table[Software]{Kind: "software", Kinds: "software", Name: func(s Software) string { return s.Name }, Entries: []Software{
 	{Name: "swcaffe"},
 	{Name: "swcaffe-2019", BatchOnly: true},
-	{Name: "swcaffe-2018", BatchOnly: true, Unbuffered: true, Awaited: true, Batched: true, ScalarCycles: 11, DataParallel: true, OnMPE: true},
+	{Name: "swcaffe-2018", BatchOnly: true, Unbuffered: true, Listed: true, Awaited: true, Batched: true, ScalarCycles: 11, DataParallel: true, OnMPE: true},
 }}
 
 // Softwares returns the names that WithSoftware accepts, this program's own first.

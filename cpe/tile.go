@@ -13,8 +13,9 @@ type Tile struct {
 	// PadRows and PadCols, if not 0, round up the rows and columns of a placed block in this computer's storage, so that it can compute whole
 	// micro-tiles. The modelled machine has no such padding.
 	PadRows, PadCols int
-	// Single says that values stay in single precision even if the machine otherwise converts them.
-	Single bool
+	// Product is the kernel that multiplies the tile. OriginalSingle leaves values in single precision even if the machine otherwise converts
+	// them.
+	Product Product
 
 	cuts
 	values []float32
@@ -75,13 +76,16 @@ func (t *Tile) Extent() (rows, cols int) { return t.partRows, t.partCols }
 func (t *Tile) partValues(s *Spec, rows, cols int) int {
 	n := t.perCPE(s) * ((rows + t.RowParts - 1) / t.RowParts) * ((cols + t.ColParts - 1) / t.ColParts)
 	switch {
-	case s.doubles() && !t.Single && t.Double:
+	case t.converted(s) && t.Double:
 		n *= 3 // double precision, plus the next block in single precision
-	case s.doubles() && !t.Single || t.Double:
+	case t.converted(s) || t.Double:
 		n *= 2
 	}
 	return n
 }
+
+// converted reports whether the tile's values are in double precision in LDM.
+func (t *Tile) converted(s *Spec) bool { return s.doubles() && t.Product != OriginalSingle }
 
 // stored is the number of values of this computer's storage for all parts, including the panels' padding.
 func (t *Tile) stored(rows, cols int) int {
@@ -219,9 +223,7 @@ func (g *CoreGroup) chargeTile(t *Tile, run int, put bool) {
 	for range each {
 		g.step.request(stream, wait)
 	}
-	if !t.Single {
-		g.step.compute += fromNs(s.ConvertNs(values * each))
-	}
+	g.step.compute += fromNs(s.convertNs(values*each, t.Product))
 	g.count(4*t.rows*t.cols, (rows*cols)*each, put)
 	if g.machine.tracing {
 		g.movedTile(t, put)

@@ -76,8 +76,8 @@ func (s Spec) wrong() *FigureError {
 	if p := s.Pipe; p.StepCycles != 0 && (p.BlockRows < 1 || p.BlockCols < 1) {
 		return &FigureError{"pipe", fmt.Sprintf("with step_cycles %g, block_rows %d, block_cols %d: all must be positive", p.StepCycles, p.BlockRows, p.BlockCols)}
 	}
-	if s.Pipe.Single == SingleDirect && !positive(s.Pipe.SingleStepCycles) {
-		return &FigureError{"pipe.single_step_cycles", fmt.Sprintf("must be positive where pipe.single is DIRECT, it is %g", s.Pipe.SingleStepCycles)}
+	if s.Pipe.Single == SingleDirect && !positive(s.Pipe.Original.Single.StepCycles) {
+		return &FigureError{"pipe.original.single.step_cycles", fmt.Sprintf("must be positive where pipe.single is DIRECT, it is %g", s.Pipe.Original.Single.StepCycles)}
 	}
 	if s.native && s.CPEs() != 1 {
 		return &FigureError{"native", fmt.Sprintf("machines have a mesh of 1 x 1, not %d x %d", s.Rows, s.Cols)}
@@ -87,6 +87,11 @@ func (s Spec) wrong() *FigureError {
 	}
 	if err := s.DMA.strided.validate("dma.point"); err != nil {
 		return err
+	}
+	for _, c := range s.DMA.curves {
+		if err := c.validate("dma.curve." + c.name); err != nil {
+			return err
+		}
 	}
 	return s.DMA.single.validate("dma.request_point")
 }
@@ -114,13 +119,13 @@ func (s Spec) positives() []figure {
 
 // notNegatives lists the figures that a machine may leave out.
 func (s Spec) notNegatives() []figure {
-	return []figure{
+	return append(s.Pipe.Original.figures(), []figure{
 		{"special_cycles", s.SpecialCycles}, {"memory_bytes", float64(s.MemoryBytes)}, {"memory.bytes", float64(s.Memory.Bytes)},
 		{"pipe.step_cycles", s.Pipe.StepCycles}, {"pipe.prologue_cycles", s.Pipe.PrologueCycles}, {"pipe.epilogue_cycles", s.Pipe.EpilogueCycles},
 		{"pipe.sync_cycles", s.Pipe.SyncCycles}, {"pipe.block_cycles", s.Pipe.BlockCycles}, {"pipe.convert_cycles", s.Pipe.ConvertCycles},
 		{"bus.latency_cycles", s.Bus.LatencyCycles}, {"mpe.gflops", s.MPE.GFlops}, {"mpe.copy_gbytes_per_s", s.MPE.CopyGBps},
-		{"mpe.cache_bytes", float64(s.MPE.CacheBytes)}, {"pipe.single_step_cycles", s.Pipe.SingleStepCycles},
-	}
+		{"mpe.cache_bytes", float64(s.MPE.CacheBytes)},
+	}...)
 }
 
 // rates lists the figures by which times are divided; 0 means that the machine leaves one out.
@@ -140,13 +145,21 @@ type duration struct {
 
 func (s Spec) durations() []duration {
 	list := []duration{{figure{"dma.latency_ns", s.DMA.LatencyNs}, mostNs}}
-	for _, f := range []figure{
+	for _, f := range append(s.Pipe.Original.figures(), []figure{
 		{"special_cycles", s.SpecialCycles}, {"bus.latency_cycles", s.Bus.LatencyCycles},
 		{"pipe.step_cycles", s.Pipe.StepCycles}, {"pipe.prologue_cycles", s.Pipe.PrologueCycles}, {"pipe.epilogue_cycles", s.Pipe.EpilogueCycles},
 		{"pipe.sync_cycles", s.Pipe.SyncCycles}, {"pipe.block_cycles", s.Pipe.BlockCycles}, {"pipe.convert_cycles", s.Pipe.ConvertCycles},
-		{"pipe.single_step_cycles", s.Pipe.SingleStepCycles},
-	} {
+	}...) {
 		list = append(list, duration{f, mostCycles})
 	}
 	return list
+}
+
+// figures lists the cycles of the original's loops.
+func (l *OriginalLoops) figures() []figure {
+	return []figure{
+		{"pipe.original.single.end_cycles", l.Single.EndCycles}, {"pipe.original.single.step_cycles", l.Single.StepCycles},
+		{"pipe.original.double.end_cycles", l.Double.EndCycles}, {"pipe.original.double.step_cycles", l.Double.StepCycles},
+		{"pipe.original.convert_cycles", l.ConvertCycles},
+	}
 }

@@ -56,13 +56,56 @@ var directions = []struct {
 	shape.Direction
 }{{"forward", shape.Forward}, {"weight", shape.WeightGradient}, {"input", shape.InputGradient}}
 
-// TestTableII compares the convolutions of VGG-16 on one core group with swCaffe's table II: at 56x56 and below the median
-// error is 20 % at most, and where both strategies were published the faster one is the same for three in four. Errors above
-// 40 % are entries of DEVIATIONS.md.
+// TestTableII compares the convolutions of VGG-16 on one core group with swCaffe's table II, with each of the three published curves of
+// strided bandwidth. At 56x56 and below the median error is 10 % at most with any of them. With the machine's own curve, the faster of two
+// published strategies is the same for three in four, and errors above 40 % are entries of DEVIATIONS.md.
 func TestTableII(t *testing.T) {
-	spec := sw26010(t, 1, in2018)
-	var all, small validation.Points
-	right, both := 0, 0
+	for _, curve := range curves(t) {
+		t.Run(curve, func(t *testing.T) {
+			spec := withCurve(t, sw26010(t, 1, in2018), curve)
+			all, small, right, both := tableII(t, spec)
+			t.Logf("seconds\n%vfaster strategy as published: %d of %d", all, right, both)
+			t.Logf("56x56 and below: %v", small.Summary())
+			if e := small.MedianError(); e > 0.10 {
+				t.Errorf("the median error at 56x56 and below is %.1f%%, want 10 %% at most", 100*e)
+			}
+			if curve != own {
+				return
+			}
+			if 4*right < 3*both {
+				t.Errorf("the faster strategy is as published for %d of %d, want three in four", right, both)
+			}
+			holdDeviations(t, "table II", all, 0.40)
+		})
+	}
+}
+
+// own is the name of the machine's own curve.
+const own = "swcaffe"
+
+// curves returns the names of the published curves.
+func curves(t *testing.T) []string {
+	t.Helper()
+	spec := sw26010(t, 1, ours)
+	names := spec.Curves()
+	if len(names) != 3 || names[0] != own {
+		t.Fatalf("curves %v, want three, %s first", names, own)
+	}
+	return names
+}
+
+func withCurve(t *testing.T, spec cpe.Spec, curve string) cpe.Spec {
+	t.Helper()
+	spec, err := spec.WithCurve(curve)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+// tableII models table II: all points, those at 56x56 and below, and for how many of the pairs of strategies the faster one is as published.
+func tableII(t *testing.T, spec cpe.Spec) (all, small validation.Points, right, both int) {
+	t.Helper()
 	for _, row := range read(t, "table2.csv") {
 		size := row.Int("size")
 		problem := shape.Conv{
@@ -87,15 +130,7 @@ func TestTableII(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("seconds\n%vfaster strategy as published: %d of %d", all, right, both)
-	t.Logf("56x56 and below: median |error| %.1f%%", 100*small.MedianError())
-	if e := small.MedianError(); e > 0.20 {
-		t.Errorf("the median error at 56x56 and below is %.1f%%, want 20 %% at most", 100*e)
-	}
-	if 4*right < 3*both {
-		t.Errorf("the faster strategy is as published for %d of %d, want three in four", right, both)
-	}
-	holdDeviations(t, "table II", all, 0.40)
+	return all, small, right, both
 }
 
 // convSeconds models one direction of a convolution.
@@ -163,14 +198,13 @@ func modelled(t *testing.T, net string, batch int, spec cpe.Spec) *modeltime.Rep
 }
 
 // TestImagesPerSecond compares whole nets on a node with what was published of them in 2018 and again in 2019, each with the kernels of its
-// year: the median error is 25 % at most in 2019. In 2018 three rates were published, of which two are entries of DEVIATIONS.md: the median is
-// VGG-16's, and 60 % at most. What is further off than 50 % is an entry there. The ratios to the CPU and the K40m, and our own plans', stand
-// beside them.
+// year: the median error is 25 % at most in 2019 and 50 % in 2018, and what is further off than 50 % is an entry of DEVIATIONS.md.
+// The ratios to the CPU and the K40m, and our own plans', stand beside them.
 func TestImagesPerSecond(t *testing.T) {
 	for _, c := range []struct {
 		year, software string
 		median         float64
-	}{{"2018", in2018, 0.60}, {"2019", in2019, 0.25}} {
+	}{{"2018", in2018, 0.50}, {"2019", in2019, 0.25}} {
 		t.Run(c.year, func(t *testing.T) {
 			var points validation.Points
 			for _, row := range read(t, "nets.csv") {

@@ -109,6 +109,20 @@ func (p Points) MedianError() float64 {
 	return all[k]
 }
 
+// Worst is the point with the largest error.
+func (p Points) Worst() Point {
+	return slices.MaxFunc(p, func(a, b Point) int { return cmp.Compare(math.Abs(a.Error()), math.Abs(b.Error())) })
+}
+
+// Summary states the median and the worst error, and how the ranks agree.
+func (p Points) Summary() string {
+	if len(p) == 0 {
+		return "no points"
+	}
+	w := p.Worst()
+	return fmt.Sprintf("%d points: median |error| %.1f%%, worst %+.1f%% (%s), Spearman %.2f", len(p), 100*p.MedianError(), 100*w.Error(), w.Name, p.Spearman(len(p)))
+}
+
 // Spearman is the rank correlation of modelled and published figures for the n points with the largest published figures; equal figures share
 // the mean of their ranks.
 func (p Points) Spearman(n int) float64 {
@@ -145,6 +159,6 @@ func (p Points) String() string {
 	for _, q := range p {
 		fmt.Fprintf(&b, "%-34s %12.4g %12.4g %+7.1f%%\n", q.Name, q.Modelled, q.Published, 100*q.Error())
 	}
-	fmt.Fprintf(&b, "median |error| of %d points: %.1f%%\n", len(p), 100*p.MedianError())
+	fmt.Fprintf(&b, "%s\n", p.Summary())
 	return b.String()
 }

@@ -41,7 +41,7 @@ const (
 	Pipe_LIKE_DOUBLE Pipe_Single = 0
 	// Operands are converted to double precision in LDM, at convert_cycles per value.
 	Pipe_CONVERTED Pipe_Single = 1
-	// In double-precision lanes without conversion in LDM, at single_step_cycles per step.
+	// In double-precision lanes without conversion in LDM, by the loop original.single.
 	Pipe_DIRECT Pipe_Single = 2
 )
 
@@ -360,12 +360,13 @@ type Pipe struct {
 	// Cycles per run of steps for synchronisation when the owner of the operands changes.
 	SyncCycles *float64 `protobuf:"fixed64,6,opt,name=sync_cycles,json=syncCycles" json:"sync_cycles,omitempty"`
 	// Cycles for loading and storing a register block of C.
-	BlockCycles      *float64     `protobuf:"fixed64,7,opt,name=block_cycles,json=blockCycles" json:"block_cycles,omitempty"`
-	Single           *Pipe_Single `protobuf:"varint,8,opt,name=single,enum=swcaffe.Pipe_Single,def=0" json:"single,omitempty"`
-	ConvertCycles    *float64     `protobuf:"fixed64,9,opt,name=convert_cycles,json=convertCycles" json:"convert_cycles,omitempty"`
-	SingleStepCycles *float64     `protobuf:"fixed64,10,opt,name=single_step_cycles,json=singleStepCycles" json:"single_step_cycles,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	BlockCycles   *float64     `protobuf:"fixed64,7,opt,name=block_cycles,json=blockCycles" json:"block_cycles,omitempty"`
+	Single        *Pipe_Single `protobuf:"varint,8,opt,name=single,enum=swcaffe.Pipe_Single,def=0" json:"single,omitempty"`
+	ConvertCycles *float64     `protobuf:"fixed64,9,opt,name=convert_cycles,json=convertCycles" json:"convert_cycles,omitempty"`
+	// The loops of the original swCaffe's kernels.
+	Original      *Pipe_Original `protobuf:"bytes,11,opt,name=original" json:"original,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 // Default values for Pipe fields.
@@ -466,11 +467,11 @@ func (x *Pipe) GetConvertCycles() float64 {
 	return 0
 }
 
-func (x *Pipe) GetSingleStepCycles() float64 {
-	if x != nil && x.SingleStepCycles != nil {
-		return *x.SingleStepCycles
+func (x *Pipe) GetOriginal() *Pipe_Original {
+	if x != nil {
+		return x.Original
 	}
-	return 0
+	return nil
 }
 
 // Transfers between main memory and LDM. A modelled machine needs latency_ns, transaction_bytes and at least one point.
@@ -489,6 +490,12 @@ type DMA struct {
 	// Whether transfers overlap with products that use the register buses and add to C: to its values in memory, or over several
 	// pieces of K. If false, such products have no double buffers.
 	OverlapsBuses *bool `protobuf:"varint,6,opt,name=overlaps_buses,json=overlapsBuses,def=1" json:"overlaps_buses,omitempty"`
+	// The name of the measurement in point.
+	PointName *string `protobuf:"bytes,7,opt,name=point_name,json=pointName" json:"point_name,omitempty"`
+	// Other published measurements of the same.
+	Curve []*Curve `protobuf:"bytes,8,rep,name=curve" json:"curve,omitempty"`
+	// The name of the measurement in use: point_name if absent.
+	Use           *string `protobuf:"bytes,9,opt,name=use" json:"use,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -571,6 +578,80 @@ func (x *DMA) GetOverlapsBuses() bool {
 	return Default_DMA_OverlapsBuses
 }
 
+func (x *DMA) GetPointName() string {
+	if x != nil && x.PointName != nil {
+		return *x.PointName
+	}
+	return ""
+}
+
+func (x *DMA) GetCurve() []*Curve {
+	if x != nil {
+		return x.Curve
+	}
+	return nil
+}
+
+func (x *DMA) GetUse() string {
+	if x != nil && x.Use != nil {
+		return *x.Use
+	}
+	return ""
+}
+
+// A measurement under a name. Its points replace those of point with as many CPEs; points with other numbers of CPEs stay.
+type Curve struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          *string                `protobuf:"bytes,1,req,name=name" json:"name,omitempty"`
+	Point         []*BandwidthPoint      `protobuf:"bytes,2,rep,name=point" json:"point,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Curve) Reset() {
+	*x = Curve{}
+	mi := &file_swcaffe_machine_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Curve) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Curve) ProtoMessage() {}
+
+func (x *Curve) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_machine_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Curve.ProtoReflect.Descriptor instead.
+func (*Curve) Descriptor() ([]byte, []int) {
+	return file_swcaffe_machine_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Curve) GetName() string {
+	if x != nil && x.Name != nil {
+		return *x.Name
+	}
+	return ""
+}
+
+func (x *Curve) GetPoint() []*BandwidthPoint {
+	if x != nil {
+		return x.Point
+	}
+	return nil
+}
+
 type BandwidthPoint struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The number of CPEs that transfer at the same time, and the length of their contiguous blocks.
@@ -584,7 +665,7 @@ type BandwidthPoint struct {
 
 func (x *BandwidthPoint) Reset() {
 	*x = BandwidthPoint{}
-	mi := &file_swcaffe_machine_proto_msgTypes[4]
+	mi := &file_swcaffe_machine_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -596,7 +677,7 @@ func (x *BandwidthPoint) String() string {
 func (*BandwidthPoint) ProtoMessage() {}
 
 func (x *BandwidthPoint) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_machine_proto_msgTypes[4]
+	mi := &file_swcaffe_machine_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -609,7 +690,7 @@ func (x *BandwidthPoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthPoint.ProtoReflect.Descriptor instead.
 func (*BandwidthPoint) Descriptor() ([]byte, []int) {
-	return file_swcaffe_machine_proto_rawDescGZIP(), []int{4}
+	return file_swcaffe_machine_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *BandwidthPoint) GetCpes() uint32 {
@@ -662,7 +743,7 @@ const (
 
 func (x *Bus) Reset() {
 	*x = Bus{}
-	mi := &file_swcaffe_machine_proto_msgTypes[5]
+	mi := &file_swcaffe_machine_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -674,7 +755,7 @@ func (x *Bus) String() string {
 func (*Bus) ProtoMessage() {}
 
 func (x *Bus) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_machine_proto_msgTypes[5]
+	mi := &file_swcaffe_machine_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -687,7 +768,7 @@ func (x *Bus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bus.ProtoReflect.Descriptor instead.
 func (*Bus) Descriptor() ([]byte, []int) {
-	return file_swcaffe_machine_proto_rawDescGZIP(), []int{5}
+	return file_swcaffe_machine_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Bus) GetWordBytes() uint32 {
@@ -750,7 +831,7 @@ const (
 
 func (x *MPE) Reset() {
 	*x = MPE{}
-	mi := &file_swcaffe_machine_proto_msgTypes[6]
+	mi := &file_swcaffe_machine_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -762,7 +843,7 @@ func (x *MPE) String() string {
 func (*MPE) ProtoMessage() {}
 
 func (x *MPE) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_machine_proto_msgTypes[6]
+	mi := &file_swcaffe_machine_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -775,7 +856,7 @@ func (x *MPE) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MPE.ProtoReflect.Descriptor instead.
 func (*MPE) Descriptor() ([]byte, []int) {
-	return file_swcaffe_machine_proto_rawDescGZIP(), []int{6}
+	return file_swcaffe_machine_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *MPE) GetGflops() float64 {
@@ -797,6 +878,123 @@ func (x *MPE) GetCacheBytes() uint64 {
 		return *x.CacheBytes
 	}
 	return Default_MPE_CacheBytes
+}
+
+type Pipe_Original struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Products in single precision, and in double precision.
+	Single *Pipe_Loop `protobuf:"bytes,1,opt,name=single" json:"single,omitempty"`
+	Double *Pipe_Loop `protobuf:"bytes,2,opt,name=double" json:"double,omitempty"`
+	// For converting a value to double precision or back.
+	ConvertCycles *float64 `protobuf:"fixed64,3,opt,name=convert_cycles,json=convertCycles" json:"convert_cycles,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Pipe_Original) Reset() {
+	*x = Pipe_Original{}
+	mi := &file_swcaffe_machine_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pipe_Original) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pipe_Original) ProtoMessage() {}
+
+func (x *Pipe_Original) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_machine_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pipe_Original.ProtoReflect.Descriptor instead.
+func (*Pipe_Original) Descriptor() ([]byte, []int) {
+	return file_swcaffe_machine_proto_rawDescGZIP(), []int{2, 0}
+}
+
+func (x *Pipe_Original) GetSingle() *Pipe_Loop {
+	if x != nil {
+		return x.Single
+	}
+	return nil
+}
+
+func (x *Pipe_Original) GetDouble() *Pipe_Loop {
+	if x != nil {
+		return x.Double
+	}
+	return nil
+}
+
+func (x *Pipe_Original) GetConvertCycles() float64 {
+	if x != nil && x.ConvertCycles != nil {
+		return *x.ConvertCycles
+	}
+	return 0
+}
+
+// A loop over the steps of K for one register block.
+type Pipe_Loop struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Cycles of the first and the last step together, with loading and storing the block of C.
+	EndCycles *float64 `protobuf:"fixed64,1,req,name=end_cycles,json=endCycles" json:"end_cycles,omitempty"`
+	// Cycles of each other step.
+	StepCycles    *float64 `protobuf:"fixed64,2,req,name=step_cycles,json=stepCycles" json:"step_cycles,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Pipe_Loop) Reset() {
+	*x = Pipe_Loop{}
+	mi := &file_swcaffe_machine_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pipe_Loop) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pipe_Loop) ProtoMessage() {}
+
+func (x *Pipe_Loop) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_machine_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pipe_Loop.ProtoReflect.Descriptor instead.
+func (*Pipe_Loop) Descriptor() ([]byte, []int) {
+	return file_swcaffe_machine_proto_rawDescGZIP(), []int{2, 1}
+}
+
+func (x *Pipe_Loop) GetEndCycles() float64 {
+	if x != nil && x.EndCycles != nil {
+		return *x.EndCycles
+	}
+	return 0
+}
+
+func (x *Pipe_Loop) GetStepCycles() float64 {
+	if x != nil && x.StepCycles != nil {
+		return *x.StepCycles
+	}
+	return 0
 }
 
 var File_swcaffe_machine_proto protoreflect.FileDescriptor
@@ -828,7 +1026,7 @@ const file_swcaffe_machine_proto_rawDesc = "" +
 	"\x06Memory\x12 \n" +
 	"\fgbytes_per_s\x18\x01 \x02(\x01R\n" +
 	"gbytesPerS\x12\x14\n" +
-	"\x05bytes\x18\x02 \x01(\x04R\x05bytes\"\xc1\x03\n" +
+	"\x05bytes\x18\x02 \x01(\x04R\x05bytes\"\xa1\x05\n" +
 	"\x04Pipe\x12\x1d\n" +
 	"\n" +
 	"block_rows\x18\x01 \x01(\rR\tblockRows\x12\x1d\n" +
@@ -842,14 +1040,23 @@ const file_swcaffe_machine_proto_rawDesc = "" +
 	"syncCycles\x12!\n" +
 	"\fblock_cycles\x18\a \x01(\x01R\vblockCycles\x129\n" +
 	"\x06single\x18\b \x01(\x0e2\x14.swcaffe.Pipe.Single:\vLIKE_DOUBLER\x06single\x12%\n" +
-	"\x0econvert_cycles\x18\t \x01(\x01R\rconvertCycles\x12,\n" +
-	"\x12single_step_cycles\x18\n" +
-	" \x01(\x01R\x10singleStepCycles\"4\n" +
+	"\x0econvert_cycles\x18\t \x01(\x01R\rconvertCycles\x122\n" +
+	"\boriginal\x18\v \x01(\v2\x16.swcaffe.Pipe.OriginalR\boriginal\x1a\x89\x01\n" +
+	"\bOriginal\x12*\n" +
+	"\x06single\x18\x01 \x01(\v2\x12.swcaffe.Pipe.LoopR\x06single\x12*\n" +
+	"\x06double\x18\x02 \x01(\v2\x12.swcaffe.Pipe.LoopR\x06double\x12%\n" +
+	"\x0econvert_cycles\x18\x03 \x01(\x01R\rconvertCycles\x1aF\n" +
+	"\x04Loop\x12\x1d\n" +
+	"\n" +
+	"end_cycles\x18\x01 \x02(\x01R\tendCycles\x12\x1f\n" +
+	"\vstep_cycles\x18\x02 \x02(\x01R\n" +
+	"stepCycles\"4\n" +
 	"\x06Single\x12\x0f\n" +
 	"\vLIKE_DOUBLE\x10\x00\x12\r\n" +
 	"\tCONVERTED\x10\x01\x12\n" +
 	"\n" +
-	"\x06DIRECT\x10\x02\"\x8f\x02\n" +
+	"\x06DIRECT\x10\x02J\x04\b\n" +
+	"\x10\v\"\xe6\x02\n" +
 	"\x03DMA\x12\x1d\n" +
 	"\n" +
 	"latency_ns\x18\x01 \x01(\x01R\tlatencyNs\x12+\n" +
@@ -858,7 +1065,14 @@ const file_swcaffe_machine_proto_rawDesc = "" +
 	"\rrequest_point\x18\x04 \x03(\v2\x17.swcaffe.BandwidthPointR\frequestPoint\x12\"\n" +
 	"\vmax_pending\x18\x05 \x01(\r:\x011R\n" +
 	"maxPending\x12+\n" +
-	"\x0eoverlaps_buses\x18\x06 \x01(\b:\x04trueR\roverlapsBuses\"\x97\x01\n" +
+	"\x0eoverlaps_buses\x18\x06 \x01(\b:\x04trueR\roverlapsBuses\x12\x1d\n" +
+	"\n" +
+	"point_name\x18\a \x01(\tR\tpointName\x12$\n" +
+	"\x05curve\x18\b \x03(\v2\x0e.swcaffe.CurveR\x05curve\x12\x10\n" +
+	"\x03use\x18\t \x01(\tR\x03use\"J\n" +
+	"\x05Curve\x12\x12\n" +
+	"\x04name\x18\x01 \x02(\tR\x04name\x12-\n" +
+	"\x05point\x18\x02 \x03(\v2\x17.swcaffe.BandwidthPointR\x05point\"\x97\x01\n" +
 	"\x0eBandwidthPoint\x12\x12\n" +
 	"\x04cpes\x18\x01 \x02(\rR\x04cpes\x12\x1f\n" +
 	"\vblock_bytes\x18\x02 \x02(\rR\n" +
@@ -894,31 +1108,39 @@ func file_swcaffe_machine_proto_rawDescGZIP() []byte {
 }
 
 var file_swcaffe_machine_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_swcaffe_machine_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_swcaffe_machine_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_swcaffe_machine_proto_goTypes = []any{
 	(Pipe_Single)(0),       // 0: swcaffe.Pipe.Single
 	(*Machine)(nil),        // 1: swcaffe.Machine
 	(*Memory)(nil),         // 2: swcaffe.Memory
 	(*Pipe)(nil),           // 3: swcaffe.Pipe
 	(*DMA)(nil),            // 4: swcaffe.DMA
-	(*BandwidthPoint)(nil), // 5: swcaffe.BandwidthPoint
-	(*Bus)(nil),            // 6: swcaffe.Bus
-	(*MPE)(nil),            // 7: swcaffe.MPE
+	(*Curve)(nil),          // 5: swcaffe.Curve
+	(*BandwidthPoint)(nil), // 6: swcaffe.BandwidthPoint
+	(*Bus)(nil),            // 7: swcaffe.Bus
+	(*MPE)(nil),            // 8: swcaffe.MPE
+	(*Pipe_Original)(nil),  // 9: swcaffe.Pipe.Original
+	(*Pipe_Loop)(nil),      // 10: swcaffe.Pipe.Loop
 }
 var file_swcaffe_machine_proto_depIdxs = []int32{
-	4, // 0: swcaffe.Machine.dma:type_name -> swcaffe.DMA
-	6, // 1: swcaffe.Machine.bus:type_name -> swcaffe.Bus
-	7, // 2: swcaffe.Machine.mpe:type_name -> swcaffe.MPE
-	3, // 3: swcaffe.Machine.pipe:type_name -> swcaffe.Pipe
-	2, // 4: swcaffe.Machine.memory:type_name -> swcaffe.Memory
-	0, // 5: swcaffe.Pipe.single:type_name -> swcaffe.Pipe.Single
-	5, // 6: swcaffe.DMA.point:type_name -> swcaffe.BandwidthPoint
-	5, // 7: swcaffe.DMA.request_point:type_name -> swcaffe.BandwidthPoint
-	8, // [8:8] is the sub-list for method output_type
-	8, // [8:8] is the sub-list for method input_type
-	8, // [8:8] is the sub-list for extension type_name
-	8, // [8:8] is the sub-list for extension extendee
-	0, // [0:8] is the sub-list for field type_name
+	4,  // 0: swcaffe.Machine.dma:type_name -> swcaffe.DMA
+	7,  // 1: swcaffe.Machine.bus:type_name -> swcaffe.Bus
+	8,  // 2: swcaffe.Machine.mpe:type_name -> swcaffe.MPE
+	3,  // 3: swcaffe.Machine.pipe:type_name -> swcaffe.Pipe
+	2,  // 4: swcaffe.Machine.memory:type_name -> swcaffe.Memory
+	0,  // 5: swcaffe.Pipe.single:type_name -> swcaffe.Pipe.Single
+	9,  // 6: swcaffe.Pipe.original:type_name -> swcaffe.Pipe.Original
+	6,  // 7: swcaffe.DMA.point:type_name -> swcaffe.BandwidthPoint
+	6,  // 8: swcaffe.DMA.request_point:type_name -> swcaffe.BandwidthPoint
+	5,  // 9: swcaffe.DMA.curve:type_name -> swcaffe.Curve
+	6,  // 10: swcaffe.Curve.point:type_name -> swcaffe.BandwidthPoint
+	10, // 11: swcaffe.Pipe.Original.single:type_name -> swcaffe.Pipe.Loop
+	10, // 12: swcaffe.Pipe.Original.double:type_name -> swcaffe.Pipe.Loop
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_swcaffe_machine_proto_init() }
@@ -932,7 +1154,7 @@ func file_swcaffe_machine_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swcaffe_machine_proto_rawDesc), len(file_swcaffe_machine_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   7,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -222,7 +222,7 @@ func (p *Nest) multiply(g *cpe.CoreGroup, tile *cpe.Tile, accumulate bool) error
 		if err := g.Exchange(p.name, &p.a, &p.b, t); err != nil {
 			return err
 		}
-		g.Multiply(m, n, d, t == 0, tile.Single, 2*float64(rows*cols*d))
+		g.Multiply(m, n, d, t == 0, tile.Product, 2*float64(rows*cols*d))
 		depth += d
 	}
 	if g.Values() && depth > 0 {

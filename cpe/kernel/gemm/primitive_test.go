@@ -17,7 +17,7 @@ func (primitive) Name() string { return "LDM gemm" }
 func (p primitive) RunGroup(g *cpe.CoreGroup) error {
 	s := g.Spec()
 	for step := range s.Rows {
-		g.Multiply(p.m/s.Rows, p.n/s.Cols, p.k/s.Rows, step == 0, false, 2*float64(p.m*p.n*p.k)/float64(s.Rows))
+		g.Multiply(p.m/s.Rows, p.n/s.Cols, p.k/s.Rows, step == 0, cpe.Scheduled, 2*float64(p.m*p.n*p.k)/float64(s.Rows))
 	}
 	g.Sync()
 	return nil
@@ -62,7 +62,8 @@ func TestPrimitive(t *testing.T) {
 
 // TestBlockings multiplies 1024^3 in single precision on one core group with all feasible blockings in powers of two from
 // 64 x 128 x 64 on, single precision in double lanes but not converted, as in the thesis (Fang 2019, 4.2.3: 66.83 to
-// 363.59 GFLOP/s over 81): the best lands within 20 % of the thesis's, and the planner finds one as good.
+// 363.59 GFLOP/s over 81): the best lands within 5 % of the thesis's, and the planner finds one as good. No convolution is part of this
+// figure, by which the cycles of the loop in package pipes are checked.
 func TestBlockings(t *testing.T) {
 	spec := kerneltest.Machine(t, "sw26010", true).Spec()
 	spec.Pipe.Single = cpe.SingleDirect
@@ -98,8 +99,8 @@ func TestBlockings(t *testing.T) {
 	chosen := gemmRate(t, m, shape, plan)
 	t.Logf("%d feasible blockings: %.2f GFLOP/s (%v) to %.2f (%v); planner %.2f (%v); published: 66.83 to 363.59 over 81",
 		feasible, lowest, lowestAt, highest, highestAt, chosen, plan)
-	if highest < 363.59*0.8 || highest > 363.59*1.2 {
-		t.Errorf("the best blocking reaches %.1f GFLOP/s, want 363.59 within 20 %%", highest)
+	if highest < 363.59*0.95 || highest > 363.59*1.05 {
+		t.Errorf("the best blocking reaches %.1f GFLOP/s, want 363.59 within 5 %%", highest)
 	}
 	if chosen < highest*0.99 {
 		t.Errorf("the planner's blocking reaches %.1f GFLOP/s, the best %.1f", chosen, highest)

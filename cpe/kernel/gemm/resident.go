@@ -12,16 +12,16 @@ type Resident struct {
 	results []cpe.Tile
 }
 
-// NewResidents returns a Resident for every core group, for blocks A (m x k), B (k x n) and the given number of blocks C (m x n). It reserves
-// storage for their panels.
-func NewResidents(mach *cpe.Machine, m, n, k, results int) []Resident {
+// NewResidents returns a Resident for every core group, for blocks A (m x k), B (k x n) and the given number of blocks C (m x n), which a kernel
+// multiplies. It reserves storage for their panels.
+func NewResidents(mach *cpe.Machine, m, n, k, results int, product cpe.Product) []Resident {
 	spec := mach.Spec()
 	mr, nr := vgemm.Tile()
 	plan := Plan{BM: m, BN: n, BK: k, Order: [3]int{loopM, loopN, loopK}, Steps: meshSteps(&spec), MR: mr, NR: nr}
 	products := NestsOf(mach, Shape{M: m, N: n, K: k}, plan)
 	all := make([]Resident, len(products))
 	for i, p := range products {
-		p.a.Single, p.b.Single, p.c.Single = true, true, true
+		p.a.Product, p.b.Product, p.c.Product = product, product, product
 		all[i] = Resident{p, make([]cpe.Tile, results)}
 		for r := range all[i].results {
 			all[i].results[r] = p.c

@@ -20,6 +20,7 @@ type batchLayout struct {
 	geo          *im2col.Geometry
 	pairs        tapLists // terms of each result: an output position, an input position or a kernel offset, by direction
 	channelsLast bool     // weight gradient: images are stored as (row, column, image, channel)
+	outputsLast  bool     // input gradient: weights are stored as (kernel row, kernel column, input, output)
 	rows         bool     // core groups share rows of outputs (input gradient: of inputs) of all images
 }
 
@@ -196,6 +197,9 @@ func (v *batchLayout) enter(g *cpe.CoreGroup, w *batchArrays) error {
 		return nil
 	}
 	t := stream.Transform{Outer: s.Out, Rows: in, Cols: space, SrcOuter: in * space, SrcRow: space, DstOuter: in, DstRow: s.Out * in}
+	if v.outputsLast {
+		t = stream.Transform{Outer: in, Rows: s.Out, Cols: space, SrcOuter: space, SrcRow: in * space, DstOuter: s.Out, DstRow: s.Out * in}
+	}
 	return v.convert(g, t, w.w, args.W)
 }
 
@@ -230,6 +234,9 @@ func (v *batchLayout) places(w *batchArrays, group int) (x, y, k func(int) int) 
 	}
 	y = func(p int) int { return (p*s.Out + group*out) * images }
 	k = func(o int) int { return (o*s.Out + group*out) * in }
+	if v.outputsLast {
+		k = func(o int) int { return o*s.Out*in + group*out }
+	}
 	return x, y, k
 }
 
@@ -259,6 +266,9 @@ func (v *batchLayout) operands(w *batchArrays, group int, a, b *taps) (aAt, bAt,
 		return k, x, y, w.y
 	case shape.InputGradient:
 		*a = taps{data: w.w, bases: a.bases, per: out, lanes: in, lane: 1, deep: in, byRows: true}
+		if v.outputsLast {
+			a.lane, a.deep = s.Out, 1
+		}
 		*b = taps{data: w.y, bases: b.bases, per: out, lanes: images, lane: 1, deep: images}
 		return k, y, x, w.x
 	}

@@ -11,14 +11,16 @@ import (
 )
 
 // TestTapColumns: the results that stay in LDM beside both operands, counted in double precision as the original does:
-// (64*60*1024/8 - Ni*B - Ni*No) / (No*B).
+// (64*60*1024/8 - Ni*B - Ni*No) / (No*B) forward, and 55 in the place of 60 for the gradients.
 func TestTapColumns(t *testing.T) {
 	spec := kerneltest.Published(t, "swcaffe-2018")
-	for _, c := range []struct{ m, n, k, want int }{
-		{256, 128, 256, 12}, {128, 128, 128, 28}, {64, 128, 64, 58}, {512, 128, 256, 5}, {512, 128, 512, 2}, {1024, 128, 1024, 0},
+	for _, c := range []struct{ m, n, k, forward, gradient int }{
+		{256, 128, 256, 12, 10}, {128, 128, 128, 28, 25}, {64, 128, 64, 58, 53}, {512, 128, 256, 5, 4}, {512, 128, 512, 2, 1}, {1024, 128, 1024, 0, 0},
 	} {
-		if got := mesh.Columns(&spec, c.m, c.n, c.k); got != c.want {
-			t.Errorf("%d x %d x %d: %d columns, want %d", c.m, c.n, c.k, got, c.want)
+		for d, want := range map[shape.Direction]int{shape.Forward: c.forward, shape.InputGradient: c.gradient, shape.WeightGradient: c.gradient} {
+			if got := mesh.Columns(&spec, d, c.m, c.n, c.k); got != want {
+				t.Errorf("%d x %d x %d %v: %d columns, want %d", c.m, c.n, c.k, d, got, want)
+			}
 		}
 	}
 }

@@ -121,10 +121,14 @@ type tapWorker struct {
 	terms   []tapTerm
 }
 
-// tapColumns returns how many result matrices fit LDM beside one matrix of each operand, in double precision, with a sixteenth of LDM left
-// for the stack. 0 means that the shape has too many channels for the kernel.
-func tapColumns(spec *cpe.Spec, m, n, k int) int {
-	room := spec.CPEs() * (spec.LDMBytes - spec.LDMBytes/16) / 8
+// tapColumns returns how many result matrices fit LDM beside one matrix of each operand, in double precision. Of 64 KB the original leaves 4
+// to the stack forward and 9 for the gradients (sw_conv_layer_impl.c: Costride). 0 means that the shape has too many channels for the kernel.
+func tapColumns(spec *cpe.Spec, d shape.Direction, m, n, k int) int {
+	left := spec.LDMBytes / 64 * 9
+	if d == shape.Forward {
+		left = spec.LDMBytes / 16
+	}
+	room := spec.CPEs() * (spec.LDMBytes - left) / 8
 	return max(0, (room-k*n-m*k)/max(1, m*n)) // an empty batch has empty result matrices
 }
 
@@ -132,7 +136,7 @@ func tapColumns(spec *cpe.Spec, m, n, k int) int {
 func tapShape(s shape.Conv, spec *cpe.Spec, d shape.Direction) bool {
 	v := batchLayout{Task: conv.NewTask(nil, &conv.Problem{Shape: s, Direction: d})}
 	m, n, k := v.extents(tiling.Blocks(s.N, spec.CoreGroups))
-	return tapColumns(spec, m, n, k) > 0
+	return tapColumns(spec, d, m, n, k) > 0
 }
 
 func newTapConv(t *conv.Task) error {
@@ -141,9 +145,9 @@ func newTapConv(t *conv.Task) error {
 		return err
 	}
 	v, spec := &tapConv{batchLayout: layout}, t.Machine.Spec()
-	v.channelsLast = t.Direction == shape.WeightGradient
+	v.channelsLast, v.outputsLast = t.Direction == shape.WeightGradient, t.Direction == shape.InputGradient
 	m, n, k := v.extents(v.most())
-	v.columns = tapColumns(&spec, m, n, k)
+	v.columns = tapColumns(&spec, t.Direction, m, n, k)
 	if v.columns == 0 {
 		asked := 8 * (k*n + m*k + m*n) / spec.CPEs()
 		return &cpe.LDMError{Kernel: v.Name(), Asked: asked, Have: spec.LDMBytes - spec.LDMBytes/16}
@@ -151,7 +155,7 @@ func newTapConv(t *conv.Task) error {
 	width := v.rowLength()
 	v.columns = min(v.columns, width)
 	v.cut(width)
-	products := gemm.NewResidents(t.Machine, m, n, k, v.columns)
+	products := gemm.NewResidents(t.Machine, m, n, k, v.columns, v.product())
 	v.workers = make([]tapWorker, len(products))
 	for i, p := range products {
 		v.workers[i] = tapWorker{product: p, a: taps{bases: make([]int, 1)}, b: taps{bases: make([]int, 1)}}
@@ -159,6 +163,15 @@ func newTapConv(t *conv.Task) error {
 	v.reserve()
 	t.Plan, t.Stages = tapPlan{v.columns, width}, []conv.Stage{{Program: v, Groups: v.groups()}}
 	return nil
+}
+
+// product returns the original's kernel: forward and for the gradient of the inputs in single precision (conv_pad_float and
+// conv_full_pad_float_v2), for that of the weights in double precision (conv_pad_float__).
+func (v *tapConv) product() cpe.Product {
+	if v.Direction == shape.WeightGradient {
+		return cpe.OriginalDouble
+	}
+	return cpe.OriginalSingle
 }
 
 // tapPlan is the blocking of tapConv.
