@@ -282,7 +282,7 @@ func bar(r *modeltime.Report, name string) (forward, backward float64, found boo
 // layerName brings the usual spellings of a layer's name together: conv1_1_relu and relu1_1, conv1/bn and bn1.
 func layerName(name string) string {
 	name = strings.ReplaceAll(name, "/", "_")
-	for _, kind := range []string{"relu", "bn", "drop", "dropout"} {
+	for _, kind := range []string{"relu", "bn", "scale", "drop", "dropout"} {
 		if base, ok := strings.CutSuffix(name, "_"+kind); ok {
 			return kind + strings.TrimPrefix(strings.TrimPrefix(base, "conv"), "fc")
 		}
