@@ -44,6 +44,7 @@ var allowed = []struct {
 	{"blob", []string{"proto/", "internal/pages"}},
 	{"topology/", []string{"proto/", "internal/suggest", "internal/relay", "internal/simd/", "topology/"}},
 	{"cpe/validation", nil},
+	{"cpe/pipes", nil},
 	{"cpe/kernel/tiling", nil},
 	{"cpe/kernel/shape", []string{"cpe", "cpe/kernel/tiling", "internal/simd/", "internal/suggest"}},
 	{"cpe/kernel/kerneltest", []string{"cpe", "cpe/kernel/shape"}},
