@@ -60,7 +60,7 @@ type pooledKernel interface {
 	backward(top, bottom *blob.Blob, mask []int32, propagate bool) error
 }
 
-// fusePooled combines a layer with the maximum pooling after it, which may include a ReLU.
+// fusePooled combines a layer with the maximum pooling after it.
 func fusePooled(base *layers.Base, first poolable, second layers.Layer) layers.Layer {
 	behind, ok := second.(*pooling)
 	if !ok || base.MPE() || behind.places || behind.pool == nil {
@@ -74,21 +74,6 @@ func fusePooled(base *layers.Base, first poolable, second layers.Layer) layers.L
 	both.pool = &pooling{Base: behind.Base, window: behind.window, floor: behind.floor}
 	both.between[0], both.onlyParams = base.Device.NewBlob(s.N, s.C, s.H, s.W), !both.kernel.passesGrads()
 	return both
-}
-
-func init() { layers.RegisterFusion(layers.Fusion{Name: "pooled-relu", Fuse: fusePooledReLU}) }
-
-// fusePooledReLU adds the ReLU layer after the pooling to a pooled.
-func fusePooledReLU(first, second layers.Layer) layers.Layer {
-	l, ok := first.(*pooled)
-	if !ok || l.pool.window.ReLU {
-		return nil
-	}
-	both, ok := poolReLU(l.pool, second).(*pooling)
-	if !ok {
-		return nil
-	}
-	return &pooled{Base: l.Base, first: l.first, pool: both, between: l.between, onlyParams: l.onlyParams}
 }
 
 func (l *pooled) SetUp(_, _ []*blob.Blob) error { return nil }
