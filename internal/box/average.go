@@ -40,19 +40,29 @@ func CheckVersion(version string) error {
 	return nil
 }
 
-// Average returns the average precision. It is 0 without detections or objects. Detections of equal scores count in the order of Add.
-func (c *Curve) Average(version string) float64 {
+// Points returns recall and precision after each detection, by falling score. Detections of equal scores count in the order of Add. There are
+// none without objects.
+func (c *Curve) Points() (recall, precision []float64) {
 	if len(c.detections) == 0 || c.Objects == 0 {
-		return 0
+		return nil, nil
 	}
 	slices.SortStableFunc(c.detections, func(a, b detection) int { return cmp.Compare(b.score, a.score) })
 	right := 0
-	recall, precision := make([]float64, len(c.detections)), make([]float64, len(c.detections))
+	recall, precision = make([]float64, len(c.detections)), make([]float64, len(c.detections))
 	for i, d := range c.detections {
 		if d.right {
 			right++
 		}
 		recall[i], precision[i] = float64(right)/float64(c.Objects), float64(right)/float64(i+1)
+	}
+	return recall, precision
+}
+
+// Average returns the average precision. It is 0 without detections or objects.
+func (c *Curve) Average(version string) float64 {
+	recall, precision := c.Points()
+	if len(recall) == 0 {
+		return 0
 	}
 	switch version {
 	case ElevenPoint:

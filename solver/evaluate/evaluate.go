@@ -84,6 +84,9 @@ func (p *Precision) Classes(version string) (classes []ClassPrecision, mean floa
 	return classes, mean / float64(max(1, len(classes)))
 }
 
+// Curve returns a class's recall and precision after each of its detections, by falling score.
+func (p *Precision) Curve(class int) (recall, precision []float64) { return p.curves[class].Points() }
+
 // CheckOutputs returns an error unless all outputs of a net are those of DetectionEvaluate, if detections are reported.
 func (m Method) CheckOutputs(n *swnet.Net) error {
 	if !m.Detection {

@@ -165,15 +165,23 @@ func (o *classifyOptions) names(n int) ([]string, error) {
 		}
 		return names, nil
 	}
-	text, err := regular.ReadText(o.labels, 1<<28)
+	names, err := readLabels(o.labels)
 	if err != nil {
 		return nil, err
 	}
-	names := strings.Split(strings.TrimRight(strings.ReplaceAll(string(text), "\r", ""), "\n"), "\n")
 	if len(names) != n {
 		return nil, fmt.Errorf("%s: number of labels (%d) is different from the output layer's dimension (%d)", o.labels, len(names), n)
 	}
 	return names, nil
+}
+
+// readLabels reads a file with a label a line.
+func readLabels(path string) ([]string, error) {
+	text, err := regular.ReadText(path, 1<<28)
+	if err != nil {
+		return nil, err
+	}
+	return strings.Split(strings.TrimRight(strings.ReplaceAll(string(text), "\r", ""), "\n"), "\n"), nil
 }
 
 // largest returns the indices of the n largest values in descending order of value. Equal values keep the order of their indices.

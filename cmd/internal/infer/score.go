@@ -6,6 +6,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/internal/caffelog"
 	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/testreport"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/solver"
@@ -15,7 +16,7 @@ import (
 
 // score prints the outputs of every batch, and their means over all batches, as Caffe's test command does. The workers share the
 // batches in round-robin order; the first worker prints all results.
-func score(e *cli.Env, t trained, batches int, method evaluate.Method, workers topology.Transport) error {
+func score(e *cli.Env, t trained, batches int, method evaluate.Method, report *testReport, workers topology.Transport) error {
 	e = &cli.Env{Log: cli.RankLog(e, workers.Rank())}
 	var err error
 	if t.seed, err = solver.ShareSeed(workers, t.seed); err != nil {
@@ -27,7 +28,10 @@ func score(e *cli.Env, t trained, batches int, method evaluate.Method, workers t
 		if err := method.CheckOutputs(n); err != nil {
 			return err
 		}
-		s, scorer := scores{log: e.Log, net: n, method: method, precisions: make([]evaluate.Precision, len(n.Outputs()))}, solver.NewScorer(n, workers)
+		if err := report.begin(n); err != nil {
+			return err
+		}
+		s, scorer := scores{report: report, log: e.Log, net: n, method: method, precisions: make([]evaluate.Precision, len(n.Outputs()))}, solver.NewScorer(n, workers)
 		for b := 0; b < batches; {
 			run, err := scorer.Next(batches-b, s.add)
 			if err != nil {
@@ -35,10 +39,11 @@ func score(e *cli.Env, t trained, batches int, method evaluate.Method, workers t
 			}
 			b += run
 		}
-		if workers.Rank() == 0 {
-			s.print()
+		if workers.Rank() > 0 {
+			return nil
 		}
-		return nil
+		s.print()
+		return report.write(e, &s)
 	})
 }
 
@@ -46,6 +51,7 @@ func score(e *cli.Env, t trained, batches int, method evaluate.Method, workers t
 type scores struct {
 	log        *logrus.Logger
 	net        *swnet.Net
+	report     *testReport
 	method     evaluate.Method
 	precisions []evaluate.Precision // of the outputs, if the method is detection
 	batches    int
@@ -71,6 +77,7 @@ func (s *scores) add(loss float64, outputs [][]float32) {
 			s.log.Infof("Batch %d, %s = %s", s.batches, s.net.Outputs()[i].Name, caffelog.Figure(float64(v)))
 		}
 	}
+	s.report.add()
 	s.batches++
 }
 
@@ -82,12 +89,41 @@ func (s *scores) print() {
 		s.method.Log(s.log, s.precisions, func(k int) string { return s.net.Outputs()[k].Name })
 		return
 	}
-	k := 0
+	for _, m := range s.means() {
+		s.log.Infof("%s = %s%s", m.name, caffelog.Figure(m.value), caffelog.LossNote(m.weight, m.value))
+	}
+}
+
+// mean is the mean of one value of the net's outputs.
+type mean struct {
+	name   string
+	weight float32
+	value  float64
+}
+
+// means returns the means of all values.
+func (s *scores) means() []mean {
+	var all []mean
 	for _, out := range s.net.Outputs() {
 		for range out.Blob.Count() {
-			mean := s.sums[k] / batches
-			s.log.Infof("%s = %s%s", out.Name, caffelog.Figure(mean), caffelog.LossNote(out.LossWeight, mean))
-			k++
+			all = append(all, mean{out.Name, out.LossWeight, s.sums[len(all)] / float64(s.batches)})
 		}
 	}
+	return all
+}
+
+// figures returns the weighted loss and the means of the outputs with one value.
+func (s *scores) figures() []testreport.Figure {
+	all := []testreport.Figure{{Name: "total loss", Value: s.loss / float64(s.batches)}}
+	if s.method.Detection {
+		return all
+	}
+	k := 0
+	for _, out := range s.net.Outputs() {
+		if out.Blob.Count() == 1 {
+			all = append(all, testreport.Figure{Name: out.Name, Value: s.sums[k] / float64(s.batches)})
+		}
+		k += out.Blob.Count()
+	}
+	return all
 }

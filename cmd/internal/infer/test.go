@@ -12,10 +12,13 @@ import (
 var Test = cli.Command{
 	Name:     "test",
 	Synopsis: "score a model",
-	Args:     "-model FILE -weights FILES [-iterations N]",
+	Args:     "-model FILE -weights FILES [-iterations N] [-report DIR]",
 	Example:  "swcaffe test -model models/lenet/train_val.prototxt -weights lenet_iter_2000.caffemodel -iterations 40",
 	Help: "Runs the net's TEST phase for a number of batches and prints each batch's outputs, their means and the loss.\n" +
-		"Under mpirun the processes compute the batches in turn, and the first one prints them all.",
+		"Under mpirun the processes compute the batches in turn, and the first one prints them all.\n\n" +
+		"-report DIR writes DIR/index.html, a page without other files: the confusion matrix, accuracy by class, and the worst-misclassified\n" +
+		"images with their scores; for segmentations also intersection over union and maps of classes; for detections curves of precision\n" +
+		"over recall.",
 	Do: cli.With(testFlags, test),
 }
 
@@ -26,6 +29,9 @@ func testFlags(fs *flag.FlagSet, o *testOptions) {
 	fs.StringVar(&o.evalType, "eval_type", "classification", "what the outputs are: classification prints their means, detection the mean average precision of DetectionEvaluate's outputs")
 	fs.StringVar(&o.version, "ap_version", evaluate.DefaultVersion, "the average precision: 11point, MaxIntegral or Integral")
 	fs.BoolVar(&o.perClass, "show_per_class_result", false, "with -eval_type detection: print the average precision of every class")
+	fs.StringVar(&o.report.folder, "report", "", "write a page of the results, index.html, to a `FOLDER`")
+	fs.StringVar(&o.report.labels, "labels", "", "with -report: a `FILE` with the names of the classes, one a line")
+	fs.IntVar(&o.report.images, "report_images", 40, "with -report: the number of misclassified images to show")
 	o.device.Register(fs)
 	o.state.Register(fs)
 }
@@ -36,6 +42,7 @@ type testOptions struct {
 	evalType       string
 	version        string
 	perClass       bool
+	report         testReport
 	device         cli.DeviceFlags
 	state          cli.StateFlags
 }
@@ -54,9 +61,13 @@ func test(e *cli.Env, o *testOptions) error {
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}
+	o.report.version, o.report.model, o.report.weights = o.version, o.model, o.weights
+	if err := o.report.check(); err != nil {
+		return err
+	}
 	t := trained{device: &o.device, state: o.state, model: o.model, weights: o.weights, seed: o.device.SeedOrTime()}
 	if cli.UnderMPI() {
-		return cli.InJob(e, func(job *topology.MPIJob) error { return score(e, t, o.iterations, method, job) })
+		return cli.InJob(e, func(job *topology.MPIJob) error { return score(e, t, o.iterations, method, &o.report, job) })
 	}
-	return score(e, t, o.iterations, method, topology.NewLocal(1).Transport(0))
+	return score(e, t, o.iterations, method, &o.report, topology.NewLocal(1).Transport(0))
 }

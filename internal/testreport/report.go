@@ -1,0 +1,142 @@
+// Package testreport shows a test of a net as one HTML page without scripts or other files.
+//
+// A Report collects the results of batches. New finds in the net what to report: labels and scores of a classifier or a segmentation
+// (judge.go), input images (picture.go), rows of DetectionEvaluate. Add takes the batch that the net has just run. Write writes the page:
+//
+//	confusion.go  Confusion: items by label and predicted class, with accuracy, precision and intersection over union
+//	mistakes.go   the worst items
+//	picture.go    input images and label maps as PNG
+//	page.go       the page's figures and tables, for page.html
+//	curves.go     curves of precision over recall
+package testreport
+
+import (
+	"errors"
+
+	"github.com/swcaffe/swcaffe/blob"
+	swnet "github.com/swcaffe/swcaffe/net"
+	"github.com/swcaffe/swcaffe/solver/evaluate"
+)
+
+// Options say what a report is of, and how it shows it.
+type Options struct {
+	Model, Weights string   // the files
+	Labels         []string // names of classes; a class without one has its number
+	Worst          int      // the number of images to show
+	Version        string   // of average precision
+}
+
+// Report is the result of a test.
+type Report struct {
+	opt     Options
+	batches int
+
+	judge     *judge     // nil: the net has none
+	confusion *Confusion // of the judge's labels
+	images    *images
+	mistakes  []mistake // the worst first
+	items     int
+	scratch   []float64
+
+	rows       []*blob.Blob // of DetectionEvaluate layers
+	detections []evaluate.Precision
+	names      []string // of these layers
+}
+
+// New returns a report on a net before its first batch. It needs labels with scores, or detections.
+func New(n *swnet.Net, opt Options) (*Report, error) {
+	r := &Report{opt: opt, judge: findJudge(n)}
+	for i := range n.NumLayers() {
+		if n.LayerType(i) == "DetectionEvaluate" {
+			r.rows = append(r.rows, n.Blob(n.BlobNames()[n.TopIDs(i)[0]]))
+			r.names = append(r.names, n.LayerName(i))
+		}
+	}
+	r.detections = make([]evaluate.Precision, len(r.rows))
+	if r.judge == nil {
+		if len(r.rows) == 0 {
+			return nil, errors.New("a report needs a layer of type Accuracy, SegAccuracy, SoftmaxWithLoss or DetectionEvaluate in phase TEST; the net has none")
+		}
+		return r, nil
+	}
+	_, classes, _ := r.judge.extents()
+	r.confusion = NewConfusion(classes)
+	var err error
+	r.images, err = findImages(n)
+	return r, err
+}
+
+// Add adds the batch that the net has just run.
+func (r *Report) Add() {
+	r.batches++
+	for i, b := range r.rows {
+		r.detections[i].Add(b.Data())
+	}
+	if r.judge == nil {
+		return
+	}
+	images, _, places := r.judge.extents()
+	for image := range images {
+		if places > 1 {
+			r.addMap(image, places)
+		} else {
+			r.addItem(image)
+		}
+		r.items++
+	}
+}
+
+// addItem adds an item with one label.
+func (r *Report) addItem(image int) {
+	label, ok := r.judge.label(image, 0)
+	if !ok {
+		return
+	}
+	r.scratch = r.judge.at(image, 0, r.scratch)
+	class := predicted(r.scratch, label)
+	r.confusion.Add(label, class)
+	if class == label {
+		return
+	}
+	guesses := r.judge.guesses(r.scratch)
+	own := 0.0
+	for _, g := range guesses {
+		if g.class == label {
+			own = g.probability
+		}
+	}
+	r.offer(own, func(m *mistake) {
+		m.label, m.guesses = label, guesses[:min(shownGuesses, len(guesses))]
+		m.pictures = r.images.of(image)
+	})
+}
+
+// addMap adds an image with a label for every pixel. Its score is the share of pixels that are right.
+func (r *Report) addMap(image, places int) {
+	truth, found := make([]int, places), make([]int, places)
+	labelled, right := 0, 0
+	for p := range places {
+		label, ok := r.judge.label(image, p)
+		r.scratch = r.judge.at(image, p, r.scratch)
+		truth[p], found[p] = label, predicted(r.scratch, label)
+		if !ok {
+			truth[p] = ignoredPixel
+			continue
+		}
+		r.confusion.Add(label, found[p])
+		labelled++
+		if found[p] == label {
+			right++
+		}
+	}
+	if share, ok := ratio(right, labelled); ok && right < labelled {
+		height, width := r.judge.scores.Dim(-2), r.judge.scores.Dim(-1)
+		if height*width != places {
+			height, width = 1, places
+		}
+		r.offer(share, func(m *mistake) {
+			m.label = -1
+			m.pictures = append(r.images.of(image), labelMap("labels", truth, height, width), labelMap("predicted", found, height, width))
+		})
+	}
+}
