@@ -76,6 +76,7 @@ type running struct {
 	given     bool    // the caller sets the gradients from which Backward starts
 	spoiled   bool    // the last Forward's loss was NaN or infinite
 	nonFinite string  // FirstNonFinite after the first Forward with such a loss
+	observer  Observer
 }
 
 // New builds a net for the state in opt. Errors name the layer and, if opt.Pos is set, its file and line.

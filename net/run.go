@@ -39,10 +39,12 @@ func (n *Net) judge(loss float64) {
 // ForwardLayer reshapes and runs layer i and returns its weighted loss.
 func (n *Net) ForwardLayer(i int) (float64, error) {
 	d := n.nodes[i]
+	begun := n.begin()
 	n.useArena()
 	if err := n.withScratch(i, n.plan.Tasks[i].Forward); err != nil {
 		return 0, n.fail(d, err)
 	}
+	n.ran(i, false, begun)
 	if n.debug {
 		n.forwardDebug(d)
 	}
@@ -110,6 +112,7 @@ func (n *Net) BackwardLayer(i int) error {
 	if !d.NeedsBackward {
 		return nil
 	}
+	begun := n.begin()
 	if !n.given {
 		n.start(d)
 	}
@@ -120,6 +123,7 @@ func (n *Net) BackwardLayer(i int) error {
 	if err := n.withScratch(bottoms, n.plan.Tasks[i].Backward); err != nil {
 		return n.fail(d, err)
 	}
+	n.ran(i, true, begun)
 	if n.debug {
 		n.backwardDebug(d)
 	}

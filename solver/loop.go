@@ -97,6 +97,9 @@ func (v *Solver) steps(n int) error {
 			return err
 		}
 		v.report.iteration()
+		if v.opt.OnUpdated != nil {
+			v.opt.OnUpdated()
+		}
 		v.iter++
 		if s := int(v.param.GetSnapshot()); s > 0 && v.iter%s == 0 || action == Snapshot {
 			if err := v.Snapshot(); err != nil {

@@ -52,6 +52,8 @@ type Options struct {
 	Progress func(testing bool, done, of int)
 	// OnStart, if not nil, is called before the passes of every iteration, and OnGradients between them and the update. An error ends Step.
 	OnStart, OnGradients func() error
+	// OnUpdated, if not nil, is called after the update of every iteration.
+	OnUpdated func()
 	// Now is the clock for throughput figures; nil means time.Now.
 	Now func() time.Time
 	// Events, if not nil, receives the events of Solve and Step.

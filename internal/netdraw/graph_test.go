@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"image/png"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -269,6 +270,41 @@ func TestDrawing(t *testing.T) {
 		}
 		if _, err := png.Decode(bytes.NewReader(picture)); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestPlacesOfLayers: every drawn layer has a place inside the picture, which no other layer's place overlaps; readers are below makers, and a layer in
+// place touches the layer whose blob it changes.
+func TestPlacesOfLayers(t *testing.T) {
+	g := graphOf(t, `
+layer { name: "data" type: "Input" top: "data" }
+layer { name: "conv" type: "Convolution" bottom: "data" top: "conv" }
+layer { name: "relu" type: "ReLU" bottom: "conv" top: "conv" }
+layer { name: "side" type: "Pooling" bottom: "data" top: "side" }
+layer { name: "end" type: "Eltwise" bottom: "conv" bottom: "side" top: "end" }`, train)
+	at := map[string]Place{}
+	for _, p := range g.Places() {
+		if p.Left < 0 || p.Top < 0 || p.Width <= 0 || p.Height <= 0 || p.Left+p.Width > 1 || p.Top+p.Height > 1 {
+			t.Errorf("%+v is outside", p)
+		}
+		for _, q := range at {
+			const hair = 1e-9
+			if p.Left < q.Left+q.Width-hair && q.Left < p.Left+p.Width-hair && p.Top < q.Top+q.Height-hair && q.Top < p.Top+p.Height-hair {
+				t.Errorf("%+v overlaps %+v", p, q)
+			}
+		}
+		at[p.Layer] = p
+	}
+	if len(at) != 5 {
+		t.Fatalf("%d places, want 5", len(at))
+	}
+	if r, c := at["relu"], at["conv"]; r.Left != c.Left || math.Abs(r.Top-c.Top-c.Height) > 1e-9 {
+		t.Errorf("relu is at %+v, conv at %+v", r, c)
+	}
+	for _, pair := range [][2]string{{"data", "conv"}, {"data", "side"}, {"relu", "end"}, {"side", "end"}} {
+		if a, b := at[pair[0]], at[pair[1]]; a.Top+a.Height >= b.Top {
+			t.Errorf("%+v is not above %+v", a, b)
 		}
 	}
 }

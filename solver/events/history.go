@@ -106,6 +106,13 @@ func (h *History) add(t *Table, columns []string, own []Number, iteration int, o
 	return t
 }
 
+// State returns the part of the history that is no curve.
+func (h *History) State() State {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.state
+}
+
 // Changes returns a number that is higher after every event.
 func (h *History) Changes() int {
 	h.mu.Lock()
