@@ -21,8 +21,12 @@ else
   bin/swcaffe dataset digits -out data -train 20000 -test 4000 -force
 fi
 
+# Without a loopback interface, as in some sandboxes, the run has no page.
+page=(-http 127.0.0.1:0)
+if [[ "$( (: </dev/tcp/127.0.0.1/1) 2>&1)" == *unreachable* ]]; then page=(); fi
 step "train models/lenet"
-bin/swcaffe train -solver models/lenet/solver.prototxt 2>&1 | tee "$log"
+if [ -n "${page:-}" ]; then echo "To watch it in a browser, open the address in the line 'The run's page'."; fi
+bin/swcaffe train -solver models/lenet/solver.prototxt ${page[@]+"${page[@]}"} 2>&1 | tee "$log"
 
 # The last line of the test net's accuracy: "... Test net output #0: accuracy = 0.9945".
 accuracy=$(sed -n 's/.*Test net output #[0-9]*: accuracy = \([0-9.eE+-]*\).*/\1/p' "$log" | tail -n 1)

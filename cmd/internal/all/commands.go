@@ -8,7 +8,7 @@
 //	measure  time, explore and other measurements and models of machines and clusters
 //	model    nets, solvers and weights as files: draw_net, fmt, upgrade_*, export_onnx, import_onnx, check, verify
 //	dataset  convert_*, compute_image_mean, get_image_size, dataset, init
-//	logs     parse_log, plot_log
+//	logs     parse_log, plot_log, board
 //
 // They import internal/cli and libraries, never each other.
 package all
@@ -52,6 +52,7 @@ var Commands = cli.Commands{
 	infer.Classify,
 	logs.ParseLog,
 	logs.PlotLog,
+	logs.Board,
 	model.DrawNet,
 	model.Fmt,
 	model.ExportONNX,

@@ -59,6 +59,17 @@ func (s *signals) take(sig os.Signal, a solver.Action) {
 	}
 }
 
+// request records a request from another source than a signal.
+func (s *signals) request(from string, a solver.Action) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.running || s.pending == solver.Stop || s.pending == a {
+		return
+	}
+	s.pending = a
+	s.log.Infof("%s asks %s.", from, map[solver.Action]string{solver.Stop: "to stop", solver.Snapshot: "for a snapshot"}[a])
+}
+
 var effects = map[string]solver.Action{"stop": solver.Stop, "snapshot": solver.Snapshot, "none": solver.None}
 
 func watchSignals(o *trainOptions, log *logrus.Logger) (*signals, error) {

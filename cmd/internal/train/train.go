@@ -94,10 +94,10 @@ func train(e *cli.Env, o *trainOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := o.events.open(e); err != nil {
+	defer o.events.done()
+	if err := o.events.open(e, o.snapshot != "", o.workers.alone(), actions); err != nil {
 		return err
 	}
-	defer o.events.done()
 	seed := o.device.SeedOrTime()
 	return o.workers.run(e, func(team *solver.Team, log *logrus.Logger) error { return o.work(e, actions, spec, seed, team, log) })
 }
@@ -180,7 +180,15 @@ func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed ui
 		opt.Progress = e.Pulse.Solving
 		opt.Events = o.events.stream
 	}
-	s, err := solver.New(file, opt)
+	var s *solver.Solver
+	get := func() *solver.Solver { return s }
+	if opt.Events != nil {
+		defer o.events.watch(&opt, get)()
+	}
+	if t := o.events.tracer; t != nil {
+		t.attach(&opt, get)
+	}
+	s, err = solver.New(file, opt)
 	if err != nil {
 		return err
 	}

@@ -79,6 +79,11 @@ func (w *workerFlags) check() error {
 	return nil
 }
 
+// alone reports whether there is a single worker, without a team.
+func (w *workerFlags) alone() bool {
+	return w.transport == cli.TransportLocal && w.workers <= 1 && w.strategy == solver.Sync
+}
+
 // run calls work for every worker of this process, each with its own team and log. A single worker has no team (nil).
 func (w *workerFlags) run(e *cli.Env, work func(t *solver.Team, log *logrus.Logger) error) error {
 	switch w.transport {
@@ -92,7 +97,7 @@ func (w *workerFlags) run(e *cli.Env, work func(t *solver.Team, log *logrus.Logg
 	case cli.TransportSim:
 		return ownError(w.simulation.run(e, w, work))
 	}
-	if w.workers <= 1 && w.strategy == solver.Sync {
+	if w.alone() {
 		return work(nil, e.Log)
 	}
 	return ownError(topology.NewLocal(w.workers).Run(func(t topology.Transport) error {

@@ -1,0 +1,88 @@
+package logs
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/swcaffe/swcaffe/internal/board"
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/page"
+)
+
+// Board is the command board.
+var Board = cli.Command{
+	Name:     "board",
+	Synopsis: "show runs side by side in the browser",
+	Args:     "[-http ADDRESS] DIR|FILE...",
+	Example:  "swcaffe board runs",
+	Words:    []string{"dir..."},
+	Help: `Shows the curves of runs over one another, and the differences of their solvers and nets, on a page (docs/page.md). The runs are the files
+that "swcaffe train -log_json FILE" writes: those in the folders and their subfolders whose names end in .jsonl, .json, .ndjson or .log, and the
+files that are named. Runs that still train go on, and new ones appear. An interrupt (Ctrl-C) ends the command.`,
+	Do: cli.With(boardFlags, showBoard),
+}
+
+func boardFlags(fs *flag.FlagSet, o *boardOptions) {
+	fs.StringVar(&o.http, "http", "127.0.0.1:8080", "the page's `ADDRESS`; port 0 takes a free one")
+	fs.StringVar(&o.token, "http_token", "", "the `WORD` that the page needs on addresses open to other computers")
+	fs.Func("dir", "a `FOLDER` or file to show; may be given several times", func(s string) error {
+		o.roots = append(o.roots, s)
+		return nil
+	})
+}
+
+type boardOptions struct {
+	http, token string
+	roots       []string
+}
+
+// scanEvery is the time between two looks at the files.
+const scanEvery = time.Second
+
+func showBoard(e *cli.Env, o *boardOptions) error {
+	if len(o.roots) == 0 {
+		return cli.Usagef("need a folder with the files of train -log_json: swcaffe board DIR")
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	b, err := board.New(o.roots)
+	if err != nil {
+		return err
+	}
+	warned := ""
+	scan := func() {
+		if err := b.Scan(); err != nil && err.Error() != warned {
+			warned = err.Error()
+			e.Log.Warn(err)
+		}
+	}
+	scan()
+	server, err := page.Listen(page.Config{Address: o.http, Token: o.token, Board: true, Runs: func() []page.Run {
+		var list []page.Run
+		for _, r := range b.Runs() {
+			list = append(list, page.Run(r))
+		}
+		return list
+	}})
+	if err != nil {
+		return fmt.Errorf("-http %w", err)
+	}
+	defer server.Close()
+	server.Serve()
+	e.Log.Infof("%d runs; the board: %s", len(b.Runs()), server.URL())
+	clock := time.NewTicker(scanEvery)
+	defer clock.Stop()
+	for {
+		select {
+		case <-clock.C:
+			scan()
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}

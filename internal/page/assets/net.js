@@ -1,0 +1,170 @@
+'use strict';
+
+// The views of the net and of the current batch. The training reads its values only when a page asks.
+
+const svgNS = 'http://www.w3.org/2000/svg';
+
+function element(tag, text, attributes) {
+  const e = document.createElement(tag);
+  if (text !== undefined) e.textContent = text;
+  for (const [name, value] of Object.entries(attributes || {})) e.setAttribute(name, value);
+  return e;
+}
+
+function fill(table, head, rows) {
+  const thead = element('thead'), tr = element('tr'), body = element('tbody');
+  for (const h of head) tr.append(element('th', h, {scope: 'col'}));
+  thead.append(tr);
+  for (const row of rows) {
+    const line = element('tr');
+    for (const cell of row) {
+      const td = element('td');
+      td.append(cell);
+      line.append(td);
+    }
+    body.append(line);
+  }
+  table.replaceChildren(thead, body);
+}
+
+async function get(path) {
+  const answer = await fetch('api/' + path, {headers}).catch(() => null);
+  if (!answer) throw new Error('No connection to the run.');
+  if (!answer.ok) throw new Error((await answer.text()).trim());
+  return answer.json();
+}
+
+// ---- the choice of the view ----
+
+const views = ['curves', 'net', 'data'];
+
+function show(view) {
+  for (const v of views) {
+    $('view-' + v).hidden = v !== view;
+    $('tab-' + v).setAttribute('aria-selected', String(v === view));
+    $('tab-' + v).tabIndex = v === view ? 0 : -1;
+  }
+  if (view === 'curves') dispatchEvent(new Event('resize'));
+  if (view === 'net') showNet();
+  if (view === 'data') showData();
+}
+
+for (const [i, v] of views.entries()) {
+  $('tab-' + v).addEventListener('click', () => show(v));
+  $('tab-' + v).addEventListener('keydown', e => {
+    const step = {ArrowRight: 1, ArrowLeft: -1}[e.key];
+    if (!step) return;
+    const next = views[(i + step + views.length) % views.length];
+    $('tab-' + next).focus();
+    show(next);
+  });
+}
+
+// busy shows a note while a request waits, and its error.
+async function busy(note, what) {
+  $(note).textContent = 'Waiting for the current iteration ...';
+  try {
+    await what();
+    $(note).textContent = '';
+  } catch (e) {
+    $(note).textContent = e.message;
+  }
+}
+
+// ---- the net ----
+
+let drawn = null; // the drawing's places
+
+async function showNet() {
+  await busy('net-note', async () => {
+    if (!drawn) {
+      const d = await get('net');
+      const url = URL.createObjectURL(new Blob([d.svg], {type: 'image/svg+xml'}));
+      $('drawing').src = url;
+      drawn = d.places;
+      for (const p of d.places) {
+        const b = element('button', undefined, {type: 'button', 'aria-label': 'Layer ' + p.layer, title: p.layer});
+        Object.assign(b.style, {left: 100 * p.left + '%', top: 100 * p.top + '%', width: 100 * p.width + '%', height: 100 * p.height + '%'});
+        b.addEventListener('click', () => showLayer(p.layer));
+        $('places').append(b);
+      }
+    }
+    const list = await get('layers');
+    fill($('layers'), ['layer', 'type', 'tops', 'forward ms', 'backward ms', 'weights', 'RMS of weights', 'RMS of gradients', ''], list.map(l => {
+      const name = element('button', l.name, {type: 'button', class: 'link'});
+      name.addEventListener('click', () => showLayer(l.name));
+      return [name, l.type, (l.tops || []).join('; '), figure(number(l.forward_ms)), figure(number(l.backward_ms)),
+        l.weights ? String(l.weights) : '', l.weights ? figure(number(l.weight_rms)) : '', l.weights ? figure(number(l.gradient_rms)) : '',
+        element('strong', l.mark, {class: 'bad'})];
+    }));
+    const bad = new Map(list.filter(l => l.mark).map(l => [l.name, l.mark]));
+    for (const b of $('places').children) {
+      b.classList.toggle('marked', bad.has(b.title));
+      b.setAttribute('aria-label', `Layer ${b.title}${bad.has(b.title) ? ': ' + bad.get(b.title) : ''}`);
+    }
+  });
+}
+
+// bars draws a histogram as SVG.
+function bars(h, title) {
+  const svg = document.createElementNS(svgNS, 'svg'), top = Math.max(1, ...h.counts), n = h.counts.length;
+  svg.setAttribute('viewBox', '0 0 200 60');
+  svg.setAttribute('preserveAspectRatio', 'none');
+  svg.setAttribute('role', 'img');
+  svg.setAttribute('class', 'bars');
+  svg.setAttribute('aria-label', `Histogram of ${title}: ${h.count} values from ${figure(number(h.min))} to ${figure(number(h.max))}, mean ${figure(number(h.mean))}`);
+  h.counts.forEach((c, i) => {
+    const r = document.createElementNS(svgNS, 'rect');
+    for (const [k, v] of Object.entries({x: i * 200 / n, y: 60 - 60 * c / top, width: 200 / n - 0.5, height: 60 * c / top})) r.setAttribute(k, v);
+    svg.append(r);
+  });
+  return svg;
+}
+
+function statistics(h) {
+  const share = h.count ? 100 * h.zeros / h.count : 0;
+  return `${figure(number(h.min))} to ${figure(number(h.max))}, mean ${figure(number(h.mean))}, deviation ${figure(number(h.deviation))}, ${figure(share)} % zeros` +
+    (h.non_finite ? `, ${h.non_finite} not finite` : '');
+}
+
+const picture = (data, alt) => element('img', undefined, {src: 'data:image/png;base64,' + data, alt, class: 'tiles'});
+
+async function showLayer(name) {
+  for (const b of $('places').children) b.setAttribute('aria-pressed', String(b.title === name));
+  await busy('layer-note', async () => {
+    const l = await get('layer?name=' + encodeURIComponent(name)), parts = [];
+    parts.push(element('h2', `${l.name} (${l.type})`));
+    const facts = [`forward ${figure(number(l.forward_ms))} ms, backward ${figure(number(l.backward_ms))} ms`, `${figure(l.bytes / 1e6)} MB of tops and weights, with gradients`];
+    if (l.dead !== null) facts.push(`${figure(100 * number(l.dead))} % of channels are 0 in the whole batch (dead)`);
+    for (const f of facts.concat(l.algorithms || [])) parts.push(element('p', f));
+    if (l.mark) parts.push(element('p', l.mark, {class: 'bad'}));
+    for (const b of l.blobs || []) {
+      parts.push(element('h3', `${b.role}: ${b.shape}`), element('p', statistics(b.values)), bars(b.values, b.role));
+      if (b.gradients) parts.push(element('p', 'gradients: ' + statistics(b.gradients)), bars(b.gradients, 'gradients of ' + b.role));
+      if (b.picture) parts.push(picture(b.picture, `${b.shown} of ${b.of} images of ${b.role}`), element('p', `${b.shown} of ${b.of} images`));
+    }
+    const text = element('details');
+    text.append(element('summary', 'Prototxt'), element('pre', l.prototxt));
+    $('layer').replaceChildren(...parts, text);
+  });
+}
+
+// ---- the data ----
+
+async function showData() {
+  await busy('data-note', async () => {
+    const b = await get('batch');
+    fill($('data-tops'), ['top', 'shape', 'values'], (b.tops || []).map(t => [t.name, t.shape, statistics(t.values)]));
+    $('items').replaceChildren(...(b.items || []).map((item, i) => {
+      const li = element('li');
+      for (const p of item.pictures || []) li.append(picture(p, 'item ' + i));
+      for (const l of item.labels || []) li.append(element('span', `${l.top} ${l.values.map(v => figure(number(v))).join(' ')}`));
+      return li;
+    }));
+    $('items-note').textContent = `${(b.items || []).length} of ${b.size} items; each image is scaled by its own range.`;
+  });
+}
+
+$('net-again').addEventListener('click', showNet);
+$('data-again').addEventListener('click', showData);
+show('curves');

@@ -1,0 +1,247 @@
+package page
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/swcaffe/swcaffe/internal/page/pagetest"
+	"github.com/swcaffe/swcaffe/solver/events"
+)
+
+// sample is the history of a run of 100 iterations with two tests. The loss of iteration i is 2/(i+1), but NaN in iteration 7.
+func sample() (*events.History, func(events.Body)) {
+	h, at := &events.History{}, time.Now().Add(-time.Minute)
+	take := func(b events.Body) {
+		at = at.Add(time.Second / 10)
+		h.Take(events.Event{Time: at, Body: b})
+	}
+	take(&events.Started{Solver: "s.prototxt", Net: "Sample <b>", MaxIter: 200, Items: 50, Workers: 1, SolverText: "average_loss: 5\n"})
+	for i := range 100 {
+		loss := events.Number(2 / float64(i+1))
+		if i == 7 {
+			loss = events.Number(math.NaN())
+		}
+		take(&events.Iteration{Iteration: i, Loss: loss, Smoothed: loss, Rate: 0.01, Speed: 500, Outputs: []events.Value{{Name: "loss", Value: loss, Weight: 1}}})
+		if i%50 == 49 {
+			take(&events.Test{Iteration: i + 1, Loss: 0.5, Outputs: []events.Value{{Name: "accuracy", Value: 0.75}, {Name: "loss", Value: 0.5, Weight: 1}}})
+		}
+	}
+	return h, take
+}
+
+// TestPage: every view opens, shows the history's numbers and follows it, wide and narrow, light and dark, with mouse and keyboard.
+func TestPage(t *testing.T) {
+	b := pagetest.Open(t)
+	h, take := sample()
+	s, pressed := begin(t, Config{Address: loopback, Token: "secret", Runs: one(h)})
+	b.Do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(s.URL()))
+	b.Holds(`document.querySelectorAll('.u-legend').length === 6`)
+	for expression, want := range map[string]string{
+		`$('title').textContent`:    "Sample <b>",
+		`$('state').textContent`:    "Iteration 100 of 200",
+		`location.hash`:             "",
+		`[...charts.keys()].join()`: "loss (total),accuracy,loss,learning rate,images/s,wait for data (share of time)",
+		`charts.get('loss (total)').list.map(c => c.label).join()`: "train,train, average_loss,test 0",
+		`charts.get('loss').u.data[0].length`:                      "101",
+		`charts.get('loss').u.data[1][7]`:                          "null",
+		`charts.get('loss').u.data[1][99]`:                         "0.02",
+		`charts.get('loss').u.data[2][50]`:                         "0.5",
+		`document.documentElement.scrollWidth <= innerWidth`:       "true",
+	} {
+		if got := b.Value(expression); got != want {
+			t.Errorf("%s is %q, want %q", expression, got, want)
+		}
+	}
+	readCharts(t, b)
+	setAxes(t, b)
+	b.Do(chromedp.EmulateViewport(360, 700), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
+	b.Holds(`document.documentElement.scrollWidth <= innerWidth && charts.get('loss').u.series[1].stroke() === '#8ab4ff'`)
+	pressButtons(t, b, pressed)
+	take(&events.Iteration{Iteration: 100, Loss: 9, Outputs: []events.Value{{Name: "loss", Value: 9, Weight: 1}}})
+	b.Holds(`charts.get('loss').u.data[1].at(-1) === 9`)
+	take(&events.Crashed{Iteration: 101, Error: "conv1: no <i>luck</i>", Stack: "goroutine <7>"})
+	b.Holds(`$('words').textContent === 'conv1: no <i>luck</i>' && !$('words').hidden && $('buttons').hidden && $('stack').textContent === 'goroutine <7>' && !$('stackBox').hidden`)
+	s.Close()
+	b.Holds(`!online && $('state').textContent === 'Crashed at iteration 101.' && charts.get('loss').u.data[1].at(-1) === 9`)
+}
+
+// readCharts reads a chart's values with the keyboard, from its table and from its files.
+func readCharts(t *testing.T, b *pagetest.Browser) {
+	t.Helper()
+	const plot = `charts.get('loss').plot`
+	b.Do(chromedp.Evaluate(plot+`.focus()`, nil), chromedp.KeyEvent(kb.Home), chromedp.KeyEvent(kb.ArrowRight))
+	if got, want := b.Value(`$('reading').textContent`), "iteration 1, train 1, test 0 -"; got != want {
+		t.Errorf("arrow keys read %q, want %q", got, want)
+	}
+	b.Do(chromedp.KeyEvent("+"))
+	b.Holds(`charts.get('accuracy').u.scales.x.min > 20`)
+	b.Do(chromedp.KeyEvent("0"))
+	b.Holds(`charts.get('accuracy').u.scales.x.min < 51`)
+	b.Do(chromedp.Click(`[aria-label="Table of loss"]`))
+	b.Holds(`charts.get('loss').table.querySelectorAll('tbody tr').length === 101`)
+	if got, want := b.Value(`charts.get('loss').table.querySelector('tbody').lastChild.textContent`), "02-"; got != want {
+		t.Errorf("the first point is %q in the table, want %q", got, want)
+	}
+	b.Do(chromedp.Evaluate(`save = (chart, blob, kind) => blob.text().then(text => { window.saved = kind + text.length + ' ' + text; })`, nil))
+	for kind, want := range map[string]string{
+		"CSV": "iteration,train,test 0\n0,2,\n1,1,\n",
+		"SVG": `<polyline clip-path="url(#c)" fill="none" stroke="#1f5fbf"`,
+		"PNG": "PNG\r\n",
+	} {
+		b.Do(chromedp.Evaluate(`window.saved = ''`, nil), chromedp.Click(fmt.Sprintf(`[aria-label="%s of loss"]`, kind)))
+		b.Holds(`window.saved !== ''`)
+		if got := b.Value(`window.saved`); !strings.Contains(got, want) || !strings.HasPrefix(got, strings.ToLower(kind)) {
+			t.Errorf("%s is %.200q", kind, got)
+		}
+	}
+}
+
+// setAxes tries the settings.
+func setAxes(t *testing.T, b *pagetest.Browser) {
+	t.Helper()
+	set := func(id, property, to, then string) {
+		t.Helper()
+		b.Do(chromedp.Evaluate(fmt.Sprintf(`$(%q).%s = %s; $(%[1]q).dispatchEvent(new Event('input'))`, id, property, to), nil))
+		b.Holds(then)
+	}
+	set("axis", "value", `'epoch'`, `!$('epoch').hidden`)
+	set("images", "value", `'500'`, `charts.get('loss').u.data[0].at(-1) === 10`)
+	set("axis", "value", `'time'`, `Math.abs(charts.get('loss').u.data[0].at(-1) - 10.2) < 0.01`)
+	set("axis", "value", `'iteration'`, `charts.get('loss').u.data[0].at(-1) === 100`)
+	set("smoothing", "value", `'0.5'`, `Math.abs(charts.get('loss').u.data[1][1] - 4/3) < 1e-6`)
+	set("smoothing", "value", `'0'`, `charts.get('loss').u.data[1][1] === 1`)
+	set("log", "checked", `true`, `charts.get('loss').u.scales.y.distr === 3`)
+	set("log", "checked", `false`, `charts.get('loss').u.scales.y.distr === 1`)
+}
+
+// pressButtons presses the buttons, each once refused in its dialog and once confirmed.
+func pressButtons(t *testing.T, b *pagetest.Browser, pressed *counter) {
+	t.Helper()
+	for _, button := range []string{"#snapshot", "#stop", "#test"} {
+		for _, answer := range []string{"no", "yes"} {
+			b.Press(button, answer)
+		}
+		b.Holds(`$('reading').textContent === 'The run was asked.'`)
+		b.Do(chromedp.Evaluate(`$('reading').textContent = ''`, nil))
+	}
+	for _, rate := range []string{"fast", "0.5"} {
+		b.Do(chromedp.Click("#rate"), chromedp.WaitVisible("#amount"))
+		if got := b.Value(`$('amount').value`); got != "0.01" {
+			t.Errorf("the dialog has learning rate %q, want 0.01", got)
+		}
+		b.Do(chromedp.Evaluate(fmt.Sprintf(`$('reading').textContent = ''; $('amount').value = %q`, rate), nil), chromedp.Click("#confirm [value=yes]"))
+		b.Holds(`!asking && $('reading').textContent !== ''`)
+		if got, want := b.Value(`$('reading').textContent`), map[string]string{"fast": "no positive learning rate", "0.5": "The run was asked."}[rate]; !strings.Contains(got, want) {
+			t.Errorf("learning rate %s: %q, want %q", rate, got, want)
+		}
+	}
+	if got, want := pressed.all(), "snapshot 0, stop 0, test 0, rate 0.5"; got != want {
+		t.Errorf("pressed %q, want %q", got, want)
+	}
+}
+
+// TestPageWithoutToken: on an open address a page without the token says what to do.
+func TestPageWithoutToken(t *testing.T) {
+	b := pagetest.Open(t)
+	h, _ := sample()
+	s, _ := begin(t, Config{Address: "0.0.0.0:0", Token: "secret", Runs: one(h)})
+	address := strings.Replace(strings.TrimSuffix(s.URL(), "#token=secret"), "[::]", "127.0.0.1", 1)
+	b.Do(chromedp.Navigate(address))
+	b.Holds(`$('state').textContent.startsWith('Open the address in the log')`)
+	b.Do(chromedp.Navigate(address + "?#token=secret"))
+	b.Holds(`$('state').textContent === 'Iteration 100 of 200'`)
+}
+
+// TestNetAndData: the drawn net's layers are buttons that show what they hold; the batch has its images and labels.
+func TestNetAndData(t *testing.T) {
+	b := pagetest.Open(t)
+	h, take := sample()
+	take(&events.Started{Net: "n", Iteration: 100, MaxIter: 200, NetText: drawnNet})
+	s, _ := begin(t, Config{Address: loopback, Runs: one(h), Inspector: pretended{}})
+	b.Do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(s.URL()))
+	b.Holds(`run && run.started`)
+	b.Do(chromedp.Focus("#tab-curves"), chromedp.KeyEvent(kb.ArrowRight))
+	b.Holds(`!$('view-net').hidden && $('view-curves').hidden && document.activeElement === $('tab-net') && $('drawing').naturalWidth > 50 && $('layers').rows.length === 3`)
+	for expression, want := range map[string]string{
+		`[...$('places').children].map(b => b.title).join()`:                                                    "conv <1>,relu",
+		`$('places').children[0].getAttribute('aria-label')`:                                                    "Layer conv <1>: gradient is not finite",
+		`[...$('layers').rows[1].cells].map(c => c.textContent).join('|')`:                                      "conv <1>|Convolution|4 2 1 1 (8)|0|0|18|0|nan|gradient is not finite",
+		`$('places').children[0].getBoundingClientRect().height > 10 && $('places').children[0].offsetTop >= 0`: "true",
+		`$('places').children[1].getBoundingClientRect().bottom <= $('drawing').getBoundingClientRect().bottom`: "true",
+	} {
+		if got := b.Value(expression); got != want {
+			t.Errorf("%s is %q, want %q", expression, got, want)
+		}
+	}
+	b.Do(chromedp.Click(`#places button:first-child`))
+	b.Holds(`$('layer').querySelectorAll('svg').length === 2 && $('layer').querySelector('img').naturalWidth === 2`)
+	if got := b.Value(`$('layer').textContent`); !strings.Contains(got, "conv <1> (Convolution)") || !strings.Contains(got, "25 % of channels") || !strings.Contains(got, "forward: winograd") || !strings.Contains(got, "layer <x>") {
+		t.Errorf("the layer is %q", got)
+	}
+	b.Do(chromedp.Evaluate(`showLayer('relu')`, nil))
+	b.Holds(`$('layer-note').textContent === 'the training net has no layer "relu"'`)
+	b.Do(chromedp.Click("#tab-data"))
+	b.Holds(`$('items').children.length === 1 && $('items').querySelector('img').naturalHeight === 2 && $('items').textContent === 'label 7' && $('items-note').textContent.startsWith('1 of 64')`)
+	b.Do(chromedp.EmulateViewport(360, 700))
+	b.Holds(`document.documentElement.scrollWidth <= innerWidth`)
+	b.Do(chromedp.Click("#tab-net"))
+	b.Holds(`!$('view-net').hidden && document.documentElement.scrollWidth <= innerWidth`)
+	take(&events.Stopped{Iteration: 100})
+	b.Do(chromedp.Click("#net-again"))
+	b.Holds(`$('net-note').textContent === 'the run has ended'`)
+}
+
+// TestBoard: two runs' curves are in one chart, can be hidden, follow their files, and their differences are shown.
+func TestBoard(t *testing.T) {
+	b := pagetest.Open(t)
+	first, _ := sample()
+	second, take := sample()
+	take(&events.Started{Net: "Other", MaxIter: 300, Items: 50, SolverText: "base_lr: 0.1\naverage_loss: 5\n", NetText: "same\n"})
+	for i := range 20 {
+		take(&events.Iteration{Iteration: i, Loss: 3, Outputs: []events.Value{{Name: "loss", Value: 3}}})
+	}
+	take(&events.Test{Iteration: 20, Outputs: []events.Value{{Name: "accuracy", Value: 0.5}}})
+	var mu sync.Mutex
+	list := []Run{{"a <i>", first}, {"b", second}}
+	s, _ := begin(t, Config{Address: loopback, Board: true, Runs: func() []Run {
+		mu.Lock()
+		defer mu.Unlock()
+		return list
+	}})
+	b.Do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(s.URL()))
+	b.Holds(`runs.size === 2 && charts.get('loss')`)
+	for expression, want := range map[string]string{
+		`charts.get('loss').list.map(c => c.label).join()`:                         "a <i>: train,a <i>: test 0,b: train",
+		`[...$('run-table').rows[2].cells].map(c => c.textContent).join('|')`:      "|b|Other|no end yet|20 of 300|3|accuracy 0.5",
+		`$('tab-net').hidden && $('run-head').hidden && $('buttons').hidden`:       "true",
+		`charts.get('loss').u.data[3][19] + ' ' + charts.get('loss').u.data[1][1]`: "3 1",
+	} {
+		if got := b.Value(expression); got != want {
+			t.Errorf("%s is %q, want %q", expression, got, want)
+		}
+	}
+	b.Do(chromedp.Click("#compare"))
+	b.Holds(`!$('differences').hidden`)
+	if got, want := b.Value(`$('differences').textContent`), "- a <i>, + bSolvers+base_lr: 0.1\n average_loss: 5\n \nNets+same\n \n"; got != want {
+		t.Errorf("the differences are %q, want %q", got, want)
+	}
+	b.Do(chromedp.Click(`[aria-label="Show b"]`))
+	b.Holds(`charts.get('loss').list.length === 2`)
+	b.Do(chromedp.Click("#compare"))
+	b.Holds(`$('differences').textContent === 'Two shown runs are needed.'`)
+	take(&events.Crashed{Iteration: 20, Error: "no luck"})
+	b.Holds(`$('run-table').rows[2].cells[3].textContent === 'crashed: no luck'`)
+	mu.Lock()
+	list = append(list[:1:1], Run{"c", second})
+	mu.Unlock()
+	b.Holds(`[...runs.keys()].join() === 'a <i>,c' && $('run-table').rows[2].cells[1].textContent === 'c'`)
+	b.Do(chromedp.EmulateViewport(360, 700))
+	b.Holds(`document.documentElement.scrollWidth <= innerWidth`)
+}

@@ -1,0 +1,121 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/swcaffe/swcaffe/internal/inspect"
+	"github.com/swcaffe/swcaffe/internal/netdraw"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/swcaffe/swcaffe/solver/events"
+)
+
+// Inspector looks into the net of a run that trains, after the current iteration's passes. Nothing is read unless a page asks.
+type Inspector interface {
+	Layers(ctx context.Context) ([]inspect.Summary, error)
+	Layer(ctx context.Context, name string) (*inspect.Layer, error)
+	Batch(ctx context.Context) (*inspect.Batch, error)
+}
+
+// lookTimeout limits the wait for an iteration's passes.
+const lookTimeout = 5 * time.Minute
+
+// drawing is the picture of a net.
+type drawing struct {
+	SVG    string          `json:"svg"`
+	Places []netdraw.Place `json:"places"`
+}
+
+// drawNet draws a net's prototxt.
+func drawNet(text string) (*drawing, error) {
+	var p caffepb.NetParameter
+	if _, err := swproto.UnmarshalText("the run's net", []byte(text), &p); err != nil {
+		return nil, err
+	}
+	state := p.GetState()
+	if state == nil {
+		state = &caffepb.NetState{}
+	}
+	state.Phase = caffepb.Phase_TRAIN.Enum()
+	g, err := netdraw.New(&p, netdraw.Options{States: []*caffepb.NetState{state}, RankDir: "TB"})
+	if err != nil {
+		return nil, err
+	}
+	picture, err := g.Draw("svg")
+	if err != nil {
+		return nil, err
+	}
+	return &drawing{string(picture), g.Places()}, nil
+}
+
+var errNotStarted = errors.New("the training has not started yet")
+
+// first returns the state of the first run.
+func (s *Server) first() events.State {
+	for _, r := range s.cfg.Runs() {
+		return r.History.State()
+	}
+	return events.State{}
+}
+
+// net answers with the drawn net.
+func (s *Server) net(w http.ResponseWriter, _ *http.Request) {
+	state := s.first()
+	if state.Started == nil {
+		refuse(w, errNotStarted)
+		return
+	}
+	d, err := drawNet(state.Started.NetText)
+	answer(w, d, err)
+}
+
+// look returns a handler that asks the Inspector.
+func look[T any](s *Server, ask func(ctx context.Context, i Inspector, r *http.Request) (T, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		state := s.first()
+		switch {
+		case s.cfg.Inspector == nil || state.Stopped != nil || state.Crashed != nil:
+			refuse(w, errors.New("the run has ended"))
+			return
+		case state.Started == nil:
+			refuse(w, errNotStarted)
+			return
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), lookTimeout)
+		defer cancel()
+		go func() {
+			select {
+			case <-s.closing:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		// An error here shows in the write below.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(lookTimeout + writeTimeout))
+		v, err := ask(ctx, s.cfg.Inspector, r)
+		if ctx.Err() != nil {
+			err = errors.New("no iteration ended in time")
+		}
+		answer(w, v, err)
+	}
+}
+
+// answer sends a value as JSON, or an error.
+func answer(w http.ResponseWriter, v any, err error) {
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	body, err := json.Marshal(v)
+	if err != nil {
+		panic("page: " + err.Error())
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(body)
+}
+
+func refuse(w http.ResponseWriter, err error) { http.Error(w, err.Error(), http.StatusConflict) }
