@@ -71,6 +71,7 @@ func (u *upgrader) run() error {
 		u.warn("Attempting to upgrade batch norm layers using deprecated params: %s", u.path)
 		u.warn("Successfully upgraded batch norm layers using deprecated params.")
 	}
+	u.countUnlabelled()
 	return nil
 }
 
@@ -165,4 +166,36 @@ func upgradeBatchNorm(p *caffepb.NetParameter) bool {
 		done = true
 	}
 	return done
+}
+
+// countUnlabelled lets the Accuracy layers of SegNet's nets meet pixels without a class. The loss of these nets ignores the label that
+// follows those of the classes. Their Accuracy layers do not ignore it, and count its items as wrong.
+func (u *upgrader) countUnlabelled() {
+	unlabelled := map[string]int32{} // by label blob
+	for _, l := range u.net.Layer {
+		p := l.GetLossParam()
+		if l.GetType() != "SoftmaxWithLoss" || len(l.Bottom) != 2 || !p.GetWeightByLabelFreqs() || p.IgnoreLabel == nil {
+			continue
+		}
+		if label := p.GetIgnoreLabel(); label < 0 || int(label) >= len(p.GetClassWeighting()) {
+			unlabelled[l.Bottom[1]] = label
+		}
+	}
+	for i, l := range u.net.Layer {
+		if l.GetType() != "Accuracy" || len(l.Bottom) != 2 {
+			continue
+		}
+		p := l.GetAccuracyParam()
+		label, found := unlabelled[l.Bottom[1]]
+		if !found || p != nil && (p.IgnoreLabel != nil || p.WrongLabel != nil) {
+			continue
+		}
+		if p == nil {
+			p = &caffepb.AccuracyParameter{}
+			l.AccuracyParam = p
+		}
+		p.WrongLabel = proto.Int32(label)
+		u.warn("%s: layer %q: items of label %d, which the loss ignores, count as wrong, as in SegNet; accuracy_param { ignore_label: %d } leaves them out",
+			u.where(u.origin[i]), l.GetName(), label, label)
+	}
 }

@@ -28,7 +28,8 @@ func init() {
 	addCases("Accuracy",
 		layertest.Case{Bottoms: scores, Again: [][]int{{300, 5, 20}, {300, 20}}},
 		layertest.Case{Name: "along axis 2", Param: "accuracy_param { axis: 2 }", Bottoms: []layertest.Bottom{layertest.In(4, 3, 5), layertest.Labels(5, 4, 3)}},
-		layertest.Case{Name: "by class", Param: "accuracy_param { top_k: 2 ignore_label: 1 }", Tops: 2, Bottoms: scores})
+		layertest.Case{Name: "by class", Param: "accuracy_param { top_k: 2 ignore_label: 1 }", Tops: 2, Bottoms: scores},
+		layertest.Case{Name: "wrong label", Param: "accuracy_param { wrong_label: 5 }", Tops: 2, Bottoms: []layertest.Bottom{layertest.In(4, 5, 3), layertest.Labels(6, 4, 3)}})
 	addCases("SegAccuracy",
 		layertest.Case{Bottoms: scores, Again: [][]int{{300, 5, 20}, {300, 20}}},
 		layertest.Case{Name: "ignored", Param: "seg_accuracy_param { ignore_label: 1 ignore_label: 3 }", Bottoms: []layertest.Bottom{layertest.In(2, 5, 3, 4), layertest.Labels(5, 2, 1, 3, 4)}},
@@ -88,6 +89,8 @@ func TestAccuracyByHand(t *testing.T) {
 		{"ignore_label: 2", 1, [][]float32{{1. / 3}}},
 		{"top_k: 2", 2, [][]float32{{0.75}, {1, 0, 1}}},
 	}
+	wrong := []float32{0, 3, 3, 1} // two items of no class, and one of class 1 in a tie
+	wrongWant := [][]float32{{0.25}, {1, 0, 0}}
 	b := layertest.NewBench(t)
 	for _, tt := range tests {
 		for _, engine := range layertest.Engines() {
@@ -100,6 +103,14 @@ func TestAccuracyByHand(t *testing.T) {
 			}
 		}
 	}
+	bottoms := []layertest.Bottom{layertest.Given(scores, 4, 3), layertest.Given(wrong, 4)}
+	for _, engine := range layertest.Engines() {
+		f := layertest.Build(t, b, engine, layertest.Case{Type: "Accuracy", Param: "accuracy_param { wrong_label: 3 }", Tops: 2, Bottoms: bottoms})
+		for i, got := range f.Forward(t) {
+			layertest.Equal(t, "wrong label", got, wrongWant[i], 1e-6)
+		}
+	}
+	wantError(t, b, layertest.Case{Type: "Accuracy", Param: "accuracy_param { wrong_label: 2 }", Bottoms: bottoms}, "wrong_label 2", "3 classes")
 }
 
 // TestSegAccuracyByHand: four pixels have the labels 0, 0, 2 and 1, and are found in 0, 1 (of a tie with 0), 1 and 2 (of a tie of all); class 3

@@ -21,21 +21,25 @@ func init() {
 	})
 }
 
-// accuracy is Caffe's Accuracy layer. Another class with the label's score counts as better, so that a tie counts as an error.
+// accuracy is Caffe's Accuracy layer. Another class with the label's score counts as better, so that a tie counts as an error. Items of the label
+// wrong_label, which is of no class, count as errors of the first top and are not part of the second.
 type accuracy struct {
 	layers.Base
 	labelled
 	topK   int
 	stream *stream.Kernel
 	ins    [2][]float32
-	sums   []float64 // correct items by class, then items by class
+	sums   []float64 // correct items by class, then items by class; with wrong_label also, in the next value, its items
 }
 
 func (l *accuracy) SetUp(_, _ []*blob.Blob) error {
 	p := l.Param.GetAccuracyParam()
 	l.topK = int(p.GetTopK())
 	if p != nil && p.IgnoreLabel != nil {
-		l.lossParam = lossParam{ignored: []int{int(p.GetIgnoreLabel())}}
+		l.ignored = []int{int(p.GetIgnoreLabel())}
+	}
+	if p != nil && p.WrongLabel != nil {
+		l.wrong = []int{int(p.GetWrongLabel())}
 	}
 	return nil
 }
@@ -52,15 +56,19 @@ func (l *accuracy) Reshape(bottom, top []*blob.Blob) error {
 	if len(top) > 1 {
 		top[1].Reshape(dims[1])
 	}
+	if c := l.wrong; len(c) > 0 && c[0] >= 0 && c[0] < dims[1] {
+		return fmt.Errorf("wrong_label %d must not be one of the %d classes", c[0], dims[1])
+	}
 	if l.dims == dims {
 		return nil
 	}
-	l.dims, l.sums = dims, pages.Make[float64](2*dims[1])
+	counts := 2 + len(l.wrong)
+	l.dims, l.sums = dims, pages.Make[float64](counts*dims[1])
 	if l.MPE() {
 		return nil
 	}
 	l.stream, err = stream.New(l.Device.Machine, stream.Pass{
-		Name: "accuracy", Dims: dims, WholeMid: true, Ins: part.Arrays(1, stream.Plane), Sums: 2,
+		Name: "accuracy", Dims: dims, WholeMid: true, Ins: part.Arrays(1, stream.Plane), Sums: counts,
 		Cost: stream.Work{Flops: 1}, Op: l.tile,
 	})
 	return err
@@ -69,13 +77,18 @@ func (l *accuracy) Reshape(bottom, top []*blob.Blob) error {
 func (l *accuracy) tile(t *stream.Tile) {
 	l.eachInTile(t, func(at, label int, ok bool) {
 		if ok {
-			l.judge(t.In[0][at:], t.MStride, label, t.Sum)
+			l.judge(t.In[0], at, t.MStride, label, t.Sum)
 		}
 	})
 }
 
-// judge adds one item to sums: correct items by class, then items by class.
-func (l *accuracy) judge(scores []float32, stride, label int, sums []float64) {
+// judge adds the item whose scores begin at at to sums.
+func (l *accuracy) judge(scores []float32, at, stride, label int, sums []float64) {
+	if label < 0 {
+		sums[2*l.dims[1]]++
+		return
+	}
+	scores = scores[at:]
 	own, better := scores[label*stride], -1
 	for c := 0; c < l.dims[1] && better < l.topK; c++ {
 		if scores[c*stride] >= own {
@@ -92,7 +105,7 @@ func (l *accuracy) Forward(bottom, top []*blob.Blob) error {
 	scores, labels, sums := bottom[0].Data(), bottom[1].Data(), l.sums
 	if l.MPE() {
 		clear(sums)
-		err := l.each(labels, func(n, label int) { l.judge(scores[l.at(n, 0):], l.dims[2], label, sums) })
+		err := l.each(labels, func(n, label int) { l.judge(scores, l.at(n, 0), l.dims[2], label, sums) })
 		if err != nil {
 			return err
 		}
@@ -116,6 +129,9 @@ func (l *accuracy) report(top []*blob.Blob, sums []float64) {
 		if len(top) > 1 {
 			top[1].Data()[c] = float32(sums[c] / max(1, sums[l.dims[1]+c]))
 		}
+	}
+	if len(l.wrong) > 0 {
+		items += sums[2*l.dims[1]]
 	}
 	top[0].Data()[0] = float32(correct / max(1, items))
 }

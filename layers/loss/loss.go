@@ -14,6 +14,7 @@ import (
 // lossParam holds loss_param: the labels to ignore, and the divisor of the sum.
 type lossParam struct {
 	ignored []int
+	wrong   []int // labels of no class that label accepts as -1
 	mode    caffepb.LossParameter_NormalizationMode
 	fixed   float64 // divisor of PRE_FIXED
 }
@@ -53,12 +54,15 @@ func (l lossParam) divisor(outer, inner, valid int) float64 {
 	return float64(max(1, n))
 }
 
-// label converts a label, an integer stored as a float. ok is false for an ignored label. Caffe reads out of bounds for a label out of
-// range; here it is an error with the label, the item and the number of classes.
+// label converts a label, an integer stored as a float. ok is false for an ignored label. A label of wrong becomes -1. Caffe reads out of
+// bounds for other labels out of range; here they are errors with the label, the item and the number of classes.
 func (l lossParam) label(value float32, item, classes int) (label int, ok bool, err error) {
 	label = int(value)
 	if slices.Contains(l.ignored, label) {
 		return 0, false, nil
+	}
+	if slices.Contains(l.wrong, label) {
+		return -1, true, nil
 	}
 	if label < 0 || label >= classes || value != value {
 		return 0, false, fmt.Errorf("label %g of item %d is out of range: there are %d classes (0 to %d)", value, item, classes, classes-1)

@@ -6375,10 +6375,12 @@ func (x *LossParameter) GetNormalize() bool {
 }
 
 type AccuracyParameter struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	TopK          *uint32                `protobuf:"varint,1,opt,name=top_k,json=topK,def=1" json:"top_k,omitempty"`
-	Axis          *int32                 `protobuf:"varint,2,opt,name=axis,def=1" json:"axis,omitempty"`
-	IgnoreLabel   *int32                 `protobuf:"varint,3,opt,name=ignore_label,json=ignoreLabel" json:"ignore_label,omitempty"`
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	TopK        *uint32                `protobuf:"varint,1,opt,name=top_k,json=topK,def=1" json:"top_k,omitempty"`
+	Axis        *int32                 `protobuf:"varint,2,opt,name=axis,def=1" json:"axis,omitempty"`
+	IgnoreLabel *int32                 `protobuf:"varint,3,opt,name=ignore_label,json=ignoreLabel" json:"ignore_label,omitempty"`
+	// A label of no class, whose items count as wrong. The upgrade of SegNet's nets sets it; Caffe does not have it.
+	WrongLabel    *int32 `protobuf:"varint,1003,opt,name=wrong_label,json=wrongLabel" json:"wrong_label,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -6436,6 +6438,13 @@ func (x *AccuracyParameter) GetAxis() int32 {
 func (x *AccuracyParameter) GetIgnoreLabel() int32 {
 	if x != nil && x.IgnoreLabel != nil {
 		return *x.IgnoreLabel
+	}
+	return 0
+}
+
+func (x *AccuracyParameter) GetWrongLabel() int32 {
+	if x != nil && x.WrongLabel != nil {
+		return *x.WrongLabel
 	}
 	return 0
 }
@@ -14164,11 +14173,13 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"BATCH_SIZE\x10\x02\x12\b\n" +
 	"\x04NONE\x10\x03\x12\x0e\n" +
-	"\tPRE_FIXED\x10\xeb\a\"e\n" +
+	"\tPRE_FIXED\x10\xeb\a\"\x87\x01\n" +
 	"\x11AccuracyParameter\x12\x16\n" +
 	"\x05top_k\x18\x01 \x01(\r:\x011R\x04topK\x12\x15\n" +
 	"\x04axis\x18\x02 \x01(\x05:\x011R\x04axis\x12!\n" +
-	"\fignore_label\x18\x03 \x01(\x05R\vignoreLabel\"d\n" +
+	"\fignore_label\x18\x03 \x01(\x05R\vignoreLabel\x12 \n" +
+	"\vwrong_label\x18\xeb\a \x01(\x05R\n" +
+	"wrongLabel\"d\n" +
 	"\x0fArgMaxParameter\x12%\n" +
 	"\vout_max_val\x18\x01 \x01(\b:\x05falseR\toutMaxVal\x12\x16\n" +
 	"\x05top_k\x18\x02 \x01(\r:\x011R\x04topK\x12\x12\n" +
