@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -17,6 +18,8 @@ import (
 // The errors of a layer are proportional to:
 //
 //   - products: the root mean square of their sums, since the terms of a sum near 0 are as large as those of any other (see sumError);
+//   - their weights' gradients: the deviation that these sums would have if their terms had random signs (see deviations). The sums
+//     themselves may all cancel: those before a BatchNorm do;
 //   - normalisations: the values from which they subtract a mean, divided by the deviation (see normalised);
 //   - softmax: the gradients of all classes, weighted by the class's probability, since their mean is subtracted;
 //   - all others: each value. A 0, as ReLU and Dropout make, stays 0.
@@ -42,6 +45,9 @@ func sumError(l *caffepb.LayerParameter, st shape.Strategy) (part float64, sprea
 	}
 	return 2e-5, true
 }
+
+// linear lists the layers whose weights' gradients are sums of products of bottoms and tops' gradients.
+var linear = []string{"Convolution", "ConvolutionDepthwise", "DepthwiseConvolution", "Deconvolution", "InnerProduct"}
 
 // moving lists the layers without arithmetic: they move values, or share them with their bottoms.
 var moving = []string{
@@ -100,6 +106,9 @@ func (e *rounder) backwardLayer(n *swnet.Net, i int) error {
 	if err := n.BackwardLayer(i); err != nil {
 		return err
 	}
+	if err := e.addToWeights(n, i); err != nil {
+		return err
+	}
 	for j, b := range n.Bottoms(i) {
 		if !n.Propagates(i, j) {
 			continue
@@ -136,5 +145,71 @@ func (e *rounder) addOfMean(dx, dy, y []float32) {
 	size := ulps * rms(dy)
 	for k := range dx {
 		dx[k] += float32(size * float64(y[k]) * e.r.NormFloat64())
+	}
+}
+
+// addToWeights adds the errors of layer i to its weights' gradients, if they are sums of products. Biases are plain sums in all
+// convolutions.
+func (e *rounder) addToWeights(n *swnet.Net, i int) error {
+	if len(n.Layer(i).Params()) == 0 || !slices.Contains(linear, n.LayerType(i)) {
+		return nil
+	}
+	all, err := deviations(n, i)
+	if err != nil {
+		return err
+	}
+	for k, w := range n.Layer(i).Params() {
+		st := e.strategy
+		if k > 0 {
+			st = shape.Explicit
+		}
+		part, spreads := sumError(n.LayerParam(i), st)
+		mean := rms(all[k])
+		if math.IsNaN(mean) || math.IsInf(mean, 0) {
+			continue
+		}
+		for j, own := range all[k] {
+			size := float64(own)
+			if spreads {
+				size = mean
+			}
+			if size > 0 {
+				w.Diff()[j] += float32(part * size * e.r.NormFloat64())
+			}
+		}
+	}
+	return nil
+}
+
+// deviations returns, for the gradient of each weight of a linear layer, the root of the sum of its squared terms. A sum of terms with
+// random signs has this deviation. The layer's own Backward computes the sums, of squared bottoms and squared gradients of the tops.
+func deviations(n *swnet.Net, i int) (all [][]float32, err error) {
+	params, x, dy, dx := n.Layer(i).Params(), datas(n.Bottoms(i)), diffs(n.Tops(i)), diffs(n.Bottoms(i))
+	sums := diffs(params)
+	for _, b := range n.Bottoms(i) {
+		square(b.Data())
+	}
+	for _, b := range n.Tops(i) {
+		square(b.Diff())
+	}
+	zeroGrads(n, i)
+	err = n.BackwardLayer(i)
+	for _, w := range params {
+		root := slices.Clone(w.Diff())
+		for j, v := range root {
+			root[j] = float32(math.Sqrt(float64(v)))
+		}
+		all = append(all, root)
+	}
+	restore(params, sums, (*blob.Blob).Diff)
+	restore(n.Bottoms(i), x, (*blob.Blob).Data)
+	restore(n.Bottoms(i), dx, (*blob.Blob).Diff)
+	restore(n.Tops(i), dy, (*blob.Blob).Diff)
+	return all, err
+}
+
+func square(x []float32) {
+	for k, v := range x {
+		x[k] = v * v
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 )
@@ -159,5 +160,26 @@ func (c *layerwise) found(t *testing.T, name string, i int, tops [][]float32, fa
 	}
 	if err := c.afterNoise(i, got, want, tops); err == nil {
 		t.Errorf("layer %s, back %v: %s is not found", c.want.LayerName(i), tops != nil, name)
+	}
+}
+
+// TestRoundingOfWeights: the error of a weight's gradient is a part of the root of its squared terms, which here are the inputs, however the
+// sum cancels. Winograd's errors reach the taps that meet no pixel.
+func TestRoundingOfWeights(t *testing.T) {
+	const product = `layer { name: "l" type: "InnerProduct" bottom: "gauss_1" top: "y" inner_product_param { num_output: 1 weight_filler { type: "xavier" } } }`
+	const conv = `layer { name: "l" type: "Convolution" bottom: "gauss_1" top: "y" convolution_param { num_output: 1 kernel_size: 5 pad: 2 weight_filler { type: "xavier" } } }`
+	loss := fmt.Sprintf(summed, "y")
+	for _, tt := range []struct {
+		layer    string
+		strategy shape.Strategy
+		part     float64
+	}{{product, shape.Auto, 1e-6}, {conv, shape.Explicit, 1e-6 / 5}, {conv, shape.Winograd4, 2e-5 / 5}} {
+		p := inputNet(t, "dim: 400 dim: 1 dim: 1 dim: 1", tt.layer, loss)
+		p.strategy = tt.strategy
+		n := p.reference(t)
+		want := tt.part * math.Sqrt(400) * rms(n.Blob("gauss_1").Data())
+		if moved := p.movedBy(t, n, "gradient 0 of layer l"); moved < 0.7*want || moved > 1.4*want {
+			t.Errorf("%v: the gradient moves by %g, not by %g", tt.strategy, moved, want)
+		}
 	}
 }
