@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"image"
@@ -8,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/swcaffe/swcaffe/data/imageio"
@@ -141,19 +143,39 @@ func (f *found) annotation() annotationVOC {
 	return a
 }
 
-// paint draws the image and its boxes, with a colour for each class.
+// paint draws the image and its boxes, with a colour for each class. Labels come last, so that no line crosses them. The best detections are
+// labelled first.
 func (f *found) paint(c draw.Canvas) {
 	c.DrawImage(vg.Rectangle{Max: vg.Point{X: c.Max.X, Y: c.Max.Y}}, picture(f.image))
 	unit := c.Max.X / vg.Length(f.image.Width)
-	for _, d := range f.detections {
-		line := draw.LineStyle{Color: figure.Palette[d.label%len(figure.Palette)], Width: 2 * unit}
-		x1, x2 := vg.Length(d.XMin)*unit, vg.Length(d.XMax)*unit
-		y1, y2 := c.Max.Y-vg.Length(d.YMin)*unit, c.Max.Y-vg.Length(d.YMax)*unit
-		c.StrokeLines(line, []vg.Point{{X: x1, Y: y1}, {X: x2, Y: y1}, {X: x2, Y: y2}, {X: x1, Y: y2}, {X: x1, Y: y1}})
-		style := figure.Style(12 * unit)
-		style.Color, style.XAlign, style.YAlign = line.Color, draw.XLeft, draw.YTop
-		c.FillText(style, vg.Point{X: x1 + 2*unit, Y: y1 - 2*unit}, fmt.Sprintf("%s %.2f", d.name, d.score))
+	places := labelPlaces{edge: vg.Rectangle{Max: c.Max}}
+	order := make([]int, len(f.detections))
+	for i, d := range f.detections {
+		b := vg.Rectangle{Min: vg.Point{X: vg.Length(d.XMin) * unit, Y: c.Max.Y - vg.Length(d.YMax)*unit},
+			Max: vg.Point{X: vg.Length(d.XMax) * unit, Y: c.Max.Y - vg.Length(d.YMin)*unit}}
+		places.boxes, order[i] = append(places.boxes, b), i
+		line := draw.LineStyle{Color: d.colour(), Width: 2 * unit}
+		c.StrokeLines(line, []vg.Point{{X: b.Min.X, Y: b.Max.Y}, b.Max, {X: b.Max.X, Y: b.Min.Y}, b.Min, {X: b.Min.X, Y: b.Max.Y}})
 	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(f.detections[j].score, f.detections[i].score) })
+	for _, i := range order {
+		f.detections[i].paintLabel(c, &places, i, unit)
+	}
+}
+
+func (d *detected) colour() color.Color { return figure.Palette[d.label%len(figure.Palette)] }
+
+// paintLabel writes the name and the score of detection i on its colour. A line leads from a distant label to the corner of its box.
+func (d *detected) paintLabel(c draw.Canvas, places *labelPlaces, i int, unit vg.Length) {
+	text, style := fmt.Sprintf("%s %.2f", d.name, d.score), figure.Style(12*unit)
+	margin := vg.Point{X: 2 * unit, Y: 2 * unit}
+	r, far := places.place(i, vg.Point{X: style.Width(text), Y: style.Height(text)}.Add(margin.Scale(2)))
+	if b := places.boxes[i]; far {
+		c.StrokeLine2(draw.LineStyle{Color: d.colour(), Width: unit}, b.Min.X, b.Max.Y, (r.Min.X+r.Max.X)/2, (r.Min.Y+r.Max.Y)/2)
+	}
+	c.FillPolygon(d.colour(), []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}})
+	style.Color, style.XAlign, style.YAlign = inkOn(d.colour()), draw.XLeft, draw.YCenter
+	c.FillText(style, vg.Point{X: r.Min.X + margin.X, Y: (r.Min.Y + r.Max.Y) / 2}, text)
 }
 
 // picture converts an image for drawing.
