@@ -31,9 +31,13 @@ func Open(t *testing.T) *Browser {
 	if err != nil {
 		t.Skip("no chromium; scripts/check.sh installs it")
 	}
-	profile := filepath.Join(t.TempDir(), "profile")
+	// Chromium leaves a socket in TMPDIR when it is killed. A socket's path has at most 108 bytes, so the folder's name is short.
+	folder, err := os.MkdirTemp("", "page")
+	if err != nil {
+		t.Fatal(err)
+	}
 	allocator, cancel := chromedp.NewExecAllocator(context.Background(),
-		append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath(path), chromedp.UserDataDir(profile))...)
+		append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath(path), chromedp.UserDataDir(filepath.Join(folder, "profile")), chromedp.Env("TMPDIR="+folder))...)
 	// The library reports events of Chromium versions that are newer than itself as errors.
 	tab, _ := chromedp.NewContext(allocator, chromedp.WithErrorf(func(string, ...any) {}))
 	ctx, done := context.WithTimeout(tab, patience)
@@ -48,7 +52,7 @@ func Open(t *testing.T) *Browser {
 		cancel()
 		// The browser's processes may write for some moments after it has ended.
 		for range 100 {
-			if os.RemoveAll(profile) == nil {
+			if os.RemoveAll(folder) == nil {
 				return
 			}
 			time.Sleep(50 * time.Millisecond)
