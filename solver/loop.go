@@ -38,13 +38,19 @@ func (v *Solver) Solve() (err error) {
 		}
 		v.log.Infof("Iteration %d, loss = %s", v.iter, caffelog.Figure(v.losses.add(loss, v.window())))
 	}
-	if t := int(v.param.GetTestInterval()); t > 0 && v.iter%t == 0 {
+	if v.testsNow() {
 		if err := v.testAll(); err != nil {
 			return err
 		}
 	}
 	v.log.Info("Optimization Done.")
 	return nil
+}
+
+// testsNow reports whether the test nets run before the current iteration, by test_interval. A snapshot taken after their run says so.
+func (v *Solver) testsNow() bool {
+	t := int(v.param.GetTestInterval())
+	return t > 0 && v.iter%t == 0 && !(v.followsBest() && v.best.tested == v.iter)
 }
 
 // finalLoss returns the loss of one more forward pass. Workers that split batches return the mean over items of their first core groups'
@@ -79,12 +85,16 @@ func (v *Solver) steps(n int) error {
 	v.losses = lossWindow{values: v.losses.values[:0]}
 	v.speed = speedometer{since: v.opt.Now(), iteration: v.iter, waited: dataWait(v.net)}
 	for end := v.iter + n; v.iter < end; {
-		if t := int(v.param.GetTestInterval()); t > 0 && v.iter%t == 0 && (v.iter > 0 || v.param.GetTestInitialization()) {
+		if v.testsNow() && (v.iter > 0 || v.param.GetTestInitialization()) {
 			if err := v.testAll(); err != nil {
 				return err
 			}
 			if v.team == nil && v.stopped {
 				return nil
+			}
+			if early, err := v.stopsEarly(); err != nil || early {
+				v.stopped = early
+				return err
 			}
 			if v.iter == first {
 				v.speed.since = v.opt.Now()

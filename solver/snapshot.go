@@ -36,15 +36,31 @@ func (v *Solver) snapshotBase() string {
 
 func (v *Solver) snapshot() error {
 	base := v.snapshotBase()
-	write, state := v.snapshotBinary, base+".solverstate"
-	if v.param.GetSnapshotFormat() == caffepb.SolverParameter_HDF5 {
-		write, state = v.snapshotHDF5, state+".h5"
-	}
-	if err := write(base); err != nil {
+	if err := v.writeSnapshot(base); err != nil {
 		return fmt.Errorf("snapshot at iteration %d: %w", v.iter, err)
 	}
-	v.lastState, v.lastIter = state, v.iter
-	v.report.wrote(state)
+	v.lastState, v.lastIter = v.stateFile(base), v.iter
+	return nil
+}
+
+// stateFile returns the name of the state of a snapshot whose files' names begin with base.
+func (v *Solver) stateFile(base string) string {
+	if v.param.GetSnapshotFormat() == caffepb.SolverParameter_HDF5 {
+		return base + ".solverstate.h5"
+	}
+	return base + ".solverstate"
+}
+
+// writeSnapshot writes weights and state to files whose names begin with base.
+func (v *Solver) writeSnapshot(base string) error {
+	write := v.snapshotBinary
+	if v.param.GetSnapshotFormat() == caffepb.SolverParameter_HDF5 {
+		write = v.snapshotHDF5
+	}
+	if err := write(base); err != nil {
+		return err
+	}
+	v.report.wrote(v.stateFile(base))
 	return nil
 }
 
@@ -82,6 +98,7 @@ func (v *Solver) stateProto(model string) *caffepb.SolverState {
 			s.History = append(s.History, w.histories[k].ToProto(false))
 		}
 	}
+	v.best.store(s.RunState, v.iter)
 	v.positions(v.nets(), func(name, layer string, p layers.Positioner) error {
 		s.RunState.Position = append(s.RunState.Position, &caffepb.DataPosition{
 			Net: proto.String(name), Layer: proto.String(layer), Items: proto.Uint64(p.Position()),
@@ -147,6 +164,7 @@ func (v *Solver) Restore(path string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	v.iter, v.step, v.origin = int(state.GetIter()), int(state.GetCurrentStep()), path
+	v.best.regain(state.RunState, v.iter)
 	if state.RunState != nil {
 		if err := v.setRunState(state.RunState); err != nil {
 			return fmt.Errorf("%s: %w", path, err)

@@ -72,6 +72,7 @@ type Solver struct {
 	testNets   []*swnet.Net
 	scorers    []*Scorer // by test net
 	evaluation evaluate.Method
+	best       best
 	agree      Reducer // sums one value over the workers that test together
 	device     *layers.Device
 	update     *updater
@@ -101,7 +102,7 @@ type Solver struct {
 
 // New builds the nets of a solver file and loads the weights that the weights field names.
 func New(s *swproto.Solver, opt Options) (*Solver, error) {
-	v := &Solver{file: s, param: s.Param, opt: opt, log: opt.Log, team: opt.Team}
+	v := &Solver{file: s, param: s.Param, opt: opt, log: opt.Log, team: opt.Team, best: best{tested: -1}}
 	if v.log == nil {
 		v.log = quiet()
 	}
@@ -197,6 +198,9 @@ func (v *Solver) check() error {
 	if err := v.readEvaluation(); err != nil {
 		return err
 	}
+	if err := checkBest(v.param); err != nil {
+		return err
+	}
 	if v.param.GetSolverMode() == caffepb.SolverParameter_GPU && v.param.SolverMode != nil && v.team.rank() == 0 {
 		v.log.Warn("solver_mode: GPU: there is no GPU in this build; the solver runs on CPUs")
 	}
@@ -214,6 +218,7 @@ func (v *Solver) check() error {
 		return err
 	}
 	swproto.RemoveLeftovers(v.param.GetSnapshotPrefix() + snapshotMark)
+	swproto.RemoveLeftovers(v.param.GetSnapshotPrefix() + bestMark + ".")
 	return nil
 }
 
@@ -262,6 +267,9 @@ func (v *Solver) makeNets() error {
 			return fmt.Errorf("test net #%d: %w", i, err)
 		}
 		v.scorers = append(v.scorers, NewScorer(n, v.testers()))
+	}
+	if err := v.findBest(); err != nil {
+		return inFile(v.file, err)
 	}
 	v.log.Info("Solver scaffolding done.")
 	return nil

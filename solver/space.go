@@ -4,7 +4,7 @@ import "path/filepath"
 
 // snapshots reports whether this worker writes snapshots without being asked to by a signal.
 func (v *Solver) snapshots() bool {
-	return v.team.rank() == 0 && (v.param.GetSnapshot() != 0 || v.param.GetSnapshotAfterTrain())
+	return v.team.rank() == 0 && (v.param.GetSnapshot() != 0 || v.followsBest() || v.param.GetSnapshotAfterTrain())
 }
 
 // snapshotBytes returns the approximate size of a snapshot: the weights, their gradients with snapshot_diff, and the histories.

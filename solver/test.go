@@ -34,7 +34,7 @@ func (v *Solver) testNetworks() error {
 			return nil
 		}
 	}
-	return nil
+	return v.keepBest()
 }
 
 // testers returns the transport of the workers that run test batches: all workers if they have the same weights. It is nil if only the
@@ -121,6 +121,7 @@ func (v *Solver) test(i int) (stop bool, err error) {
 	}
 	v.logResults(n, &r, float64(batches))
 	v.report.tested(i, &r, float64(batches))
+	v.judge(i, &r, float64(batches))
 	return false, nil
 }
 
@@ -158,8 +159,13 @@ func (v *Solver) stopsTests() (bool, error) {
 	if v.testers() == nil {
 		return stop, nil
 	}
+	return v.anyWorker(stop)
+}
+
+// anyWorker reports whether a flag is set on any of the workers that test together. All of them call it.
+func (v *Solver) anyWorker(set bool) (bool, error) {
 	var flag [1]float32
-	if stop {
+	if set {
 		flag[0] = 1
 	}
 	err := v.agree.Run(flag[:])

@@ -489,7 +489,7 @@ func (x *ParamSpec_DimCheckMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ParamSpec_DimCheckMode.Descriptor instead.
 func (ParamSpec_DimCheckMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{23, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{24, 0}
 }
 
 type ResizeParameter_ResizeMode int32
@@ -548,7 +548,7 @@ func (x *ResizeParameter_ResizeMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ResizeParameter_ResizeMode.Descriptor instead.
 func (ResizeParameter_ResizeMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{26, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{27, 0}
 }
 
 type ResizeParameter_PadMode int32
@@ -607,7 +607,7 @@ func (x *ResizeParameter_PadMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ResizeParameter_PadMode.Descriptor instead.
 func (ResizeParameter_PadMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{26, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{27, 1}
 }
 
 type ResizeParameter_InterpMode int32
@@ -672,7 +672,7 @@ func (x *ResizeParameter_InterpMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ResizeParameter_InterpMode.Descriptor instead.
 func (ResizeParameter_InterpMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{26, 2}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{27, 2}
 }
 
 // The divisor of a sum over items: their number, the number of items not ignored, the batch size, or 1.
@@ -738,7 +738,7 @@ func (x *LossParameter_NormalizationMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use LossParameter_NormalizationMode.Descriptor instead.
 func (LossParameter_NormalizationMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{31, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{32, 0}
 }
 
 type ConvolutionParameter_Engine int32
@@ -797,7 +797,7 @@ func (x *ConvolutionParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ConvolutionParameter_Engine.Descriptor instead.
 func (ConvolutionParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{39, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{40, 0}
 }
 
 type DataParameter_DB int32
@@ -853,7 +853,7 @@ func (x *DataParameter_DB) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use DataParameter_DB.Descriptor instead.
 func (DataParameter_DB) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{41, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{42, 0}
 }
 
 type EltwiseParameter_EltwiseOp int32
@@ -912,7 +912,7 @@ func (x *EltwiseParameter_EltwiseOp) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use EltwiseParameter_EltwiseOp.Descriptor instead.
 func (EltwiseParameter_EltwiseOp) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{44, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{45, 0}
 }
 
 type HingeLossParameter_Norm int32
@@ -968,7 +968,7 @@ func (x *HingeLossParameter_Norm) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use HingeLossParameter_Norm.Descriptor instead.
 func (HingeLossParameter_Norm) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{51, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{52, 0}
 }
 
 type LRNParameter_NormRegion int32
@@ -1024,7 +1024,7 @@ func (x *LRNParameter_NormRegion) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use LRNParameter_NormRegion.Descriptor instead.
 func (LRNParameter_NormRegion) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{57, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{58, 0}
 }
 
 type LRNParameter_Engine int32
@@ -1083,7 +1083,7 @@ func (x *LRNParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use LRNParameter_Engine.Descriptor instead.
 func (LRNParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{57, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{58, 1}
 }
 
 type PoolingParameter_PoolMethod int32
@@ -1142,7 +1142,7 @@ func (x *PoolingParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use PoolingParameter_PoolMethod.Descriptor instead.
 func (PoolingParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{61, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{62, 0}
 }
 
 type PoolingParameter_Engine int32
@@ -1201,7 +1201,7 @@ func (x *PoolingParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use PoolingParameter_Engine.Descriptor instead.
 func (PoolingParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{61, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{62, 1}
 }
 
 // The rounding of the output size if the stride does not divide it.
@@ -1258,7 +1258,7 @@ func (x *PoolingParameter_RoundMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use PoolingParameter_RoundMode.Descriptor instead.
 func (PoolingParameter_RoundMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{61, 2}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{62, 2}
 }
 
 type ReductionParameter_ReductionOp int32
@@ -1320,7 +1320,7 @@ func (x *ReductionParameter_ReductionOp) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ReductionParameter_ReductionOp.Descriptor instead.
 func (ReductionParameter_ReductionOp) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{65, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{66, 0}
 }
 
 type ReLUParameter_Engine int32
@@ -1379,7 +1379,7 @@ func (x *ReLUParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ReLUParameter_Engine.Descriptor instead.
 func (ReLUParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{66, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{67, 0}
 }
 
 type SigmoidParameter_Engine int32
@@ -1438,7 +1438,7 @@ func (x *SigmoidParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SigmoidParameter_Engine.Descriptor instead.
 func (SigmoidParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{69, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{70, 0}
 }
 
 type SoftmaxParameter_Engine int32
@@ -1497,7 +1497,7 @@ func (x *SoftmaxParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SoftmaxParameter_Engine.Descriptor instead.
 func (SoftmaxParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{71, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{72, 0}
 }
 
 type TanHParameter_Engine int32
@@ -1556,7 +1556,7 @@ func (x *TanHParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use TanHParameter_Engine.Descriptor instead.
 func (TanHParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{73, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{74, 0}
 }
 
 type SPPParameter_PoolMethod int32
@@ -1615,7 +1615,7 @@ func (x *SPPParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SPPParameter_PoolMethod.Descriptor instead.
 func (SPPParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{77, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{78, 0}
 }
 
 type SPPParameter_Engine int32
@@ -1674,7 +1674,7 @@ func (x *SPPParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SPPParameter_Engine.Descriptor instead.
 func (SPPParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{77, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{78, 1}
 }
 
 // The encoding of a box relative to a prior box: differences of corners; the shift of the centre in units of the prior's size and
@@ -1735,7 +1735,7 @@ func (x *PriorBoxParameter_CodeType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use PriorBoxParameter_CodeType.Descriptor instead.
 func (PriorBoxParameter_CodeType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{82, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{83, 0}
 }
 
 type MultiBoxLossParameter_LocLossType int32
@@ -1791,7 +1791,7 @@ func (x *MultiBoxLossParameter_LocLossType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use MultiBoxLossParameter_LocLossType.Descriptor instead.
 func (MultiBoxLossParameter_LocLossType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{86, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{87, 0}
 }
 
 type MultiBoxLossParameter_ConfLossType int32
@@ -1847,7 +1847,7 @@ func (x *MultiBoxLossParameter_ConfLossType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use MultiBoxLossParameter_ConfLossType.Descriptor instead.
 func (MultiBoxLossParameter_ConfLossType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{86, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{87, 1}
 }
 
 // BIPARTITE: one prior for each object, the best pairs first. PER_PREDICTION: also every prior that overlaps an object by
@@ -1905,7 +1905,7 @@ func (x *MultiBoxLossParameter_MatchType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use MultiBoxLossParameter_MatchType.Descriptor instead.
 func (MultiBoxLossParameter_MatchType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{86, 2}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{87, 2}
 }
 
 // NONE: all negatives. MAX_NEGATIVE: the negatives with the largest loss. HARD_EXAMPLE: the boxes with the largest loss after
@@ -1966,7 +1966,7 @@ func (x *MultiBoxLossParameter_MiningType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use MultiBoxLossParameter_MiningType.Descriptor instead.
 func (MultiBoxLossParameter_MiningType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{86, 3}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{87, 3}
 }
 
 type BNParameter_Engine int32
@@ -2025,7 +2025,7 @@ func (x *BNParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use BNParameter_Engine.Descriptor instead.
 func (BNParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{91, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{92, 0}
 }
 
 type BNParameter_BNMode int32
@@ -2081,7 +2081,7 @@ func (x *BNParameter_BNMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use BNParameter_BNMode.Descriptor instead.
 func (BNParameter_BNMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{91, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{92, 1}
 }
 
 type UnpoolingParameter_UnpoolMethod int32
@@ -2140,7 +2140,7 @@ func (x *UnpoolingParameter_UnpoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use UnpoolingParameter_UnpoolMethod.Descriptor instead.
 func (UnpoolingParameter_UnpoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{94, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{95, 0}
 }
 
 type FocalLossParameter_Type int32
@@ -2196,7 +2196,7 @@ func (x *FocalLossParameter_Type) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use FocalLossParameter_Type.Descriptor instead.
 func (FocalLossParameter_Type) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{106, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{107, 0}
 }
 
 // The factor of the angle to the label's class.
@@ -2259,7 +2259,7 @@ func (x *MarginInnerProductParameter_MarginType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use MarginInnerProductParameter_MarginType.Descriptor instead.
 func (MarginInnerProductParameter_MarginType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{108, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{109, 0}
 }
 
 type V1LayerParameter_LayerType int32
@@ -2429,7 +2429,7 @@ func (x *V1LayerParameter_LayerType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_LayerType.Descriptor instead.
 func (V1LayerParameter_LayerType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{114, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{115, 0}
 }
 
 type V1LayerParameter_DimCheckMode int32
@@ -2485,7 +2485,7 @@ func (x *V1LayerParameter_DimCheckMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_DimCheckMode.Descriptor instead.
 func (V1LayerParameter_DimCheckMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{114, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{115, 1}
 }
 
 type V0LayerParameter_PoolMethod int32
@@ -2544,7 +2544,7 @@ func (x *V0LayerParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V0LayerParameter_PoolMethod.Descriptor instead.
 func (V0LayerParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{115, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{116, 0}
 }
 
 // The extents of a blob's axes, outermost first.
@@ -3848,6 +3848,11 @@ type SolverParameter struct {
 	// LARS (You, Gitman, Ginsburg 2017), for the types SGD and Nesterov. If positive, the rate of a weight w with gradient g and
 	// weight decay d is multiplied by lars_trust * |w| / (|g| + d * |w|), unless |w| or |g| is 0. The authors use 0.001 and up.
 	LarsTrust *float32 `protobuf:"fixed32,1003,opt,name=lars_trust,json=larsTrust,def=0" json:"lars_trust,omitempty"`
+	// An output of a test net, such as "accuracy". After every test in which it is better than ever before, a snapshot is written as
+	// PREFIX_best.caffemodel and PREFIX_best.solverstate. Outputs with a loss weight are better if smaller, others if larger.
+	SnapshotBest *string `protobuf:"bytes,1004,opt,name=snapshot_best,json=snapshotBest" json:"snapshot_best,omitempty"`
+	// End the training after so many tests in a row in which that output was not better than ever before; 0: go on to max_iter.
+	StopAfter *int32 `protobuf:"varint,1005,opt,name=stop_after,json=stopAfter,def=0" json:"stop_after,omitempty"`
 	// classification or detection: tests report averages of the outputs, or mean average precisions of DetectionEvaluate's output.
 	EvalType *string `protobuf:"bytes,1041,opt,name=eval_type,json=evalType,def=classification" json:"eval_type,omitempty"`
 	// The area under the curve of precision over recall: 11point (VOC 2007), MaxIntegral (VOC 2012, ILSVRC) or Integral.
@@ -3884,6 +3889,7 @@ const (
 	Default_SolverParameter_WarmupIter         = int32(0)
 	Default_SolverParameter_WarmupStartLr      = float32(0)
 	Default_SolverParameter_LarsTrust          = float32(0)
+	Default_SolverParameter_StopAfter          = int32(0)
 	Default_SolverParameter_EvalType           = string("classification")
 	Default_SolverParameter_ApVersion          = string("Integral")
 	Default_SolverParameter_ShowPerClassResult = bool(false)
@@ -4234,6 +4240,20 @@ func (x *SolverParameter) GetLarsTrust() float32 {
 	return Default_SolverParameter_LarsTrust
 }
 
+func (x *SolverParameter) GetSnapshotBest() string {
+	if x != nil && x.SnapshotBest != nil {
+		return *x.SnapshotBest
+	}
+	return ""
+}
+
+func (x *SolverParameter) GetStopAfter() int32 {
+	if x != nil && x.StopAfter != nil {
+		return *x.StopAfter
+	}
+	return Default_SolverParameter_StopAfter
+}
+
 func (x *SolverParameter) GetEvalType() string {
 	if x != nil && x.EvalType != nil {
 		return *x.EvalType
@@ -4342,10 +4362,14 @@ func (x *SolverState) GetRunState() *RunState {
 
 // The part of a run's state that only swcaffe stores.
 type RunState struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	RandomState   []byte                 `protobuf:"bytes,1,opt,name=random_state,json=randomState" json:"random_state,omitempty"`
-	Position      []*DataPosition        `protobuf:"bytes,2,rep,name=position" json:"position,omitempty"`
-	Seed          *uint64                `protobuf:"varint,3,opt,name=seed" json:"seed,omitempty"`
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	RandomState []byte                 `protobuf:"bytes,1,opt,name=random_state,json=randomState" json:"random_state,omitempty"`
+	Position    []*DataPosition        `protobuf:"bytes,2,rep,name=position" json:"position,omitempty"`
+	Seed        *uint64                `protobuf:"varint,3,opt,name=seed" json:"seed,omitempty"`
+	// With snapshot_best: its best value so far.
+	Best *BestTest `protobuf:"bytes,4,opt,name=best" json:"best,omitempty"`
+	// The tests of this iteration were run before the snapshot; a continuation does not repeat them.
+	Tested        *bool `protobuf:"varint,5,opt,name=tested" json:"tested,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4401,6 +4425,82 @@ func (x *RunState) GetSeed() uint64 {
 	return 0
 }
 
+func (x *RunState) GetBest() *BestTest {
+	if x != nil {
+		return x.Best
+	}
+	return nil
+}
+
+func (x *RunState) GetTested() bool {
+	if x != nil && x.Tested != nil {
+		return *x.Tested
+	}
+	return false
+}
+
+// The best value of the output that snapshot_best names. It is unset before the first value that is a number.
+type BestTest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Value *float64               `protobuf:"fixed64,1,opt,name=value" json:"value,omitempty"`
+	Iter  *int32                 `protobuf:"varint,2,opt,name=iter" json:"iter,omitempty"`
+	// The number of tests since then.
+	Tests         *int32 `protobuf:"varint,3,opt,name=tests" json:"tests,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BestTest) Reset() {
+	*x = BestTest{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BestTest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BestTest) ProtoMessage() {}
+
+func (x *BestTest) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BestTest.ProtoReflect.Descriptor instead.
+func (*BestTest) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *BestTest) GetValue() float64 {
+	if x != nil && x.Value != nil {
+		return *x.Value
+	}
+	return 0
+}
+
+func (x *BestTest) GetIter() int32 {
+	if x != nil && x.Iter != nil {
+		return *x.Iter
+	}
+	return 0
+}
+
+func (x *BestTest) GetTests() int32 {
+	if x != nil && x.Tests != nil {
+		return *x.Tests
+	}
+	return 0
+}
+
 // The state of one of several workers, in the file PREFIX_iter_N.worker_RANK beside the snapshot of the common state. A run can
 // continue from it with the same strategy and number of workers.
 type WorkerState struct {
@@ -4422,7 +4522,7 @@ type WorkerState struct {
 
 func (x *WorkerState) Reset() {
 	*x = WorkerState{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[19]
+	mi := &file_swcaffe_caffe_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4434,7 +4534,7 @@ func (x *WorkerState) String() string {
 func (*WorkerState) ProtoMessage() {}
 
 func (x *WorkerState) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[19]
+	mi := &file_swcaffe_caffe_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4447,7 +4547,7 @@ func (x *WorkerState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkerState.ProtoReflect.Descriptor instead.
 func (*WorkerState) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{19}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *WorkerState) GetStrategy() string {
@@ -4519,7 +4619,7 @@ type DataPosition struct {
 
 func (x *DataPosition) Reset() {
 	*x = DataPosition{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[20]
+	mi := &file_swcaffe_caffe_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4531,7 +4631,7 @@ func (x *DataPosition) String() string {
 func (*DataPosition) ProtoMessage() {}
 
 func (x *DataPosition) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[20]
+	mi := &file_swcaffe_caffe_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4544,7 +4644,7 @@ func (x *DataPosition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DataPosition.ProtoReflect.Descriptor instead.
 func (*DataPosition) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{20}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *DataPosition) GetNet() string {
@@ -4585,7 +4685,7 @@ const (
 
 func (x *NetState) Reset() {
 	*x = NetState{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[21]
+	mi := &file_swcaffe_caffe_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4597,7 +4697,7 @@ func (x *NetState) String() string {
 func (*NetState) ProtoMessage() {}
 
 func (x *NetState) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[21]
+	mi := &file_swcaffe_caffe_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4610,7 +4710,7 @@ func (x *NetState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NetState.ProtoReflect.Descriptor instead.
 func (*NetState) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{21}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *NetState) GetPhase() Phase {
@@ -4648,7 +4748,7 @@ type NetStateRule struct {
 
 func (x *NetStateRule) Reset() {
 	*x = NetStateRule{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[22]
+	mi := &file_swcaffe_caffe_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4660,7 +4760,7 @@ func (x *NetStateRule) String() string {
 func (*NetStateRule) ProtoMessage() {}
 
 func (x *NetStateRule) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[22]
+	mi := &file_swcaffe_caffe_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4673,7 +4773,7 @@ func (x *NetStateRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NetStateRule.ProtoReflect.Descriptor instead.
 func (*NetStateRule) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{22}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *NetStateRule) GetPhase() Phase {
@@ -4731,7 +4831,7 @@ const (
 
 func (x *ParamSpec) Reset() {
 	*x = ParamSpec{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[23]
+	mi := &file_swcaffe_caffe_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4743,7 +4843,7 @@ func (x *ParamSpec) String() string {
 func (*ParamSpec) ProtoMessage() {}
 
 func (x *ParamSpec) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[23]
+	mi := &file_swcaffe_caffe_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4756,7 +4856,7 @@ func (x *ParamSpec) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ParamSpec.ProtoReflect.Descriptor instead.
 func (*ParamSpec) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{23}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ParamSpec) GetName() string {
@@ -4893,7 +4993,7 @@ type LayerParameter struct {
 
 func (x *LayerParameter) Reset() {
 	*x = LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[24]
+	mi := &file_swcaffe_caffe_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4905,7 +5005,7 @@ func (x *LayerParameter) String() string {
 func (*LayerParameter) ProtoMessage() {}
 
 func (x *LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[24]
+	mi := &file_swcaffe_caffe_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4918,7 +5018,7 @@ func (x *LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LayerParameter.ProtoReflect.Descriptor instead.
 func (*LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{24}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *LayerParameter) GetName() string {
@@ -5610,7 +5710,7 @@ const (
 
 func (x *TransformationParameter) Reset() {
 	*x = TransformationParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[25]
+	mi := &file_swcaffe_caffe_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5622,7 +5722,7 @@ func (x *TransformationParameter) String() string {
 func (*TransformationParameter) ProtoMessage() {}
 
 func (x *TransformationParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[25]
+	mi := &file_swcaffe_caffe_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5635,7 +5735,7 @@ func (x *TransformationParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransformationParameter.ProtoReflect.Descriptor instead.
 func (*TransformationParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{25}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *TransformationParameter) GetScale() float32 {
@@ -5769,7 +5869,7 @@ const (
 
 func (x *ResizeParameter) Reset() {
 	*x = ResizeParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[26]
+	mi := &file_swcaffe_caffe_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5781,7 +5881,7 @@ func (x *ResizeParameter) String() string {
 func (*ResizeParameter) ProtoMessage() {}
 
 func (x *ResizeParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[26]
+	mi := &file_swcaffe_caffe_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5794,7 +5894,7 @@ func (x *ResizeParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResizeParameter.ProtoReflect.Descriptor instead.
 func (*ResizeParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{26}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ResizeParameter) GetProb() float32 {
@@ -5876,7 +5976,7 @@ const (
 
 func (x *SaltPepperParameter) Reset() {
 	*x = SaltPepperParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[27]
+	mi := &file_swcaffe_caffe_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5888,7 +5988,7 @@ func (x *SaltPepperParameter) String() string {
 func (*SaltPepperParameter) ProtoMessage() {}
 
 func (x *SaltPepperParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[27]
+	mi := &file_swcaffe_caffe_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5901,7 +6001,7 @@ func (x *SaltPepperParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaltPepperParameter.ProtoReflect.Descriptor instead.
 func (*SaltPepperParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{27}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *SaltPepperParameter) GetFraction() float32 {
@@ -5958,7 +6058,7 @@ const (
 
 func (x *NoiseParameter) Reset() {
 	*x = NoiseParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[28]
+	mi := &file_swcaffe_caffe_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5970,7 +6070,7 @@ func (x *NoiseParameter) String() string {
 func (*NoiseParameter) ProtoMessage() {}
 
 func (x *NoiseParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[28]
+	mi := &file_swcaffe_caffe_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5983,7 +6083,7 @@ func (x *NoiseParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoiseParameter.ProtoReflect.Descriptor instead.
 func (*NoiseParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{28}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *NoiseParameter) GetProb() float32 {
@@ -6116,7 +6216,7 @@ const (
 
 func (x *DistortionParameter) Reset() {
 	*x = DistortionParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[29]
+	mi := &file_swcaffe_caffe_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6128,7 +6228,7 @@ func (x *DistortionParameter) String() string {
 func (*DistortionParameter) ProtoMessage() {}
 
 func (x *DistortionParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[29]
+	mi := &file_swcaffe_caffe_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6141,7 +6241,7 @@ func (x *DistortionParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DistortionParameter.ProtoReflect.Descriptor instead.
 func (*DistortionParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{29}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *DistortionParameter) GetBrightnessProb() float32 {
@@ -6238,7 +6338,7 @@ const (
 
 func (x *ExpansionParameter) Reset() {
 	*x = ExpansionParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[30]
+	mi := &file_swcaffe_caffe_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6250,7 +6350,7 @@ func (x *ExpansionParameter) String() string {
 func (*ExpansionParameter) ProtoMessage() {}
 
 func (x *ExpansionParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[30]
+	mi := &file_swcaffe_caffe_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6263,7 +6363,7 @@ func (x *ExpansionParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpansionParameter.ProtoReflect.Descriptor instead.
 func (*ExpansionParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{30}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ExpansionParameter) GetProb() float32 {
@@ -6304,7 +6404,7 @@ const (
 
 func (x *LossParameter) Reset() {
 	*x = LossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[31]
+	mi := &file_swcaffe_caffe_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6316,7 +6416,7 @@ func (x *LossParameter) String() string {
 func (*LossParameter) ProtoMessage() {}
 
 func (x *LossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[31]
+	mi := &file_swcaffe_caffe_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6329,7 +6429,7 @@ func (x *LossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LossParameter.ProtoReflect.Descriptor instead.
 func (*LossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{31}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *LossParameter) GetIgnoreLabel() int32 {
@@ -6393,7 +6493,7 @@ const (
 
 func (x *AccuracyParameter) Reset() {
 	*x = AccuracyParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[32]
+	mi := &file_swcaffe_caffe_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6405,7 +6505,7 @@ func (x *AccuracyParameter) String() string {
 func (*AccuracyParameter) ProtoMessage() {}
 
 func (x *AccuracyParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[32]
+	mi := &file_swcaffe_caffe_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6418,7 +6518,7 @@ func (x *AccuracyParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AccuracyParameter.ProtoReflect.Descriptor instead.
 func (*AccuracyParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{32}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *AccuracyParameter) GetTopK() uint32 {
@@ -6466,7 +6566,7 @@ const (
 
 func (x *ArgMaxParameter) Reset() {
 	*x = ArgMaxParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[33]
+	mi := &file_swcaffe_caffe_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6478,7 +6578,7 @@ func (x *ArgMaxParameter) String() string {
 func (*ArgMaxParameter) ProtoMessage() {}
 
 func (x *ArgMaxParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[33]
+	mi := &file_swcaffe_caffe_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6491,7 +6591,7 @@ func (x *ArgMaxParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ArgMaxParameter.ProtoReflect.Descriptor instead.
 func (*ArgMaxParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{33}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ArgMaxParameter) GetOutMaxVal() bool {
@@ -6525,7 +6625,7 @@ type ClipParameter struct {
 
 func (x *ClipParameter) Reset() {
 	*x = ClipParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[34]
+	mi := &file_swcaffe_caffe_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6537,7 +6637,7 @@ func (x *ClipParameter) String() string {
 func (*ClipParameter) ProtoMessage() {}
 
 func (x *ClipParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[34]
+	mi := &file_swcaffe_caffe_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6550,7 +6650,7 @@ func (x *ClipParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClipParameter.ProtoReflect.Descriptor instead.
 func (*ClipParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{34}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ClipParameter) GetMin() float32 {
@@ -6583,7 +6683,7 @@ const (
 
 func (x *ConcatParameter) Reset() {
 	*x = ConcatParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[35]
+	mi := &file_swcaffe_caffe_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6595,7 +6695,7 @@ func (x *ConcatParameter) String() string {
 func (*ConcatParameter) ProtoMessage() {}
 
 func (x *ConcatParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[35]
+	mi := &file_swcaffe_caffe_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6608,7 +6708,7 @@ func (x *ConcatParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConcatParameter.ProtoReflect.Descriptor instead.
 func (*ConcatParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{35}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ConcatParameter) GetAxis() int32 {
@@ -6643,7 +6743,7 @@ const (
 
 func (x *BatchNormParameter) Reset() {
 	*x = BatchNormParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[36]
+	mi := &file_swcaffe_caffe_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6655,7 +6755,7 @@ func (x *BatchNormParameter) String() string {
 func (*BatchNormParameter) ProtoMessage() {}
 
 func (x *BatchNormParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[36]
+	mi := &file_swcaffe_caffe_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6668,7 +6768,7 @@ func (x *BatchNormParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchNormParameter.ProtoReflect.Descriptor instead.
 func (*BatchNormParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{36}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *BatchNormParameter) GetUseGlobalStats() bool {
@@ -6709,7 +6809,7 @@ const (
 
 func (x *BiasParameter) Reset() {
 	*x = BiasParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[37]
+	mi := &file_swcaffe_caffe_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6721,7 +6821,7 @@ func (x *BiasParameter) String() string {
 func (*BiasParameter) ProtoMessage() {}
 
 func (x *BiasParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[37]
+	mi := &file_swcaffe_caffe_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6734,7 +6834,7 @@ func (x *BiasParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BiasParameter.ProtoReflect.Descriptor instead.
 func (*BiasParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{37}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *BiasParameter) GetAxis() int32 {
@@ -6774,7 +6874,7 @@ const (
 
 func (x *ContrastiveLossParameter) Reset() {
 	*x = ContrastiveLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[38]
+	mi := &file_swcaffe_caffe_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6786,7 +6886,7 @@ func (x *ContrastiveLossParameter) String() string {
 func (*ContrastiveLossParameter) ProtoMessage() {}
 
 func (x *ContrastiveLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[38]
+	mi := &file_swcaffe_caffe_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6799,7 +6899,7 @@ func (x *ContrastiveLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContrastiveLossParameter.ProtoReflect.Descriptor instead.
 func (*ContrastiveLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{38}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ContrastiveLossParameter) GetMargin() float32 {
@@ -6860,7 +6960,7 @@ const (
 
 func (x *ConvolutionParameter) Reset() {
 	*x = ConvolutionParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[39]
+	mi := &file_swcaffe_caffe_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6872,7 +6972,7 @@ func (x *ConvolutionParameter) String() string {
 func (*ConvolutionParameter) ProtoMessage() {}
 
 func (x *ConvolutionParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[39]
+	mi := &file_swcaffe_caffe_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6885,7 +6985,7 @@ func (x *ConvolutionParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConvolutionParameter.ProtoReflect.Descriptor instead.
 func (*ConvolutionParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{39}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ConvolutionParameter) GetNumOutput() uint32 {
@@ -7050,7 +7150,7 @@ const (
 
 func (x *CropParameter) Reset() {
 	*x = CropParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[40]
+	mi := &file_swcaffe_caffe_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7062,7 +7162,7 @@ func (x *CropParameter) String() string {
 func (*CropParameter) ProtoMessage() {}
 
 func (x *CropParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[40]
+	mi := &file_swcaffe_caffe_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7075,7 +7175,7 @@ func (x *CropParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CropParameter.ProtoReflect.Descriptor instead.
 func (*CropParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{40}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *CropParameter) GetAxis() int32 {
@@ -7124,7 +7224,7 @@ const (
 
 func (x *DataParameter) Reset() {
 	*x = DataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[41]
+	mi := &file_swcaffe_caffe_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7136,7 +7236,7 @@ func (x *DataParameter) String() string {
 func (*DataParameter) ProtoMessage() {}
 
 func (x *DataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[41]
+	mi := &file_swcaffe_caffe_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7149,7 +7249,7 @@ func (x *DataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DataParameter.ProtoReflect.Descriptor instead.
 func (*DataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{41}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *DataParameter) GetSource() string {
@@ -7239,7 +7339,7 @@ const (
 
 func (x *DropoutParameter) Reset() {
 	*x = DropoutParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[42]
+	mi := &file_swcaffe_caffe_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7251,7 +7351,7 @@ func (x *DropoutParameter) String() string {
 func (*DropoutParameter) ProtoMessage() {}
 
 func (x *DropoutParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[42]
+	mi := &file_swcaffe_caffe_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7264,7 +7364,7 @@ func (x *DropoutParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DropoutParameter.ProtoReflect.Descriptor instead.
 func (*DropoutParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{42}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *DropoutParameter) GetDropoutRatio() float32 {
@@ -7296,7 +7396,7 @@ type DummyDataParameter struct {
 
 func (x *DummyDataParameter) Reset() {
 	*x = DummyDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[43]
+	mi := &file_swcaffe_caffe_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7308,7 +7408,7 @@ func (x *DummyDataParameter) String() string {
 func (*DummyDataParameter) ProtoMessage() {}
 
 func (x *DummyDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[43]
+	mi := &file_swcaffe_caffe_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7321,7 +7421,7 @@ func (x *DummyDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DummyDataParameter.ProtoReflect.Descriptor instead.
 func (*DummyDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{43}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *DummyDataParameter) GetDataFiller() []*FillerParameter {
@@ -7385,7 +7485,7 @@ const (
 
 func (x *EltwiseParameter) Reset() {
 	*x = EltwiseParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[44]
+	mi := &file_swcaffe_caffe_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7397,7 +7497,7 @@ func (x *EltwiseParameter) String() string {
 func (*EltwiseParameter) ProtoMessage() {}
 
 func (x *EltwiseParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[44]
+	mi := &file_swcaffe_caffe_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7410,7 +7510,7 @@ func (x *EltwiseParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EltwiseParameter.ProtoReflect.Descriptor instead.
 func (*EltwiseParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{44}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *EltwiseParameter) GetOperation() EltwiseParameter_EltwiseOp {
@@ -7448,7 +7548,7 @@ const (
 
 func (x *ELUParameter) Reset() {
 	*x = ELUParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[45]
+	mi := &file_swcaffe_caffe_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7460,7 +7560,7 @@ func (x *ELUParameter) String() string {
 func (*ELUParameter) ProtoMessage() {}
 
 func (x *ELUParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[45]
+	mi := &file_swcaffe_caffe_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7473,7 +7573,7 @@ func (x *ELUParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ELUParameter.ProtoReflect.Descriptor instead.
 func (*ELUParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{45}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ELUParameter) GetAlpha() float32 {
@@ -7501,7 +7601,7 @@ const (
 
 func (x *EmbedParameter) Reset() {
 	*x = EmbedParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[46]
+	mi := &file_swcaffe_caffe_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7513,7 +7613,7 @@ func (x *EmbedParameter) String() string {
 func (*EmbedParameter) ProtoMessage() {}
 
 func (x *EmbedParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[46]
+	mi := &file_swcaffe_caffe_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7526,7 +7626,7 @@ func (x *EmbedParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmbedParameter.ProtoReflect.Descriptor instead.
 func (*EmbedParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{46}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *EmbedParameter) GetNumOutput() uint32 {
@@ -7583,7 +7683,7 @@ const (
 
 func (x *ExpParameter) Reset() {
 	*x = ExpParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[47]
+	mi := &file_swcaffe_caffe_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7595,7 +7695,7 @@ func (x *ExpParameter) String() string {
 func (*ExpParameter) ProtoMessage() {}
 
 func (x *ExpParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[47]
+	mi := &file_swcaffe_caffe_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7608,7 +7708,7 @@ func (x *ExpParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpParameter.ProtoReflect.Descriptor instead.
 func (*ExpParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{47}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ExpParameter) GetBase() float32 {
@@ -7648,7 +7748,7 @@ const (
 
 func (x *FlattenParameter) Reset() {
 	*x = FlattenParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[48]
+	mi := &file_swcaffe_caffe_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7660,7 +7760,7 @@ func (x *FlattenParameter) String() string {
 func (*FlattenParameter) ProtoMessage() {}
 
 func (x *FlattenParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[48]
+	mi := &file_swcaffe_caffe_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7673,7 +7773,7 @@ func (x *FlattenParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FlattenParameter.ProtoReflect.Descriptor instead.
 func (*FlattenParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{48}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *FlattenParameter) GetAxis() int32 {
@@ -7707,7 +7807,7 @@ const (
 
 func (x *HDF5DataParameter) Reset() {
 	*x = HDF5DataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[49]
+	mi := &file_swcaffe_caffe_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7719,7 +7819,7 @@ func (x *HDF5DataParameter) String() string {
 func (*HDF5DataParameter) ProtoMessage() {}
 
 func (x *HDF5DataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[49]
+	mi := &file_swcaffe_caffe_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7732,7 +7832,7 @@ func (x *HDF5DataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HDF5DataParameter.ProtoReflect.Descriptor instead.
 func (*HDF5DataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{49}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *HDF5DataParameter) GetSource() string {
@@ -7765,7 +7865,7 @@ type HDF5OutputParameter struct {
 
 func (x *HDF5OutputParameter) Reset() {
 	*x = HDF5OutputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[50]
+	mi := &file_swcaffe_caffe_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7777,7 +7877,7 @@ func (x *HDF5OutputParameter) String() string {
 func (*HDF5OutputParameter) ProtoMessage() {}
 
 func (x *HDF5OutputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[50]
+	mi := &file_swcaffe_caffe_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7790,7 +7890,7 @@ func (x *HDF5OutputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HDF5OutputParameter.ProtoReflect.Descriptor instead.
 func (*HDF5OutputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{50}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *HDF5OutputParameter) GetFileName() string {
@@ -7814,7 +7914,7 @@ const (
 
 func (x *HingeLossParameter) Reset() {
 	*x = HingeLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[51]
+	mi := &file_swcaffe_caffe_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7826,7 +7926,7 @@ func (x *HingeLossParameter) String() string {
 func (*HingeLossParameter) ProtoMessage() {}
 
 func (x *HingeLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[51]
+	mi := &file_swcaffe_caffe_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7839,7 +7939,7 @@ func (x *HingeLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HingeLossParameter.ProtoReflect.Descriptor instead.
 func (*HingeLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{51}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *HingeLossParameter) GetNorm() HingeLossParameter_Norm {
@@ -7884,7 +7984,7 @@ const (
 
 func (x *ImageDataParameter) Reset() {
 	*x = ImageDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[52]
+	mi := &file_swcaffe_caffe_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7896,7 +7996,7 @@ func (x *ImageDataParameter) String() string {
 func (*ImageDataParameter) ProtoMessage() {}
 
 func (x *ImageDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[52]
+	mi := &file_swcaffe_caffe_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7909,7 +8009,7 @@ func (x *ImageDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImageDataParameter.ProtoReflect.Descriptor instead.
 func (*ImageDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{52}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ImageDataParameter) GetSource() string {
@@ -8012,7 +8112,7 @@ const (
 
 func (x *InfogainLossParameter) Reset() {
 	*x = InfogainLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[53]
+	mi := &file_swcaffe_caffe_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8024,7 +8124,7 @@ func (x *InfogainLossParameter) String() string {
 func (*InfogainLossParameter) ProtoMessage() {}
 
 func (x *InfogainLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[53]
+	mi := &file_swcaffe_caffe_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8037,7 +8137,7 @@ func (x *InfogainLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InfogainLossParameter.ProtoReflect.Descriptor instead.
 func (*InfogainLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{53}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *InfogainLossParameter) GetSource() string {
@@ -8077,7 +8177,7 @@ const (
 
 func (x *InnerProductParameter) Reset() {
 	*x = InnerProductParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[54]
+	mi := &file_swcaffe_caffe_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8089,7 +8189,7 @@ func (x *InnerProductParameter) String() string {
 func (*InnerProductParameter) ProtoMessage() {}
 
 func (x *InnerProductParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[54]
+	mi := &file_swcaffe_caffe_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8102,7 +8202,7 @@ func (x *InnerProductParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InnerProductParameter.ProtoReflect.Descriptor instead.
 func (*InnerProductParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{54}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *InnerProductParameter) GetNumOutput() uint32 {
@@ -8156,7 +8256,7 @@ type InputParameter struct {
 
 func (x *InputParameter) Reset() {
 	*x = InputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[55]
+	mi := &file_swcaffe_caffe_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8168,7 +8268,7 @@ func (x *InputParameter) String() string {
 func (*InputParameter) ProtoMessage() {}
 
 func (x *InputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[55]
+	mi := &file_swcaffe_caffe_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8181,7 +8281,7 @@ func (x *InputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InputParameter.ProtoReflect.Descriptor instead.
 func (*InputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{55}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *InputParameter) GetShape() []*BlobShape {
@@ -8210,7 +8310,7 @@ const (
 
 func (x *LogParameter) Reset() {
 	*x = LogParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[56]
+	mi := &file_swcaffe_caffe_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8222,7 +8322,7 @@ func (x *LogParameter) String() string {
 func (*LogParameter) ProtoMessage() {}
 
 func (x *LogParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[56]
+	mi := &file_swcaffe_caffe_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8235,7 +8335,7 @@ func (x *LogParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogParameter.ProtoReflect.Descriptor instead.
 func (*LogParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{56}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *LogParameter) GetBase() float32 {
@@ -8283,7 +8383,7 @@ const (
 
 func (x *LRNParameter) Reset() {
 	*x = LRNParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[57]
+	mi := &file_swcaffe_caffe_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8295,7 +8395,7 @@ func (x *LRNParameter) String() string {
 func (*LRNParameter) ProtoMessage() {}
 
 func (x *LRNParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[57]
+	mi := &file_swcaffe_caffe_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8308,7 +8408,7 @@ func (x *LRNParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LRNParameter.ProtoReflect.Descriptor instead.
 func (*LRNParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{57}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *LRNParameter) GetLocalSize() uint32 {
@@ -8365,7 +8465,7 @@ type MemoryDataParameter struct {
 
 func (x *MemoryDataParameter) Reset() {
 	*x = MemoryDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[58]
+	mi := &file_swcaffe_caffe_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8377,7 +8477,7 @@ func (x *MemoryDataParameter) String() string {
 func (*MemoryDataParameter) ProtoMessage() {}
 
 func (x *MemoryDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[58]
+	mi := &file_swcaffe_caffe_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8390,7 +8490,7 @@ func (x *MemoryDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryDataParameter.ProtoReflect.Descriptor instead.
 func (*MemoryDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{58}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *MemoryDataParameter) GetBatchSize() uint32 {
@@ -8439,7 +8539,7 @@ const (
 
 func (x *MVNParameter) Reset() {
 	*x = MVNParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[59]
+	mi := &file_swcaffe_caffe_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8451,7 +8551,7 @@ func (x *MVNParameter) String() string {
 func (*MVNParameter) ProtoMessage() {}
 
 func (x *MVNParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[59]
+	mi := &file_swcaffe_caffe_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8464,7 +8564,7 @@ func (x *MVNParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MVNParameter.ProtoReflect.Descriptor instead.
 func (*MVNParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{59}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *MVNParameter) GetNormalizeVariance() bool {
@@ -8497,7 +8597,7 @@ type ParameterParameter struct {
 
 func (x *ParameterParameter) Reset() {
 	*x = ParameterParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[60]
+	mi := &file_swcaffe_caffe_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8509,7 +8609,7 @@ func (x *ParameterParameter) String() string {
 func (*ParameterParameter) ProtoMessage() {}
 
 func (x *ParameterParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[60]
+	mi := &file_swcaffe_caffe_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8522,7 +8622,7 @@ func (x *ParameterParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ParameterParameter.ProtoReflect.Descriptor instead.
 func (*ParameterParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{60}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *ParameterParameter) GetShape() *BlobShape {
@@ -8569,7 +8669,7 @@ const (
 
 func (x *PoolingParameter) Reset() {
 	*x = PoolingParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[61]
+	mi := &file_swcaffe_caffe_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8581,7 +8681,7 @@ func (x *PoolingParameter) String() string {
 func (*PoolingParameter) ProtoMessage() {}
 
 func (x *PoolingParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[61]
+	mi := &file_swcaffe_caffe_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8594,7 +8694,7 @@ func (x *PoolingParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoolingParameter.ProtoReflect.Descriptor instead.
 func (*PoolingParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{61}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *PoolingParameter) GetPool() PoolingParameter_PoolMethod {
@@ -8714,7 +8814,7 @@ const (
 
 func (x *PowerParameter) Reset() {
 	*x = PowerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[62]
+	mi := &file_swcaffe_caffe_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8726,7 +8826,7 @@ func (x *PowerParameter) String() string {
 func (*PowerParameter) ProtoMessage() {}
 
 func (x *PowerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[62]
+	mi := &file_swcaffe_caffe_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8739,7 +8839,7 @@ func (x *PowerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PowerParameter.ProtoReflect.Descriptor instead.
 func (*PowerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{62}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *PowerParameter) GetPower() float32 {
@@ -8781,7 +8881,7 @@ const (
 
 func (x *PythonParameter) Reset() {
 	*x = PythonParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[63]
+	mi := &file_swcaffe_caffe_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8793,7 +8893,7 @@ func (x *PythonParameter) String() string {
 func (*PythonParameter) ProtoMessage() {}
 
 func (x *PythonParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[63]
+	mi := &file_swcaffe_caffe_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8806,7 +8906,7 @@ func (x *PythonParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PythonParameter.ProtoReflect.Descriptor instead.
 func (*PythonParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{63}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *PythonParameter) GetModule() string {
@@ -8858,7 +8958,7 @@ const (
 
 func (x *RecurrentParameter) Reset() {
 	*x = RecurrentParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[64]
+	mi := &file_swcaffe_caffe_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8870,7 +8970,7 @@ func (x *RecurrentParameter) String() string {
 func (*RecurrentParameter) ProtoMessage() {}
 
 func (x *RecurrentParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[64]
+	mi := &file_swcaffe_caffe_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8883,7 +8983,7 @@ func (x *RecurrentParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecurrentParameter.ProtoReflect.Descriptor instead.
 func (*RecurrentParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{64}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *RecurrentParameter) GetNumOutput() uint32 {
@@ -8940,7 +9040,7 @@ const (
 
 func (x *ReductionParameter) Reset() {
 	*x = ReductionParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[65]
+	mi := &file_swcaffe_caffe_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8952,7 +9052,7 @@ func (x *ReductionParameter) String() string {
 func (*ReductionParameter) ProtoMessage() {}
 
 func (x *ReductionParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[65]
+	mi := &file_swcaffe_caffe_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8965,7 +9065,7 @@ func (x *ReductionParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReductionParameter.ProtoReflect.Descriptor instead.
 func (*ReductionParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{65}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *ReductionParameter) GetOperation() ReductionParameter_ReductionOp {
@@ -9006,7 +9106,7 @@ const (
 
 func (x *ReLUParameter) Reset() {
 	*x = ReLUParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[66]
+	mi := &file_swcaffe_caffe_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9018,7 +9118,7 @@ func (x *ReLUParameter) String() string {
 func (*ReLUParameter) ProtoMessage() {}
 
 func (x *ReLUParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[66]
+	mi := &file_swcaffe_caffe_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9031,7 +9131,7 @@ func (x *ReLUParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReLUParameter.ProtoReflect.Descriptor instead.
 func (*ReLUParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{66}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *ReLUParameter) GetNegativeSlope() float32 {
@@ -9067,7 +9167,7 @@ const (
 
 func (x *ReshapeParameter) Reset() {
 	*x = ReshapeParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[67]
+	mi := &file_swcaffe_caffe_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9079,7 +9179,7 @@ func (x *ReshapeParameter) String() string {
 func (*ReshapeParameter) ProtoMessage() {}
 
 func (x *ReshapeParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[67]
+	mi := &file_swcaffe_caffe_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9092,7 +9192,7 @@ func (x *ReshapeParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReshapeParameter.ProtoReflect.Descriptor instead.
 func (*ReshapeParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{67}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *ReshapeParameter) GetShape() *BlobShape {
@@ -9136,7 +9236,7 @@ const (
 
 func (x *ScaleParameter) Reset() {
 	*x = ScaleParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[68]
+	mi := &file_swcaffe_caffe_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9148,7 +9248,7 @@ func (x *ScaleParameter) String() string {
 func (*ScaleParameter) ProtoMessage() {}
 
 func (x *ScaleParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[68]
+	mi := &file_swcaffe_caffe_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9161,7 +9261,7 @@ func (x *ScaleParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScaleParameter.ProtoReflect.Descriptor instead.
 func (*ScaleParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{68}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *ScaleParameter) GetAxis() int32 {
@@ -9213,7 +9313,7 @@ const (
 
 func (x *SigmoidParameter) Reset() {
 	*x = SigmoidParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[69]
+	mi := &file_swcaffe_caffe_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9225,7 +9325,7 @@ func (x *SigmoidParameter) String() string {
 func (*SigmoidParameter) ProtoMessage() {}
 
 func (x *SigmoidParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[69]
+	mi := &file_swcaffe_caffe_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9238,7 +9338,7 @@ func (x *SigmoidParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SigmoidParameter.ProtoReflect.Descriptor instead.
 func (*SigmoidParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{69}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *SigmoidParameter) GetEngine() SigmoidParameter_Engine {
@@ -9266,7 +9366,7 @@ const (
 
 func (x *SliceParameter) Reset() {
 	*x = SliceParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[70]
+	mi := &file_swcaffe_caffe_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9278,7 +9378,7 @@ func (x *SliceParameter) String() string {
 func (*SliceParameter) ProtoMessage() {}
 
 func (x *SliceParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[70]
+	mi := &file_swcaffe_caffe_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9291,7 +9391,7 @@ func (x *SliceParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SliceParameter.ProtoReflect.Descriptor instead.
 func (*SliceParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{70}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *SliceParameter) GetAxis() int32 {
@@ -9331,7 +9431,7 @@ const (
 
 func (x *SoftmaxParameter) Reset() {
 	*x = SoftmaxParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[71]
+	mi := &file_swcaffe_caffe_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9343,7 +9443,7 @@ func (x *SoftmaxParameter) String() string {
 func (*SoftmaxParameter) ProtoMessage() {}
 
 func (x *SoftmaxParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[71]
+	mi := &file_swcaffe_caffe_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9356,7 +9456,7 @@ func (x *SoftmaxParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SoftmaxParameter.ProtoReflect.Descriptor instead.
 func (*SoftmaxParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{71}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *SoftmaxParameter) GetEngine() SoftmaxParameter_Engine {
@@ -9387,7 +9487,7 @@ const (
 
 func (x *SwishParameter) Reset() {
 	*x = SwishParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[72]
+	mi := &file_swcaffe_caffe_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9399,7 +9499,7 @@ func (x *SwishParameter) String() string {
 func (*SwishParameter) ProtoMessage() {}
 
 func (x *SwishParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[72]
+	mi := &file_swcaffe_caffe_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9412,7 +9512,7 @@ func (x *SwishParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SwishParameter.ProtoReflect.Descriptor instead.
 func (*SwishParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{72}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *SwishParameter) GetBeta() float32 {
@@ -9436,7 +9536,7 @@ const (
 
 func (x *TanHParameter) Reset() {
 	*x = TanHParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[73]
+	mi := &file_swcaffe_caffe_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9448,7 +9548,7 @@ func (x *TanHParameter) String() string {
 func (*TanHParameter) ProtoMessage() {}
 
 func (x *TanHParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[73]
+	mi := &file_swcaffe_caffe_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9461,7 +9561,7 @@ func (x *TanHParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TanHParameter.ProtoReflect.Descriptor instead.
 func (*TanHParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{73}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *TanHParameter) GetEngine() TanHParameter_Engine {
@@ -9486,7 +9586,7 @@ const (
 
 func (x *TileParameter) Reset() {
 	*x = TileParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[74]
+	mi := &file_swcaffe_caffe_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9498,7 +9598,7 @@ func (x *TileParameter) String() string {
 func (*TileParameter) ProtoMessage() {}
 
 func (x *TileParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[74]
+	mi := &file_swcaffe_caffe_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9511,7 +9611,7 @@ func (x *TileParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TileParameter.ProtoReflect.Descriptor instead.
 func (*TileParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{74}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *TileParameter) GetAxis() int32 {
@@ -9542,7 +9642,7 @@ const (
 
 func (x *ThresholdParameter) Reset() {
 	*x = ThresholdParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[75]
+	mi := &file_swcaffe_caffe_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9554,7 +9654,7 @@ func (x *ThresholdParameter) String() string {
 func (*ThresholdParameter) ProtoMessage() {}
 
 func (x *ThresholdParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[75]
+	mi := &file_swcaffe_caffe_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9567,7 +9667,7 @@ func (x *ThresholdParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThresholdParameter.ProtoReflect.Descriptor instead.
 func (*ThresholdParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{75}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *ThresholdParameter) GetThreshold() float32 {
@@ -9615,7 +9715,7 @@ const (
 
 func (x *WindowDataParameter) Reset() {
 	*x = WindowDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[76]
+	mi := &file_swcaffe_caffe_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9627,7 +9727,7 @@ func (x *WindowDataParameter) String() string {
 func (*WindowDataParameter) ProtoMessage() {}
 
 func (x *WindowDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[76]
+	mi := &file_swcaffe_caffe_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9640,7 +9740,7 @@ func (x *WindowDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WindowDataParameter.ProtoReflect.Descriptor instead.
 func (*WindowDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{76}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *WindowDataParameter) GetSource() string {
@@ -9751,7 +9851,7 @@ const (
 
 func (x *SPPParameter) Reset() {
 	*x = SPPParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[77]
+	mi := &file_swcaffe_caffe_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9763,7 +9863,7 @@ func (x *SPPParameter) String() string {
 func (*SPPParameter) ProtoMessage() {}
 
 func (x *SPPParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[77]
+	mi := &file_swcaffe_caffe_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9776,7 +9876,7 @@ func (x *SPPParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SPPParameter.ProtoReflect.Descriptor instead.
 func (*SPPParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{77}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *SPPParameter) GetPyramidHeight() uint32 {
@@ -9817,7 +9917,7 @@ const (
 
 func (x *PReLUParameter) Reset() {
 	*x = PReLUParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[78]
+	mi := &file_swcaffe_caffe_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9829,7 +9929,7 @@ func (x *PReLUParameter) String() string {
 func (*PReLUParameter) ProtoMessage() {}
 
 func (x *PReLUParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[78]
+	mi := &file_swcaffe_caffe_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9842,7 +9942,7 @@ func (x *PReLUParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PReLUParameter.ProtoReflect.Descriptor instead.
 func (*PReLUParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{78}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *PReLUParameter) GetFiller() *FillerParameter {
@@ -9881,7 +9981,7 @@ const (
 
 func (x *LSTMParameter) Reset() {
 	*x = LSTMParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[79]
+	mi := &file_swcaffe_caffe_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9893,7 +9993,7 @@ func (x *LSTMParameter) String() string {
 func (*LSTMParameter) ProtoMessage() {}
 
 func (x *LSTMParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[79]
+	mi := &file_swcaffe_caffe_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9906,7 +10006,7 @@ func (x *LSTMParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LSTMParameter.ProtoReflect.Descriptor instead.
 func (*LSTMParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{79}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{80}
 }
 
 func (x *LSTMParameter) GetNumOutput() uint32 {
@@ -9965,7 +10065,7 @@ const (
 
 func (x *NormalizeParameter) Reset() {
 	*x = NormalizeParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[80]
+	mi := &file_swcaffe_caffe_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9977,7 +10077,7 @@ func (x *NormalizeParameter) String() string {
 func (*NormalizeParameter) ProtoMessage() {}
 
 func (x *NormalizeParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[80]
+	mi := &file_swcaffe_caffe_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9990,7 +10090,7 @@ func (x *NormalizeParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NormalizeParameter.ProtoReflect.Descriptor instead.
 func (*NormalizeParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{80}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{81}
 }
 
 func (x *NormalizeParameter) GetAcrossSpatial() bool {
@@ -10034,7 +10134,7 @@ type AnnotatedDataParameter struct {
 
 func (x *AnnotatedDataParameter) Reset() {
 	*x = AnnotatedDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[81]
+	mi := &file_swcaffe_caffe_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10046,7 +10146,7 @@ func (x *AnnotatedDataParameter) String() string {
 func (*AnnotatedDataParameter) ProtoMessage() {}
 
 func (x *AnnotatedDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[81]
+	mi := &file_swcaffe_caffe_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10059,7 +10159,7 @@ func (x *AnnotatedDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnnotatedDataParameter.ProtoReflect.Descriptor instead.
 func (*AnnotatedDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{81}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{82}
 }
 
 func (x *AnnotatedDataParameter) GetBatchSampler() []*BatchSampler {
@@ -10120,7 +10220,7 @@ const (
 
 func (x *PriorBoxParameter) Reset() {
 	*x = PriorBoxParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[82]
+	mi := &file_swcaffe_caffe_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10132,7 +10232,7 @@ func (x *PriorBoxParameter) String() string {
 func (*PriorBoxParameter) ProtoMessage() {}
 
 func (x *PriorBoxParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[82]
+	mi := &file_swcaffe_caffe_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10145,7 +10245,7 @@ func (x *PriorBoxParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PriorBoxParameter.ProtoReflect.Descriptor instead.
 func (*PriorBoxParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{82}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{83}
 }
 
 func (x *PriorBoxParameter) GetMinSize() []float32 {
@@ -10259,7 +10359,7 @@ const (
 
 func (x *NonMaximumSuppressionParameter) Reset() {
 	*x = NonMaximumSuppressionParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[83]
+	mi := &file_swcaffe_caffe_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10271,7 +10371,7 @@ func (x *NonMaximumSuppressionParameter) String() string {
 func (*NonMaximumSuppressionParameter) ProtoMessage() {}
 
 func (x *NonMaximumSuppressionParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[83]
+	mi := &file_swcaffe_caffe_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10284,7 +10384,7 @@ func (x *NonMaximumSuppressionParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NonMaximumSuppressionParameter.ProtoReflect.Descriptor instead.
 func (*NonMaximumSuppressionParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{83}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{84}
 }
 
 func (x *NonMaximumSuppressionParameter) GetNmsThreshold() float32 {
@@ -10328,7 +10428,7 @@ type SaveOutputParameter struct {
 
 func (x *SaveOutputParameter) Reset() {
 	*x = SaveOutputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[84]
+	mi := &file_swcaffe_caffe_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10340,7 +10440,7 @@ func (x *SaveOutputParameter) String() string {
 func (*SaveOutputParameter) ProtoMessage() {}
 
 func (x *SaveOutputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[84]
+	mi := &file_swcaffe_caffe_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10353,7 +10453,7 @@ func (x *SaveOutputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveOutputParameter.ProtoReflect.Descriptor instead.
 func (*SaveOutputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{84}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{85}
 }
 
 func (x *SaveOutputParameter) GetOutputDirectory() string {
@@ -10442,7 +10542,7 @@ const (
 
 func (x *DetectionOutputParameter) Reset() {
 	*x = DetectionOutputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[85]
+	mi := &file_swcaffe_caffe_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10454,7 +10554,7 @@ func (x *DetectionOutputParameter) String() string {
 func (*DetectionOutputParameter) ProtoMessage() {}
 
 func (x *DetectionOutputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[85]
+	mi := &file_swcaffe_caffe_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10467,7 +10567,7 @@ func (x *DetectionOutputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DetectionOutputParameter.ProtoReflect.Descriptor instead.
 func (*DetectionOutputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{85}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{86}
 }
 
 func (x *DetectionOutputParameter) GetNumClasses() uint32 {
@@ -10620,7 +10720,7 @@ const (
 
 func (x *MultiBoxLossParameter) Reset() {
 	*x = MultiBoxLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[86]
+	mi := &file_swcaffe_caffe_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10632,7 +10732,7 @@ func (x *MultiBoxLossParameter) String() string {
 func (*MultiBoxLossParameter) ProtoMessage() {}
 
 func (x *MultiBoxLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[86]
+	mi := &file_swcaffe_caffe_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10645,7 +10745,7 @@ func (x *MultiBoxLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiBoxLossParameter.ProtoReflect.Descriptor instead.
 func (*MultiBoxLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{86}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{87}
 }
 
 func (x *MultiBoxLossParameter) GetLocLossType() MultiBoxLossParameter_LocLossType {
@@ -10826,7 +10926,7 @@ const (
 
 func (x *DetectionEvaluateParameter) Reset() {
 	*x = DetectionEvaluateParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[87]
+	mi := &file_swcaffe_caffe_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10838,7 +10938,7 @@ func (x *DetectionEvaluateParameter) String() string {
 func (*DetectionEvaluateParameter) ProtoMessage() {}
 
 func (x *DetectionEvaluateParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[87]
+	mi := &file_swcaffe_caffe_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10851,7 +10951,7 @@ func (x *DetectionEvaluateParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DetectionEvaluateParameter.ProtoReflect.Descriptor instead.
 func (*DetectionEvaluateParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{87}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{88}
 }
 
 func (x *DetectionEvaluateParameter) GetNumClasses() uint32 {
@@ -10907,7 +11007,7 @@ type PermuteParameter struct {
 
 func (x *PermuteParameter) Reset() {
 	*x = PermuteParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[88]
+	mi := &file_swcaffe_caffe_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10919,7 +11019,7 @@ func (x *PermuteParameter) String() string {
 func (*PermuteParameter) ProtoMessage() {}
 
 func (x *PermuteParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[88]
+	mi := &file_swcaffe_caffe_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10932,7 +11032,7 @@ func (x *PermuteParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PermuteParameter.ProtoReflect.Descriptor instead.
 func (*PermuteParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{88}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{89}
 }
 
 func (x *PermuteParameter) GetOrder() []uint32 {
@@ -10957,7 +11057,7 @@ const (
 
 func (x *ShuffleChannelParameter) Reset() {
 	*x = ShuffleChannelParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[89]
+	mi := &file_swcaffe_caffe_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10969,7 +11069,7 @@ func (x *ShuffleChannelParameter) String() string {
 func (*ShuffleChannelParameter) ProtoMessage() {}
 
 func (x *ShuffleChannelParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[89]
+	mi := &file_swcaffe_caffe_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10982,7 +11082,7 @@ func (x *ShuffleChannelParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShuffleChannelParameter.ProtoReflect.Descriptor instead.
 func (*ShuffleChannelParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{89}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{90}
 }
 
 func (x *ShuffleChannelParameter) GetGroup() uint32 {
@@ -11009,7 +11109,7 @@ const (
 
 func (x *HardSigmoidParameter) Reset() {
 	*x = HardSigmoidParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[90]
+	mi := &file_swcaffe_caffe_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11021,7 +11121,7 @@ func (x *HardSigmoidParameter) String() string {
 func (*HardSigmoidParameter) ProtoMessage() {}
 
 func (x *HardSigmoidParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[90]
+	mi := &file_swcaffe_caffe_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11034,7 +11134,7 @@ func (x *HardSigmoidParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HardSigmoidParameter.ProtoReflect.Descriptor instead.
 func (*HardSigmoidParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{90}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{91}
 }
 
 func (x *HardSigmoidParameter) GetAlpha() float32 {
@@ -11091,7 +11191,7 @@ const (
 
 func (x *BNParameter) Reset() {
 	*x = BNParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[91]
+	mi := &file_swcaffe_caffe_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11103,7 +11203,7 @@ func (x *BNParameter) String() string {
 func (*BNParameter) ProtoMessage() {}
 
 func (x *BNParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[91]
+	mi := &file_swcaffe_caffe_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11116,7 +11216,7 @@ func (x *BNParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BNParameter.ProtoReflect.Descriptor instead.
 func (*BNParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{91}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{92}
 }
 
 func (x *BNParameter) GetSlopeFiller() *FillerParameter {
@@ -11228,7 +11328,7 @@ const (
 
 func (x *SegAccuracyParameter) Reset() {
 	*x = SegAccuracyParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[92]
+	mi := &file_swcaffe_caffe_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11240,7 +11340,7 @@ func (x *SegAccuracyParameter) String() string {
 func (*SegAccuracyParameter) ProtoMessage() {}
 
 func (x *SegAccuracyParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[92]
+	mi := &file_swcaffe_caffe_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11253,7 +11353,7 @@ func (x *SegAccuracyParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SegAccuracyParameter.ProtoReflect.Descriptor instead.
 func (*SegAccuracyParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{92}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{93}
 }
 
 func (x *SegAccuracyParameter) GetIgnoreLabel() []int32 {
@@ -11299,7 +11399,7 @@ const (
 
 func (x *InterpParameter) Reset() {
 	*x = InterpParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[93]
+	mi := &file_swcaffe_caffe_proto_msgTypes[94]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11311,7 +11411,7 @@ func (x *InterpParameter) String() string {
 func (*InterpParameter) ProtoMessage() {}
 
 func (x *InterpParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[93]
+	mi := &file_swcaffe_caffe_proto_msgTypes[94]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11324,7 +11424,7 @@ func (x *InterpParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InterpParameter.ProtoReflect.Descriptor instead.
 func (*InterpParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{93}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{94}
 }
 
 func (x *InterpParameter) GetHeight() int32 {
@@ -11407,7 +11507,7 @@ const (
 
 func (x *UnpoolingParameter) Reset() {
 	*x = UnpoolingParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[94]
+	mi := &file_swcaffe_caffe_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11419,7 +11519,7 @@ func (x *UnpoolingParameter) String() string {
 func (*UnpoolingParameter) ProtoMessage() {}
 
 func (x *UnpoolingParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[94]
+	mi := &file_swcaffe_caffe_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11432,7 +11532,7 @@ func (x *UnpoolingParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnpoolingParameter.ProtoReflect.Descriptor instead.
 func (*UnpoolingParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{94}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{95}
 }
 
 func (x *UnpoolingParameter) GetUnpool() UnpoolingParameter_UnpoolMethod {
@@ -11550,7 +11650,7 @@ const (
 
 func (x *UpsampleParameter) Reset() {
 	*x = UpsampleParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[95]
+	mi := &file_swcaffe_caffe_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11562,7 +11662,7 @@ func (x *UpsampleParameter) String() string {
 func (*UpsampleParameter) ProtoMessage() {}
 
 func (x *UpsampleParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[95]
+	mi := &file_swcaffe_caffe_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11575,7 +11675,7 @@ func (x *UpsampleParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpsampleParameter.ProtoReflect.Descriptor instead.
 func (*UpsampleParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{95}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{96}
 }
 
 func (x *UpsampleParameter) GetScale() uint32 {
@@ -11640,7 +11740,7 @@ type PSROIPoolingParameter struct {
 
 func (x *PSROIPoolingParameter) Reset() {
 	*x = PSROIPoolingParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[96]
+	mi := &file_swcaffe_caffe_proto_msgTypes[97]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11652,7 +11752,7 @@ func (x *PSROIPoolingParameter) String() string {
 func (*PSROIPoolingParameter) ProtoMessage() {}
 
 func (x *PSROIPoolingParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[96]
+	mi := &file_swcaffe_caffe_proto_msgTypes[97]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11665,7 +11765,7 @@ func (x *PSROIPoolingParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PSROIPoolingParameter.ProtoReflect.Descriptor instead.
 func (*PSROIPoolingParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{96}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{97}
 }
 
 func (x *PSROIPoolingParameter) GetSpatialScale() float32 {
@@ -11711,7 +11811,7 @@ const (
 
 func (x *ROIAlignParameter) Reset() {
 	*x = ROIAlignParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[97]
+	mi := &file_swcaffe_caffe_proto_msgTypes[98]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11723,7 +11823,7 @@ func (x *ROIAlignParameter) String() string {
 func (*ROIAlignParameter) ProtoMessage() {}
 
 func (x *ROIAlignParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[97]
+	mi := &file_swcaffe_caffe_proto_msgTypes[98]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11736,7 +11836,7 @@ func (x *ROIAlignParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ROIAlignParameter.ProtoReflect.Descriptor instead.
 func (*ROIAlignParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{97}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{98}
 }
 
 func (x *ROIAlignParameter) GetPooledH() uint32 {
@@ -11786,7 +11886,7 @@ const (
 
 func (x *ROIPoolingParameter) Reset() {
 	*x = ROIPoolingParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[98]
+	mi := &file_swcaffe_caffe_proto_msgTypes[99]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11798,7 +11898,7 @@ func (x *ROIPoolingParameter) String() string {
 func (*ROIPoolingParameter) ProtoMessage() {}
 
 func (x *ROIPoolingParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[98]
+	mi := &file_swcaffe_caffe_proto_msgTypes[99]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11811,7 +11911,7 @@ func (x *ROIPoolingParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ROIPoolingParameter.ProtoReflect.Descriptor instead.
 func (*ROIPoolingParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{98}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{99}
 }
 
 func (x *ROIPoolingParameter) GetPooledH() uint32 {
@@ -11850,7 +11950,7 @@ const (
 
 func (x *SmoothL1LossParameter) Reset() {
 	*x = SmoothL1LossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[99]
+	mi := &file_swcaffe_caffe_proto_msgTypes[100]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11862,7 +11962,7 @@ func (x *SmoothL1LossParameter) String() string {
 func (*SmoothL1LossParameter) ProtoMessage() {}
 
 func (x *SmoothL1LossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[99]
+	mi := &file_swcaffe_caffe_proto_msgTypes[100]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11875,7 +11975,7 @@ func (x *SmoothL1LossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SmoothL1LossParameter.ProtoReflect.Descriptor instead.
 func (*SmoothL1LossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{99}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{100}
 }
 
 func (x *SmoothL1LossParameter) GetSigma() float32 {
@@ -11903,7 +12003,7 @@ const (
 
 func (x *BoxAnnotatorOHEMParameter) Reset() {
 	*x = BoxAnnotatorOHEMParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[100]
+	mi := &file_swcaffe_caffe_proto_msgTypes[101]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11915,7 +12015,7 @@ func (x *BoxAnnotatorOHEMParameter) String() string {
 func (*BoxAnnotatorOHEMParameter) ProtoMessage() {}
 
 func (x *BoxAnnotatorOHEMParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[100]
+	mi := &file_swcaffe_caffe_proto_msgTypes[101]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11928,7 +12028,7 @@ func (x *BoxAnnotatorOHEMParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BoxAnnotatorOHEMParameter.ProtoReflect.Descriptor instead.
 func (*BoxAnnotatorOHEMParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{100}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{101}
 }
 
 func (x *BoxAnnotatorOHEMParameter) GetRoiPerImg() uint32 {
@@ -11977,7 +12077,7 @@ const (
 
 func (x *ProposalParameter) Reset() {
 	*x = ProposalParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[101]
+	mi := &file_swcaffe_caffe_proto_msgTypes[102]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11989,7 +12089,7 @@ func (x *ProposalParameter) String() string {
 func (*ProposalParameter) ProtoMessage() {}
 
 func (x *ProposalParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[101]
+	mi := &file_swcaffe_caffe_proto_msgTypes[102]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12002,7 +12102,7 @@ func (x *ProposalParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProposalParameter.ProtoReflect.Descriptor instead.
 func (*ProposalParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{101}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{102}
 }
 
 func (x *ProposalParameter) GetFeatStride() uint32 {
@@ -12081,7 +12181,7 @@ const (
 
 func (x *CtcLossParameter) Reset() {
 	*x = CtcLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[102]
+	mi := &file_swcaffe_caffe_proto_msgTypes[103]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12093,7 +12193,7 @@ func (x *CtcLossParameter) String() string {
 func (*CtcLossParameter) ProtoMessage() {}
 
 func (x *CtcLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[102]
+	mi := &file_swcaffe_caffe_proto_msgTypes[103]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12106,7 +12206,7 @@ func (x *CtcLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CtcLossParameter.ProtoReflect.Descriptor instead.
 func (*CtcLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{102}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{103}
 }
 
 func (x *CtcLossParameter) GetAlphabetSize() uint32 {
@@ -12147,7 +12247,7 @@ const (
 
 func (x *ContinuationIndicatorParameter) Reset() {
 	*x = ContinuationIndicatorParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[103]
+	mi := &file_swcaffe_caffe_proto_msgTypes[104]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12159,7 +12259,7 @@ func (x *ContinuationIndicatorParameter) String() string {
 func (*ContinuationIndicatorParameter) ProtoMessage() {}
 
 func (x *ContinuationIndicatorParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[103]
+	mi := &file_swcaffe_caffe_proto_msgTypes[104]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12172,7 +12272,7 @@ func (x *ContinuationIndicatorParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContinuationIndicatorParameter.ProtoReflect.Descriptor instead.
 func (*ContinuationIndicatorParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{103}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{104}
 }
 
 func (x *ContinuationIndicatorParameter) GetTimeStep() uint32 {
@@ -12206,7 +12306,7 @@ const (
 
 func (x *ReorgParameter) Reset() {
 	*x = ReorgParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[104]
+	mi := &file_swcaffe_caffe_proto_msgTypes[105]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12218,7 +12318,7 @@ func (x *ReorgParameter) String() string {
 func (*ReorgParameter) ProtoMessage() {}
 
 func (x *ReorgParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[104]
+	mi := &file_swcaffe_caffe_proto_msgTypes[105]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12231,7 +12331,7 @@ func (x *ReorgParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorgParameter.ProtoReflect.Descriptor instead.
 func (*ReorgParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{104}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{105}
 }
 
 func (x *ReorgParameter) GetStride() uint32 {
@@ -12265,7 +12365,7 @@ const (
 
 func (x *CenterLossParameter) Reset() {
 	*x = CenterLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[105]
+	mi := &file_swcaffe_caffe_proto_msgTypes[106]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12277,7 +12377,7 @@ func (x *CenterLossParameter) String() string {
 func (*CenterLossParameter) ProtoMessage() {}
 
 func (x *CenterLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[105]
+	mi := &file_swcaffe_caffe_proto_msgTypes[106]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12290,7 +12390,7 @@ func (x *CenterLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CenterLossParameter.ProtoReflect.Descriptor instead.
 func (*CenterLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{105}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{106}
 }
 
 func (x *CenterLossParameter) GetNumOutput() uint32 {
@@ -12335,7 +12435,7 @@ const (
 
 func (x *FocalLossParameter) Reset() {
 	*x = FocalLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[106]
+	mi := &file_swcaffe_caffe_proto_msgTypes[107]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12347,7 +12447,7 @@ func (x *FocalLossParameter) String() string {
 func (*FocalLossParameter) ProtoMessage() {}
 
 func (x *FocalLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[106]
+	mi := &file_swcaffe_caffe_proto_msgTypes[107]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12360,7 +12460,7 @@ func (x *FocalLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FocalLossParameter.ProtoReflect.Descriptor instead.
 func (*FocalLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{106}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{107}
 }
 
 func (x *FocalLossParameter) GetType() FocalLossParameter_Type {
@@ -12406,7 +12506,7 @@ const (
 
 func (x *TripletLossParameter) Reset() {
 	*x = TripletLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[107]
+	mi := &file_swcaffe_caffe_proto_msgTypes[108]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12418,7 +12518,7 @@ func (x *TripletLossParameter) String() string {
 func (*TripletLossParameter) ProtoMessage() {}
 
 func (x *TripletLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[107]
+	mi := &file_swcaffe_caffe_proto_msgTypes[108]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12431,7 +12531,7 @@ func (x *TripletLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TripletLossParameter.ProtoReflect.Descriptor instead.
 func (*TripletLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{107}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{108}
 }
 
 func (x *TripletLossParameter) GetMargin() float32 {
@@ -12471,7 +12571,7 @@ const (
 
 func (x *MarginInnerProductParameter) Reset() {
 	*x = MarginInnerProductParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[108]
+	mi := &file_swcaffe_caffe_proto_msgTypes[109]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12483,7 +12583,7 @@ func (x *MarginInnerProductParameter) String() string {
 func (*MarginInnerProductParameter) ProtoMessage() {}
 
 func (x *MarginInnerProductParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[108]
+	mi := &file_swcaffe_caffe_proto_msgTypes[109]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12496,7 +12596,7 @@ func (x *MarginInnerProductParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MarginInnerProductParameter.ProtoReflect.Descriptor instead.
 func (*MarginInnerProductParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{108}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{109}
 }
 
 func (x *MarginInnerProductParameter) GetNumOutput() uint32 {
@@ -12579,7 +12679,7 @@ const (
 
 func (x *LabelSpecificAddParameter) Reset() {
 	*x = LabelSpecificAddParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[109]
+	mi := &file_swcaffe_caffe_proto_msgTypes[110]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12591,7 +12691,7 @@ func (x *LabelSpecificAddParameter) String() string {
 func (*LabelSpecificAddParameter) ProtoMessage() {}
 
 func (x *LabelSpecificAddParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[109]
+	mi := &file_swcaffe_caffe_proto_msgTypes[110]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12604,7 +12704,7 @@ func (x *LabelSpecificAddParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LabelSpecificAddParameter.ProtoReflect.Descriptor instead.
 func (*LabelSpecificAddParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{109}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{110}
 }
 
 func (x *LabelSpecificAddParameter) GetBias() float32 {
@@ -12639,7 +12739,7 @@ const (
 
 func (x *CTCDecoderParameter) Reset() {
 	*x = CTCDecoderParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[110]
+	mi := &file_swcaffe_caffe_proto_msgTypes[111]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12651,7 +12751,7 @@ func (x *CTCDecoderParameter) String() string {
 func (*CTCDecoderParameter) ProtoMessage() {}
 
 func (x *CTCDecoderParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[110]
+	mi := &file_swcaffe_caffe_proto_msgTypes[111]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12664,7 +12764,7 @@ func (x *CTCDecoderParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CTCDecoderParameter.ProtoReflect.Descriptor instead.
 func (*CTCDecoderParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{110}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{111}
 }
 
 func (x *CTCDecoderParameter) GetBlankIndex() int32 {
@@ -12709,7 +12809,7 @@ const (
 
 func (x *YoloDetectionOutputParameter) Reset() {
 	*x = YoloDetectionOutputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[111]
+	mi := &file_swcaffe_caffe_proto_msgTypes[112]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12721,7 +12821,7 @@ func (x *YoloDetectionOutputParameter) String() string {
 func (*YoloDetectionOutputParameter) ProtoMessage() {}
 
 func (x *YoloDetectionOutputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[111]
+	mi := &file_swcaffe_caffe_proto_msgTypes[112]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12734,7 +12834,7 @@ func (x *YoloDetectionOutputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use YoloDetectionOutputParameter.ProtoReflect.Descriptor instead.
 func (*YoloDetectionOutputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{111}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{112}
 }
 
 func (x *YoloDetectionOutputParameter) GetSide() uint32 {
@@ -12822,7 +12922,7 @@ const (
 
 func (x *Yolov3DetectionOutputParameter) Reset() {
 	*x = Yolov3DetectionOutputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[112]
+	mi := &file_swcaffe_caffe_proto_msgTypes[113]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12834,7 +12934,7 @@ func (x *Yolov3DetectionOutputParameter) String() string {
 func (*Yolov3DetectionOutputParameter) ProtoMessage() {}
 
 func (x *Yolov3DetectionOutputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[112]
+	mi := &file_swcaffe_caffe_proto_msgTypes[113]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12847,7 +12947,7 @@ func (x *Yolov3DetectionOutputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Yolov3DetectionOutputParameter.ProtoReflect.Descriptor instead.
 func (*Yolov3DetectionOutputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{112}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{113}
 }
 
 func (x *Yolov3DetectionOutputParameter) GetNumClasses() uint32 {
@@ -12923,7 +13023,7 @@ const (
 
 func (x *NoiseLayerParameter) Reset() {
 	*x = NoiseLayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[113]
+	mi := &file_swcaffe_caffe_proto_msgTypes[114]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12935,7 +13035,7 @@ func (x *NoiseLayerParameter) String() string {
 func (*NoiseLayerParameter) ProtoMessage() {}
 
 func (x *NoiseLayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[113]
+	mi := &file_swcaffe_caffe_proto_msgTypes[114]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12948,7 +13048,7 @@ func (x *NoiseLayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoiseLayerParameter.ProtoReflect.Descriptor instead.
 func (*NoiseLayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{113}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{114}
 }
 
 func (x *NoiseLayerParameter) GetBias() float32 {
@@ -13024,7 +13124,7 @@ type V1LayerParameter struct {
 
 func (x *V1LayerParameter) Reset() {
 	*x = V1LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[114]
+	mi := &file_swcaffe_caffe_proto_msgTypes[115]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13036,7 +13136,7 @@ func (x *V1LayerParameter) String() string {
 func (*V1LayerParameter) ProtoMessage() {}
 
 func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[114]
+	mi := &file_swcaffe_caffe_proto_msgTypes[115]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13049,7 +13149,7 @@ func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V1LayerParameter.ProtoReflect.Descriptor instead.
 func (*V1LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{114}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{115}
 }
 
 func (x *V1LayerParameter) GetBottom() []string {
@@ -13429,7 +13529,7 @@ const (
 
 func (x *V0LayerParameter) Reset() {
 	*x = V0LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[115]
+	mi := &file_swcaffe_caffe_proto_msgTypes[116]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13441,7 +13541,7 @@ func (x *V0LayerParameter) String() string {
 func (*V0LayerParameter) ProtoMessage() {}
 
 func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[115]
+	mi := &file_swcaffe_caffe_proto_msgTypes[116]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13454,7 +13554,7 @@ func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V0LayerParameter.ProtoReflect.Descriptor instead.
 func (*V0LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{115}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{116}
 }
 
 func (x *V0LayerParameter) GetName() string {
@@ -13837,7 +13937,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"debug_info\x18\a \x01(\b:\x05falseR\tdebugInfo\x12+\n" +
 	"\x05layer\x18d \x03(\v2\x15.caffe.LayerParameterR\x05layer\x12/\n" +
-	"\x06layers\x18\x02 \x03(\v2\x17.caffe.V1LayerParameterR\x06layers\"\xc6\x10\n" +
+	"\x06layers\x18\x02 \x03(\v2\x17.caffe.V1LayerParameterR\x06layers\"\x8f\x11\n" +
 	"\x0fSolverParameter\x12\x10\n" +
 	"\x03net\x18\x18 \x01(\tR\x03net\x120\n" +
 	"\tnet_param\x18\x19 \x01(\v2\x13.caffe.NetParameterR\bnetParam\x12\x1b\n" +
@@ -13892,7 +13992,10 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"warmupIter\x12*\n" +
 	"\x0fwarmup_start_lr\x18\xea\a \x01(\x02:\x010R\rwarmupStartLr\x12!\n" +
 	"\n" +
-	"lars_trust\x18\xeb\a \x01(\x02:\x010R\tlarsTrust\x12,\n" +
+	"lars_trust\x18\xeb\a \x01(\x02:\x010R\tlarsTrust\x12$\n" +
+	"\rsnapshot_best\x18\xec\a \x01(\tR\fsnapshotBest\x12!\n" +
+	"\n" +
+	"stop_after\x18\xed\a \x01(\x05:\x010R\tstopAfter\x12,\n" +
 	"\teval_type\x18\x91\b \x01(\t:\x0eclassificationR\bevalType\x12(\n" +
 	"\n" +
 	"ap_version\x18\x92\b \x01(\t:\bIntegralR\tapVersion\x128\n" +
@@ -13918,11 +14021,17 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"learnedNet\x12*\n" +
 	"\ahistory\x18\x03 \x03(\v2\x10.caffe.BlobProtoR\ahistory\x12$\n" +
 	"\fcurrent_step\x18\x04 \x01(\x05:\x010R\vcurrentStep\x12-\n" +
-	"\trun_state\x18\xe8\a \x01(\v2\x0f.caffe.RunStateR\brunState\"r\n" +
+	"\trun_state\x18\xe8\a \x01(\v2\x0f.caffe.RunStateR\brunState\"\xaf\x01\n" +
 	"\bRunState\x12!\n" +
 	"\frandom_state\x18\x01 \x01(\fR\vrandomState\x12/\n" +
 	"\bposition\x18\x02 \x03(\v2\x13.caffe.DataPositionR\bposition\x12\x12\n" +
-	"\x04seed\x18\x03 \x01(\x04R\x04seed\"\xd7\x01\n" +
+	"\x04seed\x18\x03 \x01(\x04R\x04seed\x12#\n" +
+	"\x04best\x18\x04 \x01(\v2\x0f.caffe.BestTestR\x04best\x12\x16\n" +
+	"\x06tested\x18\x05 \x01(\bR\x06tested\"J\n" +
+	"\bBestTest\x12\x14\n" +
+	"\x05value\x18\x01 \x01(\x01R\x05value\x12\x12\n" +
+	"\x04iter\x18\x02 \x01(\x05R\x04iter\x12\x14\n" +
+	"\x05tests\x18\x03 \x01(\x05R\x05tests\"\xd7\x01\n" +
 	"\vWorkerState\x12\x1a\n" +
 	"\bstrategy\x18\x01 \x01(\tR\bstrategy\x12\x18\n" +
 	"\aworkers\x18\x02 \x01(\x05R\aworkers\x12\x12\n" +
@@ -14987,7 +15096,7 @@ func file_swcaffe_caffe_proto_rawDescGZIP() []byte {
 }
 
 var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 41)
-var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 116)
+var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 117)
 var file_swcaffe_caffe_proto_goTypes = []any{
 	(Phase)(0),                                  // 0: caffe.Phase
 	(EmitConstraint_EmitType)(0),                // 1: caffe.EmitConstraint.EmitType
@@ -15049,103 +15158,104 @@ var file_swcaffe_caffe_proto_goTypes = []any{
 	(*SolverParameter)(nil),                     // 57: caffe.SolverParameter
 	(*SolverState)(nil),                         // 58: caffe.SolverState
 	(*RunState)(nil),                            // 59: caffe.RunState
-	(*WorkerState)(nil),                         // 60: caffe.WorkerState
-	(*DataPosition)(nil),                        // 61: caffe.DataPosition
-	(*NetState)(nil),                            // 62: caffe.NetState
-	(*NetStateRule)(nil),                        // 63: caffe.NetStateRule
-	(*ParamSpec)(nil),                           // 64: caffe.ParamSpec
-	(*LayerParameter)(nil),                      // 65: caffe.LayerParameter
-	(*TransformationParameter)(nil),             // 66: caffe.TransformationParameter
-	(*ResizeParameter)(nil),                     // 67: caffe.ResizeParameter
-	(*SaltPepperParameter)(nil),                 // 68: caffe.SaltPepperParameter
-	(*NoiseParameter)(nil),                      // 69: caffe.NoiseParameter
-	(*DistortionParameter)(nil),                 // 70: caffe.DistortionParameter
-	(*ExpansionParameter)(nil),                  // 71: caffe.ExpansionParameter
-	(*LossParameter)(nil),                       // 72: caffe.LossParameter
-	(*AccuracyParameter)(nil),                   // 73: caffe.AccuracyParameter
-	(*ArgMaxParameter)(nil),                     // 74: caffe.ArgMaxParameter
-	(*ClipParameter)(nil),                       // 75: caffe.ClipParameter
-	(*ConcatParameter)(nil),                     // 76: caffe.ConcatParameter
-	(*BatchNormParameter)(nil),                  // 77: caffe.BatchNormParameter
-	(*BiasParameter)(nil),                       // 78: caffe.BiasParameter
-	(*ContrastiveLossParameter)(nil),            // 79: caffe.ContrastiveLossParameter
-	(*ConvolutionParameter)(nil),                // 80: caffe.ConvolutionParameter
-	(*CropParameter)(nil),                       // 81: caffe.CropParameter
-	(*DataParameter)(nil),                       // 82: caffe.DataParameter
-	(*DropoutParameter)(nil),                    // 83: caffe.DropoutParameter
-	(*DummyDataParameter)(nil),                  // 84: caffe.DummyDataParameter
-	(*EltwiseParameter)(nil),                    // 85: caffe.EltwiseParameter
-	(*ELUParameter)(nil),                        // 86: caffe.ELUParameter
-	(*EmbedParameter)(nil),                      // 87: caffe.EmbedParameter
-	(*ExpParameter)(nil),                        // 88: caffe.ExpParameter
-	(*FlattenParameter)(nil),                    // 89: caffe.FlattenParameter
-	(*HDF5DataParameter)(nil),                   // 90: caffe.HDF5DataParameter
-	(*HDF5OutputParameter)(nil),                 // 91: caffe.HDF5OutputParameter
-	(*HingeLossParameter)(nil),                  // 92: caffe.HingeLossParameter
-	(*ImageDataParameter)(nil),                  // 93: caffe.ImageDataParameter
-	(*InfogainLossParameter)(nil),               // 94: caffe.InfogainLossParameter
-	(*InnerProductParameter)(nil),               // 95: caffe.InnerProductParameter
-	(*InputParameter)(nil),                      // 96: caffe.InputParameter
-	(*LogParameter)(nil),                        // 97: caffe.LogParameter
-	(*LRNParameter)(nil),                        // 98: caffe.LRNParameter
-	(*MemoryDataParameter)(nil),                 // 99: caffe.MemoryDataParameter
-	(*MVNParameter)(nil),                        // 100: caffe.MVNParameter
-	(*ParameterParameter)(nil),                  // 101: caffe.ParameterParameter
-	(*PoolingParameter)(nil),                    // 102: caffe.PoolingParameter
-	(*PowerParameter)(nil),                      // 103: caffe.PowerParameter
-	(*PythonParameter)(nil),                     // 104: caffe.PythonParameter
-	(*RecurrentParameter)(nil),                  // 105: caffe.RecurrentParameter
-	(*ReductionParameter)(nil),                  // 106: caffe.ReductionParameter
-	(*ReLUParameter)(nil),                       // 107: caffe.ReLUParameter
-	(*ReshapeParameter)(nil),                    // 108: caffe.ReshapeParameter
-	(*ScaleParameter)(nil),                      // 109: caffe.ScaleParameter
-	(*SigmoidParameter)(nil),                    // 110: caffe.SigmoidParameter
-	(*SliceParameter)(nil),                      // 111: caffe.SliceParameter
-	(*SoftmaxParameter)(nil),                    // 112: caffe.SoftmaxParameter
-	(*SwishParameter)(nil),                      // 113: caffe.SwishParameter
-	(*TanHParameter)(nil),                       // 114: caffe.TanHParameter
-	(*TileParameter)(nil),                       // 115: caffe.TileParameter
-	(*ThresholdParameter)(nil),                  // 116: caffe.ThresholdParameter
-	(*WindowDataParameter)(nil),                 // 117: caffe.WindowDataParameter
-	(*SPPParameter)(nil),                        // 118: caffe.SPPParameter
-	(*PReLUParameter)(nil),                      // 119: caffe.PReLUParameter
-	(*LSTMParameter)(nil),                       // 120: caffe.LSTMParameter
-	(*NormalizeParameter)(nil),                  // 121: caffe.NormalizeParameter
-	(*AnnotatedDataParameter)(nil),              // 122: caffe.AnnotatedDataParameter
-	(*PriorBoxParameter)(nil),                   // 123: caffe.PriorBoxParameter
-	(*NonMaximumSuppressionParameter)(nil),      // 124: caffe.NonMaximumSuppressionParameter
-	(*SaveOutputParameter)(nil),                 // 125: caffe.SaveOutputParameter
-	(*DetectionOutputParameter)(nil),            // 126: caffe.DetectionOutputParameter
-	(*MultiBoxLossParameter)(nil),               // 127: caffe.MultiBoxLossParameter
-	(*DetectionEvaluateParameter)(nil),          // 128: caffe.DetectionEvaluateParameter
-	(*PermuteParameter)(nil),                    // 129: caffe.PermuteParameter
-	(*ShuffleChannelParameter)(nil),             // 130: caffe.ShuffleChannelParameter
-	(*HardSigmoidParameter)(nil),                // 131: caffe.HardSigmoidParameter
-	(*BNParameter)(nil),                         // 132: caffe.BNParameter
-	(*SegAccuracyParameter)(nil),                // 133: caffe.SegAccuracyParameter
-	(*InterpParameter)(nil),                     // 134: caffe.InterpParameter
-	(*UnpoolingParameter)(nil),                  // 135: caffe.UnpoolingParameter
-	(*UpsampleParameter)(nil),                   // 136: caffe.UpsampleParameter
-	(*PSROIPoolingParameter)(nil),               // 137: caffe.PSROIPoolingParameter
-	(*ROIAlignParameter)(nil),                   // 138: caffe.ROIAlignParameter
-	(*ROIPoolingParameter)(nil),                 // 139: caffe.ROIPoolingParameter
-	(*SmoothL1LossParameter)(nil),               // 140: caffe.SmoothL1LossParameter
-	(*BoxAnnotatorOHEMParameter)(nil),           // 141: caffe.BoxAnnotatorOHEMParameter
-	(*ProposalParameter)(nil),                   // 142: caffe.ProposalParameter
-	(*CtcLossParameter)(nil),                    // 143: caffe.CtcLossParameter
-	(*ContinuationIndicatorParameter)(nil),      // 144: caffe.ContinuationIndicatorParameter
-	(*ReorgParameter)(nil),                      // 145: caffe.ReorgParameter
-	(*CenterLossParameter)(nil),                 // 146: caffe.CenterLossParameter
-	(*FocalLossParameter)(nil),                  // 147: caffe.FocalLossParameter
-	(*TripletLossParameter)(nil),                // 148: caffe.TripletLossParameter
-	(*MarginInnerProductParameter)(nil),         // 149: caffe.MarginInnerProductParameter
-	(*LabelSpecificAddParameter)(nil),           // 150: caffe.LabelSpecificAddParameter
-	(*CTCDecoderParameter)(nil),                 // 151: caffe.CTCDecoderParameter
-	(*YoloDetectionOutputParameter)(nil),        // 152: caffe.YoloDetectionOutputParameter
-	(*Yolov3DetectionOutputParameter)(nil),      // 153: caffe.Yolov3DetectionOutputParameter
-	(*NoiseLayerParameter)(nil),                 // 154: caffe.NoiseLayerParameter
-	(*V1LayerParameter)(nil),                    // 155: caffe.V1LayerParameter
-	(*V0LayerParameter)(nil),                    // 156: caffe.V0LayerParameter
+	(*BestTest)(nil),                            // 60: caffe.BestTest
+	(*WorkerState)(nil),                         // 61: caffe.WorkerState
+	(*DataPosition)(nil),                        // 62: caffe.DataPosition
+	(*NetState)(nil),                            // 63: caffe.NetState
+	(*NetStateRule)(nil),                        // 64: caffe.NetStateRule
+	(*ParamSpec)(nil),                           // 65: caffe.ParamSpec
+	(*LayerParameter)(nil),                      // 66: caffe.LayerParameter
+	(*TransformationParameter)(nil),             // 67: caffe.TransformationParameter
+	(*ResizeParameter)(nil),                     // 68: caffe.ResizeParameter
+	(*SaltPepperParameter)(nil),                 // 69: caffe.SaltPepperParameter
+	(*NoiseParameter)(nil),                      // 70: caffe.NoiseParameter
+	(*DistortionParameter)(nil),                 // 71: caffe.DistortionParameter
+	(*ExpansionParameter)(nil),                  // 72: caffe.ExpansionParameter
+	(*LossParameter)(nil),                       // 73: caffe.LossParameter
+	(*AccuracyParameter)(nil),                   // 74: caffe.AccuracyParameter
+	(*ArgMaxParameter)(nil),                     // 75: caffe.ArgMaxParameter
+	(*ClipParameter)(nil),                       // 76: caffe.ClipParameter
+	(*ConcatParameter)(nil),                     // 77: caffe.ConcatParameter
+	(*BatchNormParameter)(nil),                  // 78: caffe.BatchNormParameter
+	(*BiasParameter)(nil),                       // 79: caffe.BiasParameter
+	(*ContrastiveLossParameter)(nil),            // 80: caffe.ContrastiveLossParameter
+	(*ConvolutionParameter)(nil),                // 81: caffe.ConvolutionParameter
+	(*CropParameter)(nil),                       // 82: caffe.CropParameter
+	(*DataParameter)(nil),                       // 83: caffe.DataParameter
+	(*DropoutParameter)(nil),                    // 84: caffe.DropoutParameter
+	(*DummyDataParameter)(nil),                  // 85: caffe.DummyDataParameter
+	(*EltwiseParameter)(nil),                    // 86: caffe.EltwiseParameter
+	(*ELUParameter)(nil),                        // 87: caffe.ELUParameter
+	(*EmbedParameter)(nil),                      // 88: caffe.EmbedParameter
+	(*ExpParameter)(nil),                        // 89: caffe.ExpParameter
+	(*FlattenParameter)(nil),                    // 90: caffe.FlattenParameter
+	(*HDF5DataParameter)(nil),                   // 91: caffe.HDF5DataParameter
+	(*HDF5OutputParameter)(nil),                 // 92: caffe.HDF5OutputParameter
+	(*HingeLossParameter)(nil),                  // 93: caffe.HingeLossParameter
+	(*ImageDataParameter)(nil),                  // 94: caffe.ImageDataParameter
+	(*InfogainLossParameter)(nil),               // 95: caffe.InfogainLossParameter
+	(*InnerProductParameter)(nil),               // 96: caffe.InnerProductParameter
+	(*InputParameter)(nil),                      // 97: caffe.InputParameter
+	(*LogParameter)(nil),                        // 98: caffe.LogParameter
+	(*LRNParameter)(nil),                        // 99: caffe.LRNParameter
+	(*MemoryDataParameter)(nil),                 // 100: caffe.MemoryDataParameter
+	(*MVNParameter)(nil),                        // 101: caffe.MVNParameter
+	(*ParameterParameter)(nil),                  // 102: caffe.ParameterParameter
+	(*PoolingParameter)(nil),                    // 103: caffe.PoolingParameter
+	(*PowerParameter)(nil),                      // 104: caffe.PowerParameter
+	(*PythonParameter)(nil),                     // 105: caffe.PythonParameter
+	(*RecurrentParameter)(nil),                  // 106: caffe.RecurrentParameter
+	(*ReductionParameter)(nil),                  // 107: caffe.ReductionParameter
+	(*ReLUParameter)(nil),                       // 108: caffe.ReLUParameter
+	(*ReshapeParameter)(nil),                    // 109: caffe.ReshapeParameter
+	(*ScaleParameter)(nil),                      // 110: caffe.ScaleParameter
+	(*SigmoidParameter)(nil),                    // 111: caffe.SigmoidParameter
+	(*SliceParameter)(nil),                      // 112: caffe.SliceParameter
+	(*SoftmaxParameter)(nil),                    // 113: caffe.SoftmaxParameter
+	(*SwishParameter)(nil),                      // 114: caffe.SwishParameter
+	(*TanHParameter)(nil),                       // 115: caffe.TanHParameter
+	(*TileParameter)(nil),                       // 116: caffe.TileParameter
+	(*ThresholdParameter)(nil),                  // 117: caffe.ThresholdParameter
+	(*WindowDataParameter)(nil),                 // 118: caffe.WindowDataParameter
+	(*SPPParameter)(nil),                        // 119: caffe.SPPParameter
+	(*PReLUParameter)(nil),                      // 120: caffe.PReLUParameter
+	(*LSTMParameter)(nil),                       // 121: caffe.LSTMParameter
+	(*NormalizeParameter)(nil),                  // 122: caffe.NormalizeParameter
+	(*AnnotatedDataParameter)(nil),              // 123: caffe.AnnotatedDataParameter
+	(*PriorBoxParameter)(nil),                   // 124: caffe.PriorBoxParameter
+	(*NonMaximumSuppressionParameter)(nil),      // 125: caffe.NonMaximumSuppressionParameter
+	(*SaveOutputParameter)(nil),                 // 126: caffe.SaveOutputParameter
+	(*DetectionOutputParameter)(nil),            // 127: caffe.DetectionOutputParameter
+	(*MultiBoxLossParameter)(nil),               // 128: caffe.MultiBoxLossParameter
+	(*DetectionEvaluateParameter)(nil),          // 129: caffe.DetectionEvaluateParameter
+	(*PermuteParameter)(nil),                    // 130: caffe.PermuteParameter
+	(*ShuffleChannelParameter)(nil),             // 131: caffe.ShuffleChannelParameter
+	(*HardSigmoidParameter)(nil),                // 132: caffe.HardSigmoidParameter
+	(*BNParameter)(nil),                         // 133: caffe.BNParameter
+	(*SegAccuracyParameter)(nil),                // 134: caffe.SegAccuracyParameter
+	(*InterpParameter)(nil),                     // 135: caffe.InterpParameter
+	(*UnpoolingParameter)(nil),                  // 136: caffe.UnpoolingParameter
+	(*UpsampleParameter)(nil),                   // 137: caffe.UpsampleParameter
+	(*PSROIPoolingParameter)(nil),               // 138: caffe.PSROIPoolingParameter
+	(*ROIAlignParameter)(nil),                   // 139: caffe.ROIAlignParameter
+	(*ROIPoolingParameter)(nil),                 // 140: caffe.ROIPoolingParameter
+	(*SmoothL1LossParameter)(nil),               // 141: caffe.SmoothL1LossParameter
+	(*BoxAnnotatorOHEMParameter)(nil),           // 142: caffe.BoxAnnotatorOHEMParameter
+	(*ProposalParameter)(nil),                   // 143: caffe.ProposalParameter
+	(*CtcLossParameter)(nil),                    // 144: caffe.CtcLossParameter
+	(*ContinuationIndicatorParameter)(nil),      // 145: caffe.ContinuationIndicatorParameter
+	(*ReorgParameter)(nil),                      // 146: caffe.ReorgParameter
+	(*CenterLossParameter)(nil),                 // 147: caffe.CenterLossParameter
+	(*FocalLossParameter)(nil),                  // 148: caffe.FocalLossParameter
+	(*TripletLossParameter)(nil),                // 149: caffe.TripletLossParameter
+	(*MarginInnerProductParameter)(nil),         // 150: caffe.MarginInnerProductParameter
+	(*LabelSpecificAddParameter)(nil),           // 151: caffe.LabelSpecificAddParameter
+	(*CTCDecoderParameter)(nil),                 // 152: caffe.CTCDecoderParameter
+	(*YoloDetectionOutputParameter)(nil),        // 153: caffe.YoloDetectionOutputParameter
+	(*Yolov3DetectionOutputParameter)(nil),      // 154: caffe.Yolov3DetectionOutputParameter
+	(*NoiseLayerParameter)(nil),                 // 155: caffe.NoiseLayerParameter
+	(*V1LayerParameter)(nil),                    // 156: caffe.V1LayerParameter
+	(*V0LayerParameter)(nil),                    // 157: caffe.V0LayerParameter
 }
 var file_swcaffe_caffe_proto_depIdxs = []int32{
 	41,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
@@ -15161,226 +15271,227 @@ var file_swcaffe_caffe_proto_depIdxs = []int32{
 	53,  // 10: caffe.AnnotatedDatum.annotation_group:type_name -> caffe.AnnotationGroup
 	3,   // 11: caffe.FillerParameter.variance_norm:type_name -> caffe.FillerParameter.VarianceNorm
 	41,  // 12: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
-	62,  // 13: caffe.NetParameter.state:type_name -> caffe.NetState
-	65,  // 14: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
-	155, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
+	63,  // 13: caffe.NetParameter.state:type_name -> caffe.NetState
+	66,  // 14: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
+	156, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
 	56,  // 16: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
 	56,  // 17: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
 	56,  // 18: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
-	62,  // 19: caffe.SolverParameter.train_state:type_name -> caffe.NetState
-	62,  // 20: caffe.SolverParameter.test_state:type_name -> caffe.NetState
+	63,  // 19: caffe.SolverParameter.train_state:type_name -> caffe.NetState
+	63,  // 20: caffe.SolverParameter.test_state:type_name -> caffe.NetState
 	4,   // 21: caffe.SolverParameter.snapshot_format:type_name -> caffe.SolverParameter.SnapshotFormat
 	5,   // 22: caffe.SolverParameter.solver_mode:type_name -> caffe.SolverParameter.SolverMode
 	6,   // 23: caffe.SolverParameter.solver_type:type_name -> caffe.SolverParameter.SolverType
 	42,  // 24: caffe.SolverState.history:type_name -> caffe.BlobProto
 	59,  // 25: caffe.SolverState.run_state:type_name -> caffe.RunState
-	61,  // 26: caffe.RunState.position:type_name -> caffe.DataPosition
-	0,   // 27: caffe.NetState.phase:type_name -> caffe.Phase
-	0,   // 28: caffe.NetStateRule.phase:type_name -> caffe.Phase
-	7,   // 29: caffe.ParamSpec.share_mode:type_name -> caffe.ParamSpec.DimCheckMode
-	0,   // 30: caffe.LayerParameter.phase:type_name -> caffe.Phase
-	64,  // 31: caffe.LayerParameter.param:type_name -> caffe.ParamSpec
-	42,  // 32: caffe.LayerParameter.blobs:type_name -> caffe.BlobProto
-	63,  // 33: caffe.LayerParameter.include:type_name -> caffe.NetStateRule
-	63,  // 34: caffe.LayerParameter.exclude:type_name -> caffe.NetStateRule
-	66,  // 35: caffe.LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	72,  // 36: caffe.LayerParameter.loss_param:type_name -> caffe.LossParameter
-	73,  // 37: caffe.LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	74,  // 38: caffe.LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	77,  // 39: caffe.LayerParameter.batch_norm_param:type_name -> caffe.BatchNormParameter
-	78,  // 40: caffe.LayerParameter.bias_param:type_name -> caffe.BiasParameter
-	75,  // 41: caffe.LayerParameter.clip_param:type_name -> caffe.ClipParameter
-	76,  // 42: caffe.LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	79,  // 43: caffe.LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	80,  // 44: caffe.LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	81,  // 45: caffe.LayerParameter.crop_param:type_name -> caffe.CropParameter
-	82,  // 46: caffe.LayerParameter.data_param:type_name -> caffe.DataParameter
-	83,  // 47: caffe.LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	84,  // 48: caffe.LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	85,  // 49: caffe.LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	86,  // 50: caffe.LayerParameter.elu_param:type_name -> caffe.ELUParameter
-	87,  // 51: caffe.LayerParameter.embed_param:type_name -> caffe.EmbedParameter
-	88,  // 52: caffe.LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	89,  // 53: caffe.LayerParameter.flatten_param:type_name -> caffe.FlattenParameter
-	90,  // 54: caffe.LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	91,  // 55: caffe.LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	92,  // 56: caffe.LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	93,  // 57: caffe.LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	94,  // 58: caffe.LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	95,  // 59: caffe.LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	96,  // 60: caffe.LayerParameter.input_param:type_name -> caffe.InputParameter
-	97,  // 61: caffe.LayerParameter.log_param:type_name -> caffe.LogParameter
-	98,  // 62: caffe.LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	99,  // 63: caffe.LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	100, // 64: caffe.LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	101, // 65: caffe.LayerParameter.parameter_param:type_name -> caffe.ParameterParameter
-	102, // 66: caffe.LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	103, // 67: caffe.LayerParameter.power_param:type_name -> caffe.PowerParameter
-	119, // 68: caffe.LayerParameter.prelu_param:type_name -> caffe.PReLUParameter
-	104, // 69: caffe.LayerParameter.python_param:type_name -> caffe.PythonParameter
-	105, // 70: caffe.LayerParameter.recurrent_param:type_name -> caffe.RecurrentParameter
-	106, // 71: caffe.LayerParameter.reduction_param:type_name -> caffe.ReductionParameter
-	107, // 72: caffe.LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	108, // 73: caffe.LayerParameter.reshape_param:type_name -> caffe.ReshapeParameter
-	109, // 74: caffe.LayerParameter.scale_param:type_name -> caffe.ScaleParameter
-	110, // 75: caffe.LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	112, // 76: caffe.LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	118, // 77: caffe.LayerParameter.spp_param:type_name -> caffe.SPPParameter
-	111, // 78: caffe.LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	113, // 79: caffe.LayerParameter.swish_param:type_name -> caffe.SwishParameter
-	114, // 80: caffe.LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	116, // 81: caffe.LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	115, // 82: caffe.LayerParameter.tile_param:type_name -> caffe.TileParameter
-	117, // 83: caffe.LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	120, // 84: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
-	122, // 85: caffe.LayerParameter.annotated_data_param:type_name -> caffe.AnnotatedDataParameter
-	132, // 86: caffe.LayerParameter.bn_param:type_name -> caffe.BNParameter
-	141, // 87: caffe.LayerParameter.box_annotator_ohem_param:type_name -> caffe.BoxAnnotatorOHEMParameter
-	146, // 88: caffe.LayerParameter.center_loss_param:type_name -> caffe.CenterLossParameter
-	144, // 89: caffe.LayerParameter.continuation_indicator_param:type_name -> caffe.ContinuationIndicatorParameter
-	143, // 90: caffe.LayerParameter.ctc_loss_param:type_name -> caffe.CtcLossParameter
-	128, // 91: caffe.LayerParameter.detection_evaluate_param:type_name -> caffe.DetectionEvaluateParameter
-	126, // 92: caffe.LayerParameter.detection_output_param:type_name -> caffe.DetectionOutputParameter
-	147, // 93: caffe.LayerParameter.focal_loss_param:type_name -> caffe.FocalLossParameter
-	131, // 94: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
-	134, // 95: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
-	127, // 96: caffe.LayerParameter.multibox_loss_param:type_name -> caffe.MultiBoxLossParameter
-	154, // 97: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
-	121, // 98: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
-	129, // 99: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
-	123, // 100: caffe.LayerParameter.prior_box_param:type_name -> caffe.PriorBoxParameter
-	142, // 101: caffe.LayerParameter.proposal_param:type_name -> caffe.ProposalParameter
-	137, // 102: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
-	145, // 103: caffe.LayerParameter.reorg_param:type_name -> caffe.ReorgParameter
-	138, // 104: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
-	139, // 105: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
-	133, // 106: caffe.LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
-	130, // 107: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
-	140, // 108: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
-	148, // 109: caffe.LayerParameter.triplet_loss_param:type_name -> caffe.TripletLossParameter
-	135, // 110: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
-	136, // 111: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
-	152, // 112: caffe.LayerParameter.yolo_detection_output_param:type_name -> caffe.YoloDetectionOutputParameter
-	153, // 113: caffe.LayerParameter.yolov3_detection_output_param:type_name -> caffe.Yolov3DetectionOutputParameter
-	151, // 114: caffe.LayerParameter.ctc_decoder_param:type_name -> caffe.CTCDecoderParameter
-	150, // 115: caffe.LayerParameter.label_specific_add_param:type_name -> caffe.LabelSpecificAddParameter
-	149, // 116: caffe.LayerParameter.margin_inner_product_param:type_name -> caffe.MarginInnerProductParameter
-	67,  // 117: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
-	69,  // 118: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
-	50,  // 119: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
-	70,  // 120: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
-	71,  // 121: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
-	8,   // 122: caffe.ResizeParameter.resize_mode:type_name -> caffe.ResizeParameter.Resize_mode
-	9,   // 123: caffe.ResizeParameter.pad_mode:type_name -> caffe.ResizeParameter.Pad_mode
-	10,  // 124: caffe.ResizeParameter.interp_mode:type_name -> caffe.ResizeParameter.Interp_mode
-	68,  // 125: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
-	11,  // 126: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
-	55,  // 127: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
-	55,  // 128: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
-	55,  // 129: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
-	12,  // 130: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
-	13,  // 131: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
-	55,  // 132: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
-	41,  // 133: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
-	14,  // 134: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
-	55,  // 135: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
-	55,  // 136: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
-	15,  // 137: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
-	55,  // 138: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	55,  // 139: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
-	41,  // 140: caffe.InputParameter.shape:type_name -> caffe.BlobShape
-	16,  // 141: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
-	17,  // 142: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
-	41,  // 143: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
-	18,  // 144: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
-	19,  // 145: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
-	20,  // 146: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
-	55,  // 147: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
-	55,  // 148: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
-	21,  // 149: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
-	22,  // 150: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
-	41,  // 151: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
-	55,  // 152: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
-	55,  // 153: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
-	23,  // 154: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
-	24,  // 155: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
-	25,  // 156: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
-	26,  // 157: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
-	27,  // 158: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
-	55,  // 159: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
-	55,  // 160: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
-	55,  // 161: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
-	55,  // 162: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
-	49,  // 163: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
-	2,   // 164: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
-	67,  // 165: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
-	124, // 166: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	125, // 167: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
-	28,  // 168: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	29,  // 169: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
-	30,  // 170: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
-	31,  // 171: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
-	28,  // 172: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	32,  // 173: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
-	124, // 174: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	67,  // 175: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
-	55,  // 176: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
-	55,  // 177: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
-	33,  // 178: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
-	55,  // 179: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
-	55,  // 180: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
-	34,  // 181: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
-	35,  // 182: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
-	55,  // 183: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
-	36,  // 184: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
-	37,  // 185: caffe.MarginInnerProductParameter.type:type_name -> caffe.MarginInnerProductParameter.MarginType
-	55,  // 186: caffe.MarginInnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	63,  // 187: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
-	63,  // 188: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
-	38,  // 189: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
-	42,  // 190: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
-	39,  // 191: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
-	73,  // 192: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	74,  // 193: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	76,  // 194: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	79,  // 195: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	80,  // 196: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	82,  // 197: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
-	83,  // 198: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	84,  // 199: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	85,  // 200: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	88,  // 201: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	90,  // 202: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	91,  // 203: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	92,  // 204: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	93,  // 205: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	94,  // 206: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	95,  // 207: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	98,  // 208: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	99,  // 209: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	100, // 210: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	102, // 211: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	103, // 212: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
-	107, // 213: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	110, // 214: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	112, // 215: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	111, // 216: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	114, // 217: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	116, // 218: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	117, // 219: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	66,  // 220: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	72,  // 221: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
-	156, // 222: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
-	55,  // 223: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
-	55,  // 224: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
-	40,  // 225: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
-	42,  // 226: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
-	91,  // 227: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	228, // [228:228] is the sub-list for method output_type
-	228, // [228:228] is the sub-list for method input_type
-	228, // [228:228] is the sub-list for extension type_name
-	228, // [228:228] is the sub-list for extension extendee
-	0,   // [0:228] is the sub-list for field type_name
+	62,  // 26: caffe.RunState.position:type_name -> caffe.DataPosition
+	60,  // 27: caffe.RunState.best:type_name -> caffe.BestTest
+	0,   // 28: caffe.NetState.phase:type_name -> caffe.Phase
+	0,   // 29: caffe.NetStateRule.phase:type_name -> caffe.Phase
+	7,   // 30: caffe.ParamSpec.share_mode:type_name -> caffe.ParamSpec.DimCheckMode
+	0,   // 31: caffe.LayerParameter.phase:type_name -> caffe.Phase
+	65,  // 32: caffe.LayerParameter.param:type_name -> caffe.ParamSpec
+	42,  // 33: caffe.LayerParameter.blobs:type_name -> caffe.BlobProto
+	64,  // 34: caffe.LayerParameter.include:type_name -> caffe.NetStateRule
+	64,  // 35: caffe.LayerParameter.exclude:type_name -> caffe.NetStateRule
+	67,  // 36: caffe.LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	73,  // 37: caffe.LayerParameter.loss_param:type_name -> caffe.LossParameter
+	74,  // 38: caffe.LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	75,  // 39: caffe.LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	78,  // 40: caffe.LayerParameter.batch_norm_param:type_name -> caffe.BatchNormParameter
+	79,  // 41: caffe.LayerParameter.bias_param:type_name -> caffe.BiasParameter
+	76,  // 42: caffe.LayerParameter.clip_param:type_name -> caffe.ClipParameter
+	77,  // 43: caffe.LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	80,  // 44: caffe.LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	81,  // 45: caffe.LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	82,  // 46: caffe.LayerParameter.crop_param:type_name -> caffe.CropParameter
+	83,  // 47: caffe.LayerParameter.data_param:type_name -> caffe.DataParameter
+	84,  // 48: caffe.LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	85,  // 49: caffe.LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	86,  // 50: caffe.LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	87,  // 51: caffe.LayerParameter.elu_param:type_name -> caffe.ELUParameter
+	88,  // 52: caffe.LayerParameter.embed_param:type_name -> caffe.EmbedParameter
+	89,  // 53: caffe.LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	90,  // 54: caffe.LayerParameter.flatten_param:type_name -> caffe.FlattenParameter
+	91,  // 55: caffe.LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	92,  // 56: caffe.LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	93,  // 57: caffe.LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	94,  // 58: caffe.LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	95,  // 59: caffe.LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	96,  // 60: caffe.LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	97,  // 61: caffe.LayerParameter.input_param:type_name -> caffe.InputParameter
+	98,  // 62: caffe.LayerParameter.log_param:type_name -> caffe.LogParameter
+	99,  // 63: caffe.LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	100, // 64: caffe.LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	101, // 65: caffe.LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	102, // 66: caffe.LayerParameter.parameter_param:type_name -> caffe.ParameterParameter
+	103, // 67: caffe.LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	104, // 68: caffe.LayerParameter.power_param:type_name -> caffe.PowerParameter
+	120, // 69: caffe.LayerParameter.prelu_param:type_name -> caffe.PReLUParameter
+	105, // 70: caffe.LayerParameter.python_param:type_name -> caffe.PythonParameter
+	106, // 71: caffe.LayerParameter.recurrent_param:type_name -> caffe.RecurrentParameter
+	107, // 72: caffe.LayerParameter.reduction_param:type_name -> caffe.ReductionParameter
+	108, // 73: caffe.LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	109, // 74: caffe.LayerParameter.reshape_param:type_name -> caffe.ReshapeParameter
+	110, // 75: caffe.LayerParameter.scale_param:type_name -> caffe.ScaleParameter
+	111, // 76: caffe.LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	113, // 77: caffe.LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	119, // 78: caffe.LayerParameter.spp_param:type_name -> caffe.SPPParameter
+	112, // 79: caffe.LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	114, // 80: caffe.LayerParameter.swish_param:type_name -> caffe.SwishParameter
+	115, // 81: caffe.LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	117, // 82: caffe.LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	116, // 83: caffe.LayerParameter.tile_param:type_name -> caffe.TileParameter
+	118, // 84: caffe.LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	121, // 85: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
+	123, // 86: caffe.LayerParameter.annotated_data_param:type_name -> caffe.AnnotatedDataParameter
+	133, // 87: caffe.LayerParameter.bn_param:type_name -> caffe.BNParameter
+	142, // 88: caffe.LayerParameter.box_annotator_ohem_param:type_name -> caffe.BoxAnnotatorOHEMParameter
+	147, // 89: caffe.LayerParameter.center_loss_param:type_name -> caffe.CenterLossParameter
+	145, // 90: caffe.LayerParameter.continuation_indicator_param:type_name -> caffe.ContinuationIndicatorParameter
+	144, // 91: caffe.LayerParameter.ctc_loss_param:type_name -> caffe.CtcLossParameter
+	129, // 92: caffe.LayerParameter.detection_evaluate_param:type_name -> caffe.DetectionEvaluateParameter
+	127, // 93: caffe.LayerParameter.detection_output_param:type_name -> caffe.DetectionOutputParameter
+	148, // 94: caffe.LayerParameter.focal_loss_param:type_name -> caffe.FocalLossParameter
+	132, // 95: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
+	135, // 96: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
+	128, // 97: caffe.LayerParameter.multibox_loss_param:type_name -> caffe.MultiBoxLossParameter
+	155, // 98: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
+	122, // 99: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
+	130, // 100: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
+	124, // 101: caffe.LayerParameter.prior_box_param:type_name -> caffe.PriorBoxParameter
+	143, // 102: caffe.LayerParameter.proposal_param:type_name -> caffe.ProposalParameter
+	138, // 103: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
+	146, // 104: caffe.LayerParameter.reorg_param:type_name -> caffe.ReorgParameter
+	139, // 105: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
+	140, // 106: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
+	134, // 107: caffe.LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
+	131, // 108: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
+	141, // 109: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
+	149, // 110: caffe.LayerParameter.triplet_loss_param:type_name -> caffe.TripletLossParameter
+	136, // 111: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
+	137, // 112: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
+	153, // 113: caffe.LayerParameter.yolo_detection_output_param:type_name -> caffe.YoloDetectionOutputParameter
+	154, // 114: caffe.LayerParameter.yolov3_detection_output_param:type_name -> caffe.Yolov3DetectionOutputParameter
+	152, // 115: caffe.LayerParameter.ctc_decoder_param:type_name -> caffe.CTCDecoderParameter
+	151, // 116: caffe.LayerParameter.label_specific_add_param:type_name -> caffe.LabelSpecificAddParameter
+	150, // 117: caffe.LayerParameter.margin_inner_product_param:type_name -> caffe.MarginInnerProductParameter
+	68,  // 118: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
+	70,  // 119: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
+	50,  // 120: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
+	71,  // 121: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
+	72,  // 122: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
+	8,   // 123: caffe.ResizeParameter.resize_mode:type_name -> caffe.ResizeParameter.Resize_mode
+	9,   // 124: caffe.ResizeParameter.pad_mode:type_name -> caffe.ResizeParameter.Pad_mode
+	10,  // 125: caffe.ResizeParameter.interp_mode:type_name -> caffe.ResizeParameter.Interp_mode
+	69,  // 126: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
+	11,  // 127: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
+	55,  // 128: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
+	55,  // 129: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
+	55,  // 130: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
+	12,  // 131: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
+	13,  // 132: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
+	55,  // 133: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
+	41,  // 134: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
+	14,  // 135: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
+	55,  // 136: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
+	55,  // 137: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
+	15,  // 138: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
+	55,  // 139: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	55,  // 140: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
+	41,  // 141: caffe.InputParameter.shape:type_name -> caffe.BlobShape
+	16,  // 142: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
+	17,  // 143: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
+	41,  // 144: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
+	18,  // 145: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
+	19,  // 146: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
+	20,  // 147: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
+	55,  // 148: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
+	55,  // 149: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
+	21,  // 150: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
+	22,  // 151: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
+	41,  // 152: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
+	55,  // 153: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
+	55,  // 154: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
+	23,  // 155: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
+	24,  // 156: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
+	25,  // 157: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
+	26,  // 158: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
+	27,  // 159: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
+	55,  // 160: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
+	55,  // 161: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
+	55,  // 162: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
+	55,  // 163: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
+	49,  // 164: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
+	2,   // 165: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
+	68,  // 166: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
+	125, // 167: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	126, // 168: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
+	28,  // 169: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	29,  // 170: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
+	30,  // 171: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
+	31,  // 172: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
+	28,  // 173: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	32,  // 174: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
+	125, // 175: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	68,  // 176: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
+	55,  // 177: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
+	55,  // 178: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
+	33,  // 179: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
+	55,  // 180: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
+	55,  // 181: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
+	34,  // 182: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
+	35,  // 183: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
+	55,  // 184: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
+	36,  // 185: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
+	37,  // 186: caffe.MarginInnerProductParameter.type:type_name -> caffe.MarginInnerProductParameter.MarginType
+	55,  // 187: caffe.MarginInnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	64,  // 188: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
+	64,  // 189: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
+	38,  // 190: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
+	42,  // 191: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
+	39,  // 192: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
+	74,  // 193: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	75,  // 194: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	77,  // 195: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	80,  // 196: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	81,  // 197: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	83,  // 198: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
+	84,  // 199: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	85,  // 200: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	86,  // 201: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	89,  // 202: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	91,  // 203: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	92,  // 204: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	93,  // 205: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	94,  // 206: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	95,  // 207: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	96,  // 208: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	99,  // 209: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	100, // 210: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	101, // 211: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	103, // 212: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	104, // 213: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
+	108, // 214: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	111, // 215: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	113, // 216: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	112, // 217: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	115, // 218: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	117, // 219: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	118, // 220: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	67,  // 221: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	73,  // 222: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
+	157, // 223: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
+	55,  // 224: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
+	55,  // 225: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
+	40,  // 226: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
+	42,  // 227: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
+	92,  // 228: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	229, // [229:229] is the sub-list for method output_type
+	229, // [229:229] is the sub-list for method input_type
+	229, // [229:229] is the sub-list for extension type_name
+	229, // [229:229] is the sub-list for extension extendee
+	0,   // [0:229] is the sub-list for field type_name
 }
 
 func init() { file_swcaffe_caffe_proto_init() }
@@ -15394,7 +15505,7 @@ func file_swcaffe_caffe_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swcaffe_caffe_proto_rawDesc), len(file_swcaffe_caffe_proto_rawDesc)),
 			NumEnums:      41,
-			NumMessages:   116,
+			NumMessages:   117,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

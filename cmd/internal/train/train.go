@@ -38,6 +38,10 @@ With -workers P, or under mpirun in the build with -tags mpi, P workers train to
 every batch of the prototxt's batch_size, add up their gradients and stay equal bit by bit, so that the result is that of one
 worker but for rounding. A snapshot can be resumed with another number of workers.
 
+The solver's snapshot_best: "accuracy" writes a snapshot, PREFIX_best.caffemodel and PREFIX_best.solverstate, after every test in
+which that output of a test net was better than ever before. With stop_after: N training ends after N tests in a row without that.
+A resumed run remembers the best value.
+
 -tune FILE measures every way to convolve in the first two iterations, goes on with the fastest and keeps what it found in a
 file; runs that find all they need there are as deterministic as those without the flag.`,
 	Do: cli.With(trainFlags, train),
