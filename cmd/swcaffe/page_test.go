@@ -148,3 +148,43 @@ func TestPageBeforeTraining(t *testing.T) {
 		}
 	}
 }
+
+// TestPageOfWorkers: the page of several workers shows the first one's part of the net and has no buttons that workers would have to agree on.
+func TestPageOfWorkers(t *testing.T) {
+	b := pagetest.Open(t)
+	cmd, _, log, done := start(t, paged, "Iteration 3 ", "-http", "127.0.0.1:0", "-workers", "4")
+	found := pageAt.FindStringSubmatch(log.String())
+	if found == nil {
+		t.Fatalf("the log names no page:\n%s", log)
+	}
+	b.Do(chromedp.Navigate(found[0][len("The run's page: "):]))
+	b.Holds(`charts.size === 5 && $('test').hidden && $('rate').hidden && !$('snapshot').hidden && !$('stop').hidden && $('facts').textContent.includes('4 workers')`)
+	b.Do(chromedp.Click("#tab-net"))
+	b.Holds(`$('layers').rows.length === 4`)
+	b.Do(chromedp.Click("#tab-data"))
+	b.Holds(`$('items').children.length === 2 && $('items-note').textContent.startsWith('2 of 2')`)
+	b.Press("#stop", "yes")
+	b.Holds(`run.stopped && run.stopped.early`)
+	<-done
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, log)
+	}
+}
+
+// TestPageOfACrash: the page keeps the last words of a run that fails.
+func TestPageOfACrash(t *testing.T) {
+	b := pagetest.Open(t)
+	// gamma^0 is 1, so that the learning rate is NaN from iteration 300 on only.
+	failing := strings.Replace(paged, `lr_policy: "fixed"`, `lr_policy: "step" gamma: nan stepsize: 300`, 1)
+	cmd, _, log, done := start(t, failing, "Iteration 3 ", "-http", "127.0.0.1:0")
+	found := pageAt.FindStringSubmatch(log.String())
+	if found == nil {
+		t.Fatalf("the log names no page:\n%s", log)
+	}
+	b.Do(chromedp.Navigate(found[1]))
+	b.Holds(`!online && $('state').textContent.startsWith('Crashed at iteration 300') && $('words').textContent.includes('the learning rate is not a number')`)
+	<-done
+	if err := cmd.Wait(); err == nil {
+		t.Errorf("no error:\n%s", log)
+	}
+}
