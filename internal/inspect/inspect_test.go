@@ -194,11 +194,11 @@ func TestProbe(t *testing.T) {
 	if _, err := p.Layer("none"); err == nil || !strings.Contains(err.Error(), `no layer "none"`) {
 		t.Error(err)
 	}
-	list, err := p.Layers()
-	if err != nil || len(list) != n.NumLayers() {
-		t.Fatalf("%v: %d layers, want %d", err, len(list), n.NumLayers())
+	o, err := p.Overview(12)
+	if err != nil || len(o.Layers) != n.NumLayers() || o.Iteration != 12 {
+		t.Fatalf("%v: %+v, want %d layers", err, o, n.NumLayers())
 	}
-	for i, s := range list {
+	for i, s := range o.Layers {
 		if s.Name != n.LayerName(i) || s.Type != n.LayerType(i) {
 			t.Errorf("layer %d is %+v", i, s)
 		}

@@ -45,12 +45,18 @@ type Blob struct {
 	Of        int        `json:"of"`        // tiles that there are
 }
 
-// Layers looks at all layers.
-func (p *Probe) Layers() ([]Summary, error) {
+// Overview is a line about each layer.
+type Overview struct {
+	Iteration int       `json:"iteration"`
+	Layers    []Summary `json:"layers"`
+}
+
+// Overview looks at all layers. iteration is the training's.
+func (p *Probe) Overview(iteration int) (*Overview, error) {
 	if err := p.Look(nil); err != nil {
 		return nil, err
 	}
-	return p.summaries(), nil
+	return &Overview{iteration, p.summaries()}, nil
 }
 
 // summaries describes the last Look.

@@ -168,7 +168,7 @@ func TestNetAndData(t *testing.T) {
 	b.Do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(s.URL()))
 	b.Holds(`run && run.started`)
 	b.Do(chromedp.Focus("#tab-curves"), chromedp.KeyEvent(kb.ArrowRight))
-	b.Holds(`!$('view-net').hidden && $('view-curves').hidden && document.activeElement === $('tab-net') && $('drawing').naturalWidth > 50 && $('layers').rows.length === 3`)
+	b.Holds(`!$('view-net').hidden && $('view-curves').hidden && document.activeElement === $('tab-net') && $('drawing').naturalWidth > 50 && $('layers').rows.length === 4`)
 	for expression, want := range map[string]string{
 		`[...$('places').children].map(b => b.title).join()`:                                                    "conv <1>,relu",
 		`$('places').children[0].getAttribute('aria-label')`:                                                    "Layer conv <1>: gradient is not finite",
@@ -178,6 +178,23 @@ func TestNetAndData(t *testing.T) {
 	} {
 		if got := b.Value(expression); got != want {
 			t.Errorf("%s is %q, want %q", expression, got, want)
+		}
+	}
+	b.Do(chromedp.Click("#follow"))
+	b.Holds(`tables.has('norms') && tables.get('norms').iterations.length >= 2 && charts.has('gradients (root mean square)') && charts.get('gradients (root mean square)').u.data[0].length >= 2`)
+	b.Do(chromedp.Click("#follow"))
+	b.Holds(`!$('follow').checked && !looking`)
+	const point = `layers: [{name: 'ip', weights: 1, gradient_rms: 2, weight_rms: 1}]`
+	for _, c := range [][2]string{
+		{`charts.get('weights (root mean square)').list.map(c => c.label).join()`, "conv <1>,ip"},
+		{`charts.get('gradients (root mean square)').u.data[2][0]`, "0.25"},
+		{`charts.get('weights (root mean square)').u.data[2][1]`, "0.5"},
+		{`record({iteration: 1e6, ` + point + `}) || tables.get('norms').columns.length`, "2"}, // of another net
+		{`[...Array(10000).keys()].forEach(i => record({iteration: 2e6 + i, ` + point + `})) || tables.get('norms').iterations.length <= 2000`, "true"},
+		{`tables.get('norms').iterations.at(-1) + ' ' + tables.get('norms').columns[0].at(-1)`, "2009999 2"},
+	} {
+		if got := b.Value(c[0]); got != c[1] {
+			t.Errorf("%s is %q, want %q", c[0], got, c[1])
 		}
 	}
 	b.Do(chromedp.Click(`#places button:first-child`))

@@ -16,7 +16,7 @@ import (
 
 // Inspector looks into the net of a run that trains, after the current iteration's passes. Nothing is read unless a page asks.
 type Inspector interface {
-	Layers(ctx context.Context) ([]inspect.Summary, error)
+	Overview(ctx context.Context) (*inspect.Overview, error)
 	Layer(ctx context.Context, name string) (*inspect.Layer, error)
 	Batch(ctx context.Context) (*inspect.Batch, error)
 }

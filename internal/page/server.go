@@ -130,8 +130,8 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /api/stream", s.stream)
 	mux.HandleFunc("POST /api/press/{button}", s.press)
 	mux.HandleFunc("GET /api/net", s.net)
-	mux.HandleFunc("GET /api/layers", look(s, func(ctx context.Context, i Inspector, _ *http.Request) ([]inspect.Summary, error) {
-		return i.Layers(ctx)
+	mux.HandleFunc("GET /api/layers", look(s, func(ctx context.Context, i Inspector, _ *http.Request) (*inspect.Overview, error) {
+		return i.Overview(ctx)
 	}))
 	mux.HandleFunc("GET /api/layer", look(s, func(ctx context.Context, i Inspector, r *http.Request) (*inspect.Layer, error) {
 		return i.Layer(ctx, r.URL.Query().Get("name"))

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -344,6 +345,9 @@ func TestTooManyStreams(t *testing.T) {
 	}
 }
 
+// asked counts the overviews that were asked for.
+var asked atomic.Int32
+
 // pretended answers questions about a net with fixed answers, or not before its context ends.
 type pretended struct{ hang bool }
 
@@ -353,9 +357,10 @@ func (p pretended) wait(ctx context.Context) {
 	}
 }
 
-func (p pretended) Layers(ctx context.Context) ([]inspect.Summary, error) {
+func (p pretended) Overview(ctx context.Context) (*inspect.Overview, error) {
 	p.wait(ctx)
-	return []inspect.Summary{{Name: "conv <1>", Type: "Convolution", Tops: []string{"4 2 1 1 (8)"}, Weights: 18, Gradient: events.Number(math.NaN()), Mark: "gradient is not finite"}, {Name: "relu", Type: "ReLU"}}, nil
+	return &inspect.Overview{Iteration: int(asked.Add(1)), Layers: []inspect.Summary{{Name: "conv <1>", Type: "Convolution", Tops: []string{"4 2 1 1 (8)"}, Weights: 18, Gradient: events.Number(math.NaN()), Mark: "gradient is not finite"},
+		{Name: "relu", Type: "ReLU"}, {Name: "ip", Weights: 3, Weight: 0.5, Gradient: 0.25}}}, nil
 }
 
 func (p pretended) Layer(ctx context.Context, name string) (*inspect.Layer, error) {

@@ -16,8 +16,8 @@ type looker struct {
 	probe  *inspect.Probe // nil until a page asks for it
 }
 
-func (l *looker) Layers(ctx context.Context) ([]inspect.Summary, error) {
-	return ask(ctx, l, func(p *inspect.Probe, _ *solver.Solver) ([]inspect.Summary, error) { return p.Layers() })
+func (l *looker) Overview(ctx context.Context) (*inspect.Overview, error) {
+	return ask(ctx, l, func(p *inspect.Probe, s *solver.Solver) (*inspect.Overview, error) { return p.Overview(s.Iter()) })
 }
 
 func (l *looker) Layer(ctx context.Context, name string) (*inspect.Layer, error) {

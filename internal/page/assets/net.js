@@ -73,9 +73,16 @@ async function busy(note, what) {
 
 // ---- the net ----
 
-let drawn = null; // the drawing's places
+let drawn = null;    // the drawing's places
+let looking = false; // an answer is on the way
 
 async function showNet() {
+  looking = true;
+  await showLayers();
+  looking = false;
+}
+
+async function showLayers() {
   await busy('net-note', async () => {
     if (!drawn) {
       const d = await get('net');
@@ -89,7 +96,8 @@ async function showNet() {
         $('places').append(b);
       }
     }
-    const list = await get('layers');
+    const overview = await get('layers'), list = overview.layers;
+    if ($('follow').checked) record(overview);
     fill($('layers'), ['layer', 'type', 'tops', 'forward ms', 'backward ms', 'weights', 'RMS of weights', 'RMS of gradients', ''], list.map(l => {
       const name = element('button', l.name, {type: 'button', class: 'link'});
       name.addEventListener('click', () => showLayer(l.name));
@@ -104,6 +112,33 @@ async function showNet() {
     }
   });
 }
+
+const maxRows = 2000; // as in the server's tables
+
+// record adds a point to the curves of the layers' weights and gradients. They are this page's own.
+function record(overview) {
+  const list = overview.layers.filter(l => l.weights), names = list.flatMap(l => ['gradients ' + l.name, 'weights ' + l.name]);
+  let t = tables.get('norms');
+  if (!t || t.names.join() !== names.join() || t.iterations[t.iterations.length - 1] > overview.iteration) {
+    t = {names, iterations: [], seconds: [], columns: names.map(() => [])};
+    tables.set('norms', t);
+  }
+  if (t.iterations[t.iterations.length - 1] === overview.iteration) return;
+  t.iterations.push(overview.iteration);
+  t.seconds.push(run.seconds);
+  list.forEach((l, i) => {
+    t.columns[2 * i].push(number(l.gradient_rms));
+    t.columns[2 * i + 1].push(number(l.weight_rms));
+  });
+  if (t.iterations.length > maxRows) {
+    for (const c of [t.iterations, t.seconds, ...t.columns]) c.splice(0, c.length, ...c.filter((_, i) => i % 2));
+  }
+  dirty = true;
+}
+
+setInterval(() => {
+  if ($('follow').checked && online && !run.stopped && !run.crashed && !looking) showNet();
+}, 2000);
 
 // bars draws a histogram as SVG.
 function bars(h, title) {

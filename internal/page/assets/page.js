@@ -175,6 +175,11 @@ function curves() {
     const averages = /average_loss: ([2-9]|\d\d)/.test(r.state.started.solver_prototxt);
     for (const [name, t] of r.tables) {
       t.names.forEach((column, i) => {
+        if (name === 'norms') {
+          const [kind, layer] = [column.slice(0, column.indexOf(' ')), column.slice(column.indexOf(' ') + 1)];
+          add(kind + ' (root mean square)', {run: r.name, table: name, label: layer, column: i});
+          return;
+        }
         const output = column.startsWith('output ') ? column.slice(7) : null;
         if (column === 'smoothed_loss' && !averages) return;
         const label = column === 'smoothed_loss' ? 'train, average_loss' : name;
