@@ -207,7 +207,12 @@ func (b *builder) sequence(t *tip) *tip {
 	if !b.affords(work, top.shape) {
 		return nil
 	}
-	flags := b.input("flag", steps, batch)
+	flags := &tip{name: b.blob(), shape: []int{steps, batch}}
+	if b.chance(0.2) {
+		b.layer("ContinuationIndicator", nil, []*tip{flags}, fmt.Sprintf("continuation_indicator_param { time_step: %d batch_size: %d }", steps, batch))
+	} else {
+		flags = b.input("flag", steps, batch)
+	}
 	bottoms := []*tip{t, flags}
 	if b.chance(0.3) {
 		bottoms = append(bottoms, b.input("gauss", batch, b.integer(1, 20)))

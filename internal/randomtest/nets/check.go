@@ -129,6 +129,12 @@ func fillInput(r *rand.Rand, name string, x []float32) {
 	kind, _, _ := strings.Cut(name, "_")
 	letters := strings.TrimRight(kind, "0123456789")
 	below, _ := strconv.Atoi(kind[len(letters):])
+	if width := map[string]int{"detection": 7, "object": 8}[letters]; width > 0 {
+		for i := 0; i+width <= len(x); i += width {
+			fillBox(r, x[i:i+width], below)
+		}
+		return
+	}
 	for i := range x {
 		switch letters {
 		case "label", "index":
@@ -139,6 +145,10 @@ func fillInput(r *rand.Rand, name string, x []float32) {
 			if x[i] = 0; i%5 > 0 {
 				x[i] = 12 * r.Float32()
 			}
+		case "size": // of the images: height, width and scale
+			if x[i] = 60 + float32(r.IntN(60)); i%3 == 2 {
+				x[i] = 1
+			}
 		case "prob":
 			x[i] = r.Float32()
 		default:
@@ -147,10 +157,23 @@ func fillInput(r *rand.Rand, name string, x []float32) {
 	}
 }
 
-// wholeNumbers reports whether a blob holds integers, such as labels, to which no noise may be added.
+// fillBox fills a detection (image, class, score and box) or an object (image, class, number, box, and whether it is difficult) of one of the
+// given number of images.
+func fillBox(r *rand.Rand, row []float32, images int) {
+	row[0], row[1], row[2] = float32(r.IntN(max(1, images))), float32(1+r.IntN(2)), r.Float32()
+	for k := range 2 {
+		row[3+k] = 0.7 * r.Float32()
+		row[5+k] = row[3+k] + 0.1 + 0.2*r.Float32()
+	}
+	if len(row) == 8 {
+		row[2], row[7] = 0, float32(r.IntN(2))
+	}
+}
+
+// wholeNumbers reports whether a blob holds integers, such as labels, or boxes, to which no noise may be added.
 func wholeNumbers(name string) bool {
-	return strings.HasPrefix(name, "label") || strings.HasPrefix(name, "index") || strings.HasPrefix(name, "flag") ||
-		strings.HasPrefix(name, "region")
+	return slices.ContainsFunc([]string{"label", "index", "flag", "region", "detection", "object", "size"},
+		func(kind string) bool { return strings.HasPrefix(name, kind) })
 }
 
 // run holds the results of an iteration.
@@ -217,10 +240,13 @@ func (p *problem) iterateBy(n *swnet.Net, by interface {
 // stepped is the prefix for outputs that depend on the order of nearly equal values. Rounding can change them by large steps.
 const stepped = "stepped output "
 
+// deciding lists the layers that decide by the order of values or by thresholds.
+var deciding = []string{"ArgMax", "Accuracy", "SegAccuracy", "DetectionOutput", "YoloDetectionOutput", "Yolov3DetectionOutput", "Proposal", "CTCGreedyDecoder"}
+
 // steps reports whether a layer makes a blob from the order of values.
 func (p *problem) steps(blob string) bool {
 	for _, l := range p.net.Layer {
-		if slices.Contains(l.Top, blob) && slices.Contains([]string{"ArgMax", "Accuracy", "SegAccuracy"}, l.GetType()) {
+		if slices.Contains(l.Top, blob) && slices.Contains(deciding, l.GetType()) {
 			return true
 		}
 	}

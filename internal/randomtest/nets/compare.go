@@ -33,8 +33,12 @@ func newEnvelope(r *run) envelope {
 	return e
 }
 
+// widen adds the changes between two runs. An array whose length changes too, as that of detections does, keeps its envelope.
 func (e envelope) widen(a, b *run) {
 	for i := range e {
+		if len(a.values[i]) != len(b.values[i]) {
+			continue
+		}
 		for k := range e[i] {
 			if d := math.Abs(float64(a.values[i][k]) - float64(b.values[i][k])); d > float64(e[i][k]) {
 				e[i][k] = float32(d)

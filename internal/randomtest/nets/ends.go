@@ -34,6 +34,10 @@ func (b *builder) loss(t *tip) {
 	if len(t.shape) > 1 {
 		classes = t.shape[1]
 	}
+	if len(t.shape) == 3 && t.shape[0] <= 64 && t.shape[1] > 0 && t.shape[2] > 1 && b.chance(0.4) {
+		b.transcription(t, top(), weight)
+		return
+	}
 	inner := append([]int{n}, t.shape[min(2, len(t.shape)):]...)
 	switch k := b.r.IntN(10); {
 	case k == 3 && len(t.shape) > 1 && b.chance(0.5):

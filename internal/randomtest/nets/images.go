@@ -238,7 +238,10 @@ func binned(extent, bins int) bool {
 
 // spatial appends a layer that moves or crops images.
 func (b *builder) spatial(t *tip) *tip {
-	if b.chance(0.6) {
+	switch {
+	case b.chance(0.3):
+		return b.detection(t)
+	case b.chance(0.6):
 		return b.ofForks(t)
 	}
 	n, c, h, w := t.shape[0], t.shape[1], t.shape[2], t.shape[3]

@@ -52,7 +52,8 @@ var linear = []string{"Convolution", "ConvolutionDepthwise", "DepthwiseConvoluti
 // moving lists the layers without arithmetic: they move values, or share them with their bottoms.
 var moving = []string{
 	"Input", "DummyData", "Parameter", "Split", "Flatten", "Reshape", "Concat", "Slice", "Crop", "Tile", "BatchReindex", "Filter", "Im2col", "Embed",
-	"Silence", "ArgMax", "Accuracy", "SegAccuracy", "Threshold", "Permute", "ShuffleChannel", "Unpooling",
+	"ContinuationIndicator", "PriorBox", "BoxAnnotatorOHEM", "DetectionEvaluate", "DetectionOutput", "YoloDetectionOutput",
+	"Yolov3DetectionOutput", "Proposal", "CTCGreedyDecoder", "Silence", "ArgMax", "Accuracy", "SegAccuracy", "Threshold", "Permute", "ShuffleChannel", "Unpooling",
 }
 
 // products lists the layers whose results are sums of products.
