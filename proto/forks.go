@@ -23,7 +23,7 @@ var forks = map[string]string{
 	"FlowNet":        `Correlation CustomData DataAugmentation Downsample FlowWarp L1Loss Resample augmentation_param correlation_param flow_warp_param l1_loss_param resample_param`,
 	"OpenPose":       `CPMData ImResize cpm_transform_param imresize_param`,
 	"Intel":          `TransformationParameter.random_resize_param TransformationParameter.random_aspect_ratio_param`,
-	"warpctc-caffe":  `CTCDecoder CTCBeamSearchDecoder CTCLoss WarpCTCLoss`,
+	"warpctc-caffe":  `CTCDecoder CTCBeamSearchDecoder`,
 }
 
 // forkOf maps a name to its fork.

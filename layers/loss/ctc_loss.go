@@ -11,22 +11,28 @@ import (
 )
 
 func init() {
-	layers.Register(layers.Type{
-		Name: "CtcLoss", Doc: "mean of -log of the probability of a sequence of labels, over all ways to place it in the time steps",
-		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
-			return &ctcLoss{Base: layers.Base{Param: p, Device: d}}
-		},
-		Bottoms: layers.Exactly(2), Tops: layers.Exactly(1), Loss: true, NoForceBackward: []int{1},
-	})
+	register := func(name string, bottoms layers.Arity) {
+		layers.Register(layers.Type{
+			Name: name, Doc: "mean of -log of the probability of a sequence of labels, over all ways to place it in the time steps",
+			New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
+				return &ctcLoss{Base: layers.Base{Param: p, Device: d}}
+			},
+			Bottoms: bottoms, Tops: layers.Exactly(1), Loss: true, NoForceBackward: []int{1, 2, 3},
+		})
+	}
+	register("CtcLoss", layers.Exactly(2))
+	register("CTCLoss", layers.Exactly(3))
+	register("WarpCTCLoss", layers.Between(2, 4))
 }
 
-// ctcLoss is the CtcLoss layer of WarpCTC's fork: connectionist temporal classification (Graves et al. 2006). Bottom 0 has scores of
-// time steps x items x classes, bottom 1 labels of items x length, in which the blank fills up. The loss is the mean over items of -log p; an
-// item with more labels than time steps counts 0.
+// ctcLoss is connectionist temporal classification (Graves et al. 2006). Bottom 0 has scores of time steps x items x classes. The form says
+// what the other bottoms are, and where sequences end. The loss is the mean over items of -log p; an item whose labels have no room in its time
+// steps counts 0.
 //
-// The gradient is not divided by the number of items, as in the fork, on which its nets' learning rates depend.
+// The gradient is not divided by the number of items, as in the forks, on which their nets' learning rates depend.
 type ctcLoss struct {
 	layers.Base
+	form                  ctcForm
 	classes, steps, blank int
 	items, length         int
 	paths                 []ctcPaths // of each item
@@ -40,33 +46,29 @@ type ctcLoss struct {
 	slopeData   []float32
 }
 
-func (l *ctcLoss) SetUp(_, _ []*blob.Blob) error {
-	p := l.Param.GetCtcLossParam()
-	l.classes, l.steps, l.blank = int(p.GetAlphabetSize()), int(p.GetTimeStep()), int(p.GetBlankLabel())
-	if l.classes < 1 || l.steps < 1 {
-		return fmt.Errorf("alphabet_size and time_step must be positive, they are %d and %d", l.classes, l.steps)
-	}
-	if l.blank < 0 || l.blank >= l.classes {
-		return fmt.Errorf("blank_label must be one of the %d classes, it is %d", l.classes, l.blank)
-	}
+func (l *ctcLoss) SetUp(bottom, _ []*blob.Blob) error {
 	l.prob, l.slope = l.Device.NewBlob(0), l.Device.NewBlob(0)
-	return nil
+	return l.setForm(len(bottom))
 }
 
 func (l *ctcLoss) Reshape(bottom, top []*blob.Blob) error {
-	x, labels := bottom[0], bottom[1]
-	if x.NumAxes() < 3 || x.Dim(0) != l.steps || x.CountFrom(2) != l.classes {
-		return fmt.Errorf("bottom[0] must have scores of time_step %d x items x alphabet_size %d, its shape is %s", l.steps, l.classes, x.ShapeString())
+	x := bottom[0]
+	if err := l.setClasses(x); err != nil {
+		return err
 	}
-	if labels.NumAxes() < 2 || labels.Dim(0) != x.Dim(1) {
-		return fmt.Errorf("bottom[1] must have rows of labels for each of %d items, its shape is %s", x.Dim(1), labels.ShapeString())
+	items := x.Dim(1)
+	length, err := l.form.check(l, items, bottom[1:])
+	if err != nil {
+		return err
 	}
-	items, length := x.Dim(1), labels.CountFrom(1)
 	top[0].Reshape()
 	l.prob.ReshapeLike(x)
 	l.slope.ReshapeLike(x)
-	if err := l.op.reshape(&l.Base, [3]int{l.steps * items, l.classes, 1}); err != nil || l.items == items && l.length == length {
+	if err := l.op.reshape(&l.Base, [3]int{l.steps * items, l.classes, 1}); err != nil {
 		return err
+	}
+	if l.items == items && l.length == length && len(l.paths) > 0 && len(l.paths[0].ahead) == l.steps*(2*length+1) {
+		return nil
 	}
 	l.items, l.length = items, length
 	l.paths, l.losses = make([]ctcPaths, items), make([]float64, items)
@@ -81,7 +83,7 @@ func (l *ctcLoss) Reshape(bottom, top []*blob.Blob) error {
 		return err
 	}
 	l.sum = stream.NewUnits(m, l.Param.GetType(), items, items*l.room()*8, l.item)
-	l.gradient.scale = streams.Make(l.gradient.pass("CtcLoss gradient", x.Count()))
+	l.gradient.scale = streams.Make(l.gradient.pass(l.Param.GetType()+" gradient", x.Count()))
 	return streams.Err
 }
 
@@ -100,21 +102,8 @@ func (l *ctcLoss) item(w *stream.UnitWorker, n int) {
 	}
 }
 
-// readLabels sets the paths of each item.
-func (l *ctcLoss) readLabels(labels []float32) error {
-	for i, v := range labels {
-		if !(v >= 0 && int(v) < l.classes) {
-			return fmt.Errorf("label %g of item %d is out of range: there are %d classes (0 to %d)", v, i/l.length, l.classes, l.classes-1)
-		}
-	}
-	for n := range l.paths {
-		l.paths[n].read(labels[n*l.length:][:l.length], l.blank)
-	}
-	return nil
-}
-
 func (l *ctcLoss) Forward(bottom, top []*blob.Blob) error {
-	if err := l.readLabels(bottom[1].Data()); err != nil {
+	if err := l.form.read(l, bottom[1:]); err != nil {
 		return err
 	}
 	l.probData, l.slopeData = l.prob.Data(), l.slope.Data()
@@ -143,8 +132,10 @@ func (l *ctcLoss) Traits() layers.Traits {
 }
 
 func (l *ctcLoss) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
-	if propagateDown[1] {
-		return errLabelGradient
+	for i, down := range propagateDown[1:] {
+		if down {
+			return fmt.Errorf("the layer cannot backpropagate to sequences and labels (bottom %d)", i+1)
+		}
 	}
-	return l.gradient.backward(l.MPE(), l.slope.Data(), 1, top[0], propagateDown, bottom)
+	return l.gradient.backward(l.MPE(), l.slope.Data(), 1, top[0], propagateDown[:2], bottom)
 }

@@ -6,36 +6,43 @@ import "math"
 // before, between and after them, each repeated any number of times; blanks between different labels may be missing. A state is a place in
 // that extended sequence, at even places a blank. All values are logarithms.
 type ctcPaths struct {
-	steps    int
-	states   []int     // the class of each state
-	ahead    []float64 // steps x states: of the paths up to a state, its class included
-	behind   []float64 // states: of the paths after a state, its class not included
-	next     []float64 // behind, while it goes back a step
-	possible bool      // there are enough steps
+	room   int       // time steps of the arrays
+	steps  int       // of the sequence
+	needed int       // time steps for the labels: each takes one, and so does the blank between two equal ones
+	states []int     // the class of each state
+	ahead  []float64 // steps x states: of the paths up to a state, its class included
+	behind []float64 // states: of the paths after a state, its class not included
+	next   []float64 // behind, while it goes back a step
 }
 
 // newCTCPaths makes room for sequences of up to labels labels.
 func newCTCPaths(steps, labels int) ctcPaths {
 	n := 2*labels + 1
-	return ctcPaths{steps: steps, states: make([]int, 0, n), ahead: make([]float64, steps*n), behind: make([]float64, n), next: make([]float64, n)}
+	return ctcPaths{room: steps, states: make([]int, 0, n), ahead: make([]float64, steps*n), behind: make([]float64, n), next: make([]float64, n)}
 }
 
-// read sets the labels: all values but the blank.
-func (p *ctcPaths) read(labels []float32, blank int) {
-	p.states = append(p.states[:0], blank)
-	needed := 0
-	for _, v := range labels {
-		label := int(v)
-		if label == blank {
-			continue
-		}
-		if n := len(p.states); n > 1 && p.states[n-2] == label {
-			needed++
-		}
-		needed++
-		p.states = append(p.states, label, blank)
+// begin starts a sequence of some time steps, without labels.
+func (p *ctcPaths) begin(blank, steps int) {
+	p.states, p.steps, p.needed = append(p.states[:0], blank), steps, 0
+}
+
+// add appends a label to the sequence.
+func (p *ctcPaths) add(label int) {
+	if n := len(p.states); n > 1 && p.states[n-2] == label {
+		p.needed++
 	}
-	p.possible = needed <= p.steps
+	p.needed++
+	p.states = append(p.states, label, p.states[0])
+}
+
+// read sets a sequence of some time steps with all labels but the blank.
+func (p *ctcPaths) read(labels []float32, blank, steps int) {
+	p.begin(blank, steps)
+	for _, v := range labels {
+		if int(v) != blank {
+			p.add(int(v))
+		}
+	}
 }
 
 // skips reports whether a path may go from state s-2 to s.
@@ -47,10 +54,14 @@ func (p *ctcPaths) skips(s int) bool {
 // steps x classes with a stride; the classes of a row have the sum 1.
 func (p *ctcPaths) sum(prob, slope []float32, classes, probStride, slopeStride int) float64 {
 	n, impossible := len(p.states), math.Inf(-1)
-	if !p.possible {
-		for t := range p.steps {
-			clear(slope[t*slopeStride:][:classes])
-		}
+	summed := p.steps // the time steps beyond have no slopes
+	if p.needed > p.steps {
+		summed = 0
+	}
+	for t := summed; t < p.room; t++ {
+		clear(slope[t*slopeStride:][:classes])
+	}
+	if summed == 0 {
 		return 0
 	}
 	at := func(t, s int) float64 { return math.Log(max(float64(prob[t*probStride+p.states[s]]), smallestNormal)) }

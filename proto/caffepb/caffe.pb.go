@@ -12161,22 +12161,33 @@ func (x *ProposalParameter) GetNmsThresh() float32 {
 	return Default_ProposalParameter_NmsThresh
 }
 
-// CtcLoss, of WarpCTC's fork. All but blank_label are needed.
+// CtcLoss, of WarpCTC's fork, needs alphabet_size and time_step. CTCLoss and WarpCTCLoss, of forks for sequences, have the fields from 1001 on.
 type CtcLossParameter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Classes, the blank included.
-	AlphabetSize  *uint32 `protobuf:"varint,1,opt,name=alphabet_size,json=alphabetSize,def=0" json:"alphabet_size,omitempty"`
-	TimeStep      *uint32 `protobuf:"varint,3,opt,name=time_step,json=timeStep,def=0" json:"time_step,omitempty"`
-	BlankLabel    *int32  `protobuf:"varint,4,opt,name=blank_label,json=blankLabel,def=0" json:"blank_label,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	AlphabetSize *uint32 `protobuf:"varint,1,opt,name=alphabet_size,json=alphabetSize,def=0" json:"alphabet_size,omitempty"`
+	TimeStep     *uint32 `protobuf:"varint,3,opt,name=time_step,json=timeStep,def=0" json:"time_step,omitempty"`
+	BlankLabel   *int32  `protobuf:"varint,4,opt,name=blank_label,json=blankLabel,def=0" json:"blank_label,omitempty"`
+	OutputDelay  *int32  `protobuf:"varint,1001,opt,name=output_delay,json=outputDelay,def=0" json:"output_delay,omitempty"`
+	// Negative: the last class in CTCLoss, class 0 in WarpCTCLoss.
+	BlankIndex                 *int32 `protobuf:"varint,1002,opt,name=blank_index,json=blankIndex,def=-1" json:"blank_index,omitempty"`
+	PreprocessCollapseRepeated *bool  `protobuf:"varint,1003,opt,name=preprocess_collapse_repeated,json=preprocessCollapseRepeated,def=0" json:"preprocess_collapse_repeated,omitempty"`
+	CtcMergeRepeated           *bool  `protobuf:"varint,1004,opt,name=ctc_merge_repeated,json=ctcMergeRepeated,def=1" json:"ctc_merge_repeated,omitempty"`
+	LossCalculationT           *int32 `protobuf:"varint,1005,opt,name=loss_calculation_t,json=lossCalculationT,def=0" json:"loss_calculation_t,omitempty"` // any step has the same loss
+	unknownFields              protoimpl.UnknownFields
+	sizeCache                  protoimpl.SizeCache
 }
 
 // Default values for CtcLossParameter fields.
 const (
-	Default_CtcLossParameter_AlphabetSize = uint32(0)
-	Default_CtcLossParameter_TimeStep     = uint32(0)
-	Default_CtcLossParameter_BlankLabel   = int32(0)
+	Default_CtcLossParameter_AlphabetSize               = uint32(0)
+	Default_CtcLossParameter_TimeStep                   = uint32(0)
+	Default_CtcLossParameter_BlankLabel                 = int32(0)
+	Default_CtcLossParameter_OutputDelay                = int32(0)
+	Default_CtcLossParameter_BlankIndex                 = int32(-1)
+	Default_CtcLossParameter_PreprocessCollapseRepeated = bool(false)
+	Default_CtcLossParameter_CtcMergeRepeated           = bool(true)
+	Default_CtcLossParameter_LossCalculationT           = int32(0)
 )
 
 func (x *CtcLossParameter) Reset() {
@@ -12228,6 +12239,41 @@ func (x *CtcLossParameter) GetBlankLabel() int32 {
 		return *x.BlankLabel
 	}
 	return Default_CtcLossParameter_BlankLabel
+}
+
+func (x *CtcLossParameter) GetOutputDelay() int32 {
+	if x != nil && x.OutputDelay != nil {
+		return *x.OutputDelay
+	}
+	return Default_CtcLossParameter_OutputDelay
+}
+
+func (x *CtcLossParameter) GetBlankIndex() int32 {
+	if x != nil && x.BlankIndex != nil {
+		return *x.BlankIndex
+	}
+	return Default_CtcLossParameter_BlankIndex
+}
+
+func (x *CtcLossParameter) GetPreprocessCollapseRepeated() bool {
+	if x != nil && x.PreprocessCollapseRepeated != nil {
+		return *x.PreprocessCollapseRepeated
+	}
+	return Default_CtcLossParameter_PreprocessCollapseRepeated
+}
+
+func (x *CtcLossParameter) GetCtcMergeRepeated() bool {
+	if x != nil && x.CtcMergeRepeated != nil {
+		return *x.CtcMergeRepeated
+	}
+	return Default_CtcLossParameter_CtcMergeRepeated
+}
+
+func (x *CtcLossParameter) GetLossCalculationT() int32 {
+	if x != nil && x.LossCalculationT != nil {
+		return *x.LossCalculationT
+	}
+	return Default_CtcLossParameter_LossCalculationT
 }
 
 // ContinuationIndicator, of WarpCTC's fork: the second bottom of an LSTM layer whose sequences are whole.
@@ -14838,12 +14884,18 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"preNmsTopn\x12'\n" +
 	"\rpost_nms_topn\x18\a \x01(\r:\x03300R\vpostNmsTopn\x12\"\n" +
 	"\n" +
-	"nms_thresh\x18\b \x01(\x02:\x030.7R\tnmsThresh\"~\n" +
+	"nms_thresh\x18\b \x01(\x02:\x030.7R\tnmsThresh\"\xfc\x02\n" +
 	"\x10CtcLossParameter\x12&\n" +
 	"\ralphabet_size\x18\x01 \x01(\r:\x010R\falphabetSize\x12\x1e\n" +
 	"\ttime_step\x18\x03 \x01(\r:\x010R\btimeStep\x12\"\n" +
 	"\vblank_label\x18\x04 \x01(\x05:\x010R\n" +
-	"blankLabel\"b\n" +
+	"blankLabel\x12%\n" +
+	"\foutput_delay\x18\xe9\a \x01(\x05:\x010R\voutputDelay\x12$\n" +
+	"\vblank_index\x18\xea\a \x01(\x05:\x02-1R\n" +
+	"blankIndex\x12H\n" +
+	"\x1cpreprocess_collapse_repeated\x18\xeb\a \x01(\b:\x05falseR\x1apreprocessCollapseRepeated\x123\n" +
+	"\x12ctc_merge_repeated\x18\xec\a \x01(\b:\x04trueR\x10ctcMergeRepeated\x120\n" +
+	"\x12loss_calculation_t\x18\xed\a \x01(\x05:\x010R\x10lossCalculationT\"b\n" +
 	"\x1eContinuationIndicatorParameter\x12\x1e\n" +
 	"\ttime_step\x18\x01 \x01(\r:\x010R\btimeStep\x12 \n" +
 	"\n" +

@@ -23,7 +23,7 @@ var refusals = map[string]string{
 	"ContrastiveLoss":    training, "EuclideanLoss": training, "HingeLoss": training, "InfogainLoss": training,
 	"MultinomialLogisticLoss": training, "SigmoidCrossEntropyLoss": training, "SoftmaxWithLoss": training,
 	"SmoothL1Loss": training, "FocalLoss": training, "SoftmaxFocalLoss": training, "CenterLoss": training, "TripletLoss": training,
-	"BoxAnnotatorOHEM": training, "SoftmaxWithLossOHEM": training, "SmoothL1LossOHEM": training, "CtcLoss": training,
+	"BoxAnnotatorOHEM": training, "SoftmaxWithLossOHEM": training, "SmoothL1LossOHEM": training, "CtcLoss": training, "CTCLoss": training, "WarpCTCLoss": training,
 	"Data": reader, "AnnotatedData": reader, "HDF5Data": reader, "ImageData": reader, "MemoryData": reader, "WindowData": reader,
 }
 

@@ -131,6 +131,22 @@ func (b *builder) transcription(t *tip, top []*tip, weight string) {
 	if b.chance(0.5) {
 		b.layer("CTCGreedyDecoder", []*tip{t, b.input("flag", steps, items)}, []*tip{{name: b.blob()}, {name: b.blob()}}, "")
 	}
-	label := b.input(fmt.Sprintf("label%d", classes), items, b.integer(1, 8))
-	b.layer("CtcLoss", []*tip{t, label}, top, weight+fmt.Sprintf("ctc_loss_param { alphabet_size: %d time_step: %d blank_label: %d }", classes, steps, b.r.IntN(classes)))
+	switch b.r.IntN(4) {
+	case 0: // sequences of all time steps; the last class is the blank of CTCLoss, the first that of WarpCTCLoss
+		marks := &tip{name: b.blob(), shape: []int{steps, items}}
+		b.layer("ContinuationIndicator", nil, []*tip{marks}, fmt.Sprintf("continuation_indicator_param { time_step: %d batch_size: %d }", steps, items))
+		label := b.input(fmt.Sprintf("label%d", classes-1), b.integer(1, min(8, steps)), items)
+		b.layer([]string{"CTCLoss", "WarpCTCLoss"}[b.r.IntN(2)], []*tip{t, marks, label}, top, weight)
+		return
+	case 1: // sequences of any length
+		label := b.input(fmt.Sprintf("label%d", classes-1), 1, items)
+		b.layer([]string{"CTCLoss", "WarpCTCLoss"}[b.r.IntN(2)], []*tip{t, b.input("flag", steps, items), label}, top, weight)
+		return
+	}
+	label, blank := b.input(fmt.Sprintf("label%d", classes), items, b.integer(1, 8)), b.r.IntN(classes)
+	if b.chance(0.3) {
+		b.layer("WarpCTCLoss", []*tip{t, label}, top, weight+fmt.Sprintf("ctc_loss_param { blank_index: %d }", blank))
+		return
+	}
+	b.layer("CtcLoss", []*tip{t, label}, top, weight+fmt.Sprintf("ctc_loss_param { alphabet_size: %d time_step: %d blank_label: %d }", classes, steps, blank))
 }
