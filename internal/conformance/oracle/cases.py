@@ -48,6 +48,10 @@ for name, kind, params, formula, low in (
         ('power', 'Power', 'power_param { power: 2.5 scale: 0.5 shift: 2 }', lambda v: (v * 0.5 + 2) ** 2.5, -1),
         ('exp', 'Exp', 'exp_param { base: 2 scale: 0.5 shift: 1 }', lambda v: exp(math.log(2) * (v * 0.5 + 1)), -1),
         ('log', 'Log', 'log_param { base: 10 scale: 2 shift: 1 }', lambda v: log(v * 2 + 1) / math.log(10), 0.25),
+        ('relu6', 'ReLU6', '', lambda v: v * 0 if v < 0 else v, -1),
+        ('hard_sigmoid', 'HardSigmoid', 'hardsigmoid_param { alpha: 0.8 beta: 0.6 }', lambda v: v * 0 if v < -0.75 else v * 0 + 1 if v > 0.5 else v * 0.8 + 0.6, -1),
+        ('hard_swish', 'HardSwish', '', lambda v: v * (v + 3) / 6, -1),
+        ('mish', 'Mish', '', lambda v: v * tanh(log(1 + exp(v))), -1),
         ('swish', 'Swish', 'swish_param { beta: 1.5 }', lambda v: v * sigmoid(v * 1.5), -1),
         ('clip', 'Clip', 'clip_param { min: -0.4 max: 0.6 }', lambda v: v * 0 - 0.4 if v < -0.4 else v * 0 + 0.6 if v > 0.6 else v, -1)):
     layer_case('neuron_' + name, kind, params, [FLAT], FLAT, lambda x, formula=formula: [formula(v) for v in x], low=low)
@@ -81,6 +85,12 @@ for name, params, formula in (
         ('sumsq', 'operation: SUMSQ', lambda v: total(a * a for a in v)), ('mean', 'operation: MEAN', lambda v: total(v) / len(v))):
     layer_case('common_reduction_' + name, 'Reduction', 'reduction_param { axis: 1 coeff: 0.5 %s }' % params, [(4, 5)], (4,),
                lambda x, formula=formula: [0.5 * formula(x[i:i + 5]) for i in range(0, 20, 5)])
+layer_case('common_permute', 'Permute', 'permute_param { order: 0 order: 2 order: 3 order: 1 }', [IMAGE], (2, 5, 6, 3),
+           lambda x: [x[(n * 3 + c) * 30 + p] for n in range(2) for p in range(30) for c in range(3)])
+layer_case('common_shuffle', 'ShuffleChannel', 'shuffle_channel_param { group: 3 }', [(2, 6, 2)], (2, 6, 2),
+           lambda x: [x[(n * 6 + c % 3 * 2 + c // 3) * 2 + i] for n in range(2) for c in range(6) for i in range(2)])
+layer_case('common_axpy', 'Axpy', '', [(2, 3, 1, 1), (2, 3, 2, 2), (2, 3, 2, 2)], (2, 3, 2, 2),
+           lambda a, x, y: [a[i // 4] * x[i] + y[i] for i in range(24)])
 CONT = [0.0, 0.0, 1.0, 1.0, 0.0, 1.0]
 layer_case('recurrent_lstm', 'LSTM', 'recurrent_param { num_output: 3 }', [(3, 2, 4), (3, 2)], (3, 2, 3),
            lambda x, c, wx, b, wh: f.lstm(x, c, wx, b, wh, 3, 2), [(12, 4), (12,), (12, 3)], fixed=[None, CONT])
@@ -101,6 +111,15 @@ loss_case('loss_contrastive', 'ContrastiveLoss', 'contrastive_loss_param { margi
           lambda a, b, t: f.contrastive(a, b, t, 1.7), [None, None, [1.0, 0.0, 0.0, 1.0]])
 loss_case('loss_multinomial', 'MultinomialLogisticLoss', '', [(4, 5), (4,)],
           lambda p, t: total(-log(p[r * 5 + int(k.value)]) for r, k in enumerate(t)) / 4, [None, LABELS], 0.2, 1)
+loss_case('loss_focal', 'FocalLoss', 'focal_loss_param { alpha: 0.75 gamma: 1.5 }', [(4, 5), (4,)],
+          lambda x, t: f.focal_loss(x, t, 5, 0.75, 1.5), [None, LABELS], -2, 2)
+loss_case('loss_smooth_l1', 'SmoothL1Loss', '', [FLAT, FLAT], lambda a, b: f.smooth_l1(a, b, 3), None, -1.5, 1.5)
+for name, kind, params, fixed, blank, labels in (
+        ('ctc_rows', 'CtcLoss', 'ctc_loss_param { alphabet_size: 3 time_step: 5 }', [[1.0, 2.0, 2.0]], 0, [1, 2, 2]),
+        ('ctc_marks', 'CTCLoss', '', [[0.0, 1.0, 1.0, 1.0, 1.0], [0.0, 1.0, 0.0, -1.0, -1.0]], 2, [0, 1, 0])):
+    shapes = [(1, 3)] if len(fixed) == 1 else [(5, 1), (5, 1)]
+    loss_case('loss_' + name, kind, params, [(5, 1, 3)] + shapes, lambda x, *_, blank=blank, labels=labels: f.ctc(x, 5, 3, blank, labels),
+              [None] + fixed, -2, 2)
 loss_case('loss_euclidean', 'EuclideanLoss', '', [FLAT, FLAT], lambda a, b: f.euclidean(a, b, 3))
 
 

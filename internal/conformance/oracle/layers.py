@@ -1,4 +1,6 @@
 """Formulas of layers on flat lists of scalars, in plain loops. Shapes are (number, channels, height, width) where images are meant."""
+import itertools
+
 from scalar import Scalar, exp, log, sigmoid, tanh, total
 
 
@@ -143,6 +145,32 @@ def softmax_loss(x, labels, classes, ignore=None, weights=None):
     p = softmax(x, classes)
     terms = [-log(p[r * classes + int(t.value)]) for r, t in enumerate(labels) if t.value != ignore]
     return total(terms) / max(len(terms), 1)
+
+
+def focal_loss(x, labels, classes, alpha, gamma):
+    p = softmax(x, classes)
+    own = [p[r * classes + int(label.value)] for r, label in enumerate(labels)]
+    return total((1 - v) ** gamma * log(v) * -alpha for v in own) / len(own)
+
+
+def smooth_l1(a, b, items):
+    """Half the square of a difference below 1, otherwise the magnitude less a half."""
+    differences = [u - v for u, v in zip(a, b)]
+    return total(0.5 * d * d if -1 < d.value < 1 else (d if d.value > 0 else -d) - 0.5 for d in differences) / items
+
+
+def ctc(x, steps, classes, blank, labels):
+    """-log of the sum over all paths of one item that stand for its labels."""
+    p = softmax(x, classes)
+    terms = []
+    for path in itertools.product(range(classes), repeat=steps):
+        short = [c for i, c in enumerate(path) if i == 0 or c != path[i - 1]]
+        if [c for c in short if c != blank] == labels:
+            term = p[path[0]]
+            for t in range(1, steps):
+                term = term * p[t * classes + path[t]]
+            terms.append(term)
+    return -log(total(terms))
 
 
 def hinge(x, labels, classes, norm):

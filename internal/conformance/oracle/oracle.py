@@ -2,8 +2,8 @@
 """Writes the cases: python3 oracle.py cases.zip.
 
 A case is a folder with a net, often a solver and weights, and expected.json: the commands to run there (cmds), and what they must print
-and write. Expected values are computed here from the formulas of Caffe's documentation, in plain loops and double precision; derivatives
-follow from them by the chain rule (scalar.py). Nothing of the program that is tested takes part, and wire.py writes all files.
+and write. Expected values are computed here from the formulas of Caffe's documentation and of the papers behind the forks' layers, in
+plain loops and double precision; derivatives follow from them by the chain rule (scalar.py). Nothing of the program that is tested takes part, and wire.py writes all files.
 
 Inputs are weights of Parameter layers: a step of training then shows the gradient of every input beside those of the weights.
 """
