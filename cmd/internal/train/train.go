@@ -3,6 +3,8 @@
 // trainOptions are its flags. workerFlags say how many workers train and how they communicate, and call the training of each. simulation
 // gives workers virtual time on a modelled machine and network. signals turns SIGINT, SIGTERM and SIGHUP into actions of the solver. eventFlags
 // say who receives the events of a run.
+//
+// The command lr_find, in lr_find.go, trains with a growing rate. A sweep, in sweep.go, is the losses of such a training.
 package train
 
 import (
