@@ -59,3 +59,19 @@ func openState(path string) (*swproto.State, error) {
 	}
 	return swproto.OpenState(path)
 }
+
+// StoredLayers returns the names of the layers that have weights in a comma-separated list of files.
+func StoredLayers(n *swnet.Net, list string) (map[string]bool, error) {
+	names := map[string]bool{}
+	for path := range strings.SplitSeq(list, ",") {
+		w, err := openWeights(n, strings.TrimSpace(path))
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range w.Param.Layer {
+			names[l.GetName()] = names[l.GetName()] || len(l.Blobs) > 0
+		}
+		w.Close()
+	}
+	return names, nil
+}

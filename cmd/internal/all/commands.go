@@ -3,7 +3,7 @@
 //
 // Each command is a cli.Command with a file of its own in one of these packages:
 //
-//	train    train, alone or with many workers, and lr_find
+//	train    train, alone or with many workers, finetune and lr_find
 //	infer    test, classify, detect, extract_features: trained nets
 //	measure  time, explore and other measurements and models of machines and clusters
 //	model    nets, solvers and weights as files: draw_net, fmt, upgrade_*, export_onnx, import_onnx, check, verify
@@ -26,6 +26,7 @@ import (
 // Commands lists the commands in the order of "swcaffe help".
 var Commands = cli.Commands{
 	train.Train,
+	train.Finetune,
 	train.LRFind,
 	model.Check,
 	infer.Test,

@@ -73,6 +73,7 @@ type trainOptions struct {
 	strategies                cli.StrategyFlags
 	events                    eventFlags
 	convStrategy              string // the old name of -strategy
+	finetunes                 bool   // log what becomes of every layer
 }
 
 func train(e *cli.Env, o *trainOptions) error {
@@ -199,6 +200,11 @@ func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed ui
 		return err
 	}
 	defer s.Close()
+	if o.finetunes {
+		if err := logOrigins(log, s, o.weights); err != nil {
+			return err
+		}
+	}
 	if o.snapshot != "" {
 		if err := s.Restore(o.snapshot); err != nil {
 			return err
