@@ -236,19 +236,7 @@ func TestLayers(t *testing.T) {
 		batch int
 	}{{"vgg16", 64}, {"alexnet_bn", 256}} {
 		t.Run(c.net, func(t *testing.T) {
-			r := report(t, c.net, c.batch, in2018)
-			var points, whole validation.Points
-			for _, row := range read(t, c.net+"_layers.csv") {
-				name := row["layer"]
-				forward, backward, found := bar(r, name)
-				if !found {
-					t.Errorf("%s has no layer %s", c.net, name)
-					continue
-				}
-				points.Add(c.net+" "+name+" forward", forward, row.Float("forward_ms"))
-				points.Add(c.net+" "+name+" backward", backward, row.Float("backward_ms"))
-				whole.Add(name, forward+backward, row.Float("forward_ms")+row.Float("backward_ms"))
-			}
+			points, whole := layerPoints(t, c.net, c.batch, sw26010(t, 4, in2018))
 			t.Logf("ms\n%vSpearman of the ten largest layers: %.2f, of the ten largest points: %.2f", points, whole.Spearman(10), points.Spearman(10))
 			if e := points.MedianError(); e > 0.30 {
 				t.Errorf("the median error is %.1f%%, want 30 %% at most", 100*e)
@@ -259,6 +247,24 @@ func TestLayers(t *testing.T) {
 			holdDeviations(t, c.net, points, 0.50)
 		})
 	}
+}
+
+// layerPoints compares the bars of a net's figure with the model: every pass, and whole layers, in ms.
+func layerPoints(t *testing.T, net string, batch int, spec cpe.Spec) (passes, whole validation.Points) {
+	t.Helper()
+	r := modelled(t, net, batch, spec)
+	for _, row := range read(t, net+"_layers.csv") {
+		name := row["layer"]
+		forward, backward, found := bar(r, name)
+		if !found {
+			t.Errorf("%s has no layer %s", net, name)
+			continue
+		}
+		passes.Add(net+" "+name+" forward", forward, row.Float("forward_ms"))
+		passes.Add(net+" "+name+" backward", backward, row.Float("backward_ms"))
+		whole.Add(name, forward+backward, row.Float("forward_ms")+row.Float("backward_ms"))
+	}
+	return passes, whole
 }
 
 // bar is what a bar of the figures holds: a layer, and with batch normalisation the scaling behind it, for which there is none;
