@@ -119,7 +119,7 @@ func (l *unpooling) Traits() layers.Traits {
 
 func (l *unpooling) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if len(bottom) > 1 && propagateDown[1] {
-		return errMaskGradient
+		clearMask(l.Device, bottom[1])
 	}
 	if !propagateDown[0] {
 		return nil

@@ -119,7 +119,7 @@ func (l *upsample) Traits() layers.Traits {
 
 func (l *upsample) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if len(bottom) > 1 && propagateDown[1] {
-		return errMaskGradient
+		clearMask(l.Device, bottom[1])
 	}
 	switch {
 	case !propagateDown[0]:
@@ -130,4 +130,10 @@ func (l *upsample) Backward(top []*blob.Blob, propagateDown []bool, bottom []*bl
 	return l.scatter.Take(bottom[0].Diff(), top[0].Diff(), bottom[1].Data())
 }
 
-var errMaskGradient = errors.New("the layer has no gradient for the indices (bottom 1)")
+// clearMask writes zeros to the gradient of a mask. Indices count as constants, as in SegNet's layer. The mask of a Pooling layer with
+// weights before it is asked for a gradient in every training net of this kind.
+func clearMask(d *layers.Device, mask *blob.Blob) {
+	if d.Machine.Values() {
+		clear(mask.Diff())
+	}
+}
