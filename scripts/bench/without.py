@@ -3,10 +3,11 @@
 
   scripts/bench/without.py [-swcaffe FILE] [-forward_only] [-rounds N] [-seconds S] [-batch N] [-level avx2|go] [-names A,B] MODEL...
 
-Every round measures the net without each name in use, and the whole net before and after each of them; a ratio is the time without the
-name over the mean of its two neighbours, and the figure is the median of the rounds' ratios. Prints one line of CSV for each name: model, mode, level, name, ratio, lowest and highest ratio of a round, and the
-fastest round without the name over the fastest whole before it. A ratio
-of 1.05 says that the net takes 5 % longer without the algorithm. -names measures these names only, in use or not. Run it on an
+A round measures the whole net before and after each run without a name. A ratio is the time without the name over the mean of these two
+neighbours: 1.05 says that the net takes 5 % longer without the algorithm. The printed ratio is the median over the rounds.
+
+Prints one line of CSV for each name in use: model, mode, level, name, ratio, lowest and highest ratio of a round, and the ratio of the
+fastest rounds, without the name over the whole net before it. -names measures the given names only, in use or not. Run it on an
 otherwise idle machine."""
 import argparse
 import csv
