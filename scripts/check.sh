@@ -103,7 +103,7 @@ CGO_ENABLED=1 gotest -tags mpi -short ./topology/... ./internal/mpitest/...
 below=
 if grep -qsw avx2 /proc/cpuinfo; then below=avx2; fi
 step "go test -race (packages with goroutines), at ${below:-the highest level}"
-SWCAFFE_SIMD=$below gotest -timeout 30m -count=1 -race -short ./cpe ./cpe/kernel/... ./data ./data/lmdb ./modeltime ./solver ./topology/... ./cmd/internal/python \
+SWCAFFE_SIMD=$below gotest -timeout 30m -count=1 -race -short ./cpe ./cpe/kernel/... ./data ./data/lmdb ./modeltime ./solver ./solver/centre ./topology/... ./cmd/internal/python \
   ./internal/page ./internal/board ./internal/metrics ./internal/timeline
 gotest -race -run FirstRunningSums ./layers/all
 

@@ -5,14 +5,19 @@ import (
 
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/swcaffe/swcaffe/solver/centre"
 )
 
-// centreKind tells the strategies with a centre apart.
-type centreKind struct {
-	order turnOrder
-	rule  centreRule
-	// centreMomentum: the centre uses the solver's momentum. workerMomentum: each worker uses it ([SC17] equations 5 and 6).
-	centreMomentum, workerMomentum bool
+// exchanger is a worker's connection to the centre.
+type exchanger interface {
+	// Exchange sends a request and replaces it by the answer.
+	Exchange(m centre.Message) error
+	// Leave announces the end of the worker's requests. On the worker with the centre it waits for the others.
+	Leave(m centre.Message) error
+	// Kept announces that the worker has written its own part of a snapshot. On the worker with the centre it waits for the others.
+	Kept(m centre.Message) error
+	// Fail reports the worker's failure to the centre, if this process holds it.
+	Fail(err error)
 }
 
 // centred is a worker of a strategy with a centre. The first worker's process holds the centre. Every worker trains on its own batches and
@@ -25,11 +30,11 @@ type centreKind struct {
 type centred struct {
 	v       *Solver
 	team    *Team
-	kind    centreKind
-	centre  *centre   // on the first worker only
-	way     exchanger // nil between runs
-	message []float32
-	body    []float32 // the message's weights and statistics
+	kind    centre.Kind
+	centre  *centre.Centre // on the first worker only
+	way     exchanger      // nil between runs
+	message centre.Message
+	body    []float32 // the message's
 	steps   []float32 // descend: the total subtracted since the last exchange
 	before  []float32 // descend: the statistics after the last exchange
 	own     []float32 // scratch
@@ -38,23 +43,23 @@ type centred struct {
 	started bool
 }
 
-func centredBy(kind centreKind) func(v *Solver) strategy {
+func centredBy(kind centre.Kind) func(v *Solver) strategy {
 	return func(v *Solver) strategy {
 		p, n := v.group.pack, v.group.stateSize()
 		c := &centred{v: v, team: v.team, kind: kind}
-		c.message = make([]float32, n+tailSize)
-		c.body = c.message[:n]
+		c.message = centre.NewMessage(n)
+		c.body = c.message.Body()
 		c.own = make([]float32, n)
-		if kind.rule == descend {
+		if kind.Rule == centre.Descend {
 			c.steps, c.before = make([]float32, len(p.data)), make([]float32, p.count)
 		}
 		var momentum float32
-		if !kind.workerMomentum {
+		if !kind.WorkerMomentum {
 			momentum = v.dropMomentum()
 		}
 		if v.team.rank() == 0 {
-			c.centre = newCentre(kind, v.team.size(), momentum, make([]float32, n), len(p.data))
-			c.shows, c.showsV = make([]float32, n), make([]float32, len(c.centre.velocity))
+			c.centre = centre.New(kind, v.team.size(), momentum, make([]float32, n), len(p.data))
+			c.shows, c.showsV = make([]float32, n), make([]float32, len(c.centre.Velocity))
 		}
 		return c
 	}
@@ -68,11 +73,11 @@ func (c *centred) start() error {
 		}
 		c.started = true
 		if c.centre != nil {
-			c.v.group.state(c.centre.weights)
-			c.v.update.packHistory(c.v.group.pack, c.centre.velocity)
-			vec.Scale(c.centre.velocity, c.centre.velocity, -1)
+			c.v.group.state(c.centre.Weights)
+			c.v.update.packHistory(c.v.group.pack, c.centre.Velocity)
+			vec.Scale(c.centre.Velocity, c.centre.Velocity, -1)
 		}
-		if c.kind.rule == descend {
+		if c.kind.Rule == centre.Descend {
 			c.v.group.pack.gather(c.before, 1)
 		}
 		if err := c.v.resume(c); err != nil {
@@ -86,17 +91,15 @@ func (c *centred) start() error {
 // open connects the worker to the centre for a run of iterations.
 func (c *centred) open() exchanger {
 	if c.centre != nil {
-		clear(c.centre.left)
-		clear(c.centre.kept)
-		c.centre.asked, c.centre.turn = None, 0
+		c.centre.Begin()
 	}
 	switch {
 	case c.v.watch != nil:
-		return c.v.watch.Queue.open(c.team.rank(), c.centre)
+		return c.v.watch.Queue.Open(c.team.rank(), c.centre)
 	case c.centre == nil:
-		return remote{c.team.Transport}
+		return centre.Remote{Transport: c.team.Transport}
 	}
-	return newServer(c.centre, c.team.Transport)
+	return centre.Serve(c.centre, c.team.Transport)
 }
 
 func (c *centred) combine(loss float64) (float64, error) {
@@ -104,7 +107,7 @@ func (c *centred) combine(loss float64) (float64, error) {
 		return 0, err
 	}
 	c.v.watch.reach(0)
-	if c.kind.rule != elastic || !c.v.exchanges() {
+	if c.kind.Rule != centre.Elastic || !c.v.exchanges() {
 		return loss, nil
 	}
 	alpha := c.team.alpha(c.v.learningRate())
@@ -120,13 +123,13 @@ func (c *centred) combine(loss float64) (float64, error) {
 }
 
 func (c *centred) updated(float64) (Action, error) {
-	if c.kind.rule == descend {
+	if c.kind.Rule == centre.Descend {
 		vec.Add(c.steps, c.steps, c.v.group.pack.diff)
 	}
 	if !c.v.exchanges() {
 		return None, nil
 	}
-	if c.kind.rule == descend {
+	if c.kind.Rule == centre.Descend {
 		if err := c.descend(); err != nil {
 			return None, err
 		}
@@ -135,7 +138,7 @@ func (c *centred) updated(float64) (Action, error) {
 		vec.Sub(c.own, c.own, c.body)
 		c.v.group.setState(c.own)
 	}
-	return Action(c.message[len(c.body)+tailAction]), nil
+	return c.message.Agreed(), nil
 }
 
 // descend sends the steps and continues from the centre's weights.
@@ -155,9 +158,8 @@ func (c *centred) descend() error {
 }
 
 func (c *centred) exchange(alpha float32) error {
-	tail := c.message[len(c.body):]
-	tail[tailAlpha], tail[tailAction], tail[tailKind] = alpha, float32(c.v.pendingAction()), aRequest
-	return c.way.exchange(c.message)
+	c.message.Request(alpha, c.v.pendingAction())
+	return c.way.Exchange(c.message)
 }
 
 // shown calls f while the net has the centre's weights and the solver the centre's momentum, in Caffe's sign. If the centre has momentum,
@@ -166,7 +168,7 @@ func (c *centred) shown(f func() error) error {
 	if c.centre == nil || !c.started {
 		return f()
 	}
-	c.centre.copyTo(c.shows, c.showsV, c.v.watch == nil)
+	c.centre.CopyTo(c.shows, c.showsV, c.v.watch == nil)
 	vec.Scale(c.showsV, c.showsV, -1)
 	c.v.update.unpackHistory(c.v.group.pack, c.showsV)
 	return c.v.group.lend(c.shows, f)
@@ -176,11 +178,11 @@ func (c *centred) shown(f func() error) error {
 func (c *centred) keep() *caffepb.WorkerState {
 	s := &caffepb.WorkerState{State: make([]float32, c.v.group.stateSize())}
 	c.v.group.state(s.State)
-	if c.kind.workerMomentum {
+	if c.kind.WorkerMomentum {
 		s.Velocity = make([]float32, len(c.v.group.pack.data))
 		c.v.update.packHistory(c.v.group.pack, s.Velocity)
 	}
-	if c.kind.rule == descend {
+	if c.kind.Rule == centre.Descend {
 		s.Pending = slices.Concat(c.steps, c.before)
 	}
 	return s
@@ -190,14 +192,14 @@ func (c *centred) keep() *caffepb.WorkerState {
 // are at different iterations, so that a snapshot is not of one moment anyway.
 func (c *centred) allKept(err error) error {
 	switch {
-	case c.kind.order != inTurn:
+	case c.kind.Order != centre.InTurn:
 		return err
 	case c.way == nil:
 		return c.team.consent(err)
 	case err != nil:
 		return err
 	}
-	return c.way.kept(c.message)
+	return c.way.Kept(c.message)
 }
 
 // regain implements individual.
@@ -212,12 +214,10 @@ func (c *centred) finish(err error) error {
 		return err
 	}
 	if err != nil {
-		c.way.fail(err)
+		c.way.Fail(err)
 		return err
 	}
-	tail := c.message[len(c.body):]
-	tail[tailAction] = float32(None)
 	way := c.way
 	c.way = nil
-	return way.leave(c.message)
+	return way.Leave(c.message)
 }

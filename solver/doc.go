@@ -16,11 +16,11 @@
 //
 //	strategy.go    the interface of strategies, and their list
 //	sync.go        synchronous SGD: gradients summed before the update, whole or in buckets during Backward
-//	centred.go     strategies whose workers exchange messages with a centre; centre.go: the centre; centre_server.go: the connection to it
+//	centred.go     strategies whose workers exchange messages with a centre (centre: its weights, its server, the order of messages)
 //	sync_easgd.go  synchronous and decentralised EASGD
 //	team.go        a worker's place in its team; agree.go: comparison of nets and weights
 //	pack.go        weights and gradients of all layers in one array
 //	passes.go      a worker's passes, on one core group or several
-//	virtual.go     virtual time; queue.go: the order of a centre's messages in virtual time
+//	virtual.go     virtual time
 //	background.go  work in parallel with the passes
 package solver

@@ -16,20 +16,19 @@ import (
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver/caffeh5"
+	"github.com/swcaffe/swcaffe/solver/centre"
 	"github.com/swcaffe/swcaffe/solver/evaluate"
 	"github.com/swcaffe/swcaffe/solver/events"
 )
 
 // Action is a signal's request to a running solver.
-type Action int
+type Action = centre.Action
 
+// The actions.
 const (
-	// None: continue.
-	None Action = iota
-	// Stop: finish the iteration, write a snapshot if the solver does so at its end, and return.
-	Stop
-	// Snapshot: write a snapshot and continue.
-	Snapshot
+	None     = centre.None
+	Stop     = centre.Stop
+	Snapshot = centre.Snapshot
 )
 
 // Options configure a solver beyond its prototxt.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/internal/suggest"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/swcaffe/swcaffe/solver/centre"
 )
 
 // strategy defines how workers train together. The solver calls its methods at fixed points of an iteration.
@@ -46,13 +47,13 @@ const Sync = "sync"
 // and Knights Landing clusters", 2017). That paper defines all but the first and the last.
 var family = suggest.Table[member]{Kind: "strategy", Kinds: "strategies", Name: func(m member) string { return m.name }, Entries: []member{
 	{Sync, false, func(v *Solver) strategy { return &syncSGD{v: v, team: v.team} }},
-	{"easgd", true, centredBy(centreKind{order: inTurn, rule: elastic})},
-	{"async_sgd", true, centredBy(centreKind{order: firstCome, rule: descend})},
-	{"async_msgd", true, centredBy(centreKind{order: firstCome, rule: descend, centreMomentum: true})},
-	{"hogwild_sgd", true, centredBy(centreKind{order: unlocked, rule: descend})},
-	{"async_easgd", true, centredBy(centreKind{order: firstCome, rule: elastic})},
-	{"async_measgd", true, centredBy(centreKind{order: firstCome, rule: elastic, workerMomentum: true})},
-	{"hogwild_easgd", true, centredBy(centreKind{order: unlocked, rule: elastic})},
+	{"easgd", true, centredBy(centre.Kind{Order: centre.InTurn, Rule: centre.Elastic})},
+	{"async_sgd", true, centredBy(centre.Kind{Order: centre.FirstCome, Rule: centre.Descend})},
+	{"async_msgd", true, centredBy(centre.Kind{Order: centre.FirstCome, Rule: centre.Descend, Momentum: true})},
+	{"hogwild_sgd", true, centredBy(centre.Kind{Order: centre.Unlocked, Rule: centre.Descend})},
+	{"async_easgd", true, centredBy(centre.Kind{Order: centre.FirstCome, Rule: centre.Elastic})},
+	{"async_measgd", true, centredBy(centre.Kind{Order: centre.FirstCome, Rule: centre.Elastic, WorkerMomentum: true})},
+	{"hogwild_easgd", true, centredBy(centre.Kind{Order: centre.Unlocked, Rule: centre.Elastic})},
 	{"sync_easgd1", false, syncElasticBy(syncElasticKind{tree: true, apart: true})},
 	{"sync_easgd2", false, syncElasticBy(syncElasticKind{tree: true})},
 	{"sync_easgd3", false, syncElasticBy(syncElasticKind{tree: true, overlapped: true})},

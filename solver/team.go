@@ -6,6 +6,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/internal/words"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/swcaffe/swcaffe/solver/centre"
 )
 
 // Transport is a worker's connection to the others. Calls block, and both sides give the same length. Package topology implements it.
@@ -43,12 +44,7 @@ type Team struct {
 }
 
 // PeerError is the failure of another worker.
-type PeerError struct {
-	Rank int
-	Text string
-}
-
-func (e *PeerError) Error() string { return fmt.Sprintf("rank %d: %s", e.Rank, e.Text) }
+type PeerError = centre.PeerError
 
 // rank returns the worker's number, 0 without a team.
 func (t *Team) rank() int {
@@ -151,7 +147,7 @@ func (t *Team) consent(err error) error {
 		case failure != nil:
 			return failure
 		}
-		return &PeerError{rank, text}
+		return &PeerError{Rank: rank, Text: text}
 	}
 	return nil
 }

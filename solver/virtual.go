@@ -1,13 +1,9 @@
 package solver
 
-import "github.com/swcaffe/swcaffe/internal/caffelog"
-
-// Clock is a worker's virtual time, in seconds.
-type Clock interface {
-	Now() float64
-	// AdvanceTo moves the clock forward to t. It does nothing if t has passed.
-	AdvanceTo(t float64)
-}
+import (
+	"github.com/swcaffe/swcaffe/internal/caffelog"
+	"github.com/swcaffe/swcaffe/solver/centre"
+)
 
 // Costs are the times of a worker's operations on a modelled machine and network, in seconds.
 type Costs struct {
@@ -20,10 +16,10 @@ type Costs struct {
 
 // Virtual makes a team train in virtual time: values are computed for real, while clocks show the time on the modelled machines.
 type Virtual struct {
-	Clock Clock
+	Clock centre.Clock
 	Costs Costs
 	// Queue orders the messages of strategies with a centre. All workers have the same Queue, and its clocks are theirs.
-	Queue *Queue
+	Queue *centre.Queue
 }
 
 // stopwatch keeps a worker's virtual time. A nil stopwatch means real time; its methods do nothing.

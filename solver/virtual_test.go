@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/swcaffe/swcaffe/solver/centre"
 	"github.com/swcaffe/swcaffe/topology"
 )
 
@@ -29,7 +30,7 @@ func (c crew) virtually(t *testing.T, forward, backward, update float64, work fu
 		Message: func(bytes int) float64 { return float64(spec.MessageTime(float64(bytes), false)) }}
 	layout := topology.Flat(c.workers)
 	if HasCentre(c.team.Strategy) {
-		queue := NewQueue(c.workers, costs.Message, update)
+		queue := centre.NewQueue(c.workers, costs.Message, update)
 		err = topology.NewLocal(c.workers).Run(func(tr topology.Transport) error {
 			k := c
 			k.team.Virtual = &Virtual{Clock: queue.Clock(tr.Rank()), Costs: costs, Queue: queue}
@@ -61,13 +62,13 @@ func TestVirtualTime(t *testing.T) {
 		want     float64 // per iteration in the long run
 	}{
 		// Nobody waits: each worker sends its message and gets the answer after its passes.
-		{"async_sgd", 1, 1, passes + update + 2*message(state+tailSize) + update},
-		{"hogwild_easgd", 1, 1, passes + update + 2*message(state+tailSize) + update},
+		{"async_sgd", 1, 1, passes + update + 2*message(len(centre.NewMessage(state))) + update},
+		{"hogwild_easgd", 1, 1, passes + update + 2*message(len(centre.NewMessage(state))) + update},
 		// The centre is the bottleneck: it serves four workers one after the other.
-		{"easgd", 40, 1, 40 * (2*message(state+tailSize) + update)},
-		{"async_easgd", 40, 1, 40 * (2*message(state+tailSize) + update)},
+		{"easgd", 40, 1, 40 * (2*message(len(centre.NewMessage(state))) + update)},
+		{"async_easgd", 40, 1, 40 * (2*message(len(centre.NewMessage(state))) + update)},
 		// An unlocked centre receives and sends at the same time.
-		{"hogwild_easgd", 40, 1, 40 * message(state+tailSize)},
+		{"hogwild_easgd", 40, 1, 40 * message(len(centre.NewMessage(state)))},
 		// Two workers over a tree exchange one message each way.
 		{"sync_easgd2", 2, 1, passes + update + 2*message(state+3)},
 		{"sync_easgd2", 2, 5, passes + update + 2*message(state+3)/5},

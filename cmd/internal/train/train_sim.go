@@ -12,6 +12,7 @@ import (
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver"
+	"github.com/swcaffe/swcaffe/solver/centre"
 	"github.com/swcaffe/swcaffe/topology"
 )
 
@@ -21,7 +22,7 @@ type simulation struct {
 	cluster topology.Spec
 	layout  topology.Layout
 	costs   []solver.Costs // modelled times, one per worker
-	queue   *solver.Queue
+	queue   *centre.Queue
 }
 
 // newSimulation models the work of every worker on a machine.
@@ -59,7 +60,7 @@ func newSimulation(w *workerFlags, machine cpe.Spec, file *swproto.Solver) (*sim
 		}
 		s.costs = append(s.costs, costs)
 	}
-	s.queue = solver.NewQueue(w.workers, s.costs[0].Message, s.costs[0].Update)
+	s.queue = centre.NewQueue(w.workers, s.costs[0].Message, s.costs[0].Update)
 	return s, nil
 }
 

@@ -1,6 +1,27 @@
-package solver
+package centre
 
-import "sync"
+import (
+	"fmt"
+	"sync"
+)
+
+// Clock is a worker's virtual time, in seconds.
+type Clock interface {
+	Now() float64
+	// AdvanceTo moves the clock forward to t. It does nothing if t has passed.
+	AdvanceTo(t float64)
+}
+
+// PeerError is the failure of another worker.
+type PeerError struct {
+	Rank int
+	Text string
+}
+
+func (e *PeerError) Error() string { return fmt.Sprintf("rank %d: %s", e.Rank, e.Text) }
+
+// bytesPerValue is the size of a value in a message.
+const bytesPerValue = 4
 
 // Queue orders the messages of strategies with a centre in virtual time. A worker with a message for the centre waits until every other
 // worker has a message too or has left. Then the Queue serves the earliest message; of several, the lowest rank's. If workers take turns,
@@ -9,11 +30,12 @@ import "sync"
 // A centre that serves one worker at a time is busy from the first byte of a request to the last byte of its answer. An unlocked centre
 // receives, updates its weights and sends at the same time, each for a different worker.
 type Queue struct {
-	costs   Costs
-	centre  *centre
+	message func(bytes int) float64 // the time of one message on an idle network, in seconds
+	update  float64                 // the time of one update of all weights
+	centre  *Centre
 	mu      sync.Mutex
 	changed *sync.Cond
-	workers []queued
+	workers []Worker
 	opened  int
 	run     int // number of the present run (Step)
 	failed  error
@@ -22,23 +44,24 @@ type Queue struct {
 	receiving, forwarding float64
 }
 
-// queued is one worker in a Queue, as its Clock and its exchanger.
-type queued struct {
+// Worker is one worker in a Queue: its Clock, and its connection to the centre.
+type Worker struct {
 	queue   *Queue
 	rank    int
 	now     float64
-	message []float32 // if not nil, the worker waits for an answer
+	message Message // if not nil, the worker waits for an answer
 	left    bool
 	err     error
 	failure error // the reason that the worker makes no more requests
 }
 
-// NewQueue returns the queue of a team.
+// NewQueue returns the queue of a team. message is the time of one message on an idle network, update that of one update of all weights by the
+// centre, in seconds.
 func NewQueue(workers int, message func(bytes int) float64, update float64) *Queue {
-	q := &Queue{costs: Costs{Message: message, Update: update}, workers: make([]queued, workers)}
+	q := &Queue{message: message, update: update, workers: make([]Worker, workers)}
 	q.changed = sync.NewCond(&q.mu)
 	for r := range q.workers {
-		q.workers[r] = queued{queue: q, rank: r}
+		q.workers[r] = Worker{queue: q, rank: r}
 	}
 	return q
 }
@@ -47,13 +70,13 @@ func NewQueue(workers int, message func(bytes int) float64, update float64) *Que
 func (q *Queue) Clock(rank int) Clock { return &q.workers[rank] }
 
 // Now implements Clock.
-func (w *queued) Now() float64 { return w.now }
+func (w *Worker) Now() float64 { return w.now }
 
 // AdvanceTo implements Clock.
-func (w *queued) AdvanceTo(t float64) { w.now = max(w.now, t) }
+func (w *Worker) AdvanceTo(t float64) { w.now = max(w.now, t) }
 
-// open waits until all workers have started a run. c is nil except on the worker with the centre.
-func (q *Queue) open(rank int, c *centre) *queued {
+// Open waits until all workers have started a run. c is nil except on the worker with the centre.
+func (q *Queue) Open(rank int, c *Centre) *Worker {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if c != nil {
@@ -75,7 +98,8 @@ func (q *Queue) open(rank int, c *centre) *queued {
 	return &q.workers[rank]
 }
 
-func (w *queued) exchange(message []float32) error {
+// Exchange sends a request and replaces it by the answer.
+func (w *Worker) Exchange(message Message) error {
 	q := w.queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -101,7 +125,7 @@ func (q *Queue) serve() {
 		case w.failure != nil, w.left:
 		case w.message == nil:
 			return
-		case q.centre.kind.order == inTurn:
+		case q.centre.kind.Order == InTurn:
 			next = q.centre.turn
 		case next < 0 || w.now < q.workers[next].now:
 			next = r
@@ -123,18 +147,18 @@ func (q *Queue) serve() {
 
 // answered returns the time at which the answer to a request arrives.
 func (q *Queue) answered(at float64, bytes int) float64 {
-	message := q.costs.Message(bytes)
-	if q.centre.kind.order != unlocked {
-		q.busy = max(at, q.busy) + message + q.costs.Update + message
+	message := q.message(bytes)
+	if q.centre.kind.Order != Unlocked {
+		q.busy = max(at, q.busy) + message + q.update + message
 		return q.busy
 	}
 	q.receiving = max(at, q.receiving) + message
-	q.forwarding = max(q.receiving+q.costs.Update, q.forwarding) + message
+	q.forwarding = max(q.receiving+q.update, q.forwarding) + message
 	return q.forwarding
 }
 
-// leave ends a worker's run. The worker with the centre waits for the others.
-func (w *queued) leave([]float32) error {
+// Leave ends a worker's run. The worker with the centre waits for the others.
+func (w *Worker) Leave(Message) error {
 	q := w.queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -157,12 +181,13 @@ func (q *Queue) empty() bool {
 	return true
 }
 
-// kept is not called in virtual time.
-func (w *queued) kept([]float32) error {
-	panic("solver: kept is not available in virtual time")
+// Kept is not called in virtual time.
+func (w *Worker) Kept(Message) error {
+	panic("centre: Kept is not available in virtual time")
 }
 
-func (w *queued) fail(err error) {
+// Fail makes the other workers' requests fail.
+func (w *Worker) Fail(err error) {
 	w.queue.mu.Lock()
 	defer w.queue.mu.Unlock()
 	w.failure = err

@@ -1,68 +1,59 @@
-package solver
+// Package centre holds the weights that the workers of some strategies update together, as in [SC17] (Y. You, A. Buluc, J. Demmel, "Scaling deep
+// learning on GPU and Knights Landing clusters", 2017). Its central type is Centre. Workers send it a Message and continue with the answer.
+//
+//	kind.go     what tells the strategies apart
+//	message.go  what a worker sends
+//	server.go   the worker with the centre answers the others; Remote: another worker's connection
+//	queue.go    the order of messages in virtual time
+package centre
 
 import "sync"
-
-// turnOrder is the order in which a centre serves requests.
-type turnOrder int
-
-const (
-	// firstCome serves one request at a time, in order of arrival.
-	firstCome turnOrder = iota
-	// inTurn serves one request at a time, in order of ranks: [SC17] algorithm 1.
-	inTurn
-	// unlocked serves all requests at once. A lock protects each chunk of the weights, since racing writes are undefined in Go. The order
-	// of two requests may differ from chunk to chunk.
-	unlocked
-)
-
-// centreRule says how a request changes the centre's weights W, and what the answer is.
-type centreRule int
-
-const (
-	// descend: the request is a step u. W <- W - u, or with momentum V <- mu V - u; W <- W + V ([SC17] equations 3 and 4). The answer is
-	// the new W.
-	descend centreRule = iota
-	// elastic: the request is a worker's W_i. W <- W + eta rho (W_i - W) ([SC17] equation 2, one worker's term). The answer is W before the
-	// change.
-	elastic
-)
 
 // chunk is the number of values that one lock guards.
 const chunk = 4096
 
-// centre holds the weights that all workers update together. Its vectors are the packed weights, followed by the statistics.
-type centre struct {
-	kind     centreKind
+// Centre is the common state. Weights are the packed weights, followed by the statistics. Velocity is the momentum of the packed weights, or nil
+// without momentum. Both may be set before the first message.
+type Centre struct {
+	Weights, Velocity []float32
+
+	kind     Kind
 	momentum float32
-	weights  []float32
-	velocity []float32 // of the packed weights; nil without momentum
 	locks    []sync.Mutex
 
 	mu     sync.Mutex
 	turned *sync.Cond
-	turn   int // inTurn: the next rank to be served
+	turn   int // InTurn: the next rank to be served
 	left   []bool
 	asked  Action // requested by any worker
-	round  Action // inTurn: the action for all workers in this round
-	kept   []int  // inTurn: by rank, the number of snapshots for which it has written its own part
+	round  Action // InTurn: the action for all workers in this round
+	kept   []int  // InTurn: by rank, the number of snapshots for which it has written its own part
 	failed error
-	broken []error // inTurn: errors of workers, reported once it is their turn
+	broken []error // InTurn: errors of workers, reported once it is their turn
 }
 
-func newCentre(kind centreKind, workers int, momentum float32, weights []float32, learned int) *centre {
-	c := &centre{kind: kind, momentum: momentum, weights: weights, left: make([]bool, workers), kept: make([]int, workers), broken: make([]error, workers)}
+// New returns the centre of a number of workers. The first of the weights, learned, are the packed weights.
+func New(kind Kind, workers int, momentum float32, weights []float32, learned int) *Centre {
+	c := &Centre{kind: kind, momentum: momentum, Weights: weights, left: make([]bool, workers), kept: make([]int, workers), broken: make([]error, workers)}
 	c.turned = sync.NewCond(&c.mu)
 	c.locks = make([]sync.Mutex, (len(weights)+chunk-1)/chunk)
-	if kind.centreMomentum {
-		c.velocity = make([]float32, learned)
+	if kind.Momentum {
+		c.Velocity = make([]float32, learned)
 	}
 	return c
 }
 
+// Begin prepares the centre for a run of iterations.
+func (c *Centre) Begin() {
+	clear(c.left)
+	clear(c.kept)
+	c.asked, c.turn = None, 0
+}
+
 // serve applies a worker's request and replaces it by the answer. alpha is eta rho. asked is the action that signals request of the worker;
 // agreed is the action it must take.
-func (c *centre) serve(rank int, request []float32, alpha float32, asked Action) (agreed Action, err error) {
-	if c.kind.order == inTurn {
+func (c *Centre) serve(rank int, request []float32, alpha float32, asked Action) (agreed Action, err error) {
+	if c.kind.Order == InTurn {
 		return c.serveInTurn(rank, request, alpha, asked)
 	}
 	c.ask(asked)
@@ -72,9 +63,9 @@ func (c *centre) serve(rank int, request []float32, alpha float32, asked Action)
 	return c.agreed(rank), nil
 }
 
-// serveAny serves a request at once, or, unless unlocked, once no other request is being served.
-func (c *centre) serveAny(request []float32, alpha float32) error {
-	if c.kind.order == unlocked {
+// serveAny serves a request at once, or, unless Unlocked, once no other request is being served.
+func (c *Centre) serveAny(request []float32, alpha float32) error {
+	if c.kind.Order == Unlocked {
 		for k := range c.locks {
 			c.moveAlone(k, request, alpha)
 		}
@@ -93,7 +84,7 @@ func (c *centre) serveAny(request []float32, alpha float32) error {
 
 // serveInTurn serves a request at the worker's turn. The first rank's turn starts a round and fixes the action for all workers in it. They
 // therefore all stop, or write a snapshot, after the same iteration. Actions requested later in the round apply to the next one.
-func (c *centre) serveInTurn(rank int, request []float32, alpha float32, asked Action) (agreed Action, err error) {
+func (c *Centre) serveInTurn(rank int, request []float32, alpha float32, asked Action) (agreed Action, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for c.turn != rank && c.failed == nil {
@@ -116,7 +107,7 @@ func (c *centre) serveInTurn(rank int, request []float32, alpha float32, asked A
 }
 
 // pass gives the turn to the next rank that has not left.
-func (c *centre) pass(rank int) {
+func (c *Centre) pass(rank int) {
 	if c.turn != rank {
 		return
 	}
@@ -133,17 +124,17 @@ func (c *centre) pass(rank int) {
 }
 
 // moveAlone is move while no other request changes the chunk.
-func (c *centre) moveAlone(k int, request []float32, alpha float32) {
+func (c *Centre) moveAlone(k int, request []float32, alpha float32) {
 	c.locks[k].Lock()
 	defer c.locks[k].Unlock()
 	c.move(k, request, alpha)
 }
 
 // move applies the rule to one chunk.
-func (c *centre) move(k int, request []float32, alpha float32) {
-	lo, hi := k*chunk, min((k+1)*chunk, len(c.weights))
-	w, r := c.weights[lo:hi], request[lo:hi]
-	if c.kind.rule == elastic {
+func (c *Centre) move(k int, request []float32, alpha float32) {
+	lo, hi := k*chunk, min((k+1)*chunk, len(c.Weights))
+	w, r := c.Weights[lo:hi], request[lo:hi]
+	if c.kind.Rule == Elastic {
 		for i, x := range r {
 			r[i] = w[i]
 			w[i] += alpha * (x - w[i])
@@ -151,8 +142,8 @@ func (c *centre) move(k int, request []float32, alpha float32) {
 		return
 	}
 	var velocity []float32
-	if lo < len(c.velocity) {
-		velocity = c.velocity[lo:min(hi, len(c.velocity))]
+	if lo < len(c.Velocity) {
+		velocity = c.Velocity[lo:min(hi, len(c.Velocity))]
 	}
 	for i := range velocity {
 		velocity[i] = c.momentum*velocity[i] - r[i]
@@ -165,7 +156,7 @@ func (c *centre) move(k int, request []float32, alpha float32) {
 }
 
 // leave records that a worker makes no more requests.
-func (c *centre) leave(rank int) {
+func (c *Centre) leave(rank int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.left[rank] = true
@@ -173,21 +164,21 @@ func (c *centre) leave(rank int) {
 }
 
 // ask records an action requested of a worker.
-func (c *centre) ask(a Action) {
+func (c *Centre) ask(a Action) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.note(a)
 }
 
 // note is ask for callers that hold the lock. A Stop is never replaced.
-func (c *centre) note(a Action) {
+func (c *Centre) note(a Action) {
 	if a != None && c.asked != Stop {
 		c.asked = a
 	}
 }
 
 // agreed returns the action for workers that do not take turns. A Stop goes to every worker, a Snapshot only once to the first rank.
-func (c *centre) agreed(rank int) Action {
+func (c *Centre) agreed(rank int) Action {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	a := c.asked
@@ -202,7 +193,7 @@ func (c *centre) agreed(rank int) Action {
 }
 
 // keeps records that a worker has written its own part of another snapshot.
-func (c *centre) keeps(rank int) {
+func (c *Centre) keeps(rank int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.kept[rank]++
@@ -210,7 +201,7 @@ func (c *centre) keeps(rank int) {
 }
 
 // allKept waits until every worker has written its own parts of as many snapshots as the first. It returns an error if a worker has failed.
-func (c *centre) allKept() error {
+func (c *Centre) allKept() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for rank := range c.kept {
@@ -228,37 +219,37 @@ func (c *centre) allKept() error {
 }
 
 // fail makes all requests fail with the first reported error. Workers in turn still complete the requests before the failed worker's turn.
-func (c *centre) fail(rank int, err error) {
+func (c *Centre) fail(rank int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.broken[rank] = err
-	if c.failed == nil && (c.kind.order != inTurn || c.turn == rank) {
+	if c.failed == nil && (c.kind.Order != InTurn || c.turn == rank) {
 		c.failed = err
 	}
 	c.turned.Broadcast()
 }
 
-func (c *centre) failure() error {
+func (c *Centre) failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.failed
 }
 
-// copyTo copies the centre's weights and, if it has momentum, its velocity. If whole is set and workers take turns, it waits for the end of
+// CopyTo copies the centre's weights and, if it has momentum, its velocity. If whole is set and workers take turns, it waits for the end of
 // a round: the first rank's turn, or all workers gone.
-func (c *centre) copyTo(weights, velocity []float32, whole bool) {
-	if c.kind.order != unlocked {
+func (c *Centre) CopyTo(weights, velocity []float32, whole bool) {
+	if c.kind.Order != Unlocked {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 	}
-	for whole && c.kind.order == inTurn && c.turn != 0 && !c.left[c.turn] && c.failed == nil {
+	for whole && c.kind.Order == InTurn && c.turn != 0 && !c.left[c.turn] && c.failed == nil {
 		c.turned.Wait()
 	}
-	copy(velocity, c.velocity)
+	copy(velocity, c.Velocity)
 	for k := range c.locks {
-		lo, hi := k*chunk, min((k+1)*chunk, len(c.weights))
+		lo, hi := k*chunk, min((k+1)*chunk, len(c.Weights))
 		c.locks[k].Lock()
-		copy(weights[lo:hi], c.weights[lo:hi])
+		copy(weights[lo:hi], c.Weights[lo:hi])
 		c.locks[k].Unlock()
 	}
 }
