@@ -1,4 +1,4 @@
-// Package imports holds the test of the import directions; it has no code of its own.
+// Package imports holds tests of all packages: what they import, and that they are correct Go on other systems. It has no code of its own.
 package imports
 
 import (
