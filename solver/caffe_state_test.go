@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/internal/conformance"
+	"github.com/swcaffe/swcaffe/internal/racing"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver/caffeh5"
@@ -17,6 +18,7 @@ import (
 // TestGoesOnFromCaffesState: for every solver type, two iterations from a state written by another program in Caffe's layout give the
 // weights of two iterations from our own state. Both formats are tested. Histories in another order or of another meaning would fail.
 func TestGoesOnFromCaffesState(t *testing.T) {
+	racing.SkipSequential(t)
 	patterns := []string{"solver_sgd", "solver_sgd_momentum_l2"}
 	for _, kind := range []string{"nesterov", "adagrad", "rmsprop", "adadelta", "adam"} {
 		patterns = append(patterns, "solver_"+kind)

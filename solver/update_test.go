@@ -8,6 +8,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/racing"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -16,6 +17,7 @@ import (
 // TestUpdateOfManyTiles: a weight of many tiles, on several core groups, is updated like on the reference path: every element once, in any
 // tile.
 func TestUpdateOfManyTiles(t *testing.T) {
+	racing.SkipSequential(t)
 	const n = 300_007
 	var gradients [3][n]float32 // of three iterations
 	rng := rand.New(rand.NewPCG(1, 2))

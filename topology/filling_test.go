@@ -3,6 +3,8 @@ package topology
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/swcaffe/swcaffe/internal/racing"
 )
 
 // traffic is a filling, and which of its classes are in use.
@@ -51,6 +53,7 @@ func (f *filling) rate(id int32) float64 {
 // TestFillingIsMaxMin: after every change of random traffic no link carries more than its bandwidth, and each class is at
 // its limit or has a full link on which no other class's messages are faster. These two are what max-min fair means.
 func TestFillingIsMaxMin(t *testing.T) {
+	racing.SkipSequential(t)
 	const tolerance = 1e-9
 	for _, c := range []struct {
 		supernodes, classes int

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/swcaffe/swcaffe/internal/racing"
 )
 
 // programs writes down what ranks do, rank by rank, straight from the algorithms' definitions. Sizes are in elements.
@@ -217,6 +219,7 @@ func programsOf(algorithm string, supernode []int, n int) programs {
 // TestAgainstBruteForce: on random clusters, for every number of ranks up to 17, both mappings and lengths from nothing on, every
 // collective's simulation is the oracle's.
 func TestAgainstBruteForce(t *testing.T) {
+	racing.SkipSequential(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	pick := func(of ...float64) float64 { return of[random.IntN(len(of))] }
 	for p := 1; p <= 17; p++ {

@@ -3,12 +3,15 @@ package topology
 import (
 	"fmt"
 	"testing"
+
+	"github.com/swcaffe/swcaffe/internal/racing"
 )
 
 // TestRingTime holds the ring that is worked out against the one that is played message by message: with supernodes of any size, segments
 // of one and of two lengths, some of them empty, uplinks that are slower by their latency, by their bandwidth, or not at all, and
 // bandwidth by message size. Where it is not worked out, the two are the same.
 func TestRingTime(t *testing.T) {
+	racing.SkipSequential(t)
 	clusters := map[string]func(*Spec){
 		"uplinks like links":   func(s *Spec) { s.UplinkLatency, s.Oversubscription = 0, 1 },
 		"slow uplinks":         func(s *Spec) { s.Oversubscription = 2 * float64(s.NodesPerSupernode) },

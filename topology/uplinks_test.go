@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/swcaffe/swcaffe/internal/racing"
 )
 
 // straightMessage is a message of the straightforward form: all are looked at whenever one joins or ends.
@@ -58,6 +60,7 @@ func straightRates(messages []*straightMessage, links int, bandwidth float64) {
 // TestUplinks holds the ends of messages that come and go against the straightforward form. Sizes and times are such that many end
 // together, though rounding tells them apart.
 func TestUplinks(t *testing.T) {
+	racing.SkipSequential(t)
 	const supernodes, bandwidth = 6, 7.0
 	for seed := range uint64(30) {
 		random := rand.New(rand.NewPCG(seed, 5))

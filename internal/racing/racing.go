@@ -3,6 +3,16 @@
 // shapes that are left out are computed without the detector, in the same test.
 package racing
 
+import "testing"
+
+// SkipSequential skips a test whose code under test runs on one goroutine. Without the detector the test runs.
+func SkipSequential(t testing.TB) {
+	t.Helper()
+	if Detector {
+		t.Skip("has one goroutine: nothing for the race detector")
+	}
+}
+
 // Few returns every third element of list, the first included, under the race detector, and list otherwise.
 func Few[T any](list []T) []T {
 	if !Detector {

@@ -95,30 +95,17 @@ type objectRecord struct {
 
 // writeObjectsPart renders a part's images on all processors and writes them in order.
 func writeObjectsPart(ctx context.Context, j *datasetJob, p part) error {
-	names := []string{"_lmdb"}
-	if j.masks {
-		names = append(names, "_images_lmdb", "_classes_lmdb")
-	}
-	var writers []*lmdb.Writer
-	for _, name := range names {
-		w, err := lmdb.Create(j.temporary(p.name + name))
-		if err != nil {
-			return err
-		}
+	writers, err := openParts(j, p)
+	for _, w := range writers {
 		defer w.Abort() // does nothing after Close
-		writers = append(writers, w)
 	}
-	if j.files {
-		for _, folder := range []string{"images", "masks", string(annotation.XML), string(annotation.JSON), string(annotation.Text)} {
-			if err := os.MkdirAll(filepath.Join(j.temporary(filesOutput), folder), 0o777); err != nil {
-				return err
-			}
-		}
+	if err != nil {
+		return err
 	}
 	bar := cli.NewProgress(j.Stderr, p.n, p.name+" images")
 	defer bar.Finish()
 	lists := map[string]*bytes.Buffer{}
-	err := inOrder(p.n, 256, func(i int) objectRecord { return j.renderObjects(p, i) }, func(i int, r objectRecord) error {
+	err = inOrder(p.n, 256, func(i int) objectRecord { return j.renderObjects(p, i) }, func(i int, r objectRecord) error {
 		bar.Add(1)
 		if ctx.Err() != nil {
 			return fmt.Errorf("interrupted after %d of %d %s images; nothing was left behind", i, p.n, p.name)
@@ -154,6 +141,30 @@ func writeObjectsPart(ctx context.Context, j *datasetJob, p part) error {
 		}
 	}
 	return err
+}
+
+// openParts creates the databases of a part and, with -files, the folders of its files. The databases are returned with an error, too.
+func openParts(j *datasetJob, p part) (writers []*lmdb.Writer, err error) {
+	names := []string{"_lmdb"}
+	if j.masks {
+		names = append(names, "_images_lmdb", "_classes_lmdb")
+	}
+	for _, name := range names {
+		w, err := lmdb.Create(j.temporary(p.name + name))
+		if err != nil {
+			return writers, err
+		}
+		writers = append(writers, w)
+	}
+	if !j.files {
+		return writers, nil
+	}
+	for _, folder := range []string{"images", "masks", string(annotation.XML), string(annotation.JSON), string(annotation.Text)} {
+		if err := os.MkdirAll(filepath.Join(j.temporary(filesOutput), folder), 0o777); err != nil {
+			return writers, err
+		}
+	}
+	return writers, nil
 }
 
 // renderObjects renders image i of a part and, with -files, writes its files. Several goroutines call it.

@@ -8,7 +8,8 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// Algorithm is one way to compute one or more directions of a convolution.
+// Algorithm is one way to compute one or more directions of a convolution. It is a row of a table: most fields are zero in most rows, so that they
+// stand side by side.
 type Algorithm struct {
 	// Name identifies the algorithm in logs, reports, tuning files and -strategy.
 	Name string

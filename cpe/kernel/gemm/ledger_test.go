@@ -6,6 +6,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/internal/racing"
 )
 
 func TestGemmCostOnly(t *testing.T) {
@@ -55,6 +56,7 @@ func TestDataParallelGemm(t *testing.T) {
 // TestManyBlocksCostOnly: with little LDM a product has many blocks along every extent, first, middle and last ones, of which
 // cost-only runs charge only those that differ.
 func TestManyBlocksCostOnly(t *testing.T) {
+	racing.SkipSequential(t)
 	for _, ldm := range []int{1 << 10, 3 << 10, 16 << 10} {
 		for _, overlaps := range []bool{false, true} {
 			for _, s := range []Shape{

@@ -10,7 +10,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
-// phasedPlan is the blocking of phasedConv.
+// phasedPlan is the blocking of phasedConv: numbers that formulas use side by side, and no state.
 type phasedPlan struct {
 	shape      *shape.Conv
 	rows, cols tensor.Axis

@@ -35,7 +35,7 @@ type shiftedWeights struct {
 	vectors [][4]vgemm.Vector // one for each core group
 }
 
-// shiftedPlan is the blocking of shiftedWeights.
+// shiftedPlan is the blocking of shiftedWeights: numbers that formulas use side by side, and no state.
 type shiftedPlan struct {
 	slab    tensor.Slab // only its extents are used
 	lines   int         // lines of a slab

@@ -11,9 +11,11 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/winograd"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/internal/racing"
 )
 
 func TestConvCostOnly(t *testing.T) {
+	racing.SkipSequential(t)
 	shapes := convtest.Shapes
 	if testing.Short() {
 		shapes = convtest.FewShapes
@@ -43,6 +45,7 @@ func TestConvCostOnly(t *testing.T) {
 
 // TestPublishedConvCostOnly: so it is with the kernels of the original.
 func TestPublishedConvCostOnly(t *testing.T) {
+	racing.SkipSequential(t)
 	for _, software := range []string{"swcaffe-2018", "swcaffe-2019"} {
 		spec := kerneltest.Published(t, software)
 		for _, s := range append(slices.Clone(convtest.FewShapes), convtest.Shape2D(40, 130, 64, 1, 3, 5, 3, 3, 1, 1, 1)) {

@@ -11,7 +11,7 @@ import (
 // offset lies at position(y, x) + shift(offset). Positions on a row of outputs are contiguous. With strides, each remainder of the
 // coordinates modulo the strides has a plane of its own, a phase.
 //
-// Images have two axes, or one (an image of one line).
+// Images have two axes, or one (an image of one line). The extents are those of shape.Conv, taken apart for formulas.
 type Slab struct {
 	Channels         int // channels of a group
 	H, W             int // extents of the image

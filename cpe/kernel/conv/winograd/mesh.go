@@ -40,7 +40,7 @@ func Mesh(st shape.Strategy) *conv.Algorithm {
 //
 // Weights are transformed first. Then, block of tiles by block of tiles, core groups share the transforms of the sources' runs, the products
 // of the points, and the inverse transforms of the results' runs. For the weight gradient the last step is by output channels: their sums are
-// transformed back and added.
+// transformed back and added. The fields are the arrays of these steps, in their order.
 type meshKernel struct {
 	*task
 	runs        tileRuns
