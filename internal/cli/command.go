@@ -12,7 +12,9 @@
 //	terminal NewProgress, a bar; Env.Pulse, a last line with the progress of work
 //	ranks    MPI jobs, transports, the log of a rank
 //
-// Two commands about the binary itself are here: version and install_links.
+// What a flag takes (Takes) is declared with the flag, by StringVar. The command completion offers these values to shells.
+//
+// The commands about the binary itself are here: version, install_links, completion and man.
 package cli
 
 import (
@@ -22,6 +24,7 @@ import (
 // Command declares one command: its name, its help, its flags and the function that runs it.
 type Command struct {
 	Name     string
+	Group    string // what people want with it: the heading in the list of commands; set by Group
 	Synopsis string // one line for the list of commands
 	Args     string // follows the name in the usage line
 	Example  string // one command line
@@ -46,8 +49,16 @@ func With[O any](flags func(fs *flag.FlagSet, o *O), run func(e *Env, o *O) erro
 	}
 }
 
-// Commands is the list of the program's commands, in the order of its help.
+// Commands is the list of the program's commands, in the order of its help. Commands of one group are neighbours.
 type Commands []Command
+
+// Group puts commands under a heading of the help.
+func Group(title string, list ...Command) Commands {
+	for i := range list {
+		list[i].Group = title
+	}
+	return list
+}
 
 // Find returns a command by its name. For an unknown name, the UsageError suggests the nearest known one.
 func (cs Commands) Find(name string) (Command, error) {

@@ -157,7 +157,6 @@ func (f *commonFlags) drop(args []string, unknown []int) []string {
 func (f *commonFlags) print(w io.Writer) {
 	for _, g := range f.groups {
 		fmt.Fprintf(w, "\n%s:\n", g.title)
-		g.flags.SetOutput(w)
-		g.flags.PrintDefaults()
+		printFlags(w, describe(g.flags))
 	}
 }

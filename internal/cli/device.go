@@ -29,8 +29,8 @@ func WarnOfGPU(e *Env, asks, subject string) {
 }
 
 func (d *DeviceFlags) Register(fs *flag.FlagSet) {
-	fs.StringVar(&d.EngineName, "engine", "cpe", "the path of every layer: cpe (tiled, fast) or mpe (plain reference)")
-	fs.StringVar(&d.MachineName, "machine", "host", "the machine of the cpe path: a machine `FILE`, or "+strings.Join(cpe.Names(), ", "))
+	StringVar(fs, &d.EngineName, "engine", "cpe", "the path of every layer: cpe (tiled, fast) or mpe (plain reference)", OneOf("cpe", "mpe"))
+	StringVar(fs, &d.MachineName, "machine", "host", "the machine of the cpe path: a machine `FILE`, or "+strings.Join(cpe.Names(), ", "), OneOf(cpe.Names()...).OrFiles(Prototxt))
 	fs.IntVar(&d.threads, "threads", 0, "the number of cores to use (0: all)")
 	fs.Int64Var(&d.Seed, "seed", -1, "random seed where the solver has none (-1: from the clock)")
 	fs.StringVar(&d.GPU, "gpu", "", "accepted with a warning: there is no GPU in this build")

@@ -21,6 +21,8 @@ type Env struct {
 	// Pulse draws on the terminal behind stderr; nil if stderr is no terminal.
 	Pulse *pulse
 
+	commands Commands // the program's
+
 	program program // the name by which the binary was called, and its meaning
 	called  string  // the path by which the binary was called
 }

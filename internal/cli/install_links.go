@@ -26,7 +26,7 @@ Existing links to a swcaffe are replaced. Any other file of such a name is an er
 }
 
 func linkFlags(fs *flag.FlagSet, o *linkOptions) {
-	fs.StringVar(&o.dir, "dir", "", "the `DIR` for the links; created if it does not exist")
+	StringVar(fs, &o.dir, "dir", "", "the `DIR` for the links; created if it does not exist", Folder)
 	fs.BoolVar(&o.flat, "flat", false, "put all links into DIR itself")
 	fs.BoolVar(&o.force, "force", false, "replace other files of these names")
 }

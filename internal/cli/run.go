@@ -35,7 +35,7 @@ func (cs Commands) MainAs(called string, args []string) int {
 func (cs Commands) Run(e *Env, args []string) int {
 	out := &stream{to: e.Stdout, pulse: e.Pulse}
 	inner := *e
-	inner.Stdout, inner.Tables = out, out
+	inner.Stdout, inner.Tables, inner.commands = out, out, cs
 	inner.Resume = func(state string) string { return cs.resumption(cmp.Or(e.called, "swcaffe"), args, state) }
 	command, err := cs.dispatch(&inner, args)
 	if err == nil || errors.Is(err, flag.ErrHelp) {

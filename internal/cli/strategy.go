@@ -26,11 +26,11 @@ type StrategyFlags struct {
 
 // Register registers -strategy, and with tunes also -tune, the tuning file.
 func (f *StrategyFlags) Register(fs *flag.FlagSet, tunes bool) {
-	fs.StringVar(&f.Strategy, "strategy", AutoStrategy, "what to convolve with where possible: `NAME` of a family of algorithms (auto, explicit, implicit, winograd, winograd2, winograd4, winograd5) or of one algorithm, as time -explain lists them")
+	StringVar(fs, &f.Strategy, "strategy", AutoStrategy, "what to convolve with where possible: `NAME` of a family of algorithms (auto, explicit, implicit, winograd, winograd2, winograd4, winograd5) or of one algorithm, as time -explain lists them", OneOf(plan.ForceNames()...))
 	if !tunes {
 		return
 	}
-	fs.StringVar(&f.tune, "tune", "", "take convolutions' algorithms from `FILE`; measure those that it does not have, and add them")
+	StringVar(fs, &f.tune, "tune", "", "take convolutions' algorithms from `FILE`; measure those that it does not have, and add them", AnyFile)
 }
 
 // Read returns what convolutions are to be computed with, and the tuner of a tuning file, nil if there is none.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -21,17 +22,30 @@ func (cs Commands) help(e *Env, args []string) error {
 	return err
 }
 
+const programSummary = "swcaffe trains, tests and times Caffe networks on CPUs and on a modelled SW26010."
+
+// generalHelp is about the flags of all commands.
+const generalHelp = `Flags take one dash or two, before or after the command: -solver=FILE, --solver FILE.
+Every command takes glog's flags for its log too, such as -log_dir and -minloglevel: 'COMMAND -helpfull' lists them.
+No log files are written unless these flags ask for them.
+A file to write may be -, which is standard output; logs and prototxts to format may be standard input.`
+
 // programUsage lists the commands of the program, under the name by which it was called.
 func (cs Commands) programUsage(w io.Writer, p program) {
 	if p.brew {
 		cs.brewUsage(w, p)
 		return
 	}
-	fmt.Fprint(w, "swcaffe trains, tests and times Caffe networks on CPUs and on a modelled SW26010.\n\nusage: swcaffe COMMAND [FLAGS]\n\n")
+	fmt.Fprintf(w, "%s\n\nusage: swcaffe COMMAND [FLAGS]\n", programSummary)
+	group := ""
 	for _, c := range cs {
+		if c.Group != group {
+			group = c.Group
+			fmt.Fprintf(w, "\n%s:\n", group)
+		}
 		fmt.Fprintf(w, "  %-26s %s\n", c.Name, c.Synopsis)
 	}
-	fmt.Fprint(w, "  help                       list commands, or 'help COMMAND' for its flags\n\nFlags take one dash or two, before or after the command: -solver=FILE, --solver FILE.\nEvery command takes glog's flags for its log too, such as -log_dir and -minloglevel: 'COMMAND -helpfull' lists them.\nNo log files are written unless these flags ask for them.\nA file to write may be -, which is standard output; logs and prototxts to format may be standard input.\n")
+	fmt.Fprintf(w, "  %-26s %s\n\n%s\n", "help", "list commands, or 'help COMMAND' for its flags", generalHelp)
 }
 
 // brewUsage lists the commands of the binary caffe.
@@ -47,16 +61,53 @@ func (cs Commands) brewUsage(w io.Writer, p program) {
 
 // commandUsage prints a command's help: usage line, description, example and flags.
 func commandUsage(w io.Writer, c Command, p program) {
-	flags := flag.NewFlagSet(c.Name, flag.ContinueOnError)
-	flags.SetOutput(w)
-	c.Do(flags)
+	flags := c.own()
 	line := p.line(c)
 	fmt.Fprintf(w, "usage: %s\n\n%s\n\nexample: %s\n", strings.TrimSpace(line+" "+c.Args), c.Help, strings.ReplaceAll(c.Example, "swcaffe "+c.Name, line))
-	none := true
-	flags.VisitAll(func(*flag.Flag) { none = false })
-	if !none {
+	if list := describe(flags); len(list) > 0 {
 		fmt.Fprint(w, "\nflags:\n")
-		flags.PrintDefaults()
+		printFlags(w, list)
 	}
 	fmt.Fprint(w, "\n-helpfull lists the flags of the log as well, which every command takes.\n")
+}
+
+// flagText is what help says about a flag.
+type flagText struct {
+	name, value, usage string
+	standard           string // the value without the flag; "": none worth saying
+}
+
+// describe returns the texts of flags, in the order of their names.
+func describe(fs *flag.FlagSet) (list []flagText) {
+	fs.VisitAll(func(f *flag.Flag) {
+		d := flagText{name: f.Name, standard: f.DefValue}
+		d.value, d.usage = flag.UnquoteUsage(f)
+		getter, _ := f.Value.(flag.Getter)
+		isText := false
+		if getter != nil {
+			_, isText = getter.Get().(string)
+		}
+		switch {
+		case slices.Contains([]string{"", "0", "false"}, f.DefValue):
+			d.standard = ""
+		case isText:
+			d.standard = strconv.Quote(f.DefValue)
+		}
+		if isText && d.value == "value" {
+			d.value = "string"
+		}
+		list = append(list, d)
+	})
+	return list
+}
+
+// printFlags lists flags, each with its help in the next line.
+func printFlags(w io.Writer, list []flagText) {
+	for _, d := range list {
+		fmt.Fprintf(w, "%s\n    \t%s", strings.TrimRight("  -"+d.name+" "+d.value, " "), d.usage)
+		if d.standard != "" {
+			fmt.Fprintf(w, " (default %s)", d.standard)
+		}
+		fmt.Fprintln(w)
+	}
 }

@@ -14,6 +14,8 @@
 package all
 
 import (
+	"slices"
+
 	"github.com/swcaffe/swcaffe/cmd/internal/dataset"
 	"github.com/swcaffe/swcaffe/cmd/internal/infer"
 	"github.com/swcaffe/swcaffe/cmd/internal/logs"
@@ -24,41 +26,16 @@ import (
 )
 
 // Commands lists the commands in the order of "swcaffe help".
-var Commands = cli.Commands{
-	train.Train,
-	train.Finetune,
-	train.LRFind,
-	model.Check,
-	infer.Test,
-	measure.Time,
-	measure.Explore,
-	measure.DeviceQuery,
-	measure.Bandwidth,
-	model.Verify,
-	measure.AllReduce,
-	measure.Scale,
-	dataset.Dataset,
-	dataset.Init,
-	dataset.ConvertImageset,
-	dataset.ConvertAnnoset,
-	dataset.GetImageSize,
-	dataset.ComputeImageMean,
-	infer.Detect,
-	infer.ExtractFeatures,
-	model.UpgradeNetText,
-	model.UpgradeNetBinary,
-	model.UpgradeSolverText,
-	dataset.ConvertMnist,
-	dataset.ConvertCifar,
-	dataset.ConvertMnistSiamese,
-	infer.Classify,
-	logs.ParseLog,
-	logs.PlotLog,
-	logs.Board,
-	model.DrawNet,
-	model.Fmt,
-	model.ExportONNX,
-	model.ImportONNX,
-	cli.InstallLinks,
-	cli.Version,
-}
+var Commands = slices.Concat(
+	cli.Group("train nets", train.Train, train.Finetune, train.LRFind, model.Check),
+	cli.Group("use and judge trained nets", infer.Test, infer.Classify, infer.Detect, infer.ExtractFeatures),
+	cli.Group("measure this computer, and model machines and clusters",
+		measure.Time, model.Verify, measure.Explore, measure.Scale, measure.AllReduce, measure.Bandwidth, measure.DeviceQuery),
+	cli.Group("make data",
+		dataset.Init, dataset.Dataset, dataset.ConvertImageset, dataset.ConvertAnnoset, dataset.ConvertMnist, dataset.ConvertCifar,
+		dataset.ConvertMnistSiamese, dataset.ComputeImageMean, dataset.GetImageSize),
+	cli.Group("convert and format nets",
+		model.ExportONNX, model.ImportONNX, model.Fmt, model.UpgradeNetText, model.UpgradeNetBinary, model.UpgradeSolverText),
+	cli.Group("look at nets and runs", model.DrawNet, logs.PlotLog, logs.ParseLog, logs.Board),
+	cli.Group("the program itself", cli.InstallLinks, cli.Completion, cli.Manual, cli.Version),
+)

@@ -25,9 +25,9 @@ The mean of each channel is printed too.`,
 }
 
 func meanFlags(fs *flag.FlagSet, o *meanOptions) {
-	fs.StringVar(&o.db, "db", "", "the `DATABASE` to average")
+	cli.StringVar(fs, &o.db, "db", "", "the `DATABASE` to average", cli.Folder)
 	cli.OutputVar(fs, &o.out, "out", "the `FILE` to write; none if empty")
-	fs.StringVar(&o.kind, "backend", "lmdb", "the kind of database: lmdb or leveldb")
+	cli.StringVar(fs, &o.kind, "backend", "lmdb", "the kind of database: lmdb or leveldb", cli.OneOf("lmdb", "leveldb"))
 }
 
 type meanOptions struct {

@@ -38,9 +38,9 @@ image is skipped. Both give a warning, as do boxes outside their image.`,
 
 func annosetFlags(fs *flag.FlagSet, o *annosetOptions) {
 	imagesetFlags(fs, &o.imagesetOptions)
-	fs.StringVar(&o.annoType, "anno_type", "classification", "classification or detection")
-	fs.StringVar(&o.labelType, "label_type", "xml", "the form of the annotations: xml, json or txt")
-	fs.StringVar(&o.labelMap, "label_map_file", "", "the `FILE` with the names and labels of the classes, a LabelMap")
+	cli.StringVar(fs, &o.annoType, "anno_type", "classification", "classification or detection", cli.OneOf("classification", "detection"))
+	cli.StringVar(fs, &o.labelType, "label_type", "xml", "the form of the annotations: xml, json or txt", cli.OneOf("xml", "json", "txt"))
+	cli.StringVar(fs, &o.labelMap, "label_map_file", "", "the `FILE` with the names and labels of the classes, a LabelMap", cli.Prototxt)
 	fs.BoolVar(&o.checkLabel, "check_label", false, "refuse a label map in which a name occurs twice")
 	fs.IntVar(&o.minDim, "min_dim", 0, "enlarge images whose shorter side is less than this; 0: none")
 	fs.IntVar(&o.maxDim, "max_dim", 0, "shrink images whose longer side is more than this; 0: none")

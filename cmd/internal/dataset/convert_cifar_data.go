@@ -28,9 +28,9 @@ keys from 00000. A mean image for transform_param { mean_file } is made by compu
 }
 
 func cifarFlags(fs *flag.FlagSet, o *cifarOptions) {
-	fs.StringVar(&o.in, "in", "", "the `FOLDER` of the batches")
-	fs.StringVar(&o.out, "out", "", "the `FOLDER` for the databases")
-	fs.StringVar(&o.kind, "backend", "lmdb", "the kind of databases: lmdb or leveldb")
+	cli.StringVar(fs, &o.in, "in", "", "the `FOLDER` of the batches", cli.Folder)
+	cli.StringVar(fs, &o.out, "out", "", "the `FOLDER` for the databases", cli.Folder)
+	cli.StringVar(fs, &o.kind, "backend", "lmdb", "the kind of databases: lmdb or leveldb", cli.OneOf("lmdb", "leveldb"))
 }
 
 type cifarOptions struct {

@@ -34,18 +34,18 @@ var ConvertImageset = cli.Command{
 }
 
 func imagesetFlags(fs *flag.FlagSet, o *imagesetOptions) {
-	fs.StringVar(&o.root, "root", "", "the `FOLDER/` put before each path")
-	fs.StringVar(&o.list, "list", "", "the `FILE` of paths and labels")
-	fs.StringVar(&o.db, "db", "", "the `DATABASE` to write")
+	cli.StringVar(fs, &o.root, "root", "", "the `FOLDER/` put before each path", cli.Folder)
+	cli.StringVar(fs, &o.list, "list", "", "the `FILE` of paths and labels", cli.AnyFile)
+	cli.StringVar(fs, &o.db, "db", "", "the `DATABASE` to write", cli.Folder)
 	fs.BoolVar(&o.gray, "gray", false, "treat images as grey")
 	fs.BoolVar(&o.shuffle, "shuffle", false, "shuffle the order of the images")
 	fs.Uint64Var(&o.seed, "seed", 1, "the seed of the shuffling")
-	fs.StringVar(&o.backend, "backend", "lmdb", "the kind of database: lmdb or leveldb")
+	cli.StringVar(fs, &o.backend, "backend", "lmdb", "the kind of database: lmdb or leveldb", cli.OneOf("lmdb", "leveldb"))
 	fs.IntVar(&o.width, "resize_width", 0, "width to resize images to; 0: as they are")
 	fs.IntVar(&o.height, "resize_height", 0, "height to resize images to; 0: as they are")
 	fs.BoolVar(&o.checkSize, "check_size", false, "require all images to be of the first one's size")
 	fs.BoolVar(&o.encoded, "encoded", false, "store image files instead of pixels")
-	fs.StringVar(&o.encodeType, "encode_type", "", "store image files of this type: png or jpg; empty: as they are")
+	cli.StringVar(fs, &o.encodeType, "encode_type", "", "store image files of this type: png or jpg; empty: as they are", cli.OneOf("png", "jpg"))
 }
 
 type imagesetOptions struct {

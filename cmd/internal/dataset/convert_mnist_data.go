@@ -28,10 +28,10 @@ grey Datum records with keys from 00000000 into a new database.`,
 }
 
 func mnistFlags(fs *flag.FlagSet, o *mnistOptions) {
-	fs.StringVar(&o.images, "images", "", "the `FILE` of images: idx3-ubyte")
-	fs.StringVar(&o.labels, "labels", "", "the `FILE` of labels: idx1-ubyte")
-	fs.StringVar(&o.db, "db", "", "the `DATABASE` to write")
-	fs.StringVar(&o.kind, "backend", "lmdb", "the kind of database: lmdb or leveldb")
+	cli.StringVar(fs, &o.images, "images", "", "the `FILE` of images: idx3-ubyte", cli.AnyFile)
+	cli.StringVar(fs, &o.labels, "labels", "", "the `FILE` of labels: idx1-ubyte", cli.AnyFile)
+	cli.StringVar(fs, &o.db, "db", "", "the `DATABASE` to write", cli.Folder)
+	cli.StringVar(fs, &o.kind, "backend", "lmdb", "the kind of database: lmdb or leveldb", cli.OneOf("lmdb", "leveldb"))
 }
 
 type mnistOptions struct {

@@ -24,10 +24,10 @@ the same class, else 0. Both images are drawn from the whole file. The same seed
 }
 
 func siameseFlags(fs *flag.FlagSet, o *siameseOptions) {
-	fs.StringVar(&o.images, "images", "", "the `FILE` of images: idx3-ubyte")
-	fs.StringVar(&o.labels, "labels", "", "the `FILE` of labels: idx1-ubyte")
-	fs.StringVar(&o.db, "db", "", "the `DATABASE` to write")
-	fs.StringVar(&o.kind, "backend", "leveldb", "the kind of database: leveldb or lmdb")
+	cli.StringVar(fs, &o.images, "images", "", "the `FILE` of images: idx3-ubyte", cli.AnyFile)
+	cli.StringVar(fs, &o.labels, "labels", "", "the `FILE` of labels: idx1-ubyte", cli.AnyFile)
+	cli.StringVar(fs, &o.db, "db", "", "the `DATABASE` to write", cli.Folder)
+	cli.StringVar(fs, &o.kind, "backend", "leveldb", "the kind of database: leveldb or lmdb", cli.OneOf("lmdb", "leveldb"))
 	fs.Uint64Var(&o.seed, "seed", 1, "the seed of the pairs")
 }
 

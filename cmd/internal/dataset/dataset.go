@@ -52,15 +52,15 @@ convert_annoset, such as train_xml.txt.`,
 }
 
 func datasetFlags(fs *flag.FlagSet, o *datasetOptions) {
-	fs.StringVar(&o.kind, "kind", "", "what to make: "+strings.Join(datasetKinds().Names(), ", "))
-	fs.StringVar(&o.out, "out", "data", "the `DIR` to write to")
+	cli.StringVar(fs, &o.kind, "kind", "", "what to make: "+strings.Join(datasetKinds().Names(), ", "), cli.OneOf(datasetKinds().Names()...))
+	cli.StringVar(fs, &o.out, "out", "data", "the `DIR` to write to", cli.Folder)
 	fs.IntVar(&o.train, "train", 20000, "the number of training images, points or characters")
 	fs.IntVar(&o.test, "test", 4000, "the number of test images, points or characters")
 	fs.Uint64Var(&o.seed, "seed", 1, "the seed of all images and points; a text has no use for it")
 	fs.BoolVar(&o.force, "force", false, "replace sets that are there already")
-	fs.StringVar(&o.text, "text", "models/char_rnn/opticks.txt", "text: the `FILE` with the characters")
+	cli.StringVar(fs, &o.text, "text", "models/char_rnn/opticks.txt", "text: the `FILE` with the characters", cli.AnyFile)
 	fs.IntVar(&o.size, "size", 0, "objects: height and width of the images; 0: drawn at random")
-	fs.StringVar(&o.encoding, "encoding", "jpg", "objects: jpg or png, the form of the images")
+	cli.StringVar(fs, &o.encoding, "encoding", "jpg", "objects: jpg or png, the form of the images", cli.OneOf("jpg", "png"))
 	fs.BoolVar(&o.masks, "masks", false, "objects: also make pairs of databases of images and masks")
 	fs.BoolVar(&o.files, "files", false, "digits, shapes: also make PNG files, a folder for each class; objects: files of images, masks and annotations")
 	fs.IntVar(&o.streams, "streams", 32, "text: the number of parts that are read side by side")

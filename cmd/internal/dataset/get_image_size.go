@@ -30,10 +30,10 @@ this name.`,
 }
 
 func sizeFlags(fs *flag.FlagSet, o *sizeOptions) {
-	fs.StringVar(&o.root, "root", "", "the `FOLDER` of the images")
-	fs.StringVar(&o.list, "list", "", "the `FILE` of images and annotations")
+	cli.StringVar(fs, &o.root, "root", "", "the `FOLDER` of the images", cli.Folder)
+	cli.StringVar(fs, &o.list, "list", "", "the `FILE` of images and annotations", cli.AnyFile)
 	cli.OutputVar(fs, &o.out, "out", "the `FILE` to write")
-	fs.StringVar(&o.ids, "name_id_file", "", "the `FILE` of names and numbers")
+	cli.StringVar(fs, &o.ids, "name_id_file", "", "the `FILE` of names and numbers", cli.AnyFile)
 }
 
 type sizeOptions struct{ root, list, out, ids string }

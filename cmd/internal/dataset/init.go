@@ -43,9 +43,9 @@ where init was called. A file that is no image is named in the log, counted and 
 }
 
 func initFlags(fs *flag.FlagSet, o *initOptions) {
-	fs.StringVar(&o.out, "out", "", "the folder `DIR` to prepare")
-	fs.StringVar(&o.images, "images", "", "the `FOLDER` of classes, or the CSV file, with the images")
-	fs.StringVar(&o.net, "net", autoNet, "the net: auto, lenet, cifar10_quick or resnet8")
+	cli.StringVar(fs, &o.out, "out", "", "the folder `DIR` to prepare", cli.Folder)
+	cli.StringVar(fs, &o.images, "images", "", "the `FOLDER` of classes, or the CSV file, with the images", cli.AnyFile)
+	cli.StringVar(fs, &o.net, "net", autoNet, "the net: auto, lenet, cifar10_quick or resnet8", cli.OneOf("auto", "lenet", "cifar10_quick", "resnet8"))
 	fs.IntVar(&o.size, "size", 0, "height and width of images in the databases; 0: as the net has them")
 	fs.IntVar(&o.crop, "crop", 0, "height and width of the net's input: a random part of the image in training, its middle in tests; 0: the whole image")
 	fs.BoolVar(&o.gray, "gray", false, "treat images as grey; without the flag, they are if all files are")

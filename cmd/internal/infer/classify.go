@@ -32,11 +32,11 @@ As there, nothing else is printed: -logtostderr shows the log.`,
 }
 
 func classifyFlags(fs *flag.FlagSet, o *classifyOptions) {
-	fs.StringVar(&o.model, "model", "", "the net definition `FILE` for deployment (prototxt)")
-	fs.StringVar(&o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas")
-	fs.StringVar(&o.mean, "mean", "", "the mean image `FILE`, or none")
-	fs.StringVar(&o.labels, "labels", "", "the `FILE` of labels, or none")
-	fs.StringVar(&o.image, "image", "", "the image `FILE`")
+	cli.StringVar(fs, &o.model, "model", "", "the net definition `FILE` for deployment (prototxt)", cli.Prototxt)
+	cli.StringVar(fs, &o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas", cli.Weights)
+	cli.StringVar(fs, &o.mean, "mean", "", "the mean image `FILE`, or none", cli.OneOf("none").OrFiles(cli.FileOf(".binaryproto")))
+	cli.StringVar(fs, &o.labels, "labels", "", "the `FILE` of labels, or none", cli.OneOf("none").OrFiles(cli.AnyFile))
+	cli.StringVar(fs, &o.image, "image", "", "the image `FILE`", cli.AnyFile)
 	fs.IntVar(&o.top, "top", 5, "how many labels to print")
 	fs.Float64Var(&o.scale, "scale", 1, "the factor for pixels, like transform_param's scale in training")
 	o.device.Register(fs)

@@ -35,18 +35,15 @@ write one file for all images. Nothing else is printed: -logtostderr shows the l
 }
 
 func detectFlags(fs *flag.FlagSet, o *detectOptions) {
-	fs.StringVar(&o.model, "model", "", "the net definition `FILE` for deployment (prototxt)")
-	fs.StringVar(&o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas")
-	fs.Func("image", "an image `FILE`; may be given several times", func(s string) error {
-		o.images = append(o.images, s)
-		return nil
-	})
+	cli.StringVar(fs, &o.model, "model", "", "the net definition `FILE` for deployment (prototxt)", cli.Prototxt)
+	cli.StringVar(fs, &o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas", cli.Weights)
+	cli.AppendVar(fs, &o.images, "image", "an image `FILE`; may be given several times", cli.AnyFile)
 	fs.Float64Var(&o.threshold, "threshold", 0.5, "the least score of a detection")
-	fs.StringVar(&o.labelMap, "label_map", "", "the `FILE` with the names of classes: SSD's LabelMap")
+	cli.StringVar(fs, &o.labelMap, "label_map", "", "the `FILE` with the names of classes: SSD's LabelMap", cli.Prototxt)
 	fs.StringVar(&o.means, "mean_value", "", "a `VALUE` to subtract from pixels, or one for each channel, separated by commas")
 	fs.Float64Var(&o.scale, "scale", 0, "the factor for pixels, like transform_param's scale; 0 takes that of the Input layer")
-	fs.StringVar(&o.out, "out", "", "the `DIRECTORY` for pictures and VOC annotations")
-	fs.StringVar(&o.pictures, "pictures", "png", "the formats of pictures in -out: png, svg or png,svg")
+	cli.StringVar(fs, &o.out, "out", "", "the `DIRECTORY` for pictures and VOC annotations", cli.Folder)
+	cli.StringVar(fs, &o.pictures, "pictures", "png", "the formats of pictures in -out: png, svg or png,svg", cli.OneOf("png", "svg", "png,svg"))
 	cli.OutputVar(fs, &o.json, "json", "write the detections to `FILE` as JSON")
 	cli.OutputVar(fs, &o.coco, "coco", "write the detections to `FILE` as COCO results")
 	o.device.Register(fs)

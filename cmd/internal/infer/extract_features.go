@@ -27,13 +27,13 @@ with float_data into the database of the same place in the list. Keys count imag
 }
 
 func featureFlags(fs *flag.FlagSet, o *featureOptions) {
-	fs.StringVar(&o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas")
-	fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
+	cli.StringVar(fs, &o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas", cli.Weights)
+	cli.StringVar(fs, &o.model, "model", "", "the net definition `FILE` (prototxt)", cli.Prototxt)
 	fs.StringVar(&o.blobs, "blobs", "", "the `NAMES` of the blobs, separated by commas")
 	fs.StringVar(&o.dbs, "dbs", "", "the `DATABASES` to write, as many")
 	fs.IntVar(&o.batches, "batches", 0, "the number of batches")
-	fs.StringVar(&o.backend, "backend", "lmdb", "the kind of database: lmdb or leveldb")
-	fs.StringVar(&o.mode, "mode", "CPU", "CPU; GPU is accepted with a warning")
+	cli.StringVar(fs, &o.backend, "backend", "lmdb", "the kind of database: lmdb or leveldb", cli.OneOf("lmdb", "leveldb"))
+	cli.StringVar(fs, &o.mode, "mode", "CPU", "CPU; GPU is accepted with a warning", cli.OneOf("CPU", "GPU"))
 	o.device.Register(fs)
 	o.state.Register(fs)
 }

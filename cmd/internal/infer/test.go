@@ -23,14 +23,14 @@ var Test = cli.Command{
 }
 
 func testFlags(fs *flag.FlagSet, o *testOptions) {
-	fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
-	fs.StringVar(&o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas")
+	cli.StringVar(fs, &o.model, "model", "", "the net definition `FILE` (prototxt)", cli.Prototxt)
+	cli.StringVar(fs, &o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas", cli.Weights)
 	fs.IntVar(&o.iterations, "iterations", 50, "the number of batches")
-	fs.StringVar(&o.evalType, "eval_type", "classification", "what the outputs are: classification prints their means, detection the mean average precision of DetectionEvaluate's outputs")
-	fs.StringVar(&o.version, "ap_version", evaluate.DefaultVersion, "the average precision: 11point, MaxIntegral or Integral")
+	cli.StringVar(fs, &o.evalType, "eval_type", "classification", "what the outputs are: classification prints their means, detection the mean average precision of DetectionEvaluate's outputs", cli.OneOf("classification", "detection"))
+	cli.StringVar(fs, &o.version, "ap_version", evaluate.DefaultVersion, "the average precision: 11point, MaxIntegral or Integral", cli.OneOf("11point", "MaxIntegral", "Integral"))
 	fs.BoolVar(&o.perClass, "show_per_class_result", false, "with -eval_type detection: print the average precision of every class")
-	fs.StringVar(&o.report.folder, "report", "", "write a page of the results, index.html, to a `FOLDER`")
-	fs.StringVar(&o.report.labels, "labels", "", "with -report: a `FILE` with the names of the classes, one a line")
+	cli.StringVar(fs, &o.report.folder, "report", "", "write a page of the results, index.html, to a `FOLDER`", cli.Folder)
+	cli.StringVar(fs, &o.report.labels, "labels", "", "with -report: a `FILE` with the names of the classes, one a line", cli.AnyFile)
 	fs.IntVar(&o.report.images, "report_images", 40, "with -report: the number of misclassified images to show")
 	o.device.Register(fs)
 	o.state.Register(fs)

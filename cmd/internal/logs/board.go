@@ -30,10 +30,7 @@ files that are named. Runs that still train go on, and new ones appear. An inter
 func boardFlags(fs *flag.FlagSet, o *boardOptions) {
 	fs.StringVar(&o.http, "http", "127.0.0.1:8080", "the page's `ADDRESS`; port 0 takes a free one")
 	fs.StringVar(&o.token, "http_token", "", "the `WORD` that the page needs on addresses open to other computers")
-	fs.Func("dir", "a `FOLDER` or file to show; may be given several times", func(s string) error {
-		o.roots = append(o.roots, s)
-		return nil
-	})
+	cli.AppendVar(fs, &o.roots, "dir", "a `FOLDER` or file to show; may be given several times", cli.AnyFile)
 }
 
 type boardOptions struct {

@@ -29,8 +29,8 @@ are then stdin.train and stdin.test.`,
 }
 
 func parseLogFlags(fs *flag.FlagSet, o *parseLogOptions) {
-	fs.StringVar(&o.log, "log", "", "the log `FILE`")
-	fs.StringVar(&o.dir, "dir", "", "the `FOLDER` for the tables")
+	cli.StringVar(fs, &o.log, "log", "", "the log `FILE`", cli.AnyFile)
+	cli.StringVar(fs, &o.dir, "dir", "", "the `FOLDER` for the tables", cli.Folder)
 	fs.StringVar(&o.delimiter, "delimiter", ",", "the character between columns")
 	fs.BoolVar(&o.verbose, "verbose", false, "say which files are written")
 }

@@ -35,11 +35,8 @@ loss,accuracy,lr, without panels for which the logs have no values. A LOGFILE ma
 func plotFlags(fs *flag.FlagSet, o *plotOptions) {
 	fs.StringVar(&o.chart, "chart", "all", "`WHAT` to plot: 0 to 7, or a list of panels")
 	cli.OutputVar(fs, &o.out, "out", "the `FILE` to write: .png or .svg")
-	fs.Func("log", "a log `FILE`; may be given several times", func(s string) error {
-		o.logs = append(o.logs, s)
-		return nil
-	})
-	fs.StringVar(&o.x, "x", "iterations", "what lists of panels are plotted against: iterations or seconds")
+	cli.AppendVar(fs, &o.logs, "log", "a log `FILE`; may be given several times", cli.AnyFile)
+	cli.StringVar(fs, &o.x, "x", "iterations", "what lists of panels are plotted against: iterations or seconds", cli.OneOf("iterations", "seconds"))
 	fs.BoolVar(&o.logLoss, "log_loss", false, "a logarithmic axis for losses")
 	fs.IntVar(&o.width, "width", 900, "the width in pixels")
 	fs.IntVar(&o.height, "height", 360, "the height of a panel in pixels")

@@ -29,12 +29,12 @@ and writing all arrays once, the least memory traffic of an all-reduce.`,
 }
 
 func allreduceFlags(fs *flag.FlagSet, o *allreduceOptions) {
-	fs.StringVar(&o.cluster, "cluster", "", "a cluster's `NAME`, or a cluster file; needed unless the time is measured")
+	cli.StringVar(fs, &o.cluster, "cluster", "", "a cluster's `NAME`, or a cluster file; needed unless the time is measured", cli.OneOf(topology.ClusterNames()...).OrFiles(cli.Prototxt))
 	fs.IntVar(&o.nodes, "nodes", 0, "the number of nodes; under mpirun, that of its processes")
 	fs.Int64Var(&o.bytes, "bytes", 232_600_000, "the size of the array; a multiple of 4 (float32) where sums are really made")
-	fs.StringVar(&o.algorithm, "algorithm", allAlgorithms, "all (that have a plan), or one of "+fmt.Sprint(topology.Algorithms()))
-	fs.StringVar(&o.mapping, "mapping", string(topology.Block), "how consecutive nodes are placed: block or round_robin")
-	fs.StringVar(&o.transport, "transport", "", "sim, local or mpi (default: mpi under mpirun, else sim)")
+	cli.StringVar(fs, &o.algorithm, "algorithm", allAlgorithms, "all (that have a plan), or one of "+fmt.Sprint(topology.Algorithms()), cli.OneOf(append(topology.Algorithms(), allAlgorithms)...))
+	cli.StringVar(fs, &o.mapping, "mapping", string(topology.Block), "how consecutive nodes are placed: block or round_robin", cli.OneOf("block", "round_robin"))
+	cli.StringVar(fs, &o.transport, "transport", "", "sim, local or mpi (default: mpi under mpirun, else sim)", cli.OneOf(cli.TransportSim, cli.TransportLocal, cli.TransportMPI))
 	fs.IntVar(&o.iterations, "iterations", 10, "local and mpi: the number of sums to measure")
 	cli.OutputVar(fs, &o.json, "json", "write the figures to `FILE` as well")
 	cli.OutputVar(fs, &o.trace, "trace", "write the messages of a simulation to `FILE` (Chrome's trace event format)")

@@ -33,8 +33,8 @@ without a meaning is a dash (an empty cell in the -csv file, null in the -json f
 }
 
 func bandwidthFlags(fs *flag.FlagSet, o *bandwidthOptions) {
-	fs.StringVar(&o.machine, "machine", "", "the machine: a machine `FILE`, or "+strings.Join(modelledMachines(), ", "))
-	fs.StringVar(&o.cluster, "cluster", "", "the cluster: a cluster `FILE`, or "+strings.Join(topology.ClusterNames(), ", "))
+	cli.StringVar(fs, &o.machine, "machine", "", "the machine: a machine `FILE`, or "+strings.Join(modelledMachines(), ", "), cli.OneOf(modelledMachines()...).OrFiles(cli.Prototxt))
+	cli.StringVar(fs, &o.cluster, "cluster", "", "the cluster: a cluster `FILE`, or "+strings.Join(topology.ClusterNames(), ", "), cli.OneOf(topology.ClusterNames()...).OrFiles(cli.Prototxt))
 	fs.StringVar(&o.byteList, "bytes", "", "the sizes: a `LIST` (default: powers of two)")
 	fs.StringVar(&o.cpeList, "cpes", "", "-machine: how many CPEs of a core group transfer at once: a `LIST` (default: one, and whole rows, doubling)")
 	fs.IntVar(&o.coreGroups, "core_groups", 1, "-machine: the number of core groups that transfer at the same time; figures are their total (0: all)")

@@ -22,7 +22,7 @@ var DeviceQuery = cli.Command{
 }
 
 func queryFlags(fs *flag.FlagSet, o *queryOptions) {
-	fs.StringVar(&o.machine, "machine", "host", "host, a machine's name or a machine `FILE`")
+	cli.StringVar(fs, &o.machine, "machine", "host", "host, a machine's name or a machine `FILE`", cli.OneOf(cpe.Names()...).OrFiles(cli.Prototxt))
 	fs.StringVar(&o.gpu, "gpu", "", "refused: there is no GPU in this build")
 }
 

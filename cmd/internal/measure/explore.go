@@ -26,14 +26,14 @@ var Explore = cli.Command{
 }
 
 func exploreFlags(fs *flag.FlagSet, o *exploreOptions) {
-	fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
-	fs.StringVar(&o.machine, "machine", "sw26010", "the machine to vary: a machine `FILE`, or "+strings.Join(modelledMachines(), ", "))
+	cli.StringVar(fs, &o.model, "model", "", "the net definition `FILE` (prototxt)", cli.Prototxt)
+	cli.StringVar(fs, &o.machine, "machine", "sw26010", "the machine to vary: a machine `FILE`, or "+strings.Join(modelledMachines(), ", "), cli.OneOf(modelledMachines()...).OrFiles(cli.Prototxt))
 	fs.Func("vary", "`PARAMETER=V1,V2,...`: values of one of the machine's figures; may be given several times", func(s string) error {
 		axis, err := parseAxis(s)
 		o.axes = append(o.axes, axis)
 		return err
 	})
-	fs.StringVar(&o.phase, "phase", "TRAIN", "TRAIN or TEST")
+	cli.StringVar(fs, &o.phase, "phase", "TRAIN", "TRAIN or TEST", cli.OneOf("TRAIN", "TEST"))
 	cli.OutputVar(fs, &o.csv, "csv", "write the table to `FILE`, separated by commas")
 	cli.OutputVar(fs, &o.plot, "plot", "draw images a second to `FILE`: .svg or .png")
 	cli.OutputVar(fs, &o.json, "json", "write the figures to `FILE`")

@@ -58,9 +58,9 @@ inner products and recurrent layers, as publications count them.`,
 }
 
 func timeFlags(fs *flag.FlagSet, o *timeOptions) {
-	fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
-	fs.StringVar(&o.weights, "weights", "", "trained weights to measure with: .caffemodel `FILES`, separated by commas")
-	fs.StringVar(&o.phase, "phase", "TRAIN", "TRAIN or TEST")
+	cli.StringVar(fs, &o.model, "model", "", "the net definition `FILE` (prototxt)", cli.Prototxt)
+	cli.StringVar(fs, &o.weights, "weights", "", "trained weights to measure with: .caffemodel `FILES`, separated by commas", cli.Weights)
+	cli.StringVar(fs, &o.phase, "phase", "TRAIN", "TRAIN or TEST", cli.OneOf("TRAIN", "TEST"))
 	fs.BoolVar(&o.forwardOnly, "forward_only", false, "measure forward passes alone, of a net that is planned for them")
 	fs.IntVar(&o.iterations, "iterations", 50, "the number of iterations to measure")
 	cli.OutputVar(fs, &o.json, "json", "write the figures to `FILE` as well; -: to standard output, alone")

@@ -32,18 +32,18 @@ type modelFlags struct {
 
 func (f *modelFlags) register(fs *flag.FlagSet) {
 	f.registerMachine(fs, "; or, on this computer, passes and fusions: "+strings.Join(schedule.Names(), ", "))
-	fs.StringVar(&f.mode, "mode", "cost", "modelled machines: cost (charge the plans) or functional (move values as well)")
+	cli.StringVar(fs, &f.mode, "mode", "cost", "modelled machines: cost (charge the plans) or functional (move values as well)", cli.OneOf("cost", "functional"))
 	cli.OutputVar(fs, &f.roofline, "roofline", "modelled machines: draw every layer under the machine's roof to `FILE`: .svg or .png")
 	cli.OutputVar(fs, &f.heatmap, "heatmap", "modelled machines: draw what each CPE uses in one pass through -layer to `FILE`: .svg or .png")
 	fs.StringVar(&f.layer, "layer", "", "the `NAME` of the layer that -heatmap looks at")
-	fs.StringVar(&f.direction, "direction", "forward", "the pass that -heatmap looks at: forward, weights or input (gradients)")
+	cli.StringVar(fs, &f.direction, "direction", "forward", "the pass that -heatmap looks at: forward, weights or input (gradients)", cli.OneOf("forward", "weights", "input"))
 }
 
 // registerMachine registers the flags of all commands that model machines. others says what else -without takes.
 func (f *modelFlags) registerMachine(fs *flag.FlagSet, others string) {
 	fs.IntVar(&f.batch, "batch", 0, "the number of images of an iteration (0: as the net says)")
 	fs.IntVar(&f.coreGroups, "core_groups", 0, "modelled machines: the number of core groups that share the work (0: all)")
-	fs.StringVar(&f.software, "software", cpe.Softwares()[0], "modelled machines: whose kernels run on it: "+strings.Join(cpe.Softwares(), ", "))
+	cli.StringVar(fs, &f.software, "software", cpe.Softwares()[0], "modelled machines: whose kernels run on it: "+strings.Join(cpe.Softwares(), ", "), cli.OneOf(cpe.Softwares()...))
 	fs.StringVar(&f.without, "without", "", "leave out what `NAMES` name, separated by commas: algorithms of convolutions, products and poolings, or, on modelled machines, mechanisms: "+
 		strings.Join(cpe.Mechanisms(), ", ")+others)
 }

@@ -36,12 +36,9 @@ The exit code is 0 if no file has a fault, otherwise 1.`,
 }
 
 func checkFlags(fs *flag.FlagSet, o *checkOptions) {
-	fs.Func("file", "a solver or net to check: `FILE` (prototxt)", func(path string) error {
-		o.files = append(o.files, path)
-		return nil
-	})
-	fs.StringVar(&o.phase, "phase", "ALL", "the phases of nets: TRAIN, TEST or ALL. A solver has its own")
-	fs.StringVar(&o.weights, "weights", "", "weights that nets must be able to take: .caffemodel `FILES`, separated by commas")
+	cli.AppendVar(fs, &o.files, "file", "a solver or net to check: `FILE` (prototxt)", cli.Prototxt)
+	cli.StringVar(fs, &o.phase, "phase", "ALL", "the phases of nets: TRAIN, TEST or ALL. A solver has its own", cli.OneOf("TRAIN", "TEST", "ALL"))
+	cli.StringVar(fs, &o.weights, "weights", "", "weights that nets must be able to take: .caffemodel `FILES`, separated by commas", cli.Weights)
 	cli.OutputVar(fs, &o.json, "json", "write the findings to `FILE` as well; -: to standard output, alone")
 	o.device.Register(fs)
 	o.state.Register(fs)

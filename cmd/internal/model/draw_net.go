@@ -28,10 +28,10 @@ A .dot file is for Graphviz; .svg and .png files need no other program.`,
 }
 
 func drawFlags(fs *flag.FlagSet, o *drawOptions) {
-	fs.StringVar(&o.in, "in", "", "the net definition `FILE`")
+	cli.StringVar(fs, &o.in, "in", "", "the net definition `FILE`", cli.Prototxt)
 	cli.OutputVar(fs, &o.out, "out", "the `FILE` to write: .svg, .png or .dot")
-	fs.StringVar(&o.direction, "rankdir", "LR", "the direction from inputs to outputs: LR (left to right), TB (top to bottom), BT or RL")
-	fs.StringVar(&o.phase, "phase", "ALL", "the phase that is drawn: TRAIN, TEST or ALL")
+	cli.StringVar(fs, &o.direction, "rankdir", "LR", "the direction from inputs to outputs: LR (left to right), TB (top to bottom), BT or RL", cli.OneOf("LR", "TB", "BT", "RL"))
+	cli.StringVar(fs, &o.phase, "phase", "ALL", "the phase that is drawn: TRAIN, TEST or ALL", cli.OneOf("TRAIN", "TEST", "ALL"))
 	fs.BoolVar(&o.rates, "display_lrm", false, "show the learning-rate multipliers of weights")
 	o.state.Register(fs)
 }

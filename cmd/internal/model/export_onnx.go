@@ -27,8 +27,8 @@ it become one operator. docs/onnx.md lists the operators of each layer type. Ops
 }
 
 func exportONNXFlags(fs *flag.FlagSet, o *exportONNXOptions) {
-	fs.StringVar(&o.model, "model", "", "the net definition `FILE`, usually a deploy.prototxt")
-	fs.StringVar(&o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas; without them the fillers' values are written")
+	cli.StringVar(fs, &o.model, "model", "", "the net definition `FILE`, usually a deploy.prototxt", cli.Prototxt)
+	cli.StringVar(fs, &o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas; without them the fillers' values are written", cli.Weights)
 	cli.OutputVar(fs, &o.out, "o", "the `FILE` to write")
 	fs.IntVar(&o.opset, "opset", export.MinOpset, fmt.Sprintf("the version of ONNX's operators, %d to %d", export.MinOpset, export.MaxOpset))
 	fs.BoolVar(&o.fold, "fold", false, "multiply BatchNorm, Scale and Bias layers into the weights before them")

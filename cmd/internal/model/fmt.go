@@ -30,10 +30,7 @@ editors need it.`,
 }
 
 func fmtFlags(fs *flag.FlagSet, o *fmtOptions) {
-	fs.Func("file", "a prototxt `FILE`; may be given several times", func(s string) error {
-		o.files = append(o.files, s)
-		return nil
-	})
+	cli.AppendVar(fs, &o.files, "file", "a prototxt `FILE`; may be given several times", cli.Prototxt)
 	fs.BoolVar(&o.inPlace, "w", false, "write the result to the file instead of printing it")
 	fs.BoolVar(&o.list, "l", false, "print the names of the files that are not formatted, nothing else")
 }

@@ -26,7 +26,7 @@ Caffe. An operator that no layer computes is refused by its node's name. docs/on
 }
 
 func importONNXFlags(fs *flag.FlagSet, o *importONNXOptions) {
-	fs.StringVar(&o.in, "in", "", "the ONNX `FILE` to read")
+	cli.StringVar(fs, &o.in, "in", "", "the ONNX `FILE` to read", cli.ONNX)
 	fs.StringVar(&o.out, "o", "", "the `NAME` of the files to write, without .prototxt and .caffemodel")
 	fs.IntVar(&o.batch, "batch", 1, "the extent of axes that the model leaves open")
 }

@@ -42,7 +42,7 @@ func upgradeCommand(name, summary, long, example string, upgrade func(e *cli.Env
 }
 
 func upgradeFlags(fs *flag.FlagSet, o *upgradeOptions) {
-	fs.StringVar(&o.in, "in", "", "the `FILE` to read")
+	cli.StringVar(fs, &o.in, "in", "", "the `FILE` to read", cli.AnyFile)
 	cli.OutputVar(fs, &o.out, "out", "the `FILE` to write")
 }
 

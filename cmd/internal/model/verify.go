@@ -24,9 +24,9 @@ net without a loss gets one, so that deploy.prototxts can be verified in both di
 }
 
 func verifyFlags(fs *flag.FlagSet, o *verifyOptions) {
-	fs.StringVar(&o.model, "model", "", "the net definition `FILE` (prototxt)")
-	fs.StringVar(&o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas")
-	fs.StringVar(&o.phase, "phase", "TRAIN", "TRAIN or TEST")
+	cli.StringVar(fs, &o.model, "model", "", "the net definition `FILE` (prototxt)", cli.Prototxt)
+	cli.StringVar(fs, &o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas", cli.Weights)
+	cli.StringVar(fs, &o.phase, "phase", "TRAIN", "TRAIN or TEST", cli.OneOf("TRAIN", "TEST"))
 	fs.IntVar(&o.batch, "batch", 0, "the batch size of Input layers (0: as the model says)")
 	fs.Float64Var(&o.tolerance, "tolerance", 1e-4, "the largest difference allowed, relative to a blob's largest value")
 	o.strategies.Register(fs, false)

@@ -31,11 +31,11 @@ type eventFlags struct {
 }
 
 func (f *eventFlags) register(fs *flag.FlagSet) {
-	fs.StringVar(&f.logJSON, "log_json", "", "append every event of the run to a `FILE`, as a line of JSON each (docs/events.md); -: standard output")
+	cli.StringVar(fs, &f.logJSON, "log_json", "", "append every event of the run to a `FILE`, as a line of JSON each (docs/events.md); -: standard output", cli.AnyFile)
 	fs.StringVar(&f.http, "http", "", "show the run on a page at this `ADDRESS`, as 127.0.0.1:8080; port 0 takes a free one")
 	fs.StringVar(&f.token, "http_token", "", "the `WORD` that the page's buttons need, and on addresses open to other computers the page (default: a random one, shown in the log)")
 	fs.BoolVar(&f.metrics, "metrics", false, "add Prometheus metrics to the page of -http, at /metrics (docs/metrics.md)")
-	fs.StringVar(&f.tensorboard, "tensorboard", "", "write event files for TensorBoard below a `FOLDER`")
+	cli.StringVar(fs, &f.tensorboard, "tensorboard", "", "write event files for TensorBoard below a `FOLDER`", cli.Folder)
 	fs.IntVar(&f.summaries, "tensorboard_histograms", 500, "write histograms and pictures for TensorBoard every `N` iterations; 0: none")
 	cli.OutputVar(fs, &f.trace, "trace", "write when each layer ran in the first iterations to a `FILE` for Perfetto (ui.perfetto.dev) or chrome://tracing")
 	fs.IntVar(&f.traced, "trace_iterations", 20, "the `NUMBER` of iterations in the file of -trace")

@@ -35,8 +35,8 @@ has the solver's net, type, momentum and weight decay, but no tests, no warm-up 
 }
 
 func lrFindFlags(fs *flag.FlagSet, o *lrFindOptions) {
-	fs.StringVar(&o.solver, "solver", "", "the solver definition `FILE` (prototxt)")
-	fs.StringVar(&o.weights, "weights", "", "pretrained weights to start from: .caffemodel `FILES`, separated by commas")
+	cli.StringVar(fs, &o.solver, "solver", "", "the solver definition `FILE` (prototxt)", cli.Prototxt)
+	cli.StringVar(fs, &o.weights, "weights", "", "pretrained weights to start from: .caffemodel `FILES`, separated by commas", cli.Weights)
 	fs.Float64Var(&o.from, "from", 1e-6, "the first learning rate")
 	fs.Float64Var(&o.to, "to", 10, "the last learning rate")
 	fs.IntVar(&o.iterations, "iterations", 100, "the number of iterations")

@@ -70,6 +70,9 @@ func (s *signals) request(from string, a solver.Action) {
 	s.log.Infof("%s asks %s.", from, map[solver.Action]string{solver.Stop: "to stop", solver.Snapshot: "for a snapshot"}[a])
 }
 
+// effectNames are the values of -sigint_effect and the others.
+var effectNames = cli.OneOf("snapshot", "stop", "none")
+
 var effects = map[string]solver.Action{"stop": solver.Stop, "snapshot": solver.Snapshot, "none": solver.None}
 
 func watchSignals(o *trainOptions, log *logrus.Logger) (*signals, error) {

@@ -50,12 +50,12 @@ file; runs that find all they need there are as deterministic as those without t
 }
 
 func trainFlags(fs *flag.FlagSet, o *trainOptions) {
-	fs.StringVar(&o.solver, "solver", "", "the solver definition `FILE` (prototxt)")
-	fs.StringVar(&o.weights, "weights", "", "pretrained weights to start from: .caffemodel `FILES`, separated by commas")
-	fs.StringVar(&o.snapshot, "snapshot", "", "the solver state `FILE` to resume from")
-	fs.StringVar(&o.sigint, "sigint_effect", "stop", "what a SIGINT does: snapshot, stop or none")
-	fs.StringVar(&o.sigterm, "sigterm_effect", "stop", "what a SIGTERM, as of timeout or a batch system, does: snapshot, stop or none")
-	fs.StringVar(&o.sighup, "sighup_effect", "snapshot", "what a SIGHUP does: snapshot, stop or none")
+	cli.StringVar(fs, &o.solver, "solver", "", "the solver definition `FILE` (prototxt)", cli.Prototxt)
+	cli.StringVar(fs, &o.weights, "weights", "", "pretrained weights to start from: .caffemodel `FILES`, separated by commas", cli.Weights)
+	cli.StringVar(fs, &o.snapshot, "snapshot", "", "the solver state `FILE` to resume from", cli.SolverState)
+	cli.StringVar(fs, &o.sigint, "sigint_effect", "stop", "what a SIGINT does: snapshot, stop or none", effectNames)
+	cli.StringVar(fs, &o.sigterm, "sigterm_effect", "stop", "what a SIGTERM, as of timeout or a batch system, does: snapshot, stop or none", effectNames)
+	cli.StringVar(fs, &o.sighup, "sighup_effect", "snapshot", "what a SIGHUP does: snapshot, stop or none", effectNames)
 	o.device.Register(fs)
 	o.state.Register(fs)
 	o.workers.register(fs)

@@ -28,14 +28,14 @@ type workerFlags struct {
 func (w *workerFlags) register(fs *flag.FlagSet) {
 	fs.IntVar(&w.workers, "workers", 0, "the number of workers (default 1; under mpirun, the number of its processes)")
 	fs.IntVar(&w.coreGroups, "core_groups", 1, "the core groups inside a worker that split its items, each with gradients of its own")
-	fs.StringVar(&w.strategy, "workers_strategy", solver.Sync, "how workers train together: one of "+fmt.Sprint(solver.Strategies()))
+	cli.StringVar(fs, &w.strategy, "workers_strategy", solver.Sync, "how workers train together: one of "+fmt.Sprint(solver.Strategies()), cli.OneOf(solver.Strategies()...))
 	fs.IntVar(&w.tau, "tau", 1, "strategies other than sync: communicate every `T` iterations")
 	fs.Float64Var(&w.rho, "rho", 0, "EASGD: the strength of the elastic force (0: 0.9/P over base_lr)")
-	fs.StringVar(&w.allreduce, "allreduce", topology.Auto, "how gradients are added up: one of "+fmt.Sprint(topology.Algorithms()))
+	cli.StringVar(fs, &w.allreduce, "allreduce", topology.Auto, "how gradients are added up: one of "+fmt.Sprint(topology.Algorithms()), cli.OneOf(topology.Algorithms()...))
 	fs.Float64Var(&w.bucketMB, "bucket_mb", 0, "sum gradients in buckets of at least so many MB (1e6 bytes) while Backward goes on; 0: in one message after it")
 	fs.IntVar(&w.checkEvery, "check_every", 100, "compare the workers' weights bit by bit every so many iterations (0: only at the start)")
-	fs.StringVar(&w.transport, "transport", "", "how workers talk: local (in this process), mpi, or sim (in this process, in virtual time) (default: mpi under mpirun, else local)")
-	fs.StringVar(&w.cluster, "cluster", "", "sim: a cluster's `NAME`, or a cluster file")
+	cli.StringVar(fs, &w.transport, "transport", "", "how workers talk: local (in this process), mpi, or sim (in this process, in virtual time) (default: mpi under mpirun, else local)", cli.OneOf(cli.TransportLocal, cli.TransportMPI, cli.TransportSim))
+	cli.StringVar(fs, &w.cluster, "cluster", "", "sim: a cluster's `NAME`, or a cluster file", cli.OneOf(topology.ClusterNames()...).OrFiles(cli.Prototxt))
 }
 
 // check sets defaults and validates the flags.

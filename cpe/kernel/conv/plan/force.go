@@ -24,15 +24,19 @@ func ParseForce(text string) (Force, error) {
 	if _, err := FindAlgorithm(text); err == nil {
 		return Force{Name: text}, nil
 	}
-	var names []string
-	for _, s := range shape.Strategies {
-		names = append(names, s.String())
-	}
-	names = append(names, Algorithms()...)
+	names := ForceNames()
 	if longer := longest(text); longer != "" && suggest.Nearest(text, names) == "" {
 		return Force{}, fmt.Errorf("unknown strategy %q: %q is the algorithm, to whose name the log adds what is computed together with it", text, longer)
 	}
 	return Force{}, suggest.Unknown("strategy", text, "strategies and algorithms", names)
+}
+
+// ForceNames lists what ParseForce accepts: the families, then the algorithms.
+func ForceNames() (names []string) {
+	for _, s := range shape.Strategies {
+		names = append(names, s.String())
+	}
+	return append(names, Algorithms()...)
 }
 
 // longest returns the longest name of an algorithm that a text begins with, "" if there is none: the log has names like offsets-pooled.
