@@ -1,6 +1,7 @@
 package net
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -25,7 +26,7 @@ func (n *Net) build(p *caffepb.NetParameter, origin []int) error {
 		d := &node{Node: &schedule.Node{Name: lp.GetName()}, param: lp, origin: origin[i]}
 		n.nodes, n.graph.Nodes = append(n.nodes, d), append(n.graph.Nodes, d.Node)
 		if err := n.addLayer(d, unread); err != nil {
-			return n.fail(d, err)
+			return errors.Join(n.fail(d, err), n.otherSources(p.Layer[i+1:], origin[i+1:], unread))
 		}
 		for k, t := range d.Tops {
 			n.log.Infof("Top shape: %s", t.ShapeString())
@@ -56,6 +57,26 @@ func (n *Net) build(p *caffepb.NetParameter, origin []int) error {
 	}
 	n.log.Info("Network initialization done.")
 	return nil
+}
+
+// otherSources returns the errors of those of some layers that have no bottoms, after another layer has failed. Nothing but their own files
+// decides whether they can be set up.
+func (n *Net) otherSources(rest []*caffepb.LayerParameter, origin []int, unread map[string]bool) error {
+	var found []error
+	for i, lp := range rest {
+		if len(lp.Bottom) > 0 {
+			continue
+		}
+		if lp.Phase == nil {
+			lp.Phase = n.opt.State.GetPhase().Enum()
+		}
+		d := &node{Node: &schedule.Node{Name: lp.GetName()}, param: lp, origin: origin[i]}
+		n.nodes = append(n.nodes, d)
+		if err := n.addLayer(d, unread); err != nil {
+			found = append(found, n.fail(d, err))
+		}
+	}
+	return errors.Join(found...)
 }
 
 // addLayer makes one layer, wires it and sets it up. It records the layer's weights, and whether the layer takes part in Backward.

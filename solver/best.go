@@ -1,11 +1,8 @@
 package solver
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
 
 	"github.com/swcaffe/swcaffe/internal/caffelog"
 	"github.com/swcaffe/swcaffe/internal/suggest"
@@ -99,8 +96,7 @@ func (v *Solver) firstScore() (k int) {
 	return k
 }
 
-// keepBest writes the best snapshot if the tests that have just ended had a better value than all before. The state is written after the
-// weights, and an older one is removed before, so that a state and weights of different iterations are never side by side.
+// keepBest writes the best snapshot if the tests that have just ended had a better value than all before.
 func (v *Solver) keepBest() error {
 	if !v.followsBest() {
 		return nil
@@ -111,11 +107,7 @@ func (v *Solver) keepBest() error {
 	}
 	v.best.fresh = false
 	v.log.Infof("Iteration %d has the best %s so far: %s", v.iter, v.param.GetSnapshotBest(), caffelog.Figure(v.best.value))
-	base := v.param.GetSnapshotPrefix() + bestMark
-	if err := os.Remove(v.stateFile(base)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("best snapshot: %w", err)
-	}
-	if err := v.writeSnapshot(base); err != nil {
+	if err := v.writeBest(); err != nil {
 		return fmt.Errorf("best snapshot, of iteration %d: %w", v.iter, err)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"errors"
 	"testing"
 
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -26,7 +27,7 @@ func TestCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		if err := checkCounts(p); err != nil {
+		if err := errors.Join(checkCounts(p)...); err != nil {
 			got = err.Error()
 		}
 		if got != want {

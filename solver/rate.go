@@ -38,6 +38,13 @@ func checkPolicy(p *caffepb.SolverParameter) error {
 	return nil
 }
 
+func checkRegularization(p *caffepb.SolverParameter) error {
+	if reg := p.GetRegularizationType(); p.GetWeightDecay() != 0 && reg != "L1" && reg != "L2" {
+		return wrong("regularization_type", "unknown regularization type: %q (L1 or L2)", reg)
+	}
+	return nil
+}
+
 // rate returns the learning rate of an iteration: the policy's, or during the warm-up a linear ramp to it.
 func rate(p *caffepb.SolverParameter, iter, step int) float64 {
 	r := policyRate(p, iter, step)

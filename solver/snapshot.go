@@ -53,35 +53,35 @@ func (v *Solver) stateFile(base string) string {
 
 // writeSnapshot writes weights and state to files whose names begin with base.
 func (v *Solver) writeSnapshot(base string) error {
-	write := v.snapshotBinary
-	if v.param.GetSnapshotFormat() == caffepb.SolverParameter_HDF5 {
-		write = v.snapshotHDF5
-	}
-	if err := write(base); err != nil {
+	if err := v.writeFiles(base, ""); err != nil {
 		return err
 	}
 	v.report.wrote(v.stateFile(base))
 	return nil
 }
 
-func (v *Solver) snapshotBinary(base string) error {
-	model, state := base+".caffemodel", base+".solverstate"
-	v.log.Infof("Snapshotting to binary proto file %s", model)
-	if err := swproto.WriteBinary(model, v.net.ToProto(v.param.GetSnapshotDiff())); err != nil {
+// writeFiles writes weights and then the state to files whose names begin with base and mark. In the state, the weights have the name that
+// they have without mark.
+func (v *Solver) writeFiles(base, mark string) error {
+	model, state := v.weightsFile(base+mark), v.stateFile(base+mark)
+	format, writeWeights, writeState := "binary proto", v.writeBinaryWeights, func(path string, s *caffepb.SolverState) error { return swproto.WriteBinary(path, s) }
+	if v.param.GetSnapshotFormat() == caffepb.SolverParameter_HDF5 {
+		format, writeWeights, writeState = "HDF5", v.writeHDF5Weights, caffeh5.WriteState
+	}
+	v.log.Infof("Snapshotting to %s file %s", format, v.weightsFile(base))
+	if err := writeWeights(model); err != nil {
 		return err
 	}
-	v.log.Infof("Snapshotting solver state to binary proto file %s", state)
-	return swproto.WriteBinary(state, v.stateProto(model))
+	v.log.Infof("Snapshotting solver state to %s file %s", format, v.stateFile(base))
+	return writeState(state, v.stateProto(v.weightsFile(base)))
 }
 
-func (v *Solver) snapshotHDF5(base string) error {
-	model, state := base+".caffemodel.h5", base+".solverstate.h5"
-	v.log.Infof("Snapshotting to HDF5 file %s", model)
-	if err := caffeh5.WriteWeights(model, v.net, v.param.GetSnapshotDiff()); err != nil {
-		return err
-	}
-	v.log.Infof("Snapshotting solver state to HDF5 file %s", state)
-	return caffeh5.WriteState(state, v.stateProto(model))
+func (v *Solver) writeBinaryWeights(path string) error {
+	return swproto.WriteBinary(path, v.net.ToProto(v.param.GetSnapshotDiff()))
+}
+
+func (v *Solver) writeHDF5Weights(path string) error {
+	return caffeh5.WriteWeights(path, v.net, v.param.GetSnapshotDiff())
 }
 
 // stateProto returns the solver's state in Caffe's layout: the first history of every weight, then the second of every weight. RunState, a

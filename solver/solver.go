@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -68,6 +69,7 @@ type Solver struct {
 	seed  uint64
 
 	net        *swnet.Net
+	arena      *swnet.Arena // memory that the nets use in turn
 	testNets   []*swnet.Net
 	scorers    []*Scorer // by test net
 	evaluation evaluate.Method
@@ -99,9 +101,10 @@ type Solver struct {
 	warned     bool    // the warning of a NaN or infinite loss was logged
 }
 
-// New builds the nets of a solver file and loads the weights that the weights field names.
+// New builds the nets of a solver file and loads the weights that the weights field names. Its error has all faults that can be found at
+// once, a line each: in the fields, in every net, in its sources, in weights and in the place for snapshots.
 func New(s *swproto.Solver, opt Options) (*Solver, error) {
-	v := &Solver{file: s, param: s.Param, opt: opt, log: opt.Log, team: opt.Team, best: best{tested: -1}}
+	v := &Solver{file: s, param: s.Param, opt: opt, log: opt.Log, team: opt.Team, arena: &swnet.Arena{}, best: best{tested: -1}}
 	if v.log == nil {
 		v.log = quiet()
 	}
@@ -115,9 +118,8 @@ func New(s *swproto.Solver, opt Options) (*Solver, error) {
 		v.opt.Now = time.Now
 	}
 	v.report = newReporter(v)
-	if err := v.check(); err != nil {
-		return nil, inFile(s, err)
-	}
+	var found faults
+	v.check(&found)
 	v.seed = opt.Seed
 	if s.Param.GetRandomSeed() >= 0 {
 		v.seed = uint64(s.Param.GetRandomSeed())
@@ -129,38 +131,48 @@ func New(s *swproto.Solver, opt Options) (*Solver, error) {
 		}
 	}
 	v.log.Infof("Random seed: %d", v.seed)
-	if err := v.build(); err != nil {
+	if err := v.build(&found); err != nil {
 		v.Close()
 		return nil, err
 	}
 	return v, nil
 }
 
-// build makes the nets with their weights, on all workers or on none, and then the exchange and the update.
-func (v *Solver) build() error {
-	if err := v.team.consent(v.fillNets()); err != nil {
+// build makes the nets with their weights, on all workers or on none, and then the exchange and the update. found has the faults of the
+// file's fields.
+func (v *Solver) build(found *faults) error {
+	v.fillNets(found)
+	if err := v.team.consent(found.err()); err != nil {
 		return err
 	}
 	if err := v.makeUpdate(); err != nil {
 		return inFile(v.file, err)
 	}
-	if err := v.checkSpace(swproto.FreeBytes); err != nil {
+	if err := v.tidy(); err != nil {
 		return inFile(v.file, err)
 	}
 	return nil
 }
 
-// fillNets makes the nets and loads the weights that the weights field names.
-func (v *Solver) fillNets() error {
-	if err := v.makeNets(); err != nil {
-		return err
-	}
+// fillNets makes the nets and loads the weights that the weights field names. Without a training net it only looks for the weights' files.
+func (v *Solver) fillNets(found *faults) {
+	v.makeNets(found)
 	for _, list := range v.param.Weights {
-		if err := LoadWeights(v.net, list, v.log); err != nil {
-			return ofNamed(v.file, "weights", err)
+		paths, err := weightFiles(list)
+		found.add(ofNamed(v.file, "weights", err))
+		for _, path := range paths {
+			if v.net == nil {
+				_, err = os.Stat(path)
+			} else {
+				v.log.Infof("Finetuning from %s", path)
+				err = loadFile(v.net, path, v.log)
+			}
+			found.add(ofNamed(v.file, "weights", err))
 		}
 	}
-	return nil
+	if v.net != nil {
+		found.field(v.file, v.checkSpace(swproto.FreeBytes))
+	}
 }
 
 // makeUpdate prepares the exchange with other workers and core groups, and the update.
@@ -187,91 +199,89 @@ func quiet() *logrus.Logger {
 }
 
 // check validates the fields of the solver's file that can be checked without a net.
-func (v *Solver) check() error {
-	if err := checkCounts(v.param); err != nil {
-		return err
+func (v *Solver) check(found *faults) {
+	p := v.param
+	for _, err := range checkCounts(p) {
+		found.field(v.file, err)
 	}
-	if err := checkPolicy(v.param); err != nil {
-		return err
+	_, noRule := findRule(p)
+	for _, err := range []error{checkPolicy(p), v.readEvaluation(), checkBest(p), noRule, checkRegularization(p)} {
+		found.field(v.file, err)
 	}
-	if err := v.readEvaluation(); err != nil {
-		return err
-	}
-	if err := checkBest(v.param); err != nil {
-		return err
-	}
-	if v.param.GetSolverMode() == caffepb.SolverParameter_GPU && v.param.SolverMode != nil && v.team.rank() == 0 {
+	if p.GetSolverMode() == caffepb.SolverParameter_GPU && p.SolverMode != nil && v.team.rank() == 0 {
 		v.log.Warn("solver_mode: GPU: there is no GPU in this build; the solver runs on CPUs")
 	}
-	if _, err := findRule(v.param); err != nil {
-		return err
-	}
-	if v.param.SnapshotPrefix == nil {
+	if p.SnapshotPrefix == nil {
 		prefix := v.file.Path[:len(v.file.Path)-len(filepath.Ext(v.file.Path))]
-		v.param.SnapshotPrefix = &prefix
+		p.SnapshotPrefix = &prefix
 	}
-	if !v.snapshots() {
-		return nil
+	if v.snapshots() {
+		found.field(v.file, v.checkWritable())
 	}
-	if err := v.checkWritable(); err != nil {
-		return err
-	}
-	swproto.RemoveLeftovers(v.param.GetSnapshotPrefix() + snapshotMark)
-	swproto.RemoveLeftovers(v.param.GetSnapshotPrefix() + bestMark + ".")
-	return nil
 }
 
-func (v *Solver) makeNets() error {
+// makeNets makes the training net and the test nets. It goes on after a net with faults, to find those of the others.
+func (v *Solver) makeNets(found *faults) {
 	train, err := trainNet(v.file)
-	if err != nil {
-		return inFile(v.file, err)
-	}
-	tests, err := testNets(v.file)
-	if err != nil {
-		return inFile(v.file, err)
-	}
-	v.log.Infof("Creating training net from %v.", train)
-	v.device = v.newDevice(v.seed)
-	v.device.Share = v.share(0)
-	opt := swnet.Options{Device: v.device, Economise: true, Arena: &swnet.Arena{}}
-	if v.net, err = train.build(opt); err != nil {
-		return err
-	}
-	if v.param.GetSnapshotFormat() == caffepb.SolverParameter_HDF5 {
-		if err := caffeh5.Check(v.net); err != nil {
-			return inFile(v.file, wrong("snapshot_format", "snapshot_format: HDF5: %w", err))
-		}
-	}
-	v.group = group{net: v.net, part: 1}
-	if err := v.addReplicas(train); err != nil {
-		return err
+	found.field(v.file, err)
+	tests, testErr := testNets(v.file)
+	if err == nil {
+		found.field(v.file, testErr)
+		v.makeTrainNet(train, found)
 	}
 	switch {
 	case v.testers() != nil:
 		v.agree = v.team.NewReducer(1, false)
 	case v.team.rank() > 0:
-		return nil
+		return
 	}
+	v.makeTestNets(tests, found)
+	if len(v.testNets) == len(tests) {
+		found.field(v.file, v.findBest())
+	}
+	if found.err() == nil {
+		v.log.Info("Solver scaffolding done.")
+	}
+}
+
+// makeTrainNet makes the training net, and its replicas on further core groups.
+func (v *Solver) makeTrainNet(train netSource, found *faults) {
+	v.log.Infof("Creating training net from %v.", train)
+	v.device = v.newDevice(v.seed)
+	v.device.Share = v.share(0)
+	n, err := train.build(swnet.Options{Device: v.device, Economise: true, Arena: v.arena})
+	if err != nil {
+		found.add(err)
+		return
+	}
+	v.net = n
+	if v.param.GetSnapshotFormat() == caffepb.SolverParameter_HDF5 {
+		if err := caffeh5.Check(n); err != nil {
+			found.field(v.file, wrong("snapshot_format", "snapshot_format: HDF5: %w", err))
+		}
+	}
+	v.group = group{net: n, part: 1}
+	found.add(v.addReplicas(train))
+}
+
+func (v *Solver) makeTestNets(tests []netSource, found *faults) {
 	for i, t := range tests {
 		v.log.Infof("Creating test net (#%d) specified by %v", i, t)
-		opt.Device, opt.ForwardOnly = v.newDevice(v.seed+uint64(i)+1), true
+		opt := swnet.Options{Device: v.newDevice(v.seed + uint64(i) + 1), Economise: true, Arena: v.arena, ForwardOnly: true}
 		opt.Device.Share = v.testShare()
 		n, err := t.build(opt)
 		if err != nil {
-			return err
+			found.add(err)
+			continue
 		}
 		n.SetDebugInfo(v.param.GetDebugInfo())
 		v.testNets = append(v.testNets, n)
 		if err := v.evaluation.CheckOutputs(n); err != nil {
-			return fmt.Errorf("test net #%d: %w", i, err)
+			found.add(fmt.Errorf("test net #%d: %w", i, err))
+			continue
 		}
 		v.scorers = append(v.scorers, NewScorer(n, v.testers()))
 	}
-	if err := v.findBest(); err != nil {
-		return inFile(v.file, err)
-	}
-	v.log.Info("Solver scaffolding done.")
-	return nil
 }
 
 // shared reports whether other workers or core groups take part.

@@ -7,28 +7,46 @@ func (v *Solver) snapshots() bool {
 	return v.team.rank() == 0 && (v.param.GetSnapshot() != 0 || v.followsBest() || v.param.GetSnapshotAfterTrain())
 }
 
+// snapshotsKept returns how many snapshots need room at once: a regular one, the best one, and a new best one beside it until that is
+// complete.
+func (v *Solver) snapshotsKept() (n int, which string) {
+	regular := v.param.GetSnapshot() != 0 || v.param.GetSnapshotAfterTrain()
+	switch {
+	case regular && v.followsBest():
+		return 3, "a snapshot, the best one and a new best one beside it need"
+	case v.followsBest():
+		return 2, "the best snapshot and a new one beside it need"
+	}
+	return 1, "a snapshot needs"
+}
+
 // snapshotBytes returns the approximate size of a snapshot: the weights, their gradients with snapshot_diff, and the histories.
 func (v *Solver) snapshotBytes() float64 {
-	copies := 1 + v.update.rule.Histories()
+	r, err := findRule(v.param)
+	if err != nil {
+		return 0 // another fault of the same file
+	}
+	copies := 1 + r.Histories()
 	if v.param.GetSnapshotDiff() {
 		copies++
 	}
 	values := 0
-	for _, w := range v.update.weights {
-		values += w.weight.Blob.Count()
+	for _, w := range v.net.Learnable() {
+		values += w.Blob.Count()
 	}
 	return 4 * float64(values) * float64(copies)
 }
 
-// checkSpace returns an error if the file system of the snapshots has no room for one. free is swproto.FreeBytes.
+// checkSpace returns an error if the file system of the snapshots has no room for them. free is swproto.FreeBytes.
 func (v *Solver) checkSpace(free func(dir string) (float64, bool)) error {
 	if !v.snapshots() {
 		return nil
 	}
 	dir := filepath.Dir(v.param.GetSnapshotPrefix() + snapshotMark)
-	need := v.snapshotBytes()
+	kept, which := v.snapshotsKept()
+	need := float64(kept) * v.snapshotBytes()
 	if has, ok := free(dir); ok && has < need {
-		return wrong("snapshot_prefix", "a snapshot needs %.1f MB, but the file system of %s has %.1f MB free", need/1e6, dir, has/1e6)
+		return wrong("snapshot_prefix", "%s %.1f MB, but the file system of %s has %.1f MB free", which, need/1e6, dir, has/1e6)
 	}
 	return nil
 }

@@ -10,12 +10,14 @@ import (
 func TestSpaceForASnapshot(t *testing.T) {
 	const net = `net_param { layer { name: "d" type: "DummyData" top: "d" top: "t" dummy_data_param { shape { dim: 1 dim: 9 } shape { dim: 1 dim: 5 } } }
 		layer { name: "ip" type: "InnerProduct" bottom: "d" top: "ip" inner_product_param { num_output: 5 } }
-		layer { name: "loss" type: "EuclideanLoss" bottom: "ip" bottom: "t" } } base_lr: 0.1 lr_policy: "fixed" `
+		layer { name: "loss" type: "EuclideanLoss" bottom: "ip" bottom: "t" top: "l" } } base_lr: 0.1 lr_policy: "fixed" `
 	for _, tt := range []struct {
 		fields string
 		values float64 // of a snapshot
 	}{
 		{`type: "SGD"`, 2 * 50}, {`type: "Adam"`, 3 * 50}, {`type: "SGD" snapshot_diff: true`, 3 * 50},
+		{`type: "SGD" test_iter: 1 test_interval: 1 snapshot_best: "l"`, 3 * 2 * 50},
+		{`type: "SGD" test_iter: 1 test_interval: 1 snapshot_best: "l" snapshot_after_train: false`, 2 * 2 * 50},
 		{`type: "SGD" snapshot_after_train: false`, 0}, {`type: "SGD" snapshot_after_train: false snapshot: 7`, 2 * 50},
 	} {
 		s, err := newSolver(t, "", net+tt.fields)

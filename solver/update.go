@@ -36,9 +36,6 @@ func newUpdater(p *caffepb.SolverParameter, n *swnet.Net, d *layers.Device) (*up
 	if err != nil {
 		return nil, err
 	}
-	if reg := p.GetRegularizationType(); p.GetWeightDecay() != 0 && reg != "L1" && reg != "L2" {
-		return nil, wrong("regularization_type", "unknown regularization type: %q (L1 or L2)", reg)
-	}
 	u := &updater{rule: r, param: p, engine: d.Engine}
 	for _, l := range n.Learnable() {
 		w := &weightUpdate{weight: l}

@@ -14,16 +14,28 @@ import (
 // LoadWeights copies weights from a comma-separated list of files, .caffemodel or HDF5, into a net. Later files overwrite earlier ones. A
 // file without layers is an error, because almost any small binary file parses as one.
 func LoadWeights(n *swnet.Net, list string, log *logrus.Logger) error {
-	for path := range strings.SplitSeq(list, ",") {
-		if path = strings.TrimSpace(path); path == "" {
-			return fmt.Errorf("weights %q: a name is empty in this list of files", list)
-		}
+	paths, err := weightFiles(list)
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
 		log.Infof("Finetuning from %s", path)
 		if err := loadFile(n, path, log); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// weightFiles splits a comma-separated list of files.
+func weightFiles(list string) (paths []string, err error) {
+	for path := range strings.SplitSeq(list, ",") {
+		if path = strings.TrimSpace(path); path == "" {
+			return nil, fmt.Errorf("weights %q: a name is empty in this list of files", list)
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
 }
 
 func loadFile(n *swnet.Net, path string, log *logrus.Logger) error {

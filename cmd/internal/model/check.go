@@ -222,25 +222,32 @@ func (c *checker) net(path string, log *logrus.Logger) error {
 	if err != nil {
 		return err
 	}
+	var found []error
 	for i, phase := range c.phases {
 		kept, _, err := swnet.Filter(file.Param, c.o.state.StateOver(file, phase))
 		if err == nil && len(kept.Layer) == 0 && len(c.phases) > 1 && (len(c.report.Nets) > 0 || i+1 < len(c.phases)) {
 			continue // a net for the other phase
 		}
-		device := &layers.Device{Engine: c.o.device.Engine, Machine: c.machine, Random: layers.NewRandom(1), Log: log}
-		n, err := cli.BuildNet(file, phase, &c.o.state, swnet.Options{Device: device, Economise: true, ForwardOnly: phase == caffepb.Phase_TEST})
-		if err != nil {
-			return err
-		}
-		if c.o.weights != "" {
-			err = solver.LoadWeights(n, c.o.weights, log)
-		}
-		c.add(n, phase)
-		if err := errors.Join(err, n.Close()); err != nil {
-			return err
+		err = c.phase(file, phase, log)
+		if err != nil && !slices.ContainsFunc(found, func(known error) bool { return known.Error() == err.Error() }) {
+			found = append(found, err)
 		}
 	}
-	return nil
+	return errors.Join(found...)
+}
+
+// phase builds a net for a phase.
+func (c *checker) phase(file *swproto.Net, phase caffepb.Phase, log *logrus.Logger) error {
+	device := &layers.Device{Engine: c.o.device.Engine, Machine: c.machine, Random: layers.NewRandom(1), Log: log}
+	n, err := cli.BuildNet(file, phase, &c.o.state, swnet.Options{Device: device, Economise: true, ForwardOnly: phase == caffepb.Phase_TEST})
+	if err != nil {
+		return err
+	}
+	if c.o.weights != "" {
+		err = solver.LoadWeights(n, c.o.weights, log)
+	}
+	c.add(n, phase)
+	return errors.Join(err, n.Close())
 }
 
 // add adds a net to the report.

@@ -8,7 +8,10 @@
 package train
 
 import (
+	"errors"
 	"flag"
+	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -32,6 +35,9 @@ solver writes one at the end), a SIGHUP writes a snapshot; -sigint_effect, -sigt
 log then has the command line that goes on. A stop is final: no later signal takes it back. Before the first iteration it ends the
 process at once, by that signal. If the reader of the log goes away, training goes on without a log.
 
+Before the first iteration train finds all faults at once, as check does: of the solver's fields, every net, every source, weights, and the place
+and room for snapshots.
+
 Losses are Caffe's but for rounding, of which training makes more from iteration to iteration, most so with Adam and RMSProp. Winograd's
 convolutions, the default where they are faster, round more than plain sums: -strategy implicit is about as near to Caffe as
 Caffe with another BLAS, and -engine mpe, which is slow, is nearest. README.md has figures.
@@ -41,7 +47,8 @@ every batch of the prototxt's batch_size, add up their gradients and stay equal 
 worker but for rounding. A snapshot can be resumed with another number of workers.
 
 The solver's snapshot_best: "accuracy" writes a snapshot, PREFIX_best.caffemodel and PREFIX_best.solverstate, after every test in
-which that output of a test net was better than ever before. With stop_after: N training ends after N tests in a row without that.
+which that output of a test net was better than ever before. A new pair is written completely, as PREFIX_best_new.*, before it takes the old
+one's place; if a kill comes between, the next run with this prefix finishes. With stop_after: N training ends after N tests in a row without that.
 A resumed run remembers the best value.
 
 -tune FILE measures every way to convolve in the first two iterations, goes on with the fastest and keeps what it found in a
@@ -197,7 +204,7 @@ func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed ui
 	}
 	s, err = solver.New(file, opt)
 	if err != nil {
-		return err
+		return errors.Join(err, o.findSnapshot())
 	}
 	defer s.Close()
 	if o.finetunes {
@@ -220,6 +227,17 @@ func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed ui
 		return err
 	}
 	logResumption(log, s, o.resumption(e, team))
+	return nil
+}
+
+// findSnapshot returns an error if the state to resume from is not there.
+func (o *trainOptions) findSnapshot() error {
+	if o.snapshot == "" {
+		return nil
+	}
+	if _, err := os.Stat(o.snapshot); err != nil {
+		return fmt.Errorf("-snapshot: %w", err)
+	}
 	return nil
 }
 
