@@ -107,7 +107,9 @@ func comparePage(t *testing.T, b *pagetest.Browser, file string) {
 // TestPageBeforeTraining: a port in use, an address open to all and a token without a page are errors before training starts; a page is
 // served while the run goes on.
 func TestPageBeforeTraining(t *testing.T) {
-	_, dir, log, _ := start(t, endless, "Iteration 3 ", "-http", "127.0.0.1:0", "-http_token", "word", "-metrics")
+	t.Setenv("SWCAFFE_HTTP_TOKEN", "word")
+	_, dir, log, _ := start(t, endless, "Iteration 3 ", "-http", "127.0.0.1:0", "-metrics")
+	t.Setenv("SWCAFFE_HTTP_TOKEN", "")
 	found := pageAt.FindStringSubmatch(log.String())
 	if found == nil || found[2] != "word" {
 		t.Fatalf("the log names no page with the token:\n%s", log)

@@ -84,6 +84,7 @@ func (cs Commands) overview() *manpage.Page {
 	p.Section("Environment")
 	p.Item("GLOG_NAME", "", "the default of the log's flag NAME, as GLOG_minloglevel")
 	p.Item("FLAGS_NAME", "", "the value of flag NAME, where -fromenv or -tryfromenv names it")
+	p.Item(HTTPTokenVariable, "", "the word of -http_token, where that flag is not given")
 	p.Item("NO_COLOR", "", "if it is set to anything, nothing is coloured")
 	addExitStatus(p)
 	return p

@@ -5,9 +5,15 @@ import (
 	"strings"
 )
 
+// HTTPTokenVariable is the environment variable that stands for the flag -http_token where that is not given.
+const HTTPTokenVariable = "SWCAFFE_HTTP_TOKEN"
+
+// secrets maps flags whose values must not appear in a log to the environment variables in their place.
+var secrets = map[string]string{"http_token": HTTPTokenVariable}
+
 // resumption returns the command line that continues from a solver state: the original one, with -snapshot in place of the flags
 // for the starting point. called is the path by which the program was called. It expands flag files, since they may hold such
-// flags.
+// flags. A secret is replaced by its environment variable.
 func (cs Commands) resumption(called string, args []string, state string) string {
 	if expanded, err := expandFlagFiles(args, 0); err == nil {
 		args = expanded
@@ -17,7 +23,9 @@ func (cs Commands) resumption(called string, args []string, state string) string
 	for i := 0; i < len(args); i++ {
 		name, value := cutFlag(args[i])
 		apart := name != "" && value == nil && takesValue[name] && i+1 < len(args)
-		if name != "snapshot" && name != "weights" {
+		if variable := secrets[name]; variable != "" {
+			words = append(words, "-"+name, `"$`+variable+`"`)
+		} else if name != "snapshot" && name != "weights" {
 			words = append(words, shellWord(args[i]))
 			if apart {
 				words = append(words, shellWord(args[i+1]))

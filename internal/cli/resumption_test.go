@@ -19,6 +19,8 @@ func TestResumption(t *testing.T) {
 		{"train -weights a -solver snapshot -log_dir weights", "bin/swcaffe train -solver snapshot -log_dir weights -snapshot new.solverstate"},
 		{"train -flagfile " + file + " -solver s", "bin/swcaffe train -seed=3 -solver s -snapshot new.solverstate"},
 		{"train -stage it's -solver s", `bin/swcaffe train -stage 'it'\''s' -solver s -snapshot new.solverstate`},
+		{"train -http_token hush -solver s", `bin/swcaffe train -http_token "$SWCAFFE_HTTP_TOKEN" -solver s -snapshot new.solverstate`},
+		{"train --http_token=hush -solver s", `bin/swcaffe train -http_token "$SWCAFFE_HTTP_TOKEN" -solver s -snapshot new.solverstate`},
 	}
 	for _, tc := range tests {
 		if got := testCommands.resumption("bin/swcaffe", strings.Fields(tc.line), "new.solverstate"); got != tc.want {

@@ -9,7 +9,7 @@ import (
 // testCommands stand for the program's, with some of their flags.
 var testCommands = Commands{
 	{Name: "train", Do: With(func(fs *flag.FlagSet, _ *struct{}) {
-		for _, name := range []string{"solver", "weights", "snapshot", "seed", "threads", "stage"} {
+		for _, name := range []string{"solver", "weights", "snapshot", "seed", "threads", "stage", "http_token"} {
 			fs.String(name, "", "")
 		}
 	}, idle)},

@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -29,7 +30,7 @@ files that are named. Runs that still train go on, and new ones appear. An inter
 
 func boardFlags(fs *flag.FlagSet, o *boardOptions) {
 	fs.StringVar(&o.http, "http", "127.0.0.1:8080", "the page's `ADDRESS`; port 0 takes a free one")
-	fs.StringVar(&o.token, "http_token", "", "the `WORD` that the page needs on addresses open to other computers")
+	fs.StringVar(&o.token, "http_token", "", "the `WORD` that the page needs on addresses open to other computers (default: the environment variable "+cli.HTTPTokenVariable+")")
 	cli.AppendVar(fs, &o.roots, "dir", "a `FOLDER` or file to show; may be given several times", cli.AnyFile)
 }
 
@@ -59,7 +60,7 @@ func showBoard(e *cli.Env, o *boardOptions) error {
 		}
 	}
 	scan()
-	server, err := page.Listen(page.Config{Address: o.http, Token: o.token, Board: true, Runs: func() []page.Run {
+	server, err := page.Listen(page.Config{Address: o.http, Token: cmp.Or(o.token, os.Getenv(cli.HTTPTokenVariable)), Board: true, Runs: func() []page.Run {
 		var list []page.Run
 		for _, r := range b.Runs() {
 			list = append(list, page.Run(r))

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"net/http"
@@ -33,7 +34,7 @@ type eventFlags struct {
 func (f *eventFlags) register(fs *flag.FlagSet) {
 	cli.StringVar(fs, &f.logJSON, "log_json", "", "append every event of the run to a `FILE`, as a line of JSON each (docs/events.md); -: standard output", cli.AnyFile)
 	fs.StringVar(&f.http, "http", "", "show the run on a page at this `ADDRESS`, as 127.0.0.1:8080; port 0 takes a free one")
-	fs.StringVar(&f.token, "http_token", "", "the `WORD` that the page's buttons need, and on addresses open to other computers the page (default: a random one, shown in the log)")
+	fs.StringVar(&f.token, "http_token", "", "the `WORD` that the page's buttons need, and on addresses open to other computers the page (default: the environment variable "+cli.HTTPTokenVariable+", or a random one, shown in the log)")
 	fs.BoolVar(&f.metrics, "metrics", false, "add Prometheus metrics to the page of -http, at /metrics (docs/metrics.md)")
 	cli.StringVar(fs, &f.tensorboard, "tensorboard", "", "write event files for TensorBoard below a `FOLDER`", cli.Folder)
 	fs.IntVar(&f.summaries, "tensorboard_histograms", 500, "write histograms and pictures for TensorBoard every `N` iterations; 0: none")
@@ -125,7 +126,7 @@ func (f *eventFlags) openPage(e *cli.Env, resumed, alone bool, actions *signals)
 	}
 	one := []page.Run{{Name: "this run", History: past}}
 	server, err := page.Listen(page.Config{
-		Address: f.http, Token: f.token, Runs: func() []page.Run { return one }, Control: pageControl{actions, f.start}, Inspector: f.look, Metrics: figures,
+		Address: f.http, Token: cmp.Or(f.token, os.Getenv(cli.HTTPTokenVariable)), Runs: func() []page.Run { return one }, Control: pageControl{actions, f.start}, Inspector: f.look, Metrics: figures,
 	})
 	if err != nil {
 		return fmt.Errorf("-http %w", err)

@@ -9,7 +9,8 @@ import (
 )
 
 // logResumption logs a command line that continues a run after a signal has stopped it.
-func logResumption(log *logrus.Logger, s *solver.Solver, resume func(state string) string) {
+// secret reports that the command line has a secret, which is not repeated.
+func logResumption(log *logrus.Logger, s *solver.Solver, resume func(state string) string, secret bool) {
 	state, iteration := s.LastSnapshot()
 	switch {
 	case !s.Stopped():
@@ -19,6 +20,9 @@ func logResumption(log *logrus.Logger, s *solver.Solver, resume func(state strin
 		log.Infof("To go on from the last snapshot, at iteration %d: %s", iteration, resume(state))
 	default:
 		log.Infof("To go on: %s", resume(state))
+	}
+	if secret && s.Stopped() && state != "" {
+		log.Infof("The word of -http_token is a secret and is not repeated: put it into the environment variable %s", cli.HTTPTokenVariable)
 	}
 }
 

@@ -226,7 +226,7 @@ func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed ui
 	if err := s.Solve(); err != nil {
 		return err
 	}
-	logResumption(log, s, o.resumption(e, team))
+	logResumption(log, s, o.resumption(e, team), o.events.token != "")
 	return nil
 }
 
