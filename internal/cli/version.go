@@ -14,13 +14,26 @@ import (
 var Version = Command{
 	Name:     "version",
 	Synopsis: "print the version and what it was built for",
-	Args:     "",
+	Args:     "[-json FILE]",
 	Example:  "swcaffe version",
 	Help:     "Prints the version, the Go release and platform, the SIMD level in use and the number of cores, a line each.",
-	Do: With(func(*flag.FlagSet, *struct{}) {}, func(e *Env, _ *struct{}) error {
-		printVersion(e.Stdout)
-		return nil
+	Do: With(func(fs *flag.FlagSet, o *versionOptions) {
+		OutputVar(fs, &o.json, "json", "write them to `FILE` as well (docs/json.md); -: to standard output, alone")
+	}, func(e *Env, o *versionOptions) error {
+		printVersion(e.Tables)
+		return e.WriteJSON(o.json, versionReport{version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, isa.Name(), runtime.GOMAXPROCS(0)})
 	}),
+}
+
+type versionOptions struct{ json string }
+
+// versionReport is the file of -json.
+type versionReport struct {
+	Version  string `json:"version"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	SIMD     string `json:"simd"`
+	Cores    int    `json:"cores"`
 }
 
 func printVersion(w io.Writer) {

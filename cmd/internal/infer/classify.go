@@ -15,6 +15,7 @@ import (
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/swcaffe/swcaffe/solver/events"
 )
 
 // Classify is the command classify.
@@ -37,16 +38,17 @@ func classifyFlags(fs *flag.FlagSet, o *classifyOptions) {
 	cli.StringVar(fs, &o.mean, "mean", "", "the mean image `FILE`, or none", cli.OneOf("none").OrFiles(cli.FileOf(".binaryproto")))
 	cli.StringVar(fs, &o.labels, "labels", "", "the `FILE` of labels, or none", cli.OneOf("none").OrFiles(cli.AnyFile))
 	cli.StringVar(fs, &o.image, "image", "", "the image `FILE`", cli.AnyFile)
+	cli.OutputVar(fs, &o.json, "json", "write the labels to `FILE` as well (docs/json.md); -: to standard output, alone")
 	fs.IntVar(&o.top, "top", 5, "how many labels to print")
 	fs.Float64Var(&o.scale, "scale", 1, "the factor for pixels, like transform_param's scale in training")
 	o.device.Register(fs)
 }
 
 type classifyOptions struct {
-	model, weights, mean, labels, image string
-	top                                 int
-	scale                               float64
-	device                              cli.DeviceFlags
+	model, weights, mean, labels, image, json string
+	top                                       int
+	scale                                     float64
+	device                                    cli.DeviceFlags
 }
 
 func classify(e *cli.Env, o *classifyOptions) error {
@@ -81,11 +83,25 @@ func (o *classifyOptions) run(e *cli.Env, n *swnet.Net) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.Stdout, "---------- Prediction for %s ----------\n", o.image)
+	report := classifyReport{Image: o.image, Predictions: []prediction{}}
+	fmt.Fprintf(e.Tables, "---------- Prediction for %s ----------\n", o.image)
 	for _, i := range largest(scores, o.top) {
-		fmt.Fprintf(e.Stdout, "%.4f - %q\n", scores[i], labels[i])
+		fmt.Fprintf(e.Tables, "%.4f - %q\n", scores[i], labels[i])
+		report.Predictions = append(report.Predictions, prediction{i, labels[i], events.Number(scores[i])})
 	}
-	return nil
+	return e.WriteJSON(o.json, report)
+}
+
+// classifyReport is the file of -json.
+type classifyReport struct {
+	Image       string       `json:"image"`
+	Predictions []prediction `json:"predictions"`
+}
+
+type prediction struct {
+	Class int           `json:"class"`
+	Label string        `json:"label"`
+	Score events.Number `json:"score"`
 }
 
 // input returns the net's only input, which must have 1 or 3 channels.

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/sirupsen/logrus"
@@ -16,8 +17,9 @@ import (
 
 // score prints the outputs of every batch, and their means over all batches, as Caffe's test command does. The workers share the
 // batches in round-robin order; the first worker prints all results.
-func score(e *cli.Env, t trained, batches int, method evaluate.Method, report *testReport, workers topology.Transport) error {
-	e = &cli.Env{Log: cli.RankLog(e, workers.Rank())}
+func score(e *cli.Env, t trained, method evaluate.Method, o *testOptions, workers topology.Transport) error {
+	e = &cli.Env{Log: cli.RankLog(e, workers.Rank()), Stdout: e.Stdout}
+	batches, report := o.iterations, &o.report
 	var err error
 	if t.seed, err = solver.ShareSeed(workers, t.seed); err != nil {
 		return err
@@ -43,7 +45,7 @@ func score(e *cli.Env, t trained, batches int, method evaluate.Method, report *t
 			return nil
 		}
 		s.print()
-		return report.write(e, &s)
+		return errors.Join(report.write(e, &s), e.WriteJSON(o.json, s.json(o)))
 	})
 }
 

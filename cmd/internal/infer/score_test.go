@@ -28,7 +28,7 @@ func scored(t *testing.T, text string, workers int) []string {
 	net, weights := scoretest.Write(t, text)
 	err := topology.NewLocal(workers).Run(func(w topology.Transport) error {
 		d := cli.DeviceFlags{EngineName: "cpe", MachineName: "host"}
-		return score(e, trained{device: &d, model: net, weights: weights, seed: uint64(3 + w.Rank())}, 7, evaluate.Method{}, &testReport{}, w)
+		return score(e, trained{device: &d, model: net, weights: weights, seed: uint64(3 + w.Rank())}, evaluate.Method{}, &testOptions{iterations: 7}, w)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestFirstBadBatch(t *testing.T) {
 	e := &cli.Env{Log: cli.QuietLog(), Stdout: io.Discard, Stderr: io.Discard, Tables: io.Discard}
 	err = topology.NewLocal(3).Run(func(w topology.Transport) error {
 		d := cli.DeviceFlags{EngineName: "cpe", MachineName: "host"}
-		return score(e, trained{device: &d, model: net, weights: weights, seed: 3}, 12, evaluate.Method{}, &testReport{}, w)
+		return score(e, trained{device: &d, model: net, weights: weights, seed: 3}, evaluate.Method{}, &testOptions{iterations: 12}, w)
 	})
 	if err == nil || !strings.Contains(err.Error(), "rank 2: batch 5:") || !strings.Contains(err.Error(), "5.png") {
 		t.Errorf("got %v, want rank 2's error about 5.png", err)

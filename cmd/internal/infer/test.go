@@ -12,7 +12,7 @@ import (
 var Test = cli.Command{
 	Name:     "test",
 	Synopsis: "score a model",
-	Args:     "-model FILE -weights FILES [-iterations N] [-report DIR]",
+	Args:     "-model FILE -weights FILES [-iterations N] [-report DIR] [-json FILE]",
 	Example:  "swcaffe test -model models/lenet/train_val.prototxt -weights lenet_iter_2000.caffemodel -iterations 40",
 	Help: "Runs the net's TEST phase for a number of batches and prints each batch's outputs, their means and the loss.\n" +
 		"Under mpirun the processes compute the batches in turn, and the first one prints them all.\n\n" +
@@ -32,6 +32,7 @@ func testFlags(fs *flag.FlagSet, o *testOptions) {
 	cli.StringVar(fs, &o.report.folder, "report", "", "write a page of the results, index.html, to a `FOLDER`", cli.Folder)
 	cli.StringVar(fs, &o.report.labels, "labels", "", "with -report: a `FILE` with the names of the classes, one a line", cli.AnyFile)
 	fs.IntVar(&o.report.images, "report_images", 40, "with -report: the number of misclassified images to show")
+	cli.OutputVar(fs, &o.json, "json", "write the means to `FILE` as well (docs/json.md); -: to standard output, alone")
 	o.device.Register(fs)
 	o.state.Register(fs)
 }
@@ -40,7 +41,7 @@ type testOptions struct {
 	model, weights string
 	iterations     int
 	evalType       string
-	version        string
+	version, json  string
 	perClass       bool
 	report         testReport
 	device         cli.DeviceFlags
@@ -65,9 +66,12 @@ func test(e *cli.Env, o *testOptions) error {
 	if err := o.report.check(); err != nil {
 		return err
 	}
+	if o.json != "" && cli.UnderMPI() {
+		return cli.Usagef("-json %s: the file is written by one process; run it without mpirun", o.json)
+	}
 	t := trained{device: &o.device, state: o.state, model: o.model, weights: o.weights, seed: o.device.SeedOrTime()}
 	if cli.UnderMPI() {
-		return cli.InJob(e, func(job *topology.MPIJob) error { return score(e, t, o.iterations, method, &o.report, job) })
+		return cli.InJob(e, func(job *topology.MPIJob) error { return score(e, t, method, o, job) })
 	}
-	return score(e, t, o.iterations, method, &o.report, topology.NewLocal(1).Transport(0))
+	return score(e, t, method, o, topology.NewLocal(1).Transport(0))
 }

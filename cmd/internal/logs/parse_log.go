@@ -18,13 +18,13 @@ import (
 var ParseLog = cli.Command{
 	Name:     "parse_log",
 	Synopsis: "turn the log of a training run into tables",
-	Args:     "LOGFILE OUTPUT_DIR [-delimiter ,] [-verbose]",
+	Args:     "LOGFILE [OUTPUT_DIR] [-json FILE] [-delimiter ,] [-verbose]",
 	Example:  "swcaffe parse_log train.log .",
 	Words:    []string{"log", "dir"},
 	Help: `Reads a log of "swcaffe train" or "caffe train" and writes LOGFILE.train and LOGFILE.test into OUTPUT_DIR, in the columns of
 Caffe's parse_log.py: NumIters, Seconds, LearningRate and each output of the net. Seconds count from the line "Solving".
 LearningRate is the rate printed last; rows before the first rate get the first rate. LOGFILE may be - for standard input; the tables
-are then stdin.train and stdin.test.`,
+are then stdin.train and stdin.test. With -json, OUTPUT_DIR may be left out.`,
 	Do: cli.With(parseLogFlags, parseLog),
 }
 
@@ -32,16 +32,17 @@ func parseLogFlags(fs *flag.FlagSet, o *parseLogOptions) {
 	cli.StringVar(fs, &o.log, "log", "", "the log `FILE`", cli.AnyFile)
 	cli.StringVar(fs, &o.dir, "dir", "", "the `FOLDER` for the tables", cli.Folder)
 	fs.StringVar(&o.delimiter, "delimiter", ",", "the character between columns")
+	cli.OutputVar(fs, &o.json, "json", "write both tables to `FILE` as well (docs/json.md); -: to standard output, alone")
 	fs.BoolVar(&o.verbose, "verbose", false, "say which files are written")
 }
 
 type parseLogOptions struct {
-	log, dir, delimiter string
-	verbose             bool
+	log, dir, delimiter, json string
+	verbose                   bool
 }
 
 func parseLog(e *cli.Env, o *parseLogOptions) error {
-	if o.log == "" || o.dir == "" {
+	if o.log == "" || o.dir == "" && o.json == "" {
 		return cli.Usagef("need a log and a folder: swcaffe parse_log LOGFILE OUTPUT_DIR")
 	}
 	comma, size := utf8.DecodeRuneInString(o.delimiter)
@@ -55,6 +56,16 @@ func parseLog(e *cli.Env, o *parseLogOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.dir != "" {
+		if err := o.writeTables(e, l, name, comma); err != nil {
+			return err
+		}
+	}
+	return e.WriteJSON(o.json, logReport{l.train.json(), l.test.json()})
+}
+
+// writeTables writes the tables that have rows.
+func (o *parseLogOptions) writeTables(e *cli.Env, l *trainingLog, name string, comma rune) error {
 	for _, t := range []struct {
 		suffix string
 		table  *outputTable

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"flag"
 
 	"github.com/swcaffe/swcaffe/blob"
@@ -8,13 +9,14 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/solver"
+	"github.com/swcaffe/swcaffe/solver/events"
 )
 
 // Verify is the command verify.
 var Verify = cli.Command{
 	Name:     "verify",
 	Synopsis: "compare the CPE path with the MPE path, layer by layer, on a net of your own",
-	Args:     "-model FILE [-weights FILES] [-strategy NAME] [-machine NAME|FILE]",
+	Args:     "-model FILE [-weights FILES] [-strategy NAME] [-machine NAME|FILE] [-json FILE]",
 	Example:  "swcaffe verify -model models/lenet/train_val.prototxt -machine sw26010",
 	Help: `Builds the net twice with the same seed, once on each path. Every layer of the CPE net is run on the inputs that the MPE
 net gave it, so that differences do not pile up; the worst difference of its outputs, of its inputs' gradients and of
@@ -29,18 +31,19 @@ func verifyFlags(fs *flag.FlagSet, o *verifyOptions) {
 	cli.StringVar(fs, &o.phase, "phase", "TRAIN", "TRAIN or TEST", cli.OneOf("TRAIN", "TEST"))
 	fs.IntVar(&o.batch, "batch", 0, "the batch size of Input layers (0: as the model says)")
 	fs.Float64Var(&o.tolerance, "tolerance", 1e-4, "the largest difference allowed, relative to a blob's largest value")
+	cli.OutputVar(fs, &o.json, "json", "write the differences to `FILE` as well (docs/json.md); -: to standard output, alone")
 	o.strategies.Register(fs, false)
 	o.device.Register(fs)
 	o.state.Register(fs)
 }
 
 type verifyOptions struct {
-	model, weights, phase string
-	batch                 int
-	tolerance             float64
-	device                cli.DeviceFlags
-	state                 cli.StateFlags
-	strategies            cli.StrategyFlags
+	model, weights, phase, json string
+	batch                       int
+	tolerance                   float64
+	device                      cli.DeviceFlags
+	state                       cli.StateFlags
+	strategies                  cli.StrategyFlags
 }
 
 func verify(e *cli.Env, o *verifyOptions) error {
@@ -93,7 +96,47 @@ func verify(e *cli.Env, o *verifyOptions) error {
 	if err != nil {
 		return err
 	}
-	return printVerify(e, rows, o)
+	return errors.Join(printVerify(e, rows, o), e.WriteJSON(o.json, o.report(rows)))
+}
+
+// verifyReport is the file of -json.
+type verifyReport struct {
+	OK        bool           `json:"ok"`
+	Machine   string         `json:"machine"`
+	Tolerance float64        `json:"tolerance"`
+	Layers    []verifiedJSON `json:"layers"`
+}
+
+// verifiedJSON is the report of a layer. A difference is absent if there is nothing to compare.
+type verifiedJSON struct {
+	Name     string         `json:"name"`
+	Type     string         `json:"type"`
+	OK       bool           `json:"ok"`
+	Forward  *events.Number `json:"forward,omitempty"`
+	Backward *events.Number `json:"backward,omitempty"`
+	Weights  *events.Number `json:"weights,omitempty"`
+}
+
+func (o *verifyOptions) report(rows []verifyRow) verifyReport {
+	r := verifyReport{OK: true, Machine: o.device.MachineName, Tolerance: o.tolerance, Layers: []verifiedJSON{}}
+	figure := func(v float64) *events.Number {
+		n := events.Number(v)
+		if v < 0 {
+			return nil
+		}
+		return &n
+	}
+	for _, row := range rows {
+		l := verifiedJSON{row.name, row.kind, row.within(o.tolerance), figure(row.forward), figure(row.backward), figure(row.weight)}
+		r.OK = r.OK && l.OK
+		r.Layers = append(r.Layers, l)
+	}
+	return r
+}
+
+// within reports whether no difference is above a tolerance.
+func (r verifyRow) within(tolerance float64) bool {
+	return max(r.forward, r.backward, r.weight) <= tolerance
 }
 
 // verifyRow is the largest relative difference in one layer; negative if there is nothing to compare.

@@ -213,21 +213,21 @@ func printVerify(e *cli.Env, rows []verifyRow, o *verifyOptions) error {
 		}
 		return fmt.Sprintf("%.2e", v)
 	}
-	fmt.Fprintf(e.Stdout, "%-40s %-20s %10s %10s %10s\n", "layer", "type", "forward", "backward", "weights")
+	fmt.Fprintf(e.Tables, "%-40s %-20s %10s %10s %10s\n", "layer", "type", "forward", "backward", "weights")
 	failed := 0
 	for _, r := range rows {
 		mark := ""
-		if max(r.forward, r.backward, r.weight) > o.tolerance {
+		if !r.within(o.tolerance) {
 			mark = "ABOVE TOLERANCE"
 			failed++
 		}
 		line := fmt.Sprintf("%-40s %-20s %10s %10s %10s  %s", r.name, r.kind, cell(r.forward), cell(r.backward), cell(r.weight), mark)
-		fmt.Fprintln(e.Stdout, strings.TrimRight(line, " "))
+		fmt.Fprintln(e.Tables, strings.TrimRight(line, " "))
 	}
 	if failed > 0 {
 		return fmt.Errorf("%s: %d of %d layers differ by more than %g between the MPE path and the CPE path on machine %s",
 			o.model, failed, len(rows), o.tolerance, o.device.MachineName)
 	}
-	fmt.Fprintf(e.Stdout, "all %d layers agree within %g on machine %s\n", len(rows), o.tolerance, o.device.MachineName)
+	fmt.Fprintf(e.Tables, "all %d layers agree within %g on machine %s\n", len(rows), o.tolerance, o.device.MachineName)
 	return nil
 }
