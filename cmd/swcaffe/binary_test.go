@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/swcaffe/swcaffe/internal/page/pagetest"
 )
 
 var built struct {
@@ -49,6 +51,7 @@ func (t tests) Run() int {
 		}
 	}
 	code := t.M.Run()
+	pagetest.Close()
 	if built.dir != "" {
 		if err := os.RemoveAll(built.dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)

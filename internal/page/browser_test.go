@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"math"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +15,12 @@ import (
 	"github.com/swcaffe/swcaffe/internal/page/pagetest"
 	"github.com/swcaffe/swcaffe/solver/events"
 )
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	pagetest.Close()
+	os.Exit(code)
+}
 
 // sample is the history of a run of 100 iterations with two tests. The loss of iteration i is 2/(i+1), but NaN in iteration 7.
 func sample() (*events.History, func(events.Body)) {
@@ -84,7 +91,7 @@ func readCharts(t *testing.T, b *pagetest.Browser) {
 	b.Holds(`charts.get('accuracy').u.scales.x.min > 20`)
 	b.Do(chromedp.KeyEvent("0"))
 	b.Holds(`charts.get('accuracy').u.scales.x.min < 51`)
-	b.Do(chromedp.Click(`[aria-label="Table of loss"]`))
+	b.Click(`[aria-label="Table of loss"]`)
 	b.Holds(`charts.get('loss').table.querySelectorAll('tbody tr').length === 101`)
 	if got, want := b.Value(`charts.get('loss').table.querySelector('tbody').lastChild.textContent`), "02-"; got != want {
 		t.Errorf("the first point is %q in the table, want %q", got, want)
@@ -95,7 +102,8 @@ func readCharts(t *testing.T, b *pagetest.Browser) {
 		"SVG": `<polyline clip-path="url(#c)" fill="none" stroke="#1f5fbf"`,
 		"PNG": "PNG\r\n",
 	} {
-		b.Do(chromedp.Evaluate(`window.saved = ''`, nil), chromedp.Click(fmt.Sprintf(`[aria-label="%s of loss"]`, kind)))
+		b.Do(chromedp.Evaluate(`window.saved = ''`, nil))
+		b.Click(fmt.Sprintf(`[aria-label="%s of loss"]`, kind))
 		b.Holds(`window.saved !== ''`)
 		if got := b.Value(`window.saved`); !strings.Contains(got, want) || !strings.HasPrefix(got, strings.ToLower(kind)) {
 			t.Errorf("%s is %.200q", kind, got)
@@ -132,11 +140,12 @@ func pressButtons(t *testing.T, b *pagetest.Browser, pressed *counter) {
 		b.Do(chromedp.Evaluate(`$('reading').textContent = ''`, nil))
 	}
 	for _, rate := range []string{"fast", "0.5"} {
-		b.Do(chromedp.Click("#rate"), chromedp.WaitVisible("#amount"))
+		b.Do(chromedp.Click("#rate"), chromedp.WaitVisible("#amount")) // with the mouse, for once
 		if got := b.Value(`$('amount').value`); got != "0.01" {
 			t.Errorf("the dialog has learning rate %q, want 0.01", got)
 		}
-		b.Do(chromedp.Evaluate(fmt.Sprintf(`$('reading').textContent = ''; $('amount').value = %q`, rate), nil), chromedp.Click("#confirm [value=yes]"))
+		b.Do(chromedp.Evaluate(fmt.Sprintf(`$('reading').textContent = ''; $('amount').value = %q`, rate), nil))
+		b.Click("#confirm [value=yes]")
 		b.Holds(`!asking && $('reading').textContent !== ''`)
 		if got, want := b.Value(`$('reading').textContent`), map[string]string{"fast": "no positive learning rate", "0.5": "The run was asked."}[rate]; !strings.Contains(got, want) {
 			t.Errorf("learning rate %s: %q, want %q", rate, got, want)
@@ -166,7 +175,7 @@ func TestNetAndData(t *testing.T) {
 	take(&events.Started{Net: "n", Iteration: 100, MaxIter: 200, NetText: drawnNet})
 	s, _ := begin(t, Config{Address: loopback, Runs: one(h), Inspector: pretended{}})
 	b.Do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(s.URL()))
-	b.Holds(`run && run.started`)
+	b.Holds(`(lookEvery = 20) && run && run.started`)
 	b.Do(chromedp.Focus("#tab-curves"), chromedp.KeyEvent(kb.ArrowRight))
 	b.Holds(`!$('view-net').hidden && $('view-curves').hidden && document.activeElement === $('tab-net') && $('drawing').naturalWidth > 50 && $('layers').rows.length === 4`)
 	for expression, want := range map[string]string{
@@ -180,9 +189,9 @@ func TestNetAndData(t *testing.T) {
 			t.Errorf("%s is %q, want %q", expression, got, want)
 		}
 	}
-	b.Do(chromedp.Click("#follow"))
+	b.Click("#follow")
 	b.Holds(`tables.has('norms') && tables.get('norms').iterations.length >= 2 && charts.has('gradients (root mean square)') && charts.get('gradients (root mean square)').u.data[0].length >= 2`)
-	b.Do(chromedp.Click("#follow"))
+	b.Click("#follow")
 	b.Holds(`!$('follow').checked && !looking`)
 	const point = `layers: [{name: 'ip', weights: 1, gradient_rms: 2, weight_rms: 1}]`
 	for _, c := range [][2]string{
@@ -197,21 +206,21 @@ func TestNetAndData(t *testing.T) {
 			t.Errorf("%s is %q, want %q", c[0], got, c[1])
 		}
 	}
-	b.Do(chromedp.Click(`#places button:first-child`))
+	b.Click(`#places button:first-child`)
 	b.Holds(`$('layer').querySelectorAll('svg').length === 2 && $('layer').querySelector('img').naturalWidth === 2`)
 	if got := b.Value(`$('layer').textContent`); !strings.Contains(got, "conv <1> (Convolution)") || !strings.Contains(got, "25 % of channels") || !strings.Contains(got, "forward: winograd") || !strings.Contains(got, "layer <x>") {
 		t.Errorf("the layer is %q", got)
 	}
 	b.Do(chromedp.Evaluate(`showLayer('relu')`, nil))
 	b.Holds(`$('layer-note').textContent === 'the training net has no layer "relu"'`)
-	b.Do(chromedp.Click("#tab-data"))
+	b.Click("#tab-data")
 	b.Holds(`$('items').children.length === 1 && $('items').querySelector('img').naturalHeight === 2 && $('items').textContent === 'label 7' && $('items-note').textContent.startsWith('1 of 64')`)
 	b.Do(chromedp.EmulateViewport(360, 700))
 	b.Holds(`document.documentElement.scrollWidth <= innerWidth`)
-	b.Do(chromedp.Click("#tab-net"))
+	b.Click("#tab-net")
 	b.Holds(`!$('view-net').hidden && document.documentElement.scrollWidth <= innerWidth`)
 	take(&events.Stopped{Iteration: 100})
-	b.Do(chromedp.Click("#net-again"))
+	b.Click("#net-again")
 	b.Holds(`$('net-note').textContent === 'the run has ended'`)
 }
 
@@ -244,14 +253,14 @@ func TestBoard(t *testing.T) {
 			t.Errorf("%s is %q, want %q", expression, got, want)
 		}
 	}
-	b.Do(chromedp.Click("#compare"))
+	b.Click("#compare")
 	b.Holds(`!$('differences').hidden`)
 	if got, want := b.Value(`$('differences').textContent`), "- a <i>, + bSolvers+base_lr: 0.1\n average_loss: 5\n \nNets+same\n \n"; got != want {
 		t.Errorf("the differences are %q, want %q", got, want)
 	}
-	b.Do(chromedp.Click(`[aria-label="Show b"]`))
+	b.Click(`[aria-label="Show b"]`)
 	b.Holds(`charts.get('loss').list.length === 2`)
-	b.Do(chromedp.Click("#compare"))
+	b.Click("#compare")
 	b.Holds(`$('differences').textContent === 'Two shown runs are needed.'`)
 	take(&events.Crashed{Iteration: 20, Error: "no luck"})
 	b.Holds(`$('run-table').rows[2].cells[3].textContent === 'crashed: no luck'`)

@@ -59,6 +59,7 @@ type Server struct {
 	closing  chan struct{}
 	once     sync.Once
 	streams  chan struct{} // a place for each stream
+	tick     time.Duration // between events of a stream
 }
 
 // Limits of the server.
@@ -76,7 +77,7 @@ func Listen(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w; an address is HOST:PORT, as 127.0.0.1:8080", cfg.Address, err)
 	}
-	s := &Server{cfg: cfg, open: !address.IP.IsLoopback(), closing: make(chan struct{}), streams: make(chan struct{}, maxStreams)}
+	s := &Server{cfg: cfg, open: !address.IP.IsLoopback(), closing: make(chan struct{}), streams: make(chan struct{}, maxStreams), tick: pace}
 	if cfg.Token == "" {
 		if s.open {
 			return nil, fmt.Errorf("%s: other computers could connect; give -http_token, or an address of this computer only, as 127.0.0.1:8080", cfg.Address)

@@ -58,6 +58,7 @@ func begin(t *testing.T, cfg Config) (*Server, *counter) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.tick = 10 * time.Millisecond
 	s.Serve()
 	t.Cleanup(func() { s.Close() })
 	return s, c
@@ -270,6 +271,7 @@ func iterate(h *events.History, from, to int) {
 func TestManyClients(t *testing.T) {
 	h := &events.History{}
 	s, _ := begin(t, Config{Address: loopback, Runs: one(h)})
+	s.tick = 100 * time.Millisecond
 	iterate(h, 0, 5000)
 	for i := range 40 {
 		c, err := net.Dial("tcp", s.listener.Addr().String())

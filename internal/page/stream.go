@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	tick      = 500 * time.Millisecond // between events of a stream
+	pace      = 500 * time.Millisecond // between events of a stream
 	heartbeat = 15 * time.Second       // between signs of life while nothing happens
 )
 
@@ -83,7 +83,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	from, ended := &reader{server: s}, false
-	clock := time.NewTicker(tick)
+	clock := time.NewTicker(s.tick)
 	defer clock.Stop()
 	last := time.Now()
 	for {

@@ -136,9 +136,14 @@ function record(overview) {
   dirty = true;
 }
 
-setInterval(() => {
-  if ($('follow').checked && online && !run.stopped && !run.crashed && !looking) showNet();
-}, 2000);
+let lookEvery = 2000; // milliseconds
+
+(async function lookAgain() {
+  for (;;) {
+    await new Promise(done => setTimeout(done, lookEvery));
+    if ($('follow').checked && online && !run.stopped && !run.crashed && !looking) await showNet();
+  }
+})();
 
 // bars draws a histogram as SVG.
 function bars(h, title) {

@@ -3,6 +3,7 @@ package pagetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,28 +19,68 @@ import (
 // patience is how long a Browser waits for what must come: far longer than it takes on an idle machine.
 const patience = 2 * time.Minute
 
+// process is the browser that all tests of a package share: starting one costs more than most tests.
+var process struct {
+	once   sync.Once
+	ctx    context.Context
+	folder string
+	end    context.CancelFunc
+	err    error
+}
+
+// begin starts the browser.
+func begin() {
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		process.err = err
+		return
+	}
+	// Chromium leaves a socket in TMPDIR when it is killed. A socket's path has at most 108 bytes, so the folder's name is short.
+	if process.folder, process.err = os.MkdirTemp("", "page"); process.err != nil {
+		return
+	}
+	allocator, cancel := chromedp.NewExecAllocator(context.Background(),
+		append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU, chromedp.ExecPath(path), chromedp.UserDataDir(filepath.Join(process.folder, "profile")), chromedp.Env("TMPDIR="+process.folder))...)
+	process.end = cancel
+	// The library reports events of Chromium versions that are newer than itself as errors.
+	process.ctx, _ = chromedp.NewContext(allocator, chromedp.WithErrorf(func(string, ...any) {}))
+	process.err = chromedp.Run(process.ctx)
+}
+
+// Close ends the package's browser, if a test has started it. TestMain calls it after the tests.
+func Close() {
+	if process.ctx != nil {
+		_ = chromedp.Cancel(process.ctx)
+	}
+	if process.end != nil {
+		process.end()
+	}
+	// The browser's processes may write for some moments after it has ended.
+	for range 100 {
+		if process.folder == "" || os.RemoveAll(process.folder) == nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
 // Browser is a tab. Every message and every exception in its console fails the test.
 type Browser struct {
 	t   *testing.T
 	ctx context.Context
 }
 
-// Open starts a browser, which ends with the test. Without Chromium it skips the test; scripts/check.sh installs Chromium.
+// Open opens a tab of the package's browser, which closes with the test. Without Chromium it skips the test; scripts/check.sh installs Chromium.
 func Open(t *testing.T) *Browser {
 	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
+	process.once.Do(begin)
+	if errors.Is(process.err, exec.ErrNotFound) {
 		t.Skip("no chromium; scripts/check.sh installs it")
 	}
-	// Chromium leaves a socket in TMPDIR when it is killed. A socket's path has at most 108 bytes, so the folder's name is short.
-	folder, err := os.MkdirTemp("", "page")
-	if err != nil {
-		t.Fatal(err)
+	if process.err != nil {
+		t.Fatal(process.err)
 	}
-	allocator, cancel := chromedp.NewExecAllocator(context.Background(),
-		append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath(path), chromedp.UserDataDir(filepath.Join(folder, "profile")), chromedp.Env("TMPDIR="+folder))...)
-	// The library reports events of Chromium versions that are newer than itself as errors.
-	tab, _ := chromedp.NewContext(allocator, chromedp.WithErrorf(func(string, ...any) {}))
+	tab, _ := chromedp.NewContext(process.ctx)
 	ctx, done := context.WithTimeout(tab, patience)
 	var mu sync.Mutex
 	ended := false
@@ -49,14 +90,6 @@ func Open(t *testing.T) *Browser {
 		mu.Unlock()
 		_ = chromedp.Cancel(tab)
 		done()
-		cancel()
-		// The browser's processes may write for some moments after it has ended.
-		for range 100 {
-			if os.RemoveAll(folder) == nil {
-				return
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
 	})
 	chromedp.ListenTarget(ctx, func(e any) {
 		mu.Lock()
@@ -98,9 +131,17 @@ func (b *Browser) Value(expression string) (text string) {
 	return text
 }
 
+// Click clicks on an element, without the mouse: chromedp.Click needs many messages for one.
+func (b *Browser) Click(selector string) {
+	b.t.Helper()
+	b.Do(chromedp.Evaluate(fmt.Sprintf("document.querySelector(%q).click()", selector), nil))
+}
+
 // Press presses a button of the page and answers its dialog, "yes" or "no".
 func (b *Browser) Press(button, answer string) {
 	b.t.Helper()
-	b.Do(chromedp.Click(button), chromedp.WaitVisible("#confirm"), chromedp.Click(fmt.Sprintf("#confirm [value=%s]", answer)))
+	b.Click(button)
+	b.Holds(`$('confirm').open`)
+	b.Click(fmt.Sprintf("#confirm [value=%s]", answer))
 	b.Holds(`!asking`)
 }
