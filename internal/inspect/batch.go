@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/internal/picture"
 	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/solver/events"
 )
@@ -73,7 +74,7 @@ func (b *Batch) add(name string, top *blob.Blob) {
 	for k := range shown {
 		values, item := top.Data()[k*size:(k+1)*size], &b.Items[k]
 		if top.NumAxes() == 4 {
-			if t := NewTiles(values, append([]int{1}, top.Shape()[1:]...)); t != nil {
+			if t := picture.NewTiles(values, append([]int{1}, top.Shape()[1:]...)); t != nil {
 				item.Pictures = append(item.Pictures, t.PNG())
 				continue
 			}

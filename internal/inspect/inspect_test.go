@@ -1,9 +1,6 @@
 package inspect
 
 import (
-	"bytes"
-	"image/color"
-	"image/png"
 	"math"
 	"slices"
 	"strings"
@@ -37,34 +34,6 @@ func TestHistogram(t *testing.T) {
 	}
 	if h := NewHistogram([]float32{2, 2}); h.Counts[buckets/2] != 2 || h.Deviation != 0 {
 		t.Errorf("equal values: %+v", h)
-	}
-}
-
-// TestTiles: colours, their order, and the places of the tiles.
-func TestTiles(t *testing.T) {
-	nan := float32(math.NaN())
-	// Two images of 3 channels, 1 x 2: blue, green, red planes.
-	tiles := NewTiles([]float32{0, 10, 0, 0, 10, 0, 5, nan, 0, 0, 0, 0}, []int{2, 3, 1, 2})
-	if tiles.Shown != 2 || tiles.Of != 2 || tiles.Bounds().Dx() != 5 || tiles.Bounds().Dy() != 1 {
-		t.Fatalf("%d of %d tiles, %v", tiles.Shown, tiles.Of, tiles.Bounds())
-	}
-	picture, err := png.Decode(bytes.NewReader(tiles.PNG()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for x, want := range []color.NRGBA{{255, 0, 0, 255}, {0, 0, 255, 255}, {}, {0, 0, 128, 255}, {255, 0, 255, 255}} {
-		if got := color.NRGBAModel.Convert(picture.At(x, 0)); got != want {
-			t.Errorf("pixel %d is %v, want %v", x, got, want)
-		}
-	}
-	grey := NewTiles(make([]float32, 200*2*2), []int{100, 2, 2, 1})
-	if grey.Shown != 64 || grey.Of != 200 || grey.Bounds().Dx() != 8*2-1 || grey.Bounds().Dy() != 8*3-1 || grey.NRGBAAt(0, 0).R != 128 {
-		t.Errorf("%d of %d tiles, %v", grey.Shown, grey.Of, grey.Bounds())
-	}
-	for _, shape := range [][]int{{4}, {2, 2}, {4, 1, 1, 1}, {1, 1, 1, 2, 2}} {
-		if tiles := NewTiles(make([]float32, 4), shape); tiles != nil {
-			t.Errorf("shape %v is drawn", shape)
-		}
 	}
 }
 

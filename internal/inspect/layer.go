@@ -7,6 +7,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/internal/picture"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/solver/events"
 )
@@ -178,7 +179,7 @@ const bytesPerValue = 4
 func weightOf(b *blob.Blob, index int) Blob {
 	g := NewHistogram(b.Diff())
 	w := Blob{Role: fmt.Sprintf("weights %d", index), Shape: b.ShapeString(), Values: NewHistogram(b.Data()), Gradients: &g}
-	w.draw(NewTiles(b.Data(), b.Shape()))
+	w.draw(picture.NewTiles(b.Data(), b.Shape()))
 	return w
 }
 
@@ -187,12 +188,12 @@ func topOf(b *blob.Blob, name string) Blob {
 	t := Blob{Role: "top " + name, Shape: b.ShapeString(), Values: NewHistogram(b.Data())}
 	if b.NumAxes() == 4 && b.Dim(0) > 0 {
 		shape := append([]int{1}, b.Shape()[1:]...)
-		t.draw(NewTiles(b.Data()[:b.CountFrom(1)], shape))
+		t.draw(picture.NewTiles(b.Data()[:b.CountFrom(1)], shape))
 	}
 	return t
 }
 
-func (b *Blob) draw(t *Tiles) {
+func (b *Blob) draw(t *picture.Tiles) {
 	if t != nil {
 		b.Picture, b.Shown, b.Of = t.PNG(), t.Shown, t.Of
 	}

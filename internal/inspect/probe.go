@@ -7,7 +7,6 @@
 //	layer.go      Layer: what a layer holds
 //	batch.go      Batch: the images and labels of the current batch
 //	histogram.go  Histogram: statistics of values
-//	tiles.go      Tiles: values as pictures
 package inspect
 
 import (

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/swcaffe/swcaffe/internal/inspect"
+	"github.com/swcaffe/swcaffe/internal/picture"
 	"github.com/swcaffe/swcaffe/solver/events"
 )
 
@@ -371,13 +372,13 @@ func (p pretended) Layer(ctx context.Context, name string) (*inspect.Layer, erro
 	}
 	share := events.Number(0.25)
 	h := inspect.NewHistogram([]float32{1, 2, 3})
-	tiles := inspect.NewTiles([]float32{0, 1, 2, 3}, []int{1, 1, 2, 2})
+	tiles := picture.NewTiles([]float32{0, 1, 2, 3}, []int{1, 1, 2, 2})
 	return &inspect.Layer{Summary: inspect.Summary{Name: name, Type: "Convolution", Forward: 1.5}, Text: "layer <x>", Algorithms: []string{"forward: winograd"}, Bytes: 3e6, Dead: &share,
 		Blobs: []inspect.Blob{{Role: "weights 0", Shape: "1 1 2 2 (4)", Values: h, Gradients: &h, Picture: tiles.PNG(), Shown: 1, Of: 1}}}, nil
 }
 
 func (p pretended) Batch(ctx context.Context) (*inspect.Batch, error) {
-	tiles := inspect.NewTiles([]float32{0, 1, 2, 3}, []int{1, 1, 2, 2})
+	tiles := picture.NewTiles([]float32{0, 1, 2, 3}, []int{1, 1, 2, 2})
 	return &inspect.Batch{Size: 64, Tops: []inspect.Top{{Name: "data", Shape: "64 1 2 2 (256)", Values: inspect.NewHistogram([]float32{1})}},
 		Items: []inspect.Item{{Pictures: [][]byte{tiles.PNG()}, Labels: []inspect.Label{{Top: "label", Values: []events.Number{7}}}}}}, nil
 }

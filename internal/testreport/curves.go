@@ -5,22 +5,24 @@ import (
 	"strings"
 )
 
-// curveCard is a class's curve of precision over recall, in a square of curveSide units.
-type curveCard struct {
-	Name, Average, Points string
-	Found                 bool
+// Curve is a class's curve of precision over recall, in a square of curveSide units.
+type Curve struct {
+	Name    string `json:"name"`
+	Average string `json:"average"`
+	Points  string `json:"points"` // corners of an SVG polyline
+	Found   bool   `json:"found"`  // the class has detections
 }
 
 const curveSide = 100
 
 // showCurves shows the curves of every DetectionEvaluate layer, and their mean average precision.
-func (r *Report) showCurves(s *shown) {
+func (r *Report) showCurves(s *Results) {
 	for k := range r.detections {
 		classes, mean := r.detections[k].Classes(r.opt.Version)
-		s.Figures = append(s.Figures, row{r.names[k] + ", mean average precision", percent(mean, true)})
+		s.Figures = append(s.Figures, Row{r.names[k] + ", mean average precision", percent(mean, true)})
 		for _, c := range classes {
 			recall, precision := r.detections[k].Curve(c.Class)
-			s.Curves = append(s.Curves, curveCard{r.name(c.Class), percent(c.Average, c.Found), points(recall, precision), len(recall) > 0})
+			s.Curves = append(s.Curves, Curve{r.name(c.Class), percent(c.Average, c.Found), points(recall, precision), len(recall) > 0})
 		}
 	}
 }

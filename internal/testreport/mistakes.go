@@ -11,10 +11,11 @@ const shownGuesses = 3
 // mistake is an item that was misclassified, or an image of which some pixels were.
 type mistake struct {
 	item     int     // its number in the test
-	score    float64 // the label's probability, or the share of pixels that are right
-	label    int     // -1: pixels have labels of their own
+	score    float64 // the label's probability, the share of pixels that are right, or that of objects and boxes
+	label    int     // -1: pixels or objects have labels of their own
 	guesses  []guess // the most probable classes
-	pictures []picture
+	boxes    []Box   // of a detection
+	pictures []Picture
 }
 
 // offer keeps an item if it is among the worst. Only then complete fills in the other fields.

@@ -1,19 +1,21 @@
 // Package testreport shows a test of a net as one HTML page without scripts or other files.
 //
 // A Report collects the results of batches. New finds in the net what to report: labels and scores of a classifier or a segmentation
-// (judge.go), input images (picture.go), rows of DetectionEvaluate. Add takes the batch that the net has just run. Write writes the page:
+// (judge.go), input images (images.go), detections (boxes.go). Add takes the batch that the net has just run. Results returns what it shows, which
+// the page of a run shows as well; Write writes it as page.html.
 //
 //	confusion.go  Confusion: items by label and predicted class, with accuracy, precision and intersection over union
 //	mistakes.go   the worst items
-//	picture.go    input images and label maps as PNG
-//	page.go       the page's figures and tables, for page.html
+//	boxes.go      Box: objects and detections over an image
 //	curves.go     curves of precision over recall
+//	results.go    Results: figures and tables
 package testreport
 
 import (
 	"errors"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/internal/picture"
 	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/solver/evaluate"
 )
@@ -40,7 +42,8 @@ type Report struct {
 
 	rows       []*blob.Blob // of DetectionEvaluate layers
 	detections []evaluate.Precision
-	names      []string // of these layers
+	names      []string  // of these layers
+	detector   *detector // the first of these layers; nil: none
 }
 
 // New returns a report on a net before its first batch. It needs labels with scores, or detections.
@@ -53,16 +56,17 @@ func New(n *swnet.Net, opt Options) (*Report, error) {
 		}
 	}
 	r.detections = make([]evaluate.Precision, len(r.rows))
-	if r.judge == nil {
-		if len(r.rows) == 0 {
-			return nil, errors.New("a report needs a layer of type Accuracy, SegAccuracy, SoftmaxWithLoss or DetectionEvaluate in phase TEST; the net has none")
-		}
-		return r, nil
+	var annotations []int
+	r.detector, annotations = findDetector(n)
+	switch {
+	case r.judge != nil:
+		_, classes, _ := r.judge.extents()
+		r.confusion = NewConfusion(classes)
+	case r.detector == nil:
+		return nil, errors.New("a report needs a layer of type Accuracy, SegAccuracy, SoftmaxWithLoss or DetectionEvaluate in phase TEST; the net has none")
 	}
-	_, classes, _ := r.judge.extents()
-	r.confusion = NewConfusion(classes)
 	var err error
-	r.images, err = findImages(n)
+	r.images, err = findImages(n, annotations)
 	return r, err
 }
 
@@ -73,6 +77,7 @@ func (r *Report) Add() {
 		r.detections[i].Add(b.Data())
 	}
 	if r.judge == nil {
+		r.addDetections()
 		return
 	}
 	images, _, places := r.judge.extents()
@@ -120,7 +125,7 @@ func (r *Report) addMap(image, places int) {
 		r.scratch = r.judge.at(image, p, r.scratch)
 		truth[p], found[p] = label, predicted(r.scratch, label)
 		if !ok {
-			truth[p] = ignoredPixel
+			truth[p] = picture.Unlabelled
 			continue
 		}
 		r.confusion.Add(label, found[p])
@@ -136,7 +141,7 @@ func (r *Report) addMap(image, places int) {
 		}
 		r.offer(share, func(m *mistake) {
 			m.label = -1
-			m.pictures = append(r.images.of(image), labelMap("labels", truth, height, width), labelMap("predicted", found, height, width))
+			m.pictures = append(r.images.of(image), NewPicture("labels", picture.Classes(truth, height, width)), NewPicture("predicted", picture.Classes(found, height, width)))
 		})
 	}
 }

@@ -276,3 +276,51 @@ func TestProbabilities(t *testing.T) {
 		t.Errorf("the label has probability %g, want %g", r.mistakes[0].score, want)
 	}
 }
+
+// TestBoxes: of two images the first has a right, a wrong and an uncounted box and misses an object, the second one is right; boxes below score
+// 0.5 are in the curves only.
+func TestBoxes(t *testing.T) {
+	a, b, d, far := []float32{0.1, 0.1, 0.5, 0.4}, []float32{0.6, 0.1, 0.9, 0.4}, []float32{0.1, 0.6, 0.4, 0.9}, []float32{0.7, 0.7, 0.9, 0.9}
+	found := func(class, score float32, at []float32) []float32 {
+		return slices.Concat([]float32{0, class, score}, at)
+	}
+	object := func(class float32, at []float32, difficult float32) []float32 {
+		return slices.Concat([]float32{0, class, 0}, at, []float32{difficult})
+	}
+	none := []float32{-1, -1, -1, -1, -1, -1, -1, -1}
+	pixels := make([]float32, 2*2*3*2)
+	for i := range pixels {
+		pixels[i] = float32(10 * i)
+	}
+	sets := []hdf5.Dataset{
+		{Path: "/objects", Shape: []int{2, 1, 3, 8}, Data: slices.Concat(object(1, a, 0), object(2, b, 0), object(1, d, 1), object(2, b, 0), none, none)},
+		{Path: "/image", Shape: []int{2, 1, 4, 3}, Data: pixels},
+		{Path: "/found", Shape: []int{2, 1, 4, 7}, Data: slices.Concat(found(1, 0.9, a), found(1, 0.8, far), found(1, 0.7, d), found(2, 0.3, b),
+			found(2, 0.99, b), found(1, 0.4, far), found(1, 0.3, far), found(1, 0.2, far))},
+	}
+	n := newNet(t, 1, `layer { name: "eval" type: "DetectionEvaluate" bottom: "found" bottom: "objects" top: "rows" detection_evaluate_param { num_classes: 3 evaluate_difficult_gt: false } }`, sets...)
+	r, page := reported(t, n, 2, Options{Worst: 5, Version: "Integral", Labels: []string{"", "cat", "dog"}})
+	wellFormed(t, page)
+	res := r.Results(nil)
+	if res.Items != 2 || len(res.Mistakes) != 1 || res.Mistakes[0].Item != 0 || res.Mistakes[0].Score != "33.33 %" {
+		t.Fatalf("%d images, mistakes %+v; want 2, and image 0 with a third right", res.Items, res.Mistakes)
+	}
+	m := res.Mistakes[0]
+	var kinds []string
+	for _, x := range m.Boxes {
+		kinds = append(kinds, x.Kind+" "+x.Name+" "+x.Score)
+	}
+	if want := []string{"object cat ", "object dog ", "difficult object cat ", "right cat 0.9000", "wrong cat 0.8000", "not counted cat 0.7000"}; !slices.Equal(kinds, want) {
+		t.Errorf("boxes %q, want %q", kinds, want)
+	}
+	if x := m.Boxes[0]; x.Left != 0.1 || x.Top != 0.1 || math.Abs(float64(x.Width-0.4)) > 1e-6 || math.Abs(float64(x.Height-0.3)) > 1e-6 {
+		t.Errorf("the first object is at %+v", x)
+	}
+	if got := greys(t, page); len(got) != 1 || !slices.Equal(got[0], pixels[:12]) {
+		t.Errorf("pictures %v, want %v", got, pixels[:12])
+	}
+	// Class 1: 1 object; right (0.9), then wrong. Class 2: 2 objects, right (0.99) and right (0.3).
+	if len(res.Curves) != 2 || res.Curves[0].Average != "100.00 %" || res.Curves[1].Average != "100.00 %" || !strings.HasPrefix(res.Curves[0].Points, "100.0,0.0 100.0,50.0") || res.Curves[1].Points != "50.0,0.0 100.0,0.0" {
+		t.Errorf("curves %+v", res.Curves)
+	}
+}

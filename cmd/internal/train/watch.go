@@ -6,6 +6,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/internal/cli"
 	"github.com/swcaffe/swcaffe/internal/inspect"
+	"github.com/swcaffe/swcaffe/internal/picture"
 	"github.com/swcaffe/swcaffe/internal/tensorboard"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/solver"
@@ -77,7 +78,7 @@ func histogramOf(tag string, values []float32) tensorboard.Value {
 
 // appendPicture adds a picture of values, unless they are no images.
 func appendPicture(list []tensorboard.Value, tag string, values []float32, shape []int) []tensorboard.Value {
-	t := inspect.NewTiles(values, shape)
+	t := picture.NewTiles(values, shape)
 	if t == nil {
 		return list
 	}

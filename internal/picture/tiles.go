@@ -1,10 +1,8 @@
-package inspect
+package picture
 
 import (
-	"bytes"
 	"image"
 	"image/color"
-	"image/png"
 	"math"
 )
 
@@ -80,10 +78,4 @@ func shade(pixel func(channel int) float32, channels int, low, high float32) col
 }
 
 // PNG returns the picture as a file.
-func (t *Tiles) PNG() []byte {
-	var out bytes.Buffer
-	if err := png.Encode(&out, t); err != nil {
-		panic("inspect: " + err.Error()) // a picture in memory can be written
-	}
-	return out.Bytes()
-}
+func (t *Tiles) PNG() []byte { return PNG(t) }
