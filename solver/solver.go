@@ -54,6 +54,9 @@ type Options struct {
 	OnStart, OnGradients func() error
 	// OnUpdated, if not nil, is called after the update of every iteration.
 	OnUpdated func()
+	// OnTest, if not nil, is called before every run of a test net. The function that it returns, if not nil, is called after each batch of the run
+	// that this worker computes, with the number of batches that are left.
+	OnTest func(net int) (seen func(left int))
 	// Now is the clock for throughput figures; nil means time.Now.
 	Now func() time.Time
 	// Events, if not nil, receives the events of Solve and Step.

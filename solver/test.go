@@ -94,6 +94,13 @@ func (r *results) add(n *swnet.Net, detection bool, loss float64, outputs [][]fl
 	}
 }
 
+func (v *Solver) onTest(net int) func(left int) {
+	if v.opt.OnTest == nil {
+		return nil
+	}
+	return v.opt.OnTest(net)
+}
+
 // test runs a test net and logs the scores, unless a signal requests a stop.
 func (v *Solver) test(i int) (stop bool, err error) {
 	v.log.Infof("Iteration %d, Testing net (#%d)", v.iter, i)
@@ -104,6 +111,10 @@ func (v *Solver) test(i int) (stop bool, err error) {
 	}
 	var r results
 	batches := int(v.param.TestIter[i])
+	seen := func(int) {}
+	if f := v.onTest(i); f != nil {
+		seen = f
+	}
 	for b := 0; b < batches; {
 		v.opt.Progress(true, b, batches)
 		if stop, err = v.stopsTests(); err != nil {
@@ -118,6 +129,7 @@ func (v *Solver) test(i int) (stop bool, err error) {
 			return false, err
 		}
 		b += run
+		seen(batches - b)
 	}
 	v.logResults(n, &r, float64(batches))
 	v.report.tested(i, &r, float64(batches))

@@ -111,7 +111,7 @@ var allowed = []struct {
 	{"internal/glog", nil},
 	{"internal/manpage", nil},
 	{"internal/cli", []string{"proto/", "internal/glog", "internal/manpage", "internal/pages", "internal/simd/isa", "internal/suggest", "data/", "cpe/", "layers", "net", "solver", "topology", "internal/relay"}},
-	{"cmd/internal/train", []string{"internal/cli", "internal/figure", "proto/", "cpe", "layers", "net", "modeltime", "solver", "solver/centre", "solver/events", "topology", "internal/inspect", "internal/metrics", "internal/page", "internal/tensorboard", "internal/timeline", "cpe/kernel/shape", "internal/picture"}},
+	{"cmd/internal/train", []string{"internal/cli", "internal/figure", "proto/", "cpe", "layers", "net", "modeltime", "solver", "solver/centre", "solver/events", "topology", "internal/inspect", "internal/metrics", "internal/page", "internal/tensorboard", "internal/timeline", "cpe/kernel/shape", "internal/picture", "internal/testreport"}},
 	{"cmd/internal/infer", []string{"internal/cli", "solver/events", "internal/testreport", "internal/box", "internal/figure", "solver/evaluate", "internal/caffelog", "internal/suggest", "proto/", "blob", "data/", "layers", "net", "solver", "topology"}},
 	{"cmd/internal/measure", []string{"internal/cli", "internal/caffelog", "internal/figure", "internal/modelplot", "internal/pages", "internal/simd/", "internal/suggest", "proto/", "cpe/", "layers", "net", "net/schedule", "modeltime", "scaling", "solver", "topology"}},
 	{"cmd/internal/model", []string{"internal/cli", "solver/events", "internal/netdraw", "internal/onnx/", "proto/", "blob", "cpe", "layers", "net", "solver"}},

@@ -215,6 +215,7 @@ func TestNetAndData(t *testing.T) {
 	b.Holds(`$('layer-note').textContent === 'the training net has no layer "relu"'`)
 	b.Click("#tab-data")
 	b.Holds(`$('items').children.length === 1 && $('items').querySelector('img').naturalHeight === 2 && $('items').textContent === 'label 7' && $('items-note').textContent.startsWith('1 of 64')`)
+	lookAtTests(t, b, take)
 	b.Do(chromedp.EmulateViewport(360, 700))
 	b.Holds(`document.documentElement.scrollWidth <= innerWidth`)
 	b.Click("#tab-net")
@@ -222,6 +223,38 @@ func TestNetAndData(t *testing.T) {
 	take(&events.Stopped{Iteration: 100})
 	b.Click("#net-again")
 	b.Holds(`$('net-note').textContent === 'the run has ended'`)
+}
+
+// lookAtTests opens the view of the tests: a classification, nothing, and detections. After a test the page asks again.
+func lookAtTests(t *testing.T, b *pagetest.Browser, take func(events.Body)) {
+	t.Helper()
+	b.Click("#tab-tests")
+	b.Holds(`$('results').querySelectorAll('.cards li').length === 1 && $('test-net').options.length === 3 && !$('which').hidden`)
+	for _, c := range [][2]string{
+		{`[...document.querySelector('.matrix').rows].map(r => [...r.cells].map(c => c.textContent).join()).join('|')`, ",cat,<dog>|cat,4,|<dog>,1,3"},
+		{`[...document.querySelectorAll('.matrix td')].map(c => c.title + c.className).join()`, "right strong,,<dog> taken for cat: 1,right strong"},
+		{`$('results').textContent.includes('<dog>4375.00 %100.00 %') && $('results').querySelectorAll('meter').length`, "2"},
+		{`$('results').querySelector('.cards table').textContent`, "label <dog>0.0100cat0.9900"},
+		{`$('results').querySelector('.frame img').naturalWidth`, "2"},
+		{`$('tests-note').textContent`, `Test before iteration 50. The next test will be shown, also one that "Test now" begins.`},
+	} {
+		if got := b.Value(c[0]); got != c[1] {
+			t.Errorf("%s is %q, want %q", c[0], got, c[1])
+		}
+	}
+	before := examined.Load()
+	take(&events.Test{Iteration: 100, Outputs: []events.Value{{Name: "accuracy", Value: 0.75}, {Name: "loss", Value: 0.5, Weight: 1}}})
+	b.Holds(`asked === '0 100'`)
+	if got := examined.Load(); got != before+1 {
+		t.Errorf("after a test the page asked %d times, want once", got-before)
+	}
+	b.Do(chromedp.Evaluate(`$('test-net').value = 1; $('test-net').dispatchEvent(new Event('change'))`, nil))
+	b.Holds(`$('results').children.length === 0 && $('tests-note').textContent.startsWith('Results are collected from now on.')`)
+	b.Do(chromedp.Evaluate(`$('test-net').value = 2; $('test-net').dispatchEvent(new Event('change'))`, nil))
+	b.Holds(`$('results').querySelectorAll('.recall').length === 1 && $('results').textContent.includes('class 2: –no detections')`)
+	if got := b.Value(`(r => { const f = document.querySelector('.frame').getBoundingClientRect(); return Math.round(100 * (r.left - f.left) / f.width) + ' ' + Math.round(100 * r.height / f.height); })(document.querySelector('.boxes .object').getBoundingClientRect())`); got != "25 50" {
+		t.Errorf("the box is at %s %% of its image, want 25 and 50 high", got)
+	}
 }
 
 // TestBoard: two runs' curves are in one chart, can be hidden, follow their files, and their differences are shown.

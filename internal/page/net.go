@@ -9,6 +9,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/internal/inspect"
 	"github.com/swcaffe/swcaffe/internal/netdraw"
+	"github.com/swcaffe/swcaffe/internal/testreport"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver/events"
@@ -19,6 +20,16 @@ type Inspector interface {
 	Overview(ctx context.Context) (*inspect.Overview, error)
 	Layer(ctx context.Context, name string) (*inspect.Layer, error)
 	Batch(ctx context.Context) (*inspect.Batch, error)
+	// Test returns at once what the last run of a test net has found that somebody had asked for. It has the next one collected.
+	Test(net int) (*Tested, error)
+}
+
+// Tested is what a run of a test net has found.
+type Tested struct {
+	Nets      int                 `json:"nets"`      // test nets of the run; 0: not known yet
+	Iteration int                 `json:"iteration"` // that the test preceded
+	Results   *testreport.Results `json:"results"`   // nil: none has been collected yet
+	Note      string              `json:"note"`      // why there are no results
 }
 
 // lookTimeout limits the wait for an iteration's passes.

@@ -12,6 +12,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -20,6 +21,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -138,6 +140,13 @@ func (s *Server) routes() http.Handler {
 		return i.Layer(ctx, r.URL.Query().Get("name"))
 	}))
 	mux.HandleFunc("GET /api/batch", look(s, func(ctx context.Context, i Inspector, _ *http.Request) (*inspect.Batch, error) { return i.Batch(ctx) }))
+	mux.HandleFunc("GET /api/test", look(s, func(_ context.Context, i Inspector, r *http.Request) (*Tested, error) {
+		net, err := strconv.Atoi(cmp.Or(r.URL.Query().Get("net"), "0"))
+		if err != nil {
+			return nil, fmt.Errorf("%q is no number of a test net", r.URL.Query().Get("net"))
+		}
+		return i.Test(net)
+	}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	if s.cfg.Metrics != nil {
 		mux.Handle("GET "+metricsPath, s.cfg.Metrics)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/internal/inspect"
 	"github.com/swcaffe/swcaffe/internal/picture"
+	"github.com/swcaffe/swcaffe/internal/testreport"
 	"github.com/swcaffe/swcaffe/solver/events"
 )
 
@@ -351,6 +352,9 @@ func TestTooManyStreams(t *testing.T) {
 // asked counts the overviews that were asked for.
 var asked atomic.Int32
 
+// examined counts the questions about tests.
+var examined atomic.Int32
+
 // pretended answers questions about a net with fixed answers, or not before its context ends.
 type pretended struct{ hang bool }
 
@@ -383,6 +387,28 @@ func (p pretended) Batch(ctx context.Context) (*inspect.Batch, error) {
 		Items: []inspect.Item{{Pictures: [][]byte{tiles.PNG()}, Labels: []inspect.Label{{Top: "label", Values: []events.Number{7}}}}}}, nil
 }
 
+// Test has nothing of net 1, a classification of net 0 and detections of net 2.
+func (p pretended) Test(net int) (*Tested, error) {
+	examined.Add(1)
+	tiles := picture.NewTiles([]float32{0, 1, 2, 3}, []int{1, 1, 2, 2})
+	pictures := []testreport.Picture{testreport.NewPicture("", tiles)}
+	t := &Tested{Nets: 3, Iteration: 50}
+	switch net {
+	case 0:
+		t.Results = &testreport.Results{Batches: 2, Items: 8, Unit: "images", Wrong: 1, ScoresOf: "ip", Figures: []testreport.Row{{Name: "accuracy of images", Value: "87.50 %"}},
+			Names:    []string{"cat", "<dog>"},
+			Matrix:   []testreport.MatrixRow{{Name: "cat", Cells: []testreport.Cell{{Text: "4", Shade: 1, Right: true}, {}}}, {Name: "<dog>", Cells: []testreport.Cell{{Text: "1", Shade: 0.5, Title: "<dog> taken for cat: 1"}, {Text: "3", Right: true, Shade: 0.9}}}},
+			Confused: []testreport.Row{{Name: "<dog> taken for cat", Value: "1"}},
+			Classes:  []testreport.ClassRow{{Name: "cat", Items: 4, Right: 4, Recall: "100.00 %", Precision: "80.00 %", Share: 1}, {Name: "<dog>", Items: 4, Right: 3, Recall: "75.00 %", Precision: "100.00 %", Share: 0.75}},
+			Mistakes: []testreport.Mistake{{Item: 5, Head: "label <dog>", Score: "0.0100", Guesses: []testreport.Row{{Name: "cat", Value: "0.9900"}}, Pictures: pictures}}}
+	case 2:
+		t.Results = &testreport.Results{Batches: 1, Items: 1, AveragePrecision: "Integral",
+			Mistakes: []testreport.Mistake{{Head: "right", Score: "0.00 %", Pictures: pictures, Boxes: []testreport.Box{{Kind: "object", Name: "1", Left: 0.25, Top: 0.25, Width: 0.5, Height: 0.5}}}},
+			Curves:   []testreport.Curve{{Name: "1", Average: "50.00 %", Points: "50.0,0.0 100.0,50.0", Found: true}, {Name: "2", Average: "–"}}}
+	}
+	return t, nil
+}
+
 const drawnNet = `name: "n"
 layer { name: "conv <1>" type: "Convolution" bottom: "data" top: "c" convolution_param { num_output: 2 kernel_size: 3 } }
 layer { name: "relu" type: "ReLU" bottom: "c" top: "c" }`
@@ -407,6 +433,8 @@ func TestLooking(t *testing.T) {
 	expect(s, paths[1], 200, `"dead":0.25`)
 	expect(s, paths[2], 200, `"size":64`)
 	expect(s, "/api/layer?name=none", 409, "no layer")
+	expect(s, "/api/test?net=2", 200, `"average_precision":"Integral"`)
+	expect(s, "/api/test?net=x", 409, `"x" is no number`)
 	h.Take(events.Event{Time: time.Now(), Body: &events.Started{NetText: "layer {"}})
 	expect(s, "/api/net", 409, "the run's net:")
 	h.Take(events.Event{Time: time.Now(), Body: &events.Stopped{}})

@@ -195,7 +195,7 @@ func (r *Report) showMistakes(s *Results) {
 		c := Mistake{Pictures: m.pictures, Item: m.item, Boxes: m.boxes}
 		switch {
 		case m.boxes != nil:
-			c.Head, c.Score = "right", percent(m.score, true)
+			c.Head, c.Score = "right boxes", percent(m.score, true)
 			c.Guesses = boxRows(m.boxes)
 		case m.label < 0:
 			c.Head, c.Score = "pixels right", percent(m.score, true)

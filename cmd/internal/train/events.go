@@ -117,7 +117,7 @@ func (f *eventFlags) openPage(e *cli.Env, resumed, alone bool, actions *signals)
 	if alone {
 		f.start = newDesk()
 	}
-	f.look = &looker{desk: newDesk()}
+	f.look = &looker{examiner: newExaminer(), desk: newDesk()}
 	var figures http.Handler
 	if f.metrics {
 		set := metrics.New()

@@ -19,6 +19,7 @@ func (f *eventFlags) watch(opt *solver.Options, get func() *solver.Solver) (end 
 		opt.OnStart = func() error { return f.start.work(get()) }
 	}
 	if f.look != nil {
+		opt.OnTest = func(net int) func(int) { return f.look.begin(get(), net) }
 		f.look.device = &layers.Device{Engine: opt.Engine, Machine: opt.Machine, Random: layers.NewRandom(opt.Seed), Log: cli.QuietLog(), Force: opt.Force}
 	}
 	if f.look == nil && f.board == nil {

@@ -36,7 +36,7 @@ async function get(path) {
 
 // ---- the choice of the view ----
 
-const views = ['curves', 'net', 'data'];
+const views = ['curves', 'net', 'data', 'tests'];
 
 function show(view) {
   for (const v of views) {
@@ -47,6 +47,7 @@ function show(view) {
   if (view === 'curves') dispatchEvent(new Event('resize'));
   if (view === 'net') showNet();
   if (view === 'data') showData();
+  if (view === 'tests') showTests();
 }
 
 for (const [i, v] of views.entries()) {
@@ -207,4 +208,3 @@ async function showData() {
 
 $('net-again').addEventListener('click', showNet);
 $('data-again').addEventListener('click', showData);
-show('curves');

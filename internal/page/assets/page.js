@@ -43,6 +43,7 @@ function receive(news) {
   }
   dirty = true;
   showState();
+  testsChanged();
 }
 
 function takePart(all, p) {
@@ -111,7 +112,7 @@ function duration(s) {
 function showState() {
   $('run-head').hidden = board;
   $('runs').hidden = !board;
-  $('tab-net').hidden = $('tab-data').hidden = board;
+  for (const v of ['net', 'data', 'tests']) $('tab-' + v).hidden = board;
   if (board) showRuns();
   else showRun();
 }
@@ -478,6 +479,7 @@ addEventListener('resize', () => {
 });
 
 addEventListener('DOMContentLoaded', () => { // the other scripts are there too
+  show('curves');
   draw();
   follow();
 });
