@@ -24,6 +24,7 @@ type CoreGroup struct {
 // time.
 type pace struct {
 	shared, got int
+	begun       time.Time
 	spent       time.Duration
 }
 
@@ -115,9 +116,9 @@ func (g *CoreGroup) Claim(n, most int) (lo, hi int) {
 func (g *CoreGroup) run(p Program) error {
 	defer relay.Catch(&g.panicked)
 	g.shared, g.got = 0, 0
-	start := time.Now()
+	g.begun = time.Now()
 	err := p.RunGroup(g)
-	g.spent = time.Since(start)
+	g.spent = time.Since(g.begun)
 	return err
 }
 

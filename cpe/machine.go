@@ -55,6 +55,9 @@ type Machine struct {
 	claimed atomic.Int32 // units of the current program that core groups have claimed
 	errs    []error
 	made    map[any]any // see Recall
+
+	observer func(program string, list []Stint) // see Observe
+	stints   []Stint
 }
 
 // Program is a kernel's work on one core group. CoreGroup.Share gives the group's part of it.
@@ -146,11 +149,13 @@ func (m *Machine) Run(p Program, groups int) error {
 		g.of = groups
 		g.tiles = room(g.tiles, m.tiles)
 	}
+	before := m.ledger.Time
 	if m.mode == Native {
 		m.runNative(p, groups)
 	} else {
 		m.runModelled(p, groups)
 	}
+	m.tell(p, groups, before)
 	for i, err := range m.errs[:groups] {
 		if err != nil {
 			clear(m.errs)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -96,6 +97,7 @@ type Prefetcher struct {
 	position uint64 // items delivered, to all workers
 	waited   time.Duration
 	scratch  Scratch // scratch of the reading goroutine
+	observer atomic.Pointer[Observer]
 
 	batches []*Batch
 	held    *Batch // the batch returned by the last Next
@@ -215,8 +217,8 @@ func (p *Prefetcher) start() {
 		p.free <- b
 	}
 	p.done.Go(p.read)
-	for range p.Workers {
-		p.done.Go(p.work)
+	for k := range p.Workers {
+		p.done.Go(func() { p.work(k) })
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -188,6 +189,37 @@ func TestPrefetcherLeavesNoGoroutines(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 		}
+	}
+}
+
+// TestPrefetcherObserved: an observer is told of every batch that is read and of the decoding of its items by each worker, and of nothing after
+// the end.
+func TestPrefetcherObserved(t *testing.T) {
+	p := prefetcher(t, numbered(t, 100, 3, 4, 4), options{batch: 10, ahead: 2, workers: 2})
+	defer p.Close()
+	var mu sync.Mutex
+	told := map[string]int{}
+	before := time.Now()
+	p.Observe(func(work string, worker int, begun time.Time) {
+		mu.Lock()
+		defer mu.Unlock()
+		told[work]++
+		if begun.Before(before) || worker < 0 || worker > 1 {
+			t.Errorf("%s of worker %d at %v", work, worker, begun)
+		}
+	})
+	take(t, p, 5)
+	p.Observe(nil)
+	p.SetPosition(0) // waits for the goroutines
+	mu.Lock()
+	reads := told["read"]
+	if reads < 5 || reads > 7 || told["decode"] < 5*9 || len(told) != 2 {
+		t.Errorf("told of %v, want 5 to 7 batches, each decoded in 9 pieces and the first item", told)
+	}
+	mu.Unlock()
+	take(t, p, 5)
+	if told["read"] != reads {
+		t.Errorf("told of %d batches after the end", told["read"]-reads)
 	}
 }
 

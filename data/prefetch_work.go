@@ -27,7 +27,9 @@ func (p *Prefetcher) read() {
 		}
 		b.first, b.err = at, failed
 		if failed == nil {
+			begun := p.clock()
 			b.err = p.fill(b)
+			p.tell("read", 0, begun)
 		}
 		if b.err == nil {
 			b.pending.Add(p.BatchSize - 1)
@@ -93,16 +95,18 @@ func (p *Prefetcher) dispatch(b *Batch) bool {
 	return true
 }
 
-// work decodes and transforms items. Two workers never write to the same part of a batch.
-func (p *Prefetcher) work() {
+// work decodes and transforms items, as one of the workers. Two workers never write to the same part of a batch.
+func (p *Prefetcher) work(worker int) {
 	var scratch Scratch
 	for t := range p.tasks {
+		begun := p.clock()
 		for i := t.from; i < t.to; i++ {
 			if err := p.item(t.batch, i, &scratch); err != nil {
 				t.batch.fail(i, err)
 			}
 			t.batch.pending.Done()
 		}
+		p.tell("decode", worker, begun)
 	}
 }
 

@@ -77,7 +77,9 @@ type Closer interface {
 	Close() error
 }
 
-// DataWaiter is implemented by layers that read data ahead. DataWait returns how long Forward has waited for batches.
+// DataWaiter is implemented by layers that read data ahead. DataWait returns how long Forward has waited for batches. ObserveData has a
+// function called, by several goroutines, after every piece of the work ahead: "read", or "decode" of one of several workers. nil ends that.
 type DataWaiter interface {
 	DataWait() time.Duration
+	ObserveData(f func(work string, worker int, begun time.Time))
 }

@@ -107,7 +107,7 @@ var allowed = []struct {
 	{"internal/tensorboard", []string{"solver/events"}},
 	{"internal/metrics", []string{"solver/events"}},
 	{"internal/board", []string{"solver/events"}},
-	{"internal/page", []string{"internal/inspect", "internal/netdraw", "proto/", "solver/events", "internal/picture", "internal/testreport"}},
+	{"internal/page", []string{"internal/inspect", "internal/netdraw", "proto/", "solver/events", "internal/picture", "internal/testreport", "internal/timeline"}},
 	{"internal/glog", nil},
 	{"internal/manpage", nil},
 	{"internal/cli", []string{"proto/", "internal/glog", "internal/manpage", "internal/pages", "internal/simd/isa", "internal/suggest", "data/", "cpe/", "layers", "net", "solver", "topology", "internal/relay"}},

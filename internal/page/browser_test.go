@@ -216,6 +216,7 @@ func TestNetAndData(t *testing.T) {
 	b.Click("#tab-data")
 	b.Holds(`$('items').children.length === 1 && $('items').querySelector('img').naturalHeight === 2 && $('items').textContent === 'label 7' && $('items-note').textContent.startsWith('1 of 64')`)
 	lookAtTests(t, b, take)
+	lookAtTime(t, b)
 	b.Do(chromedp.EmulateViewport(360, 700))
 	b.Holds(`document.documentElement.scrollWidth <= innerWidth`)
 	b.Click("#tab-net")
@@ -255,6 +256,30 @@ func lookAtTests(t *testing.T, b *pagetest.Browser, take func(events.Body)) {
 	if got := b.Value(`(r => { const f = document.querySelector('.frame').getBoundingClientRect(); return Math.round(100 * (r.left - f.left) / f.width) + ' ' + Math.round(100 * r.height / f.height); })(document.querySelector('.boxes .object').getBoundingClientRect())`); got != "25 50" {
 		t.Errorf("the box is at %s %% of its image, want 25 and 50 high", got)
 	}
+}
+
+// lookAtTime opens the view of the time: bars lie where their times say, tables have the sums, and the buttons zoom.
+func lookAtTime(t *testing.T, b *pagetest.Browser) {
+	t.Helper()
+	b.Do(chromedp.Focus("#tab-tests"), chromedp.KeyEvent(kb.ArrowRight))
+	b.Holds(`document.activeElement === $('tab-time') && document.querySelectorAll('#timelines svg').length === 2`)
+	for _, c := range [][2]string{
+		{`$('time-note').textContent`, "Iteration 7."},
+		{`[...document.querySelectorAll('#timelines h2')].map(h => h.textContent).join()`, "This computer: 10 ms,The modelled machine, in modelled time: 0.125 ms"},
+		{`[...document.querySelectorAll('.names')].map(n => [...n.children].map(c => c.textContent).join()).join('|')`, "worker 0,worker 1|worker 0: core group 0"},
+		{`(w => [...document.querySelectorAll('#timelines svg')[0].querySelectorAll('rect')].map(r => [r.x, r.width].map(v => Math.round(1000 * v.baseVal.value / w)).join('+')).join())(document.querySelector('#timelines svg').clientWidth)`,
+			"0+400,500+250,500+500"},
+		{`[...document.querySelector('#timelines table').rows].map(r => [...r.cells].map(c => c.textContent).join()).join('|')`, "what,kind,worker 0,worker 1|conv <1>,forward,4,5|conv <1>,backward,2.5,"},
+		{`document.querySelector('#timelines rect title').textContent`, "conv <1>, forward: 4 ms from 0 ms\ntype: <x>"},
+		{`$('key').textContent`, "forwardbackward"},
+	} {
+		if got := b.Value(c[0]); got != c[1] {
+			t.Errorf("%s is %q, want %q", c[0], got, c[1])
+		}
+	}
+	b.Click("#wider")
+	b.Holds(`document.querySelector('#timelines svg').clientWidth > 1.9 * document.querySelector('#timelines .scroll').clientWidth && document.documentElement.scrollWidth <= innerWidth`)
+	b.Click("#narrower")
 }
 
 // TestBoard: two runs' curves are in one chart, can be hidden, follow their files, and their differences are shown.

@@ -10,6 +10,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/inspect"
 	"github.com/swcaffe/swcaffe/internal/netdraw"
 	"github.com/swcaffe/swcaffe/internal/testreport"
+	"github.com/swcaffe/swcaffe/internal/timeline"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver/events"
@@ -22,6 +23,15 @@ type Inspector interface {
 	Batch(ctx context.Context) (*inspect.Batch, error)
 	// Test returns at once what the last run of a test net has found that somebody had asked for. It has the next one collected.
 	Test(net int) (*Tested, error)
+	// Timeline records the next iteration.
+	Timeline(ctx context.Context) (*Timeline, error)
+}
+
+// Timeline is when things happened in an iteration.
+type Timeline struct {
+	Iteration int            `json:"iteration"`
+	Rows      []timeline.Row `json:"rows"`
+	Modelled  []timeline.Row `json:"modelled"` // in the time of a modelled machine
 }
 
 // Tested is what a run of a test net has found.

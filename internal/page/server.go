@@ -147,6 +147,7 @@ func (s *Server) routes() http.Handler {
 		}
 		return i.Test(net)
 	}))
+	mux.HandleFunc("GET /api/timeline", look(s, func(ctx context.Context, i Inspector, _ *http.Request) (*Timeline, error) { return i.Timeline(ctx) }))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	if s.cfg.Metrics != nil {
 		mux.Handle("GET "+metricsPath, s.cfg.Metrics)

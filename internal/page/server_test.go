@@ -19,6 +19,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/inspect"
 	"github.com/swcaffe/swcaffe/internal/picture"
 	"github.com/swcaffe/swcaffe/internal/testreport"
+	"github.com/swcaffe/swcaffe/internal/timeline"
 	"github.com/swcaffe/swcaffe/solver/events"
 )
 
@@ -407,6 +408,18 @@ func (p pretended) Test(net int) (*Tested, error) {
 			Curves:   []testreport.Curve{{Name: "1", Average: "50.00 %", Points: "50.0,0.0 100.0,50.0", Found: true}, {Name: "2", Average: "–"}}}
 	}
 	return t, nil
+}
+
+// Timeline has two workers, of which the second one's only layer begins late, and a core group in modelled time.
+func (p pretended) Timeline(ctx context.Context) (*Timeline, error) {
+	p.wait(ctx)
+	mark := func(name, category string, begin, took float64) timeline.Mark {
+		return timeline.Mark{Name: name, Category: category, Begin: begin, Took: took, Notes: map[string]any{"type": "<x>"}}
+	}
+	return &Timeline{Iteration: 7, Rows: []timeline.Row{
+		{Name: "worker 0", Marks: []timeline.Mark{mark("iteration 7", "iteration", 0, 10), mark("conv <1>", "forward", 0, 4), mark("conv <1>", "backward", 5, 2.5)}},
+		{Name: "worker 1", Marks: []timeline.Mark{mark("conv <1>", "forward", 5, 5)}},
+	}, Modelled: []timeline.Row{{Name: "worker 0: core group 0", Marks: []timeline.Mark{mark("conv <1>", "forward", 0, 0.125)}}}}, nil
 }
 
 const drawnNet = `name: "n"

@@ -1,6 +1,7 @@
 // Package timeline records what happens when, for trace viewers: Perfetto and chrome://tracing.
 //
-// A Recorder collects spans on rows and writes them in Chrome's trace event format: complete events ("ph": "X") with times in microseconds.
+// A Recorder collects spans on rows and writes them in Chrome's trace event format: complete events ("ph": "X") with times in microseconds. Rows
+// returns them for the page of a run.
 package timeline
 
 import (
@@ -25,9 +26,11 @@ type Span struct {
 
 // Recorder collects spans. It may be used by several goroutines.
 type Recorder struct {
-	mu    sync.Mutex
-	rows  map[int]string
-	spans []Span
+	mu     sync.Mutex
+	rows   map[int]string
+	lanes  map[lane]int
+	spans  []Span
+	closed bool
 }
 
 // Name names a row.
@@ -44,7 +47,16 @@ func (r *Recorder) Name(row int, name string) {
 func (r *Recorder) Add(s Span) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.spans = append(r.spans, s)
+	if !r.closed {
+		r.spans = append(r.spans, s)
+	}
+}
+
+// Close makes later calls of Add do nothing.
+func (r *Recorder) Close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
 }
 
 // event is an event of the format. Times are in microseconds.
@@ -67,12 +79,7 @@ func (r *Recorder) WriteTo(w io.Writer) (int64, error) {
 	for _, row := range slices.Sorted(maps.Keys(r.rows)) {
 		list = append(list, event{Name: "thread_name", Phase: "M", Process: 1, Thread: row, Args: map[string]any{"name": r.rows[row]}})
 	}
-	var zero time.Time
-	for _, s := range r.spans {
-		if zero.IsZero() || s.Begin.Before(zero) {
-			zero = s.Begin
-		}
-	}
+	zero := r.begin()
 	for _, s := range r.spans {
 		took := microseconds(s.Took)
 		list = append(list, event{Name: s.Name, Category: s.Category, Phase: "X", Time: microseconds(s.Begin.Sub(zero)), Duration: &took, Process: 1, Thread: s.Row, Args: s.Notes})

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"bytes"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -24,5 +25,30 @@ func TestFormat(t *testing.T) {
 	}, ",") + `]}`
 	if out.String() != want || err != nil || n != int64(len(want)) {
 		t.Errorf("%d, %v:\n%s\nwant\n%s", n, err, out.String(), want)
+	}
+}
+
+// TestRows: a worker's lanes follow it by name; times are milliseconds from the first span; what comes after Close is dropped.
+func TestRows(t *testing.T) {
+	var r Recorder
+	at := time.Unix(100, 0)
+	r.Name(0, "worker 0")
+	r.Name(1, "worker 1")
+	r.Name(2, "worker 2")
+	r.Add(Span{Row: 1, Name: "late", Begin: at.Add(3 * time.Millisecond), Took: time.Millisecond})
+	r.Add(Span{Row: r.Lane(0, "thread 1"), Name: "b", Begin: at.Add(time.Millisecond / 2)})
+	r.Add(Span{Row: r.Lane(0, "thread 0"), Name: "c", Begin: at.Add(time.Millisecond)})
+	r.Add(Span{Row: r.Lane(0, "thread 0"), Name: "a", Category: "x", Begin: at, Notes: map[string]any{"n": 1}})
+	r.Add(Span{Row: 0, Name: "first", Begin: at.Add(time.Millisecond)})
+	r.Close()
+	r.Add(Span{Row: 2, Name: "closed", Begin: at})
+	want := []Row{
+		{"worker 0", []Mark{{Name: "first", Begin: 1}}},
+		{"worker 0: thread 0", []Mark{{Name: "a", Category: "x", Notes: map[string]any{"n": 1}}, {Name: "c", Begin: 1}}},
+		{"worker 0: thread 1", []Mark{{Name: "b", Begin: 0.5}}},
+		{"worker 1", []Mark{{Name: "late", Begin: 3, Took: 1}}},
+	}
+	if got := r.Rows(); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v\nwant\n%+v", got, want)
 	}
 }

@@ -140,6 +140,11 @@ func (l *batchLayer) Window() layers.Window { return l.window }
 // DataWait implements DataWaiter.
 func (l *batchLayer) DataWait() time.Duration { return l.batches.Waited() }
 
+// ObserveData implements DataWaiter.
+func (l *batchLayer) ObserveData(f func(work string, worker int, begun time.Time)) {
+	l.batches.Observe(f)
+}
+
 // Close stops the prefetcher and closes the source.
 func (l *batchLayer) Close() error {
 	if l.batches == nil {

@@ -67,6 +67,9 @@ func (f *eventFlags) open(e *cli.Env, resumed, alone bool, actions *signals) err
 		return nil
 	}
 	f.stream = events.NewStream(nil)
+	if f.http != "" || f.trace != "" {
+		f.tracer = newTracer()
+	}
 	if f.http != "" {
 		if err := f.openPage(e, resumed, alone, actions); err != nil {
 			return err
@@ -80,7 +83,9 @@ func (f *eventFlags) open(e *cli.Env, resumed, alone bool, actions *signals) err
 		f.subscribe(f.board.Take, f.board.Close)
 	}
 	if f.trace != "" {
-		f.tracer = newTracer(e, f.trace, f.traced)
+		f.tracer.write(e, f.trace, f.traced)
+	}
+	if f.tracer != nil {
 		f.subscribe(f.tracer.take, f.tracer.end)
 	}
 	if f.logJSON != "" {
@@ -117,7 +122,7 @@ func (f *eventFlags) openPage(e *cli.Env, resumed, alone bool, actions *signals)
 	if alone {
 		f.start = newDesk()
 	}
-	f.look = &looker{examiner: newExaminer(), desk: newDesk()}
+	f.look = &looker{examiner: newExaminer(), tracer: f.tracer, desk: newDesk()}
 	var figures http.Handler
 	if f.metrics {
 		set := metrics.New()

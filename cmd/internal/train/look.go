@@ -12,6 +12,7 @@ import (
 // looker looks into the training net for a page, on the training goroutine between the passes of an iteration and the update.
 type looker struct {
 	*examiner
+	*tracer
 	desk   desk
 	device *layers.Device // of the probe
 	probe  *inspect.Probe // nil until a page asks for it

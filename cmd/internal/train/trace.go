@@ -1,150 +1,148 @@
 package train
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/page"
 	"github.com/swcaffe/swcaffe/internal/timeline"
-	swnet "github.com/swcaffe/swcaffe/net"
-	"github.com/swcaffe/swcaffe/solver"
 	"github.com/swcaffe/swcaffe/solver/events"
 )
 
-// tracer writes the timeline of the first iterations of all workers in this process: iterations with their layers, the exchange between
-// workers and the update; tests and snapshots.
+// tracer records when things happen in iterations of all workers of this process, while a capture asks for it: that of -trace for the first
+// iterations, that of a page for the next one.
 type tracer struct {
-	env        *cli.Env
-	path       string
-	iterations int
-	recorder   timeline.Recorder
-
-	mu      sync.Mutex
-	active  int       // rows that record
-	written bool      // the file is complete
-	over    bool      // the first worker's row has ended
-	last    time.Time // of the last event
+	mu       sync.Mutex
+	rows     []*row
+	latest   int        // the last iteration that a row has begun; -1: none
+	captures []*capture // that are not complete
+	last     time.Time  // of the last event
+	file     *capture   // of -trace; nil: none
 }
 
-func newTracer(e *cli.Env, path string, iterations int) *tracer {
-	return &tracer{env: e, path: path, iterations: iterations}
+// capture records some iterations.
+type capture struct {
+	recorder timeline.Recorder // in real time
+	modelled timeline.Recorder // in the time of a modelled machine
+	from     int               // first iteration; -1: the first that a row begins
+	count    int
+	active   int    // rows that are not done
+	done     func() // called when the last row is done, or when the run ends
+	once     sync.Once
+	over     bool // the first worker's row is done
 }
 
-// row is the timeline of a worker.
-type row struct {
-	t       *tracer
-	rank    int
-	get     func() *solver.Solver
-	shared  bool      // the worker exchanges gradients or weights with others
-	done    int       // iterations recorded
-	begun   time.Time // of the current iteration
-	layered time.Time // end of the last layer's run
-	passed  time.Time // end of the passes and of the exchange
-}
+func newTracer() *tracer { return &tracer{latest: -1} }
 
-// attach records a worker. It adds to the options' callbacks.
-func (t *tracer) attach(opt *solver.Options, get func() *solver.Solver) {
-	r := &row{t: t, get: get}
-	name := "worker"
-	if opt.Team != nil {
-		r.rank, r.shared = opt.Team.Transport.Rank(), true
-		name = fmt.Sprintf("worker %d", r.rank)
+// write adds the capture of -trace, which writes a file.
+func (t *tracer) write(e *cli.Env, path string, iterations int) {
+	c := &capture{from: -1, count: iterations}
+	c.done = func() { // a failure does not end the run
+		err := e.CreateFile(path, func(w io.Writer) error {
+			_, err := c.recorder.WriteTo(w)
+			return err
+		})
+		if err != nil {
+			e.Log.Warnf("-trace %v; training goes on", err)
+		}
 	}
-	t.recorder.Name(r.rank, name)
+	t.file = c
+	t.captures = append(t.captures, c)
+}
+
+// Timeline records the next iteration for a page.
+func (t *tracer) Timeline(ctx context.Context) (*page.Timeline, error) {
+	ready := make(chan struct{})
+	c := &capture{from: -1, count: 1, done: func() { close(ready) }}
 	t.mu.Lock()
-	t.active++
+	if t.latest >= 0 {
+		c.from = t.latest + 1
+	}
+	for _, r := range t.rows {
+		c.add(r)
+	}
+	t.captures = append(t.captures, c)
 	t.mu.Unlock()
-	onStart, onGradients := opt.OnStart, opt.OnGradients
-	opt.OnStart = func() error {
-		if onStart != nil {
-			if err := onStart(); err != nil {
-				return err
-			}
+	select {
+	case <-ready:
+	case <-ctx.Done():
+		t.drop(c)
+		return nil, ctx.Err()
+	}
+	c.recorder.Close()
+	if !c.over {
+		return nil, errors.New("the run has ended")
+	}
+	return &page.Timeline{Iteration: c.from, Rows: c.recorder.Rows(), Modelled: c.modelled.Rows()}, nil
+}
+
+// add makes a row part of the capture.
+func (c *capture) add(r *row) {
+	c.recorder.Name(r.rank, r.name)
+	c.modelled.Name(r.rank, r.name)
+	c.active++
+}
+
+// drop forgets a capture.
+func (t *tracer) drop(c *capture) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.captures = slices.DeleteFunc(t.captures, func(o *capture) bool { return o == c })
+}
+
+// join adds a row.
+func (t *tracer) join(r *row) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.rows = append(t.rows, r)
+	for _, c := range t.captures {
+		c.add(r)
+	}
+}
+
+// begun returns the captures that want an iteration.
+func (t *tracer) begun(iteration int) (list []*capture) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.latest = max(t.latest, iteration)
+	for _, c := range t.captures {
+		if c.from < 0 {
+			c.from = iteration
 		}
-		r.start()
-		return nil
-	}
-	opt.OnGradients = func() error {
-		r.gradients()
-		if onGradients == nil {
-			return nil
+		if c.from <= iteration && iteration < c.from+c.count {
+			list = append(list, c)
 		}
-		return onGradients()
 	}
-	opt.OnUpdated = r.updated
+	return list
 }
 
-// start begins an iteration.
-func (r *row) start() {
-	if r.done < r.t.iterations {
-		r.begun, r.layered = time.Now(), time.Time{}
-		r.get().Net().Observe(r.layer)
+// ended tells a capture that a row has recorded an iteration. The last row ends it.
+func (t *tracer) ended(c *capture, rank, iteration int) {
+	t.mu.Lock()
+	last := iteration == c.from+c.count-1
+	if last {
+		c.over = c.over || rank == 0
+		c.active--
 	}
-}
-
-// layer records a layer's run.
-func (r *row) layer(i int, backward bool, begun time.Time) {
-	r.layered = time.Now()
-	n := r.get().Net()
-	s := timeline.Span{Row: r.rank, Name: n.LayerName(i), Category: "forward", Begin: begun, Took: r.layered.Sub(begun), Notes: map[string]any{"type": n.LayerType(i)}}
-	if backward {
-		s.Category = "backward"
-	}
-	if a := algorithmsOf(n, i, backward); a != "" {
-		s.Notes["algorithm"] = a
-	}
-	r.t.recorder.Add(s)
-}
-
-// algorithmsOf names the algorithms of a layer's run.
-func algorithmsOf(n *swnet.Net, i int, backward bool) string {
-	if !backward {
-		return string(n.Algorithm(i, shape.Forward))
-	}
-	weights, inputs := n.Algorithm(i, shape.WeightGradient), n.Algorithm(i, shape.InputGradient)
-	if weights == "" || inputs == "" || weights == inputs {
-		return string(max(weights, inputs))
-	}
-	return fmt.Sprintf("%s; %s", weights, inputs)
-}
-
-// gradients ends the passes.
-func (r *row) gradients() {
-	if r.done >= r.t.iterations {
-		return
-	}
-	r.passed = time.Now()
-	if r.shared && !r.layered.IsZero() {
-		r.add("exchange", "exchange", r.layered, r.passed)
+	last = last && c.active == 0
+	t.mu.Unlock()
+	if last {
+		t.drop(c)
+		c.once.Do(c.done)
 	}
 }
 
-// updated ends an iteration, and with the last one that is recorded the row.
-func (r *row) updated() {
-	if r.done >= r.t.iterations {
-		return
-	}
-	end := time.Now()
-	r.add("update", "update", r.passed, end)
-	r.add(fmt.Sprintf("iteration %d", r.get().Iter()), "iteration", r.begun, end)
-	if r.done++; r.done == r.t.iterations {
-		r.get().Net().Observe(nil)
-		r.t.leave(r.rank)
-	}
-}
-
-func (r *row) add(name, category string, from, to time.Time) {
-	r.t.recorder.Add(timeline.Span{Row: r.rank, Name: name, Category: category, Begin: from, Took: to.Sub(from)})
-}
-
-// take records the first worker's tests and snapshots, which begin with the event before.
+// take records the first worker's tests and snapshots for the file. They begin with the event before.
 func (t *tracer) take(e events.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.over {
+	if t.file == nil || t.file.over {
 		return
 	}
 	name := ""
@@ -155,40 +153,19 @@ func (t *tracer) take(e events.Event) {
 		name = "snapshot"
 	}
 	if name != "" && !t.last.IsZero() {
-		t.recorder.Add(timeline.Span{Name: name, Category: e.Kind(), Begin: t.last, Took: e.Time.Sub(t.last)})
+		t.file.recorder.Add(timeline.Span{Name: name, Category: e.Kind(), Begin: t.last, Took: e.Time.Sub(t.last)})
 	}
 	t.last = e.Time
 }
 
-// leave ends a row. The last one to leave writes the file.
-func (t *tracer) leave(rank int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.over = t.over || rank == 0
-	if t.active--; t.active == 0 {
-		t.write()
-	}
-}
-
-// end writes the file of a run that ended before its rows.
+// end completes the captures of a run that ends before their iterations.
 func (t *tracer) end() error {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.write()
+	rest := t.captures
+	t.captures = nil
+	t.mu.Unlock()
+	for _, c := range rest {
+		c.once.Do(c.done)
+	}
 	return nil
-}
-
-// write writes the file once. A failure does not end the run.
-func (t *tracer) write() {
-	if t.written {
-		return
-	}
-	t.written = true
-	err := t.env.CreateFile(t.path, func(w io.Writer) error {
-		_, err := t.recorder.WriteTo(w)
-		return err
-	})
-	if err != nil {
-		t.env.Log.Warnf("-trace %v; training goes on", err)
-	}
 }

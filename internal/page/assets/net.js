@@ -36,7 +36,7 @@ async function get(path) {
 
 // ---- the choice of the view ----
 
-const views = ['curves', 'net', 'data', 'tests'];
+const views = ['curves', 'net', 'data', 'tests', 'time'];
 
 function show(view) {
   for (const v of views) {
@@ -48,6 +48,7 @@ function show(view) {
   if (view === 'net') showNet();
   if (view === 'data') showData();
   if (view === 'tests') showTests();
+  if (view === 'time') showTime();
 }
 
 for (const [i, v] of views.entries()) {
@@ -55,9 +56,10 @@ for (const [i, v] of views.entries()) {
   $('tab-' + v).addEventListener('keydown', e => {
     const step = {ArrowRight: 1, ArrowLeft: -1}[e.key];
     if (!step) return;
-    const next = views[(i + step + views.length) % views.length];
-    $('tab-' + next).focus();
-    show(next);
+    let at = i;
+    do at = (at + step + views.length) % views.length; while ($('tab-' + views[at]).hidden);
+    $('tab-' + views[at]).focus();
+    show(views[at]);
   });
 }
 

@@ -1,0 +1,218 @@
+package train
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/internal/timeline"
+	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
+	"github.com/swcaffe/swcaffe/solver"
+)
+
+// row is the timeline of a worker: its layers, and lanes for its machine's threads, the prefetchers and the sums of gradients.
+type row struct {
+	t       *tracer
+	rank    int
+	name    string
+	get     func() *solver.Solver
+	machine *cpe.Machine
+	shared  bool       // the worker exchanges gradients or weights with others
+	to      []*capture // that record the current iteration
+	begun   time.Time  // of the current iteration
+	layered time.Time  // end of the last layer's run
+	passed  time.Time  // end of the passes and of the exchange
+	stints  []stint    // of the current layer
+}
+
+// stint is a thread's part of a kernel.
+type stint struct {
+	program string
+	cpe.Stint
+}
+
+// attach records a worker. It adds to the options' callbacks.
+func (t *tracer) attach(opt *solver.Options, get func() *solver.Solver) {
+	r := &row{t: t, get: get, machine: opt.Machine, name: "worker"}
+	if team := opt.Team; team != nil {
+		r.rank, r.shared = team.Transport.Rank(), true
+		r.name = fmt.Sprintf("worker %d", r.rank)
+		reducer := team.NewReducer
+		team.NewReducer = func(n int, tree bool) solver.Reducer { return timedReducer{reducer(n, tree), r, n} }
+	}
+	t.join(r)
+	onStart, onGradients := opt.OnStart, opt.OnGradients
+	opt.OnStart = func() error {
+		if onStart != nil {
+			if err := onStart(); err != nil {
+				return err
+			}
+		}
+		r.start()
+		return nil
+	}
+	opt.OnGradients = func() error {
+		r.gradients()
+		if onGradients == nil {
+			return nil
+		}
+		err := onGradients()
+		r.passed, r.stints = time.Now(), r.stints[:0] // what a page looks at is no part of the iteration
+		return err
+	}
+	opt.OnUpdated = r.updated
+}
+
+// start begins an iteration.
+func (r *row) start() {
+	if r.to = r.t.begun(r.get().Iter()); r.to != nil {
+		r.begun, r.layered = time.Now(), time.Time{}
+		r.observe(true)
+	}
+}
+
+// observe begins or ends the observation of the net, the machine and the prefetchers.
+func (r *row) observe(on bool) {
+	n := r.get().Net()
+	if on {
+		n.Observe(r.layer)
+		r.machine.Observe(r.ran)
+	} else {
+		n.Observe(nil)
+		r.machine.Observe(nil)
+	}
+	for i := range n.NumLayers() {
+		d, ok := n.Layer(i).(layers.DataWaiter)
+		if !ok {
+			continue
+		}
+		if !on {
+			d.ObserveData(nil)
+			continue
+		}
+		to, name := r.to, n.LayerName(i)
+		d.ObserveData(func(work string, worker int, begun time.Time) {
+			lane := fmt.Sprintf("%s, %s", name, work)
+			if work != "read" {
+				lane += fmt.Sprint(" ", worker)
+			}
+			for _, c := range to {
+				c.recorder.Add(timeline.Span{Row: c.recorder.Lane(r.rank, lane), Name: work, Category: "data", Begin: begun, Took: time.Since(begun)})
+			}
+		})
+	}
+}
+
+// ran keeps the threads' parts of a kernel until its layer is known.
+func (r *row) ran(program string, list []cpe.Stint) {
+	for _, s := range list {
+		r.stints = append(r.stints, stint{program, s})
+	}
+}
+
+// layer records a layer's run.
+func (r *row) layer(i int, backward bool, begun time.Time) {
+	r.layered = time.Now()
+	n := r.get().Net()
+	s := timeline.Span{Row: r.rank, Name: n.LayerName(i), Category: "forward", Begin: begun, Took: r.layered.Sub(begun), Notes: map[string]any{"type": n.LayerType(i)}}
+	if backward {
+		s.Category = "backward"
+	}
+	if a := algorithmsOf(n, i, backward); a != "" {
+		s.Notes["algorithm"] = a
+	}
+	for _, c := range r.to {
+		c.recorder.Add(s)
+	}
+	r.flush(s.Name, s.Category)
+}
+
+// flush records the threads' parts of the kernels of a layer.
+func (r *row) flush(name, category string) {
+	for _, t := range r.stints {
+		span := timeline.Span{Name: name, Category: category, Begin: t.Begun, Took: t.Took, Notes: map[string]any{"kernel": t.program}}
+		for _, c := range r.to {
+			if r.machine.Native() {
+				span.Row = c.recorder.Lane(r.rank, fmt.Sprintf("thread %d", t.Group))
+				c.recorder.Add(span)
+				continue
+			}
+			span.Row = c.modelled.Lane(r.rank, fmt.Sprintf("core group %d", t.Group))
+			span.Begin, span.Took = modelledTime(t.From), modelledTime(t.Lasted).Sub(modelledTime(0))
+			c.modelled.Add(span)
+		}
+	}
+	r.stints = r.stints[:0]
+}
+
+// modelledTime is a modelled time as one of a timeline, whose viewers know one kind.
+func modelledTime(t cpe.VTime) time.Time {
+	const picoseconds = 1000 // of a nanosecond
+	return time.Unix(1, int64(t)/picoseconds)
+}
+
+// algorithmsOf names the algorithms of a layer's run.
+func algorithmsOf(n *swnet.Net, i int, backward bool) string {
+	if !backward {
+		return string(n.Algorithm(i, shape.Forward))
+	}
+	weights, inputs := n.Algorithm(i, shape.WeightGradient), n.Algorithm(i, shape.InputGradient)
+	if weights == "" || inputs == "" || weights == inputs {
+		return string(max(weights, inputs))
+	}
+	return fmt.Sprintf("%s; %s", weights, inputs)
+}
+
+// gradients ends the passes.
+func (r *row) gradients() {
+	if r.to == nil {
+		return
+	}
+	r.passed = time.Now()
+	if r.shared && !r.layered.IsZero() {
+		r.add("exchange", "exchange", r.layered, r.passed)
+	}
+}
+
+// updated ends an iteration.
+func (r *row) updated() {
+	if r.to == nil {
+		return
+	}
+	end := time.Now()
+	iteration := r.get().Iter()
+	r.flush("update", "update")
+	r.add("update", "update", r.passed, end)
+	r.add(fmt.Sprintf("iteration %d", iteration), "iteration", r.begun, end)
+	r.observe(false)
+	for _, c := range r.to {
+		r.t.ended(c, r.rank, iteration)
+	}
+	r.to = nil
+}
+
+func (r *row) add(name, category string, from, to time.Time) {
+	for _, c := range r.to {
+		c.recorder.Add(timeline.Span{Row: r.rank, Name: name, Category: category, Begin: from, Took: to.Sub(from)})
+	}
+}
+
+// timedReducer records the sums of gradients, which may go on beside Backward.
+type timedReducer struct {
+	solver.Reducer
+	row    *row
+	values int
+}
+
+func (t timedReducer) Run(data []float32) error {
+	begun := time.Now()
+	err := t.Reducer.Run(data)
+	for _, c := range t.row.to {
+		span := timeline.Span{Row: c.recorder.Lane(t.row.rank, "communication"), Name: "sum of gradients", Category: "exchange", Begin: begun, Took: time.Since(begun)}
+		span.Notes = map[string]any{"values": fmt.Sprint(t.values)}
+		c.recorder.Add(span)
+	}
+	return err
+}

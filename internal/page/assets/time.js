@@ -1,0 +1,92 @@
+'use strict';
+
+// The view of the time: when things happened in one iteration, which the run records when this page asks.
+
+const kinds = {forward: 'forward', backward: 'backward', exchange: 'communication', update: 'update', data: 'reading data'};
+let timing = null; // the last answer
+let widening = 1;  // of the timelines, by the zoom buttons
+
+async function showTime() {
+  await busy('time-note', async () => { timing = await get('timeline'); });
+  if (timing) drawTimes();
+}
+
+function drawTimes() {
+  const parts = [];
+  $('time-note').textContent = $('time-note').textContent || `Iteration ${timing.iteration}.`;
+  const seen = new Set([...timing.rows, ...timing.modelled].flatMap(r => r.spans.map(s => s.category)));
+  $('key').replaceChildren(...Object.entries(kinds).filter(([k]) => seen.has(k)).map(([k, name]) => {
+    const item = element('span', name, {class: 'key'});
+    item.prepend(element('span', undefined, {class: 'swatch ' + k, 'aria-hidden': 'true'}));
+    return item;
+  }));
+  parts.push(...timelineParts('This computer', timing.rows));
+  if (timing.modelled.length) parts.push(...timelineParts('The modelled machine, in modelled time', timing.modelled));
+  $('timelines').replaceChildren(...parts);
+}
+
+const rowHeight = 26, topHeight = 22;
+
+function timelineParts(title, rows) {
+  const shown = rows.map(r => ({name: r.name, spans: r.spans.filter(s => s.category !== 'iteration')})).filter(r => r.spans.length);
+  const end = Math.max(...rows.flatMap(r => r.spans.map(s => s.begin + s.took)), 1e-6);
+  const frame = element('div', undefined, {class: 'timeline'}), names = element('div', undefined, {class: 'names'}), box = element('div', undefined, {class: 'scroll', tabindex: '0', role: 'group', 'aria-label': `Timeline: ${title}; the table below has its values`});
+  names.style.paddingTop = topHeight + 'px';
+  for (const r of shown) {
+    const n = element('div', r.name, {title: r.name});
+    n.style.height = rowHeight + 'px';
+    names.append(n);
+  }
+  frame.append(names, box);
+  const width = Math.max(300, ($('view-time').clientWidth || 900) - 190) * widening, height = topHeight + rowHeight * shown.length + 4;
+  const chart = svg('svg', {width, height, viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': `${title}: ${figure(end)} ms`});
+  const x = t => t / end * width;
+  const step = [1, 2, 5, 10].map(f => f * 10 ** Math.floor(Math.log10(end * 90 / width))).find(v => x(v) >= 90) || end;
+  for (let t = 0; t < end; t += step) {
+    chart.append(svg('path', {d: `M${x(t).toFixed(1)} 0V${height}`, class: 'tick'}));
+    const label = svg('text', {x: x(t) + 4, y: 14, class: 'time'});
+    label.textContent = figure(t) + ' ms';
+    chart.append(label);
+  }
+  shown.forEach((r, i) => {
+    for (const s of r.spans) {
+      const w = Math.max(0.5, x(s.took)), bar = svg('rect', {x: x(s.begin), y: topHeight + i * rowHeight + 2, width: w, height: rowHeight - 5, class: 'bar ' + s.category});
+      const tip = svg('title', {});
+      tip.textContent = `${s.name}, ${kinds[s.category] || s.category}: ${figure(s.took)} ms from ${figure(s.begin)} ms` + Object.entries(s.notes || {}).map(([k, v]) => `\n${k}: ${v}`).join('');
+      bar.append(tip);
+      chart.append(bar);
+      if (w > 7 * s.name.length + 6) {
+        const label = svg('text', {x: x(s.begin) + 4, y: topHeight + i * rowHeight + rowHeight - 9, class: 'on-bar'});
+        label.textContent = s.name;
+        chart.append(label);
+      }
+    }
+  });
+  box.append(chart);
+  return [element('h2', `${title}: ${figure(end)} ms`), frame, totals(shown)];
+}
+
+// totals adds up the spans of each row by name.
+function totals(rows) {
+  const lines = new Map(), add = (name, kind, row, took) => {
+    const key = name + ' ' + kind;
+    if (!lines.has(key)) lines.set(key, {name, kind, sums: new Map()});
+    const sums = lines.get(key).sums;
+    sums.set(row, (sums.get(row) || 0) + took);
+  };
+  rows.forEach(r => r.spans.forEach(s => add(s.name, s.category, r.name, s.took)));
+  const details = element('details'), names = rows.map(r => r.name);
+  details.append(element('summary', 'Milliseconds by row'),
+    captioned('Sums of the spans', ['what', 'kind', ...names], [...lines.values()].map(l => [l.name, kinds[l.kind] || l.kind, ...names.map(n => l.sums.has(n) ? figure(l.sums.get(n)) : '')])));
+  return details;
+}
+
+function widen(by) {
+  widening = Math.min(64, Math.max(1, widening * by));
+  if (timing) drawTimes();
+}
+
+$('time-again').addEventListener('click', showTime);
+$('wider').addEventListener('click', () => widen(2));
+$('narrower').addEventListener('click', () => widen(0.5));
+addEventListener('resize', () => { if (timing && !$('view-time').hidden) drawTimes(); });
