@@ -33,18 +33,28 @@ func Names() []string {
 // Load returns a built-in machine by its name, or a machine from the user's prototxt file. Figures that the file of a native machine leaves
 // out are detected.
 func Load(nameOrFile string) (Spec, error) {
-	file := "machines/" + nameOrFile + ".prototxt"
-	text, err := machines.ReadFile(file)
+	file, text, err := Text(nameOrFile)
 	if err != nil {
+		return Spec{}, err
+	}
+	return Parse(file, text)
+}
+
+// Text returns the file of a machine, and its name.
+func Text(nameOrFile string) (file string, text []byte, err error) {
+	file = "machines/" + nameOrFile + ".prototxt"
+	if text, err = machines.ReadFile(file); err != nil {
 		file = nameOrFile
 		text, err = os.ReadFile(file)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return Spec{}, &suggest.UnknownError{Kind: "machine", Kinds: "machines", Name: nameOrFile, Known: Names(), OrFile: true}
+		err = &suggest.UnknownError{Kind: "machine", Kinds: "machines", Name: nameOrFile, Known: Names(), OrFile: true}
 	}
-	if err != nil {
-		return Spec{}, err
-	}
+	return file, text, err
+}
+
+// Parse reads a machine's text. Errors name the file.
+func Parse(file string, text []byte) (Spec, error) {
 	m := &machinepb.Machine{}
 	source, err := swproto.UnmarshalText(file, text, m)
 	if err != nil {

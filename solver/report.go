@@ -39,7 +39,7 @@ func (r *reporter) started() error {
 	r.stream.Publish(&events.Started{
 		Solver: v.file.Path, Net: v.net.Name(), Iteration: v.iter, MaxIter: int(v.param.GetMaxIter()), Items: events.Number(r.items()),
 		Workers: v.team.size(), Seed: v.seed, Snapshot: v.origin,
-		SolverText: string(swproto.MarshalText(v.param)), NetText: string(swproto.MarshalText(net.Param)),
+		SolverText: string(swproto.MarshalText(v.param)), NetText: string(swproto.MarshalText(net.Param)), MachineText: v.opt.MachineText,
 	})
 	return nil
 }

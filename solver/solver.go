@@ -59,6 +59,8 @@ type Options struct {
 	OnTest func(net int) (seen func(left int))
 	// Now is the clock for throughput figures; nil means time.Now.
 	Now func() time.Time
+	// MachineText is the modelled machine's prototxt, for events; "" on this computer.
+	MachineText string
 	// Events, if not nil, receives the events of Solve and Step.
 	Events *events.Stream
 }

@@ -282,6 +282,34 @@ func lookAtTime(t *testing.T, b *pagetest.Browser) {
 	b.Click("#narrower")
 }
 
+// modelRun: a board shows a run's net on its modelled machine.
+func modelRun(t *testing.T, b *pagetest.Browser, take func(events.Body)) {
+	t.Helper()
+	machine, err := os.ReadFile("../../cpe/machines/sw26010.prototxt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.Value(`$('tab-time').hidden`); got != "true" {
+		t.Error("there is a view of modelled machines without one")
+	}
+	take(&events.Started{Net: "Other", MaxIter: 300, Iteration: 20, Items: 50, MachineText: string(machine), NetText: `name: "tiny"
+		layer { name: "d" type: "Input" top: "x" top: "t" input_param { shape { dim: 4 dim: 3 dim: 8 dim: 8 } shape { dim: 4 } } }
+		layer { name: "ip <1>" type: "InnerProduct" bottom: "x" top: "y" inner_product_param { num_output: 5 } }
+		layer { name: "loss" type: "SoftmaxWithLoss" bottom: "y" bottom: "t" top: "l" }`})
+	b.Holds(`!$('tab-time').hidden`)
+	b.Click("#tab-time")
+	b.Holds(`$('timing').hidden && !$('model').hidden && document.querySelectorAll('.plotted').length === 1 && document.querySelector('.plotted').naturalWidth > 100`)
+	if got := b.Value(`$('model-note').textContent`); !strings.HasPrefix(got, "tiny on sw26010, batch 4: ") {
+		t.Errorf("the view says %q", got)
+	}
+	if got := b.Value(`[...document.querySelectorAll('#model-pictures tbody tr')].map(r => [...r.cells].slice(0, 2).map(c => c.textContent).join(' ')).join()`); got != "ip <1> forward,ip <1> weight gradient,loss forward,loss input gradient" {
+		t.Errorf("the passes are %q", got)
+	}
+	b.Do(chromedp.Evaluate(`$('model-layer').value = 'ip <1>'; $('model-layer').dispatchEvent(new Event('change'))`, nil))
+	b.Holds(`document.querySelectorAll('.plotted').length === 2 && document.querySelectorAll('.plotted')[1].alt.includes('of 65536 bytes of LDM')`)
+	b.Click("#tab-curves")
+}
+
 // TestBoard: two runs' curves are in one chart, can be hidden, follow their files, and their differences are shown.
 func TestBoard(t *testing.T) {
 	b := pagetest.Open(t)
@@ -316,6 +344,7 @@ func TestBoard(t *testing.T) {
 	if got, want := b.Value(`$('differences').textContent`), "- a <i>, + bSolvers+base_lr: 0.1\n average_loss: 5\n \nNets+same\n \n"; got != want {
 		t.Errorf("the differences are %q, want %q", got, want)
 	}
+	modelRun(t, b, take)
 	b.Click(`[aria-label="Show b"]`)
 	b.Holds(`charts.get('loss').list.length === 2`)
 	b.Click("#compare")

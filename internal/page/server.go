@@ -7,7 +7,8 @@
 //	guard.go    which requests are answered: token, Host and Origin
 //	stream.go   the curves, as server-sent events
 //	control.go  the buttons
-//	net.go      the drawn net, and what layers and the current batch hold
+//	net.go      the drawn net, and what layers, the current batch, tests and an iteration's time hold
+//	model.go    the net on a modelled machine
 //	assets      the page; uplot.js draws the charts (uPlot, MIT licence)
 package page
 
@@ -62,6 +63,8 @@ type Server struct {
 	once     sync.Once
 	streams  chan struct{} // a place for each stream
 	tick     time.Duration // between events of a stream
+
+	modelling sync.Mutex // see model
 }
 
 // Limits of the server.
@@ -148,6 +151,7 @@ func (s *Server) routes() http.Handler {
 		return i.Test(net)
 	}))
 	mux.HandleFunc("GET /api/timeline", look(s, func(ctx context.Context, i Inspector, _ *http.Request) (*Timeline, error) { return i.Timeline(ctx) }))
+	mux.HandleFunc("GET /api/model", s.model)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	if s.cfg.Metrics != nil {
 		mux.Handle("GET "+metricsPath, s.cfg.Metrics)

@@ -20,6 +20,8 @@ type Started struct {
 	// SolverText and NetText are the solver and the training net as prototxts, so that runs can be compared.
 	SolverText string `json:"solver_prototxt"`
 	NetText    string `json:"net_prototxt"`
+	// MachineText is the modelled machine on which the net runs, as a prototxt; "" on this computer.
+	MachineText string `json:"machine_prototxt,omitempty"`
 }
 
 // Iteration is published after the update of an iteration. The first iteration has number 0, as in Caffe's log.

@@ -80,6 +80,7 @@ type trainOptions struct {
 	strategies                cli.StrategyFlags
 	events                    eventFlags
 	convStrategy              string // the old name of -strategy
+	machineText               string // of a modelled machine
 	finetunes                 bool   // log what becomes of every layer
 }
 
@@ -102,6 +103,9 @@ func train(e *cli.Env, o *trainOptions) error {
 	}
 	actions, err := watchSignals(o, cli.RankLog(e, cli.LaunchedRank()))
 	if err != nil {
+		return err
+	}
+	if err := o.readMachine(); err != nil {
 		return err
 	}
 	spec, err := o.spec(&cli.Env{Log: cli.RankLog(e, cli.LaunchedRank())})
@@ -137,30 +141,6 @@ func (o *trainOptions) oldNames(log *logrus.Logger) error {
 	return nil
 }
 
-// spec describes the machine that computes. In virtual time that is this computer, whatever machine's time the clocks show.
-func (o *trainOptions) spec(e *cli.Env) (cpe.Spec, error) {
-	if o.workers.transport != cli.TransportSim {
-		return o.device.Spec(e)
-	}
-	modelled, err := cpe.Load(o.device.MachineName)
-	if err != nil {
-		return cpe.Spec{}, cli.FlagError("machine", err)
-	}
-	if cpe.DefaultMode(modelled) == cpe.Native {
-		return cpe.Spec{}, cli.Usagef("-transport sim needs a modelled machine: -machine sw26010, or a machine file")
-	}
-	file, err := swproto.ReadSolver(o.solver)
-	if err != nil {
-		return cpe.Spec{}, err
-	}
-	o.apply(file.Param)
-	if o.workers.simulation, err = newSimulation(&o.workers, modelled, file); err != nil {
-		return cpe.Spec{}, err
-	}
-	o.device.MachineName = "host"
-	return o.device.Spec(e)
-}
-
 // work is one worker's training. Of several in one process only the first is told of signals.
 func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed uint64, team *solver.Team, log *logrus.Logger) error {
 	file, err := swproto.ReadSolver(o.solver)
@@ -192,7 +172,7 @@ func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed ui
 	}
 	if team == nil || team.Transport.Rank() == 0 {
 		opt.Progress = e.Pulse.Solving
-		opt.Events = o.events.stream
+		opt.Events, opt.MachineText = o.events.stream, o.machineText
 	}
 	var s *solver.Solver
 	get := func() *solver.Solver { return s }

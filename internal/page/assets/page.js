@@ -112,7 +112,8 @@ function duration(s) {
 function showState() {
   $('run-head').hidden = board;
   $('runs').hidden = !board;
-  for (const v of ['net', 'data', 'tests', 'time']) $('tab-' + v).hidden = board;
+  for (const v of ['net', 'data', 'tests']) $('tab-' + v).hidden = board;
+  $('tab-time').hidden = board && !modelled().length;
   if (board) showRuns();
   else showRun();
 }

@@ -6,9 +6,18 @@ const kinds = {forward: 'forward', backward: 'backward', exchange: 'communicatio
 let timing = null; // the last answer
 let widening = 1;  // of the timelines, by the zoom buttons
 
+// modelled lists the runs on modelled machines.
+const modelled = () => [...runs.values()].filter(r => r.state.started && r.state.started.machine_prototxt);
+
 async function showTime() {
-  await busy('time-note', async () => { timing = await get('timeline'); });
-  if (timing) drawTimes();
+  $('timing').hidden = board;
+  $('model').hidden = !modelled().length;
+  const work = modelled().length ? showModel() : null;
+  if (!board) {
+    await busy('time-note', async () => { timing = await get('timeline'); });
+    if (timing) drawTimes();
+  }
+  await work;
 }
 
 function drawTimes() {
@@ -80,6 +89,47 @@ function totals(rows) {
     captioned('Sums of the spans', ['what', 'kind', ...names], [...lines.values()].map(l => [l.name, kinds[l.kind] || l.kind, ...names.map(n => l.sums.has(n) ? figure(l.sums.get(n)) : '')])));
   return details;
 }
+
+let modelling = 0; // questions so far
+
+async function showModel() {
+  const names = modelled().map(r => r.name), select = $('model-run'), mine = ++modelling;
+  $('model-which').hidden = names.length < 2;
+  if ([...select.options].map(o => o.value).join('\n') !== names.join('\n')) select.replaceChildren(...names.map(n => element('option', n, {value: n})));
+  $('model-note').textContent = 'Modelling ...';
+  let v;
+  try {
+    v = await get('model?' + new URLSearchParams({run: select.value, layer: $('model-layer').value, direction: $('model-direction').value}));
+  } catch (e) {
+    if (mine === modelling) $('model-note').textContent = e.message;
+    return;
+  }
+  if (mine === modelling) drawModel(v);
+}
+
+function drawModel(v) {
+  const r = v.report, layers = $('model-layer'), passes = [['forward', 'forward'], ['weight_gradient', 'weight gradient'], ['input_gradient', 'input gradient']];
+  $('model-note').textContent = `${r.model} on ${r.machine}, batch ${r.batch}: ${figure(r.total.iteration_ms)} ms an iteration, ${figure(r.total.images_per_s)} images/s (modelled).`;
+  const wanted = ['', ...r.layers.filter(l => l.forward).map(l => l.name)];
+  if ([...layers.options].map(o => o.value).join('\n') !== wanted.join('\n')) {
+    const before = layers.value;
+    layers.replaceChildren(...wanted.map(n => element('option', n || 'none', {value: n})));
+    layers.value = wanted.includes(before) ? before : '';
+  }
+  const drawing = (text, alt) => {
+    const img = element('img', undefined, {alt, class: 'plotted'});
+    img.src = URL.createObjectURL(new Blob([text], {type: 'image/svg+xml'}));
+    img.addEventListener('load', () => URL.revokeObjectURL(img.src), {once: true});
+    return img;
+  };
+  const rows = r.layers.flatMap(l => passes.filter(([p]) => l[p]).map(([p, name]) => [l.name, name, l[p].algorithm, figure(l[p].modelled_ms), figure(l[p].gflops), figure(100 * l[p].peak_share), l[p].bound]));
+  const parts = [drawing(v.roofline, `Roofline of ${r.model} on ${r.machine}; the table below has its values`)];
+  if (v.heatmap) parts.push(drawing(v.heatmap, `LDM and DMA of each CPE in ${r.mesh.layer}, ${r.mesh.direction}: at most ${Math.max(...r.mesh.cpes.map(c => c.ldm_peak_bytes))} of ${r.mesh.ldm_bytes} bytes of LDM`));
+  parts.push(captioned('Passes through layers, modelled', ['layer', 'pass', 'algorithm', 'ms', 'GFLOP/s', '% of the peak', 'bound by'], rows));
+  $('model-pictures').replaceChildren(...parts);
+}
+
+for (const id of ['model-run', 'model-layer', 'model-direction']) $(id).addEventListener('change', showModel);
 
 function widen(by) {
   widening = Math.min(64, Math.max(1, widening * by));
