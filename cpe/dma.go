@@ -47,6 +47,14 @@ func (s *Spec) Curves() []string {
 	return names
 }
 
+// Curve returns the name of the one in use, "" on a machine with one source.
+func (s *Spec) Curve() string {
+	if s.DMA.use == "" && len(s.DMA.curves) > 0 {
+		return s.DMA.curves[0].name
+	}
+	return s.DMA.use
+}
+
 // WithCurve returns the machine with another published measurement of strided transfers.
 func (s Spec) WithCurve(name string) (Spec, error) {
 	err := s.DMA.choose(name)

@@ -2,9 +2,11 @@ package modeltime
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/modeltime/trust"
 )
 
-// Report is the modelled time of a net's training iteration. Times are in milliseconds of the modelled machine.
+// Report is the modelled time of a net's training iteration. Times are in milliseconds of the modelled machine. Ranges are of package trust;
+// there are none if nothing was published of the machine.
 type Report struct {
 	Model      string  `json:"model"`
 	Machine    string  `json:"machine"`
@@ -42,8 +44,11 @@ type Direction struct {
 	Algorithm  string  `json:"algorithm"`
 	Strategy   string  `json:"strategy"`
 	ModelledMs float64 `json:"modelled_ms"`
-	GFlops     float64 `json:"gflops"`     // rate over all core groups
-	PeakShare  float64 `json:"peak_share"` // rate relative to the core groups' peak
+	// ModelledRange is the range of ModelledMs, and GFlopsRange that of GFlops.
+	ModelledRange trust.Range `json:"modelled_ms_range,omitzero"`
+	GFlops        float64     `json:"gflops"` // rate over all core groups
+	GFlopsRange   trust.Range `json:"gflops_range,omitzero"`
+	PeakShare     float64     `json:"peak_share"` // rate relative to the core groups' peak
 	// Bound is the cause of most of the time: compute, dma, bus, latency (the start-up of transfers) or mpe.
 	Bound    string `json:"bound"`
 	DMABytes int64  `json:"dma_bytes"`
@@ -61,6 +66,12 @@ type Total struct {
 	UpdateMs    float64 `json:"update_ms"`
 	IterationMs float64 `json:"iteration_ms"`
 	Images      float64 `json:"images_per_s"`
+
+	ForwardRange   trust.Range `json:"forward_ms_range,omitzero"`
+	BackwardRange  trust.Range `json:"backward_ms_range,omitzero"`
+	UpdateRange    trust.Range `json:"update_ms_range,omitzero"`
+	IterationRange trust.Range `json:"iteration_ms_range,omitzero"`
+	ImagesRange    trust.Range `json:"images_per_s_range,omitzero"`
 
 	ParameterBytes  int64 `json:"parameter_bytes"`  // weights, gradients and momentum
 	ActivationBytes int64 `json:"activation_bytes"` // blobs and their gradients

@@ -31,6 +31,7 @@ type Options struct {
 	Seed  uint64
 	Log   *logrus.Logger
 	Mesh  *MeshOptions // nil: the use of single CPEs is not reported
+	Bare  bool         // without ranges, which take a model for each curve of bandwidth
 	// Built, if not nil, is called when the net is built. Its error ends the run.
 	Built func(*swnet.Net) error
 	// Done, if not nil, is called after every stage, for callers that measure how long each takes on this computer.
@@ -99,8 +100,20 @@ func Explain(file *swproto.Net, o Options, layer string) (list []swnet.Explanati
 	return list, err
 }
 
-// Run models one training iteration of a net.
-func Run(file *swproto.Net, o Options) (report *Report, err error) {
+// Run models one training iteration of a net, and the range of every time.
+func Run(file *swproto.Net, o Options) (*Report, error) {
+	reports, err := o.onCurves(file)
+	if err != nil {
+		return nil, err
+	}
+	if o.ranges() {
+		reports[0].addRanges(reports[1:])
+	}
+	return reports[0], nil
+}
+
+// one models one training iteration of a net.
+func (o *Options) one(file *swproto.Net) (report *Report, err error) {
 	err = o.with(file, o.Mode, func(m *cpe.Machine, n *swnet.Net) (err error) {
 		report, err = o.run(m, n)
 		return err

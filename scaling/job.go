@@ -1,6 +1,10 @@
 package scaling
 
-import "github.com/swcaffe/swcaffe/topology"
+import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/topology"
+)
 
 // Job is the training that every node does.
 type Job struct {
@@ -12,8 +16,10 @@ type Job struct {
 
 // Compute is the time of one node's iteration without communication.
 type Compute struct {
-	Forward topology.VTime
-	Update  topology.VTime
+	// Low and High are factors: the true time probably lies between Low and High times this one. 0: not known.
+	Low, High float64
+	Forward   topology.VTime
+	Update    topology.VTime
 	// Layers are the parts of the backward pass, in the order in which they run.
 	Layers []Layer
 }
@@ -22,6 +28,16 @@ type Compute struct {
 type Layer struct {
 	Backward      topology.VTime
 	GradientBytes int64
+}
+
+// times returns the computation slowed down by a factor.
+func (c Compute) times(by float64) Compute {
+	t := topology.VTime(by)
+	c.Forward, c.Update, c.Layers = t*c.Forward, t*c.Update, slices.Clone(c.Layers)
+	for i := range c.Layers {
+		c.Layers[i].Backward *= t
+	}
+	return c
 }
 
 // Backward returns the time of the whole backward pass.

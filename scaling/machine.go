@@ -68,6 +68,9 @@ func (m *Machine) Compute(batch int) (Compute, error) {
 	}
 	const milli = 1e-3
 	c := Compute{Forward: topology.VTime(r.Total.ForwardMs * milli), Update: topology.VTime(r.Total.UpdateMs * milli)}
+	if span := r.Total.IterationRange; span.Known() {
+		c.Low, c.High = span.Low/r.Total.IterationMs, span.High/r.Total.IterationMs
+	}
 	for i := len(r.Layers) - 1; i >= 0; i-- {
 		size := &m.size.Layers[i]
 		c.Layers = append(c.Layers, Layer{

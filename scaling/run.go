@@ -17,12 +17,22 @@ type Config struct {
 	Strong     bool  // strong scaling: all nodes share the batch
 	Tau        int   // iterations between two communications; 1 if the strategy is not periodic
 	Bucket     int64 // bytes of a bucket of gradients, sync only; 0: one all-reduce after the backward pass
+
+	slowness topology.VTime // factor of all communication; 0: 1
 }
 
 // Point is the result for a number of nodes. Times are modelled seconds of an iteration; for strategies that do not communicate in every
 // iteration they are means. Compute + Communication + IO = Iteration. Communication and IO are the parts that computation does not hide.
 type Point struct {
-	Nodes         int            `json:"nodes"`
+	Nodes     int `json:"nodes"`
+	NodeBatch int `json:"node_batch"` // images of the node with the most
+	Figures
+	// Range holds the least and the largest probable value of every figure; nil if they are not known.
+	Range *Range `json:"range,omitempty"`
+}
+
+// Figures are those of a point.
+type Figures struct {
 	Iteration     topology.VTime `json:"iteration_s"`
 	Compute       topology.VTime `json:"compute_s"`
 	Communication topology.VTime `json:"communication_s"`
@@ -32,7 +42,6 @@ type Point struct {
 	// Speedup is the rate of images relative to one node that trains alone and reads in no time; Efficiency is Speedup over Nodes.
 	Speedup    float64 `json:"speedup"`
 	Efficiency float64 `json:"efficiency"`
-	NodeBatch  int     `json:"node_batch"` // images of the node with the most
 	Images     float64 `json:"images_per_s"`
 }
 
@@ -41,6 +50,16 @@ func Run(c Config, nodes []int) ([]Point, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
+	c.Collective = remembered{c.Collective, map[collectiveKey]topology.VTime{}}
+	points, err := c.points(nodes)
+	if err == nil {
+		err = c.addRanges(points, nodes)
+	}
+	return points, err
+}
+
+// points models each number of nodes, without ranges.
+func (c *Config) points(nodes []int) ([]Point, error) {
 	alone, err := c.Job.Compute(c.Batch)
 	if err != nil {
 		return nil, err
@@ -129,10 +148,13 @@ func (c *Config) communication(workers int, compute Compute) (topology.VTime, er
 	if m.collective == "" {
 		across := c.nodesNeeded(workers) > c.Cluster.NodesPerSupernode
 		work := tau * compute.Total()
-		round := newServer(c.Cluster, bytes, m.hogwild, across).round(workers, work)
+		round := newServer(c.Cluster, bytes, m.hogwild, across).times(c.wire()).round(workers, work)
 		return (round - work) / tau, nil
 	}
-	reduce := func(bytes int64) (topology.VTime, error) { return c.Collective.Time(c.nodesNeeded(workers), bytes) }
+	reduce := func(bytes int64) (topology.VTime, error) {
+		t, err := c.Collective.Time(c.nodesNeeded(workers), bytes)
+		return t * c.wire(), err
+	}
 	if !m.periodic {
 		return exposed(compute, c.Bucket, reduce)
 	}

@@ -20,6 +20,9 @@ func newServer(c topology.Spec, bytes int64, hogwild, across bool) server {
 	return s
 }
 
+// times returns the server with all times multiplied by a factor.
+func (s server) times(by topology.VTime) server { return server{by * s.exchange, by * s.busy} }
+
 // round is the mean time between two exchanges of a worker that computes for the time work in between. If the server keeps up, it is work
 // plus exchange; if not, it is the exchanges of all workers. All times are equal, so that workers fall into a rhythm without unnecessary
 // waits.

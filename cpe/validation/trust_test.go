@@ -69,7 +69,7 @@ func trustSources(t *testing.T) []source {
 func scaled(points validation.Points, by float64) validation.Points {
 	var all validation.Points
 	for _, p := range points {
-		all.Add(p.Name, p.Modelled*by, p.Published*by)
+		all.AddKind(p.Kind, p.Name, p.Modelled*by, p.Published*by)
 	}
 	return all
 }
@@ -77,11 +77,17 @@ func scaled(points validation.Points, by float64) validation.Points {
 // iterations compares the seconds of whole iterations of a year.
 func iterations(t *testing.T, year string, spec cpe.Spec) validation.Points {
 	t.Helper()
+	return netTimes(t, "batch_"+year, "sw26010_"+year, spec)
+}
+
+// netTimes compares the seconds of whole iterations with a column of nets.csv.
+func netTimes(t *testing.T, batches, column string, spec cpe.Spec) validation.Points {
+	t.Helper()
 	var points validation.Points
 	for _, row := range read(t, "nets.csv") {
-		batch := row.Int("batch_" + year)
+		batch := row.Int(batches)
 		r := modelled(t, row["net"], batch, spec)
-		points.Add(row["net"], float64(batch)/r.Total.Images, float64(batch)/row.Float("sw26010_"+year))
+		points.Add(row["net"], float64(batch)/r.Total.Images, float64(batch)/row.Float(column))
 	}
 	return points
 }

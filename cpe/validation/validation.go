@@ -77,6 +77,7 @@ func (r Row) Float(column string) float64 {
 type Point struct {
 	Name                string
 	Modelled, Published float64
+	Kind                string // of pass, where points are told apart by it; else ""
 }
 
 // Error is the relative error of the modelled figure.
@@ -88,7 +89,16 @@ type Points []Point
 // Add appends a comparison, unless nothing was published.
 func (p *Points) Add(name string, modelled, published float64) {
 	if !math.IsNaN(published) {
-		*p = append(*p, Point{name, modelled, published})
+		*p = append(*p, Point{Name: name, Modelled: modelled, Published: published})
+	}
+}
+
+// AddKind is Add for a point of a kind.
+func (p *Points) AddKind(kind, name string, modelled, published float64) {
+	before := len(*p)
+	p.Add(name, modelled, published)
+	for i := before; i < len(*p); i++ {
+		(*p)[i].Kind = kind
 	}
 }
 

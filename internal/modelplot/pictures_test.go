@@ -11,6 +11,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/figure"
 	"github.com/swcaffe/swcaffe/modeltime"
+	"github.com/swcaffe/swcaffe/modeltime/trust"
 )
 
 func load(t *testing.T, name string) cpe.Spec {
@@ -27,10 +28,12 @@ func report() *modeltime.Report {
 	pass := func(ms, gflops float64, bytes int64) *modeltime.Direction {
 		return &modeltime.Direction{Strategy: "explicit", ModelledMs: ms, GFlops: gflops, DMABytes: bytes}
 	}
+	forward := pass(10, 1000, 1e9)
+	forward.GFlopsRange = trust.Range{Low: 800, High: 1100}
 	return &modeltime.Report{
 		Model: "net", Machine: "sw26010", Batch: 3, CoreGroups: 4,
 		Layers: []modeltime.Layer{
-			{Name: "conv", Type: "Convolution", Forward: pass(10, 1000, 1e9), WeightGradient: pass(20, 500, 1e8), InputGradient: pass(5, 200, 1e7)},
+			{Name: "conv", Type: "Convolution", Forward: forward, WeightGradient: pass(20, 500, 1e8), InputGradient: pass(5, 200, 1e7)},
 			{Name: "copy", Type: "Split", InputGradient: pass(1, 0, 1e6)},
 			{Name: "relu", Type: "ReLU", Forward: pass(1, 10, 1e8)},
 		},
@@ -41,8 +44,8 @@ func report() *modeltime.Report {
 func TestDots(t *testing.T) {
 	dots := dotsOf(report())
 	want := []dot{
-		{"conv weights", "Convolution", 1, 100, 500, 20}, {"conv forward", "Convolution", 0, 10, 1000, 10},
-		{"conv input", "Convolution", 2, 100, 200, 5}, {"relu forward", "ReLU", 0, 0.1, 10, 1},
+		{"conv weights", "Convolution", 1, 100, 500, 20, 500, 500}, {"conv forward", "Convolution", 0, 10, 1000, 10, 800, 1100},
+		{"conv input", "Convolution", 2, 100, 200, 5, 200, 200}, {"relu forward", "ReLU", 0, 0.1, 10, 1, 10, 10},
 	}
 	if len(dots) != len(want) {
 		t.Fatalf("dots %+v", dots)
@@ -63,8 +66,8 @@ func TestDots(t *testing.T) {
 // TestLongest: equal layers share a name; passes that only lie close do not.
 func TestLongest(t *testing.T) {
 	dots := []dot{
-		{"a input", "Convolution", 2, 10, 100, 9}, {"b input", "Convolution", 2, 10.1, 101, 8}, {"b weights", "Convolution", 1, 10, 100, 7},
-		{"c input", "Convolution", 2, 10, 120, 6}, {"d input", "Convolution", 2, 10, 99, 5},
+		{"a input", "Convolution", 2, 10, 100, 9, 0, 0}, {"b input", "Convolution", 2, 10.1, 101, 8, 0, 0}, {"b weights", "Convolution", 1, 10, 100, 7, 0, 0},
+		{"c input", "Convolution", 2, 10, 120, 6, 0, 0}, {"d input", "Convolution", 2, 10, 99, 5, 0, 0},
 	}
 	var names []string
 	for _, n := range longest(dots, make([]figure.Label, len(dots))) {

@@ -37,6 +37,7 @@ type dot struct {
 	pass              int
 	intensity, gflops float64
 	ms                float64
+	low, high         float64 // range of gflops; equal if it is not known
 }
 
 // Roofline draws the speed of every pass through a layer under the machine's roofline (Williams, Waterman and Patterson 2009):
@@ -58,6 +59,9 @@ func Roofline(r *modeltime.Report, spec cpe.Spec, format string) ([]byte, error)
 		return nil, err
 	}
 	roof.Width = vg.Points(1.6)
+	if err := addBars(p, dots, peak, gbps); err != nil {
+		return nil, err
+	}
 	p.Add(roof)
 	markers := addDots(p, dots)
 	names := []figure.Label{
@@ -81,7 +85,11 @@ func dotsOf(r *modeltime.Report) []dot {
 				continue
 			}
 			flops := d.GFlops * d.ModelledMs * 1e6
-			dots = append(dots, dot{l.Name + " " + pass.name, l.Type, k, flops / float64(d.DMABytes), d.GFlops, d.ModelledMs})
+			point := dot{l.Name + " " + pass.name, l.Type, k, flops / float64(d.DMABytes), d.GFlops, d.ModelledMs, d.GFlops, d.GFlops}
+			if r := d.GFlopsRange; r.Known() {
+				point.low, point.high = r.Low, r.High
+			}
+			dots = append(dots, point)
 		}
 	}
 	slices.SortStableFunc(dots, func(a, b dot) int { return cmp.Compare(b.ms, a.ms) })
@@ -150,6 +158,23 @@ func addDots(p *plot.Plot, dots []dot) []figure.Label {
 		key(pass.name, color.Gray{90}, pass.glyph)
 	}
 	return places
+}
+
+// addBars draws the ranges of the dots' rates, as far as they lie below the roof.
+func addBars(p *plot.Plot, dots []dot, peak, gbps float64) error {
+	for _, d := range dots {
+		top := min(d.high, peak, gbps*d.intensity)
+		if d.low >= top {
+			continue
+		}
+		bar, err := plotter.NewLine(plotter.XYs{{X: d.intensity, Y: d.low}, {X: d.intensity, Y: top}})
+		if err != nil {
+			return err
+		}
+		bar.Color, bar.Width = color.Gray{190}, vg.Points(0.7)
+		p.Add(bar)
+	}
+	return nil
 }
 
 // radius is that of a marker whose pass takes a share of the longest pass's time.

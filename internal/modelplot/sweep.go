@@ -78,16 +78,13 @@ func addCurves(p *plot.Plot, s *modeltime.Sweep) error {
 	curves := len(s.Points) / len(s.Axes[0].Values)
 	drawn := 0
 	for k := range curves {
-		var points plotter.XYs
-		for i := k; i < len(s.Points); i += curves {
-			if q := &s.Points[i]; q.Error == "" {
-				points = append(points, plotter.XY{X: q.Values[0], Y: q.Total.Images})
-			}
-		}
+		points, ranges := curveOf(s, k, curves)
 		if len(points) == 0 {
 			continue
 		}
-		slices.SortFunc(points, func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
+		if err := figure.AddBand(p, figure.Palette[k%len(figure.Palette)], points, ranges); err != nil {
+			return err
+		}
 		line, marks, err := plotter.NewLinePoints(points)
 		if err != nil {
 			return err
@@ -102,6 +99,24 @@ func addCurves(p *plot.Plot, s *modeltime.Sweep) error {
 		return errors.New("there is nothing to draw")
 	}
 	return nil
+}
+
+// curveOf returns the k-th of the curves, in order of the first parameter, and the ranges of its points, nil if they are not known.
+func curveOf(s *modeltime.Sweep, k, curves int) (points plotter.XYs, ranges []figure.Span) {
+	var list []*modeltime.Point
+	for i := k; i < len(s.Points); i += curves {
+		if q := &s.Points[i]; q.Error == "" {
+			list = append(list, q)
+		}
+	}
+	slices.SortFunc(list, func(a, b *modeltime.Point) int { return cmp.Compare(a.Values[0], b.Values[0]) })
+	for _, q := range list {
+		points = append(points, plotter.XY{X: q.Values[0], Y: q.Total.Images})
+		if r := q.Total.ImagesRange; r.Known() {
+			ranges = append(ranges, figure.Span{Low: r.Low, High: r.High})
+		}
+	}
+	return points, ranges
 }
 
 // curveName lists the parameters of a curve.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/modeltime/trust"
 	"github.com/swcaffe/swcaffe/topology"
 )
 
@@ -177,6 +178,9 @@ type allreduceRow struct {
 	IntraBytes   int64   `json:"intra_bytes"`
 	InterBytes   int64   `json:"inter_bytes"`
 	BusBandwidth float64 `json:"busbw_gbytes_per_s"`
+	// Ranges of modelled figures.
+	SecondsRange      trust.Range `json:"seconds_range,omitzero"`
+	BusBandwidthRange trust.Range `json:"busbw_gbytes_per_s_range,omitzero"`
 }
 
 // row returns the figures of a result. picked is the choice of auto or dynamic, else the algorithm itself.
@@ -187,6 +191,10 @@ func (o *allreduceOptions) row(algorithm, picked string, t topology.Timing) allr
 	}
 	if picked != algorithm {
 		r.Picked = picked
+	}
+	if o.transport == cli.TransportSim {
+		r.SecondsRange = trust.Of(o.spec.Name).Range(trust.Communication, r.Seconds)
+		r.BusBandwidthRange = r.SecondsRange.Rate(r.BusBandwidth * r.Seconds)
 	}
 	return r
 }
@@ -211,13 +219,21 @@ func printAllreduce(w io.Writer, r *allreduceReport, o *allreduceOptions) {
 		fmt.Fprintln(w, o.spec.Description)
 	}
 	fmt.Fprintln(w)
-	fmt.Fprintf(w, "%-20s %14s %7s %16s %16s %10s\n", "algorithm", time, "steps", "intra bytes", "inter bytes", "bus GB/s")
+	space := 0
 	for _, row := range r.Results {
-		fmt.Fprintf(w, "%-20s %14.6g %7d %16d %16d %10.4g", row.Algorithm, row.Seconds, row.Steps, row.IntraBytes, row.InterBytes, row.BusBandwidth)
+		space = widest(space, row.SecondsRange)
+	}
+	fmt.Fprintf(w, "%-20s %14s%-*s %7s %16s %16s %10s\n", "algorithm", time, space, rangeHeading(space), "steps", "intra bytes", "inter bytes", "bus GB/s")
+	for _, row := range r.Results {
+		fmt.Fprintf(w, "%-20s %14.6g%-*v %7d %16d %16d %10.4g%v", row.Algorithm, row.Seconds, space, row.SecondsRange, row.Steps, row.IntraBytes, row.InterBytes,
+			row.BusBandwidth, row.BusBandwidthRange)
 		if row.Picked != "" {
 			fmt.Fprintf(w, "  (%s)", row.Picked)
 		}
 		fmt.Fprintln(w)
+	}
+	if r.Transport == cli.TransportSim {
+		fmt.Fprintf(w, "\n%s\n", aboutRanges(r.Cluster))
 	}
 	if m := r.Memory; m != nil {
 		fmt.Fprintf(w, "\nReading and writing every array once, %d bytes, takes %.6g s: %.4g GB/s of memory, of which the fastest sum (%s) reaches %.0f %%.\n",

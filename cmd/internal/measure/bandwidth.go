@@ -1,17 +1,14 @@
 package measure
 
 import (
-	"bytes"
-	"encoding/csv"
 	"flag"
 	"fmt"
-	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/modeltime/trust"
 	"github.com/swcaffe/swcaffe/topology"
 )
 
@@ -70,6 +67,12 @@ type dmaRow struct {
 	Put       float64  `json:"put_gbytes_per_s"`
 	BlocksGet *float64 `json:"blocks_get_gbytes_per_s"`
 	BlocksPut *float64 `json:"blocks_put_gbytes_per_s"`
+
+	// Ranges over the machine's published curves, where they differ.
+	GetRange       trust.Range `json:"get_gbytes_per_s_range,omitzero"`
+	PutRange       trust.Range `json:"put_gbytes_per_s_range,omitzero"`
+	BlocksGetRange trust.Range `json:"blocks_get_gbytes_per_s_range,omitzero"`
+	BlocksPutRange trust.Range `json:"blocks_put_gbytes_per_s_range,omitzero"`
 }
 
 type linksRow struct {
@@ -122,11 +125,15 @@ func (o *bandwidthOptions) dma() (*bandwidthReport, string, error) {
 	if err != nil {
 		return nil, "", cli.FlagError("machine", err)
 	}
-	m, err := cpe.New(spec, cpe.CostOnly)
+	machines, err := onCurves(spec)
 	if err != nil {
 		return nil, "", cli.FlagError("machine", err)
 	}
-	defer m.Close()
+	defer func() {
+		for _, m := range machines {
+			m.Close()
+		}
+	}()
 	if o.coreGroups == 0 {
 		o.coreGroups = spec.CoreGroups
 	}
@@ -146,10 +153,16 @@ func (o *bandwidthOptions) dma() (*bandwidthReport, string, error) {
 	r := &bandwidthReport{Machine: spec.Name, CoreGroups: o.coreGroups}
 	for _, n := range cpes {
 		for _, size := range sizes {
-			row, err := dmaFigures(m, n, size, spec.LDMBytes/2, o.coreGroups)
-			if err != nil {
-				return nil, "", err
+			var rows []*dmaRow
+			for _, m := range machines {
+				row, err := dmaFigures(m, n, size, spec.LDMBytes/2, o.coreGroups)
+				if err != nil {
+					return nil, "", err
+				}
+				rows = append(rows, row)
 			}
+			row := rows[0]
+			row.addRanges(rows)
 			r.Results = append(r.Results, bandwidthRow{CPEs: n, Bytes: size, DMA: row})
 		}
 	}
@@ -158,7 +171,54 @@ func (o *bandwidthOptions) dma() (*bandwidthReport, string, error) {
 		title += fmt.Sprintf("\nRegister buses of a core group: %g GB/s broadcasting, %g GB/s point to point, latency %g cycles",
 			spec.Bus.BroadcastGBps, spec.Bus.P2PGBps, spec.Bus.LatencyCycles)
 	}
+	if len(machines) > 1 {
+		title += "\n(low-high): over the published curves " + strings.Join(spec.Curves(), ", ")
+	}
 	return r, title, nil
+}
+
+// onCurves returns the machine as described, and with each of its other curves of bandwidth.
+func onCurves(spec cpe.Spec) (machines []*cpe.Machine, err error) {
+	specs := []cpe.Spec{spec}
+	for _, name := range spec.Curves() {
+		if name == spec.Curve() {
+			continue
+		}
+		other, err := spec.WithCurve(name)
+		if err != nil {
+			return nil, err
+		}
+		specs = append(specs, other)
+	}
+	for _, s := range specs {
+		m, err := cpe.New(s, cpe.CostOnly)
+		if err != nil {
+			return nil, err
+		}
+		machines = append(machines, m)
+	}
+	return machines, nil
+}
+
+// addRanges adds the ranges over the rows of all curves, where they differ by a thousandth or more.
+func (d *dmaRow) addRanges(rows []*dmaRow) {
+	over := func(figure func(r *dmaRow) *float64) trust.Range {
+		if figure(d) == nil {
+			return trust.Range{}
+		}
+		r := trust.Range{Low: *figure(d), High: *figure(d)}
+		for _, row := range rows {
+			r.Low, r.High = min(r.Low, *figure(row)), max(r.High, *figure(row))
+		}
+		if r.High < 1.001*r.Low {
+			return trust.Range{}
+		}
+		return r
+	}
+	d.GetRange = over(func(r *dmaRow) *float64 { return &r.Get })
+	d.PutRange = over(func(r *dmaRow) *float64 { return &r.Put })
+	d.BlocksGetRange = over(func(r *dmaRow) *float64 { return r.BlocksGet })
+	d.BlocksPutRange = over(func(r *dmaRow) *float64 { return r.BlocksPut })
 }
 
 // dmaFigures measures single requests of a size, and about total bytes in requests of this size.
@@ -228,70 +288,4 @@ func doubling(from, most int) (list []int) {
 		list = append(list, from)
 	}
 	return list
-}
-
-// columns returns the column headings, for programs and for people.
-func (r *bandwidthReport) columns() (names, headings []string) {
-	if r.Machine != "" {
-		return []string{"cpes", "bytes", "get_gbytes_per_s", "put_gbytes_per_s", "blocks_get_gbytes_per_s", "blocks_put_gbytes_per_s"},
-			[]string{"CPEs", "bytes", "get", "put", "blocks get", "blocks put"}
-	}
-	return []string{"bytes", "one_way_gbytes_per_s", "both_ways_gbytes_per_s", "across_one_way_gbytes_per_s", "across_both_ways_gbytes_per_s"},
-		[]string{"bytes", "one way", "both ways", "across", "across both"}
-}
-
-// cells returns the cells of a row: its numbers, then its figures, nil where there is none.
-func (r *bandwidthRow) cells() (numbers []int, figures []*float64) {
-	if d := r.DMA; d != nil {
-		return []int{r.CPEs, r.Bytes}, []*float64{&d.Get, &d.Put, d.BlocksGet, d.BlocksPut}
-	}
-	l := r.Links
-	return []int{r.Bytes}, []*float64{l.One, l.Both, l.AcrossOne, l.AcrossBoth}
-}
-
-func printBandwidth(w io.Writer, r *bandwidthReport, title string) {
-	fmt.Fprintf(w, "%s\n\n", title)
-	_, headings := r.columns()
-	for _, h := range headings {
-		fmt.Fprintf(w, "%12s", h)
-	}
-	fmt.Fprintln(w)
-	for i := range r.Results {
-		numbers, figures := r.Results[i].cells()
-		for _, n := range numbers {
-			fmt.Fprintf(w, "%12d", n)
-		}
-		for _, f := range figures {
-			if f == nil {
-				fmt.Fprintf(w, "%12s", "-")
-			} else {
-				fmt.Fprintf(w, "%12.4g", *f)
-			}
-		}
-		fmt.Fprintln(w)
-	}
-}
-
-func bandwidthCSV(r *bandwidthReport) []byte {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	names, _ := r.columns()
-	w.Write(names)
-	for i := range r.Results {
-		var line []string
-		numbers, figures := r.Results[i].cells()
-		for _, n := range numbers {
-			line = append(line, strconv.Itoa(n))
-		}
-		for _, f := range figures {
-			cell := ""
-			if f != nil {
-				cell = strconv.FormatFloat(*f, 'g', -1, 64)
-			}
-			line = append(line, cell)
-		}
-		w.Write(line)
-	}
-	w.Flush()
-	return b.Bytes()
 }

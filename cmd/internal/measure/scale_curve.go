@@ -8,6 +8,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/modeltime/trust"
 	"github.com/swcaffe/swcaffe/scaling"
 	"github.com/swcaffe/swcaffe/topology"
 )
@@ -117,10 +118,63 @@ func printScale(w io.Writer, r *scaleReport, curves []scaleCurve) {
 		if c.allReduce != "" {
 			fmt.Fprintf(w, ", all-reduce %s", c.allReduce)
 		}
-		fmt.Fprintf(w, "\n%7s %12s %12s %12s %12s %9s %10s %10s %12s\n", "nodes", "iteration", "compute", "communicate", "read", "comm %", "speed-up", "efficiency", "images/s")
-		for _, p := range c.rows {
-			fmt.Fprintf(w, "%7d %12.5g %12.5g %12.5g %12.5g %9.2f %10.2f %9.2f%% %12.1f\n", p.Nodes, float64(p.Iteration), float64(p.Compute),
-				float64(p.Communication), float64(p.IO), 100*p.CommunicationShare, p.Speedup, 100*p.Efficiency, p.Images)
+		c.print(w)
+	}
+	fmt.Fprintf(w, "\n%s\n", r.aboutRanges())
+}
+
+// print prints the table of a curve.
+func (c *scaleCurve) print(w io.Writer) {
+	spaces := make([]int, len(scaleColumns))
+	heading, line := fmt.Sprintf("\n%7s", "nodes"), ""
+	for k, f := range scaleColumns {
+		for i := range c.rows {
+			spaces[k] = widest(spaces[k], c.rows[i].rangeOf(f.of))
+		}
+		heading += fmt.Sprintf(" %*s%-*s", f.width, f.name, spaces[k], rangeHeading(spaces[k]))
+	}
+	fmt.Fprintln(w, strings.TrimRight(heading, " "))
+	for i := range c.rows {
+		p := &c.rows[i]
+		line = fmt.Sprintf("%7d", p.Nodes)
+		for k, f := range scaleColumns {
+			line += fmt.Sprintf(" "+f.format+"%-*v", f.of(&p.Figures), spaces[k], p.rangeOf(f.of))
+		}
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
+}
+
+// scaleColumns are a table's columns behind the number of nodes.
+var scaleColumns = []struct {
+	name   string
+	width  int
+	format string
+	of     func(f *scaling.Figures) float64
+}{
+	{"iteration", 12, "%12.5g", func(f *scaling.Figures) float64 { return float64(f.Iteration) }},
+	{"compute", 12, "%12.5g", func(f *scaling.Figures) float64 { return float64(f.Compute) }},
+	{"communicate", 12, "%12.5g", func(f *scaling.Figures) float64 { return float64(f.Communication) }},
+	{"read", 12, "%12.5g", func(f *scaling.Figures) float64 { return float64(f.IO) }},
+	{"comm %", 9, "%9.2f", func(f *scaling.Figures) float64 { return 100 * f.CommunicationShare }},
+	{"speed-up", 10, "%10.2f", func(f *scaling.Figures) float64 { return f.Speedup }},
+	{"efficiency", 10, "%9.2f%%", func(f *scaling.Figures) float64 { return 100 * f.Efficiency }},
+	{"images/s", 12, "%12.1f", func(f *scaling.Figures) float64 { return f.Images }},
+}
+
+// rangeOf returns the range of one of a row's figures; it is not known if the point has none, or if it is the figure alone.
+func (p *scaleRow) rangeOf(figure func(f *scaling.Figures) float64) trust.Range {
+	if p.Range == nil || figure(&p.Range.Low) == figure(&p.Range.High) {
+		return trust.Range{}
+	}
+	return trust.Range{Low: figure(&p.Range.Low), High: figure(&p.Range.High)}
+}
+
+// aboutRanges says what the ranges are, or why there are none.
+func (r *scaleReport) aboutRanges() string {
+	for _, name := range []string{r.Machine, r.Cluster} {
+		if trust.Of(name) == nil {
+			return fmt.Sprintf("no ranges: no times of %s were published to compare its model with", name)
 		}
 	}
+	return aboutRanges(r.Machine)
 }

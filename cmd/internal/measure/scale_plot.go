@@ -6,6 +6,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/internal/cli"
 	"github.com/swcaffe/swcaffe/internal/figure"
+	"github.com/swcaffe/swcaffe/scaling"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -20,16 +21,16 @@ const (
 // scalePanel shows one figure of every curve over the number of nodes.
 type scalePanel struct {
 	name        string
-	figure      func(p *scaleRow) float64
+	figure      func(p *scaling.Figures) float64
 	ideal       bool // logarithmic axes, and the line of the ideal speed-up
 	legendBelow bool
 }
 
 // scalePanels are the panels of a plot from top to bottom.
 var scalePanels = []scalePanel{
-	{name: "speed-up", figure: func(p *scaleRow) float64 { return p.Speedup }, ideal: true},
-	{name: "efficiency %", figure: func(p *scaleRow) float64 { return 100 * p.Efficiency }, legendBelow: true},
-	{name: "communication share %", figure: func(p *scaleRow) float64 { return 100 * p.CommunicationShare }},
+	{name: "speed-up", figure: func(p *scaling.Figures) float64 { return p.Speedup }, ideal: true},
+	{name: "efficiency %", figure: func(p *scaling.Figures) float64 { return 100 * p.Efficiency }, legendBelow: true},
+	{name: "communication share %", figure: func(p *scaling.Figures) float64 { return 100 * p.CommunicationShare }},
 }
 
 // plotScale draws speed-up beside the ideal one, efficiency, and communication share, as the papers do.
@@ -68,9 +69,16 @@ func (s *scalePanel) plot(nodes []int, curves []scaleCurve) (*plot.Plot, error) 
 	}
 	for i := range curves {
 		points := make(plotter.XYs, len(curves[i].rows))
+		var ranges []figure.Span
 		for k := range points {
 			row := &curves[i].rows[k]
-			points[k] = plotter.XY{X: float64(row.Nodes), Y: s.figure(row)}
+			points[k] = plotter.XY{X: float64(row.Nodes), Y: s.figure(&row.Figures)}
+			if r := row.Range; r != nil {
+				ranges = append(ranges, figure.Span{Low: s.figure(&r.Low), High: s.figure(&r.High)})
+			}
+		}
+		if err := figure.AddBand(p, figure.Palette[i%len(figure.Palette)], points, ranges); err != nil {
+			return nil, err
 		}
 		line, marks, err := plotter.NewLinePoints(points)
 		if err != nil {

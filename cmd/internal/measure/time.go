@@ -42,6 +42,8 @@ with its algorithm, GFLOP/s, what bounds it, bytes moved and LDM used. -engine m
 draws what every pass reaches under the machine's roof, -heatmap how much LDM each CPE of the mesh uses in one pass and how much of
 its transfers it makes.
 
+Behind a modelled figure, in brackets, is the range in which the true one probably lies; docs/machines.md says how it is made.
+
 -forward_only measures inference: the net is planned for forward passes alone, as test, classify and extract_features run it.
 
 -passes runs nothing: it prints what each pass over the net's tasks did, in order: which layers are computed together, which gradients share

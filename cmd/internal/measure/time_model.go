@@ -205,8 +205,16 @@ func stopwatch(e *cli.Env) func(modeltime.Stage) {
 // printModelled prints a line a layer and direction, and the totals.
 func printModelled(w io.Writer, r *modeltime.Report) {
 	fmt.Fprintf(w, "%s on %s, %s, batch %d, %s mode: modelled times\n\n", r.Model, r.Machine, cpe.Groups(r.CoreGroups), r.Batch, r.Mode)
-	fmt.Fprintf(w, "%-24s %-8s %-20s %11s %9s %6s %-8s %10s %10s %8s  %s\n",
-		"layer", "pass", "algorithm", "ms", "GFLOP/s", "peak", "bound", "DMA MB", "bus MB", "LDM B", "runner-up ms")
+	space := 0
+	for _, l := range r.Layers {
+		for _, d := range []*modeltime.Direction{l.Forward, l.WeightGradient, l.InputGradient} {
+			if d != nil {
+				space = widest(space, d.ModelledRange)
+			}
+		}
+	}
+	fmt.Fprintf(w, "%-24s %-8s %-20s %11s%-*s %9s %6s %-8s %10s %10s %8s  %s\n",
+		"layer", "pass", "algorithm", "ms", space, rangeHeading(space), "GFLOP/s", "peak", "bound", "DMA MB", "bus MB", "LDM B", "runner-up ms")
 	for _, l := range r.Layers {
 		for _, d := range []struct {
 			name string
@@ -219,13 +227,14 @@ func printModelled(w io.Writer, r *modeltime.Report) {
 			if d.RunnerUp != "" {
 				second = fmt.Sprintf("  %s %.4f", d.RunnerUp, d.RunnerUpMs)
 			}
-			fmt.Fprintf(w, "%-24s %-8s %-20s %11.4f %9.1f %5.1f%% %-8s %10.2f %10.2f %8d%s\n", l.Name, d.name, d.Algorithm, d.ModelledMs,
-				d.GFlops, 100*d.PeakShare, d.Bound, float64(d.DMABytes)/1e6, float64(d.BusBytes)/1e6, d.LDMPeak, second)
+			fmt.Fprintf(w, "%-24s %-8s %-20s %11.4f%-*v %9.1f %5.1f%% %-8s %10.2f %10.2f %8d%s\n", l.Name, d.name, d.Algorithm, d.ModelledMs,
+				space, d.ModelledRange, d.GFlops, 100*d.PeakShare, d.Bound, float64(d.DMABytes)/1e6, float64(d.BusBytes)/1e6, d.LDMPeak, second)
 		}
 	}
 	t := &r.Total
-	fmt.Fprintf(w, "\nforward %.3f ms, backward %.3f ms, update %.3f ms, iteration %.3f ms: %.2f images/s\n",
-		t.ForwardMs, t.BackwardMs, t.UpdateMs, t.IterationMs, t.Images)
+	fmt.Fprintf(w, "\nforward %.3f%v ms, backward %.3f%v ms, update %.3f%v ms, iteration %.3f%v ms: %.2f%v images/s\n", t.ForwardMs, t.ForwardRange,
+		t.BackwardMs, t.BackwardRange, t.UpdateMs, t.UpdateRange, t.IterationMs, t.IterationRange, t.Images, t.ImagesRange)
+	fmt.Fprintln(w, aboutRanges(r.Machine))
 	const mb = 1 << 20
 	fmt.Fprintf(w, "memory: parameters %d MB, activations %d MB", t.ParameterBytes/mb, t.ActivationBytes/mb)
 	if t.MemoryBytes > 0 {

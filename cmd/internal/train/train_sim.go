@@ -67,7 +67,7 @@ func newSimulation(w *workerFlags, machine cpe.Spec, file *swproto.Solver) (*sim
 // model models an iteration of the net with the given batch size; 0: the prototxt's.
 func (s *simulation) model(machine cpe.Spec, net *swproto.Net, p *caffepb.SolverParameter, batch int) (*modeltime.Report, error) {
 	r, err := modeltime.Run(net, modeltime.Options{
-		Spec: machine, Mode: cpe.CostOnly, Batch: batch, Log: cli.QuietLog(),
+		Spec: machine, Mode: cpe.CostOnly, Batch: batch, Bare: true, Log: cli.QuietLog(),
 		State: swnet.MergeState(caffepb.Phase_TRAIN, net.Param.State, p.TrainState),
 	})
 	if err != nil {

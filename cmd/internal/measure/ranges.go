@@ -1,0 +1,33 @@
+package measure
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/modeltime/trust"
+)
+
+// aboutRanges says what the ranges behind modelled figures are, or why there are none.
+func aboutRanges(machine string) string {
+	if trust.Of(machine) == nil {
+		return fmt.Sprintf("no ranges: no times of %s were published to compare its model with", machine)
+	}
+	return "(low-high): where the true figure probably lies, by the published curves of bandwidth and the errors of published times; rates follow from times"
+}
+
+// widest returns the space that ranges need in a column, at least that for its heading; 0 if none is known.
+func widest(space int, ranges ...trust.Range) int {
+	for _, r := range ranges {
+		if r.Known() {
+			space = max(space, len(rangeHeading(1)), len(r.String()))
+		}
+	}
+	return space
+}
+
+// rangeHeading heads ranges in a column with space for them.
+func rangeHeading(space int) string {
+	if space == 0 {
+		return ""
+	}
+	return " (low-high)"
+}
