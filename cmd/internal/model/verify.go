@@ -3,6 +3,8 @@ package model
 import (
 	"errors"
 	"flag"
+	"math"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/internal/cli"
@@ -71,7 +73,7 @@ func verify(e *cli.Env, o *verifyOptions) error {
 	device := func(engine layers.Engine) *layers.Device {
 		return &layers.Device{Engine: engine, Machine: machine, Random: layers.NewRandom(seed), Log: e.Log, Force: force}
 	}
-	file, err := readForVerify(e, o, phase, device(layers.CPE))
+	file, losses, err := readForVerify(e, o, phase, device(layers.CPE))
 	if err != nil {
 		return err
 	}
@@ -92,7 +94,7 @@ func verify(e *cli.Env, o *verifyOptions) error {
 		}
 		fillBlankWeights(nets[i], seed)
 	}
-	rows, err := compareNets(nets[0], nets[1])
+	rows, err := compareNets(nets[0], nets[1], losses, layers.NewRandom(seed+2))
 	if err != nil {
 		return err
 	}
@@ -145,13 +147,17 @@ type verifyRow struct {
 	forward, backward, weight float64
 }
 
-// compareNets runs both nets layer by layer. Before each layer of b, it copies the inputs of a's layer to b's.
-func compareNets(a, b *swnet.Net) ([]verifyRow, error) {
+// compareNets runs both nets layer by layer. Before each layer of b, it copies the inputs of a's layer to b's. The factors of losses are drawn
+// right before the loss, when the number of values is known.
+func compareNets(a, b *swnet.Net, losses []string, random *layers.Random) ([]verifyRow, error) {
 	rows := make([]verifyRow, a.NumLayers())
 	a.ClearParamDiffs()
 	b.ClearParamDiffs()
 	for i := range rows {
 		rows[i] = verifyRow{name: a.LayerName(i), kind: a.LayerType(i), forward: -1, backward: -1, weight: -1}
+		if slices.Contains(losses, a.LayerName(i)) {
+			drawFactors(a.Bottoms(i), b.Bottoms(i), random)
+		}
 		if _, err := a.ForwardLayer(i); err != nil {
 			return nil, err
 		}
@@ -159,8 +165,7 @@ func compareNets(a, b *swnet.Net) ([]verifyRow, error) {
 			return nil, err
 		}
 		for k, top := range a.Tops(i) {
-			rows[i].forward = max(rows[i].forward, difference(top.Data(), b.Tops(i)[k].Data()))
-			copy(b.Tops(i)[k].Data(), top.Data())
+			rows[i].forward = max(rows[i].forward, takeOver(b.Tops(i)[k], top))
 		}
 	}
 	for i := len(rows) - 1; i >= 0; i-- {
@@ -182,6 +187,19 @@ func compareNets(a, b *swnet.Net) ([]verifyRow, error) {
 		rows[i].weight = compareWeights(a.Layer(i).Params(), b.Layer(i).Params())
 	}
 	return rows, nil
+}
+
+// takeOver copies a's values to b, which gets a's shape, and returns their difference before. It is infinite if the shapes differ, as when
+// one path proposes another number of regions.
+func takeOver(b, a *blob.Blob) float64 {
+	worst := math.Inf(1)
+	if slices.Equal(a.Shape(), b.Shape()) {
+		worst = difference(a.Data(), b.Data())
+	} else {
+		b.Reshape(a.Shape()...)
+	}
+	copy(b.Data(), a.Data())
+	return worst
 }
 
 func compareWeights(a, b []*blob.Blob) float64 {

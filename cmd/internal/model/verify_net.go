@@ -17,11 +17,11 @@ import (
 
 // readForVerify reads a net and prepares it for comparison in both directions. Input layers get the requested batch size. A net
 // without a loss (a deploy.prototxt) gets one: the sum of its outputs times random numbers, so that gradients differ from value
-// to value in the whole net. Instead of the outputs of a layer without gradient, such as detections, it counts that layer's inputs.
-func readForVerify(e *cli.Env, o *verifyOptions, phase caffepb.Phase, device *layers.Device) (*swproto.Net, error) {
-	file, err := cli.ReadNet(e, o.model)
-	if err != nil {
-		return nil, err
+// to value in the whole net. Instead of the outputs of a layer without gradient, such as detections, it counts that layer's inputs. The names
+// of the layers that compute it are returned.
+func readForVerify(e *cli.Env, o *verifyOptions, phase caffepb.Phase, device *layers.Device) (file *swproto.Net, losses []string, err error) {
+	if file, err = cli.ReadNet(e, o.model); err != nil {
+		return nil, nil, err
 	}
 	for _, l := range file.Param.Layer {
 		for _, s := range l.GetInputParam().GetShape() {
@@ -32,18 +32,20 @@ func readForVerify(e *cli.Env, o *verifyOptions, phase caffepb.Phase, device *la
 	}
 	n, err := cli.BuildNet(file, phase, &o.state, swnet.Options{Device: device})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer n.Close()
 	for i := range n.NumLayers() {
 		if n.NeedsBackward(i) {
-			return file, nil
+			return file, nil, nil
 		}
 	}
 	for _, name := range lossBlobs(n, file.Param) {
-		file.Param.Layer = append(file.Param.Layer, randomLoss(name, n.Blob(name))...)
+		added := randomLoss(name, n.Blob(name))
+		file.Param.Layer = append(file.Param.Layer, added...)
+		losses = append(losses, added[1].GetName())
 	}
-	return file, nil
+	return file, losses, nil
 }
 
 // lossBlobs lists the blobs of a net without a loss that get one: its outputs, or before layers without gradient their inputs, as far as they
@@ -106,7 +108,7 @@ func (g *graph) weighted(name string, before int) bool {
 	return len(g.net.Params(g.layers[i].GetName())) > 0 || slices.ContainsFunc(g.layers[i].Bottom, func(bottom string) bool { return g.weighted(bottom, i) })
 }
 
-// randomLoss returns layers for the sum of a blob's values times Gaussian random numbers.
+// randomLoss returns layers for the sum of a blob's values times random numbers, which drawFactors draws.
 func randomLoss(name string, b *blob.Blob) []*caffepb.LayerParameter {
 	shape := &caffepb.BlobShape{}
 	for _, d := range b.Shape() {
@@ -114,14 +116,22 @@ func randomLoss(name string, b *blob.Blob) []*caffepb.LayerParameter {
 	}
 	factors, product := "verify_"+name+"_factors", "verify_"+name+"_loss"
 	return []*caffepb.LayerParameter{{
-		Name: proto.String(factors), Type: proto.String("DummyData"), Top: []string{factors},
-		DummyDataParam: &caffepb.DummyDataParameter{
-			Shape: []*caffepb.BlobShape{shape}, DataFiller: []*caffepb.FillerParameter{{Type: proto.String("gaussian")}},
-		},
+		Name: proto.String(factors), Type: proto.String("Input"), Top: []string{factors}, InputParam: &caffepb.InputParameter{Shape: []*caffepb.BlobShape{shape}},
 	}, {
 		Name: proto.String(product), Type: proto.String("Eltwise"), Bottom: []string{name, factors}, Top: []string{product},
 		EltwiseParam: &caffepb.EltwiseParameter{Operation: caffepb.EltwiseParameter_PROD.Enum()}, LossWeight: []float32{1},
 	}}
+}
+
+// drawFactors gives the second bottom of a random loss, in both nets, the shape that the first one has now, and the same Gaussian values. A
+// layer such as Proposal decides in Forward how many values there are.
+func drawFactors(a, b []*blob.Blob, random *layers.Random) {
+	a[1].Reshape(a[0].Shape()...)
+	b[1].Reshape(a[0].Shape()...)
+	for k := range a[1].Data() {
+		a[1].Data()[k] = float32(random.NormFloat64())
+	}
+	copy(b[1].Data(), a[1].Data())
 }
 
 // fillInputs fills Input layers with Gaussian values.
