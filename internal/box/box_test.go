@@ -160,6 +160,12 @@ func TestSuppress(t *testing.T) {
 			t.Errorf("%+v keeps %v, want %v", tt.s, got, tt.want)
 		}
 	}
+	for threshold, want := range map[float32][2]bool{0.5: {true, false}, 1: {false, false}} { // of a box, and of an empty one
+		s := Suppressor{Threshold: threshold, Eta: 1}
+		if got := [2]bool{s.DropsEqual(boxes[0]), s.DropsEqual(Box{2, 3, 2, 9})}; got != want {
+			t.Errorf("threshold %g drops equal boxes: %v, want %v", threshold, got, want)
+		}
+	}
 	nan := float32(math.NaN())
 	order, values := []int{0, 1, 2, 3}, []float32{1, nan, 2, 1}
 	if Sort(order, func(i int) float32 { return values[i] }); !slices.Equal(order, []int{2, 0, 3, 1}) {

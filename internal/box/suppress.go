@@ -41,3 +41,6 @@ next:
 	}
 	return kept
 }
+
+// DropsEqual reports whether Suppress drops all boxes that equal a kept one. It keeps them if they are empty, or if the threshold is 1 or more.
+func (s Suppressor) DropsEqual(b Box) bool { return !(Overlap(b, b) <= s.Threshold) }

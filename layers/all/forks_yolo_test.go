@@ -2,8 +2,11 @@ package all_test
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/layertest"
 )
 
@@ -56,6 +59,60 @@ func TestYoloByHand(t *testing.T) {
 	yoloRows(t, b, "YoloDetectionOutput", cells+"confidence_threshold: 0.4 nms_threshold: 0.15 }", second, row(0, 1, 0.5625, left), row(1, 2, 0.81, right))
 	yoloRows(t, b, "YoloDetectionOutput", cells+"confidence_threshold: 0.99 }", second,
 		row(0, -1, -1, []float32{-1, -1, -1, -1}), row(1, -1, -1, []float32{-1, -1, -1, -1}))
+}
+
+// TestYoloSuppression compares with a plain suppression of all rows, which the layer lists with a threshold above 1. Scores have few values, so
+// that many are equal, and some boxes are empty, so that all their classes stay.
+func TestYoloSuppression(t *testing.T) {
+	b, r := layertest.NewBench(t), rand.New(rand.NewPCG(3, 4))
+	const side, classes = 7, 4
+	x := make([]float32, 2*(5+classes)*side*side)
+	for i := range x {
+		switch channel := i / (side * side) % (5 + classes); {
+		case channel == 2 && r.IntN(9) == 0:
+			x[i] = -200
+		case channel < 4:
+			x[i] = float32(r.NormFloat64())
+		default:
+			x[i] = float32(r.IntN(3))
+		}
+	}
+	overlap := func(a, b []float32) float64 {
+		w := float64(min(a[5], b[5])) - float64(max(a[3], b[3]))
+		h := float64(min(a[6], b[6])) - float64(max(a[4], b[4]))
+		if w <= 0 || h <= 0 {
+			return 0
+		}
+		area := func(v []float32) float64 { return (float64(v[5]) - float64(v[3])) * (float64(v[6]) - float64(v[4])) }
+		return w * h / (area(a) + area(b) - w*h)
+	}
+	rows := func(engine layers.Engine, threshold string) (list [][]float32) {
+		f := layertest.Build(t, b, engine, layertest.Case{Type: "Yolov3DetectionOutput", Bottoms: []layertest.Bottom{layertest.Given(x, 1, 2*(5+classes), side, side)},
+			Param: "yolov3_detection_output_param { confidence_threshold: 0.4 num_classes: 4 num_box: 2 mask: 0 mask: 1 mask_group_num: 1 anchors_scale: 8 biases: 9 biases: 9 biases: 14 biases: 7 nms_threshold: " + threshold + " }"})
+		for y := f.Forward(t)[0]; len(y) > 0; y = y[7:] {
+			list = append(list, y[:7])
+		}
+		return list
+	}
+	for _, engine := range layertest.Engines() {
+		var want [][]float32
+		empty := 0
+		for _, row := range rows(engine, "1.5") {
+			if !slices.ContainsFunc(want, func(kept []float32) bool { return overlap(kept, row) > 0.437 }) {
+				want = append(want, row)
+				if row[3] == row[5] {
+					empty++
+				}
+			}
+		}
+		got := rows(engine, "0.437")
+		if empty < 3 || len(want) < 20 {
+			t.Fatalf("%d rows, %d of them empty: the test has lost its point", len(want), empty)
+		}
+		if !slices.EqualFunc(got, want, slices.Equal) {
+			t.Errorf("%d rows are not the %d of a plain suppression", len(got), len(want))
+		}
+	}
 }
 
 // TestYoloOrder: channels belong to anchors one after the other; of a cell in row 1 and column 2, the second anchor's box is found.

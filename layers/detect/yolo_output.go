@@ -176,7 +176,8 @@ func (l *yoloOutput) row(d detection) []float32 {
 	return l.rowData[(d.image*l.boxes+d.prior)*l.width:][:l.width]
 }
 
-// detect appends an image's detections, ordered by score.
+// detect appends an image's detections, ordered by score. Of the classes of a box it considers the best one only, if the others' equal boxes would
+// be dropped anyway. An untrained net has many: each box with each class.
 func (l *yoloOutput) detect(image int) {
 	first := len(l.found)
 	for b := range l.boxes {
@@ -187,9 +188,17 @@ func (l *yoloOutput) detect(image int) {
 			}
 			continue
 		}
+		one, start := l.suppressor.DropsEqual(box.Of(row)), len(l.found)
 		for class, score := range row[4:] {
-			if score > l.threshold {
-				l.found = append(l.found, detection{image, class + 1, b, score})
+			d := detection{image, class + 1, b, score}
+			switch {
+			case !(score > l.threshold):
+			case one && len(l.found) > start:
+				if score > l.found[start].score {
+					l.found[start] = d
+				}
+			default:
+				l.found = append(l.found, d)
 			}
 		}
 	}
