@@ -19,6 +19,7 @@ import report
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 LEFT_OUT = ("char_rnn",)  # its latency is that of a step, with states
+ONE_IMAGE = {"faster_rcnn": "the regions of an image are the priors of its second stage"}  # nets that take one image, and why
 START, END = "<!-- tables of scripts/bench.sh -inference -->", "<!-- end of inference tables -->"
 
 
@@ -175,7 +176,8 @@ def tables(b, command):
             cells += ["%.3f / %.3f | %.0f" % figures(batch, times[n]) if n in times else "- | -"]
         cells += ["%.2f" % (np.median(times[n]) / ours) if n in times else "-" for n in names[1:]]
         lines.append("| " + " | ".join(cells) + " |")
-    refused = sorted({"%s cannot run %s: %s." % (name, net, why) for net, _, _, by in b.rows for name, why in by.items()})
+    single = ["%s takes one image: %s." % (n, ONE_IMAGE[n]) for n in b.o.nets if n in ONE_IMAGE and max(b.o.batches) > 1]
+    refused = single + sorted({"%s cannot run %s: %s." % (name, net, why) for net, _, _, by in b.rows for name, why in by.items()})
     return "\n".join(lines + ([""] + refused if refused else []) + ["", END])
 
 
@@ -212,7 +214,10 @@ def main():
     print("Caffe: %s" % (b.caffe_version or "absent, left out"))
     for net in o.nets:
         for batch in o.batches:
-            b.measure(net, batch)
+            if batch > 1 and net in ONE_IMAGE:
+                print("%s %d: left out, it takes one image: %s" % (net, batch, ONE_IMAGE[net]), flush=True)
+            else:
+                b.measure(net, batch)
     for p in b.peers:
         p.close()
     text = tables(b, os.environ.get("command", ""))
