@@ -24,6 +24,9 @@ func checkTypes(p *caffepb.NetParameter, origin []int, pos func(int) string) err
 	var errs []error
 	for _, t := range unknown {
 		_, err := layers.Find(t)
+		if note := pythonNote(p.Layer[of[t][0]]); note != "" {
+			err = fmt.Errorf("%w%s", err, note)
+		}
 		if more := len(of[t]) - 1; more > 0 {
 			err = fmt.Errorf("%w (%d more of this type)", err, more)
 		}
@@ -31,4 +34,12 @@ func checkTypes(p *caffepb.NetParameter, origin []int, pos func(int) string) err
 		errs = append(errs, locate(&LayerError{Index: first, Layer: p.Layer[first].GetName(), Type: t, Err: err}, pos, origin))
 	}
 	return errors.Join(errs...)
+}
+
+// pythonNote names the layer of ours that computes what a public Python layer does.
+func pythonNote(l *caffepb.LayerParameter) string {
+	if l.GetType() == "Python" && l.GetPythonParam().GetModule() == "rpn.proposal_layer" {
+		return ". A layer of type \"Proposal\", with these bottoms and tops, computes what rpn.proposal_layer does"
+	}
+	return ""
 }

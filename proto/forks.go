@@ -21,10 +21,15 @@ var forks = map[string]string{
 	"CRF-RNN":        `MultiStageMeanfield multi_stage_meanfield_param`,
 	"DetectNet":      `DetectNetTransformation detectnet_groundtruth_param detectnet_augmentation_param`,
 	"FlowNet":        `Correlation CustomData DataAugmentation Downsample FlowWarp L1Loss Resample augmentation_param correlation_param flow_warp_param l1_loss_param resample_param`,
-	"OpenPose":       `CPMData ImResize cpm_transform_param imresize_param`,
+	"OpenPose":       `CPMData OPData ImResize Nms cpm_transform_param op_transform_param imresize_param nms_param`,
+	"caffe-yolo":     `BoxData DetectionLoss detection_loss_param DataParameter.side`,
+	"Ristretto":      `ConvolutionRistretto DeconvolutionRistretto FcRistretto LRNRistretto quantization_param`,
 	"Intel":          `TransformationParameter.random_resize_param TransformationParameter.random_aspect_ratio_param`,
 	"warpctc-caffe":  `CTCDecoder CTCBeamSearchDecoder`,
 }
+
+// repeatable maps fields that a fork may have several times, and we may not, to the fork.
+var repeatable = map[string]string{"TransformationParameter.resize_param": "MobileNet-YOLO"}
 
 // forkOf maps a name to its fork.
 var forkOf = sync.OnceValue(func() map[string]string {
@@ -45,4 +50,12 @@ func FromFork(name string) string {
 		return ""
 	}
 	return "; forks of Caffe such as " + fork + "'s have it, BVLC Caffe and swcaffe do not"
+}
+
+// repeatedInFork returns a note on a field that is given twice: FromFork's, or that it is not a repeated field.
+func repeatedInFork(message, field string) string {
+	if fork := repeatable[message+"."+field]; fork != "" {
+		return "; forks of Caffe such as " + fork + "'s choose one of several at random, BVLC Caffe and swcaffe take one"
+	}
+	return "; it is not a repeated field"
 }

@@ -83,7 +83,7 @@ func (l *MemoryData) Forward(_, top []*blob.Blob) error {
 		return errors.Join(l.copies[0].Run(nil, nil), l.copies[1].Run(nil, nil))
 	}
 	if l.data == nil {
-		return errors.New("MemoryData has nothing to hand out: call Feed first")
+		return errors.New("MemoryData has nothing to hand out: a program gives it images (Feed in Go, set_input_arrays in Python); for a command, put an Input layer in its place")
 	}
 	first := l.at + l.window.First
 	end := first + l.window.Count

@@ -42,7 +42,8 @@ func (p *predictions) read(bottom []*blob.Blob) error {
 type decoder struct {
 	box.Coder
 	predictions
-	cut                 int // priors of a tile
+	clip                bool // boxes, to the image
+	cut                 int  // priors of a tile
 	kernel              *stream.Units
 	codes, prior, boxes []float32
 }
@@ -86,7 +87,11 @@ func (d *decoder) tile(w *stream.UnitWorker, unit int) {
 func (d *decoder) decode(boxes, codes, prior, variance []float32, n int) {
 	for i := range n * d.predictions.codes {
 		p := i / d.predictions.codes * 4
-		d.Decode(box.Of(prior[p:]), [4]float32(variance[p:]), [4]float32(codes[4*i:])).Put(boxes[4*i:])
+		b := d.Decode(box.Of(prior[p:]), [4]float32(variance[p:]), [4]float32(codes[4*i:]))
+		if d.clip {
+			b = b.Clip(1, 1)
+		}
+		b.Put(boxes[4*i:])
 	}
 }
 

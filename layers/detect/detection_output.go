@@ -27,7 +27,7 @@ func init() {
 // detectionOutput is SSD's DetectionOutput layer. Bottoms are codes, scores and priors; a fourth one, the images, is not read. The top has
 // shape 1 x 1 x detections x 7, ordered by image, class and score. For each class except the background, the nms_param.top_k best of the
 // boxes whose score exceeds confidence_threshold take part in the suppression; of all boxes kept, an image's keep_top_k best are its
-// detections. A batch without detections has a row of image, -1, -1, ... for each image.
+// detections. clip, which OpenCV added, clips boxes to the image before the suppression. A batch without detections has a row of image, -1, -1, ... for each image.
 type detectionOutput struct {
 	layers.Base
 	p *caffepb.DetectionOutputParameter
@@ -80,6 +80,7 @@ func (l *detectionOutput) SetUp(_, _ []*blob.Blob) (err error) {
 		l.warn("visualize and save_file do nothing here; swcaffe detect draws detections")
 	}
 	l.decode.Coder = box.Coder{Code: box.Code(p.GetCodeType()), Plain: p.GetVarianceEncodedInTarget()}
+	l.decode.clip = p.GetClip()
 	l.boxes, l.scores = l.Device.NewBlob(0), l.Device.NewBlob(0)
 	l.save, err = newDetectionFiles(p.GetSaveOutputParam(), l.classes, l.background, l.warn)
 	return err

@@ -10526,8 +10526,10 @@ type DetectionOutputParameter struct {
 	Visualize          *bool    `protobuf:"varint,10,opt,name=visualize,def=0" json:"visualize,omitempty"`
 	VisualizeThreshold *float32 `protobuf:"fixed32,11,opt,name=visualize_threshold,json=visualizeThreshold" json:"visualize_threshold,omitempty"`
 	SaveFile           *string  `protobuf:"bytes,12,opt,name=save_file,json=saveFile" json:"save_file,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// OpenCV's field: clip the decoded boxes to the image before the suppression.
+	Clip          *bool `protobuf:"varint,1000,opt,name=clip,def=0" json:"clip,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 // Default values for DetectionOutputParameter fields.
@@ -10538,6 +10540,7 @@ const (
 	Default_DetectionOutputParameter_KeepTopK                = int32(-1)
 	Default_DetectionOutputParameter_VarianceEncodedInTarget = bool(false)
 	Default_DetectionOutputParameter_Visualize               = bool(false)
+	Default_DetectionOutputParameter_Clip                    = bool(false)
 )
 
 func (x *DetectionOutputParameter) Reset() {
@@ -10652,6 +10655,13 @@ func (x *DetectionOutputParameter) GetSaveFile() string {
 		return *x.SaveFile
 	}
 	return ""
+}
+
+func (x *DetectionOutputParameter) GetClip() bool {
+	if x != nil && x.Clip != nil {
+		return *x.Clip
+	}
+	return Default_DetectionOutputParameter_Clip
 }
 
 // MultiBoxLoss, of SSD.
@@ -14711,7 +14721,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x0elabel_map_file\x18\x04 \x01(\tR\flabelMapFile\x12$\n" +
 	"\x0ename_size_file\x18\x05 \x01(\tR\fnameSizeFile\x12$\n" +
 	"\x0enum_test_image\x18\x06 \x01(\rR\fnumTestImage\x129\n" +
-	"\fresize_param\x18\a \x01(\v2\x16.caffe.ResizeParameterR\vresizeParam\"\xfb\x04\n" +
+	"\fresize_param\x18\a \x01(\v2\x16.caffe.ResizeParameterR\vresizeParam\"\x97\x05\n" +
 	"\x18DetectionOutputParameter\x12\x1f\n" +
 	"\vnum_classes\x18\x01 \x01(\rR\n" +
 	"numClasses\x12+\n" +
@@ -14727,7 +14737,8 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\tvisualize\x18\n" +
 	" \x01(\b:\x05falseR\tvisualize\x12/\n" +
 	"\x13visualize_threshold\x18\v \x01(\x02R\x12visualizeThreshold\x12\x1b\n" +
-	"\tsave_file\x18\f \x01(\tR\bsaveFile\"\xb0\v\n" +
+	"\tsave_file\x18\f \x01(\tR\bsaveFile\x12\x1a\n" +
+	"\x04clip\x18\xe8\a \x01(\b:\x05falseR\x04clip\"\xb0\v\n" +
 	"\x15MultiBoxLossParameter\x12W\n" +
 	"\rloc_loss_type\x18\x01 \x01(\x0e2(.caffe.MultiBoxLossParameter.LocLossType:\tSMOOTH_L1R\vlocLossType\x12X\n" +
 	"\x0econf_loss_type\x18\x02 \x01(\x0e2).caffe.MultiBoxLossParameter.ConfLossType:\aSOFTMAXR\fconfLossType\x12 \n" +

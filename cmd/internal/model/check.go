@@ -11,7 +11,6 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/cli"
-	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -130,18 +129,6 @@ func check(e *cli.Env, o *checkOptions) error {
 	return errors.Join(append(found, e.WriteJSON(o.json, report))...)
 }
 
-// parsePhases parses the value of -phase.
-func parsePhases(s string) ([]caffepb.Phase, error) {
-	if s == "ALL" {
-		return []caffepb.Phase{caffepb.Phase_TRAIN, caffepb.Phase_TEST}, nil
-	}
-	phase, err := cli.ParsePhase(s)
-	if err != nil {
-		return nil, cli.Usagef("-phase %q: must be TRAIN, TEST or ALL", s)
-	}
-	return []caffepb.Phase{phase}, nil
-}
-
 // print prints the report's nets and warnings. Faults are printed when the command ends.
 func (c checkedFile) print(w io.Writer) {
 	for _, warning := range c.Warnings {
@@ -214,40 +201,6 @@ func (c *checker) solver(path string, log *logrus.Logger) error {
 		c.add(n, caffepb.Phase_TEST)
 	}
 	return c.o.strategies.Check(log, s.Net())
-}
-
-// net builds a net for the phases for which it has layers.
-func (c *checker) net(path string, log *logrus.Logger) error {
-	file, err := cli.ReadNet(&cli.Env{Log: log}, path)
-	if err != nil {
-		return err
-	}
-	var found []error
-	for i, phase := range c.phases {
-		kept, _, err := swnet.Filter(file.Param, c.o.state.StateOver(file, phase))
-		if err == nil && len(kept.Layer) == 0 && len(c.phases) > 1 && (len(c.report.Nets) > 0 || i+1 < len(c.phases)) {
-			continue // a net for the other phase
-		}
-		err = c.phase(file, phase, log)
-		if err != nil && !slices.ContainsFunc(found, func(known error) bool { return known.Error() == err.Error() }) {
-			found = append(found, err)
-		}
-	}
-	return errors.Join(found...)
-}
-
-// phase builds a net for a phase.
-func (c *checker) phase(file *swproto.Net, phase caffepb.Phase, log *logrus.Logger) error {
-	device := &layers.Device{Engine: c.o.device.Engine, Machine: c.machine, Random: layers.NewRandom(1), Log: log}
-	n, err := cli.BuildNet(file, phase, &c.o.state, swnet.Options{Device: device, Economise: true, ForwardOnly: phase == caffepb.Phase_TEST})
-	if err != nil {
-		return err
-	}
-	if c.o.weights != "" {
-		err = solver.LoadWeights(n, c.o.weights, log)
-	}
-	c.add(n, phase)
-	return errors.Join(err, n.Close())
 }
 
 // add adds a net to the report.

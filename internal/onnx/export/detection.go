@@ -101,7 +101,9 @@ func (d *detections) candidates() (scores, boxes string) {
 	scores = d.node("Gather", []string{scores, d.ints("classes", d.classes...)}, attr{"axis", 1})
 	top := d.nodes("TopK", 2, []string{scores, d.ints("best", d.best)}, attr{"axis", 2})
 	places := d.reshape(top[1], d.perClass(), append(d.perClass(), dim{n: 1}))
-	boxes = d.decoded()
+	if boxes = d.decoded(); d.p.GetClip() {
+		boxes = d.clip(boxes, 0, 1)
+	}
 	if d.codes == 1 {
 		boxes = d.reshape(boxes, []dim{d.batch, {n: d.priors}, {n: 1}, {n: 4}}, []dim{d.batch, {n: d.priors}, {n: 4}})
 		return top[0], d.node("GatherND", []string{boxes, places}, attr{"batch_dims", 1})

@@ -120,7 +120,7 @@ var inexpressible = map[string]string{
 	"Lstm": "(Scan)", "Lstm/cont": "(Scan)", "Pooling/places": "Caffe's layer does not compute it", "Pooling/global/STOCHASTIC": "(Where)",
 	"Power/constant": "(ConstantOfShape)", "Power/constant/in place": "(ConstantOfShape)", "Parameter": "constant",
 	"Upsample/mask": "Caffe's layer does not compute it", "Unpooling/mask": "Caffe's layer does not compute it", "Unpooling": "(Gather)", "Unpooling/TILE": "padding before it",
-	"Proposal": "Proposal_y", "ROIPooling/proposed": "Proposal_y", "DetectionOutput": "(Gather)", "DetectionOutput/classes": "(Gather)", "DetectionOutput/all": "(Gather)", "DetectionOutput/none": "(Gather)",
+	"Proposal": "Proposal_y", "ROIPooling/proposed": "Proposal_y", "DetectionOutput": "(Gather)", "DetectionOutput/classes": "(Gather)", "DetectionOutput/all": "(Gather)", "DetectionOutput/clip": "(Gather)", "DetectionOutput/none": "(Gather)",
 	"PriorBox": "both operands are constants", "ROIAlign": "(Gather)", "ROIAlign/samples": "(Gather)", "Normalize/pixels": "axes without gaps",
 }
 

@@ -122,6 +122,7 @@ func segmentation(x string) (cases []Case) {
 			layer("ROIPooling", "xy", "q", "roi_pooling_param { pooled_h: 2 pooled_w: 3 spatial_scale: 0.125 }") + layer("InnerProduct", "q", "u", "inner_product_param { num_output: 5 }")},
 		{"DetectionOutput", detection("num_classes: 3 code_type: CENTER_SIZE confidence_threshold: 0.3 keep_top_k: 5 nms_param { nms_threshold: 0.3 top_k: 8 }", 1, 1)},
 		{"DetectionOutput/classes", detection("num_classes: 3 code_type: CORNER_SIZE share_location: false background_label_id: 2 keep_top_k: 7 nms_param { nms_threshold: 0.45 }", 3, 1)},
+		{"DetectionOutput/clip", detection("num_classes: 3 code_type: CENTER_SIZE clip: true confidence_threshold: 0.3 keep_top_k: 5 nms_param { nms_threshold: 0.3 top_k: 8 }", 1, 2)},
 		{"DetectionOutput/all", detection("num_classes: 3 code_type: CORNER variance_encoded_in_target: true background_label_id: -1 confidence_threshold: 0.9 nms_param { nms_threshold: 0.6 }", 1, 0.05)},
 		{"DetectionOutput/none", detection("num_classes: 3 code_type: CENTER_SIZE confidence_threshold: 99 keep_top_k: 5 nms_param { nms_threshold: 0.3 top_k: 8 }", 1, 1)},
 		{"PriorBox", input("i", 2, 3, 40, 50) + x + layer("PriorBox", "xi", "p", "prior_box_param { min_size: 10 max_size: 20 aspect_ratio: 2 variance: 0.1 clip: true }") +

@@ -46,8 +46,9 @@ n = 14
 prior = np.stack([boxes(n).flatten(), np.tile([0.1, 0.1, 0.2, 0.2], n)])[None].astype(np.float32)
 scores = np.round(r.permutation(2 * n * 3) / (2. * n * 3), 4).astype(np.float32).reshape(2, n * 3)
 for p in ["share_location: true code_type: CENTER_SIZE confidence_threshold: 0.3 keep_top_k: 5 nms_param { nms_threshold: 0.3 top_k: 8 }", "share_location: true code_type: CORNER nms_param { nms_threshold: 0.45 top_k: 10 } keep_top_k: 100 confidence_threshold: 0.1",
-          "code_type: CENTER_SIZE share_location: false keep_top_k: 6 confidence_threshold: 0.2 nms_param { nms_threshold: 0.5 top_k: 20 }"]:
-    codes = values(2 * n * 4 * (3 if "false" in p else 1), -1, 1, 10)
+          "code_type: CENTER_SIZE share_location: false keep_top_k: 6 confidence_threshold: 0.2 nms_param { nms_threshold: 0.5 top_k: 20 }",
+          "share_location: true code_type: CENTER_SIZE clip: 1 confidence_threshold: 0.1 keep_top_k: 30 nms_param { nms_threshold: 0.45 top_k: 30 }"]:
+    codes = values(2 * n * 4 * (3 if "false" in p else 1), -1, 1, 10) * (9 if "clip" in p else 1)
     run("DetectionOutput", "detection_output_param { num_classes: 3 background_label_id: 0 %s }" % p, [codes.reshape(2, -1, 1, 1), scores.reshape(2, -1, 1, 1), prior[..., None]])
 p = (np.random.RandomState(7).permutation(240) / 250 + 0.01).astype(np.float32).reshape(1, 12, 5, 4)
 d = values(4 * 6 * 5 * 4, -0.3, 0.3, 8).reshape(1, 24, 5, 4)

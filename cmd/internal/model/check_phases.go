@@ -1,0 +1,103 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/swcaffe/swcaffe/solver"
+)
+
+// parsePhases parses the value of -phase.
+func parsePhases(s string) ([]caffepb.Phase, error) {
+	if s == "ALL" {
+		return []caffepb.Phase{caffepb.Phase_TRAIN, caffepb.Phase_TEST}, nil
+	}
+	phase, err := cli.ParsePhase(s)
+	if err != nil {
+		return nil, cli.Usagef("-phase %q: must be TRAIN, TEST or ALL", s)
+	}
+	return []caffepb.Phase{phase}, nil
+}
+
+// net builds a net for the phases for which it has layers.
+func (c *checker) net(path string, log *logrus.Logger) error {
+	file, err := cli.ReadNet(&cli.Env{Log: log}, path)
+	if err != nil {
+		return err
+	}
+	var found []error
+	for _, phase := range c.phasesOf(file, log) {
+		err := c.phase(file, phase, log)
+		if err != nil && !slices.ContainsFunc(found, func(known error) bool { return known.Error() == err.Error() }) {
+			found = append(found, err)
+		}
+	}
+	return errors.Join(found...)
+}
+
+// phase builds a net for a phase.
+func (c *checker) phase(file *swproto.Net, phase caffepb.Phase, log *logrus.Logger) error {
+	device := &layers.Device{Engine: c.o.device.Engine, Machine: c.machine, Random: layers.NewRandom(1), Log: log}
+	n, err := cli.BuildNet(file, phase, &c.o.state, swnet.Options{Device: device, Economise: true, ForwardOnly: phase == caffepb.Phase_TEST})
+	if err != nil {
+		return err
+	}
+	if c.o.weights != "" {
+		err = solver.LoadWeights(n, c.o.weights, log)
+	}
+	c.add(n, phase)
+	return errors.Join(err, n.Close())
+}
+
+// phasesOf lists the phases for which a net is made. A train.prototxt as SSD's, whose data layer is for TRAIN alone, is no net for TEST: a
+// warning says so. If all phases lack something, all are listed, so that building them finds the fault.
+func (c *checker) phasesOf(file *swproto.Net, log *logrus.Logger) (list []caffepb.Phase) {
+	var warnings []string
+	for _, phase := range c.phases {
+		kept, _, err := swnet.Filter(file.Param, c.o.state.StateOver(file, phase))
+		if err != nil {
+			return c.phases
+		}
+		if len(kept.Layer) == 0 {
+			continue
+		}
+		layer, blob := elsewhere(kept.Layer, file.Param.Layer)
+		if blob == "" {
+			list = append(list, phase)
+			continue
+		}
+		warnings = append(warnings, fmt.Sprintf("not checked for phase %s: layer %q needs %q, which only layers of other phases make", phase, layer, blob))
+	}
+	if len(list) == 0 {
+		return c.phases
+	}
+	for _, w := range warnings {
+		log.Warn(w)
+	}
+	return list
+}
+
+// elsewhere finds the first layer of a phase with a bottom that no earlier one makes, but some layer of the file does, and that bottom.
+func elsewhere(kept, all []*caffepb.LayerParameter) (layer, blob string) {
+	made := map[string]bool{}
+	for _, l := range kept {
+		for _, b := range l.Bottom {
+			if !made[b] && slices.ContainsFunc(all, func(l *caffepb.LayerParameter) bool {
+				return slices.Contains(l.Top, b) && !slices.Contains(l.Bottom, b)
+			}) {
+				return l.GetName(), b
+			}
+		}
+		for _, t := range l.Top {
+			made[t] = true
+		}
+	}
+	return "", ""
+}
