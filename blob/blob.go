@@ -31,6 +31,8 @@ type storage struct {
 	buf       []float32
 	unwritten int  // number of leading values that count as zero, whatever buf holds; see StartDiff
 	shadow    bool // the values are undefined, in memory of no one; see NewShadow
+	open      bool // somebody may write to the values unseen; see Version
+	version   uint64
 }
 
 // slice returns the first n values. It grows the buffer if necessary; new buffers are zeroed, and old values are lost.
@@ -40,6 +42,7 @@ func (s *storage) slice(n int) []float32 {
 	}
 	if cap(s.buf) < n {
 		s.buf, s.unwritten = pages.Floats(n), 0
+		s.version++
 	}
 	return s.buf[:n]
 }
@@ -152,8 +155,12 @@ func (b *Blob) Legacy(i int) int {
 	return b.shape[i]
 }
 
-// Data returns the Count values.
-func (b *Blob) Data() []float32 { return b.storageOf(&b.data).slice(b.Count()) }
+// Data returns the Count values, to be read and written. Values returns them to be read.
+func (b *Blob) Data() []float32 {
+	s := b.storageOf(&b.data)
+	s.expose()
+	return s.slice(b.Count())
+}
 
 // Diff returns the Count gradients.
 func (b *Blob) Diff() []float32 {

@@ -17,6 +17,7 @@ func (s *storage) place(b *Blob, memory []float32) {
 		panic(fmt.Sprintf("blob: %v does not fit in %d values of memory", b.shape, len(memory)))
 	}
 	s.buf, s.unwritten = memory[:len(memory):len(memory)], 0
+	s.expose()
 }
 
 // Own moves b's values and gradients, and all blobs that share them, from placed memory (PlaceData, PlaceDiff) to storage of their own.

@@ -42,7 +42,9 @@ func (b *Blob) Load(p *caffepb.BlobProto, from *swproto.Stored) error {
 	if err := checkCounts(p, from); err != nil {
 		return err
 	}
-	return from.Data(p, b.Data())
+	values := b.Values()
+	b.data.version++
+	return from.Data(p, values)
 }
 
 // checkCounts returns an error unless p has as many values as its shape needs, and as many gradients or none.
@@ -65,9 +67,10 @@ func checkCounts(p *caffepb.BlobProto, from *swproto.Stored) error {
 	return nil
 }
 
-// ToProto returns b's shape, its data and, with withDiff, its diff in Caffe's format. The values are b's own slices, not copies.
+// ToProto returns b's shape, its data and, with withDiff, its diff in Caffe's format. The values are b's own slices, not copies, for callers
+// that only read them.
 func (b *Blob) ToProto(withDiff bool) *caffepb.BlobProto {
-	p := &caffepb.BlobProto{Shape: &caffepb.BlobShape{}, Data: b.Data()}
+	p := &caffepb.BlobProto{Shape: &caffepb.BlobShape{}, Data: b.Values()}
 	for _, d := range b.shape {
 		p.Shape.Dim = append(p.Shape.Dim, int64(d))
 	}

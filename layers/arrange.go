@@ -18,7 +18,7 @@ type Arranged struct {
 	ReLU     bool         // Forward also applies the in-place ReLU layer on the top (Joins.ReLU)
 	ReLUGrad Bottoms      // bottoms with an in-place ReLU layer; Backward also applies that layer's Backward (Joins.ReLUGrad)
 	Finish   Finisher     // if not nil, the next layer's Forward, which this layer also computes (Joins.Finish)
-	Others   []*blob.Blob // the next layer's bottoms after its first
+	Others   []*blob.Blob // the next layer's other bottoms
 }
 
 // Layout is the memory layout of images: planes, as in Caffe, or channels in blocks of 16 (shape.BlockLanes).

@@ -70,6 +70,8 @@ type Joins struct {
 	ReLUGrad bool
 	// Finish: Forward can also compute the next layer's Forward, if that layer has a Finisher.
 	Finish bool
+	// Fold is the number of channels of the top if the layer can multiply Maps of them into its weights (Folder), else 0.
+	Fold int
 	// OnlyParams: the layer computes no bottom gradients. Some fused layers are like this.
 	OnlyParams bool
 }
@@ -78,7 +80,10 @@ type Joins struct {
 type Identity struct {
 	ReLU   *ReLU    // not nil for a ReLU layer on the CPE path
 	Finish Finisher // not nil if Forward can be applied block by block
-	Sum    int      // number of bottoms of a plain sum on the CPE path
+	Map    Map      // not nil if Forward is a Map
+	// Symmetric: Finish may apply to any bottom, with the others in the place of those after the first.
+	Symmetric bool
+	Sum       int // number of bottoms of a plain sum on the CPE path
 }
 
 // ReLU describes a ReLU layer.
@@ -94,12 +99,29 @@ func (r *ReLU) Plain() bool { return r != nil && r.Slope == 0 }
 // Finisher applies a layer's Forward in place to parts of its bottom, while they are still in a core's cache. It is used in nets without
 // Backward.
 type Finisher interface {
-	// Ready reports whether the bottom has channels in blocks, which Finish needs.
+	// Ready reports whether Finish can be called for a bottom with channels in blocks, as the layer is arranged.
 	Ready() bool
-	// Hold fetches the arrays that Finish reads: the layer's weights, and its bottoms after the first.
+	// Hold fetches the arrays that Finish reads: the layer's weights, and its other bottoms.
 	Hold(others []*blob.Blob)
 	// Finish is a conv.Finish.
 	Finish(y []float32, at, n, block int)
+}
+
+// Map is a layer whose Forward multiplies each channel (axis 1) by a constant and adds another. The constants depend on the weights alone.
+type Map interface {
+	// Channels is their number.
+	Channels() int
+	// Compose applies the layer to factor*x + shift, by channel, and stores the new factors and shifts.
+	Compose(factor, shift []float64)
+	// Params returns the weights.
+	Params() []*blob.Blob
+}
+
+// Folder is implemented by layers that can compute with other weights and biases than their own: those that also do the work of Maps behind
+// them (Joins.Fold). Their own weights keep their values.
+type Folder interface {
+	// Fold sets the Maps, in their order; none ends it.
+	Fold(maps []Map)
 }
 
 // Bottoms is a set of a layer's bottoms. The zero value is empty.

@@ -111,6 +111,9 @@ func (n *Net) addLayer(d *node, unread map[string]bool) (err error) {
 			return err
 		}
 	}
+	for _, b := range d.Params() {
+		b.Seal() // nobody has seen them
+	}
 	n.addName(d)
 	return n.appendParams(d)
 }

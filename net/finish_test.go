@@ -58,6 +58,7 @@ func TestFinishedByTheConvolution(t *testing.T) {
 			open := func(forward bool) *Net {
 				return buildWith(t, data+tt.net+end, func(o *Options) {
 					o.State, o.Economise, o.ForwardOnly = MergeState(caffepb.Phase_TEST), true, forward
+					o.Without = []string{"fold"}
 				})
 			}
 			n, whole := open(true), open(false)

@@ -228,7 +228,7 @@ func (n *Net) findNonFinite() string {
 	for _, d := range n.nodes {
 		for i, b := range d.Params() {
 			if at := nonFinite(b); at >= 0 {
-				return fmt.Sprintf("layer %q (%s): weight blob %d holds %g at index %d", d.param.GetName(), d.param.GetType(), i, b.Data()[at], at)
+				return fmt.Sprintf("layer %q (%s): weight blob %d holds %g at index %d", d.param.GetName(), d.param.GetType(), i, b.Values()[at], at)
 			}
 		}
 		for k, b := range d.Tops {
@@ -254,7 +254,7 @@ func (n *Net) nonFiniteTop(b *blob.Blob) int {
 	return first
 }
 
-func nonFinite(b *blob.Blob) int { return nonFiniteOf(b.Data()) }
+func nonFinite(b *blob.Blob) int { return nonFiniteOf(b.Values()) }
 
 // nonFiniteOf returns the index of the first NaN or infinity, or -1.
 func nonFiniteOf(values []float32) int {

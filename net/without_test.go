@@ -43,7 +43,7 @@ func notes(n *Net, name string) bool {
 // TestWithoutNothingKnown: an unknown name of a pass is an error that lists the known names.
 func TestWithoutNothingKnown(t *testing.T) {
 	_, err := New(parse(t, images+classifier), Options{State: MergeState(0), Device: device(t), Without: []string{"fuze"}})
-	if err == nil || !strings.Contains(err.Error(), `no pass or fusion "fuze" (there are fuse, relu`) {
+	if err == nil || !strings.Contains(err.Error(), `no pass or fusion "fuze" (there are fold, fuse, relu`) {
 		t.Errorf("error %v", err)
 	}
 }

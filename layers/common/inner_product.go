@@ -32,6 +32,7 @@ type innerProduct struct {
 	forward, input gemm.Kernel
 	weights        *gemm.Blocked
 	biasGrad       part.BiasGrad
+	folded         part.Folded // the weights for the layers behind as well
 }
 
 func (l *innerProduct) SetUp(bottom, _ []*blob.Blob) error {
@@ -110,12 +111,12 @@ func (l *innerProduct) Algorithm(d shape.Direction, _ bool) shape.Algorithm {
 }
 
 func (l *innerProduct) Forward(bottom, top []*blob.Blob) error {
-	var bias []float32
-	if l.bias {
-		bias = l.Weights[1].Data()
-	}
-	x, w, y := bottom[0].Data(), l.Weights[0].Data(), top[0].Data()
-	if !l.MPE() {
+	w, bias, err := l.operands()
+	x, y := bottom[0].Data(), top[0].Data()
+	switch {
+	case err != nil:
+		return err
+	case !l.MPE():
 		return l.forward.Run(x, w, bias, y)
 	}
 	for i := range l.m {
@@ -133,6 +134,20 @@ func (l *innerProduct) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
+// operands returns the weights and the biases that Forward computes with; there may be no biases.
+func (l *innerProduct) operands() (w, bias []float32, err error) {
+	if l.folded.On() {
+		return l.folded.Operands(l.Device.Machine, l.bias)
+	}
+	if l.bias {
+		bias = l.Weights[1].Values()
+	}
+	return l.Weights[0].Values(), bias, nil
+}
+
+// Fold implements layers.Folder.
+func (l *innerProduct) Fold(maps []layers.Map) { l.folded.Set(maps, l.Weights) }
+
 // weight returns the index of the weight from input k to output j.
 func (l *innerProduct) weight(j, k int) int {
 	if l.transpose {
@@ -146,6 +161,9 @@ func (l *innerProduct) Traits() layers.Traits {
 	t := layers.Traits{Unread: layers.Unread{Bottoms: layers.BottomsIf(!l.ParamGrad(0)), Tops: true}}
 	if l.forward != nil {
 		t.Scratch = layers.Scratch{Forward: l.forward.Scratch(), Bottoms: l.input.Scratch()}
+	}
+	if l.Blockable() && l.axis == 1 && !l.transpose {
+		t.Joins.Fold = l.n
 	}
 	return t
 }
@@ -171,7 +189,7 @@ func (l *innerProduct) Backward(top []*blob.Blob, propagateDown []bool, bottom [
 }
 
 func (l *innerProduct) inputGrad(dy, dx []float32) error {
-	w := l.Weights[0].Data()
+	w := l.Weights[0].Values()
 	if !l.MPE() {
 		return l.input.Run(dy, w, nil, dx)
 	}

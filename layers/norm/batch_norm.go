@@ -116,14 +116,18 @@ func (l *batchNorm) Forward(bottom, top []*blob.Blob) error {
 	return l.normaliser.apply(x, y, l.norm.Data())
 }
 
-// useStored sets mean and scale from the stored statistics. If their factor is 0, both statistics are 0.
-func (l *batchNorm) useStored() {
-	n := &l.normaliser
-	factor := float64(l.Weights[2].Data()[0])
-	if factor != 0 {
-		factor = 1 / factor
+// storedFactor returns what the stored sums are multiplied by. If they were never added to, both statistics are 0.
+func (l *batchNorm) storedFactor() float64 {
+	if times := float64(l.Weights[2].Values()[0]); times != 0 {
+		return 1 / times
 	}
-	means, variances := l.Weights[0].Data(), l.Weights[1].Data()
+	return 0
+}
+
+// useStored sets mean and scale from the stored statistics.
+func (l *batchNorm) useStored() {
+	n, factor := &l.normaliser, l.storedFactor()
+	means, variances := l.Weights[0].Values(), l.Weights[1].Values()
 	for c := range n.mean {
 		n.mean[c] = float32(factor * float64(means[c]))
 		n.scale[c] = float32(1 / math.Sqrt(factor*float64(variances[c])+l.eps))
@@ -168,6 +172,9 @@ func (l *batchNorm) Traits() layers.Traits {
 	t := layers.Traits{Unread: layers.ReadsNothing, Layout: l.InBlocks(l.axes, l.normaliser.dims)}
 	if !l.global {
 		t.Keeps = []*blob.Blob{l.norm}
+	}
+	if l.isMap() {
+		t.Is.Map = l
 	}
 	return t
 }

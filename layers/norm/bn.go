@@ -167,7 +167,7 @@ func (l *bn) Forward(bottom, top []*blob.Blob) error {
 		return err
 	}
 	n := &l.normaliser
-	slope, bias := l.Weights[0].Data(), l.Weights[1].Data()
+	slope, bias := l.Weights[0].Values(), l.Weights[1].Values()
 	for c, s := range slope {
 		l.factors[c] = s * n.scale[c]
 	}
@@ -192,8 +192,8 @@ func (l *bn) statistics(x []float32) error {
 		vec.Fill(n.scale, 1)
 		return nil
 	case l.fixed:
-		copy(n.mean, l.Weights[2].Data())
-		for c, v := range l.Weights[3].Data() {
+		copy(n.mean, l.Weights[2].Values())
+		for c, v := range l.Weights[3].Values() {
 			n.scale[c] = float32(1 / math.Sqrt(float64(v)+l.eps))
 		}
 		return nil
@@ -223,7 +223,11 @@ func (l *bn) average(i, c int, batch float64) {
 
 // Traits implements Planned. Forward keeps the normalised values.
 func (l *bn) Traits() layers.Traits {
-	return layers.Traits{Unread: layers.ReadsNothing, Keeps: []*blob.Blob{l.norm}}
+	t := layers.Traits{Unread: layers.ReadsNothing, Keeps: []*blob.Blob{l.norm}}
+	if l.isMap() {
+		t.Is.Map = l
+	}
+	return t
 }
 
 func (l *bn) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {

@@ -137,13 +137,13 @@ func (l *affine) Reshape(bottom, top []*blob.Blob) error {
 func (l *affine) operands(bottom []*blob.Blob) (s, b []float32) {
 	first := func() []float32 {
 		if l.fromBottom {
-			return bottom[1].Data()
+			return bottom[1].Values()
 		}
-		return l.Weights[0].Data()
+		return l.Weights[0].Values()
 	}
 	switch {
 	case l.scaled && l.biased:
-		return first(), l.Weights[len(l.Weights)-1].Data()
+		return first(), l.Weights[len(l.Weights)-1].Values()
 	case l.scaled:
 		return first(), nil
 	}

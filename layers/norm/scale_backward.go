@@ -20,6 +20,9 @@ func (l *affine) Traits() layers.Traits {
 	if !l.fromBottom && l.byChannel {
 		t.Layout = l.InBlocks(l.axes, l.dims)
 	}
+	if l.isMap() {
+		t.Is.Map = l
+	}
 	return t
 }
 

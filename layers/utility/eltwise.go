@@ -36,6 +36,7 @@ type eltwise struct {
 	forward, backward *stream.Kernel
 	ins, outs         [][]float32
 	target            int // the bottom whose gradient Backward computes
+	finish            sumFinish
 }
 
 func (l *eltwise) SetUp(bottom, _ []*blob.Blob) error {
@@ -187,6 +188,7 @@ func (l *eltwise) Traits() layers.Traits {
 	if l.plain() {
 		t.Grads.Passes, t.Is.Sum = layers.AllBottoms, len(l.coeff)
 	}
+	l.finishes(&t, &l.finish)
 	if l.op == caffepb.EltwiseParameter_MAX {
 		t.Keeps = []*blob.Blob{l.winner}
 	}

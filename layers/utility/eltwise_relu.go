@@ -25,6 +25,7 @@ type rectifiedSum struct {
 	target  int
 	ins     [2][]float32
 	xs, dxs [][]float32
+	finish  sumFinish
 }
 
 func init() { layers.RegisterFusion(layers.Fusion{Name: "sum-relu", Fuse: fuseSumReLU}) }
@@ -105,7 +106,10 @@ func (l *rectifiedSum) Forward(bottom, top []*blob.Blob) error {
 
 // Traits implements Planned. The sign of y decides which gradients pass.
 func (l *rectifiedSum) Traits() layers.Traits {
-	return layers.Traits{Unread: layers.Unread{Bottoms: layers.AllBottoms}, Grads: layers.Grads{Passes: layers.BottomsIf(l.sum.plain())}, Layout: l.AnyLayout()}
+	t := layers.Traits{Unread: layers.Unread{Bottoms: layers.AllBottoms}, Grads: layers.Grads{Passes: layers.BottomsIf(l.sum.plain())}, Layout: l.AnyLayout()}
+	l.finish.rectify, l.finish.slope = true, l.slope
+	l.sum.finishes(&t, &l.finish)
+	return t
 }
 
 func (l *rectifiedSum) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {

@@ -66,6 +66,7 @@ type convolution struct {
 	blocked     [2]bool // bottoms and tops have channels in blocks
 
 	finish conv.Finish // the next layer's Forward, if this layer also computes it
+	folded part.Folded // the weights for the layers behind as well
 }
 
 func (l *convolution) SetUp(bottom, _ []*blob.Blob) error {
@@ -264,16 +265,13 @@ func (l *convolution) direction(d shape.Direction) shape.Direction {
 }
 
 func (l *convolution) Forward(bottom, top []*blob.Blob) error {
-	var bias []float32
-	if l.bias {
-		bias = l.Weights[1].Data()
-	}
+	w, bias, err := l.operands()
 	for i := range bottom {
-		if err := l.forward(bottom[i].Data(), l.Weights[0].Data(), bias, top[i].Data()); err != nil {
-			return err
+		if err == nil {
+			err = l.forward(bottom[i].Data(), w, bias, top[i].Data())
 		}
 	}
-	return nil
+	return err
 }
 
 // forward computes one top from one bottom. A deconvolution adds its biases in a separate pass.

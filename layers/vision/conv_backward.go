@@ -26,7 +26,7 @@ func (l *convolution) Backward(top []*blob.Blob, propagateDown []bool, bottom []
 // backwardJoined computes the gradients of bottoms and parameters together.
 func (l *convolution) backwardJoined(top, bottom []*blob.Blob) error {
 	for i := range top {
-		g := conv.Arrays{X: bottom[i].Data(), W: l.Weights[0].Data(), DY: top[i].Diff(), DX: bottom[i].Diff()}
+		g := conv.Arrays{X: bottom[i].Data(), W: l.Weights[0].Values(), DY: top[i].Diff(), DX: bottom[i].Diff()}
 		g.DW, g.Add = l.Weights[0].Gradient()
 		if l.bias && l.ParamGrad(1) {
 			g.DB = l.Weights[1].Diff()
@@ -112,7 +112,7 @@ func (l *convolution) weightGrad(x, dy, db []float32) error {
 // inputGrad computes the gradient of bottom i. It also applies the Backward of a ReLU layer on that bottom if rectifiesGrad reports that it
 // can.
 func (l *convolution) inputGrad(i int, dy []float32, bottom *blob.Blob) error {
-	w, dx := l.Weights[0].Data(), bottom.Diff()
+	w, dx := l.Weights[0].Values(), bottom.Diff()
 	switch {
 	case l.rectifiesGrad(i):
 		return l.conv.Run(shape.InputGradient, conv.Arrays{DY: dy, W: w, DX: dx, Above: bottom.Data()})

@@ -58,11 +58,11 @@ func (k *convPooled) algorithm(d shape.Direction, joint bool) shape.Algorithm {
 }
 
 func (k *convPooled) forward(x, y []float32, mask []int32) error {
-	var bias []float32
-	if k.conv.bias {
-		bias = k.conv.Weights[1].Data()
+	w, bias, err := k.conv.operands()
+	if err != nil {
+		return err
 	}
-	return k.Forward(x, k.conv.Weights[0].Data(), bias, y, mask)
+	return k.Forward(x, w, bias, y, mask)
 }
 
 func (k *convPooled) backward(top, bottom *blob.Blob, mask []int32, propagate bool) error {

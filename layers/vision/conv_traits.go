@@ -23,6 +23,9 @@ func (l *convolution) Traits() layers.Traits {
 	t.Grads.Adds = l.conv.Can(shape.InputGradient)&conv.AddImages != 0
 	t.Thin.Reads[0], t.Thin.Reads[1] = l.conv.Strides()
 	t.Joins = layers.Joins{ReLU: true, ReLUGrad: true, Finish: l.Blockable()}
+	if l.Blockable() && l.axis == 1 {
+		t.Joins.Fold = l.out
+	}
 	return t
 }
 

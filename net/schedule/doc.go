@@ -3,10 +3,11 @@
 // The central type is Plan: a list of Tasks and the other decisions of the passes, such as the places of blobs in memory. A Graph describes the
 // layers as the prototxt has them. Make begins with a task for every layer by itself and runs the passes of passes.go in their order:
 //
+//	fold       a layer multiplies the Maps behind it into its weights, in nets for Forward alone
 //	fuse       two tasks become one, by the fusions that layers have registered (layers.RegisterFusion)
 //	relu       a task also rectifies its top, for a ReLU layer in place behind it
 //	relu-grad  a task also rectifies a bottom's gradient, for a ReLU layer in place before it
-//	finish     a convolution also normalises its results, in nets for Forward alone
+//	finish     a convolution also adds to its results or normalises them, in nets for Forward alone
 //	gradients  gradients share a place if they are equal or their sum is wanted
 //	layout     runs of layers have their channels in blocks
 //	arrange    layers are told the decisions so far; it cannot be left out

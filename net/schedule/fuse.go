@@ -105,6 +105,7 @@ func (p *Plan) completeFusion(i int, fusions []string) bool {
 		for _, d := range t.Nodes {
 			p.Tasks[p.at[d]] = alone(d)
 		}
+		unfold(t.Nodes)
 		return false
 	}
 	t.traits = layers.TraitsOf(t.Layer)

@@ -20,6 +20,7 @@ type pass struct {
 
 // passes lists all passes in the order in which they run.
 var passes = []pass{
+	{name: "fold", run: fold},
 	{name: "fuse", run: fuse},
 	{name: "relu", run: joinReLU},
 	{name: "relu-grad", run: joinReLUGrad},

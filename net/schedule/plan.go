@@ -92,6 +92,7 @@ func (p *Plan) Release() {
 	for _, d := range p.Nodes {
 		release(d.Layer, d.Name, d.Alone)
 	}
+	unfold(p.Nodes)
 }
 
 // Holds reports whether a request for a blob by name needs a new plan: the blob is between fused layers, it shares values or gradient by

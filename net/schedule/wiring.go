@@ -62,7 +62,7 @@ func (p *Plan) readerOf(t *Task) *Node {
 // behind returns the reader of node d's only top, if d is not fused and the reader is not fused to an earlier layer.
 func (p *Plan) behind(d *Node) *Node {
 	t := p.task(d)
-	if len(t.Nodes) != 1 {
+	if !t.single() {
 		return nil
 	}
 	if next := p.readerOf(t); next != nil && !p.task(next).Empty() {

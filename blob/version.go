@@ -1,0 +1,32 @@
+package blob
+
+// Whoever keeps something that was computed from a blob's values, such as weights in another order, asks whether they are still the same.
+// Slices that Data has returned may be written at any time, so that their values have no version, until somebody promises the contrary (Seal).
+
+// Version stands for the values of a storage at some time.
+type Version struct {
+	of *storage
+	n  uint64
+}
+
+// Values returns the Count values to a caller that only reads them.
+func (b *Blob) Values() []float32 { return b.storageOf(&b.data).slice(b.Count()) }
+
+// Seal promises that nobody will write to slices of the values that exist now.
+func (b *Blob) Seal() { b.storageOf(&b.data).seal() }
+
+// Version returns a version of the values. They are the same as long as it stays equal. It is not ok if they may change unseen: Data has
+// returned them, or they lie in memory of somebody else.
+func (b *Blob) Version() (v Version, ok bool) {
+	s := b.storageOf(&b.data)
+	return Version{s, s.version}, !s.open && !s.shadow
+}
+
+func (s *storage) seal() { s.open, s.version = false, s.version+1 }
+
+// expose notes that the values may be written from now on.
+func (s *storage) expose() {
+	if !s.open { // core groups may read values at the same time
+		s.open = true
+	}
+}
