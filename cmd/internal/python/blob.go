@@ -40,10 +40,12 @@ func Look(h Handle, diff bool) (v View, err error) {
 			return View{}, err
 		}
 		defer b.net.gate.leave(false)
-		if b.net.solver != nil {
-			if count, err = b.prepare(diff); err != nil {
-				return View{}, err
-			}
+		prepare := b.prepare
+		if b.net.solver == nil {
+			prepare = b.show
+		}
+		if count, err = prepare(diff); err != nil {
+			return View{}, err
 		}
 	}
 	values := b.blob.Data

@@ -10,6 +10,7 @@
 //	gate.go    one thread at a time in a net or solver
 //	engine.go  the machine, the log and the random seed that all nets share
 //	net.go     nets and their parts; run.go: forward and backward; files.go: weights in files
+//	infer.go   runs of nets for inference that economise
 //	blob.go    shapes and memory of blobs
 //	solver.go  solvers; watch.go: signals, callbacks, and blobs that Python looks at; repeat.go: iterations that are computed again
 //	layer.go   layers written in Python
@@ -30,8 +31,9 @@
 //
 //   - The last iteration of a Step keeps all blobs, and so do the last before a test and the last batch of every test.
 //   - In a program that steps one by one, the passes of the last iteration are repeated when Python first looks (repeat.go).
-//   - A net with a live view of a blob that economising would spoil, with Python layers, or with callbacks always keeps all blobs. So does a
-//     net opened without a solver.
+//   - A net opened by itself for inference economises in whole runs forward, which are repeated when Python looks (infer.go).
+//   - A net with a live view of a blob that economising would spoil, with Python layers, or with callbacks always keeps all blobs. So does any
+//     other net opened without a solver.
 //
 // Weights, inputs and outputs are kept in any case.
 //

@@ -19,10 +19,11 @@ type Net struct {
 	owner *owner
 	// shaped counts the first layers whose tops have shapes that follow from their bottoms'. A blob that Python reshapes makes it 0, and
 	// layers that run forward increase it.
-	shaped  int
-	solver  *Solver // nil for a net opened by itself
-	watched int     // live views of blobs that are hidden while the net economises; guarded by memory.mu
-	held    int     // live views of weights and of tops of layers without bottoms; guarded by memory.mu
+	shaped int
+	solver *Solver // nil for a net opened by itself
+	inference
+	watched int // live views of blobs that are hidden while the net economises; guarded by memory.mu
+	held    int // live views of weights and of tops of layers without bottoms; guarded by memory.mu
 }
 
 // owner closes a net, or a solver with its nets, when nobody holds one of them.
@@ -94,7 +95,7 @@ type layerReply struct {
 	Python  int64    `json:"python,omitempty"` // key of the Python layer's object
 }
 
-// openNet opens a net that keeps all its blobs.
+// openNet opens a net that keeps all its blobs, or seems to (infer.go).
 func openNet(r netRequest) (reply *netReply, err error) {
 	defer guard(&err)
 	if err := mustExist(r.File); err != nil {
@@ -117,9 +118,11 @@ func openNet(r netRequest) (reply *netReply, err error) {
 	}
 	turns.Lock()
 	defer turns.Unlock()
+	may := inferable(file, phase)
 	asked := &caffepb.NetState{Level: &r.Level, Stage: r.Stages}
 	n, err := swnet.New(file.Param, swnet.Options{
 		Device: d, State: swnet.MergeState(phase, file.Param.State, asked), Pos: file.LayerPos,
+		Economise: may, ForwardOnly: may,
 	})
 	if err != nil {
 		return nil, err
@@ -131,7 +134,7 @@ func openNet(r netRequest) (reply *netReply, err error) {
 	}
 	n.GiveStarts()
 	o := &owner{close: n.Close}
-	return (&Net{net: n, gate: &gate{}, owner: o.hold()}).reply(phase), nil
+	return (&Net{net: n, gate: &gate{}, owner: o.hold(), inference: inference{may: may}}).reply(phase), nil
 }
 
 func loadWeights(n *swnet.Net, files string) error {
@@ -186,7 +189,25 @@ func hasPython(n *swnet.Net) bool {
 
 // use runs f while the calling thread has the net and its turn on the machine. The net then keeps all blobs. run says that f runs the
 // net's layers.
-func (n *Net) use(run bool, f func() error) (err error) {
+func (n *Net) use(run bool, f func() error) error {
+	return n.inside(run, func() error {
+		if err := n.settle(); err != nil {
+			return err
+		}
+		if s := n.solver; s != nil && (n == s.nets[0] || !run) {
+			if err := s.settle(); err != nil {
+				return err
+			}
+		}
+		if err := n.net.Economise(false); err != nil {
+			return err
+		}
+		return f()
+	})
+}
+
+// inside runs f while the calling thread has the net and its turn on the machine.
+func (n *Net) inside(run bool, f func() error) (err error) {
 	defer guard(&err)
 	debug.SetPanicOnFault(true) // as the machine's own goroutines do
 	if err := n.gate.enter(run); err != nil {
@@ -195,14 +216,6 @@ func (n *Net) use(run bool, f func() error) (err error) {
 	defer n.gate.leave(run)
 	turns.Lock()
 	defer turns.Unlock()
-	if s := n.solver; s != nil && (n == s.nets[0] || !run) {
-		if err := s.settle(); err != nil {
-			return err
-		}
-	}
-	if err := n.net.Economise(false); err != nil {
-		return err
-	}
 	return f()
 }
 

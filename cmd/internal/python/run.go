@@ -19,7 +19,12 @@ func Forward(h Handle, first, last int) (loss float64, err error) {
 	if err := errors.Join(n.layerIndex(first), n.layerIndex(last)); err != nil {
 		return 0, err
 	}
-	return loss, n.use(true, func() error {
+	use := n.use
+	if first == 0 && last == n.net.NumLayers()-1 && n.infers() {
+		use = func(_ bool, f func() error) error { return n.infer(f) }
+	}
+	return loss, use(true, func() error {
+		loss = 0
 		for i := first; i <= last; i++ {
 			l, err := n.net.ForwardLayer(i)
 			if err != nil {
@@ -63,6 +68,9 @@ func Backward(h Handle, first, last int) (err error) {
 
 // reshape updates the shapes of all blobs after the inputs'.
 func (n *Net) reshape() error {
+	if n.inference.may && n.shaped == n.net.NumLayers() {
+		return nil
+	}
 	return n.use(true, func() error {
 		n.shaped = 0
 		if err := n.net.Reshape(); err != nil {
@@ -96,7 +104,15 @@ func (n *Net) shareWith(other *Net) error {
 		}
 		other.solver.looked = true
 	}
-	return n.use(false, func() error { return n.net.ShareWeights(other.net) })
+	if other.solver == nil {
+		if err := other.use(false, func() error { other.inference.may = false; return nil }); err != nil {
+			return err
+		}
+	}
+	return n.use(false, func() error {
+		n.inference.may = false // the weights can change unseen
+		return n.net.ShareWeights(other.net)
+	})
 }
 
 // Feed gives values to the net's first layer, a MemoryData layer. It keeps the addresses: the caller keeps the memory until the next Feed.
