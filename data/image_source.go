@@ -7,14 +7,10 @@ import (
 	"os"
 	"strconv"
 	"strings"
-
-	"github.com/swcaffe/swcaffe/data/augment"
-	"github.com/swcaffe/swcaffe/data/imageio"
-	"github.com/swcaffe/swcaffe/data/regular"
 )
 
-// ImageList is a Source of image files listed in a text file, one "path label" a line. It keeps the order of the file, or
-// shuffles it anew in each epoch. A record holds the image's name and label; the Decoder reads the image file.
+// ImageList is a Source of image files listed in a text file, one "path label" or "path path-of-labels" a line. It keeps the order of the
+// file, or shuffles it anew in each epoch. A record holds the image's name and its label or their name; the Decoder reads the files.
 type ImageList struct {
 	items   []imageItem
 	shuffle bool
@@ -25,31 +21,19 @@ type ImageList struct {
 }
 
 type imageItem struct {
-	path  string
-	label int
+	path   string
+	label  int
+	labels string // of OpenImagePairs: the path of the labels' image
 }
 
 // OpenImageList reads the list in file and prepends root to each path, without adding a slash. A list without labels gives every
 // image label 0, as in Caffe. The order of an epoch is a function of seed and epoch.
 func OpenImageList(file, root string, shuffle bool, seed uint64) (*ImageList, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, fmt.Errorf("image list: %w", err)
-	}
-	defer f.Close()
-	s := &ImageList{shuffle: shuffle, seed: seed}
 	var bare, labelled string // the last line without and with a label
-	lines := bufio.NewScanner(f)
-	read := 0
-	for n := 1; lines.Scan(); n++ {
-		read = n
-		line := strings.TrimRight(lines.Text(), " \t\r")
-		if line == "" {
-			continue
-		}
+	return openList(file, shuffle, seed, func(line string) ([]imageItem, error) {
 		path, label, err := cutLabel(line)
 		if err != nil {
-			return nil, fmt.Errorf("image list %s:%d: %w", file, n, err)
+			return nil, err
 		}
 		if path == line {
 			bare = line
@@ -57,12 +41,51 @@ func OpenImageList(file, root string, shuffle bool, seed uint64) (*ImageList, er
 			labelled = line
 		}
 		if bare != "" && labelled != "" {
-			return nil, fmt.Errorf("image list %s:%d: %q has no label, %q has one: give all lines a label, or none", file, n, bare, labelled)
+			return nil, fmt.Errorf("%q has no label, %q has one: give all lines a label, or none", bare, labelled)
 		}
-		s.items = append(s.items, imageItem{root + path, label})
+		return []imageItem{{path: root + path, label: label}}, nil
+	})
+}
+
+// OpenImagePairs reads a list of images and images of their labels, as SegNet has it: the paths of an image and of its labels by turns, with
+// white space between them. A line has one pair or several. root is prepended to all paths.
+func OpenImagePairs(file, root string, shuffle bool, seed uint64) (*ImageList, error) {
+	return openList(file, shuffle, seed, func(line string) (items []imageItem, err error) {
+		paths := strings.Fields(line)
+		if len(paths)%2 != 0 {
+			return nil, fmt.Errorf("%d paths, not pairs of an image and its labels: %q", len(paths), line)
+		}
+		for i := 0; i < len(paths); i += 2 {
+			items = append(items, imageItem{path: root + paths[i], labels: root + paths[i+1]})
+		}
+		return items, nil
+	})
+}
+
+// openList makes the items of each line that is not empty.
+func openList(file string, shuffle bool, seed uint64, read func(line string) ([]imageItem, error)) (*ImageList, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("image list: %w", err)
+	}
+	defer f.Close()
+	s := &ImageList{shuffle: shuffle, seed: seed}
+	lines := bufio.NewScanner(f)
+	last := 0
+	for n := 1; lines.Scan(); n++ {
+		last = n
+		line := strings.TrimRight(lines.Text(), " \t\r")
+		if line == "" {
+			continue
+		}
+		items, err := read(line)
+		if err != nil {
+			return nil, fmt.Errorf("image list %s:%d: %w", file, n, err)
+		}
+		s.items = append(s.items, items...)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("image list %s: behind line %d: %w", file, read, err)
+		return nil, fmt.Errorf("image list %s: behind line %d: %w", file, last, err)
 	}
 	if len(s.items) == 0 {
 		return nil, fmt.Errorf("image list %s is empty", file)
@@ -107,7 +130,7 @@ func (s *ImageList) Next(r *Record) error {
 		s.arrange(epoch)
 	}
 	it := s.items[s.order[s.item%n]]
-	r.Name, r.Label = it.path, it.label
+	r.Name, r.Label, r.LabelName = it.path, it.label, it.labels
 	s.item++
 	return nil
 }
@@ -120,34 +143,3 @@ func (s *ImageList) Seek(item uint64) error {
 
 // Close implements Source.
 func (s *ImageList) Close() error { return nil }
-
-// ImageDecoder reads the image files that records name. It resizes them to Height x Width unless these are 0.
-type ImageDecoder struct {
-	Height, Width int
-	Mode          imageio.Mode
-	// Augmenter, if not nil, then resizes and damages the images. Seed is that of the prefetcher.
-	Augmenter *augment.Augmenter
-	Seed      uint64
-}
-
-// Decode implements Decoder.
-func (d ImageDecoder) Decode(r *Record, _ *Scratch) (Pixels, int, error) {
-	file, err := regular.ReadFile(r.Name)
-	if err != nil {
-		return Pixels{}, 0, err
-	}
-	var im *imageio.Image
-	if d.Height > 0 && d.Width > 0 {
-		im, _, err = imageio.DecodeResized(file, d.Mode, d.Height, d.Width)
-	} else {
-		im, err = imageio.Decode(file, d.Mode)
-	}
-	if err != nil {
-		return Pixels{}, 0, err
-	}
-	if d.Augmenter == nil {
-		return imagePixels(im), r.Label, nil
-	}
-	p, err := augmented(im, d.Augmenter, d.Seed, r.Item)
-	return p, r.Label, err
-}

@@ -90,6 +90,9 @@ type Batch struct {
 // Objects returns the objects of an item, of an AnnotatedDecoder.
 func (b *Batch) Objects(item int) []annotation.Object { return b.records[item].Objects }
 
+// PixelLabels returns the labels of an item's pixels, of a PairDecoder.
+func (b *Batch) PixelLabels(item int) []float32 { return b.records[item].Labels }
+
 // Prefetcher prepares batches ahead of their use. It reuses batches with their buffers.
 type Prefetcher struct {
 	Config

@@ -12,13 +12,16 @@ import (
 
 // Record is one raw item of a Source.
 type Record struct {
-	Name   string // database or image file, for messages
-	Key    []byte // key in the database, for messages
-	Raw    []byte // serialised Datum or file content; the next read into the record reuses it
-	Label  int    // set by sources that keep labels beside the data
-	Window Window // set by a WindowList: the part of the image to use
-	Item   uint64 // position in the stream, set by the Prefetcher
+	Name  string // database or image file, for messages
+	Key   []byte // key in the database, for messages
+	Raw   []byte // serialised Datum or file content; the next read into the record reuses it
+	Label int    // set by sources that keep labels beside the data
+	// LabelName is the file of the pixels' labels, set by OpenImagePairs.
+	LabelName string
+	Window    Window // set by a WindowList: the part of the image to use
+	Item      uint64 // position in the stream, set by the Prefetcher
 
+	Labels  []float32           // set by a PairDecoder: the labels of the transformed image's pixels
 	Objects []annotation.Object // set by an AnnotatedDecoder: the objects in the transformed image
 }
 

@@ -14,7 +14,6 @@ var forks = map[string]string{
 	"MobileNet-YOLO": `DetectionEvaluateYolo EvalDetection RegionLoss YoloV3Loss Yolov3 yolov3_param region_loss_param eval_detection_param AnnotatedDataParameter.yolo_data_type`,
 	"YOLO v2":        `Region RegionOutput region_param`,
 	"NVCaffe":        `BatchNormParameter.scale_bias BatchNormParameter.scale_filler BatchNormParameter.bias_filler`,
-	"SegNet":         `DenseImageData dense_image_data_param`,
 	"caffe-windows":  `Gram InnerProductParameter.normalize`,
 	"style-transfer": `Gramian`,
 	"PSPNet":         `DataParameter.shuffle`,

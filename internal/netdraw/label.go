@@ -129,6 +129,8 @@ func sourceDetails(l *caffepb.LayerParameter) []string {
 		source, batch = l.GetDataParam().GetSource(), l.GetDataParam().GetBatchSize()
 	case "ImageData":
 		source, batch = l.GetImageDataParam().GetSource(), l.GetImageDataParam().GetBatchSize()
+	case "DenseImageData":
+		source, batch = l.GetDenseImageDataParam().GetSource(), l.GetDenseImageDataParam().GetBatchSize()
 	case "HDF5Data":
 		source, batch = l.GetHdf5DataParam().GetSource(), l.GetHdf5DataParam().GetBatchSize()
 	case "WindowData":

@@ -21,6 +21,7 @@ func init() {
 	addCases("Data", layertest.Case{Files: digitsLMDB, Tops: 2, NoGradient: "a source", Allocates: "a prefetcher works beside it"})
 	addCases("AnnotatedData", layertest.Case{Files: boxesLMDB, Tops: 2, NoGradient: "a source", Allocates: "images are transformed"})
 	addCases("ImageData", layertest.Case{Files: pictures, Tops: 2, NoGradient: "a source", Allocates: "images are decoded"})
+	addCases("DenseImageData", layertest.Case{Files: pairs, Tops: 2, NoGradient: "a source", Allocates: "images are decoded"})
 	addCases("WindowData", layertest.Case{Files: windows, Tops: 2, NoGradient: "a source", Allocates: "images are decoded"})
 	addCases("HDF5Data", layertest.Case{Files: rows, Tops: 2, Allocates: "files are read again in every round", Param: `top: "data" top: "label" `})
 }
@@ -84,6 +85,21 @@ func pictures(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return fmt.Sprintf("image_data_param { source: %q root_folder: %q batch_size: 2 }", source, dir+"/")
+}
+
+// pairs lists pictures with each other as labels.
+func pairs(t testing.TB) string {
+	dir := t.TempDir()
+	var list string
+	for i := range 3 {
+		picture(t, filepath.Join(dir, fmt.Sprintf("%d.png", i)), i)
+		list += fmt.Sprintf("%d.png %d.png\n", i, (i+1)%3)
+	}
+	source := filepath.Join(dir, "pairs.txt")
+	if err := os.WriteFile(source, []byte(list), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("dense_image_data_param { source: %q root_folder: %q batch_size: 2 } transform_param { crop_size: 2 mirror: true }", source, dir+"/")
 }
 
 // windows writes a window file for three pictures, with context.

@@ -1,12 +1,8 @@
 package data
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/data"
-	"github.com/swcaffe/swcaffe/data/imageio"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -22,9 +18,6 @@ func init() {
 	})
 }
 
-// imagesAhead is the number of batches prepared ahead, the same as in Caffe.
-const imagesAhead = 4
-
 // imageDataLayer is Caffe's ImageData layer. Top 0 is items x channels x height x width; an optional top 1 holds the labels. All images,
 // grey ones too, have 3 channels unless is_color is false.
 type imageDataLayer struct{ batchLayer }
@@ -32,14 +25,8 @@ type imageDataLayer struct{ batchLayer }
 // SetUp reads the list and the shape of its first image.
 func (l *imageDataLayer) SetUp(_, top []*blob.Blob) error {
 	p := l.Param.GetImageDataParam()
-	height, width := int(p.GetNewHeight()), int(p.GetNewWidth())
-	switch {
-	case p.GetBatchSize() == 0:
-		return errors.New("image_data_param: batch_size must be positive, it is 0")
-	case p.GetSource() == "":
-		return errors.New("image_data_param: source is not set")
-	case (height > 0) != (width > 0):
-		return fmt.Errorf("image_data_param: new_height %d and new_width %d must be set both or neither", height, width)
+	if err := checkFiles("image_data_param", p); err != nil {
+		return err
 	}
 	t, augmenter, err := l.transformer()
 	if err != nil {
@@ -50,23 +37,7 @@ func (l *imageDataLayer) SetUp(_, top []*blob.Blob) error {
 	if err != nil {
 		return err
 	}
-	if n := int(p.GetRandSkip()); n > source.Len() {
-		return fmt.Errorf("image_data_param: rand_skip %d is more than the %d images of %s", n, source.Len(), p.GetSource())
-	}
-	mode := imageio.Color
-	if !p.GetIsColor() {
-		mode = imageio.Gray
-	}
-	return l.open(top, data.Config{
-		Source: source, Decoder: data.ImageDecoder{Height: height, Width: width, Mode: mode, Augmenter: augmenter, Seed: seed}, Transformer: t,
-		BatchSize: int(p.GetBatchSize()), Ahead: imagesAhead, Seed: seed, Skip: randomSkip(seed, p.GetRandSkip()),
-	})
-}
-
-// randomSkip returns the number of images to skip at the start, less than limit.
-func randomSkip(seed uint64, limit uint32) uint64 {
-	if limit == 0 {
-		return 0
-	}
-	return (seed >> 32) % uint64(limit)
+	decoder := filesDecoder(p, seed)
+	decoder.Augmenter = augmenter
+	return l.openFiles(top, "image_data_param", p, source, data.Config{Decoder: decoder, Transformer: t, Seed: seed})
 }

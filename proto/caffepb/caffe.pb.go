@@ -2025,7 +2025,7 @@ func (x *BNParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use BNParameter_Engine.Descriptor instead.
 func (BNParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{92, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{93, 0}
 }
 
 type BNParameter_BNMode int32
@@ -2081,7 +2081,7 @@ func (x *BNParameter_BNMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use BNParameter_BNMode.Descriptor instead.
 func (BNParameter_BNMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{92, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{93, 1}
 }
 
 type UnpoolingParameter_UnpoolMethod int32
@@ -2140,7 +2140,7 @@ func (x *UnpoolingParameter_UnpoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use UnpoolingParameter_UnpoolMethod.Descriptor instead.
 func (UnpoolingParameter_UnpoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{95, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{96, 0}
 }
 
 type FocalLossParameter_Type int32
@@ -2196,7 +2196,7 @@ func (x *FocalLossParameter_Type) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use FocalLossParameter_Type.Descriptor instead.
 func (FocalLossParameter_Type) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{107, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{108, 0}
 }
 
 // The factor of the angle to the label's class.
@@ -2259,7 +2259,7 @@ func (x *MarginInnerProductParameter_MarginType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use MarginInnerProductParameter_MarginType.Descriptor instead.
 func (MarginInnerProductParameter_MarginType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{109, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{110, 0}
 }
 
 type V1LayerParameter_LayerType int32
@@ -2429,7 +2429,7 @@ func (x *V1LayerParameter_LayerType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_LayerType.Descriptor instead.
 func (V1LayerParameter_LayerType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{115, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{116, 0}
 }
 
 type V1LayerParameter_DimCheckMode int32
@@ -2485,7 +2485,7 @@ func (x *V1LayerParameter_DimCheckMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_DimCheckMode.Descriptor instead.
 func (V1LayerParameter_DimCheckMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{115, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{116, 1}
 }
 
 type V0LayerParameter_PoolMethod int32
@@ -2544,7 +2544,7 @@ func (x *V0LayerParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V0LayerParameter_PoolMethod.Descriptor instead.
 func (V0LayerParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{116, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{117, 0}
 }
 
 // The extents of a blob's axes, outermost first.
@@ -4960,6 +4960,7 @@ type LayerParameter struct {
 	CenterLossParam            *CenterLossParameter            `protobuf:"bytes,1147,opt,name=center_loss_param,json=centerLossParam" json:"center_loss_param,omitempty"`
 	ContinuationIndicatorParam *ContinuationIndicatorParameter `protobuf:"bytes,1150,opt,name=continuation_indicator_param,json=continuationIndicatorParam" json:"continuation_indicator_param,omitempty"`
 	CtcLossParam               *CtcLossParameter               `protobuf:"bytes,2149,opt,name=ctc_loss_param,json=ctcLossParam" json:"ctc_loss_param,omitempty"`
+	DenseImageDataParam        *DenseImageDataParameter        `protobuf:"bytes,1138,opt,name=dense_image_data_param,json=denseImageDataParam" json:"dense_image_data_param,omitempty"`
 	DetectionEvaluateParam     *DetectionEvaluateParameter     `protobuf:"bytes,205,opt,name=detection_evaluate_param,json=detectionEvaluateParam" json:"detection_evaluate_param,omitempty"`
 	DetectionOutputParam       *DetectionOutputParameter       `protobuf:"bytes,204,opt,name=detection_output_param,json=detectionOutputParam" json:"detection_output_param,omitempty"`
 	FocalLossParam             *FocalLossParameter             `protobuf:"bytes,1151,opt,name=focal_loss_param,json=focalLossParam" json:"focal_loss_param,omitempty"`
@@ -5486,6 +5487,13 @@ func (x *LayerParameter) GetContinuationIndicatorParam() *ContinuationIndicatorP
 func (x *LayerParameter) GetCtcLossParam() *CtcLossParameter {
 	if x != nil {
 		return x.CtcLossParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetDenseImageDataParam() *DenseImageDataParameter {
+	if x != nil {
+		return x.DenseImageDataParam
 	}
 	return nil
 }
@@ -10912,6 +10920,126 @@ func (x *MultiBoxLossParameter) GetUsePriorForNms() bool {
 	return Default_MultiBoxLossParameter_UsePriorForNms
 }
 
+// Images and images of their pixels' labels.
+type DenseImageDataParameter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A text file with the paths of an image and of its labels per line.
+	Source        *string `protobuf:"bytes,1,opt,name=source" json:"source,omitempty"`
+	BatchSize     *uint32 `protobuf:"varint,2,opt,name=batch_size,json=batchSize" json:"batch_size,omitempty"`
+	RandSkip      *uint32 `protobuf:"varint,3,opt,name=rand_skip,json=randSkip,def=0" json:"rand_skip,omitempty"`
+	Shuffle       *bool   `protobuf:"varint,4,opt,name=shuffle,def=0" json:"shuffle,omitempty"`
+	NewHeight     *uint32 `protobuf:"varint,5,opt,name=new_height,json=newHeight,def=0" json:"new_height,omitempty"`
+	NewWidth      *uint32 `protobuf:"varint,6,opt,name=new_width,json=newWidth,def=0" json:"new_width,omitempty"`
+	IsColor       *bool   `protobuf:"varint,7,opt,name=is_color,json=isColor,def=1" json:"is_color,omitempty"`
+	MeanFile      *string `protobuf:"bytes,8,opt,name=mean_file,json=meanFile" json:"mean_file,omitempty"`
+	RootFolder    *string `protobuf:"bytes,9,opt,name=root_folder,json=rootFolder,def=" json:"root_folder,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for DenseImageDataParameter fields.
+const (
+	Default_DenseImageDataParameter_RandSkip   = uint32(0)
+	Default_DenseImageDataParameter_Shuffle    = bool(false)
+	Default_DenseImageDataParameter_NewHeight  = uint32(0)
+	Default_DenseImageDataParameter_NewWidth   = uint32(0)
+	Default_DenseImageDataParameter_IsColor    = bool(true)
+	Default_DenseImageDataParameter_RootFolder = string("")
+)
+
+func (x *DenseImageDataParameter) Reset() {
+	*x = DenseImageDataParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[88]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DenseImageDataParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DenseImageDataParameter) ProtoMessage() {}
+
+func (x *DenseImageDataParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[88]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DenseImageDataParameter.ProtoReflect.Descriptor instead.
+func (*DenseImageDataParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{88}
+}
+
+func (x *DenseImageDataParameter) GetSource() string {
+	if x != nil && x.Source != nil {
+		return *x.Source
+	}
+	return ""
+}
+
+func (x *DenseImageDataParameter) GetBatchSize() uint32 {
+	if x != nil && x.BatchSize != nil {
+		return *x.BatchSize
+	}
+	return 0
+}
+
+func (x *DenseImageDataParameter) GetRandSkip() uint32 {
+	if x != nil && x.RandSkip != nil {
+		return *x.RandSkip
+	}
+	return Default_DenseImageDataParameter_RandSkip
+}
+
+func (x *DenseImageDataParameter) GetShuffle() bool {
+	if x != nil && x.Shuffle != nil {
+		return *x.Shuffle
+	}
+	return Default_DenseImageDataParameter_Shuffle
+}
+
+func (x *DenseImageDataParameter) GetNewHeight() uint32 {
+	if x != nil && x.NewHeight != nil {
+		return *x.NewHeight
+	}
+	return Default_DenseImageDataParameter_NewHeight
+}
+
+func (x *DenseImageDataParameter) GetNewWidth() uint32 {
+	if x != nil && x.NewWidth != nil {
+		return *x.NewWidth
+	}
+	return Default_DenseImageDataParameter_NewWidth
+}
+
+func (x *DenseImageDataParameter) GetIsColor() bool {
+	if x != nil && x.IsColor != nil {
+		return *x.IsColor
+	}
+	return Default_DenseImageDataParameter_IsColor
+}
+
+func (x *DenseImageDataParameter) GetMeanFile() string {
+	if x != nil && x.MeanFile != nil {
+		return *x.MeanFile
+	}
+	return ""
+}
+
+func (x *DenseImageDataParameter) GetRootFolder() string {
+	if x != nil && x.RootFolder != nil {
+		return *x.RootFolder
+	}
+	return Default_DenseImageDataParameter_RootFolder
+}
+
 // DetectionEvaluate, of SSD.
 type DetectionEvaluateParameter struct {
 	state             protoimpl.MessageState `protogen:"open.v1"`
@@ -10936,7 +11064,7 @@ const (
 
 func (x *DetectionEvaluateParameter) Reset() {
 	*x = DetectionEvaluateParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[88]
+	mi := &file_swcaffe_caffe_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10948,7 +11076,7 @@ func (x *DetectionEvaluateParameter) String() string {
 func (*DetectionEvaluateParameter) ProtoMessage() {}
 
 func (x *DetectionEvaluateParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[88]
+	mi := &file_swcaffe_caffe_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10961,7 +11089,7 @@ func (x *DetectionEvaluateParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DetectionEvaluateParameter.ProtoReflect.Descriptor instead.
 func (*DetectionEvaluateParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{88}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{89}
 }
 
 func (x *DetectionEvaluateParameter) GetNumClasses() uint32 {
@@ -11017,7 +11145,7 @@ type PermuteParameter struct {
 
 func (x *PermuteParameter) Reset() {
 	*x = PermuteParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[89]
+	mi := &file_swcaffe_caffe_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11029,7 +11157,7 @@ func (x *PermuteParameter) String() string {
 func (*PermuteParameter) ProtoMessage() {}
 
 func (x *PermuteParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[89]
+	mi := &file_swcaffe_caffe_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11042,7 +11170,7 @@ func (x *PermuteParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PermuteParameter.ProtoReflect.Descriptor instead.
 func (*PermuteParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{89}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{90}
 }
 
 func (x *PermuteParameter) GetOrder() []uint32 {
@@ -11067,7 +11195,7 @@ const (
 
 func (x *ShuffleChannelParameter) Reset() {
 	*x = ShuffleChannelParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[90]
+	mi := &file_swcaffe_caffe_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11079,7 +11207,7 @@ func (x *ShuffleChannelParameter) String() string {
 func (*ShuffleChannelParameter) ProtoMessage() {}
 
 func (x *ShuffleChannelParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[90]
+	mi := &file_swcaffe_caffe_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11092,7 +11220,7 @@ func (x *ShuffleChannelParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShuffleChannelParameter.ProtoReflect.Descriptor instead.
 func (*ShuffleChannelParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{90}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{91}
 }
 
 func (x *ShuffleChannelParameter) GetGroup() uint32 {
@@ -11119,7 +11247,7 @@ const (
 
 func (x *HardSigmoidParameter) Reset() {
 	*x = HardSigmoidParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[91]
+	mi := &file_swcaffe_caffe_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11131,7 +11259,7 @@ func (x *HardSigmoidParameter) String() string {
 func (*HardSigmoidParameter) ProtoMessage() {}
 
 func (x *HardSigmoidParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[91]
+	mi := &file_swcaffe_caffe_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11144,7 +11272,7 @@ func (x *HardSigmoidParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HardSigmoidParameter.ProtoReflect.Descriptor instead.
 func (*HardSigmoidParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{91}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{92}
 }
 
 func (x *HardSigmoidParameter) GetAlpha() float32 {
@@ -11201,7 +11329,7 @@ const (
 
 func (x *BNParameter) Reset() {
 	*x = BNParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[92]
+	mi := &file_swcaffe_caffe_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11213,7 +11341,7 @@ func (x *BNParameter) String() string {
 func (*BNParameter) ProtoMessage() {}
 
 func (x *BNParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[92]
+	mi := &file_swcaffe_caffe_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11226,7 +11354,7 @@ func (x *BNParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BNParameter.ProtoReflect.Descriptor instead.
 func (*BNParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{92}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{93}
 }
 
 func (x *BNParameter) GetSlopeFiller() *FillerParameter {
@@ -11338,7 +11466,7 @@ const (
 
 func (x *SegAccuracyParameter) Reset() {
 	*x = SegAccuracyParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[93]
+	mi := &file_swcaffe_caffe_proto_msgTypes[94]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11350,7 +11478,7 @@ func (x *SegAccuracyParameter) String() string {
 func (*SegAccuracyParameter) ProtoMessage() {}
 
 func (x *SegAccuracyParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[93]
+	mi := &file_swcaffe_caffe_proto_msgTypes[94]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11363,7 +11491,7 @@ func (x *SegAccuracyParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SegAccuracyParameter.ProtoReflect.Descriptor instead.
 func (*SegAccuracyParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{93}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{94}
 }
 
 func (x *SegAccuracyParameter) GetIgnoreLabel() []int32 {
@@ -11409,7 +11537,7 @@ const (
 
 func (x *InterpParameter) Reset() {
 	*x = InterpParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[94]
+	mi := &file_swcaffe_caffe_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11421,7 +11549,7 @@ func (x *InterpParameter) String() string {
 func (*InterpParameter) ProtoMessage() {}
 
 func (x *InterpParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[94]
+	mi := &file_swcaffe_caffe_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11434,7 +11562,7 @@ func (x *InterpParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InterpParameter.ProtoReflect.Descriptor instead.
 func (*InterpParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{94}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{95}
 }
 
 func (x *InterpParameter) GetHeight() int32 {
@@ -11517,7 +11645,7 @@ const (
 
 func (x *UnpoolingParameter) Reset() {
 	*x = UnpoolingParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[95]
+	mi := &file_swcaffe_caffe_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11529,7 +11657,7 @@ func (x *UnpoolingParameter) String() string {
 func (*UnpoolingParameter) ProtoMessage() {}
 
 func (x *UnpoolingParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[95]
+	mi := &file_swcaffe_caffe_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11542,7 +11670,7 @@ func (x *UnpoolingParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnpoolingParameter.ProtoReflect.Descriptor instead.
 func (*UnpoolingParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{95}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{96}
 }
 
 func (x *UnpoolingParameter) GetUnpool() UnpoolingParameter_UnpoolMethod {
@@ -11660,7 +11788,7 @@ const (
 
 func (x *UpsampleParameter) Reset() {
 	*x = UpsampleParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[96]
+	mi := &file_swcaffe_caffe_proto_msgTypes[97]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11672,7 +11800,7 @@ func (x *UpsampleParameter) String() string {
 func (*UpsampleParameter) ProtoMessage() {}
 
 func (x *UpsampleParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[96]
+	mi := &file_swcaffe_caffe_proto_msgTypes[97]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11685,7 +11813,7 @@ func (x *UpsampleParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpsampleParameter.ProtoReflect.Descriptor instead.
 func (*UpsampleParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{96}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{97}
 }
 
 func (x *UpsampleParameter) GetScale() uint32 {
@@ -11750,7 +11878,7 @@ type PSROIPoolingParameter struct {
 
 func (x *PSROIPoolingParameter) Reset() {
 	*x = PSROIPoolingParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[97]
+	mi := &file_swcaffe_caffe_proto_msgTypes[98]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11762,7 +11890,7 @@ func (x *PSROIPoolingParameter) String() string {
 func (*PSROIPoolingParameter) ProtoMessage() {}
 
 func (x *PSROIPoolingParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[97]
+	mi := &file_swcaffe_caffe_proto_msgTypes[98]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11775,7 +11903,7 @@ func (x *PSROIPoolingParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PSROIPoolingParameter.ProtoReflect.Descriptor instead.
 func (*PSROIPoolingParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{97}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{98}
 }
 
 func (x *PSROIPoolingParameter) GetSpatialScale() float32 {
@@ -11821,7 +11949,7 @@ const (
 
 func (x *ROIAlignParameter) Reset() {
 	*x = ROIAlignParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[98]
+	mi := &file_swcaffe_caffe_proto_msgTypes[99]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11833,7 +11961,7 @@ func (x *ROIAlignParameter) String() string {
 func (*ROIAlignParameter) ProtoMessage() {}
 
 func (x *ROIAlignParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[98]
+	mi := &file_swcaffe_caffe_proto_msgTypes[99]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11846,7 +11974,7 @@ func (x *ROIAlignParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ROIAlignParameter.ProtoReflect.Descriptor instead.
 func (*ROIAlignParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{98}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{99}
 }
 
 func (x *ROIAlignParameter) GetPooledH() uint32 {
@@ -11896,7 +12024,7 @@ const (
 
 func (x *ROIPoolingParameter) Reset() {
 	*x = ROIPoolingParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[99]
+	mi := &file_swcaffe_caffe_proto_msgTypes[100]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11908,7 +12036,7 @@ func (x *ROIPoolingParameter) String() string {
 func (*ROIPoolingParameter) ProtoMessage() {}
 
 func (x *ROIPoolingParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[99]
+	mi := &file_swcaffe_caffe_proto_msgTypes[100]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11921,7 +12049,7 @@ func (x *ROIPoolingParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ROIPoolingParameter.ProtoReflect.Descriptor instead.
 func (*ROIPoolingParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{99}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{100}
 }
 
 func (x *ROIPoolingParameter) GetPooledH() uint32 {
@@ -11960,7 +12088,7 @@ const (
 
 func (x *SmoothL1LossParameter) Reset() {
 	*x = SmoothL1LossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[100]
+	mi := &file_swcaffe_caffe_proto_msgTypes[101]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11972,7 +12100,7 @@ func (x *SmoothL1LossParameter) String() string {
 func (*SmoothL1LossParameter) ProtoMessage() {}
 
 func (x *SmoothL1LossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[100]
+	mi := &file_swcaffe_caffe_proto_msgTypes[101]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11985,7 +12113,7 @@ func (x *SmoothL1LossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SmoothL1LossParameter.ProtoReflect.Descriptor instead.
 func (*SmoothL1LossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{100}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{101}
 }
 
 func (x *SmoothL1LossParameter) GetSigma() float32 {
@@ -12013,7 +12141,7 @@ const (
 
 func (x *BoxAnnotatorOHEMParameter) Reset() {
 	*x = BoxAnnotatorOHEMParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[101]
+	mi := &file_swcaffe_caffe_proto_msgTypes[102]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12025,7 +12153,7 @@ func (x *BoxAnnotatorOHEMParameter) String() string {
 func (*BoxAnnotatorOHEMParameter) ProtoMessage() {}
 
 func (x *BoxAnnotatorOHEMParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[101]
+	mi := &file_swcaffe_caffe_proto_msgTypes[102]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12038,7 +12166,7 @@ func (x *BoxAnnotatorOHEMParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BoxAnnotatorOHEMParameter.ProtoReflect.Descriptor instead.
 func (*BoxAnnotatorOHEMParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{101}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{102}
 }
 
 func (x *BoxAnnotatorOHEMParameter) GetRoiPerImg() uint32 {
@@ -12087,7 +12215,7 @@ const (
 
 func (x *ProposalParameter) Reset() {
 	*x = ProposalParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[102]
+	mi := &file_swcaffe_caffe_proto_msgTypes[103]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12099,7 +12227,7 @@ func (x *ProposalParameter) String() string {
 func (*ProposalParameter) ProtoMessage() {}
 
 func (x *ProposalParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[102]
+	mi := &file_swcaffe_caffe_proto_msgTypes[103]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12112,7 +12240,7 @@ func (x *ProposalParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProposalParameter.ProtoReflect.Descriptor instead.
 func (*ProposalParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{102}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{103}
 }
 
 func (x *ProposalParameter) GetFeatStride() uint32 {
@@ -12202,7 +12330,7 @@ const (
 
 func (x *CtcLossParameter) Reset() {
 	*x = CtcLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[103]
+	mi := &file_swcaffe_caffe_proto_msgTypes[104]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12214,7 +12342,7 @@ func (x *CtcLossParameter) String() string {
 func (*CtcLossParameter) ProtoMessage() {}
 
 func (x *CtcLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[103]
+	mi := &file_swcaffe_caffe_proto_msgTypes[104]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12227,7 +12355,7 @@ func (x *CtcLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CtcLossParameter.ProtoReflect.Descriptor instead.
 func (*CtcLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{103}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{104}
 }
 
 func (x *CtcLossParameter) GetAlphabetSize() uint32 {
@@ -12303,7 +12431,7 @@ const (
 
 func (x *ContinuationIndicatorParameter) Reset() {
 	*x = ContinuationIndicatorParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[104]
+	mi := &file_swcaffe_caffe_proto_msgTypes[105]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12315,7 +12443,7 @@ func (x *ContinuationIndicatorParameter) String() string {
 func (*ContinuationIndicatorParameter) ProtoMessage() {}
 
 func (x *ContinuationIndicatorParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[104]
+	mi := &file_swcaffe_caffe_proto_msgTypes[105]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12328,7 +12456,7 @@ func (x *ContinuationIndicatorParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContinuationIndicatorParameter.ProtoReflect.Descriptor instead.
 func (*ContinuationIndicatorParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{104}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{105}
 }
 
 func (x *ContinuationIndicatorParameter) GetTimeStep() uint32 {
@@ -12362,7 +12490,7 @@ const (
 
 func (x *ReorgParameter) Reset() {
 	*x = ReorgParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[105]
+	mi := &file_swcaffe_caffe_proto_msgTypes[106]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12374,7 +12502,7 @@ func (x *ReorgParameter) String() string {
 func (*ReorgParameter) ProtoMessage() {}
 
 func (x *ReorgParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[105]
+	mi := &file_swcaffe_caffe_proto_msgTypes[106]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12387,7 +12515,7 @@ func (x *ReorgParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorgParameter.ProtoReflect.Descriptor instead.
 func (*ReorgParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{105}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{106}
 }
 
 func (x *ReorgParameter) GetStride() uint32 {
@@ -12421,7 +12549,7 @@ const (
 
 func (x *CenterLossParameter) Reset() {
 	*x = CenterLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[106]
+	mi := &file_swcaffe_caffe_proto_msgTypes[107]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12433,7 +12561,7 @@ func (x *CenterLossParameter) String() string {
 func (*CenterLossParameter) ProtoMessage() {}
 
 func (x *CenterLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[106]
+	mi := &file_swcaffe_caffe_proto_msgTypes[107]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12446,7 +12574,7 @@ func (x *CenterLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CenterLossParameter.ProtoReflect.Descriptor instead.
 func (*CenterLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{106}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{107}
 }
 
 func (x *CenterLossParameter) GetNumOutput() uint32 {
@@ -12491,7 +12619,7 @@ const (
 
 func (x *FocalLossParameter) Reset() {
 	*x = FocalLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[107]
+	mi := &file_swcaffe_caffe_proto_msgTypes[108]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12503,7 +12631,7 @@ func (x *FocalLossParameter) String() string {
 func (*FocalLossParameter) ProtoMessage() {}
 
 func (x *FocalLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[107]
+	mi := &file_swcaffe_caffe_proto_msgTypes[108]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12516,7 +12644,7 @@ func (x *FocalLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FocalLossParameter.ProtoReflect.Descriptor instead.
 func (*FocalLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{107}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{108}
 }
 
 func (x *FocalLossParameter) GetType() FocalLossParameter_Type {
@@ -12562,7 +12690,7 @@ const (
 
 func (x *TripletLossParameter) Reset() {
 	*x = TripletLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[108]
+	mi := &file_swcaffe_caffe_proto_msgTypes[109]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12574,7 +12702,7 @@ func (x *TripletLossParameter) String() string {
 func (*TripletLossParameter) ProtoMessage() {}
 
 func (x *TripletLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[108]
+	mi := &file_swcaffe_caffe_proto_msgTypes[109]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12587,7 +12715,7 @@ func (x *TripletLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TripletLossParameter.ProtoReflect.Descriptor instead.
 func (*TripletLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{108}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{109}
 }
 
 func (x *TripletLossParameter) GetMargin() float32 {
@@ -12627,7 +12755,7 @@ const (
 
 func (x *MarginInnerProductParameter) Reset() {
 	*x = MarginInnerProductParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[109]
+	mi := &file_swcaffe_caffe_proto_msgTypes[110]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12639,7 +12767,7 @@ func (x *MarginInnerProductParameter) String() string {
 func (*MarginInnerProductParameter) ProtoMessage() {}
 
 func (x *MarginInnerProductParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[109]
+	mi := &file_swcaffe_caffe_proto_msgTypes[110]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12652,7 +12780,7 @@ func (x *MarginInnerProductParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MarginInnerProductParameter.ProtoReflect.Descriptor instead.
 func (*MarginInnerProductParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{109}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{110}
 }
 
 func (x *MarginInnerProductParameter) GetNumOutput() uint32 {
@@ -12735,7 +12863,7 @@ const (
 
 func (x *LabelSpecificAddParameter) Reset() {
 	*x = LabelSpecificAddParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[110]
+	mi := &file_swcaffe_caffe_proto_msgTypes[111]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12747,7 +12875,7 @@ func (x *LabelSpecificAddParameter) String() string {
 func (*LabelSpecificAddParameter) ProtoMessage() {}
 
 func (x *LabelSpecificAddParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[110]
+	mi := &file_swcaffe_caffe_proto_msgTypes[111]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12760,7 +12888,7 @@ func (x *LabelSpecificAddParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LabelSpecificAddParameter.ProtoReflect.Descriptor instead.
 func (*LabelSpecificAddParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{110}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{111}
 }
 
 func (x *LabelSpecificAddParameter) GetBias() float32 {
@@ -12795,7 +12923,7 @@ const (
 
 func (x *CTCDecoderParameter) Reset() {
 	*x = CTCDecoderParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[111]
+	mi := &file_swcaffe_caffe_proto_msgTypes[112]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12807,7 +12935,7 @@ func (x *CTCDecoderParameter) String() string {
 func (*CTCDecoderParameter) ProtoMessage() {}
 
 func (x *CTCDecoderParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[111]
+	mi := &file_swcaffe_caffe_proto_msgTypes[112]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12820,7 +12948,7 @@ func (x *CTCDecoderParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CTCDecoderParameter.ProtoReflect.Descriptor instead.
 func (*CTCDecoderParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{111}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{112}
 }
 
 func (x *CTCDecoderParameter) GetBlankIndex() int32 {
@@ -12865,7 +12993,7 @@ const (
 
 func (x *YoloDetectionOutputParameter) Reset() {
 	*x = YoloDetectionOutputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[112]
+	mi := &file_swcaffe_caffe_proto_msgTypes[113]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12877,7 +13005,7 @@ func (x *YoloDetectionOutputParameter) String() string {
 func (*YoloDetectionOutputParameter) ProtoMessage() {}
 
 func (x *YoloDetectionOutputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[112]
+	mi := &file_swcaffe_caffe_proto_msgTypes[113]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12890,7 +13018,7 @@ func (x *YoloDetectionOutputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use YoloDetectionOutputParameter.ProtoReflect.Descriptor instead.
 func (*YoloDetectionOutputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{112}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{113}
 }
 
 func (x *YoloDetectionOutputParameter) GetSide() uint32 {
@@ -12978,7 +13106,7 @@ const (
 
 func (x *Yolov3DetectionOutputParameter) Reset() {
 	*x = Yolov3DetectionOutputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[113]
+	mi := &file_swcaffe_caffe_proto_msgTypes[114]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12990,7 +13118,7 @@ func (x *Yolov3DetectionOutputParameter) String() string {
 func (*Yolov3DetectionOutputParameter) ProtoMessage() {}
 
 func (x *Yolov3DetectionOutputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[113]
+	mi := &file_swcaffe_caffe_proto_msgTypes[114]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13003,7 +13131,7 @@ func (x *Yolov3DetectionOutputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Yolov3DetectionOutputParameter.ProtoReflect.Descriptor instead.
 func (*Yolov3DetectionOutputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{113}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{114}
 }
 
 func (x *Yolov3DetectionOutputParameter) GetNumClasses() uint32 {
@@ -13079,7 +13207,7 @@ const (
 
 func (x *NoiseLayerParameter) Reset() {
 	*x = NoiseLayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[114]
+	mi := &file_swcaffe_caffe_proto_msgTypes[115]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13091,7 +13219,7 @@ func (x *NoiseLayerParameter) String() string {
 func (*NoiseLayerParameter) ProtoMessage() {}
 
 func (x *NoiseLayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[114]
+	mi := &file_swcaffe_caffe_proto_msgTypes[115]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13104,7 +13232,7 @@ func (x *NoiseLayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoiseLayerParameter.ProtoReflect.Descriptor instead.
 func (*NoiseLayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{114}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{115}
 }
 
 func (x *NoiseLayerParameter) GetBias() float32 {
@@ -13180,7 +13308,7 @@ type V1LayerParameter struct {
 
 func (x *V1LayerParameter) Reset() {
 	*x = V1LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[115]
+	mi := &file_swcaffe_caffe_proto_msgTypes[116]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13192,7 +13320,7 @@ func (x *V1LayerParameter) String() string {
 func (*V1LayerParameter) ProtoMessage() {}
 
 func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[115]
+	mi := &file_swcaffe_caffe_proto_msgTypes[116]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13205,7 +13333,7 @@ func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V1LayerParameter.ProtoReflect.Descriptor instead.
 func (*V1LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{115}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{116}
 }
 
 func (x *V1LayerParameter) GetBottom() []string {
@@ -13585,7 +13713,7 @@ const (
 
 func (x *V0LayerParameter) Reset() {
 	*x = V0LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[116]
+	mi := &file_swcaffe_caffe_proto_msgTypes[117]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13597,7 +13725,7 @@ func (x *V0LayerParameter) String() string {
 func (*V0LayerParameter) ProtoMessage() {}
 
 func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[116]
+	mi := &file_swcaffe_caffe_proto_msgTypes[117]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13610,7 +13738,7 @@ func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V0LayerParameter.ProtoReflect.Descriptor instead.
 func (*V0LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{116}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{117}
 }
 
 func (x *V0LayerParameter) GetName() string {
@@ -14122,7 +14250,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"\x06STRICT\x10\x00\x12\x0e\n" +
 	"\n" +
-	"PERMISSIVE\x10\x01\"\xa0.\n" +
+	"PERMISSIVE\x10\x01\"\xf6.\n" +
 	"\x0eLayerParameter\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -14208,7 +14336,8 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x18box_annotator_ohem_param\x18\x96\x01 \x01(\v2 .caffe.BoxAnnotatorOHEMParameterR\x15boxAnnotatorOhemParam\x12G\n" +
 	"\x11center_loss_param\x18\xfb\b \x01(\v2\x1a.caffe.CenterLossParameterR\x0fcenterLossParam\x12h\n" +
 	"\x1ccontinuation_indicator_param\x18\xfe\b \x01(\v2%.caffe.ContinuationIndicatorParameterR\x1acontinuationIndicatorParam\x12>\n" +
-	"\x0ectc_loss_param\x18\xe5\x10 \x01(\v2\x17.caffe.CtcLossParameterR\fctcLossParam\x12\\\n" +
+	"\x0ectc_loss_param\x18\xe5\x10 \x01(\v2\x17.caffe.CtcLossParameterR\fctcLossParam\x12T\n" +
+	"\x16dense_image_data_param\x18\xf2\b \x01(\v2\x1e.caffe.DenseImageDataParameterR\x13denseImageDataParam\x12\\\n" +
 	"\x18detection_evaluate_param\x18\xcd\x01 \x01(\v2!.caffe.DetectionEvaluateParameterR\x16detectionEvaluateParam\x12V\n" +
 	"\x16detection_output_param\x18\xcc\x01 \x01(\v2\x1f.caffe.DetectionOutputParameterR\x14detectionOutputParam\x12D\n" +
 	"\x10focal_loss_param\x18\xff\b \x01(\v2\x19.caffe.FocalLossParameterR\x0efocalLossParam\x12I\n" +
@@ -14782,7 +14911,20 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"MiningType\x12\b\n" +
 	"\x04NONE\x10\x00\x12\x10\n" +
 	"\fMAX_NEGATIVE\x10\x01\x12\x10\n" +
-	"\fHARD_EXAMPLE\x10\x02\"\xbd\x02\n" +
+	"\fHARD_EXAMPLE\x10\x02\"\xb4\x02\n" +
+	"\x17DenseImageDataParameter\x12\x16\n" +
+	"\x06source\x18\x01 \x01(\tR\x06source\x12\x1d\n" +
+	"\n" +
+	"batch_size\x18\x02 \x01(\rR\tbatchSize\x12\x1e\n" +
+	"\trand_skip\x18\x03 \x01(\r:\x010R\brandSkip\x12\x1f\n" +
+	"\ashuffle\x18\x04 \x01(\b:\x05falseR\ashuffle\x12 \n" +
+	"\n" +
+	"new_height\x18\x05 \x01(\r:\x010R\tnewHeight\x12\x1e\n" +
+	"\tnew_width\x18\x06 \x01(\r:\x010R\bnewWidth\x12\x1f\n" +
+	"\bis_color\x18\a \x01(\b:\x04trueR\aisColor\x12\x1b\n" +
+	"\tmean_file\x18\b \x01(\tR\bmeanFile\x12!\n" +
+	"\vroot_folder\x18\t \x01(\t:\x00R\n" +
+	"rootFolder\"\xbd\x02\n" +
 	"\x1aDetectionEvaluateParameter\x12\x1f\n" +
 	"\vnum_classes\x18\x01 \x01(\rR\n" +
 	"numClasses\x121\n" +
@@ -15159,7 +15301,7 @@ func file_swcaffe_caffe_proto_rawDescGZIP() []byte {
 }
 
 var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 41)
-var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 117)
+var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 118)
 var file_swcaffe_caffe_proto_goTypes = []any{
 	(Phase)(0),                                  // 0: caffe.Phase
 	(EmitConstraint_EmitType)(0),                // 1: caffe.EmitConstraint.EmitType
@@ -15290,35 +15432,36 @@ var file_swcaffe_caffe_proto_goTypes = []any{
 	(*SaveOutputParameter)(nil),                 // 126: caffe.SaveOutputParameter
 	(*DetectionOutputParameter)(nil),            // 127: caffe.DetectionOutputParameter
 	(*MultiBoxLossParameter)(nil),               // 128: caffe.MultiBoxLossParameter
-	(*DetectionEvaluateParameter)(nil),          // 129: caffe.DetectionEvaluateParameter
-	(*PermuteParameter)(nil),                    // 130: caffe.PermuteParameter
-	(*ShuffleChannelParameter)(nil),             // 131: caffe.ShuffleChannelParameter
-	(*HardSigmoidParameter)(nil),                // 132: caffe.HardSigmoidParameter
-	(*BNParameter)(nil),                         // 133: caffe.BNParameter
-	(*SegAccuracyParameter)(nil),                // 134: caffe.SegAccuracyParameter
-	(*InterpParameter)(nil),                     // 135: caffe.InterpParameter
-	(*UnpoolingParameter)(nil),                  // 136: caffe.UnpoolingParameter
-	(*UpsampleParameter)(nil),                   // 137: caffe.UpsampleParameter
-	(*PSROIPoolingParameter)(nil),               // 138: caffe.PSROIPoolingParameter
-	(*ROIAlignParameter)(nil),                   // 139: caffe.ROIAlignParameter
-	(*ROIPoolingParameter)(nil),                 // 140: caffe.ROIPoolingParameter
-	(*SmoothL1LossParameter)(nil),               // 141: caffe.SmoothL1LossParameter
-	(*BoxAnnotatorOHEMParameter)(nil),           // 142: caffe.BoxAnnotatorOHEMParameter
-	(*ProposalParameter)(nil),                   // 143: caffe.ProposalParameter
-	(*CtcLossParameter)(nil),                    // 144: caffe.CtcLossParameter
-	(*ContinuationIndicatorParameter)(nil),      // 145: caffe.ContinuationIndicatorParameter
-	(*ReorgParameter)(nil),                      // 146: caffe.ReorgParameter
-	(*CenterLossParameter)(nil),                 // 147: caffe.CenterLossParameter
-	(*FocalLossParameter)(nil),                  // 148: caffe.FocalLossParameter
-	(*TripletLossParameter)(nil),                // 149: caffe.TripletLossParameter
-	(*MarginInnerProductParameter)(nil),         // 150: caffe.MarginInnerProductParameter
-	(*LabelSpecificAddParameter)(nil),           // 151: caffe.LabelSpecificAddParameter
-	(*CTCDecoderParameter)(nil),                 // 152: caffe.CTCDecoderParameter
-	(*YoloDetectionOutputParameter)(nil),        // 153: caffe.YoloDetectionOutputParameter
-	(*Yolov3DetectionOutputParameter)(nil),      // 154: caffe.Yolov3DetectionOutputParameter
-	(*NoiseLayerParameter)(nil),                 // 155: caffe.NoiseLayerParameter
-	(*V1LayerParameter)(nil),                    // 156: caffe.V1LayerParameter
-	(*V0LayerParameter)(nil),                    // 157: caffe.V0LayerParameter
+	(*DenseImageDataParameter)(nil),             // 129: caffe.DenseImageDataParameter
+	(*DetectionEvaluateParameter)(nil),          // 130: caffe.DetectionEvaluateParameter
+	(*PermuteParameter)(nil),                    // 131: caffe.PermuteParameter
+	(*ShuffleChannelParameter)(nil),             // 132: caffe.ShuffleChannelParameter
+	(*HardSigmoidParameter)(nil),                // 133: caffe.HardSigmoidParameter
+	(*BNParameter)(nil),                         // 134: caffe.BNParameter
+	(*SegAccuracyParameter)(nil),                // 135: caffe.SegAccuracyParameter
+	(*InterpParameter)(nil),                     // 136: caffe.InterpParameter
+	(*UnpoolingParameter)(nil),                  // 137: caffe.UnpoolingParameter
+	(*UpsampleParameter)(nil),                   // 138: caffe.UpsampleParameter
+	(*PSROIPoolingParameter)(nil),               // 139: caffe.PSROIPoolingParameter
+	(*ROIAlignParameter)(nil),                   // 140: caffe.ROIAlignParameter
+	(*ROIPoolingParameter)(nil),                 // 141: caffe.ROIPoolingParameter
+	(*SmoothL1LossParameter)(nil),               // 142: caffe.SmoothL1LossParameter
+	(*BoxAnnotatorOHEMParameter)(nil),           // 143: caffe.BoxAnnotatorOHEMParameter
+	(*ProposalParameter)(nil),                   // 144: caffe.ProposalParameter
+	(*CtcLossParameter)(nil),                    // 145: caffe.CtcLossParameter
+	(*ContinuationIndicatorParameter)(nil),      // 146: caffe.ContinuationIndicatorParameter
+	(*ReorgParameter)(nil),                      // 147: caffe.ReorgParameter
+	(*CenterLossParameter)(nil),                 // 148: caffe.CenterLossParameter
+	(*FocalLossParameter)(nil),                  // 149: caffe.FocalLossParameter
+	(*TripletLossParameter)(nil),                // 150: caffe.TripletLossParameter
+	(*MarginInnerProductParameter)(nil),         // 151: caffe.MarginInnerProductParameter
+	(*LabelSpecificAddParameter)(nil),           // 152: caffe.LabelSpecificAddParameter
+	(*CTCDecoderParameter)(nil),                 // 153: caffe.CTCDecoderParameter
+	(*YoloDetectionOutputParameter)(nil),        // 154: caffe.YoloDetectionOutputParameter
+	(*Yolov3DetectionOutputParameter)(nil),      // 155: caffe.Yolov3DetectionOutputParameter
+	(*NoiseLayerParameter)(nil),                 // 156: caffe.NoiseLayerParameter
+	(*V1LayerParameter)(nil),                    // 157: caffe.V1LayerParameter
+	(*V0LayerParameter)(nil),                    // 158: caffe.V0LayerParameter
 }
 var file_swcaffe_caffe_proto_depIdxs = []int32{
 	41,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
@@ -15336,7 +15479,7 @@ var file_swcaffe_caffe_proto_depIdxs = []int32{
 	41,  // 12: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
 	63,  // 13: caffe.NetParameter.state:type_name -> caffe.NetState
 	66,  // 14: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
-	156, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
+	157, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
 	56,  // 16: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
 	56,  // 17: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
 	56,  // 18: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
@@ -15408,153 +15551,154 @@ var file_swcaffe_caffe_proto_depIdxs = []int32{
 	118, // 84: caffe.LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
 	121, // 85: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
 	123, // 86: caffe.LayerParameter.annotated_data_param:type_name -> caffe.AnnotatedDataParameter
-	133, // 87: caffe.LayerParameter.bn_param:type_name -> caffe.BNParameter
-	142, // 88: caffe.LayerParameter.box_annotator_ohem_param:type_name -> caffe.BoxAnnotatorOHEMParameter
-	147, // 89: caffe.LayerParameter.center_loss_param:type_name -> caffe.CenterLossParameter
-	145, // 90: caffe.LayerParameter.continuation_indicator_param:type_name -> caffe.ContinuationIndicatorParameter
-	144, // 91: caffe.LayerParameter.ctc_loss_param:type_name -> caffe.CtcLossParameter
-	129, // 92: caffe.LayerParameter.detection_evaluate_param:type_name -> caffe.DetectionEvaluateParameter
-	127, // 93: caffe.LayerParameter.detection_output_param:type_name -> caffe.DetectionOutputParameter
-	148, // 94: caffe.LayerParameter.focal_loss_param:type_name -> caffe.FocalLossParameter
-	132, // 95: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
-	135, // 96: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
-	128, // 97: caffe.LayerParameter.multibox_loss_param:type_name -> caffe.MultiBoxLossParameter
-	155, // 98: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
-	122, // 99: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
-	130, // 100: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
-	124, // 101: caffe.LayerParameter.prior_box_param:type_name -> caffe.PriorBoxParameter
-	143, // 102: caffe.LayerParameter.proposal_param:type_name -> caffe.ProposalParameter
-	138, // 103: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
-	146, // 104: caffe.LayerParameter.reorg_param:type_name -> caffe.ReorgParameter
-	139, // 105: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
-	140, // 106: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
-	134, // 107: caffe.LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
-	131, // 108: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
-	141, // 109: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
-	149, // 110: caffe.LayerParameter.triplet_loss_param:type_name -> caffe.TripletLossParameter
-	136, // 111: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
-	137, // 112: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
-	153, // 113: caffe.LayerParameter.yolo_detection_output_param:type_name -> caffe.YoloDetectionOutputParameter
-	154, // 114: caffe.LayerParameter.yolov3_detection_output_param:type_name -> caffe.Yolov3DetectionOutputParameter
-	152, // 115: caffe.LayerParameter.ctc_decoder_param:type_name -> caffe.CTCDecoderParameter
-	151, // 116: caffe.LayerParameter.label_specific_add_param:type_name -> caffe.LabelSpecificAddParameter
-	150, // 117: caffe.LayerParameter.margin_inner_product_param:type_name -> caffe.MarginInnerProductParameter
-	68,  // 118: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
-	70,  // 119: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
-	50,  // 120: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
-	71,  // 121: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
-	72,  // 122: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
-	8,   // 123: caffe.ResizeParameter.resize_mode:type_name -> caffe.ResizeParameter.Resize_mode
-	9,   // 124: caffe.ResizeParameter.pad_mode:type_name -> caffe.ResizeParameter.Pad_mode
-	10,  // 125: caffe.ResizeParameter.interp_mode:type_name -> caffe.ResizeParameter.Interp_mode
-	69,  // 126: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
-	11,  // 127: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
-	55,  // 128: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
-	55,  // 129: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
-	55,  // 130: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
-	12,  // 131: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
-	13,  // 132: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
-	55,  // 133: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
-	41,  // 134: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
-	14,  // 135: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
-	55,  // 136: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
-	55,  // 137: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
-	15,  // 138: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
-	55,  // 139: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	55,  // 140: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
-	41,  // 141: caffe.InputParameter.shape:type_name -> caffe.BlobShape
-	16,  // 142: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
-	17,  // 143: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
-	41,  // 144: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
-	18,  // 145: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
-	19,  // 146: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
-	20,  // 147: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
-	55,  // 148: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
-	55,  // 149: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
-	21,  // 150: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
-	22,  // 151: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
-	41,  // 152: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
-	55,  // 153: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
-	55,  // 154: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
-	23,  // 155: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
-	24,  // 156: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
-	25,  // 157: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
-	26,  // 158: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
-	27,  // 159: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
-	55,  // 160: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
-	55,  // 161: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
-	55,  // 162: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
-	55,  // 163: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
-	49,  // 164: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
-	2,   // 165: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
-	68,  // 166: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
-	125, // 167: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	126, // 168: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
-	28,  // 169: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	29,  // 170: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
-	30,  // 171: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
-	31,  // 172: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
-	28,  // 173: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	32,  // 174: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
-	125, // 175: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	68,  // 176: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
-	55,  // 177: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
-	55,  // 178: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
-	33,  // 179: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
-	55,  // 180: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
-	55,  // 181: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
-	34,  // 182: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
-	35,  // 183: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
-	55,  // 184: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
-	36,  // 185: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
-	37,  // 186: caffe.MarginInnerProductParameter.type:type_name -> caffe.MarginInnerProductParameter.MarginType
-	55,  // 187: caffe.MarginInnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	64,  // 188: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
-	64,  // 189: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
-	38,  // 190: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
-	42,  // 191: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
-	39,  // 192: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
-	74,  // 193: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	75,  // 194: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	77,  // 195: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	80,  // 196: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	81,  // 197: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	83,  // 198: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
-	84,  // 199: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	85,  // 200: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	86,  // 201: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	89,  // 202: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	91,  // 203: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	92,  // 204: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	93,  // 205: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	94,  // 206: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	95,  // 207: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	96,  // 208: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	99,  // 209: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	100, // 210: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	101, // 211: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	103, // 212: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	104, // 213: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
-	108, // 214: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	111, // 215: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	113, // 216: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	112, // 217: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	115, // 218: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	117, // 219: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	118, // 220: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	67,  // 221: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	73,  // 222: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
-	157, // 223: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
-	55,  // 224: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
-	55,  // 225: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
-	40,  // 226: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
-	42,  // 227: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
-	92,  // 228: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	229, // [229:229] is the sub-list for method output_type
-	229, // [229:229] is the sub-list for method input_type
-	229, // [229:229] is the sub-list for extension type_name
-	229, // [229:229] is the sub-list for extension extendee
-	0,   // [0:229] is the sub-list for field type_name
+	134, // 87: caffe.LayerParameter.bn_param:type_name -> caffe.BNParameter
+	143, // 88: caffe.LayerParameter.box_annotator_ohem_param:type_name -> caffe.BoxAnnotatorOHEMParameter
+	148, // 89: caffe.LayerParameter.center_loss_param:type_name -> caffe.CenterLossParameter
+	146, // 90: caffe.LayerParameter.continuation_indicator_param:type_name -> caffe.ContinuationIndicatorParameter
+	145, // 91: caffe.LayerParameter.ctc_loss_param:type_name -> caffe.CtcLossParameter
+	129, // 92: caffe.LayerParameter.dense_image_data_param:type_name -> caffe.DenseImageDataParameter
+	130, // 93: caffe.LayerParameter.detection_evaluate_param:type_name -> caffe.DetectionEvaluateParameter
+	127, // 94: caffe.LayerParameter.detection_output_param:type_name -> caffe.DetectionOutputParameter
+	149, // 95: caffe.LayerParameter.focal_loss_param:type_name -> caffe.FocalLossParameter
+	133, // 96: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
+	136, // 97: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
+	128, // 98: caffe.LayerParameter.multibox_loss_param:type_name -> caffe.MultiBoxLossParameter
+	156, // 99: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
+	122, // 100: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
+	131, // 101: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
+	124, // 102: caffe.LayerParameter.prior_box_param:type_name -> caffe.PriorBoxParameter
+	144, // 103: caffe.LayerParameter.proposal_param:type_name -> caffe.ProposalParameter
+	139, // 104: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
+	147, // 105: caffe.LayerParameter.reorg_param:type_name -> caffe.ReorgParameter
+	140, // 106: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
+	141, // 107: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
+	135, // 108: caffe.LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
+	132, // 109: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
+	142, // 110: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
+	150, // 111: caffe.LayerParameter.triplet_loss_param:type_name -> caffe.TripletLossParameter
+	137, // 112: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
+	138, // 113: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
+	154, // 114: caffe.LayerParameter.yolo_detection_output_param:type_name -> caffe.YoloDetectionOutputParameter
+	155, // 115: caffe.LayerParameter.yolov3_detection_output_param:type_name -> caffe.Yolov3DetectionOutputParameter
+	153, // 116: caffe.LayerParameter.ctc_decoder_param:type_name -> caffe.CTCDecoderParameter
+	152, // 117: caffe.LayerParameter.label_specific_add_param:type_name -> caffe.LabelSpecificAddParameter
+	151, // 118: caffe.LayerParameter.margin_inner_product_param:type_name -> caffe.MarginInnerProductParameter
+	68,  // 119: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
+	70,  // 120: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
+	50,  // 121: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
+	71,  // 122: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
+	72,  // 123: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
+	8,   // 124: caffe.ResizeParameter.resize_mode:type_name -> caffe.ResizeParameter.Resize_mode
+	9,   // 125: caffe.ResizeParameter.pad_mode:type_name -> caffe.ResizeParameter.Pad_mode
+	10,  // 126: caffe.ResizeParameter.interp_mode:type_name -> caffe.ResizeParameter.Interp_mode
+	69,  // 127: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
+	11,  // 128: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
+	55,  // 129: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
+	55,  // 130: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
+	55,  // 131: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
+	12,  // 132: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
+	13,  // 133: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
+	55,  // 134: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
+	41,  // 135: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
+	14,  // 136: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
+	55,  // 137: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
+	55,  // 138: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
+	15,  // 139: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
+	55,  // 140: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	55,  // 141: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
+	41,  // 142: caffe.InputParameter.shape:type_name -> caffe.BlobShape
+	16,  // 143: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
+	17,  // 144: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
+	41,  // 145: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
+	18,  // 146: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
+	19,  // 147: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
+	20,  // 148: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
+	55,  // 149: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
+	55,  // 150: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
+	21,  // 151: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
+	22,  // 152: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
+	41,  // 153: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
+	55,  // 154: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
+	55,  // 155: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
+	23,  // 156: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
+	24,  // 157: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
+	25,  // 158: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
+	26,  // 159: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
+	27,  // 160: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
+	55,  // 161: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
+	55,  // 162: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
+	55,  // 163: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
+	55,  // 164: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
+	49,  // 165: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
+	2,   // 166: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
+	68,  // 167: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
+	125, // 168: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	126, // 169: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
+	28,  // 170: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	29,  // 171: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
+	30,  // 172: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
+	31,  // 173: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
+	28,  // 174: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	32,  // 175: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
+	125, // 176: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	68,  // 177: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
+	55,  // 178: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
+	55,  // 179: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
+	33,  // 180: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
+	55,  // 181: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
+	55,  // 182: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
+	34,  // 183: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
+	35,  // 184: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
+	55,  // 185: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
+	36,  // 186: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
+	37,  // 187: caffe.MarginInnerProductParameter.type:type_name -> caffe.MarginInnerProductParameter.MarginType
+	55,  // 188: caffe.MarginInnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	64,  // 189: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
+	64,  // 190: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
+	38,  // 191: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
+	42,  // 192: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
+	39,  // 193: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
+	74,  // 194: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	75,  // 195: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	77,  // 196: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	80,  // 197: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	81,  // 198: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	83,  // 199: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
+	84,  // 200: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	85,  // 201: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	86,  // 202: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	89,  // 203: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	91,  // 204: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	92,  // 205: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	93,  // 206: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	94,  // 207: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	95,  // 208: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	96,  // 209: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	99,  // 210: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	100, // 211: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	101, // 212: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	103, // 213: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	104, // 214: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
+	108, // 215: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	111, // 216: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	113, // 217: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	112, // 218: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	115, // 219: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	117, // 220: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	118, // 221: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	67,  // 222: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	73,  // 223: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
+	158, // 224: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
+	55,  // 225: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
+	55,  // 226: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
+	40,  // 227: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
+	42,  // 228: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
+	92,  // 229: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	230, // [230:230] is the sub-list for method output_type
+	230, // [230:230] is the sub-list for method input_type
+	230, // [230:230] is the sub-list for extension type_name
+	230, // [230:230] is the sub-list for extension extendee
+	0,   // [0:230] is the sub-list for field type_name
 }
 
 func init() { file_swcaffe_caffe_proto_init() }
@@ -15568,7 +15712,7 @@ func file_swcaffe_caffe_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swcaffe_caffe_proto_rawDesc), len(file_swcaffe_caffe_proto_rawDesc)),
 			NumEnums:      41,
-			NumMessages:   117,
+			NumMessages:   118,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,90 @@
+package data
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/data/augment"
+	"github.com/swcaffe/swcaffe/data/imageio"
+	"github.com/swcaffe/swcaffe/data/regular"
+)
+
+// ImageDecoder reads the image files that records name. It resizes them to Height x Width unless these are 0.
+type ImageDecoder struct {
+	Height, Width int
+	Mode          imageio.Mode
+	// Augmenter, if not nil, then resizes and damages the images. Seed is that of the prefetcher.
+	Augmenter *augment.Augmenter
+	Seed      uint64
+}
+
+// Decode implements Decoder.
+func (d ImageDecoder) Decode(r *Record, _ *Scratch) (Pixels, int, error) {
+	im, err := d.read(r.Name)
+	if err != nil {
+		return Pixels{}, 0, err
+	}
+	if d.Augmenter == nil {
+		return imagePixels(im), r.Label, nil
+	}
+	p, err := augmented(im, d.Augmenter, d.Seed, r.Item)
+	return p, r.Label, err
+}
+
+// read reads an image file and resizes the image.
+func (d ImageDecoder) read(path string) (*imageio.Image, error) {
+	file, err := regular.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if d.Height > 0 && d.Width > 0 {
+		im, _, err := imageio.DecodeResized(file, d.Mode, d.Height, d.Width)
+		return im, err
+	}
+	return imageio.Decode(file, d.Mode)
+}
+
+// PairDecoder reads the images and the images of labels that the records of OpenImagePairs name. Labels are grey values, which it resizes
+// without mixing them, crops and mirrors like the image, and puts into the record.
+type PairDecoder struct {
+	ImageDecoder // without Augmenter; Seed is that of the prefetcher
+	labels       Transformer
+}
+
+// NewPairDecoder returns a decoder whose labels follow the crops and mirrors of a transformer.
+func NewPairDecoder(d ImageDecoder, t *Transformer) PairDecoder {
+	labels := Transformer{scale: 1, mirror: t.mirror, cropHeight: t.cropHeight, cropWidth: t.cropWidth, train: t.train}
+	labels.makeTables()
+	return PairDecoder{d, labels}
+}
+
+// Decode implements Decoder.
+func (d PairDecoder) Decode(r *Record, _ *Scratch) (Pixels, int, error) {
+	im, err := d.read(r.Name)
+	if err != nil {
+		return Pixels{}, 0, err
+	}
+	labels, err := imageio.Read(r.LabelName, imageio.Gray)
+	if err != nil {
+		return Pixels{}, 0, fmt.Errorf("labels: %w", err)
+	}
+	if d.Height > 0 && d.Width > 0 {
+		if labels, err = labels.ResizeWith(imageio.Nearest, d.Height, d.Width); err != nil {
+			return Pixels{}, 0, fmt.Errorf("labels %s: %w", r.LabelName, err)
+		}
+	}
+	if im.Height != labels.Height || im.Width != labels.Width {
+		return Pixels{}, 0, fmt.Errorf("height %d and width %d differ from those of the labels %s, %d and %d (new_height and new_width make them agree)",
+			im.Height, im.Width, r.LabelName, labels.Height, labels.Width)
+	}
+	p := imagePixels(labels)
+	shape, err := d.labels.Shape(p)
+	if err != nil {
+		return Pixels{}, 0, err
+	}
+	n := shape[1] * shape[2]
+	if cap(r.Labels) < n {
+		r.Labels = make([]float32, n)
+	}
+	r.Labels = r.Labels[:n]
+	return imagePixels(im), 0, d.labels.Transform(r.Labels, shape, p, d.Seed, r.Item)
+}
