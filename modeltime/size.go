@@ -89,10 +89,10 @@ func measure(n *swnet.Net) *Size {
 		for _, t := range n.Tops(i) {
 			l.Tops = append(l.Tops, t.Shape())
 		}
-		for _, w := range n.Layer(i).Params() {
+		for k, w := range n.Layer(i).Params() {
 			switch {
 			case !own[w]:
-			case l.Type == "BatchNorm":
+			case l.Type == "BatchNorm" && k < 3: // NVCaffe's has two weights behind them
 				l.Statistics += int64(w.Count())
 			default:
 				l.Parameters += int64(w.Count())

@@ -92,6 +92,50 @@ func TestMarginByAngles(t *testing.T) {
 	}
 }
 
+// TestInnerProductOfUnitRows: with normalize the weights have length 1 (caffe-windows adds 1e-6 to the squares), in phase TRAIN also behind
+// Forward; gradients are those of a plain product with these weights.
+func TestInnerProductOfUnitRows(t *testing.T) {
+	const items, outputs, values = 5, 3, 7
+	x, w, dy, bias := between(items*values, -2, 2), between(outputs*values, -1e-3, 3e-3), between(items*outputs, -1, 1), []float32{0.5, -1, 2}
+	unit, y, dx, dw := make([]float64, len(w)), make([]float64, len(dy)), make([]float64, len(x)), make([]float64, len(w))
+	for j := range outputs {
+		sum := 1e-6
+		for _, v := range w[j*values:][:values] {
+			sum += float64(v) * float64(v)
+		}
+		for k := range values {
+			unit[j*values+k] = float64(w[j*values+k]) / math.Sqrt(sum)
+		}
+		for i := range items {
+			y[i*outputs+j] = float64(bias[j])
+			for k := range values {
+				y[i*outputs+j] += float64(x[i*values+k]) * unit[j*values+k]
+				dx[i*values+k] += float64(dy[i*outputs+j]) * unit[j*values+k]
+				dw[j*values+k] += float64(dy[i*outputs+j]) * float64(x[i*values+k])
+			}
+		}
+	}
+	b := layertest.NewBench(t)
+	for _, phase := range []caffepb.Phase{caffepb.Phase_TRAIN, caffepb.Phase_TEST} {
+		for _, engine := range layertest.Engines() {
+			f := layertest.Build(t, b, engine, layertest.Case{Type: "InnerProduct", Param: "inner_product_param { num_output: 3 normalize: true }", Phase: phase,
+				Bottoms: []layertest.Bottom{layertest.Given(x, items, values)}})
+			f.SetWeight(0, w...)
+			f.SetWeight(1, bias...)
+			layertest.Equal(t, "product", f.Forward(t)[0], floats(y), 1e-5)
+			want := floats(unit)
+			if phase == caffepb.Phase_TEST {
+				want = w
+			}
+			layertest.Equal(t, "weights", f.Weight(0), want, 1e-6)
+			bottoms, weights := f.Backward(t, dy)
+			layertest.Equal(t, "gradient of x", bottoms[0], floats(dx), 1e-5)
+			layertest.Equal(t, "gradient of weights", weights[0], floats(dw), 1e-5)
+		}
+	}
+	wantError(t, b, layertest.Case{Type: "InnerProduct", Param: "inner_product_param { num_output: 3 normalize: true transpose: true }", Bottoms: []layertest.Bottom{layertest.In(2, 3)}}, "normalize", "transpose must be false")
+}
+
 // TestLabelSpecificAddByHand: the label's score 1 gets the bias -0.5, 0.5 does not, since the sum would not be positive; with a positive bias
 // both do.
 func TestLabelSpecificAddByHand(t *testing.T) {

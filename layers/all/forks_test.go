@@ -107,6 +107,12 @@ func init() {
 		layertest.Case{Name: "SegNet", Bottoms: images, Param: "bn_param { bn_mode: LEARN }", Tolerance: 3e-3, Again: [][]int{{1, 3, 7, 9}}},
 		layertest.Case{Name: "SegNet vectors", Bottoms: []layertest.Bottom{layertest.In(6, 5)}, Param: "bn_param { shift_filler { value: 0.1 } }", Tolerance: 3e-3},
 		layertest.Case{Name: "SegNet with statistics", Bottoms: images, InPlace: true, Param: "bn_param { bn_mode: INFERENCE }"})
+	addCases("BatchNorm",
+		layertest.Case{Name: "NVCaffe", NoParams: []int{0, 1, 2}, Bottoms: images, Tolerance: 3e-3, Param: "batch_norm_param { scale_bias: true }", Again: [][]int{{3, 3, 40, 50}}},
+		layertest.Case{Name: "NVCaffe in place", NoParams: []int{0, 1, 2}, Bottoms: images, Tolerance: 3e-3, InPlace: true, Param: "batch_norm_param { scale_filler { value: 2 } moving_average_fraction: 0.9 }"},
+		layertest.Case{Name: "NVCaffe vectors", NoParams: []int{0, 1, 2}, Bottoms: []layertest.Bottom{layertest.In(6, 5)}, Tolerance: 3e-3, Param: "batch_norm_param { bias_filler { value: 1 } engine: CUDNN }"},
+		layertest.Case{Name: "NVCaffe test", NoParams: []int{0, 1, 2}, Phase: caffepb.Phase_TEST, Bottoms: images, Param: "batch_norm_param { scale_bias: true }",
+			Weights: []layertest.Fill{nil, layertest.Uniform(0.5, 2), layertest.Uniform(1, 2)}})
 	for _, p := range []string{"height: 7 width: 9", "height: 4 width: 2", "zoom_factor: 3", "shrink_factor: 2", "zoom_factor: 2 shrink_factor: 2", "height: 1 width: 1",
 		"zoom_factor: 2 pad_beg: -1 pad_end: -1", "height: 9 width: 4 pad_beg: -1", "height: 4 width: 5"} {
 		addCases("Interp", layertest.Case{Name: p, Param: "interp_param { " + p + " }", Bottoms: images, Again: [][]int{{3, 2, 21, 30}}})

@@ -12,6 +12,8 @@ func init() {
 			Bottoms: []layertest.Bottom{layertest.In(3, 2, 3, 2)}, Again: [][]int{{4, 2, 3, 2}}},
 		layertest.Case{Name: "no bias", Param: "inner_product_param { num_output: 3 bias_term: false }",
 			Bottoms: []layertest.Bottom{layertest.In(2, 7)}},
+		layertest.Case{Name: "normalize", Param: "inner_product_param { num_output: 3 normalize: true }", NoParams: []int{0},
+			Bottoms: []layertest.Bottom{layertest.In(4, 3, 2)}, Again: [][]int{{30, 3, 2}}},
 		layertest.Case{Name: "transposed", Param: "inner_product_param { num_output: 4 transpose: true }",
 			Bottoms: []layertest.Bottom{layertest.In(3, 5)}},
 		layertest.Case{Name: "axis 2", Param: "inner_product_param { num_output: 2 axis: 2 }",

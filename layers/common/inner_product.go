@@ -1,6 +1,7 @@
 package common
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
@@ -21,12 +22,14 @@ func init() {
 	})
 }
 
-// innerProduct is Caffe's InnerProduct layer: it maps M items of K values to N outputs. Weights are N x K, or K x N if transpose is set.
+// innerProduct is Caffe's InnerProduct layer: it maps M items of K values to N outputs. Weights are N x K, or K x N if transpose is set. With
+// normalize, of forks for faces, Forward first divides the N rows by their lengths; the weights' gradient does not go through the division.
 type innerProduct struct {
 	layers.Base
 	axis, m, n, k int
 	transpose     bool
 	bias          bool
+	units         *unitRows // for normalize
 	topShape      []int
 
 	forward, input gemm.Kernel
@@ -54,9 +57,29 @@ func (l *innerProduct) SetUp(bottom, _ []*blob.Blob) error {
 		return err
 	}
 	if l.bias {
-		return l.AddWeight(p.GetBiasFiller(), l.n)
+		if err := l.AddWeight(p.GetBiasFiller(), l.n); err != nil {
+			return err
+		}
 	}
-	return nil
+	switch {
+	case !p.GetNormalize():
+		return nil
+	case l.transpose:
+		return errors.New("normalize: true divides rows of weights of one output each: transpose must be false")
+	}
+	l.units, err = newUnitRows(&l.Base, leastSquares)
+	return err
+}
+
+// leastSquares is added to the sum of a row's squares, as in caffe-windows.
+const leastSquares = 1e-6
+
+// factors returns the weights that Forward multiplies with.
+func (l *innerProduct) factors() []float32 {
+	if l.units != nil {
+		return l.units.unit.Data()
+	}
+	return l.Weights[0].Values()
 }
 
 func (l *innerProduct) Reshape(bottom, top []*blob.Blob) error {
@@ -142,7 +165,10 @@ func (l *innerProduct) operands() (w, bias []float32, err error) {
 	if l.bias {
 		bias = l.Weights[1].Values()
 	}
-	return l.Weights[0].Values(), bias, nil
+	if l.units != nil {
+		err = l.units.run()
+	}
+	return l.factors(), bias, err
 }
 
 // Fold implements layers.Folder.
@@ -162,7 +188,7 @@ func (l *innerProduct) Traits() layers.Traits {
 	if l.forward != nil {
 		t.Scratch = layers.Scratch{Forward: l.forward.Scratch(), Bottoms: l.input.Scratch()}
 	}
-	if l.Blockable() && l.axis == 1 && !l.transpose {
+	if l.Blockable() && l.axis == 1 && !l.transpose && l.units == nil {
 		t.Joins.Fold = l.n
 	}
 	return t
@@ -189,7 +215,7 @@ func (l *innerProduct) Backward(top []*blob.Blob, propagateDown []bool, bottom [
 }
 
 func (l *innerProduct) inputGrad(dy, dx []float32) error {
-	w := l.Weights[0].Values()
+	w := l.factors()
 	if !l.MPE() {
 		return l.input.Run(dy, w, nil, dx)
 	}

@@ -34,19 +34,18 @@ type marginInnerProduct struct {
 	layers.Base
 	p        *caffepb.MarginInnerProductParameter
 	product  *innerProduct
-	rows     [2]int     // items and classes for which the kernels are made
-	unit     *blob.Blob // the weights of length 1 in phase TEST
-	forwards int        // since the net was made
+	rows     [2]int    // items and classes for which the kernels are made
+	units    *unitRows // the weights of length 1
+	forwards int       // since the net was made
 	lambda   float64
 	labels   []int
 	lengths  []float32 // of items
 	cosines  []float64 // of items and their labels' weights
 	factors  []float32 // of x in the gradient of each item
 
-	room               *blob.Blob // the top's gradient with the factor of the label's weights
-	normalise          *stream.Units
-	measure, add       *stream.Units
-	weights, to, x, dx []float32
+	room         *blob.Blob // the top's gradient with the factor of the label's weights
+	measure, add *stream.Units
+	x, dx        []float32
 }
 
 func (l *marginInnerProduct) SetUp(bottom, top []*blob.Blob) error {
@@ -56,24 +55,14 @@ func (l *marginInnerProduct) SetUp(bottom, top []*blob.Blob) error {
 	}}
 	l.product = &innerProduct{Base: layers.Base{Param: inner, Device: l.Device}, m: -1}
 	l.product.Weights = l.Weights
-	if err := l.product.SetUp(bottom[:1], top[:1]); err != nil {
+	err := l.product.SetUp(bottom[:1], top[:1])
+	if err != nil {
 		return err
 	}
 	l.Weights, l.product.Weights = l.product.Weights, slices.Clone(l.product.Weights)
 	l.room = l.Device.NewBlob(0)
-	if !l.Train() {
-		l.unit = l.Device.NewBlob(0)
-		l.unit.ReshapeLike(l.Weights[0])
-	}
-	return nil
-}
-
-// units returns the weights of length 1.
-func (l *marginInnerProduct) units() *blob.Blob {
-	if l.unit != nil {
-		return l.unit
-	}
-	return l.Weights[0]
+	l.units, err = newUnitRows(&l.Base, 0)
+	return err
 }
 
 func (l *marginInnerProduct) Reshape(bottom, top []*blob.Blob) error {
@@ -103,18 +92,11 @@ func (l *marginInnerProduct) Reshape(bottom, top []*blob.Blob) error {
 	units := func(name string, rows int, do func(w *stream.UnitWorker, row int)) *stream.Units {
 		return stream.NewUnits(l.Device.Machine, "MarginInnerProduct "+name, rows, rows*k, do)
 	}
-	l.normalise = units("weights", n, func(w *stream.UnitWorker, row int) {
-		from, _ := w.Load(stream.Span(l.weights, row*k, k))
-		to, _ := w.Place(stream.Span(l.to, row*k, k))
-		if w.Cost(3*k, 2); w.Values() {
-			direction(to[:k], from)
-		}
-	})
 	l.measure = units("lengths", m, func(w *stream.UnitWorker, item int) {
 		x, _ := w.Load(stream.Span(l.x, item*k, k))
 		length, _ := w.Place(stream.Span(l.lengths, item, 1))
 		if w.Cost(2*k, 1); w.Values() {
-			length[0] = float32(lengthOf(x[:k]))
+			length[0] = float32(math.Sqrt(sumSquares(x[:k])))
 		}
 	})
 	l.add = units("gradient", m, func(w *stream.UnitWorker, item int) {
@@ -127,40 +109,10 @@ func (l *marginInnerProduct) Reshape(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-func lengthOf(x []float32) float64 {
-	var sum float64
-	for _, v := range x {
-		sum += float64(v) * float64(v)
-	}
-	return math.Sqrt(sum)
-}
-
-// direction writes a vector divided by its length; a vector of zeros stays one.
-func direction(to, from []float32) {
-	factor := 0.0
-	if n := lengthOf(from[:len(to)]); n > 0 {
-		factor = 1 / n
-	}
-	for i := range to {
-		to[i] = float32(float64(from[i]) * factor)
-	}
-}
-
 func addTimes(to, x []float32, factor float32) {
 	for i := range to {
 		to[i] += float32(factor * x[i])
 	}
-}
-
-// each runs a kernel, or on the MPE path calls do for every row.
-func each(kernel *stream.Units, rows int, do func(row int)) error {
-	if kernel != nil {
-		return kernel.Run()
-	}
-	for i := range rows {
-		do(i)
-	}
-	return nil
 }
 
 func (l *marginInnerProduct) Forward(bottom, top []*blob.Blob) error {
@@ -170,13 +122,13 @@ func (l *marginInnerProduct) Forward(bottom, top []*blob.Blob) error {
 			return fmt.Errorf("label %g of item %d is out of range: there are %d classes (0 to %d)", v, i, n, n-1)
 		}
 	}
-	l.weights, l.to, l.x = l.Weights[0].Data(), l.units().Data(), bottom[0].Data()
-	err := each(l.normalise, n, func(row int) { direction(l.to[row*k:][:k], l.weights[row*k:]) })
+	l.x = bottom[0].Data()
+	err := l.units.run()
 	if err == nil {
-		err = each(l.measure, l.product.m, func(item int) { l.lengths[item] = float32(lengthOf(l.x[item*k:][:k])) })
+		err = each(l.measure, l.product.m, func(item int) { l.lengths[item] = float32(math.Sqrt(sumSquares(l.x[item*k:][:k]))) })
 	}
 	if err == nil {
-		l.product.Weights[0] = l.units()
+		l.product.Weights[0] = l.units.unit
 		err = l.product.Forward(bottom[:1], top[:1])
 	}
 	if err != nil {
@@ -229,7 +181,7 @@ func (l *marginInnerProduct) Backward(top []*blob.Blob, propagateDown []bool, bo
 // inputGrad computes the bottom's gradient: the product's, with factors for the labels' weights, and x times a factor.
 func (l *marginInnerProduct) inputGrad(dy []float32, x *blob.Blob) error {
 	l.x, l.dx = x.Data(), x.Diff()
-	l.product.Weights[0] = l.units()
+	l.product.Weights[0] = l.units.unit
 	if l.p.GetType() == caffepb.MarginInnerProductParameter_SINGLE {
 		return l.product.inputGrad(dy, l.dx)
 	}

@@ -14,6 +14,9 @@ func init() {
 	layers.Register(layers.Type{
 		Name: "BatchNorm", Doc: "y = (x - mean) / sqrt(var + eps) by channel, with the batch's statistics or stored ones",
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
+			if hasNVFields(p.GetBatchNormParam()) {
+				return &bn{Base: layers.Base{Param: p, Device: d}}
+			}
 			return &batchNorm{Base: layers.Base{Param: p, Device: d}}
 		},
 		Bottoms: layers.Exactly(1), Tops: layers.Exactly(1), InPlace: true,

@@ -1,7 +1,6 @@
 package norm
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/part"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
-	"google.golang.org/protobuf/proto"
 )
 
 func init() {
@@ -24,15 +22,18 @@ func init() {
 	})
 }
 
-// bn is the BN layer of three forks: y = slope * (x - mean) / sqrt(variance + eps) + bias by channel.
+// bn is the BN layer of three forks, and NVCaffe's BatchNorm: y = slope * (x - mean) / sqrt(variance + eps) + bias by channel.
 //
 // PSPNet's has the weights slope, bias, mean and variance, the last two running averages: new = momentum * old + (1 - momentum) * batch. The
 // test phase uses them, and so does a frozen layer, which also keeps slope and bias. The first release of PSPNet (moving_average, decay or
 // axis) has the same weights in other shapes; there momentum is 1 - decay, and the test phase uses the averages only if moving_average is set.
 // SegNet's layer (scale_filler, shift_filler, var_eps or bn_mode) has the weights scale and shift only. It uses the batch's statistics in both
 // phases, and with bn_mode INFERENCE none: then the weights include them.
+// NVCaffe's BatchNorm (scale_bias, scale_filler or bias_filler) has the weights mean, variance, their divisor, scale and bias. The averages are
+// new = fraction * old + (1 - fraction) * batch, of variances times m/(m-1) for m values per channel, and those of the first batch are its own.
 type bn struct {
 	layers.Base
+	at            bnWeights
 	frozen, fixed bool // fixed: the statistics do not depend on x
 	averages      bool // there are running averages
 	momentum, eps float64
@@ -47,79 +48,6 @@ type bn struct {
 	outs    [2][]float32
 }
 
-func (l *bn) SetUp(bottom, _ []*blob.Blob) error {
-	p := l.Param.GetBnParam()
-	l.norm = l.Device.NewBlob(0)
-	moving := p != nil && (p.MovingAverage != nil || p.Decay != nil || p.Axis != nil)
-	segnet := moving || p != nil && (p.ScaleFiller != nil || p.ShiftFiller != nil || p.VarEps != nil || p.BnMode != nil)
-	switch {
-	case segnet && (p.SlopeFiller != nil || p.BiasFiller != nil || p.Momentum != nil || p.Eps != nil || p.Frozen != nil):
-		return errors.New("bn_param has fields of PSPNet's BN layer (slope_filler, bias_filler, momentum, eps, frozen) and of SegNet's or PSPNet's first (scale_filler, shift_filler, var_eps, bn_mode, moving_average, decay, axis): they are different layers")
-	case moving && p.BnMode != nil:
-		return errors.New("bn_param has fields of SegNet's BN layer (bn_mode) and of PSPNet's first (moving_average, decay, axis): they are two layers")
-	case p.GetAxis() != 1:
-		return fmt.Errorf("axis must be 1, it is %d", p.GetAxis())
-	case moving:
-		return l.setUpMoving(p, channels(bottom[0]))
-	case segnet:
-		c := channels(bottom[0])
-		l.eps, l.fixed = float64(p.GetVarEps()), p.GetBnMode() == caffepb.BNParameter_INFERENCE
-		return errors.Join(l.AddWeight(orFiller(p.ScaleFiller, ones), 1, c, 1, 1), l.AddWeight(p.ShiftFiller, 1, c, 1, 1))
-	}
-	return l.setUpPSPNet(p, channels(bottom[0]))
-}
-
-// setUpMoving prepares the layer of PSPNet's first release.
-func (l *bn) setUpMoving(p *caffepb.BNParameter, c int) error {
-	decay := float64(p.GetDecay())
-	if !(decay >= 0 && decay <= 1) {
-		return fmt.Errorf("decay must be between 0 and 1, it is %g", decay)
-	}
-	l.averages, l.momentum, l.eps = true, 1-decay, leastVariance
-	if p.VarEps != nil {
-		l.eps = float64(p.GetVarEps())
-	}
-	l.fixed = p.GetMovingAverage() && !l.Train()
-	l.fix(2)
-	return errors.Join(l.AddWeight(orFiller(p.ScaleFiller, ones), 1, c, 1, 1), l.AddWeight(p.ShiftFiller, 1, c, 1, 1), l.AddWeight(nil, 1, c, 1, 1), l.AddWeight(nil, 1, c, 1, 1))
-}
-
-// leastVariance is the default of var_eps in PSPNet's first release.
-const leastVariance = 1e-10
-
-// setUpPSPNet prepares PSPNet's layer.
-func (l *bn) setUpPSPNet(p *caffepb.BNParameter, c int) error {
-	l.averages, l.momentum, l.eps, l.frozen = true, float64(p.GetMomentum()), float64(p.GetEps()), p.GetFrozen()
-	l.fixed = l.frozen || !l.Train()
-	variance, first := &caffepb.FillerParameter{}, 2
-	if l.frozen { // nothing will update it
-		variance, first = ones, 0
-	}
-	l.fix(first)
-	return errors.Join(l.AddWeight(orFiller(p.GetSlopeFiller(), ones), 1, c), l.AddWeight(p.GetBiasFiller(), 1, c), l.AddWeight(nil, 1, c), l.AddWeight(variance, 1, c))
-}
-
-// fix sets the solver's multipliers of the weights from a first one on to 0.
-func (l *bn) fix(first int) {
-	for i := range 4 {
-		for len(l.Param.Param) <= i {
-			l.Param.Param = append(l.Param.Param, &caffepb.ParamSpec{})
-		}
-		if q := l.Param.Param[i]; i >= first {
-			q.LrMult, q.DecayMult = proto.Float32(0), proto.Float32(0)
-		}
-	}
-}
-
-var ones = &caffepb.FillerParameter{Value: proto.Float32(1)}
-
-func orFiller(f, missing *caffepb.FillerParameter) *caffepb.FillerParameter {
-	if f == nil {
-		return missing
-	}
-	return f
-}
-
 // learns reports whether Forward updates the running averages.
 func (l *bn) learns() bool { return l.averages && !l.fixed && l.Train() }
 
@@ -128,7 +56,10 @@ func (l *bn) Statistics() []*blob.Blob {
 	if !l.learns() {
 		return nil
 	}
-	return l.Weights[2:]
+	if l.at.factor >= 0 {
+		return []*blob.Blob{l.Weights[l.at.mean], l.Weights[l.at.variance], l.Weights[l.at.factor]}
+	}
+	return []*blob.Blob{l.Weights[l.at.mean], l.Weights[l.at.variance]}
 }
 
 func (l *bn) Reshape(bottom, top []*blob.Blob) error {
@@ -167,7 +98,7 @@ func (l *bn) Forward(bottom, top []*blob.Blob) error {
 		return err
 	}
 	n := &l.normaliser
-	slope, bias := l.Weights[0].Values(), l.Weights[1].Values()
+	slope, bias := l.Weights[l.at.slope].Values(), l.Weights[l.at.bias].Values()
 	for c, s := range slope {
 		l.factors[c] = s * n.scale[c]
 	}
@@ -192,10 +123,7 @@ func (l *bn) statistics(x []float32) error {
 		vec.Fill(n.scale, 1)
 		return nil
 	case l.fixed:
-		copy(n.mean, l.Weights[2].Values())
-		for c, v := range l.Weights[3].Values() {
-			n.scale[c] = float32(1 / math.Sqrt(float64(v)+l.eps))
-		}
+		l.useStored()
 		return nil
 	}
 	if len(x) == 0 { // there are no statistics
@@ -207,18 +135,60 @@ func (l *bn) statistics(x []float32) error {
 	}
 	for c := range n.scale {
 		n.scale[c] = float32(1 / math.Sqrt(variances[c]+l.eps))
-		if l.learns() {
-			l.average(2, c, float64(n.mean[c]))
-			l.average(3, c, variances[c])
-		}
+	}
+	if l.learns() {
+		l.average(variances)
 	}
 	return nil
 }
 
-// average adds a batch's value to the running average of channel c in weight i.
-func (l *bn) average(i, c int, batch float64) {
-	stored := &l.Weights[i].Data()[c]
-	*stored = float32(l.momentum*float64(*stored) + (1-l.momentum)*batch)
+// divisor returns what divides the stored mean and variance: 1, or the weight for it.
+func (l *bn) divisor() float64 {
+	if l.at.factor < 0 {
+		return 1
+	}
+	return float64(l.Weights[l.at.factor].Values()[0])
+}
+
+// part is the factor of the stored mean and variance, 0 if there are none.
+func (l *bn) part() float64 {
+	if d := l.divisor(); d != 0 {
+		return 1 / d
+	}
+	return 0
+}
+
+// useStored sets means and scales from the running averages. If their divisor is 0, there are none, and they count 0.
+func (l *bn) useStored() {
+	n, part := &l.normaliser, l.part()
+	variances := l.Weights[l.at.variance].Values()
+	for c, v := range l.Weights[l.at.mean].Values() {
+		n.mean[c] = float32(part * float64(v))
+		n.scale[c] = float32(1 / math.Sqrt(part*float64(variances[c])+l.eps))
+	}
+}
+
+// average adds a batch's statistics to the running averages.
+func (l *bn) average(variances []float64) {
+	n, old, correction := &l.normaliser, l.momentum, 1.0
+	fresh := 1 - old
+	if l.at.factor >= 0 {
+		switch d := l.divisor(); d {
+		case 0:
+			old, fresh = 0, 1
+		default:
+			old /= d
+		}
+		l.Weights[l.at.factor].Data()[0] = 1
+		if m := n.count(); m > 1 {
+			correction = m / (m - 1)
+		}
+	}
+	means, stored := l.Weights[l.at.mean].Data(), l.Weights[l.at.variance].Data()
+	for c, v := range variances {
+		means[c] = float32(old*float64(means[c]) + fresh*float64(n.mean[c]))
+		stored[c] = float32(old*float64(stored[c]) + fresh*correction*v)
+	}
 }
 
 // Traits implements Planned. Forward keeps the normalised values.
@@ -235,17 +205,17 @@ func (l *bn) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blo
 	if len(dy) == 0 {
 		return nil
 	}
-	slopes, biases := l.ParamGrad(0) && !l.frozen, l.ParamGrad(1) && !l.frozen
+	slopes, biases := l.ParamGrad(l.at.slope) && !l.frozen, l.ParamGrad(l.at.bias) && !l.frozen
 	if slopes || biases || !l.fixed {
 		if err := n.gradientMeans(dy, norm); err != nil {
 			return err
 		}
 	}
 	if slopes {
-		l.addGrad(0, n.dyyMean)
+		l.addGrad(l.at.slope, n.dyyMean)
 	}
 	if biases {
-		l.addGrad(1, n.dyMean)
+		l.addGrad(l.at.bias, n.dyMean)
 	}
 	if !propagateDown[0] {
 		return nil

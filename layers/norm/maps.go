@@ -42,11 +42,12 @@ func (l *bn) Channels() int { return l.normaliser.dims[1] }
 
 // Compose implements layers.Map for fixed statistics.
 func (l *bn) Compose(factor, shift []float64) {
-	slope, bias := l.Weights[0].Values(), l.Weights[1].Values()
+	slope, bias := l.Weights[l.at.slope].Values(), l.Weights[l.at.bias].Values()
 	for c := range factor {
 		mean, scale := 0.0, 1.0
 		if l.averages {
-			mean, scale = float64(l.Weights[2].Values()[c]), 1/math.Sqrt(float64(l.Weights[3].Values()[c])+l.eps)
+			part := l.part()
+			mean, scale = part*float64(l.Weights[l.at.mean].Values()[c]), 1/math.Sqrt(part*float64(l.Weights[l.at.variance].Values()[c])+l.eps)
 		}
 		scale *= float64(slope[c])
 		factor[c], shift[c] = scale*factor[c], scale*(shift[c]-mean)+float64(bias[c])

@@ -741,6 +741,66 @@ func (LossParameter_NormalizationMode) EnumDescriptor() ([]byte, []int) {
 	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{32, 0}
 }
 
+// NVCaffe's layer, which any of the following but the engine asks for: it also scales and shifts.
+type BatchNormParameter_Engine int32
+
+const (
+	BatchNormParameter_DEFAULT BatchNormParameter_Engine = 0
+	BatchNormParameter_CAFFE   BatchNormParameter_Engine = 1
+	BatchNormParameter_CUDNN   BatchNormParameter_Engine = 2
+)
+
+// Enum value maps for BatchNormParameter_Engine.
+var (
+	BatchNormParameter_Engine_name = map[int32]string{
+		0: "DEFAULT",
+		1: "CAFFE",
+		2: "CUDNN",
+	}
+	BatchNormParameter_Engine_value = map[string]int32{
+		"DEFAULT": 0,
+		"CAFFE":   1,
+		"CUDNN":   2,
+	}
+)
+
+func (x BatchNormParameter_Engine) Enum() *BatchNormParameter_Engine {
+	p := new(BatchNormParameter_Engine)
+	*p = x
+	return p
+}
+
+func (x BatchNormParameter_Engine) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (BatchNormParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
+	return file_swcaffe_caffe_proto_enumTypes[12].Descriptor()
+}
+
+func (BatchNormParameter_Engine) Type() protoreflect.EnumType {
+	return &file_swcaffe_caffe_proto_enumTypes[12]
+}
+
+func (x BatchNormParameter_Engine) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *BatchNormParameter_Engine) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = BatchNormParameter_Engine(num)
+	return nil
+}
+
+// Deprecated: Use BatchNormParameter_Engine.Descriptor instead.
+func (BatchNormParameter_Engine) EnumDescriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{37, 0}
+}
+
 type ConvolutionParameter_Engine int32
 
 const (
@@ -774,11 +834,11 @@ func (x ConvolutionParameter_Engine) String() string {
 }
 
 func (ConvolutionParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[12].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[13].Descriptor()
 }
 
 func (ConvolutionParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[12]
+	return &file_swcaffe_caffe_proto_enumTypes[13]
 }
 
 func (x ConvolutionParameter_Engine) Number() protoreflect.EnumNumber {
@@ -830,11 +890,11 @@ func (x DataParameter_DB) String() string {
 }
 
 func (DataParameter_DB) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[13].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[14].Descriptor()
 }
 
 func (DataParameter_DB) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[13]
+	return &file_swcaffe_caffe_proto_enumTypes[14]
 }
 
 func (x DataParameter_DB) Number() protoreflect.EnumNumber {
@@ -889,11 +949,11 @@ func (x EltwiseParameter_EltwiseOp) String() string {
 }
 
 func (EltwiseParameter_EltwiseOp) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[14].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[15].Descriptor()
 }
 
 func (EltwiseParameter_EltwiseOp) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[14]
+	return &file_swcaffe_caffe_proto_enumTypes[15]
 }
 
 func (x EltwiseParameter_EltwiseOp) Number() protoreflect.EnumNumber {
@@ -945,11 +1005,11 @@ func (x HingeLossParameter_Norm) String() string {
 }
 
 func (HingeLossParameter_Norm) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[15].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[16].Descriptor()
 }
 
 func (HingeLossParameter_Norm) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[15]
+	return &file_swcaffe_caffe_proto_enumTypes[16]
 }
 
 func (x HingeLossParameter_Norm) Number() protoreflect.EnumNumber {
@@ -1001,11 +1061,11 @@ func (x LRNParameter_NormRegion) String() string {
 }
 
 func (LRNParameter_NormRegion) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[16].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[17].Descriptor()
 }
 
 func (LRNParameter_NormRegion) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[16]
+	return &file_swcaffe_caffe_proto_enumTypes[17]
 }
 
 func (x LRNParameter_NormRegion) Number() protoreflect.EnumNumber {
@@ -1060,11 +1120,11 @@ func (x LRNParameter_Engine) String() string {
 }
 
 func (LRNParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[17].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[18].Descriptor()
 }
 
 func (LRNParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[17]
+	return &file_swcaffe_caffe_proto_enumTypes[18]
 }
 
 func (x LRNParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1119,11 +1179,11 @@ func (x PoolingParameter_PoolMethod) String() string {
 }
 
 func (PoolingParameter_PoolMethod) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[18].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[19].Descriptor()
 }
 
 func (PoolingParameter_PoolMethod) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[18]
+	return &file_swcaffe_caffe_proto_enumTypes[19]
 }
 
 func (x PoolingParameter_PoolMethod) Number() protoreflect.EnumNumber {
@@ -1178,11 +1238,11 @@ func (x PoolingParameter_Engine) String() string {
 }
 
 func (PoolingParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[19].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[20].Descriptor()
 }
 
 func (PoolingParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[19]
+	return &file_swcaffe_caffe_proto_enumTypes[20]
 }
 
 func (x PoolingParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1235,11 +1295,11 @@ func (x PoolingParameter_RoundMode) String() string {
 }
 
 func (PoolingParameter_RoundMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[20].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[21].Descriptor()
 }
 
 func (PoolingParameter_RoundMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[20]
+	return &file_swcaffe_caffe_proto_enumTypes[21]
 }
 
 func (x PoolingParameter_RoundMode) Number() protoreflect.EnumNumber {
@@ -1297,11 +1357,11 @@ func (x ReductionParameter_ReductionOp) String() string {
 }
 
 func (ReductionParameter_ReductionOp) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[21].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[22].Descriptor()
 }
 
 func (ReductionParameter_ReductionOp) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[21]
+	return &file_swcaffe_caffe_proto_enumTypes[22]
 }
 
 func (x ReductionParameter_ReductionOp) Number() protoreflect.EnumNumber {
@@ -1356,11 +1416,11 @@ func (x ReLUParameter_Engine) String() string {
 }
 
 func (ReLUParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[22].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[23].Descriptor()
 }
 
 func (ReLUParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[22]
+	return &file_swcaffe_caffe_proto_enumTypes[23]
 }
 
 func (x ReLUParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1415,11 +1475,11 @@ func (x SigmoidParameter_Engine) String() string {
 }
 
 func (SigmoidParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[23].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[24].Descriptor()
 }
 
 func (SigmoidParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[23]
+	return &file_swcaffe_caffe_proto_enumTypes[24]
 }
 
 func (x SigmoidParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1474,11 +1534,11 @@ func (x SoftmaxParameter_Engine) String() string {
 }
 
 func (SoftmaxParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[24].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[25].Descriptor()
 }
 
 func (SoftmaxParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[24]
+	return &file_swcaffe_caffe_proto_enumTypes[25]
 }
 
 func (x SoftmaxParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1533,11 +1593,11 @@ func (x TanHParameter_Engine) String() string {
 }
 
 func (TanHParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[25].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[26].Descriptor()
 }
 
 func (TanHParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[25]
+	return &file_swcaffe_caffe_proto_enumTypes[26]
 }
 
 func (x TanHParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1592,11 +1652,11 @@ func (x SPPParameter_PoolMethod) String() string {
 }
 
 func (SPPParameter_PoolMethod) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[26].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[27].Descriptor()
 }
 
 func (SPPParameter_PoolMethod) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[26]
+	return &file_swcaffe_caffe_proto_enumTypes[27]
 }
 
 func (x SPPParameter_PoolMethod) Number() protoreflect.EnumNumber {
@@ -1651,11 +1711,11 @@ func (x SPPParameter_Engine) String() string {
 }
 
 func (SPPParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[27].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[28].Descriptor()
 }
 
 func (SPPParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[27]
+	return &file_swcaffe_caffe_proto_enumTypes[28]
 }
 
 func (x SPPParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1712,11 +1772,11 @@ func (x PriorBoxParameter_CodeType) String() string {
 }
 
 func (PriorBoxParameter_CodeType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[28].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[29].Descriptor()
 }
 
 func (PriorBoxParameter_CodeType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[28]
+	return &file_swcaffe_caffe_proto_enumTypes[29]
 }
 
 func (x PriorBoxParameter_CodeType) Number() protoreflect.EnumNumber {
@@ -1768,11 +1828,11 @@ func (x MultiBoxLossParameter_LocLossType) String() string {
 }
 
 func (MultiBoxLossParameter_LocLossType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[29].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[30].Descriptor()
 }
 
 func (MultiBoxLossParameter_LocLossType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[29]
+	return &file_swcaffe_caffe_proto_enumTypes[30]
 }
 
 func (x MultiBoxLossParameter_LocLossType) Number() protoreflect.EnumNumber {
@@ -1824,11 +1884,11 @@ func (x MultiBoxLossParameter_ConfLossType) String() string {
 }
 
 func (MultiBoxLossParameter_ConfLossType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[30].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[31].Descriptor()
 }
 
 func (MultiBoxLossParameter_ConfLossType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[30]
+	return &file_swcaffe_caffe_proto_enumTypes[31]
 }
 
 func (x MultiBoxLossParameter_ConfLossType) Number() protoreflect.EnumNumber {
@@ -1882,11 +1942,11 @@ func (x MultiBoxLossParameter_MatchType) String() string {
 }
 
 func (MultiBoxLossParameter_MatchType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[31].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[32].Descriptor()
 }
 
 func (MultiBoxLossParameter_MatchType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[31]
+	return &file_swcaffe_caffe_proto_enumTypes[32]
 }
 
 func (x MultiBoxLossParameter_MatchType) Number() protoreflect.EnumNumber {
@@ -1943,11 +2003,11 @@ func (x MultiBoxLossParameter_MiningType) String() string {
 }
 
 func (MultiBoxLossParameter_MiningType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[32].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[33].Descriptor()
 }
 
 func (MultiBoxLossParameter_MiningType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[32]
+	return &file_swcaffe_caffe_proto_enumTypes[33]
 }
 
 func (x MultiBoxLossParameter_MiningType) Number() protoreflect.EnumNumber {
@@ -2002,11 +2062,11 @@ func (x BNParameter_Engine) String() string {
 }
 
 func (BNParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[33].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[34].Descriptor()
 }
 
 func (BNParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[33]
+	return &file_swcaffe_caffe_proto_enumTypes[34]
 }
 
 func (x BNParameter_Engine) Number() protoreflect.EnumNumber {
@@ -2058,11 +2118,11 @@ func (x BNParameter_BNMode) String() string {
 }
 
 func (BNParameter_BNMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[34].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[35].Descriptor()
 }
 
 func (BNParameter_BNMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[34]
+	return &file_swcaffe_caffe_proto_enumTypes[35]
 }
 
 func (x BNParameter_BNMode) Number() protoreflect.EnumNumber {
@@ -2117,11 +2177,11 @@ func (x UnpoolingParameter_UnpoolMethod) String() string {
 }
 
 func (UnpoolingParameter_UnpoolMethod) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[35].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[36].Descriptor()
 }
 
 func (UnpoolingParameter_UnpoolMethod) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[35]
+	return &file_swcaffe_caffe_proto_enumTypes[36]
 }
 
 func (x UnpoolingParameter_UnpoolMethod) Number() protoreflect.EnumNumber {
@@ -2173,11 +2233,11 @@ func (x FocalLossParameter_Type) String() string {
 }
 
 func (FocalLossParameter_Type) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[36].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[37].Descriptor()
 }
 
 func (FocalLossParameter_Type) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[36]
+	return &file_swcaffe_caffe_proto_enumTypes[37]
 }
 
 func (x FocalLossParameter_Type) Number() protoreflect.EnumNumber {
@@ -2236,11 +2296,11 @@ func (x MarginInnerProductParameter_MarginType) String() string {
 }
 
 func (MarginInnerProductParameter_MarginType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[37].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[38].Descriptor()
 }
 
 func (MarginInnerProductParameter_MarginType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[37]
+	return &file_swcaffe_caffe_proto_enumTypes[38]
 }
 
 func (x MarginInnerProductParameter_MarginType) Number() protoreflect.EnumNumber {
@@ -2406,11 +2466,11 @@ func (x V1LayerParameter_LayerType) String() string {
 }
 
 func (V1LayerParameter_LayerType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[38].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[39].Descriptor()
 }
 
 func (V1LayerParameter_LayerType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[38]
+	return &file_swcaffe_caffe_proto_enumTypes[39]
 }
 
 func (x V1LayerParameter_LayerType) Number() protoreflect.EnumNumber {
@@ -2462,11 +2522,11 @@ func (x V1LayerParameter_DimCheckMode) String() string {
 }
 
 func (V1LayerParameter_DimCheckMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[39].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[40].Descriptor()
 }
 
 func (V1LayerParameter_DimCheckMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[39]
+	return &file_swcaffe_caffe_proto_enumTypes[40]
 }
 
 func (x V1LayerParameter_DimCheckMode) Number() protoreflect.EnumNumber {
@@ -2521,11 +2581,11 @@ func (x V0LayerParameter_PoolMethod) String() string {
 }
 
 func (V0LayerParameter_PoolMethod) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[40].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[41].Descriptor()
 }
 
 func (V0LayerParameter_PoolMethod) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[40]
+	return &file_swcaffe_caffe_proto_enumTypes[41]
 }
 
 func (x V0LayerParameter_PoolMethod) Number() protoreflect.EnumNumber {
@@ -6736,9 +6796,13 @@ func (x *ConcatParameter) GetConcatDim() uint32 {
 type BatchNormParameter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Use the stored statistics instead of the batch's. Default: in phase TEST only.
-	UseGlobalStats        *bool    `protobuf:"varint,1,opt,name=use_global_stats,json=useGlobalStats" json:"use_global_stats,omitempty"`
-	MovingAverageFraction *float32 `protobuf:"fixed32,2,opt,name=moving_average_fraction,json=movingAverageFraction,def=0.999" json:"moving_average_fraction,omitempty"`
-	Eps                   *float32 `protobuf:"fixed32,3,opt,name=eps,def=1e-05" json:"eps,omitempty"`
+	UseGlobalStats        *bool                      `protobuf:"varint,1,opt,name=use_global_stats,json=useGlobalStats" json:"use_global_stats,omitempty"`
+	MovingAverageFraction *float32                   `protobuf:"fixed32,2,opt,name=moving_average_fraction,json=movingAverageFraction,def=0.999" json:"moving_average_fraction,omitempty"`
+	Eps                   *float32                   `protobuf:"fixed32,3,opt,name=eps,def=1e-05" json:"eps,omitempty"`
+	Engine                *BatchNormParameter_Engine `protobuf:"varint,4,opt,name=engine,enum=caffe.BatchNormParameter_Engine,def=0" json:"engine,omitempty"`
+	ScaleFiller           *FillerParameter           `protobuf:"bytes,5,opt,name=scale_filler,json=scaleFiller" json:"scale_filler,omitempty"` // absent: ones
+	BiasFiller            *FillerParameter           `protobuf:"bytes,6,opt,name=bias_filler,json=biasFiller" json:"bias_filler,omitempty"`
+	ScaleBias             *bool                      `protobuf:"varint,7,opt,name=scale_bias,json=scaleBias,def=0" json:"scale_bias,omitempty"`
 	unknownFields         protoimpl.UnknownFields
 	sizeCache             protoimpl.SizeCache
 }
@@ -6747,6 +6811,8 @@ type BatchNormParameter struct {
 const (
 	Default_BatchNormParameter_MovingAverageFraction = float32(0.9990000128746033)
 	Default_BatchNormParameter_Eps                   = float32(9.999999747378752e-06)
+	Default_BatchNormParameter_Engine                = BatchNormParameter_DEFAULT
+	Default_BatchNormParameter_ScaleBias             = bool(false)
 )
 
 func (x *BatchNormParameter) Reset() {
@@ -6798,6 +6864,34 @@ func (x *BatchNormParameter) GetEps() float32 {
 		return *x.Eps
 	}
 	return Default_BatchNormParameter_Eps
+}
+
+func (x *BatchNormParameter) GetEngine() BatchNormParameter_Engine {
+	if x != nil && x.Engine != nil {
+		return *x.Engine
+	}
+	return Default_BatchNormParameter_Engine
+}
+
+func (x *BatchNormParameter) GetScaleFiller() *FillerParameter {
+	if x != nil {
+		return x.ScaleFiller
+	}
+	return nil
+}
+
+func (x *BatchNormParameter) GetBiasFiller() *FillerParameter {
+	if x != nil {
+		return x.BiasFiller
+	}
+	return nil
+}
+
+func (x *BatchNormParameter) GetScaleBias() bool {
+	if x != nil && x.ScaleBias != nil {
+		return *x.ScaleBias
+	}
+	return Default_BatchNormParameter_ScaleBias
 }
 
 type BiasParameter struct {
@@ -8171,7 +8265,9 @@ type InnerProductParameter struct {
 	// This axis and the following ones form one vector.
 	Axis *int32 `protobuf:"varint,5,opt,name=axis,def=1" json:"axis,omitempty"`
 	// The weights are stored as inputs x outputs.
-	Transpose     *bool `protobuf:"varint,6,opt,name=transpose,def=0" json:"transpose,omitempty"`
+	Transpose *bool `protobuf:"varint,6,opt,name=transpose,def=0" json:"transpose,omitempty"`
+	// Of forks for faces: each output's weights are divided by their length.
+	Normalize     *bool `protobuf:"varint,1007,opt,name=normalize,def=0" json:"normalize,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -8181,6 +8277,7 @@ const (
 	Default_InnerProductParameter_BiasTerm  = bool(true)
 	Default_InnerProductParameter_Axis      = int32(1)
 	Default_InnerProductParameter_Transpose = bool(false)
+	Default_InnerProductParameter_Normalize = bool(false)
 )
 
 func (x *InnerProductParameter) Reset() {
@@ -8253,6 +8350,13 @@ func (x *InnerProductParameter) GetTranspose() bool {
 		return *x.Transpose
 	}
 	return Default_InnerProductParameter_Transpose
+}
+
+func (x *InnerProductParameter) GetNormalize() bool {
+	if x != nil && x.Normalize != nil {
+		return *x.Normalize
+	}
+	return Default_InnerProductParameter_Normalize
 }
 
 type InputParameter struct {
@@ -14484,11 +14588,21 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x0fConcatParameter\x12\x15\n" +
 	"\x04axis\x18\x02 \x01(\x05:\x011R\x04axis\x12 \n" +
 	"\n" +
-	"concat_dim\x18\x01 \x01(\r:\x011R\tconcatDim\"\x96\x01\n" +
+	"concat_dim\x18\x01 \x01(\r:\x011R\tconcatDim\"\xa0\x03\n" +
 	"\x12BatchNormParameter\x12(\n" +
 	"\x10use_global_stats\x18\x01 \x01(\bR\x0euseGlobalStats\x12=\n" +
 	"\x17moving_average_fraction\x18\x02 \x01(\x02:\x050.999R\x15movingAverageFraction\x12\x17\n" +
-	"\x03eps\x18\x03 \x01(\x02:\x051e-05R\x03eps\"t\n" +
+	"\x03eps\x18\x03 \x01(\x02:\x051e-05R\x03eps\x12A\n" +
+	"\x06engine\x18\x04 \x01(\x0e2 .caffe.BatchNormParameter.Engine:\aDEFAULTR\x06engine\x129\n" +
+	"\fscale_filler\x18\x05 \x01(\v2\x16.caffe.FillerParameterR\vscaleFiller\x127\n" +
+	"\vbias_filler\x18\x06 \x01(\v2\x16.caffe.FillerParameterR\n" +
+	"biasFiller\x12$\n" +
+	"\n" +
+	"scale_bias\x18\a \x01(\b:\x05falseR\tscaleBias\"+\n" +
+	"\x06Engine\x12\v\n" +
+	"\aDEFAULT\x10\x00\x12\t\n" +
+	"\x05CAFFE\x10\x01\x12\t\n" +
+	"\x05CUDNN\x10\x02\"t\n" +
 	"\rBiasParameter\x12\x15\n" +
 	"\x04axis\x18\x01 \x01(\x05:\x011R\x04axis\x12\x1c\n" +
 	"\bnum_axes\x18\x02 \x01(\x05:\x011R\anumAxes\x12.\n" +
@@ -14613,7 +14727,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"rootFolder\"F\n" +
 	"\x15InfogainLossParameter\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12\x15\n" +
-	"\x04axis\x18\x02 \x01(\x05:\x011R\x04axis\"\x8b\x02\n" +
+	"\x04axis\x18\x02 \x01(\x05:\x011R\x04axis\"\xb1\x02\n" +
 	"\x15InnerProductParameter\x12\x1d\n" +
 	"\n" +
 	"num_output\x18\x01 \x01(\rR\tnumOutput\x12!\n" +
@@ -14622,7 +14736,8 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\vbias_filler\x18\x04 \x01(\v2\x16.caffe.FillerParameterR\n" +
 	"biasFiller\x12\x15\n" +
 	"\x04axis\x18\x05 \x01(\x05:\x011R\x04axis\x12#\n" +
-	"\ttranspose\x18\x06 \x01(\b:\x05falseR\ttranspose\"8\n" +
+	"\ttranspose\x18\x06 \x01(\b:\x05falseR\ttranspose\x12$\n" +
+	"\tnormalize\x18\xef\a \x01(\b:\x05falseR\tnormalize\"8\n" +
 	"\x0eInputParameter\x12&\n" +
 	"\x05shape\x18\x01 \x03(\v2\x10.caffe.BlobShapeR\x05shape\"X\n" +
 	"\fLogParameter\x12\x16\n" +
@@ -15300,7 +15415,7 @@ func file_swcaffe_caffe_proto_rawDescGZIP() []byte {
 	return file_swcaffe_caffe_proto_rawDescData
 }
 
-var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 41)
+var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 42)
 var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 118)
 var file_swcaffe_caffe_proto_goTypes = []any{
 	(Phase)(0),                                  // 0: caffe.Phase
@@ -15315,390 +15430,394 @@ var file_swcaffe_caffe_proto_goTypes = []any{
 	(ResizeParameter_PadMode)(0),                // 9: caffe.ResizeParameter.Pad_mode
 	(ResizeParameter_InterpMode)(0),             // 10: caffe.ResizeParameter.Interp_mode
 	(LossParameter_NormalizationMode)(0),        // 11: caffe.LossParameter.NormalizationMode
-	(ConvolutionParameter_Engine)(0),            // 12: caffe.ConvolutionParameter.Engine
-	(DataParameter_DB)(0),                       // 13: caffe.DataParameter.DB
-	(EltwiseParameter_EltwiseOp)(0),             // 14: caffe.EltwiseParameter.EltwiseOp
-	(HingeLossParameter_Norm)(0),                // 15: caffe.HingeLossParameter.Norm
-	(LRNParameter_NormRegion)(0),                // 16: caffe.LRNParameter.NormRegion
-	(LRNParameter_Engine)(0),                    // 17: caffe.LRNParameter.Engine
-	(PoolingParameter_PoolMethod)(0),            // 18: caffe.PoolingParameter.PoolMethod
-	(PoolingParameter_Engine)(0),                // 19: caffe.PoolingParameter.Engine
-	(PoolingParameter_RoundMode)(0),             // 20: caffe.PoolingParameter.RoundMode
-	(ReductionParameter_ReductionOp)(0),         // 21: caffe.ReductionParameter.ReductionOp
-	(ReLUParameter_Engine)(0),                   // 22: caffe.ReLUParameter.Engine
-	(SigmoidParameter_Engine)(0),                // 23: caffe.SigmoidParameter.Engine
-	(SoftmaxParameter_Engine)(0),                // 24: caffe.SoftmaxParameter.Engine
-	(TanHParameter_Engine)(0),                   // 25: caffe.TanHParameter.Engine
-	(SPPParameter_PoolMethod)(0),                // 26: caffe.SPPParameter.PoolMethod
-	(SPPParameter_Engine)(0),                    // 27: caffe.SPPParameter.Engine
-	(PriorBoxParameter_CodeType)(0),             // 28: caffe.PriorBoxParameter.CodeType
-	(MultiBoxLossParameter_LocLossType)(0),      // 29: caffe.MultiBoxLossParameter.LocLossType
-	(MultiBoxLossParameter_ConfLossType)(0),     // 30: caffe.MultiBoxLossParameter.ConfLossType
-	(MultiBoxLossParameter_MatchType)(0),        // 31: caffe.MultiBoxLossParameter.MatchType
-	(MultiBoxLossParameter_MiningType)(0),       // 32: caffe.MultiBoxLossParameter.MiningType
-	(BNParameter_Engine)(0),                     // 33: caffe.BNParameter.Engine
-	(BNParameter_BNMode)(0),                     // 34: caffe.BNParameter.BNMode
-	(UnpoolingParameter_UnpoolMethod)(0),        // 35: caffe.UnpoolingParameter.UnpoolMethod
-	(FocalLossParameter_Type)(0),                // 36: caffe.FocalLossParameter.Type
-	(MarginInnerProductParameter_MarginType)(0), // 37: caffe.MarginInnerProductParameter.MarginType
-	(V1LayerParameter_LayerType)(0),             // 38: caffe.V1LayerParameter.LayerType
-	(V1LayerParameter_DimCheckMode)(0),          // 39: caffe.V1LayerParameter.DimCheckMode
-	(V0LayerParameter_PoolMethod)(0),            // 40: caffe.V0LayerParameter.PoolMethod
-	(*BlobShape)(nil),                           // 41: caffe.BlobShape
-	(*BlobProto)(nil),                           // 42: caffe.BlobProto
-	(*BlobProtoVector)(nil),                     // 43: caffe.BlobProtoVector
-	(*Datum)(nil),                               // 44: caffe.Datum
-	(*LabelMapItem)(nil),                        // 45: caffe.LabelMapItem
-	(*LabelMap)(nil),                            // 46: caffe.LabelMap
-	(*Sampler)(nil),                             // 47: caffe.Sampler
-	(*SampleConstraint)(nil),                    // 48: caffe.SampleConstraint
-	(*BatchSampler)(nil),                        // 49: caffe.BatchSampler
-	(*EmitConstraint)(nil),                      // 50: caffe.EmitConstraint
-	(*NormalizedBBox)(nil),                      // 51: caffe.NormalizedBBox
-	(*Annotation)(nil),                          // 52: caffe.Annotation
-	(*AnnotationGroup)(nil),                     // 53: caffe.AnnotationGroup
-	(*AnnotatedDatum)(nil),                      // 54: caffe.AnnotatedDatum
-	(*FillerParameter)(nil),                     // 55: caffe.FillerParameter
-	(*NetParameter)(nil),                        // 56: caffe.NetParameter
-	(*SolverParameter)(nil),                     // 57: caffe.SolverParameter
-	(*SolverState)(nil),                         // 58: caffe.SolverState
-	(*RunState)(nil),                            // 59: caffe.RunState
-	(*BestTest)(nil),                            // 60: caffe.BestTest
-	(*WorkerState)(nil),                         // 61: caffe.WorkerState
-	(*DataPosition)(nil),                        // 62: caffe.DataPosition
-	(*NetState)(nil),                            // 63: caffe.NetState
-	(*NetStateRule)(nil),                        // 64: caffe.NetStateRule
-	(*ParamSpec)(nil),                           // 65: caffe.ParamSpec
-	(*LayerParameter)(nil),                      // 66: caffe.LayerParameter
-	(*TransformationParameter)(nil),             // 67: caffe.TransformationParameter
-	(*ResizeParameter)(nil),                     // 68: caffe.ResizeParameter
-	(*SaltPepperParameter)(nil),                 // 69: caffe.SaltPepperParameter
-	(*NoiseParameter)(nil),                      // 70: caffe.NoiseParameter
-	(*DistortionParameter)(nil),                 // 71: caffe.DistortionParameter
-	(*ExpansionParameter)(nil),                  // 72: caffe.ExpansionParameter
-	(*LossParameter)(nil),                       // 73: caffe.LossParameter
-	(*AccuracyParameter)(nil),                   // 74: caffe.AccuracyParameter
-	(*ArgMaxParameter)(nil),                     // 75: caffe.ArgMaxParameter
-	(*ClipParameter)(nil),                       // 76: caffe.ClipParameter
-	(*ConcatParameter)(nil),                     // 77: caffe.ConcatParameter
-	(*BatchNormParameter)(nil),                  // 78: caffe.BatchNormParameter
-	(*BiasParameter)(nil),                       // 79: caffe.BiasParameter
-	(*ContrastiveLossParameter)(nil),            // 80: caffe.ContrastiveLossParameter
-	(*ConvolutionParameter)(nil),                // 81: caffe.ConvolutionParameter
-	(*CropParameter)(nil),                       // 82: caffe.CropParameter
-	(*DataParameter)(nil),                       // 83: caffe.DataParameter
-	(*DropoutParameter)(nil),                    // 84: caffe.DropoutParameter
-	(*DummyDataParameter)(nil),                  // 85: caffe.DummyDataParameter
-	(*EltwiseParameter)(nil),                    // 86: caffe.EltwiseParameter
-	(*ELUParameter)(nil),                        // 87: caffe.ELUParameter
-	(*EmbedParameter)(nil),                      // 88: caffe.EmbedParameter
-	(*ExpParameter)(nil),                        // 89: caffe.ExpParameter
-	(*FlattenParameter)(nil),                    // 90: caffe.FlattenParameter
-	(*HDF5DataParameter)(nil),                   // 91: caffe.HDF5DataParameter
-	(*HDF5OutputParameter)(nil),                 // 92: caffe.HDF5OutputParameter
-	(*HingeLossParameter)(nil),                  // 93: caffe.HingeLossParameter
-	(*ImageDataParameter)(nil),                  // 94: caffe.ImageDataParameter
-	(*InfogainLossParameter)(nil),               // 95: caffe.InfogainLossParameter
-	(*InnerProductParameter)(nil),               // 96: caffe.InnerProductParameter
-	(*InputParameter)(nil),                      // 97: caffe.InputParameter
-	(*LogParameter)(nil),                        // 98: caffe.LogParameter
-	(*LRNParameter)(nil),                        // 99: caffe.LRNParameter
-	(*MemoryDataParameter)(nil),                 // 100: caffe.MemoryDataParameter
-	(*MVNParameter)(nil),                        // 101: caffe.MVNParameter
-	(*ParameterParameter)(nil),                  // 102: caffe.ParameterParameter
-	(*PoolingParameter)(nil),                    // 103: caffe.PoolingParameter
-	(*PowerParameter)(nil),                      // 104: caffe.PowerParameter
-	(*PythonParameter)(nil),                     // 105: caffe.PythonParameter
-	(*RecurrentParameter)(nil),                  // 106: caffe.RecurrentParameter
-	(*ReductionParameter)(nil),                  // 107: caffe.ReductionParameter
-	(*ReLUParameter)(nil),                       // 108: caffe.ReLUParameter
-	(*ReshapeParameter)(nil),                    // 109: caffe.ReshapeParameter
-	(*ScaleParameter)(nil),                      // 110: caffe.ScaleParameter
-	(*SigmoidParameter)(nil),                    // 111: caffe.SigmoidParameter
-	(*SliceParameter)(nil),                      // 112: caffe.SliceParameter
-	(*SoftmaxParameter)(nil),                    // 113: caffe.SoftmaxParameter
-	(*SwishParameter)(nil),                      // 114: caffe.SwishParameter
-	(*TanHParameter)(nil),                       // 115: caffe.TanHParameter
-	(*TileParameter)(nil),                       // 116: caffe.TileParameter
-	(*ThresholdParameter)(nil),                  // 117: caffe.ThresholdParameter
-	(*WindowDataParameter)(nil),                 // 118: caffe.WindowDataParameter
-	(*SPPParameter)(nil),                        // 119: caffe.SPPParameter
-	(*PReLUParameter)(nil),                      // 120: caffe.PReLUParameter
-	(*LSTMParameter)(nil),                       // 121: caffe.LSTMParameter
-	(*NormalizeParameter)(nil),                  // 122: caffe.NormalizeParameter
-	(*AnnotatedDataParameter)(nil),              // 123: caffe.AnnotatedDataParameter
-	(*PriorBoxParameter)(nil),                   // 124: caffe.PriorBoxParameter
-	(*NonMaximumSuppressionParameter)(nil),      // 125: caffe.NonMaximumSuppressionParameter
-	(*SaveOutputParameter)(nil),                 // 126: caffe.SaveOutputParameter
-	(*DetectionOutputParameter)(nil),            // 127: caffe.DetectionOutputParameter
-	(*MultiBoxLossParameter)(nil),               // 128: caffe.MultiBoxLossParameter
-	(*DenseImageDataParameter)(nil),             // 129: caffe.DenseImageDataParameter
-	(*DetectionEvaluateParameter)(nil),          // 130: caffe.DetectionEvaluateParameter
-	(*PermuteParameter)(nil),                    // 131: caffe.PermuteParameter
-	(*ShuffleChannelParameter)(nil),             // 132: caffe.ShuffleChannelParameter
-	(*HardSigmoidParameter)(nil),                // 133: caffe.HardSigmoidParameter
-	(*BNParameter)(nil),                         // 134: caffe.BNParameter
-	(*SegAccuracyParameter)(nil),                // 135: caffe.SegAccuracyParameter
-	(*InterpParameter)(nil),                     // 136: caffe.InterpParameter
-	(*UnpoolingParameter)(nil),                  // 137: caffe.UnpoolingParameter
-	(*UpsampleParameter)(nil),                   // 138: caffe.UpsampleParameter
-	(*PSROIPoolingParameter)(nil),               // 139: caffe.PSROIPoolingParameter
-	(*ROIAlignParameter)(nil),                   // 140: caffe.ROIAlignParameter
-	(*ROIPoolingParameter)(nil),                 // 141: caffe.ROIPoolingParameter
-	(*SmoothL1LossParameter)(nil),               // 142: caffe.SmoothL1LossParameter
-	(*BoxAnnotatorOHEMParameter)(nil),           // 143: caffe.BoxAnnotatorOHEMParameter
-	(*ProposalParameter)(nil),                   // 144: caffe.ProposalParameter
-	(*CtcLossParameter)(nil),                    // 145: caffe.CtcLossParameter
-	(*ContinuationIndicatorParameter)(nil),      // 146: caffe.ContinuationIndicatorParameter
-	(*ReorgParameter)(nil),                      // 147: caffe.ReorgParameter
-	(*CenterLossParameter)(nil),                 // 148: caffe.CenterLossParameter
-	(*FocalLossParameter)(nil),                  // 149: caffe.FocalLossParameter
-	(*TripletLossParameter)(nil),                // 150: caffe.TripletLossParameter
-	(*MarginInnerProductParameter)(nil),         // 151: caffe.MarginInnerProductParameter
-	(*LabelSpecificAddParameter)(nil),           // 152: caffe.LabelSpecificAddParameter
-	(*CTCDecoderParameter)(nil),                 // 153: caffe.CTCDecoderParameter
-	(*YoloDetectionOutputParameter)(nil),        // 154: caffe.YoloDetectionOutputParameter
-	(*Yolov3DetectionOutputParameter)(nil),      // 155: caffe.Yolov3DetectionOutputParameter
-	(*NoiseLayerParameter)(nil),                 // 156: caffe.NoiseLayerParameter
-	(*V1LayerParameter)(nil),                    // 157: caffe.V1LayerParameter
-	(*V0LayerParameter)(nil),                    // 158: caffe.V0LayerParameter
+	(BatchNormParameter_Engine)(0),              // 12: caffe.BatchNormParameter.Engine
+	(ConvolutionParameter_Engine)(0),            // 13: caffe.ConvolutionParameter.Engine
+	(DataParameter_DB)(0),                       // 14: caffe.DataParameter.DB
+	(EltwiseParameter_EltwiseOp)(0),             // 15: caffe.EltwiseParameter.EltwiseOp
+	(HingeLossParameter_Norm)(0),                // 16: caffe.HingeLossParameter.Norm
+	(LRNParameter_NormRegion)(0),                // 17: caffe.LRNParameter.NormRegion
+	(LRNParameter_Engine)(0),                    // 18: caffe.LRNParameter.Engine
+	(PoolingParameter_PoolMethod)(0),            // 19: caffe.PoolingParameter.PoolMethod
+	(PoolingParameter_Engine)(0),                // 20: caffe.PoolingParameter.Engine
+	(PoolingParameter_RoundMode)(0),             // 21: caffe.PoolingParameter.RoundMode
+	(ReductionParameter_ReductionOp)(0),         // 22: caffe.ReductionParameter.ReductionOp
+	(ReLUParameter_Engine)(0),                   // 23: caffe.ReLUParameter.Engine
+	(SigmoidParameter_Engine)(0),                // 24: caffe.SigmoidParameter.Engine
+	(SoftmaxParameter_Engine)(0),                // 25: caffe.SoftmaxParameter.Engine
+	(TanHParameter_Engine)(0),                   // 26: caffe.TanHParameter.Engine
+	(SPPParameter_PoolMethod)(0),                // 27: caffe.SPPParameter.PoolMethod
+	(SPPParameter_Engine)(0),                    // 28: caffe.SPPParameter.Engine
+	(PriorBoxParameter_CodeType)(0),             // 29: caffe.PriorBoxParameter.CodeType
+	(MultiBoxLossParameter_LocLossType)(0),      // 30: caffe.MultiBoxLossParameter.LocLossType
+	(MultiBoxLossParameter_ConfLossType)(0),     // 31: caffe.MultiBoxLossParameter.ConfLossType
+	(MultiBoxLossParameter_MatchType)(0),        // 32: caffe.MultiBoxLossParameter.MatchType
+	(MultiBoxLossParameter_MiningType)(0),       // 33: caffe.MultiBoxLossParameter.MiningType
+	(BNParameter_Engine)(0),                     // 34: caffe.BNParameter.Engine
+	(BNParameter_BNMode)(0),                     // 35: caffe.BNParameter.BNMode
+	(UnpoolingParameter_UnpoolMethod)(0),        // 36: caffe.UnpoolingParameter.UnpoolMethod
+	(FocalLossParameter_Type)(0),                // 37: caffe.FocalLossParameter.Type
+	(MarginInnerProductParameter_MarginType)(0), // 38: caffe.MarginInnerProductParameter.MarginType
+	(V1LayerParameter_LayerType)(0),             // 39: caffe.V1LayerParameter.LayerType
+	(V1LayerParameter_DimCheckMode)(0),          // 40: caffe.V1LayerParameter.DimCheckMode
+	(V0LayerParameter_PoolMethod)(0),            // 41: caffe.V0LayerParameter.PoolMethod
+	(*BlobShape)(nil),                           // 42: caffe.BlobShape
+	(*BlobProto)(nil),                           // 43: caffe.BlobProto
+	(*BlobProtoVector)(nil),                     // 44: caffe.BlobProtoVector
+	(*Datum)(nil),                               // 45: caffe.Datum
+	(*LabelMapItem)(nil),                        // 46: caffe.LabelMapItem
+	(*LabelMap)(nil),                            // 47: caffe.LabelMap
+	(*Sampler)(nil),                             // 48: caffe.Sampler
+	(*SampleConstraint)(nil),                    // 49: caffe.SampleConstraint
+	(*BatchSampler)(nil),                        // 50: caffe.BatchSampler
+	(*EmitConstraint)(nil),                      // 51: caffe.EmitConstraint
+	(*NormalizedBBox)(nil),                      // 52: caffe.NormalizedBBox
+	(*Annotation)(nil),                          // 53: caffe.Annotation
+	(*AnnotationGroup)(nil),                     // 54: caffe.AnnotationGroup
+	(*AnnotatedDatum)(nil),                      // 55: caffe.AnnotatedDatum
+	(*FillerParameter)(nil),                     // 56: caffe.FillerParameter
+	(*NetParameter)(nil),                        // 57: caffe.NetParameter
+	(*SolverParameter)(nil),                     // 58: caffe.SolverParameter
+	(*SolverState)(nil),                         // 59: caffe.SolverState
+	(*RunState)(nil),                            // 60: caffe.RunState
+	(*BestTest)(nil),                            // 61: caffe.BestTest
+	(*WorkerState)(nil),                         // 62: caffe.WorkerState
+	(*DataPosition)(nil),                        // 63: caffe.DataPosition
+	(*NetState)(nil),                            // 64: caffe.NetState
+	(*NetStateRule)(nil),                        // 65: caffe.NetStateRule
+	(*ParamSpec)(nil),                           // 66: caffe.ParamSpec
+	(*LayerParameter)(nil),                      // 67: caffe.LayerParameter
+	(*TransformationParameter)(nil),             // 68: caffe.TransformationParameter
+	(*ResizeParameter)(nil),                     // 69: caffe.ResizeParameter
+	(*SaltPepperParameter)(nil),                 // 70: caffe.SaltPepperParameter
+	(*NoiseParameter)(nil),                      // 71: caffe.NoiseParameter
+	(*DistortionParameter)(nil),                 // 72: caffe.DistortionParameter
+	(*ExpansionParameter)(nil),                  // 73: caffe.ExpansionParameter
+	(*LossParameter)(nil),                       // 74: caffe.LossParameter
+	(*AccuracyParameter)(nil),                   // 75: caffe.AccuracyParameter
+	(*ArgMaxParameter)(nil),                     // 76: caffe.ArgMaxParameter
+	(*ClipParameter)(nil),                       // 77: caffe.ClipParameter
+	(*ConcatParameter)(nil),                     // 78: caffe.ConcatParameter
+	(*BatchNormParameter)(nil),                  // 79: caffe.BatchNormParameter
+	(*BiasParameter)(nil),                       // 80: caffe.BiasParameter
+	(*ContrastiveLossParameter)(nil),            // 81: caffe.ContrastiveLossParameter
+	(*ConvolutionParameter)(nil),                // 82: caffe.ConvolutionParameter
+	(*CropParameter)(nil),                       // 83: caffe.CropParameter
+	(*DataParameter)(nil),                       // 84: caffe.DataParameter
+	(*DropoutParameter)(nil),                    // 85: caffe.DropoutParameter
+	(*DummyDataParameter)(nil),                  // 86: caffe.DummyDataParameter
+	(*EltwiseParameter)(nil),                    // 87: caffe.EltwiseParameter
+	(*ELUParameter)(nil),                        // 88: caffe.ELUParameter
+	(*EmbedParameter)(nil),                      // 89: caffe.EmbedParameter
+	(*ExpParameter)(nil),                        // 90: caffe.ExpParameter
+	(*FlattenParameter)(nil),                    // 91: caffe.FlattenParameter
+	(*HDF5DataParameter)(nil),                   // 92: caffe.HDF5DataParameter
+	(*HDF5OutputParameter)(nil),                 // 93: caffe.HDF5OutputParameter
+	(*HingeLossParameter)(nil),                  // 94: caffe.HingeLossParameter
+	(*ImageDataParameter)(nil),                  // 95: caffe.ImageDataParameter
+	(*InfogainLossParameter)(nil),               // 96: caffe.InfogainLossParameter
+	(*InnerProductParameter)(nil),               // 97: caffe.InnerProductParameter
+	(*InputParameter)(nil),                      // 98: caffe.InputParameter
+	(*LogParameter)(nil),                        // 99: caffe.LogParameter
+	(*LRNParameter)(nil),                        // 100: caffe.LRNParameter
+	(*MemoryDataParameter)(nil),                 // 101: caffe.MemoryDataParameter
+	(*MVNParameter)(nil),                        // 102: caffe.MVNParameter
+	(*ParameterParameter)(nil),                  // 103: caffe.ParameterParameter
+	(*PoolingParameter)(nil),                    // 104: caffe.PoolingParameter
+	(*PowerParameter)(nil),                      // 105: caffe.PowerParameter
+	(*PythonParameter)(nil),                     // 106: caffe.PythonParameter
+	(*RecurrentParameter)(nil),                  // 107: caffe.RecurrentParameter
+	(*ReductionParameter)(nil),                  // 108: caffe.ReductionParameter
+	(*ReLUParameter)(nil),                       // 109: caffe.ReLUParameter
+	(*ReshapeParameter)(nil),                    // 110: caffe.ReshapeParameter
+	(*ScaleParameter)(nil),                      // 111: caffe.ScaleParameter
+	(*SigmoidParameter)(nil),                    // 112: caffe.SigmoidParameter
+	(*SliceParameter)(nil),                      // 113: caffe.SliceParameter
+	(*SoftmaxParameter)(nil),                    // 114: caffe.SoftmaxParameter
+	(*SwishParameter)(nil),                      // 115: caffe.SwishParameter
+	(*TanHParameter)(nil),                       // 116: caffe.TanHParameter
+	(*TileParameter)(nil),                       // 117: caffe.TileParameter
+	(*ThresholdParameter)(nil),                  // 118: caffe.ThresholdParameter
+	(*WindowDataParameter)(nil),                 // 119: caffe.WindowDataParameter
+	(*SPPParameter)(nil),                        // 120: caffe.SPPParameter
+	(*PReLUParameter)(nil),                      // 121: caffe.PReLUParameter
+	(*LSTMParameter)(nil),                       // 122: caffe.LSTMParameter
+	(*NormalizeParameter)(nil),                  // 123: caffe.NormalizeParameter
+	(*AnnotatedDataParameter)(nil),              // 124: caffe.AnnotatedDataParameter
+	(*PriorBoxParameter)(nil),                   // 125: caffe.PriorBoxParameter
+	(*NonMaximumSuppressionParameter)(nil),      // 126: caffe.NonMaximumSuppressionParameter
+	(*SaveOutputParameter)(nil),                 // 127: caffe.SaveOutputParameter
+	(*DetectionOutputParameter)(nil),            // 128: caffe.DetectionOutputParameter
+	(*MultiBoxLossParameter)(nil),               // 129: caffe.MultiBoxLossParameter
+	(*DenseImageDataParameter)(nil),             // 130: caffe.DenseImageDataParameter
+	(*DetectionEvaluateParameter)(nil),          // 131: caffe.DetectionEvaluateParameter
+	(*PermuteParameter)(nil),                    // 132: caffe.PermuteParameter
+	(*ShuffleChannelParameter)(nil),             // 133: caffe.ShuffleChannelParameter
+	(*HardSigmoidParameter)(nil),                // 134: caffe.HardSigmoidParameter
+	(*BNParameter)(nil),                         // 135: caffe.BNParameter
+	(*SegAccuracyParameter)(nil),                // 136: caffe.SegAccuracyParameter
+	(*InterpParameter)(nil),                     // 137: caffe.InterpParameter
+	(*UnpoolingParameter)(nil),                  // 138: caffe.UnpoolingParameter
+	(*UpsampleParameter)(nil),                   // 139: caffe.UpsampleParameter
+	(*PSROIPoolingParameter)(nil),               // 140: caffe.PSROIPoolingParameter
+	(*ROIAlignParameter)(nil),                   // 141: caffe.ROIAlignParameter
+	(*ROIPoolingParameter)(nil),                 // 142: caffe.ROIPoolingParameter
+	(*SmoothL1LossParameter)(nil),               // 143: caffe.SmoothL1LossParameter
+	(*BoxAnnotatorOHEMParameter)(nil),           // 144: caffe.BoxAnnotatorOHEMParameter
+	(*ProposalParameter)(nil),                   // 145: caffe.ProposalParameter
+	(*CtcLossParameter)(nil),                    // 146: caffe.CtcLossParameter
+	(*ContinuationIndicatorParameter)(nil),      // 147: caffe.ContinuationIndicatorParameter
+	(*ReorgParameter)(nil),                      // 148: caffe.ReorgParameter
+	(*CenterLossParameter)(nil),                 // 149: caffe.CenterLossParameter
+	(*FocalLossParameter)(nil),                  // 150: caffe.FocalLossParameter
+	(*TripletLossParameter)(nil),                // 151: caffe.TripletLossParameter
+	(*MarginInnerProductParameter)(nil),         // 152: caffe.MarginInnerProductParameter
+	(*LabelSpecificAddParameter)(nil),           // 153: caffe.LabelSpecificAddParameter
+	(*CTCDecoderParameter)(nil),                 // 154: caffe.CTCDecoderParameter
+	(*YoloDetectionOutputParameter)(nil),        // 155: caffe.YoloDetectionOutputParameter
+	(*Yolov3DetectionOutputParameter)(nil),      // 156: caffe.Yolov3DetectionOutputParameter
+	(*NoiseLayerParameter)(nil),                 // 157: caffe.NoiseLayerParameter
+	(*V1LayerParameter)(nil),                    // 158: caffe.V1LayerParameter
+	(*V0LayerParameter)(nil),                    // 159: caffe.V0LayerParameter
 }
 var file_swcaffe_caffe_proto_depIdxs = []int32{
-	41,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
-	42,  // 1: caffe.BlobProtoVector.blobs:type_name -> caffe.BlobProto
-	45,  // 2: caffe.LabelMap.item:type_name -> caffe.LabelMapItem
-	47,  // 3: caffe.BatchSampler.sampler:type_name -> caffe.Sampler
-	48,  // 4: caffe.BatchSampler.sample_constraint:type_name -> caffe.SampleConstraint
+	42,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
+	43,  // 1: caffe.BlobProtoVector.blobs:type_name -> caffe.BlobProto
+	46,  // 2: caffe.LabelMap.item:type_name -> caffe.LabelMapItem
+	48,  // 3: caffe.BatchSampler.sampler:type_name -> caffe.Sampler
+	49,  // 4: caffe.BatchSampler.sample_constraint:type_name -> caffe.SampleConstraint
 	1,   // 5: caffe.EmitConstraint.emit_type:type_name -> caffe.EmitConstraint.EmitType
-	51,  // 6: caffe.Annotation.bbox:type_name -> caffe.NormalizedBBox
-	52,  // 7: caffe.AnnotationGroup.annotation:type_name -> caffe.Annotation
-	44,  // 8: caffe.AnnotatedDatum.datum:type_name -> caffe.Datum
+	52,  // 6: caffe.Annotation.bbox:type_name -> caffe.NormalizedBBox
+	53,  // 7: caffe.AnnotationGroup.annotation:type_name -> caffe.Annotation
+	45,  // 8: caffe.AnnotatedDatum.datum:type_name -> caffe.Datum
 	2,   // 9: caffe.AnnotatedDatum.type:type_name -> caffe.AnnotatedDatum.AnnotationType
-	53,  // 10: caffe.AnnotatedDatum.annotation_group:type_name -> caffe.AnnotationGroup
+	54,  // 10: caffe.AnnotatedDatum.annotation_group:type_name -> caffe.AnnotationGroup
 	3,   // 11: caffe.FillerParameter.variance_norm:type_name -> caffe.FillerParameter.VarianceNorm
-	41,  // 12: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
-	63,  // 13: caffe.NetParameter.state:type_name -> caffe.NetState
-	66,  // 14: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
-	157, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
-	56,  // 16: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
-	56,  // 17: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
-	56,  // 18: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
-	63,  // 19: caffe.SolverParameter.train_state:type_name -> caffe.NetState
-	63,  // 20: caffe.SolverParameter.test_state:type_name -> caffe.NetState
+	42,  // 12: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
+	64,  // 13: caffe.NetParameter.state:type_name -> caffe.NetState
+	67,  // 14: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
+	158, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
+	57,  // 16: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
+	57,  // 17: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
+	57,  // 18: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
+	64,  // 19: caffe.SolverParameter.train_state:type_name -> caffe.NetState
+	64,  // 20: caffe.SolverParameter.test_state:type_name -> caffe.NetState
 	4,   // 21: caffe.SolverParameter.snapshot_format:type_name -> caffe.SolverParameter.SnapshotFormat
 	5,   // 22: caffe.SolverParameter.solver_mode:type_name -> caffe.SolverParameter.SolverMode
 	6,   // 23: caffe.SolverParameter.solver_type:type_name -> caffe.SolverParameter.SolverType
-	42,  // 24: caffe.SolverState.history:type_name -> caffe.BlobProto
-	59,  // 25: caffe.SolverState.run_state:type_name -> caffe.RunState
-	62,  // 26: caffe.RunState.position:type_name -> caffe.DataPosition
-	60,  // 27: caffe.RunState.best:type_name -> caffe.BestTest
+	43,  // 24: caffe.SolverState.history:type_name -> caffe.BlobProto
+	60,  // 25: caffe.SolverState.run_state:type_name -> caffe.RunState
+	63,  // 26: caffe.RunState.position:type_name -> caffe.DataPosition
+	61,  // 27: caffe.RunState.best:type_name -> caffe.BestTest
 	0,   // 28: caffe.NetState.phase:type_name -> caffe.Phase
 	0,   // 29: caffe.NetStateRule.phase:type_name -> caffe.Phase
 	7,   // 30: caffe.ParamSpec.share_mode:type_name -> caffe.ParamSpec.DimCheckMode
 	0,   // 31: caffe.LayerParameter.phase:type_name -> caffe.Phase
-	65,  // 32: caffe.LayerParameter.param:type_name -> caffe.ParamSpec
-	42,  // 33: caffe.LayerParameter.blobs:type_name -> caffe.BlobProto
-	64,  // 34: caffe.LayerParameter.include:type_name -> caffe.NetStateRule
-	64,  // 35: caffe.LayerParameter.exclude:type_name -> caffe.NetStateRule
-	67,  // 36: caffe.LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	73,  // 37: caffe.LayerParameter.loss_param:type_name -> caffe.LossParameter
-	74,  // 38: caffe.LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	75,  // 39: caffe.LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	78,  // 40: caffe.LayerParameter.batch_norm_param:type_name -> caffe.BatchNormParameter
-	79,  // 41: caffe.LayerParameter.bias_param:type_name -> caffe.BiasParameter
-	76,  // 42: caffe.LayerParameter.clip_param:type_name -> caffe.ClipParameter
-	77,  // 43: caffe.LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	80,  // 44: caffe.LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	81,  // 45: caffe.LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	82,  // 46: caffe.LayerParameter.crop_param:type_name -> caffe.CropParameter
-	83,  // 47: caffe.LayerParameter.data_param:type_name -> caffe.DataParameter
-	84,  // 48: caffe.LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	85,  // 49: caffe.LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	86,  // 50: caffe.LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	87,  // 51: caffe.LayerParameter.elu_param:type_name -> caffe.ELUParameter
-	88,  // 52: caffe.LayerParameter.embed_param:type_name -> caffe.EmbedParameter
-	89,  // 53: caffe.LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	90,  // 54: caffe.LayerParameter.flatten_param:type_name -> caffe.FlattenParameter
-	91,  // 55: caffe.LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	92,  // 56: caffe.LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	93,  // 57: caffe.LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	94,  // 58: caffe.LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	95,  // 59: caffe.LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	96,  // 60: caffe.LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	97,  // 61: caffe.LayerParameter.input_param:type_name -> caffe.InputParameter
-	98,  // 62: caffe.LayerParameter.log_param:type_name -> caffe.LogParameter
-	99,  // 63: caffe.LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	100, // 64: caffe.LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	101, // 65: caffe.LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	102, // 66: caffe.LayerParameter.parameter_param:type_name -> caffe.ParameterParameter
-	103, // 67: caffe.LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	104, // 68: caffe.LayerParameter.power_param:type_name -> caffe.PowerParameter
-	120, // 69: caffe.LayerParameter.prelu_param:type_name -> caffe.PReLUParameter
-	105, // 70: caffe.LayerParameter.python_param:type_name -> caffe.PythonParameter
-	106, // 71: caffe.LayerParameter.recurrent_param:type_name -> caffe.RecurrentParameter
-	107, // 72: caffe.LayerParameter.reduction_param:type_name -> caffe.ReductionParameter
-	108, // 73: caffe.LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	109, // 74: caffe.LayerParameter.reshape_param:type_name -> caffe.ReshapeParameter
-	110, // 75: caffe.LayerParameter.scale_param:type_name -> caffe.ScaleParameter
-	111, // 76: caffe.LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	113, // 77: caffe.LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	119, // 78: caffe.LayerParameter.spp_param:type_name -> caffe.SPPParameter
-	112, // 79: caffe.LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	114, // 80: caffe.LayerParameter.swish_param:type_name -> caffe.SwishParameter
-	115, // 81: caffe.LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	117, // 82: caffe.LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	116, // 83: caffe.LayerParameter.tile_param:type_name -> caffe.TileParameter
-	118, // 84: caffe.LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	121, // 85: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
-	123, // 86: caffe.LayerParameter.annotated_data_param:type_name -> caffe.AnnotatedDataParameter
-	134, // 87: caffe.LayerParameter.bn_param:type_name -> caffe.BNParameter
-	143, // 88: caffe.LayerParameter.box_annotator_ohem_param:type_name -> caffe.BoxAnnotatorOHEMParameter
-	148, // 89: caffe.LayerParameter.center_loss_param:type_name -> caffe.CenterLossParameter
-	146, // 90: caffe.LayerParameter.continuation_indicator_param:type_name -> caffe.ContinuationIndicatorParameter
-	145, // 91: caffe.LayerParameter.ctc_loss_param:type_name -> caffe.CtcLossParameter
-	129, // 92: caffe.LayerParameter.dense_image_data_param:type_name -> caffe.DenseImageDataParameter
-	130, // 93: caffe.LayerParameter.detection_evaluate_param:type_name -> caffe.DetectionEvaluateParameter
-	127, // 94: caffe.LayerParameter.detection_output_param:type_name -> caffe.DetectionOutputParameter
-	149, // 95: caffe.LayerParameter.focal_loss_param:type_name -> caffe.FocalLossParameter
-	133, // 96: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
-	136, // 97: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
-	128, // 98: caffe.LayerParameter.multibox_loss_param:type_name -> caffe.MultiBoxLossParameter
-	156, // 99: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
-	122, // 100: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
-	131, // 101: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
-	124, // 102: caffe.LayerParameter.prior_box_param:type_name -> caffe.PriorBoxParameter
-	144, // 103: caffe.LayerParameter.proposal_param:type_name -> caffe.ProposalParameter
-	139, // 104: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
-	147, // 105: caffe.LayerParameter.reorg_param:type_name -> caffe.ReorgParameter
-	140, // 106: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
-	141, // 107: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
-	135, // 108: caffe.LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
-	132, // 109: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
-	142, // 110: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
-	150, // 111: caffe.LayerParameter.triplet_loss_param:type_name -> caffe.TripletLossParameter
-	137, // 112: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
-	138, // 113: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
-	154, // 114: caffe.LayerParameter.yolo_detection_output_param:type_name -> caffe.YoloDetectionOutputParameter
-	155, // 115: caffe.LayerParameter.yolov3_detection_output_param:type_name -> caffe.Yolov3DetectionOutputParameter
-	153, // 116: caffe.LayerParameter.ctc_decoder_param:type_name -> caffe.CTCDecoderParameter
-	152, // 117: caffe.LayerParameter.label_specific_add_param:type_name -> caffe.LabelSpecificAddParameter
-	151, // 118: caffe.LayerParameter.margin_inner_product_param:type_name -> caffe.MarginInnerProductParameter
-	68,  // 119: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
-	70,  // 120: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
-	50,  // 121: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
-	71,  // 122: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
-	72,  // 123: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
+	66,  // 32: caffe.LayerParameter.param:type_name -> caffe.ParamSpec
+	43,  // 33: caffe.LayerParameter.blobs:type_name -> caffe.BlobProto
+	65,  // 34: caffe.LayerParameter.include:type_name -> caffe.NetStateRule
+	65,  // 35: caffe.LayerParameter.exclude:type_name -> caffe.NetStateRule
+	68,  // 36: caffe.LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	74,  // 37: caffe.LayerParameter.loss_param:type_name -> caffe.LossParameter
+	75,  // 38: caffe.LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	76,  // 39: caffe.LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	79,  // 40: caffe.LayerParameter.batch_norm_param:type_name -> caffe.BatchNormParameter
+	80,  // 41: caffe.LayerParameter.bias_param:type_name -> caffe.BiasParameter
+	77,  // 42: caffe.LayerParameter.clip_param:type_name -> caffe.ClipParameter
+	78,  // 43: caffe.LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	81,  // 44: caffe.LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	82,  // 45: caffe.LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	83,  // 46: caffe.LayerParameter.crop_param:type_name -> caffe.CropParameter
+	84,  // 47: caffe.LayerParameter.data_param:type_name -> caffe.DataParameter
+	85,  // 48: caffe.LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	86,  // 49: caffe.LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	87,  // 50: caffe.LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	88,  // 51: caffe.LayerParameter.elu_param:type_name -> caffe.ELUParameter
+	89,  // 52: caffe.LayerParameter.embed_param:type_name -> caffe.EmbedParameter
+	90,  // 53: caffe.LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	91,  // 54: caffe.LayerParameter.flatten_param:type_name -> caffe.FlattenParameter
+	92,  // 55: caffe.LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	93,  // 56: caffe.LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	94,  // 57: caffe.LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	95,  // 58: caffe.LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	96,  // 59: caffe.LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	97,  // 60: caffe.LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	98,  // 61: caffe.LayerParameter.input_param:type_name -> caffe.InputParameter
+	99,  // 62: caffe.LayerParameter.log_param:type_name -> caffe.LogParameter
+	100, // 63: caffe.LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	101, // 64: caffe.LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	102, // 65: caffe.LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	103, // 66: caffe.LayerParameter.parameter_param:type_name -> caffe.ParameterParameter
+	104, // 67: caffe.LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	105, // 68: caffe.LayerParameter.power_param:type_name -> caffe.PowerParameter
+	121, // 69: caffe.LayerParameter.prelu_param:type_name -> caffe.PReLUParameter
+	106, // 70: caffe.LayerParameter.python_param:type_name -> caffe.PythonParameter
+	107, // 71: caffe.LayerParameter.recurrent_param:type_name -> caffe.RecurrentParameter
+	108, // 72: caffe.LayerParameter.reduction_param:type_name -> caffe.ReductionParameter
+	109, // 73: caffe.LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	110, // 74: caffe.LayerParameter.reshape_param:type_name -> caffe.ReshapeParameter
+	111, // 75: caffe.LayerParameter.scale_param:type_name -> caffe.ScaleParameter
+	112, // 76: caffe.LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	114, // 77: caffe.LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	120, // 78: caffe.LayerParameter.spp_param:type_name -> caffe.SPPParameter
+	113, // 79: caffe.LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	115, // 80: caffe.LayerParameter.swish_param:type_name -> caffe.SwishParameter
+	116, // 81: caffe.LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	118, // 82: caffe.LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	117, // 83: caffe.LayerParameter.tile_param:type_name -> caffe.TileParameter
+	119, // 84: caffe.LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	122, // 85: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
+	124, // 86: caffe.LayerParameter.annotated_data_param:type_name -> caffe.AnnotatedDataParameter
+	135, // 87: caffe.LayerParameter.bn_param:type_name -> caffe.BNParameter
+	144, // 88: caffe.LayerParameter.box_annotator_ohem_param:type_name -> caffe.BoxAnnotatorOHEMParameter
+	149, // 89: caffe.LayerParameter.center_loss_param:type_name -> caffe.CenterLossParameter
+	147, // 90: caffe.LayerParameter.continuation_indicator_param:type_name -> caffe.ContinuationIndicatorParameter
+	146, // 91: caffe.LayerParameter.ctc_loss_param:type_name -> caffe.CtcLossParameter
+	130, // 92: caffe.LayerParameter.dense_image_data_param:type_name -> caffe.DenseImageDataParameter
+	131, // 93: caffe.LayerParameter.detection_evaluate_param:type_name -> caffe.DetectionEvaluateParameter
+	128, // 94: caffe.LayerParameter.detection_output_param:type_name -> caffe.DetectionOutputParameter
+	150, // 95: caffe.LayerParameter.focal_loss_param:type_name -> caffe.FocalLossParameter
+	134, // 96: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
+	137, // 97: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
+	129, // 98: caffe.LayerParameter.multibox_loss_param:type_name -> caffe.MultiBoxLossParameter
+	157, // 99: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
+	123, // 100: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
+	132, // 101: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
+	125, // 102: caffe.LayerParameter.prior_box_param:type_name -> caffe.PriorBoxParameter
+	145, // 103: caffe.LayerParameter.proposal_param:type_name -> caffe.ProposalParameter
+	140, // 104: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
+	148, // 105: caffe.LayerParameter.reorg_param:type_name -> caffe.ReorgParameter
+	141, // 106: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
+	142, // 107: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
+	136, // 108: caffe.LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
+	133, // 109: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
+	143, // 110: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
+	151, // 111: caffe.LayerParameter.triplet_loss_param:type_name -> caffe.TripletLossParameter
+	138, // 112: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
+	139, // 113: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
+	155, // 114: caffe.LayerParameter.yolo_detection_output_param:type_name -> caffe.YoloDetectionOutputParameter
+	156, // 115: caffe.LayerParameter.yolov3_detection_output_param:type_name -> caffe.Yolov3DetectionOutputParameter
+	154, // 116: caffe.LayerParameter.ctc_decoder_param:type_name -> caffe.CTCDecoderParameter
+	153, // 117: caffe.LayerParameter.label_specific_add_param:type_name -> caffe.LabelSpecificAddParameter
+	152, // 118: caffe.LayerParameter.margin_inner_product_param:type_name -> caffe.MarginInnerProductParameter
+	69,  // 119: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
+	71,  // 120: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
+	51,  // 121: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
+	72,  // 122: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
+	73,  // 123: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
 	8,   // 124: caffe.ResizeParameter.resize_mode:type_name -> caffe.ResizeParameter.Resize_mode
 	9,   // 125: caffe.ResizeParameter.pad_mode:type_name -> caffe.ResizeParameter.Pad_mode
 	10,  // 126: caffe.ResizeParameter.interp_mode:type_name -> caffe.ResizeParameter.Interp_mode
-	69,  // 127: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
+	70,  // 127: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
 	11,  // 128: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
-	55,  // 129: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
-	55,  // 130: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
-	55,  // 131: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
-	12,  // 132: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
-	13,  // 133: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
-	55,  // 134: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
-	41,  // 135: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
-	14,  // 136: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
-	55,  // 137: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
-	55,  // 138: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
-	15,  // 139: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
-	55,  // 140: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	55,  // 141: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
-	41,  // 142: caffe.InputParameter.shape:type_name -> caffe.BlobShape
-	16,  // 143: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
-	17,  // 144: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
-	41,  // 145: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
-	18,  // 146: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
-	19,  // 147: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
-	20,  // 148: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
-	55,  // 149: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
-	55,  // 150: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
-	21,  // 151: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
-	22,  // 152: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
-	41,  // 153: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
-	55,  // 154: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
-	55,  // 155: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
-	23,  // 156: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
-	24,  // 157: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
-	25,  // 158: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
-	26,  // 159: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
-	27,  // 160: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
-	55,  // 161: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
-	55,  // 162: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
-	55,  // 163: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
-	55,  // 164: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
-	49,  // 165: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
-	2,   // 166: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
-	68,  // 167: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
-	125, // 168: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	126, // 169: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
-	28,  // 170: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	29,  // 171: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
-	30,  // 172: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
-	31,  // 173: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
-	28,  // 174: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	32,  // 175: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
-	125, // 176: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	68,  // 177: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
-	55,  // 178: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
-	55,  // 179: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
-	33,  // 180: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
-	55,  // 181: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
-	55,  // 182: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
-	34,  // 183: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
-	35,  // 184: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
-	55,  // 185: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
-	36,  // 186: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
-	37,  // 187: caffe.MarginInnerProductParameter.type:type_name -> caffe.MarginInnerProductParameter.MarginType
-	55,  // 188: caffe.MarginInnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	64,  // 189: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
-	64,  // 190: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
-	38,  // 191: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
-	42,  // 192: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
-	39,  // 193: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
-	74,  // 194: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	75,  // 195: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	77,  // 196: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	80,  // 197: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	81,  // 198: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	83,  // 199: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
-	84,  // 200: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	85,  // 201: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	86,  // 202: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	89,  // 203: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	91,  // 204: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	92,  // 205: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	93,  // 206: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	94,  // 207: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	95,  // 208: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	96,  // 209: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	99,  // 210: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	100, // 211: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	101, // 212: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	103, // 213: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	104, // 214: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
-	108, // 215: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	111, // 216: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	113, // 217: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	112, // 218: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	115, // 219: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	117, // 220: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	118, // 221: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	67,  // 222: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	73,  // 223: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
-	158, // 224: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
-	55,  // 225: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
-	55,  // 226: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
-	40,  // 227: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
-	42,  // 228: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
-	92,  // 229: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	230, // [230:230] is the sub-list for method output_type
-	230, // [230:230] is the sub-list for method input_type
-	230, // [230:230] is the sub-list for extension type_name
-	230, // [230:230] is the sub-list for extension extendee
-	0,   // [0:230] is the sub-list for field type_name
+	12,  // 129: caffe.BatchNormParameter.engine:type_name -> caffe.BatchNormParameter.Engine
+	56,  // 130: caffe.BatchNormParameter.scale_filler:type_name -> caffe.FillerParameter
+	56,  // 131: caffe.BatchNormParameter.bias_filler:type_name -> caffe.FillerParameter
+	56,  // 132: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
+	56,  // 133: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
+	56,  // 134: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
+	13,  // 135: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
+	14,  // 136: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
+	56,  // 137: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
+	42,  // 138: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
+	15,  // 139: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
+	56,  // 140: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
+	56,  // 141: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
+	16,  // 142: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
+	56,  // 143: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	56,  // 144: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
+	42,  // 145: caffe.InputParameter.shape:type_name -> caffe.BlobShape
+	17,  // 146: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
+	18,  // 147: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
+	42,  // 148: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
+	19,  // 149: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
+	20,  // 150: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
+	21,  // 151: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
+	56,  // 152: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
+	56,  // 153: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
+	22,  // 154: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
+	23,  // 155: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
+	42,  // 156: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
+	56,  // 157: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
+	56,  // 158: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
+	24,  // 159: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
+	25,  // 160: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
+	26,  // 161: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
+	27,  // 162: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
+	28,  // 163: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
+	56,  // 164: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
+	56,  // 165: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
+	56,  // 166: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
+	56,  // 167: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
+	50,  // 168: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
+	2,   // 169: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
+	69,  // 170: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
+	126, // 171: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	127, // 172: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
+	29,  // 173: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	30,  // 174: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
+	31,  // 175: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
+	32,  // 176: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
+	29,  // 177: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	33,  // 178: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
+	126, // 179: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	69,  // 180: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
+	56,  // 181: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
+	56,  // 182: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
+	34,  // 183: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
+	56,  // 184: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
+	56,  // 185: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
+	35,  // 186: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
+	36,  // 187: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
+	56,  // 188: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
+	37,  // 189: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
+	38,  // 190: caffe.MarginInnerProductParameter.type:type_name -> caffe.MarginInnerProductParameter.MarginType
+	56,  // 191: caffe.MarginInnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	65,  // 192: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
+	65,  // 193: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
+	39,  // 194: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
+	43,  // 195: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
+	40,  // 196: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
+	75,  // 197: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	76,  // 198: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	78,  // 199: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	81,  // 200: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	82,  // 201: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	84,  // 202: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
+	85,  // 203: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	86,  // 204: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	87,  // 205: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	90,  // 206: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	92,  // 207: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	93,  // 208: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	94,  // 209: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	95,  // 210: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	96,  // 211: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	97,  // 212: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	100, // 213: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	101, // 214: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	102, // 215: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	104, // 216: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	105, // 217: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
+	109, // 218: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	112, // 219: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	114, // 220: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	113, // 221: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	116, // 222: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	118, // 223: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	119, // 224: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	68,  // 225: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	74,  // 226: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
+	159, // 227: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
+	56,  // 228: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
+	56,  // 229: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
+	41,  // 230: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
+	43,  // 231: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
+	93,  // 232: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	233, // [233:233] is the sub-list for method output_type
+	233, // [233:233] is the sub-list for method input_type
+	233, // [233:233] is the sub-list for extension type_name
+	233, // [233:233] is the sub-list for extension extendee
+	0,   // [0:233] is the sub-list for field type_name
 }
 
 func init() { file_swcaffe_caffe_proto_init() }
@@ -15711,7 +15830,7 @@ func file_swcaffe_caffe_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swcaffe_caffe_proto_rawDesc), len(file_swcaffe_caffe_proto_rawDesc)),
-			NumEnums:      41,
+			NumEnums:      42,
 			NumMessages:   118,
 			NumExtensions: 0,
 			NumServices:   0,

@@ -26,7 +26,7 @@ func (e *exporter) plan() map[int]*folded {
 			continue
 		}
 		switch kind := e.net.LayerType(i); {
-		case kind == "BatchNorm" && e.globalStatistics(i):
+		case kind == "BatchNorm" && e.globalStatistics(i) && len(e.net.Layer(i).Params()) == 3:
 			if j := e.reader(i); j >= 0 && e.net.LayerType(j) == "Scale" && e.byChannel(j) {
 				merged[i] = &folded{by: j, top: e.net.LayerParam(j).GetTop()[0], scaling: j}
 				merged[j] = &folded{gone: true}
@@ -51,7 +51,16 @@ func (e *exporter) reader(i int) int {
 
 func (e *exporter) globalStatistics(i int) bool {
 	p := e.net.LayerParam(i).GetBatchNormParam()
-	return p == nil || p.UseGlobalStats == nil || p.GetUseGlobalStats()
+	return len(e.net.Layer(i).Params()) == 5 || p == nil || p.UseGlobalStats == nil || p.GetUseGlobalStats()
+}
+
+// epsilon returns what a BatchNorm layer adds to variances. NVCaffe's, which has five weights, takes no less than cuDNN does.
+func (e *exporter) epsilon(i int) float32 {
+	eps := e.net.LayerParam(i).GetBatchNormParam().GetEps()
+	if len(e.net.Layer(i).Params()) == 5 {
+		return max(eps, 1e-5)
+	}
+	return eps
 }
 
 // byChannel reports whether a Scale or Bias layer has one weight for each index of axis 1.
@@ -74,6 +83,9 @@ func (e *exporter) foldable(i int) bool {
 	axis := p.GetConvolutionParam().GetAxis()
 	switch e.net.LayerType(i) {
 	case "InnerProduct":
+		if p.GetInnerProductParam().GetNormalize() {
+			return false
+		}
 		axis = p.GetInnerProductParam().GetAxis()
 	case "Convolution", "ConvolutionDepthwise", "DepthwiseConvolution", "Deconvolution":
 	default:
@@ -129,10 +141,13 @@ func (e *exporter) absorb(j int, factor, shift []float64) bool {
 	switch kind := e.net.LayerType(j); {
 	case kind == "BatchNorm" && e.globalStatistics(j):
 		mean, variance := statistics(e.net.Layer(j))
-		eps := float64(e.net.LayerParam(j).GetBatchNormParam().GetEps())
+		eps := float64(e.epsilon(j))
 		for c := range factor {
-			s := 1 / math.Sqrt(float64(variance[c])+eps)
-			factor[c], shift[c] = factor[c]*s, (shift[c]-float64(mean[c]))*s
+			s, add := 1/math.Sqrt(float64(variance[c])+eps), 0.0
+			if len(w) == 5 {
+				s, add = s*float64(w[3].Data()[c]), float64(w[4].Data()[c])
+			}
+			factor[c], shift[c] = factor[c]*s, (shift[c]-float64(mean[c]))*s+add
 		}
 	case kind == "Scale" && e.byChannel(j):
 		for c := range factor {

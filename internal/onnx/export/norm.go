@@ -7,16 +7,19 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 )
 
-// batchNorm is one BatchNormalization, with the weights of the Scale layer behind it if there is one.
+// batchNorm is one BatchNormalization, with the weights of the Scale layer behind it if there is one, or NVCaffe's own.
 func batchNorm(l *layer) error {
-	eps := l.p.GetBatchNormParam().GetEps()
+	eps := l.epsilon(l.index)
 	if !l.globalStatistics(l.index) {
 		return l.ownStatistics(eps)
 	}
 	mean, variance := statistics(l.net.Layer(l.index))
 	channels := len(mean)
 	scale, shift := "", ""
-	if l.fold != nil {
+	switch {
+	case len(l.weights) == 5:
+		scale, shift = l.weight(3, channels), l.weight(4, channels)
+	case l.fold != nil:
 		by := l.open(l.fold.scaling)
 		scale = by.weight(0)
 		if len(by.weights) > 1 {

@@ -170,6 +170,8 @@ func norms(x string) (cases []Case) {
 		{"BatchNorm", x + layer("BatchNorm", "x", "y", "")}, {"BatchNorm/matrix", matrix + layer("BatchNorm", "x", "y", "batch_norm_param { eps: 0.01 }")},
 		{"BatchNorm/vector", vector + layer("BatchNorm", "x", "y", "")},
 		{"BatchNorm/own", x + layer("BatchNorm", "x", "y", "batch_norm_param { use_global_stats: false }")},
+		{"BatchNorm/NVCaffe", x + layer("BatchNorm", "x", "y", "batch_norm_param { scale_bias: true eps: 0 }")},
+		{"BatchNorm/NVCaffe and Scale", matrix + layer("BatchNorm", "x", "y", "batch_norm_param { scale_bias: true eps: 0.01 }") + layer("Scale", "y", "z", "")},
 		{"BatchNorm/Scale", x + layer("BatchNorm", "x", "y", "") + layer("Scale", "y", "z", "scale_param { bias_term: true }")},
 		{"BatchNorm/Scale in place", x + layer("BatchNorm", "x", "y", "") + layer("Scale", "y", "y", "") + layer("ReLU", "y", "y", "")},
 		{"BatchNorm/read twice", x + layer("BatchNorm", "x", "y", "") + layer("Scale", "y", "z", "") + layer("ReLU", "y", "w", "")},
@@ -198,6 +200,7 @@ func utilities(x string) (cases []Case) {
 	z := input("z", 2, 3, 7, 6)
 	for _, n := range []struct{ name, net string }{
 		{"InnerProduct", x + layer("InnerProduct", "x", "y", "inner_product_param { num_output: 4 }")},
+		{"InnerProduct/normalize", x + layer("InnerProduct", "x", "y", "inner_product_param { num_output: 4 normalize: true }")},
 		{"InnerProduct/transpose", x + layer("InnerProduct", "x", "y", "inner_product_param { num_output: 4 transpose: true bias_term: false }")},
 		{"InnerProduct/axis2", x + layer("InnerProduct", "x", "y", "inner_product_param { num_output: 4 axis: 2 }")},
 		{"InnerProduct/axis3", x + layer("InnerProduct", "x", "y", "inner_product_param { num_output: 4 axis: -1 }")},
@@ -279,6 +282,7 @@ func nets(x string) []Case {
 	norm := layer("BatchNorm", "y", "y", "") + layer("Scale", "y", "y", "scale_param { bias_term: true }")
 	return []Case{
 		{Name: "fold/Convolution", Net: x + conv("x", "y", "num_output: 6 bias_term: false") + norm + layer("ReLU", "y", "y", "")},
+		{Name: "fold/NVCaffe", Net: x + conv("x", "y", "num_output: 6") + layer("BatchNorm", "y", "y", "batch_norm_param { bias_filler { value: 1 } }") + layer("ReLU", "y", "y", "")},
 		{Name: "fold/group", Net: x + conv("x", "y", "num_output: 6 group: 3") + norm},
 		{Name: "fold/depthwise", Net: x + layer("ConvolutionDepthwise", "x", "y", "convolution_param { num_output: 3 kernel_size: 3 }") + norm},
 		{Name: "fold/Deconvolution", Net: x + layer("Deconvolution", "x", "y", "convolution_param { num_output: 6 kernel_size: 2 group: 3 stride: 2 }") + norm},

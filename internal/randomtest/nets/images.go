@@ -208,6 +208,8 @@ func (b *builder) batchNorm(t *tip) *tip {
 	switch {
 	case b.chance(0.1):
 		param = "batch_norm_param { use_global_stats: true }"
+	case b.chance(0.1):
+		param = []string{"batch_norm_param { scale_bias: true }", "batch_norm_param { use_global_stats: true bias_filler { value: 0.7 } }"}[b.r.IntN(2)]
 	case b.chance(0.2):
 		param = "batch_norm_param { eps: 0.001 moving_average_fraction: 0.9 }"
 	}

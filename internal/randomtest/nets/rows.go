@@ -84,6 +84,9 @@ func (b *builder) product(t *tip) *tip {
 	if !bias {
 		param += "bias_term: false "
 	}
+	if !turned && !b.smooth && b.chance(0.1) {
+		param += "normalize: true "
+	}
 	return b.one("InnerProduct", t, shape, float64(rows)*float64(deep)*float64(out), param+weightFiller+" "+biasFiller+" }")
 }
 
