@@ -1,12 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -154,23 +156,152 @@ func TestPageBeforeTraining(t *testing.T) {
 // TestPageOfWorkers: the page of several workers shows the first one's part of the net and has no buttons that workers would have to agree on.
 func TestPageOfWorkers(t *testing.T) {
 	b := pagetest.Open(t)
-	cmd, _, log, done := start(t, paged, "Iteration 3 ", "-http", "127.0.0.1:0", "-workers", "4")
+	cmd, dir, log, done := start(t, paged, "Iteration 3 ", "-http", "127.0.0.1:0", "-workers", "2", "-log_json", "e.jsonl")
 	found := pageAt.FindStringSubmatch(log.String())
 	if found == nil {
 		t.Fatalf("the log names no page:\n%s", log)
 	}
 	b.Do(chromedp.Navigate(found[0][len("The run's page: "):]))
-	b.Holds(`charts.size === 5 && $('test').hidden && $('rate').hidden && !$('snapshot').hidden && !$('stop').hidden && $('facts').textContent.includes('4 workers')`)
+	b.Holds(`charts.size === 5 && $('test').hidden && $('rate').hidden && !$('snapshot').hidden && !$('stop').hidden && $('facts').textContent.includes('2 workers')`)
 	b.Click("#tab-net")
 	b.Holds(`$('layers').rows.length === 4`)
 	b.Click("#tab-data")
-	b.Holds(`$('items').children.length === 2 && $('items-note').textContent.startsWith('2 of 2')`)
+	b.Holds(`$('items').children.length === 4 && $('items-note').textContent.startsWith('4 of 4')`)
+	b.Click("#tab-tests")
+	b.Holds(`$('tests-note').textContent.startsWith('Nothing to show: a report needs a layer of type Accuracy')`)
+	b.Click("#tab-time")
+	b.Holds(`document.querySelectorAll('#timelines rect').length > 0`)
+	names := b.Value(`[...document.querySelector('.names').children].map(c => c.textContent).join()`)
+	if want := "worker 0,worker 0: communication,worker 0: thread 0,worker 1,worker 1: communication,worker 1: thread 0"; names != want {
+		t.Errorf("the timeline has rows %q, want %q", names, want)
+	}
+	inside := b.Value(`timing.rows[3].spans.map(s => s.category + ' ' + s.name).slice(1, 12).join()`)
+	if want := "forward x,forward ip,forward loss,backward loss,backward ip,"; !strings.HasPrefix(inside, want) {
+		t.Errorf("worker 1's row begins with %q, want %q", inside, want)
+	}
 	b.Press("#stop", "yes")
 	b.Holds(`run.stopped && run.stopped.early`)
 	<-done
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, log)
 	}
+	comparePage(t, b, filepath.Join(dir, "e.jsonl"))
+}
+
+// judged is a classification of constant images, of which the test net guesses as the weights say. MAX is the number of iterations.
+const judged = `net_param { name: "judged"
+  layer { name: "x" type: "DummyData" top: "x" top: "t" dummy_data_param { shape { dim: 6 dim: 3 dim: 4 dim: 4 } shape { dim: 6 } data_filler { type: "gaussian" } data_filler { type: "constant" value: 1 } } }
+  layer { name: "conv" type: "Convolution" bottom: "x" top: "c" convolution_param { num_output: 4 kernel_size: 3 weight_filler { type: "xavier" } } }
+  layer { name: "ip" type: "InnerProduct" bottom: "c" top: "y" inner_product_param { num_output: 3 weight_filler { type: "xavier" } } }
+  layer { name: "loss" type: "SoftmaxWithLoss" bottom: "y" bottom: "t" top: "l" }
+  layer { name: "accuracy" type: "Accuracy" bottom: "y" bottom: "t" top: "a" include { phase: TEST } }
+}
+base_lr: 0.01 lr_policy: "fixed" max_iter: MAX display: 1 test_iter: 2 test_interval: 10 snapshot_after_train: false snapshot_prefix: "s" random_seed: 1 iter_size: ITER`
+
+// judgedRun is judged with a number of iterations, of some passes each.
+func judgedRun(iterations, passes string) string {
+	return strings.NewReplacer("MAX", iterations, "ITER", passes).Replace(judged)
+}
+
+// TestPageOfAModelledMachine: the views of the tests and of the time show what the log and time -machine have.
+func TestPageOfAModelledMachine(t *testing.T) {
+	b := pagetest.Open(t)
+	cmd, dir, log, done := start(t, judgedRun("100000000", "10"), "Iteration 3 ", "-http", "127.0.0.1:0", "-machine", "sw26010", "-log_json", "e.jsonl")
+	found := pageAt.FindStringSubmatch(log.String())
+	if found == nil {
+		t.Fatalf("the log names no page:\n%s", log)
+	}
+	b.Do(chromedp.Navigate(found[0][len("The run's page: "):]))
+	b.Holds(`run && run.started && run.started.machine_prototxt.includes('sw26010')`)
+	b.Click("#tab-tests")
+	b.Holds(`$('tests-note').textContent !== ''`)
+	b.Click("#tab-time")
+	b.Holds(`document.querySelectorAll('#timelines svg').length === 2 && document.querySelectorAll('.plotted').length === 1`)
+	if got, want := b.Value(`timing.modelled.map(r => r.name).join()`), "worker: core group 0,worker: core group 1,worker: core group 2,worker: core group 3"; got != want {
+		t.Errorf("the modelled timeline has rows %q, want %q", got, want)
+	}
+	shown := b.Value(`$('model-note').textContent`)
+	model := filepath.Join(dir, "net.prototxt")
+	if err := os.WriteFile(model, []byte(b.Value(`run.started.net_prototxt`)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(buildBinary(t), "time", "-machine", "sw26010", "-model", model, "-json", "-").Output()
+	total := regexp.MustCompile(`"iteration_ms": ([\d.]+)`).FindSubmatch(out)
+	if err != nil || total == nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if ms, err := strconv.ParseFloat(string(total[1]), 64); err != nil || !strings.Contains(shown, fmt.Sprintf("judged on sw26010, batch 6: %.3g ms an iteration", ms)) {
+		t.Errorf("%v: the page says %q, time -machine %g ms", err, shown, ms)
+	}
+	b.Click("#tab-tests")
+	b.Holds(`$('results').querySelector('.matrix')`)
+	tested := b.Value(`testView.iteration + ' ' + testView.results.figures[0].value`)
+	b.Press("#stop", "yes")
+	b.Holds(`run.stopped && run.stopped.early`)
+	<-done
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, log)
+	}
+	iteration, accuracy, _ := strings.Cut(tested, " ")
+	share := regexp.MustCompile(`Iteration ` + iteration + `, Testing net \(#0\)\n.*Test net output #0: a = ([\d.]+)`).FindStringSubmatch(log.String())
+	if share == nil {
+		t.Fatalf("the log has no test before iteration %s:\n%s", iteration, log)
+	}
+	if a, err := strconv.ParseFloat(share[1], 64); err != nil || accuracy != fmt.Sprintf("%.2f %%", 100*a) {
+		t.Errorf("the page has accuracy %s, the log %s", accuracy, share[1])
+	}
+	comparePage(t, b, filepath.Join(dir, "e.jsonl"))
+}
+
+// TestBoardOfTwoRuns: a board has the last numbers of two ended runs, their difference, and the modelled machine of one.
+func TestBoardOfTwoRuns(t *testing.T) {
+	b := pagetest.Open(t)
+	dir := t.TempDir()
+	for name, flags := range map[string][]string{"a": nil, "b": {"-machine", "sw26010", "-seed", "2"}} {
+		text := strings.Replace(judgedRun("12", "1"), "base_lr: 0.01", "base_lr: 0.0"+map[string]string{"a": "1", "b": "2"}[name], 1)
+		if err := os.WriteFile(filepath.Join(dir, name+".prototxt"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(buildBinary(t), append([]string{"train", "-solver", name + ".prototxt", "-log_json", name + ".jsonl"}, flags...)...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	cmd := exec.Command(buildBinary(t), "board", "-http", "127.0.0.1:0", dir)
+	var log logLines
+	cmd.Stderr = &log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	boardAt := regexp.MustCompile(`the board: (http://\S+)`)
+	eventually(t, "a board", func() bool { return boardAt.MatchString(log.String()) })
+	b.Do(chromedp.Navigate(boardAt.FindStringSubmatch(log.String())[1]))
+	b.Holds(`runs.size === 2 && charts.get('l')`)
+	for i, name := range []string{"a", "b"} {
+		events, err := os.ReadFile(filepath.Join(dir, name+".jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		losses := regexp.MustCompile(`"iteration":11,"loss":([^,]+),`).FindSubmatch(events)
+		if losses == nil {
+			t.Fatalf("%s has no iteration 11", name)
+		}
+		loss, err := strconv.ParseFloat(string(losses[1]), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := b.Value(fmt.Sprintf(`[...$('run-table').rows[%d].cells].slice(1, 6).map(c => c.textContent).join()`, 1+i))
+		if want := fmt.Sprintf("%s,judged,done,12 of 12,%.6g", name, loss); row != want {
+			t.Errorf("the board has %q, want %q", row, want)
+		}
+	}
+	b.Click("#compare")
+	b.Holds(`$('differences').textContent.includes('-base_lr: 0.01\n') && $('differences').textContent.includes('+base_lr: 0.02\n')`)
+	b.Click("#tab-time")
+	b.Holds(`document.querySelectorAll('.plotted').length === 1 && $('model-run').value === 'b'`)
 }
 
 // TestPageOfACrash: the page keeps the last words of a run that fails.

@@ -35,6 +35,7 @@ function drawTimes() {
 }
 
 const rowHeight = 26, topHeight = 22;
+const short = v => figure(+v.toPrecision(3));
 
 function timelineParts(title, rows) {
   const shown = rows.map(r => ({name: r.name, spans: r.spans.filter(s => s.category !== 'iteration')})).filter(r => r.spans.length);
@@ -47,21 +48,22 @@ function timelineParts(title, rows) {
     names.append(n);
   }
   frame.append(names, box);
-  const width = Math.max(300, ($('view-time').clientWidth || 900) - 190) * widening, height = topHeight + rowHeight * shown.length + 4;
-  const chart = svg('svg', {width, height, viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': `${title}: ${figure(end)} ms`});
+  const width = Math.max(300, ($('view-time').clientWidth || 900) - (innerWidth < 800 ? 110 : 190)) * widening, height = topHeight + rowHeight * shown.length + 4;
+  const chart = svg('svg', {width, height, viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': `${title}: ${short(end)} ms`});
   const x = t => t / end * width;
   const step = [1, 2, 5, 10].map(f => f * 10 ** Math.floor(Math.log10(end * 90 / width))).find(v => x(v) >= 90) || end;
   for (let t = 0; t < end; t += step) {
     chart.append(svg('path', {d: `M${x(t).toFixed(1)} 0V${height}`, class: 'tick'}));
+    if (width - x(t) < 60) break;
     const label = svg('text', {x: x(t) + 4, y: 14, class: 'time'});
     label.textContent = figure(t) + ' ms';
     chart.append(label);
   }
   shown.forEach((r, i) => {
     for (const s of r.spans) {
-      const w = Math.max(0.5, x(s.took)), bar = svg('rect', {x: x(s.begin), y: topHeight + i * rowHeight + 2, width: w, height: rowHeight - 5, class: 'bar ' + s.category});
+      const w = Math.max(0.5, x(s.took)), bar = svg('rect', {x: x(s.begin), y: topHeight + i * rowHeight + 2, width: w, height: rowHeight - 5, class: 'bar ' + s.category + (w < 3 ? ' thin' : '')});
       const tip = svg('title', {});
-      tip.textContent = `${s.name}, ${kinds[s.category] || s.category}: ${figure(s.took)} ms from ${figure(s.begin)} ms` + Object.entries(s.notes || {}).map(([k, v]) => `\n${k}: ${v}`).join('');
+      tip.textContent = `${s.name}, ${kinds[s.category] || s.category}: ${short(s.took)} ms from ${short(s.begin)} ms` + Object.entries(s.notes || {}).map(([k, v]) => `\n${k}: ${v}`).join('');
       bar.append(tip);
       chart.append(bar);
       if (w > 7 * s.name.length + 6) {
@@ -72,7 +74,7 @@ function timelineParts(title, rows) {
     }
   });
   box.append(chart);
-  return [element('h2', `${title}: ${figure(end)} ms`), frame, totals(shown)];
+  return [element('h2', `${title}: ${short(end)} ms`), frame, totals(shown)];
 }
 
 // totals adds up the spans of each row by name.
@@ -86,7 +88,7 @@ function totals(rows) {
   rows.forEach(r => r.spans.forEach(s => add(s.name, s.category, r.name, s.took)));
   const details = element('details'), names = rows.map(r => r.name);
   details.append(element('summary', 'Milliseconds by row'),
-    captioned('Sums of the spans', ['what', 'kind', ...names], [...lines.values()].map(l => [l.name, kinds[l.kind] || l.kind, ...names.map(n => l.sums.has(n) ? figure(l.sums.get(n)) : '')])));
+    captioned('Sums of the spans', ['what', 'kind', ...names], [...lines.values()].map(l => [l.name, kinds[l.kind] || l.kind, ...names.map(n => l.sums.has(n) ? short(l.sums.get(n)) : '')])));
   return details;
 }
 
@@ -109,7 +111,7 @@ async function showModel() {
 
 function drawModel(v) {
   const r = v.report, layers = $('model-layer'), passes = [['forward', 'forward'], ['weight_gradient', 'weight gradient'], ['input_gradient', 'input gradient']];
-  $('model-note').textContent = `${r.model} on ${r.machine}, batch ${r.batch}: ${figure(r.total.iteration_ms)} ms an iteration, ${figure(r.total.images_per_s)} images/s (modelled).`;
+  $('model-note').textContent = `${r.model} on ${r.machine}, batch ${r.batch}: ${short(r.total.iteration_ms)} ms an iteration, ${short(r.total.images_per_s)} images/s (modelled).`;
   const wanted = ['', ...r.layers.filter(l => l.forward).map(l => l.name)];
   if ([...layers.options].map(o => o.value).join('\n') !== wanted.join('\n')) {
     const before = layers.value;
@@ -122,7 +124,7 @@ function drawModel(v) {
     img.addEventListener('load', () => URL.revokeObjectURL(img.src), {once: true});
     return img;
   };
-  const rows = r.layers.flatMap(l => passes.filter(([p]) => l[p]).map(([p, name]) => [l.name, name, l[p].algorithm, figure(l[p].modelled_ms), figure(l[p].gflops), figure(100 * l[p].peak_share), l[p].bound]));
+  const rows = r.layers.flatMap(l => passes.filter(([p]) => l[p]).map(([p, name]) => [l.name, name, l[p].algorithm, short(l[p].modelled_ms), short(l[p].gflops), short(100 * l[p].peak_share), l[p].bound]));
   const parts = [drawing(v.roofline, `Roofline of ${r.model} on ${r.machine}; the table below has its values`)];
   if (v.heatmap) parts.push(drawing(v.heatmap, `LDM and DMA of each CPE in ${r.mesh.layer}, ${r.mesh.direction}: at most ${Math.max(...r.mesh.cpes.map(c => c.ldm_peak_bytes))} of ${r.mesh.ldm_bytes} bytes of LDM`));
   parts.push(captioned('Passes through layers, modelled', ['layer', 'pass', 'algorithm', 'ms', 'GFLOP/s', '% of the peak', 'bound by'], rows));
