@@ -20,8 +20,9 @@ type Permuter struct {
 // permLevel is one loop over the result: n steps, and the distance of a step in the source and in the result.
 type permLevel struct{ n, src, dst int }
 
-// permTile is the number of values of a tile, in LDM and in a core's first cache.
-const permTile = 4096
+// permTile is the largest number of values of a tile, in LDM and in a core's first cache; leastPermTile the smallest to which tiles are cut for the
+// sake of idle CPEs.
+const permTile, leastPermTile = 4096, 256
 
 // Reshape prepares for a source of a shape.
 func (p *Permuter) Reshape(b *layers.Base, shape, order []int) {
@@ -83,9 +84,13 @@ func (p *Permuter) prepare(b *layers.Base) {
 	case len(outer) > 0:
 		rows, outer = outer[len(outer)-1], outer[:len(outer)-1]
 	}
-	tr := min(rows.n, 64)
-	tc := min(cols.n, permTile/tr)
-	tr = min(rows.n, permTile/tc)
+	limit := permTile
+	if spec := b.Device.Machine.Spec(); spec.HasDMA() { // tiles for all CPEs
+		limit = min(limit, max(leastPermTile, p.count/(spec.CPEs()*spec.CoreGroups)))
+	}
+	tr := min(rows.n, 64, limit)
+	tc := min(cols.n, limit/tr)
+	tr = min(rows.n, limit/tc)
 	down, across := (rows.n+tr-1)/tr, (cols.n+tc-1)/tc
 	units := down * across
 	for _, l := range outer {

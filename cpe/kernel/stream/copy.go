@@ -42,8 +42,8 @@ func NewCopy(m *cpe.Machine, s CopyShape) (*Copy, error) {
 	spec := m.Spec()
 	limit := 4 * tiling.HostTile
 	if spec.HasDMA() {
-		limit = spec.LDMFloats() / 4 // source and destination, two buffers each
-		limit = min(limit, max(leastTile, tiling.Blocks(s.Outer*s.Rows*s.Cols, spec.CPEs()*spec.CoreGroups)))
+		rows := Pass{Dims: [3]int{s.Outer, s.Rows, s.Cols}, Ins: []Array{Full, Full}}
+		limit = rows.evenRun(&spec, spec.LDMFloats()/4) // source and destination, two buffers each
 	}
 	c := &Copy{shape: s, machine: m, cols: min(s.Cols, limit)}
 	if c.cols > 0 {

@@ -126,13 +126,15 @@ func (s *Pass) planInPlace() Plan {
 
 // planLDM cuts a pass into tiles that are copied to LDM: twice half of LDM for double buffering, or all of it if half cannot hold a tile.
 func (s *Pass) planLDM(spec *cpe.Spec) (Plan, error) {
-	full, plane, row := s.arrays()
-	share := tiling.Blocks(s.values(), spec.CPEs()*spec.CoreGroups) * full
-	share = max(share, leastTile*(full+plane+row))
-	p := Plan{Double: true, Tile: s.fit(min(spec.LDMFloats()/2, share))}
-	if p.LDM = 8 * s.need(p.Tile); p.LDM > spec.LDMBytes {
+	if s.values() == 0 {
+		return Plan{Double: true, Tile: s.fit(spec.LDMFloats())}, nil
+	}
+	p := Plan{Double: true, Tile: s.evenTile(spec, spec.LDMFloats()/2)}
+	if p.LDM = 8 * s.need(p.Tile); p.Tile == [3]int{} {
 		p.Double = false
-		p.Tile = s.fit(spec.LDMFloats())
+		if p.Tile = s.evenTile(spec, spec.LDMFloats()); p.Tile == [3]int{} {
+			p.Tile = s.fit(spec.LDMFloats())
+		}
 		p.LDM = 4 * s.need(p.Tile)
 	}
 	if p.LDM > spec.LDMBytes {
