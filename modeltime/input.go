@@ -79,6 +79,16 @@ func standIn(p *caffepb.NetParameter) {
 			if height == 0 {
 				height, width = int64(d.GetNewHeight()), int64(d.GetNewWidth())
 			}
+		case "DenseImageData":
+			d := l.DenseImageDataParam
+			batch = d.GetBatchSize()
+			if height == 0 {
+				height, width = int64(d.GetNewHeight()), int64(d.GetNewWidth())
+			}
+			label = []int64{int64(batch), 1, height, width}
+			if !d.GetIsColor() {
+				channels = 1
+			}
 		case "WindowData":
 			batch = l.WindowDataParam.GetBatchSize()
 		}

@@ -111,6 +111,10 @@ func TestStandIn(t *testing.T) {
 			}
 		})
 	}
+	masked := measureText(t, `layer { name: "d" top: "x" top: "y" type: "DenseImageData" dense_image_data_param { source: "nowhere" batch_size: 2 new_height: 9 new_width: 7 } }`, 0)
+	if got, want := masked.Layers[0].Tops, [][]int{{2, 3, 9, 7}, {2, 1, 9, 7}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("images and masks: tops %v, want %v", got, want)
+	}
 	none := readNet(t, `layer { name: "d" type: "Data" data_param { source: "nowhere" batch_size: 2 } transform_param { crop_size: 8 } }`)
 	if _, err := Measure(none, SizeOptions{State: swnet.MergeState(caffepb.Phase_TRAIN)}); err == nil || !strings.Contains(err.Error(), `layer "d" (Data): top blobs: 0 given`) {
 		t.Errorf("a layer without tops: %v", err)
