@@ -105,7 +105,7 @@ var allowed = []struct {
 	{"internal/page/pagetest", nil},
 	{"internal/inspect", []string{"proto/", "blob", "cpe", "cpe/kernel/shape", "layers", "net", "solver/events", "internal/picture"}},
 	{"internal/timeline", nil},
-	{"internal/tensorboard", []string{"solver/events"}},
+	{"internal/tensorboard", []string{"proto/", "net", "solver/events"}},
 	{"internal/metrics", []string{"solver/events"}},
 	{"internal/board", []string{"solver/events"}},
 	{"internal/page", []string{"internal/inspect", "internal/netdraw", "proto/", "solver/events", "internal/picture", "internal/testreport", "internal/timeline", "internal/modelplot"}},

@@ -35,11 +35,11 @@ type Image struct {
 
 // Field numbers of tensorflow.Event, Summary, Summary.Value, HistogramProto, Summary.Image and SessionLog.
 const (
-	eventTime, eventStep, eventVersion, eventSummary, eventSession = 1, 2, 3, 5, 7
+	eventTime, eventStep, eventVersion, eventGraph, eventSummary, eventSession = 1, 2, 3, 4, 5, 7
 
 	summaryValue = 1
 
-	valueTag, valueScalar, valueImage, valueHistogram = 1, 2, 4, 5
+	valueTag, valueScalar, valueImage, valueHistogram, valueTensor, valueMetadata = 1, 2, 4, 5, 8, 9
 
 	histogramMin, histogramLimits, histogramCounts = 1, 6, 7 // 2 to 5: max, num, sum, sum of squares
 

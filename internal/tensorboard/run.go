@@ -4,16 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/swcaffe/swcaffe/solver/events"
 )
 
-// Run writes a run's curves below a folder.
+// Run writes a run's curves, its net and its hyperparameters below a folder.
 type Run struct {
 	folder string
 	warn   func(error)
 	first  int // first iteration of this part of the run
 	train  *Writer
+	root   *Writer   // of the folder: the run's hyperparameters
 	tests  []*Writer // by test net; nil: not tested yet
 	broken bool      // a folder cannot be written
 }
@@ -41,6 +43,7 @@ func (r *Run) Take(e events.Event) {
 		r.first = b.Iteration
 		if r.train == nil {
 			r.train = r.open("train", e)
+			r.describe(e.Time, b)
 		}
 	case *events.Iteration:
 		if r.train != nil {
@@ -57,6 +60,40 @@ func (r *Run) Take(e events.Event) {
 		if w := r.tests[b.Net]; w != nil {
 			w.Add(e.Time, b.Iteration, outputs(b.Loss, b.Outputs)...)
 		}
+	case *events.Stopped:
+		r.end(e.Time, endedSuccess)
+	case *events.Crashed:
+		r.end(e.Time, endedFailure)
+	}
+}
+
+// describe writes the training net's graph, and the run's hyperparameters and metrics into the folder itself, so that the curves' runs below belong
+// to them.
+func (r *Run) describe(at time.Time, s *events.Started) {
+	if r.train == nil {
+		return
+	}
+	d, err := newDescription(s)
+	if err != nil {
+		r.warn(fmt.Errorf("no graph and no hyperparameters for TensorBoard: %w; training goes on", err))
+		return
+	}
+	if len(d.train) > 0 {
+		r.train.write(graphEvent(at, NewGraph(d.train)))
+	}
+	if r.root, err = Create(r.folder, at, 0, r.warn); err != nil {
+		r.warn(fmt.Errorf("no hyperparameters for TensorBoard: %w; training goes on", err))
+		r.root = nil
+		return
+	}
+	r.root.write(experimentEvent(at, d.parameters, d.metrics))
+	r.root.write(sessionEvent(at, d.parameters))
+}
+
+// end says how the run ended.
+func (r *Run) end(at time.Time, status int) {
+	if r.root != nil {
+		r.root.write(endEvent(at, status))
 	}
 }
 
@@ -74,7 +111,7 @@ func (r *Run) Train() *Writer { return r.train }
 // Close closes the files.
 func (r *Run) Close() error {
 	var errs []error
-	for _, w := range append(r.tests, r.train) {
+	for _, w := range append(r.tests, r.train, r.root) {
 		if w != nil {
 			errs = append(errs, w.Close())
 		}

@@ -117,6 +117,10 @@ func read(t *testing.T, path string) (lines []string) {
 			continue
 		}
 		step := e[2][0].(int)
+		if e[4] != nil {
+			lines = append(lines, graphLines(t, e[4][0].([]byte))...)
+			continue
+		}
 		if e[7] != nil {
 			lines = append(lines, fmt.Sprintf("%d start %d", step, decode(t, e[7][0].([]byte))[1][0]))
 			continue
@@ -125,6 +129,8 @@ func read(t *testing.T, path string) (lines []string) {
 			v := decode(t, s.([]byte))
 			line := fmt.Sprintf("%d %s", step, v[1][0])
 			switch {
+			case v[9] != nil:
+				line += pluginLine(t, decode(t, v[9][0].([]byte)), decode(t, v[8][0].([]byte)))
 			case v[2] != nil:
 				line += fmt.Sprintf(" %g", v[2][0])
 			case v[4] != nil:
@@ -138,6 +144,104 @@ func read(t *testing.T, path string) (lines []string) {
 		}
 	}
 	return lines
+}
+
+// entry reads an entry of a map.
+func entry(t *testing.T, b any) (key string, value message) {
+	t.Helper()
+	m := decode(t, b.([]byte))
+	return string(m[1][0].([]byte)), decode(t, m[2][0].([]byte))
+}
+
+// graphLines lists the nodes of a GraphDef: name, op, inputs and attributes.
+func graphLines(t *testing.T, b []byte) (lines []string) {
+	t.Helper()
+	g := decode(t, b)
+	for _, n := range g[1] {
+		m := decode(t, n.([]byte))
+		line := fmt.Sprintf("node %s %s", m[1][0], m[2][0])
+		for _, in := range m[3] {
+			line += fmt.Sprintf(" <%s", in)
+		}
+		for _, a := range m[5] {
+			key, value := entry(t, a)
+			line += fmt.Sprintf(" %s=%s", key, value[2][0])
+		}
+		lines = append(lines, line)
+	}
+	return append(lines, fmt.Sprint("versions ", decode(t, g[4][0].([]byte))[1]))
+}
+
+// pluginLine reads a value of the plugin hparams: its metadata and its tensor of one float.
+func pluginLine(t *testing.T, metadata, tensor message) string {
+	t.Helper()
+	if dim := decode(t, decode(t, tensor[2][0].([]byte))[2][0].([]byte)); tensor[1][0] != 1 || dim[1][0] != 1 || metadata[4][0] != 2 {
+		t.Errorf("tensor %v, metadata %v", tensor, metadata)
+	}
+	plugin := decode(t, metadata[1][0].([]byte))
+	data, line := decode(t, plugin[2][0].([]byte)), fmt.Sprintf(" %s", plugin[1][0])
+	switch {
+	case data[2] != nil: // Experiment
+		m := decode(t, data[2][0].([]byte))
+		for _, p := range m[4] {
+			info := decode(t, p.([]byte))
+			line += fmt.Sprintf(" %s:%d", info[1][0], info[4][0])
+		}
+		for _, p := range m[5] {
+			name := decode(t, decode(t, p.([]byte))[1][0].([]byte))
+			line += fmt.Sprintf(" %s|%s", name[1][0], name[2][0])
+		}
+	case data[3] != nil: // SessionStartInfo
+		m := decode(t, data[3][0].([]byte))
+		for _, p := range m[1] {
+			key, value := entry(t, p)
+			if value[2] != nil {
+				line += fmt.Sprintf(" %s=%g", key, value[2][0])
+			} else {
+				line += fmt.Sprintf(" %s=%q", key, value[3][0])
+			}
+		}
+		line += fmt.Sprintf(" at %.2f", m[5][0])
+	case data[4] != nil: // SessionEndInfo
+		m := decode(t, data[4][0].([]byte))
+		line += fmt.Sprintf(" status %d at %.2f", m[1][0], m[2][0])
+	}
+	return line
+}
+
+// TestDescription: the graph has the training net's layers with their inputs, also through layers in place; hyperparameters and metrics are those
+// of the solver and of both nets.
+func TestDescription(t *testing.T) {
+	folder := t.TempDir()
+	r := NewRun(folder, func(err error) { t.Error(err) })
+	r.Take(events.Event{Time: at, Body: &events.Started{Net: "n", Items: 64, Workers: 2, Seed: 7,
+		SolverText: `net: "n.prototxt" base_lr: 0.1 lr_policy: "multistep" stepvalue: 10 stepvalue: 20 type: "Adam" test_iter: 3 test_interval: 5 display: 1 solver_mode: CPU`,
+		NetText: `name: "n"
+			layer { name: "d:1" type: "Input" top: "x" top: "t" input_param { shape { dim: 4 dim: 2 } } }
+			layer { name: "ip" type: "InnerProduct" bottom: "x" top: "y" inner_product_param { num_output: 3 bias_term: false weight_filler { type: "xavier" } } }
+			layer { name: "relu" type: "ReLU" bottom: "y" top: "y" }
+			layer { name: "loss" type: "SoftmaxWithLoss" bottom: "y" bottom: "t" top: "l" }
+			layer { name: "a" type: "Accuracy" bottom: "y" bottom: "t" top: "accuracy" include { phase: TEST } }`}})
+	r.Take(events.Event{Time: at, Body: &events.Crashed{}})
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	want := []string{
+		"node d_1 Input top=x, t input_param.shape.0.dim=4, 2",
+		"node ip InnerProduct <d_1 top=y inner_product_param.bias_term=false inner_product_param.num_output=3 inner_product_param.weight_filler.type=xavier",
+		"node relu ReLU <ip top=y", "node loss SoftmaxWithLoss <relu <d_1 top=l", "versions [22]",
+	}
+	if got := read(t, fileIn(t, filepath.Join(folder, "train"))); !reflect.DeepEqual(got, want) {
+		t.Errorf("the graph is\n%q\nwant\n%q", got, want)
+	}
+	want = []string{
+		"0 _hparams_/experiment hparams net_name:1 items:3 workers:3 seed:3 base_lr:3 lr_policy:1 stepvalue:1 type:1 train|loss train|output/l test_0|loss test_0|output/l test_0|output/accuracy",
+		`0 _hparams_/session_start_info hparams net_name="n" items=64 workers=2 seed=7 base_lr=0.1 lr_policy="multistep" stepvalue="10, 20" type="Adam" at 1000000000.25`,
+		"0 _hparams_/session_end_info hparams status 2 at 1000000000.25",
+	}
+	if got := read(t, fileIn(t, folder)); !reflect.DeepEqual(got, want) {
+		t.Errorf("the hyperparameters are\n%q\nwant\n%q", got, want)
+	}
 }
 
 var at = time.Unix(1e9, 250e6)
@@ -180,8 +284,8 @@ func TestRun(t *testing.T) {
 	if got, want := read(t, fileIn(t, filepath.Join(folder, "test_1"))), []string{"5 start 1", "6 loss 3", "6 output/accuracy 0.75"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("test_1 has %q, want %q", got, want)
 	}
-	if left, _ := os.ReadDir(folder); len(left) != 2 {
-		t.Errorf("%d folders, want 2", len(left))
+	if left, _ := os.ReadDir(folder); len(left) != 3 {
+		t.Errorf("%d folders and files, want 3", len(left))
 	}
 }
 

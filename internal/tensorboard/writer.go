@@ -3,10 +3,14 @@
 // A Writer appends to one file. Run is a subscriber to a run's events that writes the curves of the training net and of each test net, as
 // runs "train", "test_0" and so on, so that TensorBoard draws equal outputs over one another.
 //
-//	run.go     Run: from events to values
-//	writer.go  Writer: a file
-//	event.go   tensorflow.Event and Summary in protobuf's encoding
-//	record.go  the framing of records (TFRecord)
+//	run.go       Run: from events to values
+//	describe.go  what a run's start says: its net, its hyperparameters and metrics
+//	graph.go     Graph: a net as a GraphDef
+//	hparams.go   hyperparameters, as the messages of TensorBoard's plugin
+//	settings.go  a message's fields as texts
+//	writer.go    Writer: a file
+//	event.go     tensorflow.Event and Summary in protobuf's encoding
+//	record.go    the framing of records (TFRecord)
 package tensorboard
 
 import (
