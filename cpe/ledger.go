@@ -13,6 +13,7 @@ type Ledger struct {
 	Flops       float64
 	GetBytes    int64 // from memory to LDM
 	PutBytes    int64 // from LDM to memory
+	MPEBytes    int64 // read and written by the management cores
 	BusBytes    int64 // received over register buses
 	DMARequests int64
 	LDMPeak     int // the most bytes of LDM that one CPE used
@@ -44,6 +45,7 @@ func (l *Ledger) addTotals(o *Ledger, n int) {
 	l.Flops += float64(float64(n) * o.Flops)
 	l.GetBytes += by * o.GetBytes
 	l.PutBytes += by * o.PutBytes
+	l.MPEBytes += by * o.MPEBytes
 	l.BusBytes += by * o.BusBytes
 	l.DMARequests += by * o.DMARequests
 	l.LDMPeak = max(l.LDMPeak, o.LDMPeak)

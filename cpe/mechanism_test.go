@@ -120,7 +120,7 @@ func TestLeaveToMPE(t *testing.T) {
 			return nil
 		})
 	})
-	if want := fromNs(1000 + 10000); l.Time != want || l.MPE != want || l.GetBytes != 0 || l.Flops != 11600 {
+	if want := fromNs(1000 + 10000); l.Time != want || l.MPE != want || l.GetBytes != 0 || l.MPEBytes != 99000 || l.Flops != 11600 {
 		t.Errorf("%+v, want %v", l, want)
 	}
 }

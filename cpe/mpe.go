@@ -48,6 +48,7 @@ func (g *CoreGroup) LeaveToMPE(flops, bytes float64, work func() error) error {
 	g.ledger.Time += t
 	g.ledger.MPE += t
 	g.ledger.Flops += flops
+	g.ledger.MPEBytes += int64(bytes)
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 type mpeLoops struct {
 	passes  [3]float64
 	cycles  [3]float64
+	touched [3]float64                        // with cycles: accesses to arrays, which take no time of their own
 	arrays  func(n *swnet.Net, layer int) int // number of arrays accessed in this way; nil: one
 	besides bool                              // the layer's other work runs on the CPEs
 }
@@ -31,7 +32,9 @@ type mpeLoops struct {
 //
 // For Dropout and LRN, cycles are known. Their loops are Caffe's own in all versions of swCaffe. A version of 2017-10-22 left its times in
 // swprofile/: 42.94 and 42.98 ms forward and 10.78 and 13.94 ms backward for the 2^20 values of AlexNet's drop6 and drop7; 4.172 and 12.59 s
-// forward, 4.755 and 14.23 s backward for the 25.7 and 77.1 million of GoogLeNet's norm1 and norm2, mostly powers.
+// forward, 4.755 and 14.23 s backward for the 25.7 and 77.1 million of GoogLeNet's norm1 and norm2, mostly powers. Their accesses are at least:
+// Dropout's mask is written and read, its bottom read and its top written, backward two are read and one is written; LRN's bottom and scale are read,
+// scale and top written, backward four arrays are read and one is written.
 var leftToMPE = map[string]mpeLoops{
 	"BatchNorm": {passes: [3]float64{shape.Forward: 12, shape.InputGradient: 17}},
 	"Scale":     {passes: [3]float64{shape.Forward: 6, shape.WeightGradient: 5, shape.InputGradient: 2}},
@@ -40,8 +43,8 @@ var leftToMPE = map[string]mpeLoops{
 	"Eltwise": {passes: [3]float64{shape.Forward: 3}, arrays: func(n *swnet.Net, i int) int { return len(n.Bottoms(i)) }},
 	"Split": {passes: [3]float64{shape.InputGradient: 3}, besides: true,
 		arrays: func(n *swnet.Net, i int) int { return max(0, len(n.Tops(i))-2) }},
-	"Dropout": {cycles: [3]float64{shape.Forward: 59, shape.InputGradient: 17}},
-	"LRN":     {cycles: [3]float64{shape.Forward: 236, shape.InputGradient: 268}},
+	"Dropout": {cycles: [3]float64{shape.Forward: 59, shape.InputGradient: 17}, touched: [3]float64{shape.Forward: 4, shape.InputGradient: 3}},
+	"LRN":     {cycles: [3]float64{shape.Forward: 236, shape.InputGradient: 268}, touched: [3]float64{shape.Forward: 4, shape.InputGradient: 5}},
 }
 
 // onMPE replaces the charge for a direction of layer i by the management cores' time, or adds that time to it.
@@ -61,5 +64,6 @@ func (r *runner) onMPE(i int, d shape.Direction, l cpe.Ledger) cpe.Ledger {
 	}
 	l.Time += t
 	l.MPE += t
+	l.MPEBytes += int64(4 * values * (p.passes[d] + p.touched[d]) * float64(r.spec.CoreGroups))
 	return l
 }

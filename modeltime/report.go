@@ -50,10 +50,13 @@ type Direction struct {
 	GFlopsRange   trust.Range `json:"gflops_range,omitzero"`
 	PeakShare     float64     `json:"peak_share"` // rate relative to the core groups' peak
 	// Bound is the cause of most of the time: compute, dma, bus, latency (the start-up of transfers) or mpe.
-	Bound    string `json:"bound"`
-	DMABytes int64  `json:"dma_bytes"`
-	BusBytes int64  `json:"bus_bytes"`
-	LDMPeak  int    `json:"ldm_peak_bytes"`
+	Bound string `json:"bound"`
+	// DMABytes went through LDM, MPEBytes through the management cores. MemoryBytes is the sum.
+	DMABytes    int64 `json:"dma_bytes"`
+	MPEBytes    int64 `json:"mpe_bytes,omitempty"`
+	MemoryBytes int64 `json:"memory_bytes"`
+	BusBytes    int64 `json:"bus_bytes"`
+	LDMPeak     int   `json:"ldm_peak_bytes"`
 	// RunnerUp is a convolution's second-best algorithm, and its time; "": there was no choice.
 	RunnerUp   string  `json:"runner_up,omitempty"`
 	RunnerUpMs float64 `json:"runner_up_ms,omitempty"`
@@ -85,8 +88,9 @@ func newDirection(spec *cpe.Spec, strategy string, l cpe.Ledger) *Direction {
 	}
 	d := &Direction{
 		Strategy: strategy, ModelledMs: l.Time.Milliseconds(), GFlops: l.Flops / l.Time.Seconds() / 1e9,
-		Bound: bound(spec, &l), DMABytes: l.GetBytes + l.PutBytes, BusBytes: l.BusBytes, LDMPeak: l.LDMPeak,
+		Bound: bound(spec, &l), DMABytes: l.GetBytes + l.PutBytes, MPEBytes: l.MPEBytes, BusBytes: l.BusBytes, LDMPeak: l.LDMPeak,
 	}
+	d.MemoryBytes = d.DMABytes + d.MPEBytes
 	d.PeakShare = d.GFlops / spec.PeakGFlops() / float64(spec.CoreGroups)
 	return d
 }

@@ -26,7 +26,7 @@ func load(t *testing.T, name string) cpe.Spec {
 // report describes a net with a convolution in three passes, a layer without computation and a layer that only runs forward.
 func report() *modeltime.Report {
 	pass := func(ms, gflops float64, bytes int64) *modeltime.Direction {
-		return &modeltime.Direction{Strategy: "explicit", ModelledMs: ms, GFlops: gflops, DMABytes: bytes}
+		return &modeltime.Direction{Strategy: "explicit", ModelledMs: ms, GFlops: gflops, DMABytes: bytes, MemoryBytes: bytes}
 	}
 	forward := pass(10, 1000, 1e9)
 	forward.GFlopsRange = trust.Range{Low: 800, High: 1100}

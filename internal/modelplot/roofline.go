@@ -81,11 +81,11 @@ func dotsOf(r *modeltime.Report) []dot {
 		l := &r.Layers[i]
 		for k, pass := range passes {
 			d := pass.of(l)
-			if d == nil || d.DMABytes == 0 || !(d.GFlops > 0) {
+			if d == nil || d.MemoryBytes == 0 || !(d.GFlops > 0) {
 				continue
 			}
 			flops := d.GFlops * d.ModelledMs * 1e6
-			point := dot{l.Name + " " + pass.name, l.Type, k, flops / float64(d.DMABytes), d.GFlops, d.ModelledMs, d.GFlops, d.GFlops}
+			point := dot{l.Name + " " + pass.name, l.Type, k, flops / float64(d.MemoryBytes), d.GFlops, d.ModelledMs, d.GFlops, d.GFlops}
 			if r := d.GFlopsRange; r.Known() {
 				point.low, point.high = r.Low, r.High
 			}

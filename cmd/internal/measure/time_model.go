@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -202,19 +203,30 @@ func stopwatch(e *cli.Env) func(modeltime.Stage) {
 	}
 }
 
+// megabytes prints MB; nothing for none.
+func megabytes(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(float64(n)/1e6, 'f', 2, 64)
+}
+
 // printModelled prints a line a layer and direction, and the totals.
 func printModelled(w io.Writer, r *modeltime.Report) {
 	fmt.Fprintf(w, "%s on %s, %s, batch %d, %s mode: modelled times\n\n", r.Model, r.Machine, cpe.Groups(r.CoreGroups), r.Batch, r.Mode)
-	space := 0
+	space, mpe := 0, 0 // widths of ranges, and of the MPEs' bytes where there are any
 	for _, l := range r.Layers {
 		for _, d := range []*modeltime.Direction{l.Forward, l.WeightGradient, l.InputGradient} {
 			if d != nil {
 				space = widest(space, d.ModelledRange)
+				if d.MPEBytes > 0 {
+					mpe = 11
+				}
 			}
 		}
 	}
-	fmt.Fprintf(w, "%-24s %-8s %-20s %11s%-*s %9s %6s %-8s %10s %10s %8s  %s\n",
-		"layer", "pass", "algorithm", "ms", space, rangeHeading(space), "GFLOP/s", "peak", "bound", "DMA MB", "bus MB", "LDM B", "runner-up ms")
+	fmt.Fprintf(w, "%-24s %-8s %-20s %11s%-*s %9s %6s %-8s %10s%*s %10s %8s  %s\n",
+		"layer", "pass", "algorithm", "ms", space, rangeHeading(space), "GFLOP/s", "peak", "bound", "DMA MB", mpe, "MPE MB"[:min(6, mpe)], "bus MB", "LDM B", "runner-up ms")
 	for _, l := range r.Layers {
 		for _, d := range []struct {
 			name string
@@ -227,8 +239,8 @@ func printModelled(w io.Writer, r *modeltime.Report) {
 			if d.RunnerUp != "" {
 				second = fmt.Sprintf("  %s %.4f", d.RunnerUp, d.RunnerUpMs)
 			}
-			fmt.Fprintf(w, "%-24s %-8s %-20s %11.4f%-*v %9.1f %5.1f%% %-8s %10.2f %10.2f %8d%s\n", l.Name, d.name, d.Algorithm, d.ModelledMs,
-				space, d.ModelledRange, d.GFlops, 100*d.PeakShare, d.Bound, float64(d.DMABytes)/1e6, float64(d.BusBytes)/1e6, d.LDMPeak, second)
+			fmt.Fprintf(w, "%-24s %-8s %-20s %11.4f%-*v %9.1f %5.1f%% %-8s %10.2f%*s %10.2f %8d%s\n", l.Name, d.name, d.Algorithm, d.ModelledMs,
+				space, d.ModelledRange, d.GFlops, 100*d.PeakShare, d.Bound, float64(d.DMABytes)/1e6, mpe, megabytes(d.MPEBytes), float64(d.BusBytes)/1e6, d.LDMPeak, second)
 		}
 	}
 	t := &r.Total
