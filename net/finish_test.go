@@ -32,8 +32,8 @@ func sumOf(a, b, top string) string {
 	layer { name: %[3]q type: "Eltwise" bottom: %[1]q bottom: %[2]q top: %[3]q }`, a, b, top)
 }
 
-// TestFinishedByTheConvolution: in nets for Forward only, pointwise convolutions also normalise their results, unless that is visible
-// outside. Results have the bits of other nets, also if a blob between is requested later.
+// TestFinishedByTheConvolution: in nets for Forward only, convolutions in blocks also normalise their results, unless that is visible
+// outside and nothing is folded. Results have the bits of other nets, also if a blob between is requested later.
 func TestFinishedByTheConvolution(t *testing.T) {
 	const data = `
 	layer { name: "x" type: "DummyData" top: "x" dummy_data_param { shape { dim: 3 dim: 32 dim: 9 dim: 7 } data_filler { type: "gaussian" } } }
@@ -49,7 +49,7 @@ func TestFinishedByTheConvolution(t *testing.T) {
 		{"sum", pointwiseOf("c", "t", 48) + normOf("c", "n") + sumOf("n", "t", "s") + reluIn("s"), []string{"c"}},
 		{"sum of what comes later", pointwiseOf("c", "t", 64) + normOf("c", "n") + pointwiseOf("d", "t", 64) + normOf("d", "e") + sumOf("n", "e", "s"), []string{"c", "d"}},
 		{"sum of what comes between", pointwiseOf("c", "t", 64) + pointwiseOf("d", "t", 64) + normOf("d", "e") + normOf("c", "n") + sumOf("n", "e", "s"), []string{"d"}},
-		{"3x3", `layer { name: "s" type: "Convolution" bottom: "t" top: "s" convolution_param { num_output: 32 kernel_size: 3 weight_filler { type: "msra" } } }` + normOf("s", "s"), nil},
+		{"3x3", `layer { name: "s" type: "Convolution" bottom: "t" top: "s" convolution_param { num_output: 32 kernel_size: 3 weight_filler { type: "msra" } } }` + normOf("s", "s"), []string{"s"}},
 		{"by planes", pointwiseOf("s", "t", 20) + normOf("s", "s"), nil},
 		{"silenced", pointwiseOf("s", "t", 64) + pointwiseOf("d", "t", 64) + `layer { name: "silence" type: "Silence" bottom: "d" }`, nil},
 		{"read twice", pointwiseOf("c", "t", 48) + normOf("c", "n") + sumOf("n", "c", "s"), nil},

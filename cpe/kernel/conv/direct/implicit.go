@@ -19,7 +19,7 @@ var Pointwise = conv.Algorithm{
 		return conv.FirstReason(conv.OnHost(p), conv.InPlanes(p), conv.Unless(p.Shape.Pointwise(), "it computes only 1x1 kernels without strides or padding"))
 	},
 	Cost:    conv.ProductCost,
-	Can:     func(p *conv.Problem) conv.Abilities { return conv.InputGradientOnly(p, conv.AddImages) },
+	Can:     func(p *conv.Problem) conv.Abilities { return floors(p, conv.AddImages) },
 	Kernel:  conv.Staged(NewImplicit),
 	General: true,
 }
@@ -32,7 +32,7 @@ var Gathered = conv.Algorithm{
 		return conv.FirstReason(conv.OnHost(p), conv.InPlanes(p), conv.NotStrided(p), conv.Unless(!p.Shape.Pointwise(), "1x1 kernels need no column matrix"),
 			conv.Unless(!conv.Shiftable(p.Shape), "kernel offsets are shifts of a padded copy, from which panels are packed faster"))
 	},
-	Cost: conv.ProductCost, Kernel: conv.Staged(NewImplicit),
+	Cost: conv.ProductCost, Kernel: conv.Staged(NewImplicit), Can: func(p *conv.Problem) conv.Abilities { return floors(p, 0) },
 	General: true,
 }
 
@@ -153,6 +153,9 @@ func (v *implicitConv) RunGroup(g *cpe.CoreGroup) error {
 		v.split.Share(g, &w.job)
 		if err := w.product.Run(g, &w.job); err != nil {
 			return err
+		}
+		if v.Args.Floor {
+			floor(&w.job)
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ var Padded = conv.Algorithm{
 	Supports: func(p *conv.Problem) error {
 		return conv.FirstReason(conv.OnHost(p), conv.InPlanes(p), conv.NotStrided(p), byShifts(p))
 	},
-	Cost: conv.ProductCost, Kernel: conv.Staged(newPaddedConv),
+	Cost: conv.ProductCost, Kernel: conv.Staged(newPaddedConv), Can: func(p *conv.Problem) conv.Abilities { return floors(p, 0) },
 	General: true,
 }
 
@@ -174,6 +174,9 @@ func (p multiplyPadded) RunGroup(g *cpe.CoreGroup) error {
 		p.split.Share(g, &w.job)
 		if err := w.product.Run(g, &w.job); err != nil {
 			return err
+		}
+		if p.Args.Floor {
+			floor(&w.job)
 		}
 	}
 	return nil

@@ -16,9 +16,16 @@ import (
 var Forward = conv.Algorithm{
 	Name: "offsets", Doc: "vectors of output channels, from single values of a padded band, for images of few channels or few pixels", Family: shape.Implicit,
 	Directions: []shape.Direction{shape.Forward}, Supports: byVectors,
-	Cost: conv.OffsetCost, Works: conv.ReadsPlanes, Can: conv.Only(conv.FloorResults), Kernel: conv.Staged(newForward),
+	Cost: conv.OffsetCost, Works: conv.ReadsPlanes, Can: forwardCan, Kernel: conv.Staged(newForward),
 	Special: true,
 	General: true,
+}
+
+func forwardCan(p *conv.Problem) conv.Abilities {
+	if p.Results == conv.Blocks {
+		return conv.FloorResults | conv.FinishResults
+	}
+	return conv.FloorResults
 }
 
 // Kernel is the host's forward convolution for images of few channels or few pixels:
@@ -112,6 +119,9 @@ func (v *Kernel) RunGroup(g *cpe.CoreGroup) error {
 		at := tensor.Span{Image: image, Images: 1, First: row * width, N: rows * width}
 		v.Convolve(g, image, row, rows, images, v.Out.At(y, at, 0, v.Out.Blocks(), scratch))
 		v.Out.Store(y, at, 0, v.Out.Blocks(), scratch, false)
+		if v.Args.Finish != nil {
+			v.Out.Finish(v.Args.Finish, y, at, 0, v.Out.Blocks())
+		}
 	}
 	return nil
 }

@@ -198,7 +198,7 @@ func (v *pointProduct) make(w *pointWorker, span, first, last int, memory []floa
 	}
 	v.out.Store(y, s, at, n, far, args.Add)
 	if args.Finish != nil {
-		v.finish(y, s, at, n)
+		v.out.Finish(args.Finish, y, s, at, n)
 	}
 }
 

@@ -123,6 +123,16 @@ func (p *Images) Store(data []float32, s Span, first, n int, scratch []float32, 
 	}
 }
 
+// Finish calls f for n blocks of channels of a span of images in blocks, starting with block first.
+func (p *Images) Finish(f conv.Finish, data []float32, s Span, first, n int) {
+	plane := p.H * p.W
+	for image := s.Image; image < s.Image+s.Images; image++ {
+		for block := first; block < first+n; block++ {
+			f(data, ((image*p.Blocks()+block)*plane+s.First)*shape.BlockLanes, s.N*shape.BlockLanes, block)
+		}
+	}
+}
+
 // storeBlock is spread for one block of images stored in blocks; lines is a buffer.
 func (p *Images) storeBlock(dst, lines, src []float32, s Span, add bool) {
 	if !add {

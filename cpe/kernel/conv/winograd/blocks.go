@@ -56,15 +56,28 @@ func (o *tilesOut) writeBlocks(w *worker, g *tileGrid, p patch, slice, lanes int
 		pixels, wide = w.pixels, pitch
 	}
 	o.mapped(w, g, p, pixels, wide, src.at(at, slice, p.rows*p.cols*g.dilateW))
-	if direct {
-		lines = 0
-	}
 	for i := range lines {
+		if direct {
+			break
+		}
 		at, line := i*g.dilateH*o.w*sliceLanes, pixels[i*pitch*sliceLanes:][:width*sliceLanes]
 		copyWhere(target[at:], line, tiling.From(above, corner+at))
 	}
-	if o.pooled != nil {
+	switch {
+	case o.pooled != nil:
 		o.pooled.max(w.room, w.to.y, p.image, slice)
+	case w.to.finish != nil:
+		o.finish(&w.to, p.image*o.image+slice*sliceLanes*o.h*o.w+corner, slice, lines, width, g.dilateH)
+	}
+}
+
+// finish calls Arrays.Finish for the lines of a patch, which are apart image lines from each other; the first starts at value corner.
+func (o *tilesOut) finish(to *destination, corner, slice, lines, width, apart int) {
+	if width == o.w && apart == 1 {
+		lines, width = 1, lines*width
+	}
+	for i := range lines {
+		to.finish(to.all, to.at+corner+i*apart*o.w*sliceLanes, width*sliceLanes, to.block+slice)
 	}
 }
 

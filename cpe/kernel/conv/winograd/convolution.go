@@ -66,7 +66,10 @@ func (v *convolution) arrays(group int) (x, y []float32) {
 
 // outputs returns the destination from a channel of a group on, with its biases and its mask.
 func (v *convolution) outputs(group, channel int) destination {
-	_, y := v.arrays(group)
+	_, y := v.Args.Through(v.Direction)
 	args, first, plane := v.Args, group*v.out+channel, v.write.h*v.write.w
-	return destination{tiling.From(y, channel*plane), tiling.From(args.Bias, first), tiling.From(args.Above, first*plane), args.Floor}
+	return destination{
+		y: tiling.From(y, first*plane), bias: tiling.From(args.Bias, first), above: tiling.From(args.Above, first*plane), floor: args.Floor,
+		finish: args.Finish, all: y, at: first * plane, block: first / sliceLanes,
+	}
 }

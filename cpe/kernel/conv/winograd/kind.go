@@ -79,6 +79,8 @@ func costOf(st shape.Strategy) func(*conv.Problem) float64 {
 // abilities returns the abilities of Winograd's kernels.
 func abilities(p *conv.Problem) conv.Abilities {
 	switch {
+	case p.Direction == shape.Forward && p.Results == conv.Blocks:
+		return conv.FloorResults | conv.FinishResults
 	case p.Direction == shape.Forward:
 		return conv.FloorResults
 	case p.Direction == shape.WeightGradient:

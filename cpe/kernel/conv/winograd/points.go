@@ -204,6 +204,10 @@ type worker struct {
 type destination struct {
 	y, bias, above []float32
 	floor          bool
+
+	finish    conv.Finish // if not nil
+	all       []float32   // all results, for finish
+	at, block int         // places of y and of its first block of channels in these
 }
 
 // setBias selects the biases and the ReLU of some channels.

@@ -1,0 +1,29 @@
+package direct
+
+import (
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
+
+// floors returns the abilities of products whose results lie by planes: with others for input gradients.
+func floors(p *conv.Problem, others conv.Abilities) conv.Abilities {
+	if p.Direction == shape.Forward {
+		return conv.FloorResults
+	}
+	return conv.InputGradientOnly(p, others)
+}
+
+// floor replaces the negative results of a core group's job by 0, soon after they are computed.
+func floor(job *gemm.Job) {
+	c := &job.C
+	for row := job.M0; row < job.M1; row++ {
+		for col := job.N0; col < job.N1; {
+			n := min(c.Run-col%c.Run, job.N1-col)
+			y := c.Data[row*c.Ld+col/c.Run*c.Jump+col%c.Run:][:n]
+			vec.ReLU(y, y, 0)
+			col += n
+		}
+	}
+}
