@@ -11,7 +11,7 @@ var forks = map[string]string{
 	"SSD":            `VideoData video_data_param SolverParameter.plateau_winsize`,
 	"DeepLab":        `DenseCRF ImageSegData MatRead MatWrite UniqueLabel densecrf_param mat_read_param mat_write_param ImageDataParameter.label_type ImageDataParameter.ignore_label`,
 	"ArcFace":        `LabelSpecificMargin LabelSpecificHardMargin label_specific_margin_param`,
-	"MobileNet-YOLO": `DetectionEvaluateYolo EvalDetection RegionLoss YoloV3Loss Yolov3 yolov3_param region_loss_param eval_detection_param AnnotatedDataParameter.yolo_data_type`,
+	"MobileNet-YOLO": `DetectionEvaluateYolo EvalDetection YoloV3Loss eval_detection_param`,
 	"YOLO v2":        `Region RegionOutput region_param`,
 	"caffe-windows":  `Gram`,
 	"style-transfer": `Gramian`,

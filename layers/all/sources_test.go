@@ -19,7 +19,8 @@ import (
 
 func init() {
 	addCases("Data", layertest.Case{Files: digitsLMDB, Tops: 2, NoGradient: "a source", Allocates: "a prefetcher works beside it"})
-	addCases("AnnotatedData", layertest.Case{Files: boxesLMDB, Tops: 2, NoGradient: "a source", Allocates: "images are transformed"})
+	addCases("AnnotatedData", layertest.Case{Files: boxesLMDB, Tops: 2, NoGradient: "a source", Allocates: "images are transformed"},
+		layertest.Case{Name: "YOLO", Param: "annotated_data_param { yolo_data_type: 1 }", Files: boxesLMDB, Tops: 2, NoGradient: "a source", Allocates: "images are transformed"})
 	addCases("ImageData", layertest.Case{Files: pictures, Tops: 2, NoGradient: "a source", Allocates: "images are decoded"})
 	addCases("DenseImageData", layertest.Case{Files: pairs, Tops: 2, NoGradient: "a source", Allocates: "images are decoded"})
 	addCases("WindowData", layertest.Case{Files: windows, Tops: 2, NoGradient: "a source", Allocates: "images are decoded"})
@@ -42,6 +43,23 @@ func boxesLMDB(t testing.TB) string {
 		}
 		return a
 	})
+}
+
+// TestYoloLabels: objects of the first of three images are rows of class, centre and sides; classes begin with 0.
+func TestYoloLabels(t *testing.T) {
+	b := layertest.NewBench(t)
+	for _, engine := range layertest.Engines() {
+		f := layertest.Build(t, b, engine, layertest.Case{Type: "AnnotatedData", Tops: 2, Param: "annotated_data_param { yolo_data_type: 1 } " + boxesLMDB(t)})
+		if err := f.Layer.Forward(nil, f.Top); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Top[1].ShapeString(); got != "3 300 5 (4500)" {
+			t.Fatalf("labels have shape %s", got)
+		}
+		want := make([]float32, 4500)
+		copy(want, []float32{-1, 0.3, 0.55, 0.4, 0.7, 0, 0.425, 0.55, 0.65, 0.7})
+		layertest.Equal(t, "labels", f.Top[1].Data(), want, 1e-6)
+	}
 }
 
 func digit(i int) *caffepb.Datum {

@@ -28,14 +28,23 @@ const columns = 8
 
 // annotatedDataLayer is SSD's AnnotatedData layer. Top 0 is items x channels x height x width. If the records hold boxes, the optional top 1 is
 // 1 x 1 x objects x 8, with the objects of all items of the batch; a batch without objects has one row of -1. Before the first batch, and on a
-// machine that moves no values, it has the first image's number of objects. Otherwise top 1 holds a label for each item.
+// machine that moves no values, it has the first image's number of objects. With MobileNet-YOLO's yolo_data_type, top 1 is items x 300 x 5, with
+// class, centre and sides of each object and zeros behind the last one; classes begin with 0, and further objects are left out. If the records
+// hold no boxes, top 1 holds a label for each item.
 type annotatedDataLayer struct {
 	batchLayer
 	boxed bool // the records hold boxes, and there is a top for them
+	yolo  bool // yolo_data_type
 	rows  int
 	label []float32
 	copy  part.Mover // of the label top
 }
+
+// Objects of an image, and values of each, in labels of yolo_data_type.
+const (
+	yoloObjects = 300
+	yoloColumns = 5
+)
 
 // SetUp opens the database and reads the shape of its first record.
 func (l *annotatedDataLayer) SetUp(_, top []*blob.Blob) error {
@@ -65,6 +74,7 @@ func (l *annotatedDataLayer) SetUp(_, top []*blob.Blob) error {
 		return errors.Join(err, source.Close())
 	}
 	images := top
+	l.yolo = annotated.GetYoloDataType() != 0
 	overruled := annotated != nil && annotated.AnnoType != nil // anno_type counts, not the records' type
 	if l.boxed = len(top) > 1 && (typed || overruled); l.boxed {
 		images = top[:1]
@@ -91,15 +101,27 @@ func first(s data.Source) (typed bool, boxes int, err error) {
 
 // resizeLabel gives the label top the shape for a number of objects.
 func (l *annotatedDataLayer) resizeLabel(top *blob.Blob, objects int) (err error) {
-	rows := max(1, objects)
+	rows, values := max(1, objects), columns
+	if l.yolo {
+		rows, values = l.shape[0]*yoloObjects, yoloColumns
+	}
 	if rows != l.rows {
 		l.rows = rows
-		if l.copy, err = part.NewMover(&l.Base, rows, columns); err != nil {
+		if l.copy, err = part.NewMover(&l.Base, rows, values); err != nil {
 			return err
 		}
 	}
-	top.Reshape(1, 1, rows, columns)
+	l.reshapeLabel(top)
 	return nil
+}
+
+// reshapeLabel gives the label top its shape.
+func (l *annotatedDataLayer) reshapeLabel(top *blob.Blob) {
+	if l.yolo {
+		top.Reshape(l.rows/yoloObjects, yoloObjects, yoloColumns)
+		return
+	}
+	top.Reshape(1, 1, l.rows, columns)
 }
 
 // Reshape restores the shapes of the last batch.
@@ -107,7 +129,7 @@ func (l *annotatedDataLayer) Reshape(bottom, top []*blob.Blob) error {
 	if !l.boxed {
 		return l.batchLayer.Reshape(bottom, top)
 	}
-	top[1].Reshape(1, 1, l.rows, columns)
+	l.reshapeLabel(top[1])
 	return l.batchLayer.Reshape(bottom, top[:1])
 }
 
@@ -125,12 +147,10 @@ func (l *annotatedDataLayer) Forward(bottom, top []*blob.Blob) error {
 	}
 	l.label = l.label[:0]
 	for item := range l.shape[0] {
-		for _, o := range b.Objects(item) {
-			difficult := float32(0)
-			if o.Difficult {
-				difficult = 1
-			}
-			l.label = append(l.label, float32(item), float32(o.Label), float32(o.Instance), o.Box.XMin, o.Box.YMin, o.Box.XMax, o.Box.YMax, difficult)
+		if l.yolo {
+			l.appendYolo(b.Objects(item))
+		} else {
+			l.appendObjects(item, b.Objects(item))
 		}
 	}
 	if len(l.label) == 0 {
@@ -140,4 +160,26 @@ func (l *annotatedDataLayer) Forward(bottom, top []*blob.Blob) error {
 		return err
 	}
 	return l.copy.Run(top[1].Data(), l.label)
+}
+
+// appendObjects appends SSD's rows of an item.
+func (l *annotatedDataLayer) appendObjects(item int, objects []annotation.Object) {
+	for _, o := range objects {
+		difficult := float32(0)
+		if o.Difficult {
+			difficult = 1
+		}
+		l.label = append(l.label, float32(item), float32(o.Label), float32(o.Instance), o.Box.XMin, o.Box.YMin, o.Box.XMax, o.Box.YMax, difficult)
+	}
+}
+
+// appendYolo appends the rows of yolo_data_type of an item. Objects without area, which would end the list, are left out.
+func (l *annotatedDataLayer) appendYolo(objects []annotation.Object) {
+	end := len(l.label) + yoloObjects*yoloColumns
+	for _, o := range objects {
+		if width, height := o.Box.Width(), o.Box.Height(); len(l.label) < end && width > 0 && height > 0 {
+			l.label = append(l.label, float32(o.Label-1), (o.Box.XMin+o.Box.XMax)/2, (o.Box.YMin+o.Box.YMax)/2, width, height)
+		}
+	}
+	l.label = append(l.label, make([]float32, end-len(l.label))...)
 }

@@ -4,16 +4,35 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
+	"github.com/swcaffe/swcaffe/internal/box"
 	"github.com/swcaffe/swcaffe/layers/part"
 )
+
+// yoloAnchors are anchors in a grid of cells. An anchor has the channels x, y, w, h, object and one for each class.
+type yoloAnchors struct {
+	anchors [][2]float64 // width and height
+	scale   float64      // the grid has W*scale x H*scale of their units
+	size    [2]int       // height and width in cells
+}
+
+// box returns the centre and the sides that an anchor predicts in a cell. Channel c is x[c*stride].
+func (g *yoloAnchors) box(x []float32, stride, anchor, cell int) (cx, cy, width, height float64) {
+	at := func(c int) float64 { return float64(x[c*stride]) }
+	h, w := float64(g.size[0]), float64(g.size[1])
+	cx, cy = (float64(cell%g.size[1])+part.Logistic(at(0)))/w, (float64(cell/g.size[1])+part.Logistic(at(1)))/h
+	return cx, cy, math.Exp(at(2)) * g.anchors[anchor][0] / (w * g.scale), math.Exp(at(3)) * g.anchors[anchor][1] / (h * g.scale)
+}
+
+// corners returns a box of a centre and sides.
+func corners(cx, cy, width, height float64) box.Box {
+	return box.Box{XMin: float32(cx - width/2), YMin: float32(cy - height/2), XMax: float32(cx + width/2), YMax: float32(cy + height/2)}
+}
 
 // yoloGrid is a bottom of a yoloOutput: the predictions of its anchors in a grid of cells.
 type yoloGrid struct {
 	*yoloOutput
-	anchors [][2]float64 // width and height
-	scale   float64      // anchors have W*scale x H*scale units
-	first   int          // the first box
-	size    [2]int       // height and width in cells
+	yoloAnchors
+	first int // the first box
 
 	made   [3]int // images, height and width for which the kernel is made
 	cut    int    // cells of a tile
@@ -72,10 +91,7 @@ func (g *yoloGrid) run(x []float32) error {
 // decode writes the row of an anchor in a cell. Its channel c is x[c*stride].
 func (g *yoloGrid) decode(row, x []float32, stride, anchor, cell int) {
 	at := func(c int) float64 { return float64(x[c*stride]) }
-	h, w := float64(g.size[0]), float64(g.size[1])
-	cx, cy := (float64(cell%g.size[1])+part.Logistic(at(0)))/w, (float64(cell/g.size[1])+part.Logistic(at(1)))/h
-	halfWidth, halfHeight := math.Exp(at(2))*g.anchors[anchor][0]/(2*w*g.scale), math.Exp(at(3))*g.anchors[anchor][1]/(2*h*g.scale)
-	row[0], row[1], row[2], row[3] = float32(cx-halfWidth), float32(cy-halfHeight), float32(cx+halfWidth), float32(cy+halfHeight)
+	corners(g.box(x, stride, anchor, cell)).Put(row)
 	object := part.Logistic(at(4))
 	if !g.second {
 		for c := range g.classes {

@@ -69,7 +69,7 @@ func (l *yoloOutput) SetUp(bottom, _ []*blob.Blob) error {
 		return fmt.Errorf("mask must have num_box %d anchors for each of %d bottoms, it has %d", anchors, groups, len(p.Mask))
 	}
 	for i := range bottom {
-		g := &yoloGrid{yoloOutput: l, scale: float64(p.AnchorsScale[i])}
+		g := &yoloGrid{yoloOutput: l, yoloAnchors: yoloAnchors{scale: float64(p.AnchorsScale[i])}}
 		for _, m := range p.Mask[i*anchors:][:anchors] {
 			if 2*int(m)+1 >= len(p.Biases) {
 				return fmt.Errorf("mask has anchor %d, but biases has %d numbers for %d anchors", m, len(p.Biases), len(p.Biases)/2)
@@ -96,7 +96,7 @@ func (l *yoloOutput) setUpSecond(bottoms int) error {
 		return fmt.Errorf("coords must be 4, it is %d", p.GetCoords())
 	}
 	for range bottoms {
-		g := &yoloGrid{yoloOutput: l, scale: 1}
+		g := &yoloGrid{yoloOutput: l, yoloAnchors: yoloAnchors{scale: 1}}
 		for k := range anchors {
 			g.anchors = append(g.anchors, [2]float64{float64(p.Biases[2*k]), float64(p.Biases[2*k+1])})
 		}

@@ -30,8 +30,10 @@ type Case struct {
 
 	// NoGradient is the reason that the gradient is not checked. Types registered with NoGradient need none.
 	NoGradient string
-	GradTops   int   // only the first GradTops tops have a gradient; 0 means all
-	NoParams   []int // weights without gradient (statistics)
+	// CheckedBy is the test that checks the gradient of a layer whose gradient, by intent, is not that of its tops. NoGradient is set too.
+	CheckedBy string
+	GradTops  int   // only the first GradTops tops have a gradient; 0 means all
+	NoParams  []int // weights without gradient (statistics)
 	// Still is the reason that the CPE path does no work on a machine: the layer moves no values.
 	Still string
 	// Step is the step of central differences (0 means 0.01). Tolerance is relative to max(1, |gradient|) (0 means 0.001).

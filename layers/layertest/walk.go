@@ -42,7 +42,7 @@ func covered(typ layers.Type, cases []*Case) string {
 		return ""
 	}
 	for _, c := range cases {
-		if c.NoGradient == "" {
+		if c.NoGradient == "" || c.CheckedBy != "" {
 			return ""
 		}
 	}

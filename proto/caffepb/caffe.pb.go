@@ -2489,7 +2489,7 @@ func (x *V1LayerParameter_LayerType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_LayerType.Descriptor instead.
 func (V1LayerParameter_LayerType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{116, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{118, 0}
 }
 
 type V1LayerParameter_DimCheckMode int32
@@ -2545,7 +2545,7 @@ func (x *V1LayerParameter_DimCheckMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_DimCheckMode.Descriptor instead.
 func (V1LayerParameter_DimCheckMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{116, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{118, 1}
 }
 
 type V0LayerParameter_PoolMethod int32
@@ -2604,7 +2604,7 @@ func (x *V0LayerParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V0LayerParameter_PoolMethod.Descriptor instead.
 func (V0LayerParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{117, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{119, 0}
 }
 
 // The extents of a blob's axes, outermost first.
@@ -5048,6 +5048,8 @@ type LayerParameter struct {
 	CtcDecoderParam         *CTCDecoderParameter         `protobuf:"bytes,3001,opt,name=ctc_decoder_param,json=ctcDecoderParam" json:"ctc_decoder_param,omitempty"`
 	LabelSpecificAddParam   *LabelSpecificAddParameter   `protobuf:"bytes,3002,opt,name=label_specific_add_param,json=labelSpecificAddParam" json:"label_specific_add_param,omitempty"`
 	MarginInnerProductParam *MarginInnerProductParameter `protobuf:"bytes,3003,opt,name=margin_inner_product_param,json=marginInnerProductParam" json:"margin_inner_product_param,omitempty"`
+	RegionLossParam         *RegionLossParameter         `protobuf:"bytes,3004,opt,name=region_loss_param,json=regionLossParam" json:"region_loss_param,omitempty"`
+	Yolov3Param             *Yolov3Parameter             `protobuf:"bytes,3005,opt,name=yolov3_param,json=yolov3Param" json:"yolov3_param,omitempty"`
 	unknownFields           protoimpl.UnknownFields
 	sizeCache               protoimpl.SizeCache
 }
@@ -5736,6 +5738,20 @@ func (x *LayerParameter) GetLabelSpecificAddParam() *LabelSpecificAddParameter {
 func (x *LayerParameter) GetMarginInnerProductParam() *MarginInnerProductParameter {
 	if x != nil {
 		return x.MarginInnerProductParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetRegionLossParam() *RegionLossParameter {
+	if x != nil {
+		return x.RegionLossParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetYolov3Param() *Yolov3Parameter {
+	if x != nil {
+		return x.Yolov3Param
 	}
 	return nil
 }
@@ -10239,10 +10255,17 @@ type AnnotatedDataParameter struct {
 	BatchSampler []*BatchSampler        `protobuf:"bytes,1,rep,name=batch_sampler,json=batchSampler" json:"batch_sampler,omitempty"`
 	LabelMapFile *string                `protobuf:"bytes,2,opt,name=label_map_file,json=labelMapFile" json:"label_map_file,omitempty"`
 	// Replaces the type of every item.
-	AnnoType      *AnnotatedDatum_AnnotationType `protobuf:"varint,3,opt,name=anno_type,json=annoType,enum=caffe.AnnotatedDatum_AnnotationType" json:"anno_type,omitempty"`
+	AnnoType *AnnotatedDatum_AnnotationType `protobuf:"varint,3,opt,name=anno_type,json=annoType,enum=caffe.AnnotatedDatum_AnnotationType" json:"anno_type,omitempty"`
+	// Of MobileNet-YOLO. Not 0: labels are rows of class, centre and sides.
+	YoloDataType  *uint32 `protobuf:"varint,1004,opt,name=yolo_data_type,json=yoloDataType,def=0" json:"yolo_data_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
+
+// Default values for AnnotatedDataParameter fields.
+const (
+	Default_AnnotatedDataParameter_YoloDataType = uint32(0)
+)
 
 func (x *AnnotatedDataParameter) Reset() {
 	*x = AnnotatedDataParameter{}
@@ -10293,6 +10316,13 @@ func (x *AnnotatedDataParameter) GetAnnoType() AnnotatedDatum_AnnotationType {
 		return *x.AnnoType
 	}
 	return AnnotatedDatum_BBOX
+}
+
+func (x *AnnotatedDataParameter) GetYoloDataType() uint32 {
+	if x != nil && x.YoloDataType != nil {
+		return *x.YoloDataType
+	}
+	return Default_AnnotatedDataParameter_YoloDataType
 }
 
 // PriorBox, of SSD.
@@ -13294,6 +13324,363 @@ func (x *Yolov3DetectionOutputParameter) GetMask() []uint32 {
 	return nil
 }
 
+// RegionLoss, of MobileNet-YOLO.
+type RegionLossParameter struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Side     *uint32                `protobuf:"varint,1,opt,name=side,def=13" json:"side,omitempty"` // the bottom's size counts
+	NumClass *uint32                `protobuf:"varint,2,opt,name=num_class,json=numClass,def=20" json:"num_class,omitempty"`
+	// Objects go to the anchor of the most similar shape; 0: to that with the most similar prediction.
+	BiasMatch *uint32 `protobuf:"varint,3,opt,name=bias_match,json=biasMatch,def=1" json:"bias_match,omitempty"`
+	Coords    *uint32 `protobuf:"varint,4,opt,name=coords,def=4" json:"coords,omitempty"`
+	// The number of anchors.
+	Num     *uint32  `protobuf:"varint,5,opt,name=num,def=5" json:"num,omitempty"`
+	Softmax *uint32  `protobuf:"varint,6,opt,name=softmax,def=1" json:"softmax,omitempty"`
+	Jitter  *float32 `protobuf:"fixed32,7,opt,name=jitter,def=0.2" json:"jitter,omitempty"`
+	// An object's target is the overlap of its prediction; 0: it is 1.
+	Rescore       *uint32  `protobuf:"varint,8,opt,name=rescore,def=1" json:"rescore,omitempty"`
+	ObjectScale   *float32 `protobuf:"fixed32,9,opt,name=object_scale,json=objectScale,def=1" json:"object_scale,omitempty"`
+	ClassScale    *float32 `protobuf:"fixed32,10,opt,name=class_scale,json=classScale,def=1" json:"class_scale,omitempty"`
+	NoobjectScale *float32 `protobuf:"fixed32,11,opt,name=noobject_scale,json=noobjectScale,def=0.5" json:"noobject_scale,omitempty"`
+	CoordScale    *float32 `protobuf:"fixed32,12,opt,name=coord_scale,json=coordScale,def=5" json:"coord_scale,omitempty"`
+	Absolute      *uint32  `protobuf:"varint,13,opt,name=absolute,def=1" json:"absolute,omitempty"`
+	// Predictions that overlap an object by more have no loss for objects that are not there.
+	Thresh *float32 `protobuf:"fixed32,14,opt,name=thresh,def=0.2" json:"thresh,omitempty"`
+	Random *uint32  `protobuf:"varint,15,opt,name=random,def=1" json:"random,omitempty"`
+	// Width and height of each anchor, in pixels of the bottom.
+	Biases        []float32 `protobuf:"fixed32,16,rep,name=biases" json:"biases,omitempty"`
+	SoftmaxTree   *string   `protobuf:"bytes,17,opt,name=softmax_tree,json=softmaxTree" json:"softmax_tree,omitempty"`
+	ClassMap      *string   `protobuf:"bytes,18,opt,name=class_map,json=classMap" json:"class_map,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for RegionLossParameter fields.
+const (
+	Default_RegionLossParameter_Side          = uint32(13)
+	Default_RegionLossParameter_NumClass      = uint32(20)
+	Default_RegionLossParameter_BiasMatch     = uint32(1)
+	Default_RegionLossParameter_Coords        = uint32(4)
+	Default_RegionLossParameter_Num           = uint32(5)
+	Default_RegionLossParameter_Softmax       = uint32(1)
+	Default_RegionLossParameter_Jitter        = float32(0.20000000298023224)
+	Default_RegionLossParameter_Rescore       = uint32(1)
+	Default_RegionLossParameter_ObjectScale   = float32(1)
+	Default_RegionLossParameter_ClassScale    = float32(1)
+	Default_RegionLossParameter_NoobjectScale = float32(0.5)
+	Default_RegionLossParameter_CoordScale    = float32(5)
+	Default_RegionLossParameter_Absolute      = uint32(1)
+	Default_RegionLossParameter_Thresh        = float32(0.20000000298023224)
+	Default_RegionLossParameter_Random        = uint32(1)
+)
+
+func (x *RegionLossParameter) Reset() {
+	*x = RegionLossParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[115]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RegionLossParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RegionLossParameter) ProtoMessage() {}
+
+func (x *RegionLossParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[115]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RegionLossParameter.ProtoReflect.Descriptor instead.
+func (*RegionLossParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{115}
+}
+
+func (x *RegionLossParameter) GetSide() uint32 {
+	if x != nil && x.Side != nil {
+		return *x.Side
+	}
+	return Default_RegionLossParameter_Side
+}
+
+func (x *RegionLossParameter) GetNumClass() uint32 {
+	if x != nil && x.NumClass != nil {
+		return *x.NumClass
+	}
+	return Default_RegionLossParameter_NumClass
+}
+
+func (x *RegionLossParameter) GetBiasMatch() uint32 {
+	if x != nil && x.BiasMatch != nil {
+		return *x.BiasMatch
+	}
+	return Default_RegionLossParameter_BiasMatch
+}
+
+func (x *RegionLossParameter) GetCoords() uint32 {
+	if x != nil && x.Coords != nil {
+		return *x.Coords
+	}
+	return Default_RegionLossParameter_Coords
+}
+
+func (x *RegionLossParameter) GetNum() uint32 {
+	if x != nil && x.Num != nil {
+		return *x.Num
+	}
+	return Default_RegionLossParameter_Num
+}
+
+func (x *RegionLossParameter) GetSoftmax() uint32 {
+	if x != nil && x.Softmax != nil {
+		return *x.Softmax
+	}
+	return Default_RegionLossParameter_Softmax
+}
+
+func (x *RegionLossParameter) GetJitter() float32 {
+	if x != nil && x.Jitter != nil {
+		return *x.Jitter
+	}
+	return Default_RegionLossParameter_Jitter
+}
+
+func (x *RegionLossParameter) GetRescore() uint32 {
+	if x != nil && x.Rescore != nil {
+		return *x.Rescore
+	}
+	return Default_RegionLossParameter_Rescore
+}
+
+func (x *RegionLossParameter) GetObjectScale() float32 {
+	if x != nil && x.ObjectScale != nil {
+		return *x.ObjectScale
+	}
+	return Default_RegionLossParameter_ObjectScale
+}
+
+func (x *RegionLossParameter) GetClassScale() float32 {
+	if x != nil && x.ClassScale != nil {
+		return *x.ClassScale
+	}
+	return Default_RegionLossParameter_ClassScale
+}
+
+func (x *RegionLossParameter) GetNoobjectScale() float32 {
+	if x != nil && x.NoobjectScale != nil {
+		return *x.NoobjectScale
+	}
+	return Default_RegionLossParameter_NoobjectScale
+}
+
+func (x *RegionLossParameter) GetCoordScale() float32 {
+	if x != nil && x.CoordScale != nil {
+		return *x.CoordScale
+	}
+	return Default_RegionLossParameter_CoordScale
+}
+
+func (x *RegionLossParameter) GetAbsolute() uint32 {
+	if x != nil && x.Absolute != nil {
+		return *x.Absolute
+	}
+	return Default_RegionLossParameter_Absolute
+}
+
+func (x *RegionLossParameter) GetThresh() float32 {
+	if x != nil && x.Thresh != nil {
+		return *x.Thresh
+	}
+	return Default_RegionLossParameter_Thresh
+}
+
+func (x *RegionLossParameter) GetRandom() uint32 {
+	if x != nil && x.Random != nil {
+		return *x.Random
+	}
+	return Default_RegionLossParameter_Random
+}
+
+func (x *RegionLossParameter) GetBiases() []float32 {
+	if x != nil {
+		return x.Biases
+	}
+	return nil
+}
+
+func (x *RegionLossParameter) GetSoftmaxTree() string {
+	if x != nil && x.SoftmaxTree != nil {
+		return *x.SoftmaxTree
+	}
+	return ""
+}
+
+func (x *RegionLossParameter) GetClassMap() string {
+	if x != nil && x.ClassMap != nil {
+		return *x.ClassMap
+	}
+	return ""
+}
+
+// Yolov3, of MobileNet-YOLO: the loss of YOLO v3.
+type Yolov3Parameter struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Side     *uint32                `protobuf:"varint,1,opt,name=side,def=13" json:"side,omitempty"` // the bottom's size counts
+	NumClass *uint32                `protobuf:"varint,2,opt,name=num_class,json=numClass,def=20" json:"num_class,omitempty"`
+	// The number of anchors of this bottom.
+	Num           *uint32  `protobuf:"varint,3,opt,name=num,def=5" json:"num,omitempty"`
+	ObjectScale   *float32 `protobuf:"fixed32,4,opt,name=object_scale,json=objectScale,def=1" json:"object_scale,omitempty"`
+	ClassScale    *float32 `protobuf:"fixed32,5,opt,name=class_scale,json=classScale,def=1" json:"class_scale,omitempty"`
+	NoobjectScale *float32 `protobuf:"fixed32,6,opt,name=noobject_scale,json=noobjectScale,def=0.5" json:"noobject_scale,omitempty"` // has no effect
+	CoordScale    *float32 `protobuf:"fixed32,7,opt,name=coord_scale,json=coordScale,def=5" json:"coord_scale,omitempty"`
+	Thresh        *float32 `protobuf:"fixed32,8,opt,name=thresh,def=0.2" json:"thresh,omitempty"`
+	// Pixels of the image for each pixel of the bottom.
+	AnchorsScale *uint32 `protobuf:"varint,10,opt,name=anchors_scale,json=anchorsScale,def=32" json:"anchors_scale,omitempty"`
+	// Width and height of the anchors of all bottoms, in pixels of the image.
+	Biases []float32 `protobuf:"fixed32,11,rep,name=biases" json:"biases,omitempty"`
+	// The anchors of this bottom.
+	Mask []uint32 `protobuf:"varint,12,rep,name=mask" json:"mask,omitempty"`
+	// The loss of probabilities is their squared error, not the cross entropy.
+	UseLogicGradient *bool `protobuf:"varint,13,opt,name=use_logic_gradient,json=useLogicGradient,def=0" json:"use_logic_gradient,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+// Default values for Yolov3Parameter fields.
+const (
+	Default_Yolov3Parameter_Side             = uint32(13)
+	Default_Yolov3Parameter_NumClass         = uint32(20)
+	Default_Yolov3Parameter_Num              = uint32(5)
+	Default_Yolov3Parameter_ObjectScale      = float32(1)
+	Default_Yolov3Parameter_ClassScale       = float32(1)
+	Default_Yolov3Parameter_NoobjectScale    = float32(0.5)
+	Default_Yolov3Parameter_CoordScale       = float32(5)
+	Default_Yolov3Parameter_Thresh           = float32(0.20000000298023224)
+	Default_Yolov3Parameter_AnchorsScale     = uint32(32)
+	Default_Yolov3Parameter_UseLogicGradient = bool(false)
+)
+
+func (x *Yolov3Parameter) Reset() {
+	*x = Yolov3Parameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[116]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Yolov3Parameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Yolov3Parameter) ProtoMessage() {}
+
+func (x *Yolov3Parameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[116]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Yolov3Parameter.ProtoReflect.Descriptor instead.
+func (*Yolov3Parameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{116}
+}
+
+func (x *Yolov3Parameter) GetSide() uint32 {
+	if x != nil && x.Side != nil {
+		return *x.Side
+	}
+	return Default_Yolov3Parameter_Side
+}
+
+func (x *Yolov3Parameter) GetNumClass() uint32 {
+	if x != nil && x.NumClass != nil {
+		return *x.NumClass
+	}
+	return Default_Yolov3Parameter_NumClass
+}
+
+func (x *Yolov3Parameter) GetNum() uint32 {
+	if x != nil && x.Num != nil {
+		return *x.Num
+	}
+	return Default_Yolov3Parameter_Num
+}
+
+func (x *Yolov3Parameter) GetObjectScale() float32 {
+	if x != nil && x.ObjectScale != nil {
+		return *x.ObjectScale
+	}
+	return Default_Yolov3Parameter_ObjectScale
+}
+
+func (x *Yolov3Parameter) GetClassScale() float32 {
+	if x != nil && x.ClassScale != nil {
+		return *x.ClassScale
+	}
+	return Default_Yolov3Parameter_ClassScale
+}
+
+func (x *Yolov3Parameter) GetNoobjectScale() float32 {
+	if x != nil && x.NoobjectScale != nil {
+		return *x.NoobjectScale
+	}
+	return Default_Yolov3Parameter_NoobjectScale
+}
+
+func (x *Yolov3Parameter) GetCoordScale() float32 {
+	if x != nil && x.CoordScale != nil {
+		return *x.CoordScale
+	}
+	return Default_Yolov3Parameter_CoordScale
+}
+
+func (x *Yolov3Parameter) GetThresh() float32 {
+	if x != nil && x.Thresh != nil {
+		return *x.Thresh
+	}
+	return Default_Yolov3Parameter_Thresh
+}
+
+func (x *Yolov3Parameter) GetAnchorsScale() uint32 {
+	if x != nil && x.AnchorsScale != nil {
+		return *x.AnchorsScale
+	}
+	return Default_Yolov3Parameter_AnchorsScale
+}
+
+func (x *Yolov3Parameter) GetBiases() []float32 {
+	if x != nil {
+		return x.Biases
+	}
+	return nil
+}
+
+func (x *Yolov3Parameter) GetMask() []uint32 {
+	if x != nil {
+		return x.Mask
+	}
+	return nil
+}
+
+func (x *Yolov3Parameter) GetUseLogicGradient() bool {
+	if x != nil && x.UseLogicGradient != nil {
+		return *x.UseLogicGradient
+	}
+	return Default_Yolov3Parameter_UseLogicGradient
+}
+
 // Noise, of forks for face recognition. Its message has NoiseParameter's name there, which SSD uses for images.
 type NoiseLayerParameter struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -13311,7 +13698,7 @@ const (
 
 func (x *NoiseLayerParameter) Reset() {
 	*x = NoiseLayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[115]
+	mi := &file_swcaffe_caffe_proto_msgTypes[117]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13323,7 +13710,7 @@ func (x *NoiseLayerParameter) String() string {
 func (*NoiseLayerParameter) ProtoMessage() {}
 
 func (x *NoiseLayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[115]
+	mi := &file_swcaffe_caffe_proto_msgTypes[117]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13336,7 +13723,7 @@ func (x *NoiseLayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoiseLayerParameter.ProtoReflect.Descriptor instead.
 func (*NoiseLayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{115}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{117}
 }
 
 func (x *NoiseLayerParameter) GetBias() float32 {
@@ -13412,7 +13799,7 @@ type V1LayerParameter struct {
 
 func (x *V1LayerParameter) Reset() {
 	*x = V1LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[116]
+	mi := &file_swcaffe_caffe_proto_msgTypes[118]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13424,7 +13811,7 @@ func (x *V1LayerParameter) String() string {
 func (*V1LayerParameter) ProtoMessage() {}
 
 func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[116]
+	mi := &file_swcaffe_caffe_proto_msgTypes[118]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13437,7 +13824,7 @@ func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V1LayerParameter.ProtoReflect.Descriptor instead.
 func (*V1LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{116}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{118}
 }
 
 func (x *V1LayerParameter) GetBottom() []string {
@@ -13817,7 +14204,7 @@ const (
 
 func (x *V0LayerParameter) Reset() {
 	*x = V0LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[117]
+	mi := &file_swcaffe_caffe_proto_msgTypes[119]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13829,7 +14216,7 @@ func (x *V0LayerParameter) String() string {
 func (*V0LayerParameter) ProtoMessage() {}
 
 func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[117]
+	mi := &file_swcaffe_caffe_proto_msgTypes[119]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13842,7 +14229,7 @@ func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V0LayerParameter.ProtoReflect.Descriptor instead.
 func (*V0LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{117}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{119}
 }
 
 func (x *V0LayerParameter) GetName() string {
@@ -14354,7 +14741,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"\x06STRICT\x10\x00\x12\x0e\n" +
 	"\n" +
-	"PERMISSIVE\x10\x01\"\xf6.\n" +
+	"PERMISSIVE\x10\x01\"\xfb/\n" +
 	"\x0eLayerParameter\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -14470,7 +14857,9 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x1dyolov3_detection_output_param\x18\xda\x04 \x01(\v2%.caffe.Yolov3DetectionOutputParameterR\x1ayolov3DetectionOutputParam\x12G\n" +
 	"\x11ctc_decoder_param\x18\xb9\x17 \x01(\v2\x1a.caffe.CTCDecoderParameterR\x0fctcDecoderParam\x12Z\n" +
 	"\x18label_specific_add_param\x18\xba\x17 \x01(\v2 .caffe.LabelSpecificAddParameterR\x15labelSpecificAddParam\x12`\n" +
-	"\x1amargin_inner_product_param\x18\xbb\x17 \x01(\v2\".caffe.MarginInnerProductParameterR\x17marginInnerProductParam\"\xe1\x04\n" +
+	"\x1amargin_inner_product_param\x18\xbb\x17 \x01(\v2\".caffe.MarginInnerProductParameterR\x17marginInnerProductParam\x12G\n" +
+	"\x11region_loss_param\x18\xbc\x17 \x01(\v2\x1a.caffe.RegionLossParameterR\x0fregionLossParam\x12:\n" +
+	"\fyolov3_param\x18\xbd\x17 \x01(\v2\x16.caffe.Yolov3ParameterR\vyolov3Param\"\xe1\x04\n" +
 	"\x17TransformationParameter\x12\x17\n" +
 	"\x05scale\x18\x01 \x01(\x02:\x011R\x05scale\x12\x1d\n" +
 	"\x06mirror\x18\x02 \x01(\b:\x05falseR\x06mirror\x12\x1e\n" +
@@ -14929,11 +15318,12 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x0eacross_spatial\x18\x01 \x01(\b:\x04trueR\racrossSpatial\x129\n" +
 	"\fscale_filler\x18\x02 \x01(\v2\x16.caffe.FillerParameterR\vscaleFiller\x12+\n" +
 	"\x0echannel_shared\x18\x03 \x01(\b:\x04trueR\rchannelShared\x12\x17\n" +
-	"\x03eps\x18\x04 \x01(\x02:\x051e-10R\x03eps\"\xbb\x01\n" +
+	"\x03eps\x18\x04 \x01(\x02:\x051e-10R\x03eps\"\xe5\x01\n" +
 	"\x16AnnotatedDataParameter\x128\n" +
 	"\rbatch_sampler\x18\x01 \x03(\v2\x13.caffe.BatchSamplerR\fbatchSampler\x12$\n" +
 	"\x0elabel_map_file\x18\x02 \x01(\tR\flabelMapFile\x12A\n" +
-	"\tanno_type\x18\x03 \x01(\x0e2$.caffe.AnnotatedDatum.AnnotationTypeR\bannoType\"\x9b\x03\n" +
+	"\tanno_type\x18\x03 \x01(\x0e2$.caffe.AnnotatedDatum.AnnotationTypeR\bannoType\x12(\n" +
+	"\x0eyolo_data_type\x18\xec\a \x01(\r:\x010R\fyoloDataType\"\x9b\x03\n" +
 	"\x11PriorBoxParameter\x12\x19\n" +
 	"\bmin_size\x18\x01 \x03(\x02R\aminSize\x12\x19\n" +
 	"\bmax_size\x18\x02 \x03(\x02R\amaxSize\x12!\n" +
@@ -15235,7 +15625,46 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x06biases\x18\x05 \x03(\x02R\x06biases\x12#\n" +
 	"\ranchors_scale\x18\x06 \x03(\rR\fanchorsScale\x12'\n" +
 	"\x0emask_group_num\x18\a \x01(\r:\x012R\fmaskGroupNum\x12\x12\n" +
-	"\x04mask\x18\b \x03(\rR\x04mask\"t\n" +
+	"\x04mask\x18\b \x03(\rR\x04mask\"\xc0\x04\n" +
+	"\x13RegionLossParameter\x12\x16\n" +
+	"\x04side\x18\x01 \x01(\r:\x0213R\x04side\x12\x1f\n" +
+	"\tnum_class\x18\x02 \x01(\r:\x0220R\bnumClass\x12 \n" +
+	"\n" +
+	"bias_match\x18\x03 \x01(\r:\x011R\tbiasMatch\x12\x19\n" +
+	"\x06coords\x18\x04 \x01(\r:\x014R\x06coords\x12\x13\n" +
+	"\x03num\x18\x05 \x01(\r:\x015R\x03num\x12\x1b\n" +
+	"\asoftmax\x18\x06 \x01(\r:\x011R\asoftmax\x12\x1b\n" +
+	"\x06jitter\x18\a \x01(\x02:\x030.2R\x06jitter\x12\x1b\n" +
+	"\arescore\x18\b \x01(\r:\x011R\arescore\x12$\n" +
+	"\fobject_scale\x18\t \x01(\x02:\x011R\vobjectScale\x12\"\n" +
+	"\vclass_scale\x18\n" +
+	" \x01(\x02:\x011R\n" +
+	"classScale\x12*\n" +
+	"\x0enoobject_scale\x18\v \x01(\x02:\x030.5R\rnoobjectScale\x12\"\n" +
+	"\vcoord_scale\x18\f \x01(\x02:\x015R\n" +
+	"coordScale\x12\x1d\n" +
+	"\babsolute\x18\r \x01(\r:\x011R\babsolute\x12\x1b\n" +
+	"\x06thresh\x18\x0e \x01(\x02:\x030.2R\x06thresh\x12\x19\n" +
+	"\x06random\x18\x0f \x01(\r:\x011R\x06random\x12\x16\n" +
+	"\x06biases\x18\x10 \x03(\x02R\x06biases\x12!\n" +
+	"\fsoftmax_tree\x18\x11 \x01(\tR\vsoftmaxTree\x12\x1b\n" +
+	"\tclass_map\x18\x12 \x01(\tR\bclassMap\"\xa0\x03\n" +
+	"\x0fYolov3Parameter\x12\x16\n" +
+	"\x04side\x18\x01 \x01(\r:\x0213R\x04side\x12\x1f\n" +
+	"\tnum_class\x18\x02 \x01(\r:\x0220R\bnumClass\x12\x13\n" +
+	"\x03num\x18\x03 \x01(\r:\x015R\x03num\x12$\n" +
+	"\fobject_scale\x18\x04 \x01(\x02:\x011R\vobjectScale\x12\"\n" +
+	"\vclass_scale\x18\x05 \x01(\x02:\x011R\n" +
+	"classScale\x12*\n" +
+	"\x0enoobject_scale\x18\x06 \x01(\x02:\x030.5R\rnoobjectScale\x12\"\n" +
+	"\vcoord_scale\x18\a \x01(\x02:\x015R\n" +
+	"coordScale\x12\x1b\n" +
+	"\x06thresh\x18\b \x01(\x02:\x030.2R\x06thresh\x12'\n" +
+	"\ranchors_scale\x18\n" +
+	" \x01(\r:\x0232R\fanchorsScale\x12\x16\n" +
+	"\x06biases\x18\v \x03(\x02R\x06biases\x12\x12\n" +
+	"\x04mask\x18\f \x03(\rR\x04mask\x123\n" +
+	"\x12use_logic_gradient\x18\r \x01(\b:\x05falseR\x10useLogicGradient\"t\n" +
 	"\x13NoiseLayerParameter\x12\x15\n" +
 	"\x04bias\x18\x01 \x01(\x02:\x010R\x04bias\x12!\n" +
 	"\fgaussian_std\x18\x02 \x01(\x02R\vgaussianStd\x12#\n" +
@@ -15416,7 +15845,7 @@ func file_swcaffe_caffe_proto_rawDescGZIP() []byte {
 }
 
 var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 42)
-var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 118)
+var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 120)
 var file_swcaffe_caffe_proto_goTypes = []any{
 	(Phase)(0),                                  // 0: caffe.Phase
 	(EmitConstraint_EmitType)(0),                // 1: caffe.EmitConstraint.EmitType
@@ -15575,9 +16004,11 @@ var file_swcaffe_caffe_proto_goTypes = []any{
 	(*CTCDecoderParameter)(nil),                 // 154: caffe.CTCDecoderParameter
 	(*YoloDetectionOutputParameter)(nil),        // 155: caffe.YoloDetectionOutputParameter
 	(*Yolov3DetectionOutputParameter)(nil),      // 156: caffe.Yolov3DetectionOutputParameter
-	(*NoiseLayerParameter)(nil),                 // 157: caffe.NoiseLayerParameter
-	(*V1LayerParameter)(nil),                    // 158: caffe.V1LayerParameter
-	(*V0LayerParameter)(nil),                    // 159: caffe.V0LayerParameter
+	(*RegionLossParameter)(nil),                 // 157: caffe.RegionLossParameter
+	(*Yolov3Parameter)(nil),                     // 158: caffe.Yolov3Parameter
+	(*NoiseLayerParameter)(nil),                 // 159: caffe.NoiseLayerParameter
+	(*V1LayerParameter)(nil),                    // 160: caffe.V1LayerParameter
+	(*V0LayerParameter)(nil),                    // 161: caffe.V0LayerParameter
 }
 var file_swcaffe_caffe_proto_depIdxs = []int32{
 	42,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
@@ -15595,7 +16026,7 @@ var file_swcaffe_caffe_proto_depIdxs = []int32{
 	42,  // 12: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
 	64,  // 13: caffe.NetParameter.state:type_name -> caffe.NetState
 	67,  // 14: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
-	158, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
+	160, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
 	57,  // 16: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
 	57,  // 17: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
 	57,  // 18: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
@@ -15679,7 +16110,7 @@ var file_swcaffe_caffe_proto_depIdxs = []int32{
 	134, // 96: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
 	137, // 97: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
 	129, // 98: caffe.LayerParameter.multibox_loss_param:type_name -> caffe.MultiBoxLossParameter
-	157, // 99: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
+	159, // 99: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
 	123, // 100: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
 	132, // 101: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
 	125, // 102: caffe.LayerParameter.prior_box_param:type_name -> caffe.PriorBoxParameter
@@ -15699,125 +16130,127 @@ var file_swcaffe_caffe_proto_depIdxs = []int32{
 	154, // 116: caffe.LayerParameter.ctc_decoder_param:type_name -> caffe.CTCDecoderParameter
 	153, // 117: caffe.LayerParameter.label_specific_add_param:type_name -> caffe.LabelSpecificAddParameter
 	152, // 118: caffe.LayerParameter.margin_inner_product_param:type_name -> caffe.MarginInnerProductParameter
-	69,  // 119: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
-	71,  // 120: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
-	51,  // 121: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
-	72,  // 122: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
-	73,  // 123: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
-	8,   // 124: caffe.ResizeParameter.resize_mode:type_name -> caffe.ResizeParameter.Resize_mode
-	9,   // 125: caffe.ResizeParameter.pad_mode:type_name -> caffe.ResizeParameter.Pad_mode
-	10,  // 126: caffe.ResizeParameter.interp_mode:type_name -> caffe.ResizeParameter.Interp_mode
-	70,  // 127: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
-	11,  // 128: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
-	12,  // 129: caffe.BatchNormParameter.engine:type_name -> caffe.BatchNormParameter.Engine
-	56,  // 130: caffe.BatchNormParameter.scale_filler:type_name -> caffe.FillerParameter
-	56,  // 131: caffe.BatchNormParameter.bias_filler:type_name -> caffe.FillerParameter
-	56,  // 132: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
-	56,  // 133: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
-	56,  // 134: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
-	13,  // 135: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
-	14,  // 136: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
-	56,  // 137: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
-	42,  // 138: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
-	15,  // 139: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
-	56,  // 140: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
-	56,  // 141: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
-	16,  // 142: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
-	56,  // 143: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	56,  // 144: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
-	42,  // 145: caffe.InputParameter.shape:type_name -> caffe.BlobShape
-	17,  // 146: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
-	18,  // 147: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
-	42,  // 148: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
-	19,  // 149: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
-	20,  // 150: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
-	21,  // 151: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
-	56,  // 152: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
-	56,  // 153: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
-	22,  // 154: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
-	23,  // 155: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
-	42,  // 156: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
-	56,  // 157: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
-	56,  // 158: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
-	24,  // 159: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
-	25,  // 160: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
-	26,  // 161: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
-	27,  // 162: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
-	28,  // 163: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
-	56,  // 164: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
-	56,  // 165: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
-	56,  // 166: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
-	56,  // 167: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
-	50,  // 168: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
-	2,   // 169: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
-	69,  // 170: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
-	126, // 171: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	127, // 172: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
-	29,  // 173: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	30,  // 174: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
-	31,  // 175: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
-	32,  // 176: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
-	29,  // 177: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	33,  // 178: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
-	126, // 179: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	69,  // 180: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
-	56,  // 181: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
-	56,  // 182: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
-	34,  // 183: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
-	56,  // 184: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
-	56,  // 185: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
-	35,  // 186: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
-	36,  // 187: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
-	56,  // 188: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
-	37,  // 189: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
-	38,  // 190: caffe.MarginInnerProductParameter.type:type_name -> caffe.MarginInnerProductParameter.MarginType
-	56,  // 191: caffe.MarginInnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	65,  // 192: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
-	65,  // 193: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
-	39,  // 194: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
-	43,  // 195: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
-	40,  // 196: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
-	75,  // 197: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	76,  // 198: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	78,  // 199: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	81,  // 200: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	82,  // 201: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	84,  // 202: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
-	85,  // 203: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	86,  // 204: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	87,  // 205: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	90,  // 206: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	92,  // 207: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	93,  // 208: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	94,  // 209: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	95,  // 210: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	96,  // 211: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	97,  // 212: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	100, // 213: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	101, // 214: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	102, // 215: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	104, // 216: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	105, // 217: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
-	109, // 218: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	112, // 219: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	114, // 220: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	113, // 221: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	116, // 222: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	118, // 223: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	119, // 224: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	68,  // 225: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	74,  // 226: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
-	159, // 227: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
-	56,  // 228: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
-	56,  // 229: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
-	41,  // 230: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
-	43,  // 231: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
-	93,  // 232: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	233, // [233:233] is the sub-list for method output_type
-	233, // [233:233] is the sub-list for method input_type
-	233, // [233:233] is the sub-list for extension type_name
-	233, // [233:233] is the sub-list for extension extendee
-	0,   // [0:233] is the sub-list for field type_name
+	157, // 119: caffe.LayerParameter.region_loss_param:type_name -> caffe.RegionLossParameter
+	158, // 120: caffe.LayerParameter.yolov3_param:type_name -> caffe.Yolov3Parameter
+	69,  // 121: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
+	71,  // 122: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
+	51,  // 123: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
+	72,  // 124: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
+	73,  // 125: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
+	8,   // 126: caffe.ResizeParameter.resize_mode:type_name -> caffe.ResizeParameter.Resize_mode
+	9,   // 127: caffe.ResizeParameter.pad_mode:type_name -> caffe.ResizeParameter.Pad_mode
+	10,  // 128: caffe.ResizeParameter.interp_mode:type_name -> caffe.ResizeParameter.Interp_mode
+	70,  // 129: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
+	11,  // 130: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
+	12,  // 131: caffe.BatchNormParameter.engine:type_name -> caffe.BatchNormParameter.Engine
+	56,  // 132: caffe.BatchNormParameter.scale_filler:type_name -> caffe.FillerParameter
+	56,  // 133: caffe.BatchNormParameter.bias_filler:type_name -> caffe.FillerParameter
+	56,  // 134: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
+	56,  // 135: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
+	56,  // 136: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
+	13,  // 137: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
+	14,  // 138: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
+	56,  // 139: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
+	42,  // 140: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
+	15,  // 141: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
+	56,  // 142: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
+	56,  // 143: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
+	16,  // 144: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
+	56,  // 145: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	56,  // 146: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
+	42,  // 147: caffe.InputParameter.shape:type_name -> caffe.BlobShape
+	17,  // 148: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
+	18,  // 149: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
+	42,  // 150: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
+	19,  // 151: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
+	20,  // 152: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
+	21,  // 153: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
+	56,  // 154: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
+	56,  // 155: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
+	22,  // 156: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
+	23,  // 157: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
+	42,  // 158: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
+	56,  // 159: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
+	56,  // 160: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
+	24,  // 161: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
+	25,  // 162: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
+	26,  // 163: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
+	27,  // 164: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
+	28,  // 165: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
+	56,  // 166: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
+	56,  // 167: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
+	56,  // 168: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
+	56,  // 169: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
+	50,  // 170: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
+	2,   // 171: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
+	69,  // 172: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
+	126, // 173: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	127, // 174: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
+	29,  // 175: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	30,  // 176: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
+	31,  // 177: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
+	32,  // 178: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
+	29,  // 179: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	33,  // 180: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
+	126, // 181: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	69,  // 182: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
+	56,  // 183: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
+	56,  // 184: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
+	34,  // 185: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
+	56,  // 186: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
+	56,  // 187: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
+	35,  // 188: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
+	36,  // 189: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
+	56,  // 190: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
+	37,  // 191: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
+	38,  // 192: caffe.MarginInnerProductParameter.type:type_name -> caffe.MarginInnerProductParameter.MarginType
+	56,  // 193: caffe.MarginInnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	65,  // 194: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
+	65,  // 195: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
+	39,  // 196: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
+	43,  // 197: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
+	40,  // 198: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
+	75,  // 199: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	76,  // 200: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	78,  // 201: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	81,  // 202: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	82,  // 203: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	84,  // 204: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
+	85,  // 205: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	86,  // 206: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	87,  // 207: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	90,  // 208: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	92,  // 209: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	93,  // 210: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	94,  // 211: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	95,  // 212: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	96,  // 213: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	97,  // 214: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	100, // 215: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	101, // 216: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	102, // 217: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	104, // 218: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	105, // 219: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
+	109, // 220: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	112, // 221: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	114, // 222: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	113, // 223: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	116, // 224: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	118, // 225: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	119, // 226: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	68,  // 227: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	74,  // 228: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
+	161, // 229: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
+	56,  // 230: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
+	56,  // 231: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
+	41,  // 232: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
+	43,  // 233: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
+	93,  // 234: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	235, // [235:235] is the sub-list for method output_type
+	235, // [235:235] is the sub-list for method input_type
+	235, // [235:235] is the sub-list for extension type_name
+	235, // [235:235] is the sub-list for extension extendee
+	0,   // [0:235] is the sub-list for field type_name
 }
 
 func init() { file_swcaffe_caffe_proto_init() }
@@ -15831,7 +16264,7 @@ func file_swcaffe_caffe_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swcaffe_caffe_proto_rawDesc), len(file_swcaffe_caffe_proto_rawDesc)),
 			NumEnums:      42,
-			NumMessages:   118,
+			NumMessages:   120,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

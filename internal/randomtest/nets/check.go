@@ -129,7 +129,7 @@ func fillInput(r *rand.Rand, name string, x []float32) {
 	kind, _, _ := strings.Cut(name, "_")
 	letters := strings.TrimRight(kind, "0123456789")
 	below, _ := strconv.Atoi(kind[len(letters):])
-	if width := map[string]int{"detection": 7, "object": 8}[letters]; width > 0 {
+	if width := map[string]int{"detection": 7, "object": 8, "truth": 5}[letters]; width > 0 {
 		for i := 0; i+width <= len(x); i += width {
 			fillBox(r, x[i:i+width], below)
 		}
@@ -158,8 +158,12 @@ func fillInput(r *rand.Rand, name string, x []float32) {
 }
 
 // fillBox fills a detection (image, class, score and box) or an object (image, class, number, box, and whether it is difficult) of one of the
-// given number of images.
+// given number of images, or a truth (class, of the given number, centre and sides).
 func fillBox(r *rand.Rand, row []float32, images int) {
+	if len(row) == 5 {
+		copy(row, []float32{float32(r.IntN(max(1, images))), r.Float32(), r.Float32(), 0.1 + 0.5*r.Float32(), 0.1 + 0.5*r.Float32()})
+		return
+	}
 	row[0], row[1], row[2] = float32(r.IntN(max(1, images))), float32(1+r.IntN(2)), r.Float32()
 	for k := range 2 {
 		row[3+k] = 0.7 * r.Float32()
@@ -172,7 +176,7 @@ func fillBox(r *rand.Rand, row []float32, images int) {
 
 // wholeNumbers reports whether a blob holds integers, such as labels, or boxes, to which no noise may be added.
 func wholeNumbers(name string) bool {
-	return slices.ContainsFunc([]string{"label", "index", "flag", "region", "detection", "object", "size"},
+	return slices.ContainsFunc([]string{"label", "index", "flag", "region", "detection", "object", "truth", "size"},
 		func(kind string) bool { return strings.HasPrefix(name, kind) })
 }
 

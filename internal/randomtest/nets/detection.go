@@ -12,6 +12,9 @@ func (b *builder) detection(t *tip) *tip {
 		if head == nil {
 			return nil
 		}
+		if !b.smooth && b.chance(0.6) {
+			return b.yoloLoss(head, classes)
+		}
 		if b.chance(0.5) {
 			return b.dead("YoloDetectionOutput", head, fmt.Sprintf("yolo_detection_output_param { num_classes: %d num_box: 1 confidence_threshold: 0.4 biases: 1 biases: 2 }", classes))
 		}
@@ -31,6 +34,18 @@ func (b *builder) detection(t *tip) *tip {
 	default:
 		return b.singleShot(t)
 	}
+}
+
+// yoloLoss appends a loss of YOLO with one anchor. No overlap exceeds its thresh: predictions near a limit would have no certain loss.
+func (b *builder) yoloLoss(head *tip, classes int) *tip {
+	kind, param := "RegionLoss", "region_loss_param { num: 1 biases: 2 biases: 1.5 rescore: %d"
+	if b.chance(0.5) {
+		kind, param = "Yolov3", "yolov3_param { num: 1 mask: 0 biases: 20 biases: 15 anchors_scale: 8 use_logic_gradient: %d"
+	}
+	param = fmt.Sprintf(param+" num_class: %d coord_scale: 1 thresh: 1 }", b.r.IntN(2), classes)
+	labels := b.input(fmt.Sprintf("truth%d", classes), head.shape[0], b.integer(1, 5), 5)
+	b.layer(kind, []*tip{head, labels}, []*tip{{name: b.blob()}}, param)
+	return head
 }
 
 // pointwise appends a convolution with kernels of one pixel.
