@@ -6,10 +6,10 @@ import (
 )
 
 // forks lists layer types and fields of public nets that BVLC Caffe does not support, with the well-known fork of Caffe that
-// does. The key for a field of a message other than the layer is "Message.field".
+// does. The key for a field of a message other than the layer is "Message.field", that for a value of an enum "Enum=VALUE".
 var forks = map[string]string{
 	"SSD":            `VideoData video_data_param SolverParameter.plateau_winsize`,
-	"DeepLab":        `DenseCRF ImageSegData MatRead MatWrite UniqueLabel densecrf_param mat_read_param mat_write_param ImageDataParameter.label_type ImageDataParameter.ignore_label`,
+	"DeepLab":        `DenseCRF ImageSegData MatRead MatWrite UniqueLabel densecrf_param mat_read_param mat_write_param ImageDataParameter.label_type ImageDataParameter.ignore_label LayerType=IMAGE_SEG_DATA LayerType=MAT_READ LayerType=MAT_WRITE LayerType=DENSE_CRF LayerType=UNIQUE_LABEL`,
 	"ArcFace":        `LabelSpecificMargin LabelSpecificHardMargin label_specific_margin_param`,
 	"MobileNet-YOLO": `DetectionEvaluateYolo EvalDetection YoloV3Loss eval_detection_param`,
 	"YOLO v2":        `Region RegionOutput region_param`,
@@ -23,6 +23,8 @@ var forks = map[string]string{
 	"caffe-yolo":     `BoxData DetectionLoss detection_loss_param DataParameter.side`,
 	"Ristretto":      `ConvolutionRistretto DeconvolutionRistretto FcRistretto LRNRistretto quantization_param`,
 	"Intel":          `TransformationParameter.random_resize_param TransformationParameter.random_aspect_ratio_param`,
+	"FCN":            `LayerType=CROP`,
+	"owphoo":         `FocalLossParameter.alpha_balance`,
 	"warpctc-caffe":  `CTCDecoder CTCBeamSearchDecoder`,
 }
 

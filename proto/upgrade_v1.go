@@ -50,6 +50,8 @@ var v1Types = map[caffepb.V1LayerParameter_LayerType]string{
 	caffepb.V1LayerParameter_TANH:                       "TanH",
 	caffepb.V1LayerParameter_WINDOW_DATA:                "WindowData",
 	caffepb.V1LayerParameter_THRESHOLD:                  "Threshold",
+	caffepb.V1LayerParameter_INTERP:                     "Interp",
+	caffepb.V1LayerParameter_SEG_ACCURACY:               "SegAccuracy",
 }
 
 // fromV1 turns every V1 layer into a current one.

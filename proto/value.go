@@ -126,6 +126,9 @@ func parseEnum(ed protoreflect.EnumDescriptor, s string) (protoreflect.Value, er
 		return protoreflect.ValueOfEnum(protoreflect.EnumNumber(n)), nil
 	}
 	names := enumNames(ed)
+	if fork := FromFork(string(ed.Name()) + "=" + s); fork != "" {
+		return protoreflect.Value{}, fmt.Errorf("%q is not a value of %s%s", s, ed.Name(), fork)
+	}
 	return protoreflect.Value{}, fmt.Errorf("%q is not a value of %s%s (values: %s)", s, ed.Name(), suggest.DidYouMean(s, names), strings.Join(names, ", "))
 }
 

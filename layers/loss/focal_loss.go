@@ -35,6 +35,9 @@ type focalLoss struct {
 
 func (l *focalLoss) SetUp(bottom, top []*blob.Blob) error {
 	p := l.Param.GetFocalLossParam()
+	if p == nil && l.Device.Log != nil {
+		l.Device.Log.Warnf("layer %q: without focal_loss_param this could be CaffeMex's FocalLoss, which takes sigmoids; here it takes the softmax", l.Param.GetName())
+	}
 	if p.GetType() != caffepb.FocalLossParameter_ORIGIN {
 		return fmt.Errorf("type: %v is not supported, only ORIGIN is", p.GetType())
 	}

@@ -2365,51 +2365,56 @@ const (
 	V1LayerParameter_TANH                       V1LayerParameter_LayerType = 23
 	V1LayerParameter_WINDOW_DATA                V1LayerParameter_LayerType = 24
 	V1LayerParameter_THRESHOLD                  V1LayerParameter_LayerType = 31
+	// Of DeepLab, whose numbers other forks use for something else.
+	V1LayerParameter_INTERP       V1LayerParameter_LayerType = 1042
+	V1LayerParameter_SEG_ACCURACY V1LayerParameter_LayerType = 1043
 )
 
 // Enum value maps for V1LayerParameter_LayerType.
 var (
 	V1LayerParameter_LayerType_name = map[int32]string{
-		0:  "NONE",
-		35: "ABSVAL",
-		1:  "ACCURACY",
-		30: "ARGMAX",
-		2:  "BNLL",
-		3:  "CONCAT",
-		37: "CONTRASTIVE_LOSS",
-		4:  "CONVOLUTION",
-		5:  "DATA",
-		39: "DECONVOLUTION",
-		6:  "DROPOUT",
-		32: "DUMMY_DATA",
-		7:  "EUCLIDEAN_LOSS",
-		25: "ELTWISE",
-		38: "EXP",
-		8:  "FLATTEN",
-		9:  "HDF5_DATA",
-		10: "HDF5_OUTPUT",
-		28: "HINGE_LOSS",
-		11: "IM2COL",
-		12: "IMAGE_DATA",
-		13: "INFOGAIN_LOSS",
-		14: "INNER_PRODUCT",
-		15: "LRN",
-		29: "MEMORY_DATA",
-		16: "MULTINOMIAL_LOGISTIC_LOSS",
-		34: "MVN",
-		17: "POOLING",
-		26: "POWER",
-		18: "RELU",
-		19: "SIGMOID",
-		27: "SIGMOID_CROSS_ENTROPY_LOSS",
-		36: "SILENCE",
-		20: "SOFTMAX",
-		21: "SOFTMAX_LOSS",
-		22: "SPLIT",
-		33: "SLICE",
-		23: "TANH",
-		24: "WINDOW_DATA",
-		31: "THRESHOLD",
+		0:    "NONE",
+		35:   "ABSVAL",
+		1:    "ACCURACY",
+		30:   "ARGMAX",
+		2:    "BNLL",
+		3:    "CONCAT",
+		37:   "CONTRASTIVE_LOSS",
+		4:    "CONVOLUTION",
+		5:    "DATA",
+		39:   "DECONVOLUTION",
+		6:    "DROPOUT",
+		32:   "DUMMY_DATA",
+		7:    "EUCLIDEAN_LOSS",
+		25:   "ELTWISE",
+		38:   "EXP",
+		8:    "FLATTEN",
+		9:    "HDF5_DATA",
+		10:   "HDF5_OUTPUT",
+		28:   "HINGE_LOSS",
+		11:   "IM2COL",
+		12:   "IMAGE_DATA",
+		13:   "INFOGAIN_LOSS",
+		14:   "INNER_PRODUCT",
+		15:   "LRN",
+		29:   "MEMORY_DATA",
+		16:   "MULTINOMIAL_LOGISTIC_LOSS",
+		34:   "MVN",
+		17:   "POOLING",
+		26:   "POWER",
+		18:   "RELU",
+		19:   "SIGMOID",
+		27:   "SIGMOID_CROSS_ENTROPY_LOSS",
+		36:   "SILENCE",
+		20:   "SOFTMAX",
+		21:   "SOFTMAX_LOSS",
+		22:   "SPLIT",
+		33:   "SLICE",
+		23:   "TANH",
+		24:   "WINDOW_DATA",
+		31:   "THRESHOLD",
+		1042: "INTERP",
+		1043: "SEG_ACCURACY",
 	}
 	V1LayerParameter_LayerType_value = map[string]int32{
 		"NONE":                       0,
@@ -2452,6 +2457,8 @@ var (
 		"TANH":                       23,
 		"WINDOW_DATA":                24,
 		"THRESHOLD":                  31,
+		"INTERP":                     1042,
+		"SEG_ACCURACY":               1043,
 	}
 )
 
@@ -13793,6 +13800,8 @@ type V1LayerParameter struct {
 	TransformParam       *TransformationParameter        `protobuf:"bytes,36,opt,name=transform_param,json=transformParam" json:"transform_param,omitempty"`
 	LossParam            *LossParameter                  `protobuf:"bytes,42,opt,name=loss_param,json=lossParam" json:"loss_param,omitempty"`
 	Layer                *V0LayerParameter               `protobuf:"bytes,1,opt,name=layer" json:"layer,omitempty"`
+	InterpParam          *InterpParameter                `protobuf:"bytes,1043,opt,name=interp_param,json=interpParam" json:"interp_param,omitempty"`
+	SegAccuracyParam     *SegAccuracyParameter           `protobuf:"bytes,1044,opt,name=seg_accuracy_param,json=segAccuracyParam" json:"seg_accuracy_param,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
 }
@@ -14124,6 +14133,20 @@ func (x *V1LayerParameter) GetLossParam() *LossParameter {
 func (x *V1LayerParameter) GetLayer() *V0LayerParameter {
 	if x != nil {
 		return x.Layer
+	}
+	return nil
+}
+
+func (x *V1LayerParameter) GetInterpParam() *InterpParameter {
+	if x != nil {
+		return x.InterpParam
+	}
+	return nil
+}
+
+func (x *V1LayerParameter) GetSegAccuracyParam() *SegAccuracyParameter {
+	if x != nil {
+		return x.SegAccuracyParam
 	}
 	return nil
 }
@@ -15668,7 +15691,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x13NoiseLayerParameter\x12\x15\n" +
 	"\x04bias\x18\x01 \x01(\x02:\x010R\x04bias\x12!\n" +
 	"\fgaussian_std\x18\x02 \x01(\x02R\vgaussianStd\x12#\n" +
-	"\runiform_range\x18\x03 \x01(\x02R\funiformRange\"\x82\x18\n" +
+	"\runiform_range\x18\x03 \x01(\x02R\funiformRange\"\xaa\x19\n" +
 	"\x10V1LayerParameter\x12\x16\n" +
 	"\x06bottom\x18\x02 \x03(\tR\x06bottom\x12\x10\n" +
 	"\x03top\x18\x03 \x03(\tR\x03top\x12\x12\n" +
@@ -15720,7 +15743,9 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x0ftransform_param\x18$ \x01(\v2\x1e.caffe.TransformationParameterR\x0etransformParam\x123\n" +
 	"\n" +
 	"loss_param\x18* \x01(\v2\x14.caffe.LossParameterR\tlossParam\x12-\n" +
-	"\x05layer\x18\x01 \x01(\v2\x17.caffe.V0LayerParameterR\x05layer\"\xd8\x04\n" +
+	"\x05layer\x18\x01 \x01(\v2\x17.caffe.V0LayerParameterR\x05layer\x12:\n" +
+	"\finterp_param\x18\x93\b \x01(\v2\x16.caffe.InterpParameterR\vinterpParam\x12J\n" +
+	"\x12seg_accuracy_param\x18\x94\b \x01(\v2\x1b.caffe.SegAccuracyParameterR\x10segAccuracyParam\"\xf8\x04\n" +
 	"\tLayerType\x12\b\n" +
 	"\x04NONE\x10\x00\x12\n" +
 	"\n" +
@@ -15769,7 +15794,9 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x05SLICE\x10!\x12\b\n" +
 	"\x04TANH\x10\x17\x12\x0f\n" +
 	"\vWINDOW_DATA\x10\x18\x12\r\n" +
-	"\tTHRESHOLD\x10\x1f\"*\n" +
+	"\tTHRESHOLD\x10\x1f\x12\v\n" +
+	"\x06INTERP\x10\x92\b\x12\x11\n" +
+	"\fSEG_ACCURACY\x10\x93\b\"*\n" +
 	"\fDimCheckMode\x12\n" +
 	"\n" +
 	"\x06STRICT\x10\x00\x12\x0e\n" +
@@ -16241,16 +16268,18 @@ var file_swcaffe_caffe_proto_depIdxs = []int32{
 	68,  // 227: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
 	74,  // 228: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
 	161, // 229: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
-	56,  // 230: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
-	56,  // 231: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
-	41,  // 232: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
-	43,  // 233: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
-	93,  // 234: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	235, // [235:235] is the sub-list for method output_type
-	235, // [235:235] is the sub-list for method input_type
-	235, // [235:235] is the sub-list for extension type_name
-	235, // [235:235] is the sub-list for extension extendee
-	0,   // [0:235] is the sub-list for field type_name
+	137, // 230: caffe.V1LayerParameter.interp_param:type_name -> caffe.InterpParameter
+	136, // 231: caffe.V1LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
+	56,  // 232: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
+	56,  // 233: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
+	41,  // 234: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
+	43,  // 235: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
+	93,  // 236: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	237, // [237:237] is the sub-list for method output_type
+	237, // [237:237] is the sub-list for method input_type
+	237, // [237:237] is the sub-list for extension type_name
+	237, // [237:237] is the sub-list for extension extendee
+	0,   // [0:237] is the sub-list for field type_name
 }
 
 func init() { file_swcaffe_caffe_proto_init() }
