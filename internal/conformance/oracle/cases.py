@@ -1,12 +1,17 @@
 """All cases. oracle.py says what they are."""
 import math
 
+import boxes
 import layers as f
 import wire
 from oracle import SGD, Weight, count, error, expect, layer_case, loss_case, model, numbers, parameter, solver_text, test, train
 from scalar import Scalar, exp, log, sigmoid, tanh, total
 
 IMAGE = (2, 3, 5, 6)
+
+
+def flat(lists):
+    return [float(v) for values in lists for v in values]
 
 
 # Layers of images.
@@ -180,6 +185,46 @@ for k, right in (1, 2), (2, 4):
 test('common_argmax', parameter('x', (4, 3)) + 'layer { name: "l" type: "ArgMax" bottom: "x" top: "y" }\n', {'y': [1.0, 0.0, 1.0, 1.0] * 2}, scores[:1])
 
 
+# Detection nets.
+PIXELS = (2, 3, 6, 7)
+ROIS = [[0.0, 0.0, 0.0, 13.0, 11.0], [1.0, 2.0, 3.0, 9.0, 6.0], [1.0, 5.0, 1.0, 5.0, 10.0], [0.0, 9.0, 4.0, 30.0, 21.0]]
+REGIONS = [None, flat(ROIS)]
+for name, params, factors, eps, across in (
+        ('items', 'norm_param { channel_shared: false }', [(3,)], 1e-10, True), ('pixels', 'norm_param { across_spatial: false channel_shared: false eps: 0.5 }', [(3,)], 0.5, False),
+        ('faces', '', [], 0, True)):
+    layer_case('detect_normalize_' + name, 'Normalize', params, [IMAGE], IMAGE,
+               lambda x, g=(1,), eps=eps, across=across: boxes.normalize(x, IMAGE, g, eps, across), factors)
+layer_case('detect_roi_pooling', 'ROIPooling', 'roi_pooling_param { pooled_h: 2 pooled_w: 3 spatial_scale: 0.5 }', [PIXELS, (4, 5)], (4, 3, 2, 3),
+           lambda x, _: boxes.roi_pool(x, PIXELS, ROIS, (2, 3), 0.5), fixed=REGIONS)
+layer_case('detect_psroi_pooling', 'PSROIPooling', 'psroi_pooling_param { output_dim: 2 group_size: 2 spatial_scale: 0.5 }', [(2, 8, 6, 7), (4, 5)], (4, 2, 2, 2),
+           lambda x, _: boxes.psroi_pool(x, (2, 8, 6, 7), ROIS, 2, 2, 0.5), fixed=REGIONS)
+layer_case('vision_interp', 'Interp', 'interp_param { height: 8 width: 5 }', [IMAGE], (2, 3, 8, 5), lambda x: boxes.interpolate(x, IMAGE, 8, 5))
+VARIANCES = (0.1, 0.1, 0.2, 0.2)
+PRIORS = boxes.priors((2, 3), (40, 60), 12, 27, (2, 3), VARIANCES, False)
+for name, clip in ('prior_box', False), ('prior_box_clipped', True):
+    test('detect_' + name, parameter('x', (1, 1, 2, 3)) + parameter('i', (1, 1, 40, 60)) + '''layer { name: "l" type: "PriorBox" bottom: "x" bottom: "i" top: "y" prior_box_param {
+  min_size: 12 max_size: 27 aspect_ratio: 2 aspect_ratio: 3 clip: %s variance: 0.1 variance: 0.1 variance: 0.2 variance: 0.2 } }
+''' % str(clip).lower(), {'y': boxes.priors((2, 3), (40, 60), 12, 27, (2, 3), VARIANCES, clip)}, iterations=1)
+P = len(PRIORS) // 8
+OBJECTS = flat([[0, 2, 0, 0.1, 0.1, 0.35, 0.5, 0], [0, 1, 1, 0.5, 0.4, 0.98, 0.9, 0], [1, 1, 0, 0.42, 0.15, 0.6, 0.38, 0]])
+for ratio in 3, 0.5:
+    loss_case('detect_multibox_%g' % ratio, 'MultiBoxLoss', '''propagate_down: true propagate_down: true propagate_down: false propagate_down: false
+  multibox_loss_param { num_classes: 3 code_type: CENTER_SIZE neg_pos_ratio: %g }''' % ratio, [(2, 4 * P), (2, 3 * P), (1, 2, 4 * P), (1, 1, 3, 8)],
+              lambda c, s, p, o, ratio=ratio: boxes.multibox(c, s, p, o, 3, 2, ratio), [None, None, [numbers(0, 1, v, v)[0] for v in PRIORS], OBJECTS])
+heads = [Weight('c', 'Parameter', (2, 4 * P), numbers(60, 8 * P)), Weight('s', 'Parameter', (2, 3 * P), numbers(61, 6 * P, 0, 1)), Weight('p', 'Parameter', (1, 2, 4 * P), PRIORS)]
+test('detect_output', ''.join(parameter(w.layer, w.shape) for w in heads) + '''layer { name: "l" type: "DetectionOutput" bottom: "c" bottom: "s" bottom: "p" top: "y"
+  detection_output_param { num_classes: 3 code_type: CENTER_SIZE confidence_threshold: 0.3 keep_top_k: 15 nms_param { nms_threshold: 0.35 top_k: 20 } } }
+''', {'y': boxes.detections(*[w.values() for w in heads], 3, 2, 0.3, 0.35, 20, 15)}, heads, 1)
+ANCHORS = boxes.anchors(16, (0.5, 1, 2), (1, 2))
+A = len(ANCHORS)
+maps = [Weight('s', 'Parameter', (2, 2 * A, 3, 4), numbers(62, 48 * A, 0, 1)), Weight('d', 'Parameter', (2, 4 * A, 3, 4), numbers(63, 96 * A, -0.4, 0.4)),
+        Weight('i', 'Parameter', (2, 3), [48.0, 60.0, 1.0, 40.0, 64.0, 1.5])]
+regions, chances = boxes.proposals(*[w.values() for w in maps], (2, 3, 4), ANCHORS, 16, 12, 40, 12, 0.5)
+test('detect_proposal', ''.join(parameter(w.layer, w.shape) for w in maps) + '''layer { name: "l" type: "Proposal" bottom: "s" bottom: "d" bottom: "i" top: "r" top: "p"
+  proposal_param { feat_stride: 16 base_size: 16 min_size: 12 ratio: 0.5 ratio: 1 ratio: 2 scale: 1 scale: 2 pre_nms_topn: 40 post_nms_topn: 12 nms_thresh: 0.5 } }
+''', {'r': regions, 'p': chances}, maps, 1)
+
+
 # Data. Pixels are drawn for every record; files have the channels of a pixel together, batches by planes.
 def pixels(seed, shape):
     return [int(v) for v in numbers(seed, count(shape), 0, 255.99)]
@@ -188,10 +233,6 @@ def pixels(seed, shape):
 def source(backend, batch, transform='', more=''):
     return 'layer { name: "data" type: "Data" top: "data" top: "label" %s data_param { source: "db" batch_size: %d backend: %s } %s }\n' % (
         transform and 'transform_param { %s }' % transform, batch, backend, more)
-
-
-def flat(lists):
-    return [float(v) for values in lists for v in values]
 
 
 COLOR = (3, 4, 5)
