@@ -9,7 +9,7 @@
 //
 //	flags    DeviceFlags, StateFlags, StrategyFlags; OutputVar for files to write
 //	results  Env.WriteFile and others; Database and NewTemporary, whose results appear complete or not at all
-//	terminal NewProgress, a bar; Env.Pulse, a last line with the progress of work
+//	terminal NewProgress, a bar; Env.Pulse, a last line with the progress of work, or lines of the command's own below the log
 //	ranks    MPI jobs, transports, the log of a rank
 //
 // What a flag takes (Takes) is declared with the flag, by StringVar. The command completion offers these values to shells.

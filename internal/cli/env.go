@@ -53,6 +53,7 @@ func (s *stream) Write(b []byte) (int, error) {
 	n, err := s.to.Write(b)
 	s.err = err
 	if errors.Is(err, syscall.EPIPE) {
+		s.pulse.hold(true)
 		EndBySignal(brokenPipe)
 	}
 	return n, err

@@ -4,16 +4,20 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/swcaffe/swcaffe/internal/statusline"
 	"golang.org/x/term"
 )
 
 // pulse is the standard error stream of a terminal. While nothing is printed, it shows a last line that changes every second,
-// with the progress of the work. The next line of the log replaces it. Files and pipes never receive it.
+// with the progress of the work. The next line of the log replaces it. A command can show lines of its own in its place, which stay
+// below the log (Show). Files and pipes never receive any of this.
 type pulse struct {
-	to io.Writer
+	to   io.Writer
+	size func() (columns, rows int) // of the terminal; rows is 0 if nothing may be drawn now
 
 	mu       sync.Mutex
 	last     time.Time // time of the last output
@@ -21,6 +25,10 @@ type pulse struct {
 	held     bool   // another writer uses the bottom of the terminal
 	progress string // progress of the work, as a format with two numbers; "": unknown
 	done, of int
+
+	lines func() []string // of Show; nil: none
+	block statusline.Block
+	drawn time.Time // when block was drawn
 }
 
 // silence is the time without output after which the last line appears.
@@ -31,7 +39,13 @@ func newPulse(f *os.File) *pulse {
 	if kind := os.Getenv("TERM"); !term.IsTerminal(int(f.Fd())) || kind == "" || kind == "dumb" {
 		return nil
 	}
-	p := &pulse{to: f, last: time.Now()}
+	p := &pulse{to: f, size: func() (columns, rows int) {
+		columns, rows, err := term.GetSize(int(f.Fd()))
+		if err != nil || !statusline.Foreground(f) {
+			return 0, 0
+		}
+		return columns, rows
+	}, last: time.Now()}
 	go func() {
 		for now := range time.Tick(silence) {
 			p.beat(now)
@@ -44,8 +58,54 @@ func newPulse(f *os.File) *pulse {
 func (p *pulse) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.clear()
-	return p.to.Write(b)
+	now := time.Now()
+	text := p.cleared(now) + string(b)
+	if strings.HasSuffix(text, "\n") {
+		text += p.drawing(now)
+	}
+	if _, err := io.WriteString(p.to, text); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// Show shows lines below the log from now on; nil ends that. Refresh and each line of the log call the function anew, and it must not
+// print.
+func (p *pulse) Show(lines func() []string) {
+	if p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.clear()
+		p.lines = lines
+	}
+}
+
+// refreshed is the least time from one drawing of the lines to the next.
+const refreshed = 100 * time.Millisecond
+
+// Refresh draws the lines of Show anew, unless that was a moment ago.
+func (p *pulse) Refresh() {
+	if p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if now := time.Now(); now.Sub(p.drawn) >= refreshed {
+			_, _ = io.WriteString(p.to, p.drawing(now))
+		}
+	}
+}
+
+// drawing returns what draws the lines of Show. On a terminal with few rows they would take the place of the log.
+func (p *pulse) drawing(now time.Time) string {
+	if p.lines == nil || p.held {
+		return ""
+	}
+	columns, rows := p.size()
+	lines := p.lines()
+	if rows < len(lines)+3 {
+		return p.block.Clear()
+	}
+	p.drawn = now
+	return p.block.Draw(lines, columns)
 }
 
 // printed must be called before another stream prints on the terminal.
@@ -58,11 +118,18 @@ func (p *pulse) printed() {
 }
 
 func (p *pulse) clear() {
-	p.last = time.Now()
+	_, _ = io.WriteString(p.to, p.cleared(time.Now()))
+}
+
+// cleared returns what removes the last line, or the lines of Show.
+func (p *pulse) cleared(now time.Time) string {
+	p.last = now
+	text := p.block.Clear()
 	if p.shown {
-		_, _ = io.WriteString(p.to, "\r\033[K")
+		text += "\r\033[K"
 		p.shown = false
 	}
+	return text
 }
 
 // beat draws the last line when it is due.
@@ -70,6 +137,10 @@ func (p *pulse) beat(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	lapse := now.Sub(p.last)
+	if p.lines != nil {
+		_, _ = io.WriteString(p.to, p.drawing(now))
+		return
+	}
 	if p.held || lapse < silence {
 		return
 	}

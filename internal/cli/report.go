@@ -25,9 +25,14 @@ func (e *Env) report(err error) {
 // Colours and weights of terminals, as parameters of their escape sequences.
 const (
 	bold  = "1"
+	dim   = "2"
 	red   = "1;31"
 	green = "32"
 )
+
+// Dim returns a text in a fainter colour, and Strong one in bold face, as paint does.
+func (e *Env) Dim(text string) string    { return e.paint(dim, text) }
+func (e *Env) Strong(text string) string { return e.paint(bold, text) }
 
 // paint decorates a text for stderr, if it is a terminal that has colours and the environment has no NO_COLOR.
 func (e *Env) paint(how, text string) string {

@@ -28,6 +28,7 @@ type eventFlags struct {
 	look   *looker          // nil: no page
 	board  *tensorboard.Run // nil: none
 	tracer *tracer          // nil: none
+	status *status          // nil: stderr is no terminal
 	close  []func()
 }
 
@@ -63,12 +64,17 @@ func (f *eventFlags) open(e *cli.Env, resumed, alone bool, actions *signals) err
 	if err := f.check(); err != nil {
 		return err
 	}
-	if f.logJSON == "" && f.http == "" && f.tensorboard == "" && f.trace == "" || cli.LaunchedRank() != 0 {
+	shows := canShow(e) && f.logJSON != cli.StandardStream
+	if f.logJSON == "" && f.http == "" && f.tensorboard == "" && f.trace == "" && !shows || cli.LaunchedRank() != 0 {
 		return nil
 	}
 	f.stream = events.NewStream(nil)
 	if f.http != "" || f.trace != "" {
 		f.tracer = newTracer()
+	}
+	if shows {
+		f.status = newStatus(e)
+		f.subscribe(f.status.take, f.status.end)
 	}
 	if f.http != "" {
 		if err := f.openPage(e, resumed, alone, actions); err != nil {

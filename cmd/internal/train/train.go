@@ -2,7 +2,7 @@
 //
 // trainOptions are its flags. workerFlags say how many workers train and how they communicate, and call the training of each. simulation
 // gives workers virtual time on a modelled machine and network. signals turns SIGINT, SIGTERM and SIGHUP into actions of the solver. eventFlags
-// say who receives the events of a run.
+// say who receives the events of a run; a status is one of the receivers, for terminals.
 //
 // The command lr_find, in lr_find.go, trains with a growing rate. A sweep, in sweep.go, is the losses of such a training.
 package train
@@ -37,6 +37,9 @@ process at once, by that signal. If the reader of the log goes away, training go
 
 Before the first iteration train finds all faults at once, as check does: of the solver's fields, every net, every source, weights, and the place
 and room for snapshots.
+
+On a terminal, lines below the log show how far the run is, the curve of its loss, its rate and speed, the time left, the share of time spent
+waiting for data, and the last test. They go when training ends. Files and pipes get the log alone, as do terminals with TERM=dumb.
 
 Losses are Caffe's but for rounding, of which training makes more from iteration to iteration, most so with Adam and RMSProp. Winograd's
 convolutions, the default where they are faster, round more than plain sums: -strategy implicit is about as near to Caffe as
@@ -173,6 +176,9 @@ func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed ui
 	if team == nil || team.Transport.Rank() == 0 {
 		opt.Progress = e.Pulse.Solving
 		opt.Events, opt.MachineText = o.events.stream, o.machineText
+		if o.events.status != nil {
+			opt.Progress = o.events.status.progress
+		}
 	}
 	var s *solver.Solver
 	get := func() *solver.Solver { return s }

@@ -1,0 +1,98 @@
+// Package statusline draws some lines below the output of a program on a terminal, and replaces or removes them. A Block remembers how many
+// lines it has drawn. Its methods return the characters to write; nothing else may be written between them but whole lines.
+package statusline
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Block is the lines that are on the terminal now. The cursor stands at the beginning of the line below them, so that what a dying program
+// or a shell prints begins there.
+type Block struct{ rows int }
+
+// Shown reports whether lines are on the terminal.
+func (b *Block) Shown() bool { return b.rows > 0 }
+
+// Clear removes the lines.
+func (b *Block) Clear() string {
+	if b.rows == 0 {
+		return ""
+	}
+	s := b.up() + "\033[J"
+	b.rows = 0
+	return s
+}
+
+// Draw puts lines in the place of the earlier ones. Each is cut to a width in columns.
+func (b *Block) Draw(lines []string, width int) string {
+	var s strings.Builder
+	s.WriteString(b.up())
+	for _, line := range lines {
+		s.WriteString(cut(line, width) + "\033[K\n")
+	}
+	s.WriteString("\033[J")
+	b.rows = len(lines)
+	return s.String()
+}
+
+// up moves the cursor to the first line.
+func (b *Block) up() string { return "\r" + strings.Repeat("\033[A", b.rows) }
+
+// cut shortens a line to a number of columns. Escape sequences of colours, which end in m, have none. The last column stays free, since
+// terminals differ in where the cursor is after it.
+func cut(line string, width int) string {
+	columns, reset := 0, ""
+	for i := 0; i < len(line); {
+		if strings.HasPrefix(line[i:], "\033[") {
+			if end := strings.IndexByte(line[i:], 'm'); end > 0 {
+				i += end + 1
+				reset = "\033[0m"
+				continue
+			}
+		}
+		if columns++; columns >= width {
+			return line[:i] + reset
+		}
+		_, size := utf8.DecodeRuneInString(line[i:])
+		i += size
+	}
+	return line
+}
+
+// Bars returns values as bars of eight heights, a character each, between the least and the largest finite one. With ascii it has no
+// characters beyond ASCII. Values that are not finite are exclamation marks.
+func Bars(values []float64, ascii bool) string {
+	levels := []rune("▁▂▃▄▅▆▇█")
+	if ascii {
+		levels = []rune("_.,-=+*#")
+	}
+	least, most := extremes(values)
+	var s strings.Builder
+	for _, v := range values {
+		switch {
+		case v-v != 0:
+			s.WriteByte('!')
+		case most == least:
+			s.WriteRune(levels[0])
+		default:
+			s.WriteRune(levels[min(int((v-least)/(most-least)*float64(len(levels))), len(levels)-1)])
+		}
+	}
+	return s.String()
+}
+
+// extremes returns the least and the largest of the finite values.
+func extremes(values []float64) (least, most float64) {
+	first := true
+	for _, v := range values {
+		if v-v != 0 {
+			continue
+		}
+		if first {
+			least, most, first = v, v, false
+		}
+		least, most = min(least, v), max(most, v)
+	}
+	return least, most
+}
