@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,40 +17,44 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onTerminal starts a training whose standard streams are a terminal. The log, which files have as well, fits into the columns. keys are
-// what the user types.
-func onTerminal(t *testing.T, solverText string, environment ...string) (cmd *exec.Cmd, screen *screentest.Screen, keys io.Writer, ended func() error) {
+// openTerminal returns the two ends of a new terminal: what the user sees and types, and what programs use. Lines of the log fit into its
+// columns.
+func openTerminal(t *testing.T, columns, rows int) (user, programs *os.File) {
 	t.Helper()
-	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Skip(err)
 	}
-	t.Cleanup(func() { keyboard.Close() })
-	number, err := unix.IoctlGetInt(int(keyboard.Fd()), unix.TIOCGPTN)
+	t.Cleanup(func() { user.Close() })
+	number, err := unix.IoctlGetInt(int(user.Fd()), unix.TIOCGPTN)
 	if err == nil {
-		err = unix.IoctlSetPointerInt(int(keyboard.Fd()), unix.TIOCSPTLCK, 0)
+		err = unix.IoctlSetPointerInt(int(user.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		programs, err = os.OpenFile(fmt.Sprint("/dev/pts/", number), os.O_RDWR|syscall.O_NOCTTY, 0)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	terminal, err := os.OpenFile(fmt.Sprint("/dev/pts/", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer terminal.Close()
-	const columns, rows = 400, 12
-	if err := unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: columns, Row: rows}); err != nil {
-		t.Fatal(err)
-	}
-	mode, err := unix.IoctlGetTermios(int(terminal.Fd()), unix.TCGETS)
-	if err != nil {
+	err = unix.IoctlSetWinsize(int(programs.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(columns), Row: uint16(rows)})
+	mode, modeErr := unix.IoctlGetTermios(int(programs.Fd()), unix.TCGETS)
+	if err := errors.Join(err, modeErr); err != nil {
 		t.Fatal(err)
 	}
 	// Without these settings a Ctrl-C is shown where the cursor is at that moment, and discards what the terminal has not shown yet.
 	mode.Lflag = mode.Lflag&^unix.ECHO | unix.NOFLSH
-	if err := unix.IoctlSetTermios(int(terminal.Fd()), unix.TCSETS, mode); err != nil {
+	if err := unix.IoctlSetTermios(int(programs.Fd()), unix.TCSETS, mode); err != nil {
 		t.Fatal(err)
 	}
+	return user, programs
+}
+
+// onTerminal starts a training whose standard streams are a terminal. keys are what the user types.
+func onTerminal(t *testing.T, solverText string, environment ...string) (cmd *exec.Cmd, screen *screentest.Screen, keys io.Writer, ended func() error) {
+	t.Helper()
+	const columns, rows = 400, 12
+	keyboard, terminal := openTerminal(t, columns, rows)
+	defer terminal.Close()
 	dir := t.TempDir()
 	for _, name := range []string{"logs", "states"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil {

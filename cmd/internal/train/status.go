@@ -121,7 +121,11 @@ func (s *status) lines() []string {
 	if s.last != nil {
 		line := fmt.Sprintf("loss %s %s  lr %s", caffelog.Figure(float64(s.last.Smoothed)), s.losses.curve(s.ascii), caffelog.Figure(float64(s.last.Rate)))
 		if v, ok := s.speed.value(); ok {
-			line += fmt.Sprintf("  %.3g images/s", v)
+			digits := 0
+			if v < 100 {
+				digits = 2
+			}
+			line += fmt.Sprintf("  %.*f images/s", digits, v)
 		}
 		if v, ok := s.wait.value(); ok {
 			line += fmt.Sprintf("  waits for data %.0f %%", 100*v)

@@ -12,16 +12,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/cli"
-	swproto "github.com/swcaffe/swcaffe/proto"
-	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver"
-	"google.golang.org/protobuf/proto"
 )
 
 // Train declares train.
@@ -123,37 +119,12 @@ func train(e *cli.Env, o *trainOptions) error {
 	return o.workers.run(e, func(team *solver.Team, log *logrus.Logger) error { return o.work(e, actions, spec, seed, team, log) })
 }
 
-// oldNames takes the flags of earlier versions, in which -strategy said how workers train together and -conv_strategy what to convolve with.
-func (o *trainOptions) oldNames(log *logrus.Logger) error {
-	f := &o.strategies
-	if slices.Contains(solver.Strategies(), f.Strategy) {
-		if o.workers.strategy != solver.Sync && o.workers.strategy != f.Strategy {
-			return cli.Usagef("-workers_strategy %s and -strategy %s: -strategy is now for convolutions; leave it out", o.workers.strategy, f.Strategy)
-		}
-		log.Warnf("-strategy %s: the flag is now for convolutions; use -workers_strategy %[1]s", f.Strategy)
-		o.workers.strategy, f.Strategy = f.Strategy, cli.AutoStrategy
-	}
-	if o.convStrategy == "" {
-		return nil
-	}
-	if f.Strategy != cli.AutoStrategy && f.Strategy != o.convStrategy {
-		return cli.Usagef("-strategy %s and -conv_strategy %s: they are two names of one flag; leave -conv_strategy out", f.Strategy, o.convStrategy)
-	}
-	log.Warnf("-conv_strategy is the old name of a flag; use -strategy %s", o.convStrategy)
-	f.Strategy = o.convStrategy
-	return nil
-}
-
 // work is one worker's training. Of several in one process only the first is told of signals.
 func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed uint64, team *solver.Team, log *logrus.Logger) error {
-	file, err := swproto.ReadSolver(o.solver)
+	file, err := o.read(log)
 	if err != nil {
 		return err
 	}
-	for _, w := range file.Warnings {
-		log.Warn(w)
-	}
-	o.apply(file.Param)
 	machines, err := o.workers.machines(spec)
 	if err != nil {
 		return err
@@ -170,16 +141,7 @@ func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed ui
 		Engine: o.device.Engine, Machine: machines[0], CoreGroups: machines[1:], Team: team, Log: log, Seed: seed,
 		Force: force, Tuner: tuner,
 	}
-	if team == nil || team.Transport.Rank() == 0 || o.workers.transport == cli.TransportMPI {
-		opt.Action = actions.next
-	}
-	if team == nil || team.Transport.Rank() == 0 {
-		opt.Progress = e.Pulse.Solving
-		opt.Events, opt.MachineText = o.events.stream, o.machineText
-		if o.events.status != nil {
-			opt.Progress = o.events.status.progress
-		}
-	}
+	o.attach(e, &opt, actions)
 	var s *solver.Solver
 	get := func() *solver.Solver { return s }
 	if opt.Events != nil {
@@ -216,6 +178,22 @@ func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed ui
 	return nil
 }
 
+// attach connects a worker's solver with signals, the terminal and the receivers of events.
+func (o *trainOptions) attach(e *cli.Env, opt *solver.Options, actions *signals) {
+	first := opt.Team == nil || opt.Team.Transport.Rank() == 0
+	if first || o.workers.transport == cli.TransportMPI {
+		opt.Action = actions.next
+	}
+	if !first {
+		return
+	}
+	opt.Progress = e.Pulse.Solving
+	if o.events.status != nil {
+		opt.Progress = o.events.status.progress
+	}
+	opt.Events, opt.MachineText = o.events.stream, o.machineText
+}
+
 // findSnapshot returns an error if the state to resume from is not there.
 func (o *trainOptions) findSnapshot() error {
 	if o.snapshot == "" {
@@ -225,19 +203,4 @@ func (o *trainOptions) findSnapshot() error {
 		return fmt.Errorf("-snapshot: %w", err)
 	}
 	return nil
-}
-
-// apply overlays a solver's fields with the flags, as Caffe does: -level always, -stage in addition, -weights instead.
-func (o *trainOptions) apply(p *caffepb.SolverParameter) {
-	if p.TrainState == nil {
-		p.TrainState = &caffepb.NetState{}
-	}
-	p.TrainState.Level = proto.Int32(int32(o.state.Level))
-	p.TrainState.Stage = append(p.TrainState.Stage, o.state.Stages()...)
-	switch {
-	case o.snapshot != "":
-		p.Weights = nil
-	case o.weights != "":
-		p.Weights = []string{o.weights}
-	}
 }
