@@ -60,6 +60,8 @@ func TestPage(t *testing.T) {
 		`charts.get('loss').u.data[1][7]`:                          "null",
 		`charts.get('loss').u.data[1][99]`:                         "0.02",
 		`charts.get('loss').u.data[2][50]`:                         "0.5",
+		`charts.get('loss').plot.getAttribute('aria-label')`:       "loss: chart. Last values: train 0.02 at iteration 99, test 0 0.5 at iteration 100. Arrow keys read its points.",
+		`$('said').textContent`:                                    "The run trains.",
 		`document.documentElement.scrollWidth <= innerWidth`:       "true",
 	} {
 		if got := b.Value(expression); got != want {
@@ -68,15 +70,19 @@ func TestPage(t *testing.T) {
 	}
 	readCharts(t, b)
 	setAxes(t, b)
+	named(t, b, "curves")
+	reached(t, b)
+	legible(t, b)
 	b.Do(chromedp.EmulateViewport(360, 700), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
 	b.Holds(`document.documentElement.scrollWidth <= innerWidth && charts.get('loss').u.series[1].stroke() === '#8ab4ff'`)
+	legible(t, b)
 	pressButtons(t, b, pressed)
 	take(&events.Iteration{Iteration: 100, Loss: 9, Outputs: []events.Value{{Name: "loss", Value: 9, Weight: 1}}})
 	b.Holds(`charts.get('loss').u.data[1].at(-1) === 9`)
 	take(&events.Crashed{Iteration: 101, Error: "conv1: no <i>luck</i>", Stack: "goroutine <7>"})
 	b.Holds(`$('words').textContent === 'conv1: no <i>luck</i>' && !$('words').hidden && $('buttons').hidden && $('stack').textContent === 'goroutine <7>' && !$('stackBox').hidden`)
 	s.Close()
-	b.Holds(`!online && $('state').textContent === 'Crashed at iteration 101.' && charts.get('loss').u.data[1].at(-1) === 9`)
+	b.Holds(`!online && $('state').textContent === 'Crashed at iteration 101.' && $('said').textContent === $('state').textContent && charts.get('loss').u.data[1].at(-1) === 9`)
 }
 
 // readCharts reads a chart's values with the keyboard, from its table and from its files.
@@ -215,8 +221,12 @@ func TestNetAndData(t *testing.T) {
 	b.Holds(`$('layer-note').textContent === 'the training net has no layer "relu"'`)
 	b.Click("#tab-data")
 	b.Holds(`$('items').children.length === 1 && $('items').querySelector('img').naturalHeight === 2 && $('items').textContent === 'label 7' && $('items-note').textContent.startsWith('1 of 64')`)
+	named(t, b, "net")
 	lookAtTests(t, b, take)
+	named(t, b, "tests")
 	lookAtTime(t, b)
+	named(t, b, "time")
+	reached(t, b)
 	b.Do(chromedp.EmulateViewport(360, 700))
 	b.Holds(`document.documentElement.scrollWidth <= innerWidth`)
 	b.Click("#tab-net")
@@ -244,8 +254,9 @@ func lookAtTests(t *testing.T, b *pagetest.Browser, take func(events.Body)) {
 		}
 	}
 	before := examined.Load()
+	b.Do(chromedp.Evaluate(`window.oldView = testView`, nil))
 	take(&events.Test{Iteration: 100, Outputs: []events.Value{{Name: "accuracy", Value: 0.75}, {Name: "loss", Value: 0.5, Weight: 1}}})
-	b.Holds(`asked === '0 100'`)
+	b.Holds(`asked === '0 100' && testView !== oldView`)
 	if got := examined.Load(); got != before+1 {
 		t.Errorf("after a test the page asked %d times, want once", got-before)
 	}

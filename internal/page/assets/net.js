@@ -54,9 +54,10 @@ function show(view) {
 for (const [i, v] of views.entries()) {
   $('tab-' + v).addEventListener('click', () => show(v));
   $('tab-' + v).addEventListener('keydown', e => {
-    const step = {ArrowRight: 1, ArrowLeft: -1}[e.key];
+    const step = {ArrowRight: 1, ArrowLeft: -1, Home: 1, End: -1}[e.key];
     if (!step) return;
-    let at = i;
+    e.preventDefault();
+    let at = {Home: -1, End: views.length}[e.key] ?? i;
     do at = (at + step + views.length) % views.length; while ($('tab-' + views[at]).hidden);
     $('tab-' + views[at]).focus();
     show(views[at]);

@@ -118,6 +118,11 @@ function showState() {
   else showRun();
 }
 
+// say tells people who do not see the page of a change of the run's state, and not of every iteration.
+function say(what) {
+  if ($('said').textContent !== what) $('said').textContent = what;
+}
+
 function showRun() {
   const state = $('state'), words = $('words');
   state.className = '';
@@ -147,6 +152,7 @@ function showRun() {
   } else {
     state.textContent = `Iteration ${done} of ${s.max_iter}`;
   }
+  say(run.crashed || run.stopped || !online ? state.textContent : 'The run trains.');
   const facts = [`${s.solver}`, `running for ${duration(run.seconds)}`];
   if (!run.crashed && !run.stopped && train && train.iterations.length > 1) {
     const n = train.iterations.length, back = Math.max(0, n - 20);
@@ -223,6 +229,7 @@ function dataOf(list, s) {
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const palette = () => dark.matches ? ['#8ab4ff', '#ffb86b', '#7fd6a0', '#ff9fc8', '#c7a6ff'] : ['#1f5fbf', '#b35900', '#1a6e3c', '#a8325f', '#6b3fa0'];
+const dashes = [[], [8, 4], [2, 3], [10, 3, 2, 3]]; // beside colours
 const axisName = s => s.axis === 'time' ? 'seconds' : s.axis;
 
 function options(chart, s) {
@@ -236,7 +243,7 @@ function options(chart, s) {
     axes: [axis({label: axisName(s), labelSize: 22, size: 40}), axis({size: 62, values: (u, ticks) => ticks.map(v => v === null ? '' : figure(v))})],
     series: [{label: axisName(s), value: (u, v) => figure(v)}].concat(chart.list.map((c, i) => ({
       label: c.label, stroke: colours[i % colours.length], width: c.test ? 2 : 1.3, spanGaps: true,
-      dash: i >= colours.length ? [6, 4] : [], points: {show: c.test}, value: (u, v) => figure(v),
+      dash: dashes[i % dashes.length], points: {show: c.test}, value: (u, v) => figure(v),
     }))),
     hooks: {setSelect: [u => {
       if (u.select.width < 4) return;
@@ -258,7 +265,6 @@ function newChart(title) {
   frame.innerHTML = '<h2></h2><div class="plot" tabindex="0" role="img"></div><div class="tools"></div><div class="table" hidden></div>';
   frame.querySelector('h2').textContent = title;
   const chart = {title, frame, plot: frame.querySelector('.plot'), table: frame.querySelector('.table'), list: [], kind: ''};
-  chart.plot.setAttribute('aria-label', title + ': chart; arrow keys read its points');
   chart.plot.addEventListener('keydown', e => key(chart, e));
   chart.plot.addEventListener('dblclick', () => zoom(null));
   for (const [name, act] of [['Table', toggleTable], ['CSV', saveCSV], ['PNG', savePNG], ['SVG', saveSVG]]) {
@@ -296,7 +302,19 @@ function draw() {
       chart.u.setData(chart.data);
     }
     if (!chart.table.hidden) fillTable(chart);
+    chart.plot.setAttribute('aria-label', `${title}: chart. Last values: ${lastValues(chart)}. Arrow keys read its points.`);
   }
+}
+
+// lastValues lists the last value of each curve of a chart, with its place.
+function lastValues(chart) {
+  const x = chart.data[0], by = axisName(settings());
+  return chart.list.map((c, i) => {
+    const column = chart.data[i + 1];
+    let at = column.length - 1;
+    while (at >= 0 && (column[at] === null || column[at] === undefined)) at--;
+    return at < 0 ? `${c.label} none` : `${c.label} ${figure(column[at])} at ${by} ${figure(x[at])}`;
+  }).join(', ');
 }
 
 // ---- reading with the keyboard ----

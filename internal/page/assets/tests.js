@@ -45,8 +45,8 @@ function testsChanged() {
 
 $('test-net').addEventListener('change', showTests);
 
-const scroll = child => {
-  const box = element('div', undefined, {class: 'scroll'});
+const scroll = (child, name) => {
+  const box = element('div', undefined, {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': name});
   box.append(child);
   return box;
 };
@@ -60,7 +60,7 @@ function captioned(caption, head, rows, kind) {
     first.replaceWith(th);
   }
   table.prepend(element('caption', caption));
-  return scroll(table);
+  return scroll(table, caption.split(/[.:] /)[0]);
 }
 
 function resultParts(r) {
