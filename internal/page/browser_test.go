@@ -61,8 +61,9 @@ func TestPage(t *testing.T) {
 		`charts.get('loss').u.data[1][99]`:                         "0.02",
 		`charts.get('loss').u.data[2][50]`:                         "0.5",
 		`charts.get('loss').plot.getAttribute('aria-label')`:       "loss: chart. Last values: train 0.02 at iteration 99, test 0 0.5 at iteration 100. Arrow keys read its points.",
-		`$('said').textContent`:                                    "The run trains.",
-		`document.documentElement.scrollWidth <= innerWidth`:       "true",
+		`[...charts.values()].every(c => c.u.width === c.plot.clientWidth && c.u.root.getBoundingClientRect().right <= c.frame.getBoundingClientRect().right)`: "true",
+		`$('said').textContent`:                              "The run trains.",
+		`document.documentElement.scrollWidth <= innerWidth`: "true",
 	} {
 		if got := b.Value(expression); got != want {
 			t.Errorf("%s is %q, want %q", expression, got, want)

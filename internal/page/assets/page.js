@@ -240,7 +240,7 @@ function options(chart, s) {
     width: chart.plot.clientWidth || 400, height: 260,
     cursor: {sync: {key: 'run'}, drag: {x: true, y: false}},
     scales: {x: {time: false, range: (u, lo, hi) => range || [lo, hi > lo ? hi : lo + 1]}, y: {distr: s.log ? 3 : 1}},
-    axes: [axis({label: axisName(s), labelSize: 22, size: 40}), axis({size: 62, values: (u, ticks) => ticks.map(v => v === null ? '' : figure(v))})],
+    axes: [axis({label: axisName(s), labelSize: 22, size: 40}), axis({size: (u, texts) => 20 + 8 * Math.max(4, ...(texts || []).map(t => t.length)), values: (u, ticks) => ticks.map(v => v === null ? '' : figure(v))})],
     series: [{label: axisName(s), value: (u, v) => figure(v)}].concat(chart.list.map((c, i) => ({
       label: c.label, stroke: colours[i % colours.length], width: c.test ? 2 : 1.3, spanGaps: true,
       dash: dashes[i % dashes.length], points: {show: c.test}, value: (u, v) => figure(v),
@@ -251,6 +251,12 @@ function options(chart, s) {
       u.setSelect({left: 0, width: 0, top: 0, height: 0}, false);
     }]},
   };
+}
+
+// fit gives a chart the width of its place, which has none while the view is hidden.
+function fit(chart) {
+  const width = chart.plot.clientWidth;
+  if (width && width !== chart.u.width) chart.u.setSize({width, height: 260});
 }
 
 function zoom(to) {
@@ -289,8 +295,8 @@ function draw() {
     chart.frame.remove();
     charts.delete(title);
   }
+  for (const [title] of all) if (!charts.has(title)) charts.set(title, newChart(title)); // all of them, as they share the width
   for (const [title, list] of all) {
-    if (!charts.has(title)) charts.set(title, newChart(title));
     const chart = charts.get(title), kind = JSON.stringify([list, s.axis, s.log, dark.matches]);
     chart.list = list;
     chart.data = dataOf(list, s);
@@ -300,6 +306,7 @@ function draw() {
       chart.kind = kind;
     } else {
       chart.u.setData(chart.data);
+      fit(chart);
     }
     if (!chart.table.hidden) fillTable(chart);
     chart.plot.setAttribute('aria-label', `${title}: chart. Last values: ${lastValues(chart)}. Arrow keys read its points.`);
@@ -493,8 +500,7 @@ $('settings').addEventListener('submit', e => e.preventDefault());
 $('whole').addEventListener('click', () => zoom(null));
 dark.addEventListener('change', () => { dirty = true; });
 addEventListener('resize', () => {
-  if ($('view-curves').hidden) return;
-  for (const c of charts.values()) if (c.u) c.u.setSize({width: c.plot.clientWidth, height: 260});
+  for (const c of charts.values()) if (c.u) fit(c);
 });
 
 addEventListener('DOMContentLoaded', () => { // the other scripts are there too

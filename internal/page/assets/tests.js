@@ -72,8 +72,8 @@ function resultParts(r) {
   }
   parts.push(figures);
   if (r.unit) parts.push(...matrixParts(r));
-  if (r.mistakes || r.unit) parts.push(...mistakeParts(r));
   if (r.curves) parts.push(...curveParts(r));
+  if (r.mistakes || r.unit) parts.push(...mistakeParts(r));
   return parts;
 }
 
