@@ -77,6 +77,8 @@ func TestPageOfARun(t *testing.T) {
 	eventually(t, "a page", func() bool { return pageAt.MatchString(second.String()) })
 	b.Do(chromedp.Navigate(pageAt.FindStringSubmatch(second.String())[1]))
 	b.Holds(`run && run.started && run.started.iteration > 0 && charts.size === 5 && charts.get('l').u.data[0][0] === 0`)
+	b.Click("#tab-time")
+	b.Holds(`timing && timing.iteration >= run.started.iteration && document.querySelectorAll('#timelines rect').length > 0`)
 	again.Process.Kill()
 	b.Holds(`!online && $('state').textContent.startsWith('No connection to the run')`)
 	again.Wait()
@@ -316,6 +318,10 @@ func TestPageOfACrash(t *testing.T) {
 	}
 	b.Do(chromedp.Navigate(found[1]))
 	b.Holds(`!online && $('state').textContent.startsWith('Crashed at iteration 300') && $('words').textContent.includes('the learning rate is not a number')`)
+	for view, note := range map[string]string{"net": "net-note", "data": "data-note", "tests": "tests-note", "time": "time-note"} {
+		b.Click("#tab-" + view)
+		b.Holds(fmt.Sprintf(`!$('view-%s').hidden && $(%q).textContent === 'No connection to the run.'`, view, note))
+	}
 	<-done
 	if err := cmd.Wait(); err == nil {
 		t.Errorf("no error:\n%s", log)
