@@ -29,7 +29,7 @@
 //	part.go, mpe.go, mechanism.go, software.go       machines derived from another: a part of it, its management core, a machine
 //	                                                 without a mechanism, a machine with a publication's software
 //	host.go                                          detection of this computer
-//	machine.go                                       running programs on all core groups
+//	machine.go, mode.go, observe.go                  running programs on all core groups
 //	workers.go, bell.go, thread_*.go, shares.go      running them natively
 //	scratch.go                                       scratch memory
 //	group.go, cpe.go, view.go, tile.go, bus.go       the operations, and the register buses

@@ -9,37 +9,6 @@ import (
 	"github.com/swcaffe/swcaffe/internal/relay"
 )
 
-// Mode is how a machine executes kernels.
-type Mode int
-
-const (
-	// Native runs on this computer's cores and charges nothing.
-	Native Mode = iota
-	// Functional moves real tiles through LDM-sized buffers and charges their costs.
-	Functional
-	// CostOnly charges the same costs without moving values.
-	CostOnly
-	// Planned is a Native machine that plans kernels and runs none.
-	Planned
-)
-
-// String returns the mode's name.
-func (m Mode) String() string { return [...]string{"native", "functional", "cost only", "planned"}[m] }
-
-// native reports whether this is a mode of the machine that describes this computer.
-func (m Mode) native() bool { return m == Native || m == Planned }
-
-// values reports whether programs read and write values.
-func (m Mode) values() bool { return m == Native || m == Functional }
-
-// DefaultMode is Native for the machine that describes this computer and Functional for all others.
-func DefaultMode(s Spec) Mode {
-	if s.native {
-		return Native
-	}
-	return Functional
-}
-
 // Machine executes programs on the core groups of a Spec. One program runs at a time.
 type Machine struct {
 	spec   Spec
@@ -55,9 +24,7 @@ type Machine struct {
 	claimed atomic.Int32 // units of the current program that core groups have claimed
 	errs    []error
 	made    map[any]any // see Recall
-
-	observer func(program string, list []Stint) // see Observe
-	stints   []Stint
+	observed
 }
 
 // Program is a kernel's work on one core group. CoreGroup.Share gives the group's part of it.

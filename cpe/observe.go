@@ -11,6 +11,12 @@ type Stint struct {
 	Lasted VTime
 }
 
+// observed is a machine's observer; see Observe.
+type observed struct {
+	observer func(program string, list []Stint) // nil: none
+	stints   []Stint
+}
+
 // Observe has f called after every run of a program, by the goroutine that runs it; nil ends that. The list is valid during the call. It must
 // not be called while a program runs.
 func (m *Machine) Observe(f func(program string, list []Stint)) { m.observer = f }
