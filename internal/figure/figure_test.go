@@ -77,24 +77,24 @@ func TestLabels(t *testing.T) {
 		p := New("", "x", "y")
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 10, 0, 10
 		canvas(t, c.width, c.width, func(area draw.Canvas) {
-			names := NewLabels(labels, labels[:1]).layout(&area, p)
+			names := NewLabels(labels, labels[:1]).Layout(&area, p)
 			if len(names) < c.least {
 				t.Errorf("%d names on %d pixels: only %d have a place", c.points, c.width, len(names))
 			}
 			hidden := 0
 			for i, n := range names {
-				if !inside(n.box, area.Rectangle) {
-					t.Errorf("%s stands at %v, beyond the edge", n.text, n.box)
+				if !inside(n.Box, area.Rectangle) {
+					t.Errorf("%s stands at %v, beyond the edge", n.Text, n.Box)
 				}
 				for k, other := range names {
-					if k != i && !clear(n.box, []vg.Rectangle{other.box}) {
-						t.Errorf("%s hides %s", n.text, other.text)
+					if k != i && !clear(n.Box, []vg.Rectangle{other.Box}) {
+						t.Errorf("%s hides %s", n.Text, other.Text)
 					}
-					if k != i && other.far && !clear(n.box, leader(other.at, nearest(other.at, other.box))) {
-						t.Errorf("%s hides the line to %s", n.text, other.text)
+					if k != i && other.Far && !clear(n.Box, leader(other.At, nearest(other.At, other.Box))) {
+						t.Errorf("%s hides the line to %s", n.Text, other.Text)
 					}
 				}
-				if !clear(n.box, []vg.Rectangle{{Min: names[0].at, Max: names[0].at.Add(vg.Point{X: 1, Y: 1})}}) {
+				if !clear(n.Box, []vg.Rectangle{{Min: names[0].At, Max: names[0].At.Add(vg.Point{X: 1, Y: 1})}}) {
 					hidden++
 				}
 			}

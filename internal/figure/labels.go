@@ -18,17 +18,22 @@ type Label struct {
 	Text   string
 }
 
-// Labels writes names beside points. Names overlap neither each other nor the plot's edge, and if possible no markers. A line
-// connects a distant name to its point. A name without a free place is left out. Earlier names are placed first.
+// Labels writes names beside points. Names overlap neither each other nor the plot's edge, markers or barriers. A line connects a distant
+// name to its point; it crosses no name and no barrier, and if possible no marker. A name without a free place is left out. Earlier names
+// are placed first.
 type Labels struct {
-	Labels  []Label
-	Markers []Label // markers to keep visible; their texts are unused
-	Style   text.Style
+	Labels   []Label
+	Markers  []Label // markers to keep visible; their texts are unused
+	Barriers []Barrier
+	Style    text.Style
 }
+
+// Barrier is a straight line that neither names nor their lines cross, by the values at its ends.
+type Barrier struct{ X0, Y0, X1, Y1 float64 }
 
 // NewLabels makes labels in the plots' font.
 func NewLabels(labels, markers []Label) *Labels {
-	return &Labels{labels, markers, Style(vg.Points(8.5))}
+	return &Labels{Labels: labels, Markers: markers, Style: Style(vg.Points(8.5))}
 }
 
 // directions from a point to its name, preferred ones first.
@@ -39,38 +44,45 @@ var directions = []vg.Point{
 
 // Plot implements plot.Plotter.
 func (l *Labels) Plot(c draw.Canvas, p *plot.Plot) {
-	for _, n := range l.layout(&c, p) {
-		if n.far {
-			to := nearest(n.at, n.box)
-			c.StrokeLine2(draw.LineStyle{Color: color.Gray{120}, Width: vg.Points(0.5)}, n.at.X, n.at.Y, to.X, to.Y)
+	for _, n := range l.Layout(&c, p) {
+		if n.Far {
+			to := nearest(n.At, n.Box)
+			c.StrokeLine2(draw.LineStyle{Color: color.Gray{120}, Width: vg.Points(0.5)}, n.At.X, n.At.Y, to.X, to.Y)
 		}
 		style := l.Style
 		style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
-		c.FillText(style, vg.Point{X: (n.box.Min.X + n.box.Max.X) / 2, Y: (n.box.Min.Y + n.box.Max.Y) / 2}, n.text)
+		c.FillText(style, vg.Point{X: (n.Box.Min.X + n.Box.Max.X) / 2, Y: (n.Box.Min.Y + n.Box.Max.Y) / 2}, n.Text)
 	}
 }
 
-// placed is a name with its place; far: a line connects it to its point.
-type placed struct {
-	at   vg.Point
-	box  vg.Rectangle
-	far  bool
-	text string
+// Place is where a name stands. Far: a line connects it to its point.
+type Place struct {
+	At   vg.Point
+	Box  vg.Rectangle
+	Far  bool
+	Text string
 }
 
-// layout finds places for the names.
-func (l *Labels) layout(c *draw.Canvas, p *plot.Plot) []placed {
+// Layout finds places for the names on a canvas.
+func (l *Labels) Layout(c *draw.Canvas, p *plot.Plot) []Place {
 	x, y := p.Transforms(c)
 	free := space{edge: c.Rectangle}
-	for _, m := range l.Markers {
-		free.markers = append(free.markers, around(vg.Point{X: x(m.X), Y: y(m.Y)}, vg.Point{X: m.Radius, Y: m.Radius}))
+	spots := func(labels []Label) (boxes []vg.Rectangle) {
+		for _, m := range labels {
+			boxes = append(boxes, around(vg.Point{X: x(m.X), Y: y(m.Y)}, vg.Point{X: m.Radius, Y: m.Radius}))
+		}
+		return boxes
 	}
-	var names []placed
+	free.markers = spots(l.Markers)
+	for _, b := range l.Barriers {
+		free.barriers = append(free.barriers, segment{vg.Point{X: x(b.X0), Y: y(b.Y0)}, vg.Point{X: x(b.X1), Y: y(b.Y1)}})
+	}
+	var names []Place
 	for _, label := range l.Labels {
 		at := vg.Point{X: x(label.X), Y: y(label.Y)}
 		half := vg.Point{X: l.Style.Width(label.Text)/2 + 1, Y: l.Style.Height(label.Text)/2 + 1}
 		if box, far, ok := free.place(at, label.Radius, half); ok {
-			names = append(names, placed{at, box, far, label.Text})
+			names = append(names, Place{at, box, far, label.Text})
 		}
 	}
 	return names
@@ -80,26 +92,27 @@ func (l *Labels) layout(c *draw.Canvas, p *plot.Plot) []placed {
 type space struct {
 	edge           vg.Rectangle
 	markers        []vg.Rectangle
+	barriers       []segment
 	names, leaders []vg.Rectangle // a leader is a row of small boxes along the line from a point to its name
 }
 
-// place finds a box for a name with the given half extents, near its point or further off. Names and leaders of other names must
-// not overlap. If possible, names also hide no markers, and leaders cross none.
+// place finds a box for a name with the given half extents, near its point or further off. Names overlap no names, leaders,
+// markers and barriers. Leaders cross no names and barriers, and if possible no markers.
 func (f *space) place(at vg.Point, radius vg.Length, half vg.Point) (box vg.Rectangle, far, ok bool) {
-	const step, steps = vg.Length(8), 20
-	for _, avoid := range []struct{ box, line []vg.Rectangle }{{f.markers, f.markers}, {f.markers, nil}, {nil, nil}} {
+	const step, steps = vg.Length(8), 40
+	for _, avoid := range [][]vg.Rectangle{elsewhere(at, f.markers), nil} {
 		for k := range steps {
 			for _, d := range directions {
 				reach := radius + 1 + vg.Length(k)*step
 				box = around(at.Add(vg.Point{X: d.X * (reach + half.X), Y: d.Y * (reach + half.Y)}), half)
-				if !inside(box, f.edge) || !clear(box, f.names) || !clear(box, f.leaders) || !clear(box, avoid.box) {
+				if !inside(box, f.edge) || !clear(box, f.names) || !clear(box, f.leaders) || !clear(box, f.markers) || f.barred(box) {
 					continue
 				}
 				var line []vg.Rectangle
 				if k > 0 {
 					line = leader(at, nearest(at, box))
 				}
-				if crosses(line, f.names) || crosses(line, elsewhere(at, avoid.line)) {
+				if crosses(line, f.names) || crosses(line, avoid) || k > 0 && f.between(at, nearest(at, box)) {
 					continue
 				}
 				f.names, f.leaders = append(f.names, box), append(f.leaders, line...)

@@ -44,9 +44,20 @@ type dot struct {
 // memory bandwidth and peak, over the core groups of the report. It leaves out passes without computation or without memory
 // traffic. The area of a marker is proportional to its share of the time.
 func Roofline(r *modeltime.Report, spec cpe.Spec, format string) ([]byte, error) {
+	p, _, err := roofline(r, spec)
+	if err != nil {
+		return nil, err
+	}
+	legend := p.Legend
+	p.Legend = plot.NewLegend()
+	return figure.Render(format, rooflineWidth, rooflineHeight, func(c draw.Canvas) { beside(c, p, legend) })
+}
+
+// roofline makes the plot, and returns the names in it too.
+func roofline(r *modeltime.Report, spec cpe.Spec) (*plot.Plot, *figure.Labels, error) {
 	dots := dotsOf(r)
 	if len(dots) == 0 {
-		return nil, errors.New("no pass through a layer both computes and moves bytes")
+		return nil, nil, errors.New("no pass through a layer both computes and moves bytes")
 	}
 	peak, gbps := spec.PeakGFlops()*float64(spec.CoreGroups), spec.BandwidthGBps()
 	p := figure.New(fmt.Sprintf("Roofline: %s on %s, %s, batch %d", r.Model, r.Machine, cpe.Groups(r.CoreGroups), r.Batch),
@@ -56,11 +67,12 @@ func Roofline(r *modeltime.Report, spec cpe.Spec, format string) ([]byte, error)
 	low, high := spans(p, dots, peak, gbps)
 	roof, err := plotter.NewLine(plotter.XYs{{X: low, Y: low * gbps}, {X: peak / gbps, Y: peak}, {X: high, Y: peak}})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	roof.Width = vg.Points(1.6)
-	if err := addBars(p, dots, peak, gbps); err != nil {
-		return nil, err
+	bars, err := addBars(p, dots, peak, gbps)
+	if err != nil {
+		return nil, nil, err
 	}
 	p.Add(roof)
 	markers := addDots(p, dots)
@@ -68,10 +80,11 @@ func Roofline(r *modeltime.Report, spec cpe.Spec, format string) ([]byte, error)
 		{X: high / 1.05, Y: peak, Text: fmt.Sprintf("peak %.4g GFLOP/s", peak)},
 		{X: math.Sqrt(low * peak / gbps), Y: gbps * math.Sqrt(low*peak/gbps), Text: fmt.Sprintf("memory %.4g GB/s", gbps)},
 	}
-	p.Add(figure.NewLabels(append(names, longest(dots, markers)...), append(markers, alongRoof(low, high, peak, gbps)...)))
-	legend := p.Legend
-	p.Legend = plot.NewLegend()
-	return figure.Render(format, rooflineWidth, rooflineHeight, func(c draw.Canvas) { beside(c, p, legend) })
+	labels := figure.NewLabels(append(names, longest(dots, markers)...), append(markers, bars...))
+	ridge := peak / gbps
+	labels.Barriers = []figure.Barrier{{X0: low, Y0: low * gbps, X1: ridge, Y1: peak}, {X0: ridge, Y0: peak, X1: high, Y1: peak}}
+	p.Add(labels)
+	return p, labels, nil
 }
 
 // dotsOf lists the passes to draw, the longest first.
@@ -160,8 +173,8 @@ func addDots(p *plot.Plot, dots []dot) []figure.Label {
 	return places
 }
 
-// addBars draws the ranges of the dots' rates, as far as they lie below the roof.
-func addBars(p *plot.Plot, dots []dot, peak, gbps float64) error {
+// addBars draws the ranges of the dots' rates, as far as they lie below the roof, and returns spots of the bars.
+func addBars(p *plot.Plot, dots []dot, peak, gbps float64) (spots []figure.Label, err error) {
 	for _, d := range dots {
 		top := min(d.high, peak, gbps*d.intensity)
 		if d.low >= top {
@@ -169,12 +182,16 @@ func addBars(p *plot.Plot, dots []dot, peak, gbps float64) error {
 		}
 		bar, err := plotter.NewLine(plotter.XYs{{X: d.intensity, Y: d.low}, {X: d.intensity, Y: top}})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		bar.Color, bar.Width = color.Gray{190}, vg.Points(0.7)
 		p.Add(bar)
+		const density = 1.1 // spots lie closer than names are high
+		for y := d.low; y < top; y *= density {
+			spots = append(spots, figure.Label{X: d.intensity, Y: y, Radius: vg.Points(0.5)})
+		}
 	}
-	return nil
+	return spots, nil
 }
 
 // radius is that of a marker whose pass takes a share of the longest pass's time.
@@ -211,14 +228,4 @@ func longest(dots []dot, places []figure.Label) []figure.Label {
 		names = append(names, name)
 	}
 	return names
-}
-
-// alongRoof returns places on the roof, which names should not hide.
-func alongRoof(low, high, peak, gbps float64) []figure.Label {
-	var places []figure.Label
-	const density = 1.06
-	for x := low; x < high; x *= density {
-		places = append(places, figure.Label{X: x, Y: min(peak, x*gbps), Radius: vg.Points(1)})
-	}
-	return places
 }
