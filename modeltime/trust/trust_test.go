@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"maps"
 	"math"
 	"strings"
 	"testing"
@@ -77,6 +78,15 @@ func TestFiles(t *testing.T) {
 	got := map[string]Spread{}
 	if err := read(got, text); err != nil || len(got) != 2 || got["b"][Stream] != want["b"][Stream] || got["b"][Any] != want["b"][Any] {
 		t.Errorf("%v, %v", got, err)
+	}
+	near, far := maps.Clone(Of("k40m")), maps.Clone(Of("k40m"))
+	f := near[Any]
+	near[Any], far[Any] = Factors{f.Points, f.Low, f.High + 0.001}, Factors{f.Points, f.Low, f.High + 0.01}
+	if d := Differ(map[string]Spread{"k40m": near}); d != "" {
+		t.Errorf("rounding makes a difference: %s", d)
+	}
+	if Differ(map[string]Spread{"k40m": far}) == "" || Differ(map[string]Spread{"k40m": {}}) == "" {
+		t.Error("other factors make no difference")
 	}
 	for _, bad := range []string{"name,kind,points,low,high\na,any,x,1,1", "name,kind,points,low,high\na,any,1,x,1", "name,kind,points,low,high\na,any,1,1,x", "a,b\n1,2"} {
 		if read(map[string]Spread{}, []byte(bad)) == nil {

@@ -1,7 +1,6 @@
 package validation_test
 
 import (
-	"bytes"
 	"flag"
 	"os"
 	"testing"
@@ -63,8 +62,8 @@ func TestSpread(t *testing.T) {
 		}
 		return
 	}
-	if kept, err := os.ReadFile(file); err != nil || !bytes.Equal(kept, table) {
-		t.Errorf("%s is not of today's model (%v); write it with -rewrite. It would be\n%s", file, err, table)
+	if d := trust.Differ(spreads); d != "" {
+		t.Errorf("%s is not of today's model: %s. Write it with -rewrite. It would be\n%s", file, d, table)
 	}
 }
 
