@@ -6,42 +6,56 @@ import (
 	"github.com/swcaffe/swcaffe/internal/suggest"
 )
 
-// mechanism is a part of a machine's model that can be switched off, to see how much of a figure it accounts for.
-type mechanism struct {
-	name  string
+// Mechanism is a part of a machine's model that can be switched off, to see how much of a figure it accounts for.
+type Mechanism struct {
+	Name  string
+	Doc   string // what the model then does, beginning with "then"
+	Helps bool   // it saves time, so that leaving it out makes a program slower; else it costs time
+	// Against says why leaving it out can have the opposite effect; "" if it should not.
+	Against string
+
 	leave func(s *Spec)
 }
 
-var mechanisms = suggest.Table[mechanism]{Kind: "mechanism", Kinds: "mechanisms", Name: func(m mechanism) string { return m.name }, Entries: []mechanism{
-	// im2col and col2im wait for every request (original swCaffe).
-	{"awaiting", func(s *Spec) { s.Software.Awaited = false }},
-	// im2col transfers a line of all images at once (original swCaffe).
-	{"batching", func(s *Spec) { s.Software.Batched = false }},
-	// Blocks that do not start at transaction boundaries take longer.
-	{"alignment", func(s *Spec) { s.DMA.Aligned = true }},
-	// Core groups share the images of inner products (original swCaffe).
-	{"data_parallel", func(s *Spec) { s.Software.DataParallel = false }},
-	// Some loops run on the management cores (original swCaffe).
-	{"mpe", func(s *Spec) { s.Software.OnMPE = false }},
-	// Products of the original's kernels take the cycles of their listings, and not of the hand-scheduled loop (original swCaffe).
-	{"listings", func(s *Spec) { s.Pipe.Original = OriginalLoops{} }},
-	// Transfers overlap the work on the previous tile.
-	{"overlap", func(s *Spec) { s.DMA.NeverOverlaps = true }},
-	// Partial register blocks cost as much as whole ones.
-	{"padding", func(s *Spec) { s.Pipe.Fractional = true }},
-	// Several requests of a CPE share their start-up.
-	{"pending", func(s *Spec) { s.DMA.MaxPending = 1 }},
-	// A short request takes its measured time, however little it transfers; without this, it costs only its latency.
-	{"requests", func(s *Spec) { s.DMA.single = nil }},
-	// Some loops go value by value (original swCaffe).
-	{"scalar", func(s *Spec) { s.Software.ScalarCycles = 0 }},
-	// Products in single precision are computed in double precision.
-	{"single", func(s *Spec) { s.Pipe.Single, s.Bus.ValueBytes = SingleLikeDouble, 4 }},
-	// Transfers do not overlap accumulating products.
-	{"stall", func(s *Spec) { s.DMA.OverlapsBuses = true }},
-	// The implicit convolution fetches the weights of every kernel offset again (original swCaffe).
-	{"unbuffered", func(s *Spec) { s.Software.Unbuffered = false }},
+// replans is a reason that many mechanisms share.
+const replans = "plans were chosen by their modelled times, and other ones may be chosen without the mechanism"
+
+var mechanisms = suggest.Table[Mechanism]{Kind: "mechanism", Kinds: "mechanisms", Name: func(m Mechanism) string { return m.Name }, Entries: []Mechanism{
+	{"awaiting", "then im2col and col2im of the original do not wait for every request", false, "",
+		func(s *Spec) { s.Software.Awaited = false }},
+	{"batching", "then im2col of the original makes a request for the line of each image, not for all images together", true,
+		"short lines together take three requests' time side by side, and one long request only its own",
+		func(s *Spec) { s.Software.Batched = false }},
+	{"alignment", "then blocks that do not start at transaction boundaries take no longer", false, replans,
+		func(s *Spec) { s.DMA.Aligned = true }},
+	{"data_parallel", "then core groups share the columns of inner products, and not their images as in the original", false,
+		"the gradient of the inputs is then summed over core groups",
+		func(s *Spec) { s.Software.DataParallel = false }},
+	{"mpe", "then no loop runs on the management cores", false, "",
+		func(s *Spec) { s.Software.OnMPE = false }},
+	{"listings", "then products of the original take the cycles of the hand-scheduled loop, and not those of their listings", false, replans,
+		func(s *Spec) { s.Pipe.Original = OriginalLoops{} }},
+	{"overlap", "then no transfer is hidden behind the work on the previous tile", true, replans,
+		func(s *Spec) { s.DMA.NeverOverlaps = true }},
+	{"padding", "then partial register blocks cost their part of a whole one", false, replans,
+		func(s *Spec) { s.Pipe.Fractional = true }},
+	{"pending", "then a CPE has one request under way, not several that share their start-up", true, replans,
+		func(s *Spec) { s.DMA.MaxPending = 1 }},
+	{"requests", "then a request costs its latency and its bytes at the bandwidth of long ones, not its measured time", false,
+		"a long request's measured time holds its start-up, which is then added once more as latency",
+		func(s *Spec) { s.DMA.single = nil }},
+	{"scalar", "then loops of the original that go value by value use vectors", false, "",
+		func(s *Spec) { s.Software.ScalarCycles = 0 }},
+	{"single", "then products in single precision cost what they cost in double precision, without conversion", false, replans,
+		func(s *Spec) { s.Pipe.Single, s.Bus.ValueBytes = SingleLikeDouble, 4 }},
+	{"stall", "then transfers overlap accumulating products too", false, replans,
+		func(s *Spec) { s.DMA.OverlapsBuses = true }},
+	{"unbuffered", "then the implicit convolution of the original keeps the weights of a kernel offset, and overlaps", false, replans,
+		func(s *Spec) { s.Software.Unbuffered = false }},
 }}
+
+// FindMechanism returns the mechanism of a name.
+func FindMechanism(name string) (Mechanism, error) { return mechanisms.Find(name) }
 
 // Mechanisms returns the names that Without accepts.
 func Mechanisms() []string { return mechanisms.Names() }

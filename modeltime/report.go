@@ -16,6 +16,8 @@ type Report struct {
 	Layers     []Layer `json:"layers"`
 	Total      Total   `json:"total"`
 	Mesh       *Mesh   `json:"mesh,omitempty"` // if it was asked for in the options
+	// Without says what the mechanisms are worth that were left out, if the caller asked WorthOf.
+	Without []Worth `json:"without,omitempty"`
 }
 
 // Layer is one layer's part; directions that the layer does not compute are nil.

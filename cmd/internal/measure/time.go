@@ -48,7 +48,7 @@ Behind a modelled figure, in brackets, is the range in which the true one probab
 
 -passes runs nothing: it prints what each pass over the net's tasks did, in order: which layers are computed together, which gradients share
 a place, how images are laid out. -without leaves passes, fusions and algorithms out by their names, so that what each saves can be
-measured.
+measured; on modelled machines also mechanisms of the model, and a table says what each of them is worth with all others present.
 
 -explain LAYER lists every algorithm for each direction of a convolution, the chosen one marked: its estimated cost, or why it cannot be
 used, or why it is left out. On this computer costs are work, the least being 1; on a modelled machine they are milliseconds. With
