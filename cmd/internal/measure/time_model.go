@@ -46,7 +46,11 @@ func timeModelled(e *cli.Env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase
 	options.Built = func(n *swnet.Net) error { return o.strategies.Check(e.Log, n) }
 	if o.explain != "" {
 		list, err := modeltime.Explain(file, options, o.explain)
-		return printExplanations(e.Tables, o.explain, list, err)
+		if err := printExplanations(e.Tables, o.explain, list, err); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(e.Tables, "\n"+aboutCosts(spec.Name))
+		return err
 	}
 	options.Mode, options.Seed, options.Mesh = mode, uint64(max(0, o.device.Seed)), pictures.mesh
 	if mode == cpe.Functional {
