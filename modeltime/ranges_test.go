@@ -9,8 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/modeltime/trust"
 )
 
-// TestRanges: every range is that of three models with one curve each, widened by the factors of the pass's kind; it holds the figure. In
-// functional mode it is the same. Nothing is said of machines of which no times were published.
+// TestRanges: every range is that of three models with one curve each, widened by the factors of the pass's kind; it holds the figure.
 func TestRanges(t *testing.T) {
 	o := options(t)
 	var err error
@@ -68,6 +67,14 @@ func TestRanges(t *testing.T) {
 	if got, want := r.Total.ImagesRange.Low, 8000/r.Total.IterationRange.High; math.Abs(got-want) > 1e-9*want {
 		t.Errorf("at least %v images/s, want %v", got, want)
 	}
+}
+
+// TestRangesElsewhere: in functional mode ranges are the same; nothing is said of machines of which no times were published.
+func TestRangesElsewhere(t *testing.T) {
+	o := options(t)
+	o.Batch = 8
+	r := run(t, small, o)
+	var err error
 	o.Mode = cpe.Functional
 	if moved := run(t, small, o); moved.Total != r.Total {
 		t.Errorf("functional %+v, cost only %+v", moved.Total, r.Total)
