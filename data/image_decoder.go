@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/data/augment"
 	"github.com/swcaffe/swcaffe/data/imageio"
@@ -50,9 +51,10 @@ type PairDecoder struct {
 	labels       Transformer
 }
 
-// NewPairDecoder returns a decoder whose labels follow the crops and mirrors of a transformer.
-func NewPairDecoder(d ImageDecoder, t *Transformer) PairDecoder {
-	labels := Transformer{scale: 1, mirror: t.mirror, cropHeight: t.cropHeight, cropWidth: t.cropWidth, train: t.train}
+// NewPairDecoder returns a decoder whose labels follow the crops, mirrors and padding of a transformer. Where there is no label, in the padding
+// and everywhere for images without labels, it is ignored.
+func NewPairDecoder(d ImageDecoder, t *Transformer, ignored float32) PairDecoder {
+	labels := Transformer{scale: 1, mirror: t.mirror, cropHeight: t.cropHeight, cropWidth: t.cropWidth, train: t.train, pads: t.pads, padding: ignored}
 	labels.makeTables()
 	return PairDecoder{d, labels}
 }
@@ -63,28 +65,40 @@ func (d PairDecoder) Decode(r *Record, _ *Scratch) (Pixels, int, error) {
 	if err != nil {
 		return Pixels{}, 0, err
 	}
+	r.Size = [2]int{im.Height, im.Width}
+	p := imagePixels(im)
+	if r.LabelName == "" {
+		shape, err := d.labels.Shape(p)
+		r.Labels = slices.Repeat([]float32{d.labels.padding}, shape[1]*shape[2])
+		return p, 0, err
+	}
+	return p, 0, d.label(r, im)
+}
+
+// label reads the labels of an image.
+func (d PairDecoder) label(r *Record, im *imageio.Image) error {
 	labels, err := imageio.Read(r.LabelName, imageio.Gray)
 	if err != nil {
-		return Pixels{}, 0, fmt.Errorf("labels: %w", err)
+		return fmt.Errorf("labels: %w", err)
 	}
 	if d.Height > 0 && d.Width > 0 {
 		if labels, err = labels.ResizeWith(imageio.Nearest, d.Height, d.Width); err != nil {
-			return Pixels{}, 0, fmt.Errorf("labels %s: %w", r.LabelName, err)
+			return fmt.Errorf("labels %s: %w", r.LabelName, err)
 		}
 	}
 	if im.Height != labels.Height || im.Width != labels.Width {
-		return Pixels{}, 0, fmt.Errorf("height %d and width %d differ from those of the labels %s, %d and %d (new_height and new_width make them agree)",
+		return fmt.Errorf("height %d and width %d differ from those of the labels %s, %d and %d (new_height and new_width make them agree)",
 			im.Height, im.Width, r.LabelName, labels.Height, labels.Width)
 	}
 	p := imagePixels(labels)
 	shape, err := d.labels.Shape(p)
 	if err != nil {
-		return Pixels{}, 0, err
+		return err
 	}
 	n := shape[1] * shape[2]
 	if cap(r.Labels) < n {
 		r.Labels = make([]float32, n)
 	}
 	r.Labels = r.Labels[:n]
-	return imagePixels(im), 0, d.labels.Transform(r.Labels, shape, p, d.Seed, r.Item)
+	return d.labels.Transform(r.Labels, shape, p, d.Seed, r.Item)
 }

@@ -62,6 +62,13 @@ func OpenImagePairs(file, root string, shuffle bool, seed uint64) (*ImageList, e
 	})
 }
 
+// OpenImageNames reads a list of images without labels: the first path of each line, before white space.
+func OpenImageNames(file, root string, shuffle bool, seed uint64) (*ImageList, error) {
+	return openList(file, shuffle, seed, func(line string) ([]imageItem, error) {
+		return []imageItem{{path: root + strings.Fields(line)[0]}}, nil
+	})
+}
+
 // openList makes the items of each line that is not empty.
 func openList(file string, shuffle bool, seed uint64, read func(line string) ([]imageItem, error)) (*ImageList, error) {
 	f, err := os.Open(file)

@@ -93,6 +93,11 @@ func (b *Batch) Objects(item int) []annotation.Object { return b.records[item].O
 // PixelLabels returns the labels of an item's pixels, of a PairDecoder.
 func (b *Batch) PixelLabels(item int) []float32 { return b.records[item].Labels }
 
+// Size returns height and width of an item's image before it was cropped, of a PairDecoder.
+func (b *Batch) Size(item int) (height, width int) {
+	return b.records[item].Size[0], b.records[item].Size[1]
+}
+
 // Prefetcher prepares batches ahead of their use. It reuses batches with their buffers.
 type Prefetcher struct {
 	Config

@@ -22,6 +22,7 @@ type Record struct {
 	Item      uint64 // position in the stream, set by the Prefetcher
 
 	Labels  []float32           // set by a PairDecoder: the labels of the transformed image's pixels
+	Size    [2]int              // set by a PairDecoder: the image's height and width
 	Objects []annotation.Object // set by an AnnotatedDecoder: the objects in the transformed image
 }
 

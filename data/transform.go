@@ -35,6 +35,8 @@ type Transformer struct {
 	cropWidth  int
 	train      bool
 	mode       imageio.Mode
+	pads       bool    // images smaller than the crop are filled up below and on the right
+	padding    float32 // with this value, which is not transformed
 
 	meanFile  string
 	mean      []float32 // mean_file's values, channels x height x width
@@ -129,7 +131,7 @@ func (t *Transformer) Mode() imageio.Mode { return t.mode }
 
 // Shape returns channels, height and width of the result for p. An image that cannot be transformed is an error.
 func (t *Transformer) Shape(p Pixels) (shape [3]int, err error) {
-	if t.cropHeight > p.Height || t.cropWidth > p.Width {
+	if height, width := t.padded(p); t.cropHeight > height || t.cropWidth > width {
 		if t.cropHeight == t.cropWidth {
 			return shape, fmt.Errorf("crop_size %d is larger than the data: height %d, width %d", t.cropHeight, p.Height, p.Width)
 		}
@@ -164,9 +166,11 @@ func (t *Transformer) Transform(dst []float32, shape [3]int, p Pixels, seed, ite
 	mirrored := t.mirrors(seed, item)
 	for c := range shape[0] {
 		for y := range shape[1] {
-			row := dst[(c*shape[1]+y)*shape[2]:][:shape[2]]
+			whole := dst[(c*shape[1]+y)*shape[2]:][:shape[2]]
+			row := t.pad(whole, p, y+top, left)
 			from := c*p.StrideC + (y+top)*p.StrideY + left*p.StrideX
 			switch {
+			case len(row) == 0:
 			case t.mean == nil && p.Bytes != nil:
 				lookUp(row, p.Bytes[from:], p.StrideX, &t.tables[c%len(t.tables)])
 			case t.mean == nil:
@@ -181,7 +185,7 @@ func (t *Transformer) Transform(dst []float32, shape [3]int, p Pixels, seed, ite
 				t.subtractMean(row, t.mean[(c*p.Height+y+top)*p.Width+left:])
 			}
 			if mirrored {
-				slices.Reverse(row)
+				slices.Reverse(whole)
 			}
 		}
 	}
@@ -190,13 +194,14 @@ func (t *Transformer) Transform(dst []float32, shape [3]int, p Pixels, seed, ite
 
 // corner returns the top left pixel of the crop.
 func (t *Transformer) corner(p Pixels, seed, item uint64) (top, left int) {
+	height, width := t.padded(p)
 	switch {
 	case t.cropHeight == 0:
 		return 0, 0
 	case t.train:
-		return draw(seed, item, drawCropY, p.Height-t.cropHeight+1), draw(seed, item, drawCropX, p.Width-t.cropWidth+1)
+		return draw(seed, item, drawCropY, height-t.cropHeight+1), draw(seed, item, drawCropX, width-t.cropWidth+1)
 	}
-	return (p.Height - t.cropHeight) / 2, (p.Width - t.cropWidth) / 2
+	return (height - t.cropHeight) / 2, (width - t.cropWidth) / 2
 }
 
 // frame returns the crop as a box in the image.
@@ -224,36 +229,4 @@ func (t *Transformer) channelMean(c int) float32 {
 		return t.meanValue[0]
 	}
 	return t.meanValue[c]
-}
-
-// lookUp writes table[src[i*stride]] to row[i].
-func lookUp(row []float32, src []byte, stride int, table *[256]float32) {
-	if stride == 1 {
-		for i, v := range src[:len(row)] {
-			row[i] = table[v]
-		}
-		return
-	}
-	for i, at := 0, 0; i < len(row); i, at = i+1, at+stride {
-		row[i] = table[src[at]]
-	}
-}
-
-// gather writes src[i*stride] to row[i].
-func gather[T byte | float32](row []float32, src []T, stride int) {
-	for i, at := 0, 0; i < len(row); i, at = i+1, at+stride {
-		row[i] = float32(src[at])
-	}
-}
-
-func (t *Transformer) subtract(row []float32, mean float32) {
-	for i, v := range row {
-		row[i] = (v - mean) * t.scale
-	}
-}
-
-func (t *Transformer) subtractMean(row, mean []float32) {
-	for i, v := range row {
-		row[i] = (v - mean[i]) * t.scale
-	}
 }

@@ -51,7 +51,7 @@ func SetBatch(p *caffepb.NetParameter, n int) error {
 }
 
 // standIn replaces layers that read images from files by constant data of the same shape, since a model does not need the images. Their size
-// must be known: from a crop, or from the resizing of ImageData or AnnotatedData, which gets an object for each image. Images are assumed to have three channels, or one if ImageData makes them grey.
+// must be known: from a crop, or from the resizing of layers of images or of AnnotatedData, which gets an object for each image. Images are assumed to have three channels, or one if ImageData makes them grey.
 func standIn(p *caffepb.NetParameter) {
 	for _, l := range p.Layer {
 		var batch uint32
@@ -70,7 +70,7 @@ func standIn(p *caffepb.NetParameter) {
 			if r := l.GetTransformParam().GetResizeParam(); height == 0 && r.GetResizeMode() != caffepb.ResizeParameter_FIT_SMALL_SIZE {
 				height, width = int64(r.GetHeight()), int64(r.GetWidth())
 			}
-		case "ImageData":
+		case "ImageData", "ImageSegData":
 			d := l.ImageDataParam
 			batch = d.GetBatchSize()
 			if !d.GetIsColor() {
@@ -78,6 +78,9 @@ func standIn(p *caffepb.NetParameter) {
 			}
 			if height == 0 {
 				height, width = int64(d.GetNewHeight()), int64(d.GetNewWidth())
+			}
+			if l.GetType() == "ImageSegData" {
+				label = []int64{int64(batch), 1, height, width}
 			}
 		case "DenseImageData":
 			d := l.DenseImageDataParam
@@ -103,6 +106,9 @@ func standIn(p *caffepb.NetParameter) {
 			}
 			l.DummyDataParam.Shape = append(l.DummyDataParam.Shape, &caffepb.BlobShape{Dim: label})
 		}
-		l.DataParam, l.ImageDataParam, l.WindowDataParam, l.AnnotatedDataParam, l.TransformParam = nil, nil, nil, nil, nil
+		if len(l.Top) > 2 { // ImageSegData's sizes of images
+			l.DummyDataParam.Shape[2] = &caffepb.BlobShape{Dim: []int64{int64(batch), 1, 1, 2}}
+		}
+		l.DataParam, l.ImageDataParam, l.DenseImageDataParam, l.WindowDataParam, l.AnnotatedDataParam, l.TransformParam = nil, nil, nil, nil, nil, nil
 	}
 }

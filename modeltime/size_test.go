@@ -115,6 +115,10 @@ func TestStandIn(t *testing.T) {
 	if got, want := masked.Layers[0].Tops, [][]int{{2, 3, 9, 7}, {2, 1, 9, 7}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("images and masks: tops %v, want %v", got, want)
 	}
+	masked = measureText(t, `layer { name: "d" top: "x" top: "y" top: "z" type: "ImageSegData" image_data_param { source: "nowhere" batch_size: 2 label_type: PIXEL } transform_param { crop_size: 8 } }`, 0)
+	if got, want := masked.Layers[0].Tops, [][]int{{2, 3, 8, 8}, {2, 1, 8, 8}, {2, 1, 1, 2}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("images, masks and sizes: tops %v, want %v", got, want)
+	}
 	none := readNet(t, `layer { name: "d" type: "Data" data_param { source: "nowhere" batch_size: 2 } transform_param { crop_size: 8 } }`)
 	if _, err := Measure(none, SizeOptions{State: swnet.MergeState(caffepb.Phase_TRAIN)}); err == nil || !strings.Contains(err.Error(), `layer "d" (Data): top blobs: 0 given`) {
 		t.Errorf("a layer without tops: %v", err)

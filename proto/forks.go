@@ -9,7 +9,7 @@ import (
 // does. The key for a field of a message other than the layer is "Message.field", that for a value of an enum "Enum=VALUE".
 var forks = map[string]string{
 	"SSD":            `VideoData video_data_param SolverParameter.plateau_winsize`,
-	"DeepLab":        `DenseCRF ImageSegData MatRead MatWrite UniqueLabel densecrf_param mat_read_param mat_write_param ImageDataParameter.label_type ImageDataParameter.ignore_label LayerType=IMAGE_SEG_DATA LayerType=MAT_READ LayerType=MAT_WRITE LayerType=DENSE_CRF LayerType=UNIQUE_LABEL`,
+	"DeepLab":        `DenseCRF MatRead MatWrite UniqueLabel densecrf_param mat_read_param mat_write_param LayerType=IMAGE_SEG_DATA LayerType=MAT_READ LayerType=MAT_WRITE LayerType=DENSE_CRF LayerType=UNIQUE_LABEL`,
 	"ArcFace":        `LabelSpecificMargin LabelSpecificHardMargin label_specific_margin_param`,
 	"MobileNet-YOLO": `DetectionEvaluateYolo EvalDetection YoloV3Loss eval_detection_param`,
 	"YOLO v2":        `Region RegionOutput region_param`,

@@ -32,7 +32,7 @@ var fills = [...]color.NRGBA{
 // kindOf returns the group of a layer type. Types not named here are elementwise layers or normalisations.
 func kindOf(layerType string) kind {
 	switch layerType {
-	case "Data", "AnnotatedData", "DenseImageData", "DummyData", "HDF5Data", "ImageData", "Input", "MemoryData", "Parameter", "WindowData":
+	case "Data", "AnnotatedData", "DenseImageData", "DummyData", "HDF5Data", "ImageData", "ImageSegData", "Input", "MemoryData", "Parameter", "WindowData":
 		return source
 	case "Convolution", "ConvolutionDepthwise", "DepthwiseConvolution", "Deconvolution", "InnerProduct", "Embed", "LSTM", "Lstm", "RNN", "LSTMUnit":
 		return weighted

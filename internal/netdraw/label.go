@@ -127,7 +127,7 @@ func sourceDetails(l *caffepb.LayerParameter) []string {
 	switch l.GetType() {
 	case "Data", "AnnotatedData":
 		source, batch = l.GetDataParam().GetSource(), l.GetDataParam().GetBatchSize()
-	case "ImageData":
+	case "ImageData", "ImageSegData":
 		source, batch = l.GetImageDataParam().GetSource(), l.GetImageDataParam().GetBatchSize()
 	case "DenseImageData":
 		source, batch = l.GetDenseImageDataParam().GetSource(), l.GetDenseImageDataParam().GetBatchSize()

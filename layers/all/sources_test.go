@@ -7,6 +7,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/data/hdf5"
@@ -23,6 +24,7 @@ func init() {
 		layertest.Case{Name: "YOLO", Param: "annotated_data_param { yolo_data_type: 1 }", Files: boxesLMDB, Tops: 2, NoGradient: "a source", Allocates: "images are transformed"})
 	addCases("ImageData", layertest.Case{Files: pictures, Tops: 2, NoGradient: "a source", Allocates: "images are decoded"})
 	addCases("DenseImageData", layertest.Case{Files: pairs, Tops: 2, NoGradient: "a source", Allocates: "images are decoded"})
+	addCases("ImageSegData", layertest.Case{Files: segmented, Tops: 3, NoGradient: "a source", Allocates: "images are decoded"})
 	addCases("WindowData", layertest.Case{Files: windows, Tops: 2, NoGradient: "a source", Allocates: "images are decoded"})
 	addCases("HDF5Data", layertest.Case{Files: rows, Tops: 2, Allocates: "files are read again in every round", Param: `top: "data" top: "label" `})
 }
@@ -118,6 +120,11 @@ func pairs(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return fmt.Sprintf("dense_image_data_param { source: %q root_folder: %q batch_size: 2 } transform_param { crop_size: 2 mirror: true }", source, dir+"/")
+}
+
+func segmented(t testing.TB) string {
+	text, _, _ := strings.Cut(pairs(t), " transform_param")
+	return strings.Replace(text, "dense_image_data_param {", "transform_param { crop_size: 5 } image_data_param { label_type: PIXEL", 1)
 }
 
 // windows writes a window file for three pictures, with context.

@@ -6,7 +6,6 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/data"
 	"github.com/swcaffe/swcaffe/layers"
-	"github.com/swcaffe/swcaffe/layers/part"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -15,7 +14,7 @@ func init() {
 		Name: "DenseImageData",
 		Doc:  "hands out batches of image files and of the files with their pixels' labels, named in a list",
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
-			return &denseImageDataLayer{batchLayer: batchLayer{Base: layers.Base{Param: p, Device: d}}}
+			return &denseImageDataLayer{labelledImages{batchLayer: batchLayer{Base: layers.Base{Param: p, Device: d}}}}
 		},
 		Bottoms: layers.Exactly(0), Tops: layers.Exactly(2), NoGradient: true,
 	})
@@ -24,11 +23,7 @@ func init() {
 // denseImageDataLayer is SegNet's DenseImageData layer. Top 0 is items x channels x height x width, top 1 items x 1 x height x width: the
 // grey values of the images of labels. Images are resized with interpolation, labels to the nearest pixel. Of transform_param, mean and scale
 // change the images only. Crops and mirrors, which SegNet's layer refuses, are the same for an image and its labels.
-type denseImageDataLayer struct {
-	batchLayer
-	labels []float32
-	copy   part.Mover // of the labels
-}
+type denseImageDataLayer struct{ labelledImages }
 
 // SetUp reads the list and the shape of its first image.
 func (l *denseImageDataLayer) SetUp(_, top []*blob.Blob) error {
@@ -48,47 +43,15 @@ func (l *denseImageDataLayer) SetUp(_, top []*blob.Blob) error {
 	if err != nil {
 		return err
 	}
-	decoder := data.NewPairDecoder(filesDecoder(p, seed), t)
+	decoder := data.NewPairDecoder(filesDecoder(p, seed), t, 0)
 	if err := l.openFiles(top[:1], "dense_image_data_param", p, list, data.Config{Decoder: decoder, Transformer: t, Seed: seed}); err != nil {
 		return err
 	}
 	return l.resizeLabels(top[1])
 }
 
-// resizeLabels gives the top of labels the shape of the images.
-func (l *denseImageDataLayer) resizeLabels(top *blob.Blob) (err error) {
-	items, height, width := l.shape[0], l.shape[2], l.shape[3]
-	if top.Count() != items*height*width || len(l.labels) != top.Count() {
-		l.labels = make([]float32, items*height*width)
-		if l.copy, err = part.NewMover(&l.Base, items, height*width); err != nil {
-			return err
-		}
-	}
-	top.Reshape(items, 1, height, width)
-	return nil
-}
-
-// Reshape restores the shapes of the last batch.
-func (l *denseImageDataLayer) Reshape(bottom, top []*blob.Blob) error {
-	top[1].Reshape(l.shape[0], 1, l.shape[2], l.shape[3])
-	return l.batchLayer.Reshape(bottom, top[:1])
-}
-
 // Forward hands out the next batch.
 func (l *denseImageDataLayer) Forward(_, top []*blob.Blob) error {
-	b, err := l.take(top[:1])
-	if err != nil {
-		return err
-	}
-	if b == nil {
-		return l.copy.Run(nil, nil)
-	}
-	if err := l.resizeLabels(top[1]); err != nil {
-		return err
-	}
-	n := l.shape[2] * l.shape[3]
-	for item := range l.shape[0] {
-		copy(l.labels[item*n:(item+1)*n], b.PixelLabels(item))
-	}
-	return l.copy.Run(top[1].Data(), l.labels)
+	_, err := l.next(top)
+	return err
 }

@@ -66,7 +66,7 @@ func denseLayer(t *testing.T, d *layers.Device, phase caffepb.Phase, text string
 		t.Fatal(err)
 	}
 	p.Phase = phase.Enum()
-	l := &denseImageDataLayer{batchLayer: batchLayer{Base: layers.Base{Param: &p, Device: d}}}
+	l := &denseImageDataLayer{labelledImages{batchLayer: batchLayer{Base: layers.Base{Param: &p, Device: d}}}}
 	t.Cleanup(func() { l.Close() })
 	top := []*blob.Blob{{}, {}}
 	return l, top, l.SetUp(nil, top)

@@ -1,6 +1,8 @@
 package data
 
 import (
+	"errors"
+
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/data"
 	"github.com/swcaffe/swcaffe/layers"
@@ -25,6 +27,9 @@ type imageDataLayer struct{ batchLayer }
 // SetUp reads the list and the shape of its first image.
 func (l *imageDataLayer) SetUp(_, top []*blob.Blob) error {
 	p := l.Param.GetImageDataParam()
+	if p.LabelType != nil || p.IgnoreLabel != nil {
+		return errors.New("image_data_param: label_type and ignore_label are for layers of type ImageSegData")
+	}
 	if err := checkFiles("image_data_param", p); err != nil {
 		return err
 	}

@@ -1031,6 +1031,66 @@ func (HingeLossParameter_Norm) EnumDescriptor() ([]byte, []int) {
 	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{52, 0}
 }
 
+// Of DeepLab's ImageSegData: what stands behind an image's path. NONE: nothing, PIXEL: the path of its mask.
+type ImageDataParameter_LabelType int32
+
+const (
+	ImageDataParameter_NONE  ImageDataParameter_LabelType = 0
+	ImageDataParameter_IMAGE ImageDataParameter_LabelType = 1
+	ImageDataParameter_PIXEL ImageDataParameter_LabelType = 2
+)
+
+// Enum value maps for ImageDataParameter_LabelType.
+var (
+	ImageDataParameter_LabelType_name = map[int32]string{
+		0: "NONE",
+		1: "IMAGE",
+		2: "PIXEL",
+	}
+	ImageDataParameter_LabelType_value = map[string]int32{
+		"NONE":  0,
+		"IMAGE": 1,
+		"PIXEL": 2,
+	}
+)
+
+func (x ImageDataParameter_LabelType) Enum() *ImageDataParameter_LabelType {
+	p := new(ImageDataParameter_LabelType)
+	*p = x
+	return p
+}
+
+func (x ImageDataParameter_LabelType) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ImageDataParameter_LabelType) Descriptor() protoreflect.EnumDescriptor {
+	return file_swcaffe_caffe_proto_enumTypes[17].Descriptor()
+}
+
+func (ImageDataParameter_LabelType) Type() protoreflect.EnumType {
+	return &file_swcaffe_caffe_proto_enumTypes[17]
+}
+
+func (x ImageDataParameter_LabelType) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *ImageDataParameter_LabelType) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = ImageDataParameter_LabelType(num)
+	return nil
+}
+
+// Deprecated: Use ImageDataParameter_LabelType.Descriptor instead.
+func (ImageDataParameter_LabelType) EnumDescriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{53, 0}
+}
+
 type LRNParameter_NormRegion int32
 
 const (
@@ -1061,11 +1121,11 @@ func (x LRNParameter_NormRegion) String() string {
 }
 
 func (LRNParameter_NormRegion) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[17].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[18].Descriptor()
 }
 
 func (LRNParameter_NormRegion) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[17]
+	return &file_swcaffe_caffe_proto_enumTypes[18]
 }
 
 func (x LRNParameter_NormRegion) Number() protoreflect.EnumNumber {
@@ -1120,11 +1180,11 @@ func (x LRNParameter_Engine) String() string {
 }
 
 func (LRNParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[18].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[19].Descriptor()
 }
 
 func (LRNParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[18]
+	return &file_swcaffe_caffe_proto_enumTypes[19]
 }
 
 func (x LRNParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1179,11 +1239,11 @@ func (x PoolingParameter_PoolMethod) String() string {
 }
 
 func (PoolingParameter_PoolMethod) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[19].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[20].Descriptor()
 }
 
 func (PoolingParameter_PoolMethod) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[19]
+	return &file_swcaffe_caffe_proto_enumTypes[20]
 }
 
 func (x PoolingParameter_PoolMethod) Number() protoreflect.EnumNumber {
@@ -1238,11 +1298,11 @@ func (x PoolingParameter_Engine) String() string {
 }
 
 func (PoolingParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[20].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[21].Descriptor()
 }
 
 func (PoolingParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[20]
+	return &file_swcaffe_caffe_proto_enumTypes[21]
 }
 
 func (x PoolingParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1295,11 +1355,11 @@ func (x PoolingParameter_RoundMode) String() string {
 }
 
 func (PoolingParameter_RoundMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[21].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[22].Descriptor()
 }
 
 func (PoolingParameter_RoundMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[21]
+	return &file_swcaffe_caffe_proto_enumTypes[22]
 }
 
 func (x PoolingParameter_RoundMode) Number() protoreflect.EnumNumber {
@@ -1357,11 +1417,11 @@ func (x ReductionParameter_ReductionOp) String() string {
 }
 
 func (ReductionParameter_ReductionOp) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[22].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[23].Descriptor()
 }
 
 func (ReductionParameter_ReductionOp) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[22]
+	return &file_swcaffe_caffe_proto_enumTypes[23]
 }
 
 func (x ReductionParameter_ReductionOp) Number() protoreflect.EnumNumber {
@@ -1416,11 +1476,11 @@ func (x ReLUParameter_Engine) String() string {
 }
 
 func (ReLUParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[23].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[24].Descriptor()
 }
 
 func (ReLUParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[23]
+	return &file_swcaffe_caffe_proto_enumTypes[24]
 }
 
 func (x ReLUParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1475,11 +1535,11 @@ func (x SigmoidParameter_Engine) String() string {
 }
 
 func (SigmoidParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[24].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[25].Descriptor()
 }
 
 func (SigmoidParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[24]
+	return &file_swcaffe_caffe_proto_enumTypes[25]
 }
 
 func (x SigmoidParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1534,11 +1594,11 @@ func (x SoftmaxParameter_Engine) String() string {
 }
 
 func (SoftmaxParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[25].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[26].Descriptor()
 }
 
 func (SoftmaxParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[25]
+	return &file_swcaffe_caffe_proto_enumTypes[26]
 }
 
 func (x SoftmaxParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1593,11 +1653,11 @@ func (x TanHParameter_Engine) String() string {
 }
 
 func (TanHParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[26].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[27].Descriptor()
 }
 
 func (TanHParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[26]
+	return &file_swcaffe_caffe_proto_enumTypes[27]
 }
 
 func (x TanHParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1652,11 +1712,11 @@ func (x SPPParameter_PoolMethod) String() string {
 }
 
 func (SPPParameter_PoolMethod) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[27].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[28].Descriptor()
 }
 
 func (SPPParameter_PoolMethod) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[27]
+	return &file_swcaffe_caffe_proto_enumTypes[28]
 }
 
 func (x SPPParameter_PoolMethod) Number() protoreflect.EnumNumber {
@@ -1711,11 +1771,11 @@ func (x SPPParameter_Engine) String() string {
 }
 
 func (SPPParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[28].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[29].Descriptor()
 }
 
 func (SPPParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[28]
+	return &file_swcaffe_caffe_proto_enumTypes[29]
 }
 
 func (x SPPParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1772,11 +1832,11 @@ func (x PriorBoxParameter_CodeType) String() string {
 }
 
 func (PriorBoxParameter_CodeType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[29].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[30].Descriptor()
 }
 
 func (PriorBoxParameter_CodeType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[29]
+	return &file_swcaffe_caffe_proto_enumTypes[30]
 }
 
 func (x PriorBoxParameter_CodeType) Number() protoreflect.EnumNumber {
@@ -1828,11 +1888,11 @@ func (x MultiBoxLossParameter_LocLossType) String() string {
 }
 
 func (MultiBoxLossParameter_LocLossType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[30].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[31].Descriptor()
 }
 
 func (MultiBoxLossParameter_LocLossType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[30]
+	return &file_swcaffe_caffe_proto_enumTypes[31]
 }
 
 func (x MultiBoxLossParameter_LocLossType) Number() protoreflect.EnumNumber {
@@ -1884,11 +1944,11 @@ func (x MultiBoxLossParameter_ConfLossType) String() string {
 }
 
 func (MultiBoxLossParameter_ConfLossType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[31].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[32].Descriptor()
 }
 
 func (MultiBoxLossParameter_ConfLossType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[31]
+	return &file_swcaffe_caffe_proto_enumTypes[32]
 }
 
 func (x MultiBoxLossParameter_ConfLossType) Number() protoreflect.EnumNumber {
@@ -1942,11 +2002,11 @@ func (x MultiBoxLossParameter_MatchType) String() string {
 }
 
 func (MultiBoxLossParameter_MatchType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[32].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[33].Descriptor()
 }
 
 func (MultiBoxLossParameter_MatchType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[32]
+	return &file_swcaffe_caffe_proto_enumTypes[33]
 }
 
 func (x MultiBoxLossParameter_MatchType) Number() protoreflect.EnumNumber {
@@ -2003,11 +2063,11 @@ func (x MultiBoxLossParameter_MiningType) String() string {
 }
 
 func (MultiBoxLossParameter_MiningType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[33].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[34].Descriptor()
 }
 
 func (MultiBoxLossParameter_MiningType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[33]
+	return &file_swcaffe_caffe_proto_enumTypes[34]
 }
 
 func (x MultiBoxLossParameter_MiningType) Number() protoreflect.EnumNumber {
@@ -2062,11 +2122,11 @@ func (x BNParameter_Engine) String() string {
 }
 
 func (BNParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[34].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[35].Descriptor()
 }
 
 func (BNParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[34]
+	return &file_swcaffe_caffe_proto_enumTypes[35]
 }
 
 func (x BNParameter_Engine) Number() protoreflect.EnumNumber {
@@ -2118,11 +2178,11 @@ func (x BNParameter_BNMode) String() string {
 }
 
 func (BNParameter_BNMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[35].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[36].Descriptor()
 }
 
 func (BNParameter_BNMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[35]
+	return &file_swcaffe_caffe_proto_enumTypes[36]
 }
 
 func (x BNParameter_BNMode) Number() protoreflect.EnumNumber {
@@ -2177,11 +2237,11 @@ func (x UnpoolingParameter_UnpoolMethod) String() string {
 }
 
 func (UnpoolingParameter_UnpoolMethod) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[36].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[37].Descriptor()
 }
 
 func (UnpoolingParameter_UnpoolMethod) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[36]
+	return &file_swcaffe_caffe_proto_enumTypes[37]
 }
 
 func (x UnpoolingParameter_UnpoolMethod) Number() protoreflect.EnumNumber {
@@ -2233,11 +2293,11 @@ func (x FocalLossParameter_Type) String() string {
 }
 
 func (FocalLossParameter_Type) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[37].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[38].Descriptor()
 }
 
 func (FocalLossParameter_Type) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[37]
+	return &file_swcaffe_caffe_proto_enumTypes[38]
 }
 
 func (x FocalLossParameter_Type) Number() protoreflect.EnumNumber {
@@ -2296,11 +2356,11 @@ func (x MarginInnerProductParameter_MarginType) String() string {
 }
 
 func (MarginInnerProductParameter_MarginType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[38].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[39].Descriptor()
 }
 
 func (MarginInnerProductParameter_MarginType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[38]
+	return &file_swcaffe_caffe_proto_enumTypes[39]
 }
 
 func (x MarginInnerProductParameter_MarginType) Number() protoreflect.EnumNumber {
@@ -2473,11 +2533,11 @@ func (x V1LayerParameter_LayerType) String() string {
 }
 
 func (V1LayerParameter_LayerType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[39].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[40].Descriptor()
 }
 
 func (V1LayerParameter_LayerType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[39]
+	return &file_swcaffe_caffe_proto_enumTypes[40]
 }
 
 func (x V1LayerParameter_LayerType) Number() protoreflect.EnumNumber {
@@ -2529,11 +2589,11 @@ func (x V1LayerParameter_DimCheckMode) String() string {
 }
 
 func (V1LayerParameter_DimCheckMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[40].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[41].Descriptor()
 }
 
 func (V1LayerParameter_DimCheckMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[40]
+	return &file_swcaffe_caffe_proto_enumTypes[41]
 }
 
 func (x V1LayerParameter_DimCheckMode) Number() protoreflect.EnumNumber {
@@ -2588,11 +2648,11 @@ func (x V0LayerParameter_PoolMethod) String() string {
 }
 
 func (V0LayerParameter_PoolMethod) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[41].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[42].Descriptor()
 }
 
 func (V0LayerParameter_PoolMethod) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[41]
+	return &file_swcaffe_caffe_proto_enumTypes[42]
 }
 
 func (x V0LayerParameter_PoolMethod) Number() protoreflect.EnumNumber {
@@ -8077,34 +8137,38 @@ func (x *HingeLossParameter) GetNorm() HingeLossParameter_Norm {
 type ImageDataParameter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A text file with one path and label per line.
-	Source        *string  `protobuf:"bytes,1,opt,name=source" json:"source,omitempty"`
-	BatchSize     *uint32  `protobuf:"varint,4,opt,name=batch_size,json=batchSize,def=1" json:"batch_size,omitempty"`
-	RandSkip      *uint32  `protobuf:"varint,7,opt,name=rand_skip,json=randSkip,def=0" json:"rand_skip,omitempty"`
-	Shuffle       *bool    `protobuf:"varint,8,opt,name=shuffle,def=0" json:"shuffle,omitempty"`
-	NewHeight     *uint32  `protobuf:"varint,9,opt,name=new_height,json=newHeight,def=0" json:"new_height,omitempty"`
-	NewWidth      *uint32  `protobuf:"varint,10,opt,name=new_width,json=newWidth,def=0" json:"new_width,omitempty"`
-	IsColor       *bool    `protobuf:"varint,11,opt,name=is_color,json=isColor,def=1" json:"is_color,omitempty"`
-	Scale         *float32 `protobuf:"fixed32,2,opt,name=scale,def=1" json:"scale,omitempty"`
-	MeanFile      *string  `protobuf:"bytes,3,opt,name=mean_file,json=meanFile" json:"mean_file,omitempty"`
-	CropSize      *uint32  `protobuf:"varint,5,opt,name=crop_size,json=cropSize,def=0" json:"crop_size,omitempty"`
-	Mirror        *bool    `protobuf:"varint,6,opt,name=mirror,def=0" json:"mirror,omitempty"`
-	RootFolder    *string  `protobuf:"bytes,12,opt,name=root_folder,json=rootFolder,def=" json:"root_folder,omitempty"`
+	Source     *string                       `protobuf:"bytes,1,opt,name=source" json:"source,omitempty"`
+	BatchSize  *uint32                       `protobuf:"varint,4,opt,name=batch_size,json=batchSize,def=1" json:"batch_size,omitempty"`
+	RandSkip   *uint32                       `protobuf:"varint,7,opt,name=rand_skip,json=randSkip,def=0" json:"rand_skip,omitempty"`
+	Shuffle    *bool                         `protobuf:"varint,8,opt,name=shuffle,def=0" json:"shuffle,omitempty"`
+	NewHeight  *uint32                       `protobuf:"varint,9,opt,name=new_height,json=newHeight,def=0" json:"new_height,omitempty"`
+	NewWidth   *uint32                       `protobuf:"varint,10,opt,name=new_width,json=newWidth,def=0" json:"new_width,omitempty"`
+	IsColor    *bool                         `protobuf:"varint,11,opt,name=is_color,json=isColor,def=1" json:"is_color,omitempty"`
+	Scale      *float32                      `protobuf:"fixed32,2,opt,name=scale,def=1" json:"scale,omitempty"`
+	MeanFile   *string                       `protobuf:"bytes,3,opt,name=mean_file,json=meanFile" json:"mean_file,omitempty"`
+	CropSize   *uint32                       `protobuf:"varint,5,opt,name=crop_size,json=cropSize,def=0" json:"crop_size,omitempty"`
+	Mirror     *bool                         `protobuf:"varint,6,opt,name=mirror,def=0" json:"mirror,omitempty"`
+	RootFolder *string                       `protobuf:"bytes,12,opt,name=root_folder,json=rootFolder,def=" json:"root_folder,omitempty"`
+	LabelType  *ImageDataParameter_LabelType `protobuf:"varint,15,opt,name=label_type,json=labelType,enum=caffe.ImageDataParameter_LabelType" json:"label_type,omitempty"`
+	// The class of pixels without a mask.
+	IgnoreLabel   *int32 `protobuf:"varint,16,opt,name=ignore_label,json=ignoreLabel,def=255" json:"ignore_label,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 // Default values for ImageDataParameter fields.
 const (
-	Default_ImageDataParameter_BatchSize  = uint32(1)
-	Default_ImageDataParameter_RandSkip   = uint32(0)
-	Default_ImageDataParameter_Shuffle    = bool(false)
-	Default_ImageDataParameter_NewHeight  = uint32(0)
-	Default_ImageDataParameter_NewWidth   = uint32(0)
-	Default_ImageDataParameter_IsColor    = bool(true)
-	Default_ImageDataParameter_Scale      = float32(1)
-	Default_ImageDataParameter_CropSize   = uint32(0)
-	Default_ImageDataParameter_Mirror     = bool(false)
-	Default_ImageDataParameter_RootFolder = string("")
+	Default_ImageDataParameter_BatchSize   = uint32(1)
+	Default_ImageDataParameter_RandSkip    = uint32(0)
+	Default_ImageDataParameter_Shuffle     = bool(false)
+	Default_ImageDataParameter_NewHeight   = uint32(0)
+	Default_ImageDataParameter_NewWidth    = uint32(0)
+	Default_ImageDataParameter_IsColor     = bool(true)
+	Default_ImageDataParameter_Scale       = float32(1)
+	Default_ImageDataParameter_CropSize    = uint32(0)
+	Default_ImageDataParameter_Mirror      = bool(false)
+	Default_ImageDataParameter_RootFolder  = string("")
+	Default_ImageDataParameter_IgnoreLabel = int32(255)
 )
 
 func (x *ImageDataParameter) Reset() {
@@ -8219,6 +8283,20 @@ func (x *ImageDataParameter) GetRootFolder() string {
 		return *x.RootFolder
 	}
 	return Default_ImageDataParameter_RootFolder
+}
+
+func (x *ImageDataParameter) GetLabelType() ImageDataParameter_LabelType {
+	if x != nil && x.LabelType != nil {
+		return *x.LabelType
+	}
+	return ImageDataParameter_NONE
+}
+
+func (x *ImageDataParameter) GetIgnoreLabel() int32 {
+	if x != nil && x.IgnoreLabel != nil {
+		return *x.IgnoreLabel
+	}
+	return Default_ImageDataParameter_IgnoreLabel
 }
 
 type InfogainLossParameter struct {
@@ -15119,7 +15197,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x04norm\x18\x01 \x01(\x0e2\x1e.caffe.HingeLossParameter.Norm:\x02L1R\x04norm\"\x16\n" +
 	"\x04Norm\x12\x06\n" +
 	"\x02L1\x10\x01\x12\x06\n" +
-	"\x02L2\x10\x02\"\x8a\x03\n" +
+	"\x02L2\x10\x02\"\xa3\x04\n" +
 	"\x12ImageDataParameter\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12 \n" +
 	"\n" +
@@ -15136,7 +15214,14 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\tcrop_size\x18\x05 \x01(\r:\x010R\bcropSize\x12\x1d\n" +
 	"\x06mirror\x18\x06 \x01(\b:\x05falseR\x06mirror\x12!\n" +
 	"\vroot_folder\x18\f \x01(\t:\x00R\n" +
-	"rootFolder\"F\n" +
+	"rootFolder\x12B\n" +
+	"\n" +
+	"label_type\x18\x0f \x01(\x0e2#.caffe.ImageDataParameter.LabelTypeR\tlabelType\x12&\n" +
+	"\fignore_label\x18\x10 \x01(\x05:\x03255R\vignoreLabel\"+\n" +
+	"\tLabelType\x12\b\n" +
+	"\x04NONE\x10\x00\x12\t\n" +
+	"\x05IMAGE\x10\x01\x12\t\n" +
+	"\x05PIXEL\x10\x02\"F\n" +
 	"\x15InfogainLossParameter\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12\x15\n" +
 	"\x04axis\x18\x02 \x01(\x05:\x011R\x04axis\"\xb1\x02\n" +
@@ -15871,7 +15956,7 @@ func file_swcaffe_caffe_proto_rawDescGZIP() []byte {
 	return file_swcaffe_caffe_proto_rawDescData
 }
 
-var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 42)
+var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 43)
 var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 120)
 var file_swcaffe_caffe_proto_goTypes = []any{
 	(Phase)(0),                                  // 0: caffe.Phase
@@ -15891,395 +15976,397 @@ var file_swcaffe_caffe_proto_goTypes = []any{
 	(DataParameter_DB)(0),                       // 14: caffe.DataParameter.DB
 	(EltwiseParameter_EltwiseOp)(0),             // 15: caffe.EltwiseParameter.EltwiseOp
 	(HingeLossParameter_Norm)(0),                // 16: caffe.HingeLossParameter.Norm
-	(LRNParameter_NormRegion)(0),                // 17: caffe.LRNParameter.NormRegion
-	(LRNParameter_Engine)(0),                    // 18: caffe.LRNParameter.Engine
-	(PoolingParameter_PoolMethod)(0),            // 19: caffe.PoolingParameter.PoolMethod
-	(PoolingParameter_Engine)(0),                // 20: caffe.PoolingParameter.Engine
-	(PoolingParameter_RoundMode)(0),             // 21: caffe.PoolingParameter.RoundMode
-	(ReductionParameter_ReductionOp)(0),         // 22: caffe.ReductionParameter.ReductionOp
-	(ReLUParameter_Engine)(0),                   // 23: caffe.ReLUParameter.Engine
-	(SigmoidParameter_Engine)(0),                // 24: caffe.SigmoidParameter.Engine
-	(SoftmaxParameter_Engine)(0),                // 25: caffe.SoftmaxParameter.Engine
-	(TanHParameter_Engine)(0),                   // 26: caffe.TanHParameter.Engine
-	(SPPParameter_PoolMethod)(0),                // 27: caffe.SPPParameter.PoolMethod
-	(SPPParameter_Engine)(0),                    // 28: caffe.SPPParameter.Engine
-	(PriorBoxParameter_CodeType)(0),             // 29: caffe.PriorBoxParameter.CodeType
-	(MultiBoxLossParameter_LocLossType)(0),      // 30: caffe.MultiBoxLossParameter.LocLossType
-	(MultiBoxLossParameter_ConfLossType)(0),     // 31: caffe.MultiBoxLossParameter.ConfLossType
-	(MultiBoxLossParameter_MatchType)(0),        // 32: caffe.MultiBoxLossParameter.MatchType
-	(MultiBoxLossParameter_MiningType)(0),       // 33: caffe.MultiBoxLossParameter.MiningType
-	(BNParameter_Engine)(0),                     // 34: caffe.BNParameter.Engine
-	(BNParameter_BNMode)(0),                     // 35: caffe.BNParameter.BNMode
-	(UnpoolingParameter_UnpoolMethod)(0),        // 36: caffe.UnpoolingParameter.UnpoolMethod
-	(FocalLossParameter_Type)(0),                // 37: caffe.FocalLossParameter.Type
-	(MarginInnerProductParameter_MarginType)(0), // 38: caffe.MarginInnerProductParameter.MarginType
-	(V1LayerParameter_LayerType)(0),             // 39: caffe.V1LayerParameter.LayerType
-	(V1LayerParameter_DimCheckMode)(0),          // 40: caffe.V1LayerParameter.DimCheckMode
-	(V0LayerParameter_PoolMethod)(0),            // 41: caffe.V0LayerParameter.PoolMethod
-	(*BlobShape)(nil),                           // 42: caffe.BlobShape
-	(*BlobProto)(nil),                           // 43: caffe.BlobProto
-	(*BlobProtoVector)(nil),                     // 44: caffe.BlobProtoVector
-	(*Datum)(nil),                               // 45: caffe.Datum
-	(*LabelMapItem)(nil),                        // 46: caffe.LabelMapItem
-	(*LabelMap)(nil),                            // 47: caffe.LabelMap
-	(*Sampler)(nil),                             // 48: caffe.Sampler
-	(*SampleConstraint)(nil),                    // 49: caffe.SampleConstraint
-	(*BatchSampler)(nil),                        // 50: caffe.BatchSampler
-	(*EmitConstraint)(nil),                      // 51: caffe.EmitConstraint
-	(*NormalizedBBox)(nil),                      // 52: caffe.NormalizedBBox
-	(*Annotation)(nil),                          // 53: caffe.Annotation
-	(*AnnotationGroup)(nil),                     // 54: caffe.AnnotationGroup
-	(*AnnotatedDatum)(nil),                      // 55: caffe.AnnotatedDatum
-	(*FillerParameter)(nil),                     // 56: caffe.FillerParameter
-	(*NetParameter)(nil),                        // 57: caffe.NetParameter
-	(*SolverParameter)(nil),                     // 58: caffe.SolverParameter
-	(*SolverState)(nil),                         // 59: caffe.SolverState
-	(*RunState)(nil),                            // 60: caffe.RunState
-	(*BestTest)(nil),                            // 61: caffe.BestTest
-	(*WorkerState)(nil),                         // 62: caffe.WorkerState
-	(*DataPosition)(nil),                        // 63: caffe.DataPosition
-	(*NetState)(nil),                            // 64: caffe.NetState
-	(*NetStateRule)(nil),                        // 65: caffe.NetStateRule
-	(*ParamSpec)(nil),                           // 66: caffe.ParamSpec
-	(*LayerParameter)(nil),                      // 67: caffe.LayerParameter
-	(*TransformationParameter)(nil),             // 68: caffe.TransformationParameter
-	(*ResizeParameter)(nil),                     // 69: caffe.ResizeParameter
-	(*SaltPepperParameter)(nil),                 // 70: caffe.SaltPepperParameter
-	(*NoiseParameter)(nil),                      // 71: caffe.NoiseParameter
-	(*DistortionParameter)(nil),                 // 72: caffe.DistortionParameter
-	(*ExpansionParameter)(nil),                  // 73: caffe.ExpansionParameter
-	(*LossParameter)(nil),                       // 74: caffe.LossParameter
-	(*AccuracyParameter)(nil),                   // 75: caffe.AccuracyParameter
-	(*ArgMaxParameter)(nil),                     // 76: caffe.ArgMaxParameter
-	(*ClipParameter)(nil),                       // 77: caffe.ClipParameter
-	(*ConcatParameter)(nil),                     // 78: caffe.ConcatParameter
-	(*BatchNormParameter)(nil),                  // 79: caffe.BatchNormParameter
-	(*BiasParameter)(nil),                       // 80: caffe.BiasParameter
-	(*ContrastiveLossParameter)(nil),            // 81: caffe.ContrastiveLossParameter
-	(*ConvolutionParameter)(nil),                // 82: caffe.ConvolutionParameter
-	(*CropParameter)(nil),                       // 83: caffe.CropParameter
-	(*DataParameter)(nil),                       // 84: caffe.DataParameter
-	(*DropoutParameter)(nil),                    // 85: caffe.DropoutParameter
-	(*DummyDataParameter)(nil),                  // 86: caffe.DummyDataParameter
-	(*EltwiseParameter)(nil),                    // 87: caffe.EltwiseParameter
-	(*ELUParameter)(nil),                        // 88: caffe.ELUParameter
-	(*EmbedParameter)(nil),                      // 89: caffe.EmbedParameter
-	(*ExpParameter)(nil),                        // 90: caffe.ExpParameter
-	(*FlattenParameter)(nil),                    // 91: caffe.FlattenParameter
-	(*HDF5DataParameter)(nil),                   // 92: caffe.HDF5DataParameter
-	(*HDF5OutputParameter)(nil),                 // 93: caffe.HDF5OutputParameter
-	(*HingeLossParameter)(nil),                  // 94: caffe.HingeLossParameter
-	(*ImageDataParameter)(nil),                  // 95: caffe.ImageDataParameter
-	(*InfogainLossParameter)(nil),               // 96: caffe.InfogainLossParameter
-	(*InnerProductParameter)(nil),               // 97: caffe.InnerProductParameter
-	(*InputParameter)(nil),                      // 98: caffe.InputParameter
-	(*LogParameter)(nil),                        // 99: caffe.LogParameter
-	(*LRNParameter)(nil),                        // 100: caffe.LRNParameter
-	(*MemoryDataParameter)(nil),                 // 101: caffe.MemoryDataParameter
-	(*MVNParameter)(nil),                        // 102: caffe.MVNParameter
-	(*ParameterParameter)(nil),                  // 103: caffe.ParameterParameter
-	(*PoolingParameter)(nil),                    // 104: caffe.PoolingParameter
-	(*PowerParameter)(nil),                      // 105: caffe.PowerParameter
-	(*PythonParameter)(nil),                     // 106: caffe.PythonParameter
-	(*RecurrentParameter)(nil),                  // 107: caffe.RecurrentParameter
-	(*ReductionParameter)(nil),                  // 108: caffe.ReductionParameter
-	(*ReLUParameter)(nil),                       // 109: caffe.ReLUParameter
-	(*ReshapeParameter)(nil),                    // 110: caffe.ReshapeParameter
-	(*ScaleParameter)(nil),                      // 111: caffe.ScaleParameter
-	(*SigmoidParameter)(nil),                    // 112: caffe.SigmoidParameter
-	(*SliceParameter)(nil),                      // 113: caffe.SliceParameter
-	(*SoftmaxParameter)(nil),                    // 114: caffe.SoftmaxParameter
-	(*SwishParameter)(nil),                      // 115: caffe.SwishParameter
-	(*TanHParameter)(nil),                       // 116: caffe.TanHParameter
-	(*TileParameter)(nil),                       // 117: caffe.TileParameter
-	(*ThresholdParameter)(nil),                  // 118: caffe.ThresholdParameter
-	(*WindowDataParameter)(nil),                 // 119: caffe.WindowDataParameter
-	(*SPPParameter)(nil),                        // 120: caffe.SPPParameter
-	(*PReLUParameter)(nil),                      // 121: caffe.PReLUParameter
-	(*LSTMParameter)(nil),                       // 122: caffe.LSTMParameter
-	(*NormalizeParameter)(nil),                  // 123: caffe.NormalizeParameter
-	(*AnnotatedDataParameter)(nil),              // 124: caffe.AnnotatedDataParameter
-	(*PriorBoxParameter)(nil),                   // 125: caffe.PriorBoxParameter
-	(*NonMaximumSuppressionParameter)(nil),      // 126: caffe.NonMaximumSuppressionParameter
-	(*SaveOutputParameter)(nil),                 // 127: caffe.SaveOutputParameter
-	(*DetectionOutputParameter)(nil),            // 128: caffe.DetectionOutputParameter
-	(*MultiBoxLossParameter)(nil),               // 129: caffe.MultiBoxLossParameter
-	(*DenseImageDataParameter)(nil),             // 130: caffe.DenseImageDataParameter
-	(*DetectionEvaluateParameter)(nil),          // 131: caffe.DetectionEvaluateParameter
-	(*PermuteParameter)(nil),                    // 132: caffe.PermuteParameter
-	(*ShuffleChannelParameter)(nil),             // 133: caffe.ShuffleChannelParameter
-	(*HardSigmoidParameter)(nil),                // 134: caffe.HardSigmoidParameter
-	(*BNParameter)(nil),                         // 135: caffe.BNParameter
-	(*SegAccuracyParameter)(nil),                // 136: caffe.SegAccuracyParameter
-	(*InterpParameter)(nil),                     // 137: caffe.InterpParameter
-	(*UnpoolingParameter)(nil),                  // 138: caffe.UnpoolingParameter
-	(*UpsampleParameter)(nil),                   // 139: caffe.UpsampleParameter
-	(*PSROIPoolingParameter)(nil),               // 140: caffe.PSROIPoolingParameter
-	(*ROIAlignParameter)(nil),                   // 141: caffe.ROIAlignParameter
-	(*ROIPoolingParameter)(nil),                 // 142: caffe.ROIPoolingParameter
-	(*SmoothL1LossParameter)(nil),               // 143: caffe.SmoothL1LossParameter
-	(*BoxAnnotatorOHEMParameter)(nil),           // 144: caffe.BoxAnnotatorOHEMParameter
-	(*ProposalParameter)(nil),                   // 145: caffe.ProposalParameter
-	(*CtcLossParameter)(nil),                    // 146: caffe.CtcLossParameter
-	(*ContinuationIndicatorParameter)(nil),      // 147: caffe.ContinuationIndicatorParameter
-	(*ReorgParameter)(nil),                      // 148: caffe.ReorgParameter
-	(*CenterLossParameter)(nil),                 // 149: caffe.CenterLossParameter
-	(*FocalLossParameter)(nil),                  // 150: caffe.FocalLossParameter
-	(*TripletLossParameter)(nil),                // 151: caffe.TripletLossParameter
-	(*MarginInnerProductParameter)(nil),         // 152: caffe.MarginInnerProductParameter
-	(*LabelSpecificAddParameter)(nil),           // 153: caffe.LabelSpecificAddParameter
-	(*CTCDecoderParameter)(nil),                 // 154: caffe.CTCDecoderParameter
-	(*YoloDetectionOutputParameter)(nil),        // 155: caffe.YoloDetectionOutputParameter
-	(*Yolov3DetectionOutputParameter)(nil),      // 156: caffe.Yolov3DetectionOutputParameter
-	(*RegionLossParameter)(nil),                 // 157: caffe.RegionLossParameter
-	(*Yolov3Parameter)(nil),                     // 158: caffe.Yolov3Parameter
-	(*NoiseLayerParameter)(nil),                 // 159: caffe.NoiseLayerParameter
-	(*V1LayerParameter)(nil),                    // 160: caffe.V1LayerParameter
-	(*V0LayerParameter)(nil),                    // 161: caffe.V0LayerParameter
+	(ImageDataParameter_LabelType)(0),           // 17: caffe.ImageDataParameter.LabelType
+	(LRNParameter_NormRegion)(0),                // 18: caffe.LRNParameter.NormRegion
+	(LRNParameter_Engine)(0),                    // 19: caffe.LRNParameter.Engine
+	(PoolingParameter_PoolMethod)(0),            // 20: caffe.PoolingParameter.PoolMethod
+	(PoolingParameter_Engine)(0),                // 21: caffe.PoolingParameter.Engine
+	(PoolingParameter_RoundMode)(0),             // 22: caffe.PoolingParameter.RoundMode
+	(ReductionParameter_ReductionOp)(0),         // 23: caffe.ReductionParameter.ReductionOp
+	(ReLUParameter_Engine)(0),                   // 24: caffe.ReLUParameter.Engine
+	(SigmoidParameter_Engine)(0),                // 25: caffe.SigmoidParameter.Engine
+	(SoftmaxParameter_Engine)(0),                // 26: caffe.SoftmaxParameter.Engine
+	(TanHParameter_Engine)(0),                   // 27: caffe.TanHParameter.Engine
+	(SPPParameter_PoolMethod)(0),                // 28: caffe.SPPParameter.PoolMethod
+	(SPPParameter_Engine)(0),                    // 29: caffe.SPPParameter.Engine
+	(PriorBoxParameter_CodeType)(0),             // 30: caffe.PriorBoxParameter.CodeType
+	(MultiBoxLossParameter_LocLossType)(0),      // 31: caffe.MultiBoxLossParameter.LocLossType
+	(MultiBoxLossParameter_ConfLossType)(0),     // 32: caffe.MultiBoxLossParameter.ConfLossType
+	(MultiBoxLossParameter_MatchType)(0),        // 33: caffe.MultiBoxLossParameter.MatchType
+	(MultiBoxLossParameter_MiningType)(0),       // 34: caffe.MultiBoxLossParameter.MiningType
+	(BNParameter_Engine)(0),                     // 35: caffe.BNParameter.Engine
+	(BNParameter_BNMode)(0),                     // 36: caffe.BNParameter.BNMode
+	(UnpoolingParameter_UnpoolMethod)(0),        // 37: caffe.UnpoolingParameter.UnpoolMethod
+	(FocalLossParameter_Type)(0),                // 38: caffe.FocalLossParameter.Type
+	(MarginInnerProductParameter_MarginType)(0), // 39: caffe.MarginInnerProductParameter.MarginType
+	(V1LayerParameter_LayerType)(0),             // 40: caffe.V1LayerParameter.LayerType
+	(V1LayerParameter_DimCheckMode)(0),          // 41: caffe.V1LayerParameter.DimCheckMode
+	(V0LayerParameter_PoolMethod)(0),            // 42: caffe.V0LayerParameter.PoolMethod
+	(*BlobShape)(nil),                           // 43: caffe.BlobShape
+	(*BlobProto)(nil),                           // 44: caffe.BlobProto
+	(*BlobProtoVector)(nil),                     // 45: caffe.BlobProtoVector
+	(*Datum)(nil),                               // 46: caffe.Datum
+	(*LabelMapItem)(nil),                        // 47: caffe.LabelMapItem
+	(*LabelMap)(nil),                            // 48: caffe.LabelMap
+	(*Sampler)(nil),                             // 49: caffe.Sampler
+	(*SampleConstraint)(nil),                    // 50: caffe.SampleConstraint
+	(*BatchSampler)(nil),                        // 51: caffe.BatchSampler
+	(*EmitConstraint)(nil),                      // 52: caffe.EmitConstraint
+	(*NormalizedBBox)(nil),                      // 53: caffe.NormalizedBBox
+	(*Annotation)(nil),                          // 54: caffe.Annotation
+	(*AnnotationGroup)(nil),                     // 55: caffe.AnnotationGroup
+	(*AnnotatedDatum)(nil),                      // 56: caffe.AnnotatedDatum
+	(*FillerParameter)(nil),                     // 57: caffe.FillerParameter
+	(*NetParameter)(nil),                        // 58: caffe.NetParameter
+	(*SolverParameter)(nil),                     // 59: caffe.SolverParameter
+	(*SolverState)(nil),                         // 60: caffe.SolverState
+	(*RunState)(nil),                            // 61: caffe.RunState
+	(*BestTest)(nil),                            // 62: caffe.BestTest
+	(*WorkerState)(nil),                         // 63: caffe.WorkerState
+	(*DataPosition)(nil),                        // 64: caffe.DataPosition
+	(*NetState)(nil),                            // 65: caffe.NetState
+	(*NetStateRule)(nil),                        // 66: caffe.NetStateRule
+	(*ParamSpec)(nil),                           // 67: caffe.ParamSpec
+	(*LayerParameter)(nil),                      // 68: caffe.LayerParameter
+	(*TransformationParameter)(nil),             // 69: caffe.TransformationParameter
+	(*ResizeParameter)(nil),                     // 70: caffe.ResizeParameter
+	(*SaltPepperParameter)(nil),                 // 71: caffe.SaltPepperParameter
+	(*NoiseParameter)(nil),                      // 72: caffe.NoiseParameter
+	(*DistortionParameter)(nil),                 // 73: caffe.DistortionParameter
+	(*ExpansionParameter)(nil),                  // 74: caffe.ExpansionParameter
+	(*LossParameter)(nil),                       // 75: caffe.LossParameter
+	(*AccuracyParameter)(nil),                   // 76: caffe.AccuracyParameter
+	(*ArgMaxParameter)(nil),                     // 77: caffe.ArgMaxParameter
+	(*ClipParameter)(nil),                       // 78: caffe.ClipParameter
+	(*ConcatParameter)(nil),                     // 79: caffe.ConcatParameter
+	(*BatchNormParameter)(nil),                  // 80: caffe.BatchNormParameter
+	(*BiasParameter)(nil),                       // 81: caffe.BiasParameter
+	(*ContrastiveLossParameter)(nil),            // 82: caffe.ContrastiveLossParameter
+	(*ConvolutionParameter)(nil),                // 83: caffe.ConvolutionParameter
+	(*CropParameter)(nil),                       // 84: caffe.CropParameter
+	(*DataParameter)(nil),                       // 85: caffe.DataParameter
+	(*DropoutParameter)(nil),                    // 86: caffe.DropoutParameter
+	(*DummyDataParameter)(nil),                  // 87: caffe.DummyDataParameter
+	(*EltwiseParameter)(nil),                    // 88: caffe.EltwiseParameter
+	(*ELUParameter)(nil),                        // 89: caffe.ELUParameter
+	(*EmbedParameter)(nil),                      // 90: caffe.EmbedParameter
+	(*ExpParameter)(nil),                        // 91: caffe.ExpParameter
+	(*FlattenParameter)(nil),                    // 92: caffe.FlattenParameter
+	(*HDF5DataParameter)(nil),                   // 93: caffe.HDF5DataParameter
+	(*HDF5OutputParameter)(nil),                 // 94: caffe.HDF5OutputParameter
+	(*HingeLossParameter)(nil),                  // 95: caffe.HingeLossParameter
+	(*ImageDataParameter)(nil),                  // 96: caffe.ImageDataParameter
+	(*InfogainLossParameter)(nil),               // 97: caffe.InfogainLossParameter
+	(*InnerProductParameter)(nil),               // 98: caffe.InnerProductParameter
+	(*InputParameter)(nil),                      // 99: caffe.InputParameter
+	(*LogParameter)(nil),                        // 100: caffe.LogParameter
+	(*LRNParameter)(nil),                        // 101: caffe.LRNParameter
+	(*MemoryDataParameter)(nil),                 // 102: caffe.MemoryDataParameter
+	(*MVNParameter)(nil),                        // 103: caffe.MVNParameter
+	(*ParameterParameter)(nil),                  // 104: caffe.ParameterParameter
+	(*PoolingParameter)(nil),                    // 105: caffe.PoolingParameter
+	(*PowerParameter)(nil),                      // 106: caffe.PowerParameter
+	(*PythonParameter)(nil),                     // 107: caffe.PythonParameter
+	(*RecurrentParameter)(nil),                  // 108: caffe.RecurrentParameter
+	(*ReductionParameter)(nil),                  // 109: caffe.ReductionParameter
+	(*ReLUParameter)(nil),                       // 110: caffe.ReLUParameter
+	(*ReshapeParameter)(nil),                    // 111: caffe.ReshapeParameter
+	(*ScaleParameter)(nil),                      // 112: caffe.ScaleParameter
+	(*SigmoidParameter)(nil),                    // 113: caffe.SigmoidParameter
+	(*SliceParameter)(nil),                      // 114: caffe.SliceParameter
+	(*SoftmaxParameter)(nil),                    // 115: caffe.SoftmaxParameter
+	(*SwishParameter)(nil),                      // 116: caffe.SwishParameter
+	(*TanHParameter)(nil),                       // 117: caffe.TanHParameter
+	(*TileParameter)(nil),                       // 118: caffe.TileParameter
+	(*ThresholdParameter)(nil),                  // 119: caffe.ThresholdParameter
+	(*WindowDataParameter)(nil),                 // 120: caffe.WindowDataParameter
+	(*SPPParameter)(nil),                        // 121: caffe.SPPParameter
+	(*PReLUParameter)(nil),                      // 122: caffe.PReLUParameter
+	(*LSTMParameter)(nil),                       // 123: caffe.LSTMParameter
+	(*NormalizeParameter)(nil),                  // 124: caffe.NormalizeParameter
+	(*AnnotatedDataParameter)(nil),              // 125: caffe.AnnotatedDataParameter
+	(*PriorBoxParameter)(nil),                   // 126: caffe.PriorBoxParameter
+	(*NonMaximumSuppressionParameter)(nil),      // 127: caffe.NonMaximumSuppressionParameter
+	(*SaveOutputParameter)(nil),                 // 128: caffe.SaveOutputParameter
+	(*DetectionOutputParameter)(nil),            // 129: caffe.DetectionOutputParameter
+	(*MultiBoxLossParameter)(nil),               // 130: caffe.MultiBoxLossParameter
+	(*DenseImageDataParameter)(nil),             // 131: caffe.DenseImageDataParameter
+	(*DetectionEvaluateParameter)(nil),          // 132: caffe.DetectionEvaluateParameter
+	(*PermuteParameter)(nil),                    // 133: caffe.PermuteParameter
+	(*ShuffleChannelParameter)(nil),             // 134: caffe.ShuffleChannelParameter
+	(*HardSigmoidParameter)(nil),                // 135: caffe.HardSigmoidParameter
+	(*BNParameter)(nil),                         // 136: caffe.BNParameter
+	(*SegAccuracyParameter)(nil),                // 137: caffe.SegAccuracyParameter
+	(*InterpParameter)(nil),                     // 138: caffe.InterpParameter
+	(*UnpoolingParameter)(nil),                  // 139: caffe.UnpoolingParameter
+	(*UpsampleParameter)(nil),                   // 140: caffe.UpsampleParameter
+	(*PSROIPoolingParameter)(nil),               // 141: caffe.PSROIPoolingParameter
+	(*ROIAlignParameter)(nil),                   // 142: caffe.ROIAlignParameter
+	(*ROIPoolingParameter)(nil),                 // 143: caffe.ROIPoolingParameter
+	(*SmoothL1LossParameter)(nil),               // 144: caffe.SmoothL1LossParameter
+	(*BoxAnnotatorOHEMParameter)(nil),           // 145: caffe.BoxAnnotatorOHEMParameter
+	(*ProposalParameter)(nil),                   // 146: caffe.ProposalParameter
+	(*CtcLossParameter)(nil),                    // 147: caffe.CtcLossParameter
+	(*ContinuationIndicatorParameter)(nil),      // 148: caffe.ContinuationIndicatorParameter
+	(*ReorgParameter)(nil),                      // 149: caffe.ReorgParameter
+	(*CenterLossParameter)(nil),                 // 150: caffe.CenterLossParameter
+	(*FocalLossParameter)(nil),                  // 151: caffe.FocalLossParameter
+	(*TripletLossParameter)(nil),                // 152: caffe.TripletLossParameter
+	(*MarginInnerProductParameter)(nil),         // 153: caffe.MarginInnerProductParameter
+	(*LabelSpecificAddParameter)(nil),           // 154: caffe.LabelSpecificAddParameter
+	(*CTCDecoderParameter)(nil),                 // 155: caffe.CTCDecoderParameter
+	(*YoloDetectionOutputParameter)(nil),        // 156: caffe.YoloDetectionOutputParameter
+	(*Yolov3DetectionOutputParameter)(nil),      // 157: caffe.Yolov3DetectionOutputParameter
+	(*RegionLossParameter)(nil),                 // 158: caffe.RegionLossParameter
+	(*Yolov3Parameter)(nil),                     // 159: caffe.Yolov3Parameter
+	(*NoiseLayerParameter)(nil),                 // 160: caffe.NoiseLayerParameter
+	(*V1LayerParameter)(nil),                    // 161: caffe.V1LayerParameter
+	(*V0LayerParameter)(nil),                    // 162: caffe.V0LayerParameter
 }
 var file_swcaffe_caffe_proto_depIdxs = []int32{
-	42,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
-	43,  // 1: caffe.BlobProtoVector.blobs:type_name -> caffe.BlobProto
-	46,  // 2: caffe.LabelMap.item:type_name -> caffe.LabelMapItem
-	48,  // 3: caffe.BatchSampler.sampler:type_name -> caffe.Sampler
-	49,  // 4: caffe.BatchSampler.sample_constraint:type_name -> caffe.SampleConstraint
+	43,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
+	44,  // 1: caffe.BlobProtoVector.blobs:type_name -> caffe.BlobProto
+	47,  // 2: caffe.LabelMap.item:type_name -> caffe.LabelMapItem
+	49,  // 3: caffe.BatchSampler.sampler:type_name -> caffe.Sampler
+	50,  // 4: caffe.BatchSampler.sample_constraint:type_name -> caffe.SampleConstraint
 	1,   // 5: caffe.EmitConstraint.emit_type:type_name -> caffe.EmitConstraint.EmitType
-	52,  // 6: caffe.Annotation.bbox:type_name -> caffe.NormalizedBBox
-	53,  // 7: caffe.AnnotationGroup.annotation:type_name -> caffe.Annotation
-	45,  // 8: caffe.AnnotatedDatum.datum:type_name -> caffe.Datum
+	53,  // 6: caffe.Annotation.bbox:type_name -> caffe.NormalizedBBox
+	54,  // 7: caffe.AnnotationGroup.annotation:type_name -> caffe.Annotation
+	46,  // 8: caffe.AnnotatedDatum.datum:type_name -> caffe.Datum
 	2,   // 9: caffe.AnnotatedDatum.type:type_name -> caffe.AnnotatedDatum.AnnotationType
-	54,  // 10: caffe.AnnotatedDatum.annotation_group:type_name -> caffe.AnnotationGroup
+	55,  // 10: caffe.AnnotatedDatum.annotation_group:type_name -> caffe.AnnotationGroup
 	3,   // 11: caffe.FillerParameter.variance_norm:type_name -> caffe.FillerParameter.VarianceNorm
-	42,  // 12: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
-	64,  // 13: caffe.NetParameter.state:type_name -> caffe.NetState
-	67,  // 14: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
-	160, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
-	57,  // 16: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
-	57,  // 17: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
-	57,  // 18: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
-	64,  // 19: caffe.SolverParameter.train_state:type_name -> caffe.NetState
-	64,  // 20: caffe.SolverParameter.test_state:type_name -> caffe.NetState
+	43,  // 12: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
+	65,  // 13: caffe.NetParameter.state:type_name -> caffe.NetState
+	68,  // 14: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
+	161, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
+	58,  // 16: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
+	58,  // 17: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
+	58,  // 18: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
+	65,  // 19: caffe.SolverParameter.train_state:type_name -> caffe.NetState
+	65,  // 20: caffe.SolverParameter.test_state:type_name -> caffe.NetState
 	4,   // 21: caffe.SolverParameter.snapshot_format:type_name -> caffe.SolverParameter.SnapshotFormat
 	5,   // 22: caffe.SolverParameter.solver_mode:type_name -> caffe.SolverParameter.SolverMode
 	6,   // 23: caffe.SolverParameter.solver_type:type_name -> caffe.SolverParameter.SolverType
-	43,  // 24: caffe.SolverState.history:type_name -> caffe.BlobProto
-	60,  // 25: caffe.SolverState.run_state:type_name -> caffe.RunState
-	63,  // 26: caffe.RunState.position:type_name -> caffe.DataPosition
-	61,  // 27: caffe.RunState.best:type_name -> caffe.BestTest
+	44,  // 24: caffe.SolverState.history:type_name -> caffe.BlobProto
+	61,  // 25: caffe.SolverState.run_state:type_name -> caffe.RunState
+	64,  // 26: caffe.RunState.position:type_name -> caffe.DataPosition
+	62,  // 27: caffe.RunState.best:type_name -> caffe.BestTest
 	0,   // 28: caffe.NetState.phase:type_name -> caffe.Phase
 	0,   // 29: caffe.NetStateRule.phase:type_name -> caffe.Phase
 	7,   // 30: caffe.ParamSpec.share_mode:type_name -> caffe.ParamSpec.DimCheckMode
 	0,   // 31: caffe.LayerParameter.phase:type_name -> caffe.Phase
-	66,  // 32: caffe.LayerParameter.param:type_name -> caffe.ParamSpec
-	43,  // 33: caffe.LayerParameter.blobs:type_name -> caffe.BlobProto
-	65,  // 34: caffe.LayerParameter.include:type_name -> caffe.NetStateRule
-	65,  // 35: caffe.LayerParameter.exclude:type_name -> caffe.NetStateRule
-	68,  // 36: caffe.LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	74,  // 37: caffe.LayerParameter.loss_param:type_name -> caffe.LossParameter
-	75,  // 38: caffe.LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	76,  // 39: caffe.LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	79,  // 40: caffe.LayerParameter.batch_norm_param:type_name -> caffe.BatchNormParameter
-	80,  // 41: caffe.LayerParameter.bias_param:type_name -> caffe.BiasParameter
-	77,  // 42: caffe.LayerParameter.clip_param:type_name -> caffe.ClipParameter
-	78,  // 43: caffe.LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	81,  // 44: caffe.LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	82,  // 45: caffe.LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	83,  // 46: caffe.LayerParameter.crop_param:type_name -> caffe.CropParameter
-	84,  // 47: caffe.LayerParameter.data_param:type_name -> caffe.DataParameter
-	85,  // 48: caffe.LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	86,  // 49: caffe.LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	87,  // 50: caffe.LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	88,  // 51: caffe.LayerParameter.elu_param:type_name -> caffe.ELUParameter
-	89,  // 52: caffe.LayerParameter.embed_param:type_name -> caffe.EmbedParameter
-	90,  // 53: caffe.LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	91,  // 54: caffe.LayerParameter.flatten_param:type_name -> caffe.FlattenParameter
-	92,  // 55: caffe.LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	93,  // 56: caffe.LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	94,  // 57: caffe.LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	95,  // 58: caffe.LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	96,  // 59: caffe.LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	97,  // 60: caffe.LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	98,  // 61: caffe.LayerParameter.input_param:type_name -> caffe.InputParameter
-	99,  // 62: caffe.LayerParameter.log_param:type_name -> caffe.LogParameter
-	100, // 63: caffe.LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	101, // 64: caffe.LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	102, // 65: caffe.LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	103, // 66: caffe.LayerParameter.parameter_param:type_name -> caffe.ParameterParameter
-	104, // 67: caffe.LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	105, // 68: caffe.LayerParameter.power_param:type_name -> caffe.PowerParameter
-	121, // 69: caffe.LayerParameter.prelu_param:type_name -> caffe.PReLUParameter
-	106, // 70: caffe.LayerParameter.python_param:type_name -> caffe.PythonParameter
-	107, // 71: caffe.LayerParameter.recurrent_param:type_name -> caffe.RecurrentParameter
-	108, // 72: caffe.LayerParameter.reduction_param:type_name -> caffe.ReductionParameter
-	109, // 73: caffe.LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	110, // 74: caffe.LayerParameter.reshape_param:type_name -> caffe.ReshapeParameter
-	111, // 75: caffe.LayerParameter.scale_param:type_name -> caffe.ScaleParameter
-	112, // 76: caffe.LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	114, // 77: caffe.LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	120, // 78: caffe.LayerParameter.spp_param:type_name -> caffe.SPPParameter
-	113, // 79: caffe.LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	115, // 80: caffe.LayerParameter.swish_param:type_name -> caffe.SwishParameter
-	116, // 81: caffe.LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	118, // 82: caffe.LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	117, // 83: caffe.LayerParameter.tile_param:type_name -> caffe.TileParameter
-	119, // 84: caffe.LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	122, // 85: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
-	124, // 86: caffe.LayerParameter.annotated_data_param:type_name -> caffe.AnnotatedDataParameter
-	135, // 87: caffe.LayerParameter.bn_param:type_name -> caffe.BNParameter
-	144, // 88: caffe.LayerParameter.box_annotator_ohem_param:type_name -> caffe.BoxAnnotatorOHEMParameter
-	149, // 89: caffe.LayerParameter.center_loss_param:type_name -> caffe.CenterLossParameter
-	147, // 90: caffe.LayerParameter.continuation_indicator_param:type_name -> caffe.ContinuationIndicatorParameter
-	146, // 91: caffe.LayerParameter.ctc_loss_param:type_name -> caffe.CtcLossParameter
-	130, // 92: caffe.LayerParameter.dense_image_data_param:type_name -> caffe.DenseImageDataParameter
-	131, // 93: caffe.LayerParameter.detection_evaluate_param:type_name -> caffe.DetectionEvaluateParameter
-	128, // 94: caffe.LayerParameter.detection_output_param:type_name -> caffe.DetectionOutputParameter
-	150, // 95: caffe.LayerParameter.focal_loss_param:type_name -> caffe.FocalLossParameter
-	134, // 96: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
-	137, // 97: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
-	129, // 98: caffe.LayerParameter.multibox_loss_param:type_name -> caffe.MultiBoxLossParameter
-	159, // 99: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
-	123, // 100: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
-	132, // 101: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
-	125, // 102: caffe.LayerParameter.prior_box_param:type_name -> caffe.PriorBoxParameter
-	145, // 103: caffe.LayerParameter.proposal_param:type_name -> caffe.ProposalParameter
-	140, // 104: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
-	148, // 105: caffe.LayerParameter.reorg_param:type_name -> caffe.ReorgParameter
-	141, // 106: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
-	142, // 107: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
-	136, // 108: caffe.LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
-	133, // 109: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
-	143, // 110: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
-	151, // 111: caffe.LayerParameter.triplet_loss_param:type_name -> caffe.TripletLossParameter
-	138, // 112: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
-	139, // 113: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
-	155, // 114: caffe.LayerParameter.yolo_detection_output_param:type_name -> caffe.YoloDetectionOutputParameter
-	156, // 115: caffe.LayerParameter.yolov3_detection_output_param:type_name -> caffe.Yolov3DetectionOutputParameter
-	154, // 116: caffe.LayerParameter.ctc_decoder_param:type_name -> caffe.CTCDecoderParameter
-	153, // 117: caffe.LayerParameter.label_specific_add_param:type_name -> caffe.LabelSpecificAddParameter
-	152, // 118: caffe.LayerParameter.margin_inner_product_param:type_name -> caffe.MarginInnerProductParameter
-	157, // 119: caffe.LayerParameter.region_loss_param:type_name -> caffe.RegionLossParameter
-	158, // 120: caffe.LayerParameter.yolov3_param:type_name -> caffe.Yolov3Parameter
-	69,  // 121: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
-	71,  // 122: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
-	51,  // 123: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
-	72,  // 124: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
-	73,  // 125: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
+	67,  // 32: caffe.LayerParameter.param:type_name -> caffe.ParamSpec
+	44,  // 33: caffe.LayerParameter.blobs:type_name -> caffe.BlobProto
+	66,  // 34: caffe.LayerParameter.include:type_name -> caffe.NetStateRule
+	66,  // 35: caffe.LayerParameter.exclude:type_name -> caffe.NetStateRule
+	69,  // 36: caffe.LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	75,  // 37: caffe.LayerParameter.loss_param:type_name -> caffe.LossParameter
+	76,  // 38: caffe.LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	77,  // 39: caffe.LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	80,  // 40: caffe.LayerParameter.batch_norm_param:type_name -> caffe.BatchNormParameter
+	81,  // 41: caffe.LayerParameter.bias_param:type_name -> caffe.BiasParameter
+	78,  // 42: caffe.LayerParameter.clip_param:type_name -> caffe.ClipParameter
+	79,  // 43: caffe.LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	82,  // 44: caffe.LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	83,  // 45: caffe.LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	84,  // 46: caffe.LayerParameter.crop_param:type_name -> caffe.CropParameter
+	85,  // 47: caffe.LayerParameter.data_param:type_name -> caffe.DataParameter
+	86,  // 48: caffe.LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	87,  // 49: caffe.LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	88,  // 50: caffe.LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	89,  // 51: caffe.LayerParameter.elu_param:type_name -> caffe.ELUParameter
+	90,  // 52: caffe.LayerParameter.embed_param:type_name -> caffe.EmbedParameter
+	91,  // 53: caffe.LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	92,  // 54: caffe.LayerParameter.flatten_param:type_name -> caffe.FlattenParameter
+	93,  // 55: caffe.LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	94,  // 56: caffe.LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	95,  // 57: caffe.LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	96,  // 58: caffe.LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	97,  // 59: caffe.LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	98,  // 60: caffe.LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	99,  // 61: caffe.LayerParameter.input_param:type_name -> caffe.InputParameter
+	100, // 62: caffe.LayerParameter.log_param:type_name -> caffe.LogParameter
+	101, // 63: caffe.LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	102, // 64: caffe.LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	103, // 65: caffe.LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	104, // 66: caffe.LayerParameter.parameter_param:type_name -> caffe.ParameterParameter
+	105, // 67: caffe.LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	106, // 68: caffe.LayerParameter.power_param:type_name -> caffe.PowerParameter
+	122, // 69: caffe.LayerParameter.prelu_param:type_name -> caffe.PReLUParameter
+	107, // 70: caffe.LayerParameter.python_param:type_name -> caffe.PythonParameter
+	108, // 71: caffe.LayerParameter.recurrent_param:type_name -> caffe.RecurrentParameter
+	109, // 72: caffe.LayerParameter.reduction_param:type_name -> caffe.ReductionParameter
+	110, // 73: caffe.LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	111, // 74: caffe.LayerParameter.reshape_param:type_name -> caffe.ReshapeParameter
+	112, // 75: caffe.LayerParameter.scale_param:type_name -> caffe.ScaleParameter
+	113, // 76: caffe.LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	115, // 77: caffe.LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	121, // 78: caffe.LayerParameter.spp_param:type_name -> caffe.SPPParameter
+	114, // 79: caffe.LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	116, // 80: caffe.LayerParameter.swish_param:type_name -> caffe.SwishParameter
+	117, // 81: caffe.LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	119, // 82: caffe.LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	118, // 83: caffe.LayerParameter.tile_param:type_name -> caffe.TileParameter
+	120, // 84: caffe.LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	123, // 85: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
+	125, // 86: caffe.LayerParameter.annotated_data_param:type_name -> caffe.AnnotatedDataParameter
+	136, // 87: caffe.LayerParameter.bn_param:type_name -> caffe.BNParameter
+	145, // 88: caffe.LayerParameter.box_annotator_ohem_param:type_name -> caffe.BoxAnnotatorOHEMParameter
+	150, // 89: caffe.LayerParameter.center_loss_param:type_name -> caffe.CenterLossParameter
+	148, // 90: caffe.LayerParameter.continuation_indicator_param:type_name -> caffe.ContinuationIndicatorParameter
+	147, // 91: caffe.LayerParameter.ctc_loss_param:type_name -> caffe.CtcLossParameter
+	131, // 92: caffe.LayerParameter.dense_image_data_param:type_name -> caffe.DenseImageDataParameter
+	132, // 93: caffe.LayerParameter.detection_evaluate_param:type_name -> caffe.DetectionEvaluateParameter
+	129, // 94: caffe.LayerParameter.detection_output_param:type_name -> caffe.DetectionOutputParameter
+	151, // 95: caffe.LayerParameter.focal_loss_param:type_name -> caffe.FocalLossParameter
+	135, // 96: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
+	138, // 97: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
+	130, // 98: caffe.LayerParameter.multibox_loss_param:type_name -> caffe.MultiBoxLossParameter
+	160, // 99: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
+	124, // 100: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
+	133, // 101: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
+	126, // 102: caffe.LayerParameter.prior_box_param:type_name -> caffe.PriorBoxParameter
+	146, // 103: caffe.LayerParameter.proposal_param:type_name -> caffe.ProposalParameter
+	141, // 104: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
+	149, // 105: caffe.LayerParameter.reorg_param:type_name -> caffe.ReorgParameter
+	142, // 106: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
+	143, // 107: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
+	137, // 108: caffe.LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
+	134, // 109: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
+	144, // 110: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
+	152, // 111: caffe.LayerParameter.triplet_loss_param:type_name -> caffe.TripletLossParameter
+	139, // 112: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
+	140, // 113: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
+	156, // 114: caffe.LayerParameter.yolo_detection_output_param:type_name -> caffe.YoloDetectionOutputParameter
+	157, // 115: caffe.LayerParameter.yolov3_detection_output_param:type_name -> caffe.Yolov3DetectionOutputParameter
+	155, // 116: caffe.LayerParameter.ctc_decoder_param:type_name -> caffe.CTCDecoderParameter
+	154, // 117: caffe.LayerParameter.label_specific_add_param:type_name -> caffe.LabelSpecificAddParameter
+	153, // 118: caffe.LayerParameter.margin_inner_product_param:type_name -> caffe.MarginInnerProductParameter
+	158, // 119: caffe.LayerParameter.region_loss_param:type_name -> caffe.RegionLossParameter
+	159, // 120: caffe.LayerParameter.yolov3_param:type_name -> caffe.Yolov3Parameter
+	70,  // 121: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
+	72,  // 122: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
+	52,  // 123: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
+	73,  // 124: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
+	74,  // 125: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
 	8,   // 126: caffe.ResizeParameter.resize_mode:type_name -> caffe.ResizeParameter.Resize_mode
 	9,   // 127: caffe.ResizeParameter.pad_mode:type_name -> caffe.ResizeParameter.Pad_mode
 	10,  // 128: caffe.ResizeParameter.interp_mode:type_name -> caffe.ResizeParameter.Interp_mode
-	70,  // 129: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
+	71,  // 129: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
 	11,  // 130: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
 	12,  // 131: caffe.BatchNormParameter.engine:type_name -> caffe.BatchNormParameter.Engine
-	56,  // 132: caffe.BatchNormParameter.scale_filler:type_name -> caffe.FillerParameter
-	56,  // 133: caffe.BatchNormParameter.bias_filler:type_name -> caffe.FillerParameter
-	56,  // 134: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
-	56,  // 135: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
-	56,  // 136: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
+	57,  // 132: caffe.BatchNormParameter.scale_filler:type_name -> caffe.FillerParameter
+	57,  // 133: caffe.BatchNormParameter.bias_filler:type_name -> caffe.FillerParameter
+	57,  // 134: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
+	57,  // 135: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
+	57,  // 136: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
 	13,  // 137: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
 	14,  // 138: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
-	56,  // 139: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
-	42,  // 140: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
+	57,  // 139: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
+	43,  // 140: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
 	15,  // 141: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
-	56,  // 142: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
-	56,  // 143: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
+	57,  // 142: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
+	57,  // 143: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
 	16,  // 144: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
-	56,  // 145: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	56,  // 146: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
-	42,  // 147: caffe.InputParameter.shape:type_name -> caffe.BlobShape
-	17,  // 148: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
-	18,  // 149: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
-	42,  // 150: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
-	19,  // 151: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
-	20,  // 152: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
-	21,  // 153: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
-	56,  // 154: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
-	56,  // 155: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
-	22,  // 156: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
-	23,  // 157: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
-	42,  // 158: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
-	56,  // 159: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
-	56,  // 160: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
-	24,  // 161: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
-	25,  // 162: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
-	26,  // 163: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
-	27,  // 164: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
-	28,  // 165: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
-	56,  // 166: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
-	56,  // 167: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
-	56,  // 168: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
-	56,  // 169: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
-	50,  // 170: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
-	2,   // 171: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
-	69,  // 172: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
-	126, // 173: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	127, // 174: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
-	29,  // 175: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	30,  // 176: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
-	31,  // 177: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
-	32,  // 178: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
-	29,  // 179: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	33,  // 180: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
-	126, // 181: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	69,  // 182: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
-	56,  // 183: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
-	56,  // 184: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
-	34,  // 185: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
-	56,  // 186: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
-	56,  // 187: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
-	35,  // 188: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
-	36,  // 189: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
-	56,  // 190: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
-	37,  // 191: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
-	38,  // 192: caffe.MarginInnerProductParameter.type:type_name -> caffe.MarginInnerProductParameter.MarginType
-	56,  // 193: caffe.MarginInnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	65,  // 194: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
-	65,  // 195: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
-	39,  // 196: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
-	43,  // 197: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
-	40,  // 198: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
-	75,  // 199: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	76,  // 200: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	78,  // 201: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	81,  // 202: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	82,  // 203: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	84,  // 204: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
-	85,  // 205: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	86,  // 206: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	87,  // 207: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	90,  // 208: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	92,  // 209: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	93,  // 210: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	94,  // 211: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	95,  // 212: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	96,  // 213: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	97,  // 214: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	100, // 215: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	101, // 216: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	102, // 217: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	104, // 218: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	105, // 219: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
-	109, // 220: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	112, // 221: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	114, // 222: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	113, // 223: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	116, // 224: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	118, // 225: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	119, // 226: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	68,  // 227: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	74,  // 228: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
-	161, // 229: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
-	137, // 230: caffe.V1LayerParameter.interp_param:type_name -> caffe.InterpParameter
-	136, // 231: caffe.V1LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
-	56,  // 232: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
-	56,  // 233: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
-	41,  // 234: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
-	43,  // 235: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
-	93,  // 236: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	237, // [237:237] is the sub-list for method output_type
-	237, // [237:237] is the sub-list for method input_type
-	237, // [237:237] is the sub-list for extension type_name
-	237, // [237:237] is the sub-list for extension extendee
-	0,   // [0:237] is the sub-list for field type_name
+	17,  // 145: caffe.ImageDataParameter.label_type:type_name -> caffe.ImageDataParameter.LabelType
+	57,  // 146: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	57,  // 147: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
+	43,  // 148: caffe.InputParameter.shape:type_name -> caffe.BlobShape
+	18,  // 149: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
+	19,  // 150: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
+	43,  // 151: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
+	20,  // 152: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
+	21,  // 153: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
+	22,  // 154: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
+	57,  // 155: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
+	57,  // 156: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
+	23,  // 157: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
+	24,  // 158: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
+	43,  // 159: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
+	57,  // 160: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
+	57,  // 161: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
+	25,  // 162: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
+	26,  // 163: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
+	27,  // 164: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
+	28,  // 165: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
+	29,  // 166: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
+	57,  // 167: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
+	57,  // 168: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
+	57,  // 169: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
+	57,  // 170: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
+	51,  // 171: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
+	2,   // 172: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
+	70,  // 173: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
+	127, // 174: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	128, // 175: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
+	30,  // 176: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	31,  // 177: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
+	32,  // 178: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
+	33,  // 179: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
+	30,  // 180: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	34,  // 181: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
+	127, // 182: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	70,  // 183: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
+	57,  // 184: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
+	57,  // 185: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
+	35,  // 186: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
+	57,  // 187: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
+	57,  // 188: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
+	36,  // 189: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
+	37,  // 190: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
+	57,  // 191: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
+	38,  // 192: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
+	39,  // 193: caffe.MarginInnerProductParameter.type:type_name -> caffe.MarginInnerProductParameter.MarginType
+	57,  // 194: caffe.MarginInnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	66,  // 195: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
+	66,  // 196: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
+	40,  // 197: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
+	44,  // 198: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
+	41,  // 199: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
+	76,  // 200: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	77,  // 201: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	79,  // 202: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	82,  // 203: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	83,  // 204: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	85,  // 205: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
+	86,  // 206: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	87,  // 207: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	88,  // 208: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	91,  // 209: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	93,  // 210: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	94,  // 211: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	95,  // 212: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	96,  // 213: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	97,  // 214: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	98,  // 215: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	101, // 216: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	102, // 217: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	103, // 218: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	105, // 219: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	106, // 220: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
+	110, // 221: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	113, // 222: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	115, // 223: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	114, // 224: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	117, // 225: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	119, // 226: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	120, // 227: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	69,  // 228: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	75,  // 229: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
+	162, // 230: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
+	138, // 231: caffe.V1LayerParameter.interp_param:type_name -> caffe.InterpParameter
+	137, // 232: caffe.V1LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
+	57,  // 233: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
+	57,  // 234: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
+	42,  // 235: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
+	44,  // 236: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
+	94,  // 237: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	238, // [238:238] is the sub-list for method output_type
+	238, // [238:238] is the sub-list for method input_type
+	238, // [238:238] is the sub-list for extension type_name
+	238, // [238:238] is the sub-list for extension extendee
+	0,   // [0:238] is the sub-list for field type_name
 }
 
 func init() { file_swcaffe_caffe_proto_init() }
@@ -16292,7 +16379,7 @@ func file_swcaffe_caffe_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swcaffe_caffe_proto_rawDesc), len(file_swcaffe_caffe_proto_rawDesc)),
-			NumEnums:      42,
+			NumEnums:      43,
 			NumMessages:   120,
 			NumExtensions: 0,
 			NumServices:   0,

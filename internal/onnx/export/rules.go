@@ -24,7 +24,7 @@ var refusals = map[string]string{
 	"MultinomialLogisticLoss": training, "SigmoidCrossEntropyLoss": training, "SoftmaxWithLoss": training,
 	"SmoothL1Loss": training, "FocalLoss": training, "SoftmaxFocalLoss": training, "CenterLoss": training, "TripletLoss": training,
 	"BoxAnnotatorOHEM": training, "SoftmaxWithLossOHEM": training, "SmoothL1LossOHEM": training, "CtcLoss": training, "CTCLoss": training, "WarpCTCLoss": training,
-	"Data": reader, "AnnotatedData": reader, "DenseImageData": reader, "HDF5Data": reader, "ImageData": reader, "MemoryData": reader, "WindowData": reader,
+	"Data": reader, "AnnotatedData": reader, "DenseImageData": reader, "HDF5Data": reader, "ImageData": reader, "ImageSegData": reader, "MemoryData": reader, "WindowData": reader,
 }
 
 const (
