@@ -51,7 +51,7 @@ func TestShapes(t *testing.T) {
 // TestTypes: a thousand nets contain every layer type, except for types that read files and types that nets insert themselves.
 func TestTypes(t *testing.T) {
 	without := []string{"Data", "HDF5Data", "HDF5Output", "ImageData", "MemoryData", "WindowData", "IMAGENETData", // files
-		"AnnotatedData", "DenseImageData",
+		"AnnotatedData", "DenseImageData", "ImageSegData",
 		"Split", "LSTMUnit"} // which the net, and LSTM, make
 	seen := map[string]bool{}
 	for i := range 1000 {
