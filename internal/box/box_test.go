@@ -173,6 +173,41 @@ func TestSuppress(t *testing.T) {
 	}
 }
 
+// TestSuppressPlainly compares with the definition, whose every pair of boxes is measured: boxes that touch, are empty or inside out, and values that
+// are no numbers or infinite.
+func TestSuppressPlainly(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	odd := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), 0}
+	value := func() float32 {
+		if r.IntN(20) == 0 {
+			return odd[r.IntN(len(odd))]
+		}
+		return float32(r.IntN(9)) / 8
+	}
+	for range 400 {
+		boxes, order := make([]Box, 1+r.IntN(40)), []int(nil)
+		for i := range boxes {
+			boxes[i], order = Box{value(), value(), value() + 0.25, value() + 0.25}, append(order, i)
+		}
+		s := Suppressor{Threshold: []float32{math.Nextafter32(0, -1), 0, 0.2, 0.5, 0.9, 1.5}[r.IntN(6)], Eta: []float32{1, 0.8}[r.IntN(2)]}
+		var want []int
+		threshold := s.Threshold
+		for _, i := range order {
+			if slices.ContainsFunc(want, func(k int) bool { return !(Overlap(boxes[i], boxes[k]) <= threshold) }) {
+				continue
+			}
+			if want = append(want, i); s.Eta < 1 && threshold > 0.5 {
+				threshold *= s.Eta
+			}
+		}
+		for range 2 { // the second time with used scratch
+			if got := s.Suppress(slices.Clone(order), func(i int) Box { return boxes[i] }); !slices.Equal(got, want) {
+				t.Fatalf("%+v of %v keeps %v, want %v", s, boxes, got, want)
+			}
+		}
+	}
+}
+
 // TestAverageByHand: detections right, wrong, right, wrong of 4 objects have recalls 1/4, 1/4, 2/4, 2/4 and precisions 1, 1/2, 2/3, 1/2.
 func TestAverageByHand(t *testing.T) {
 	curve := func(objects int) *Curve {

@@ -18,6 +18,7 @@ type mining struct {
 	examples   []example
 	order      []int
 	taken      []bool
+	suppressor box.Suppressor
 }
 
 // example is a prior that mining may select.
@@ -137,7 +138,8 @@ func (m *mining) choose(suppress bool, n int, boxOf func(i int) box.Box) {
 		if p.TopK != nil && p.GetTopK() >= 0 {
 			order = order[:min(len(order), int(p.GetTopK()))]
 		}
-		order = box.Suppressor{Threshold: p.GetNmsThreshold(), Eta: 1, Least: leastSize}.Suppress(order, boxOf)
+		m.suppressor.Threshold, m.suppressor.Eta, m.suppressor.Least = p.GetNmsThreshold(), 1, leastSize
+		order = m.suppressor.Suppress(order, boxOf)
 	}
 	for _, i := range order[:min(n, len(order))] {
 		m.taken[i] = true
