@@ -11,6 +11,8 @@ import (
 type Arranged struct {
 	In, Out Layout // layouts of all bottoms and of all tops, values and gradients alike
 	AddGrad bool   // Backward adds to the bottom's gradient and does not overwrite it
+	// Inference: the net never runs Backward. The layer may keep what it makes of its weights.
+	Inference bool
 	// TopLost: a later layer overwrites the top's values before Backward. Like Caffe's layers, Backward must then work from the overwritten
 	// values or from the bottom.
 	TopLost bool

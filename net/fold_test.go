@@ -98,6 +98,7 @@ func TestFolded(t *testing.T) {
 		{"sum", conv("a", "x", "a", three) + normOf("a", "an") + conv("b", "x", "b", pointwise) + normOf("b", "bn") + sumOf("an", "bn", "s") + reluIn("s"), "a bn_an scale_an b bn_bn scale_bn"},
 		{"sum, swapped", conv("a", "x", "a", three) + normOf("a", "an") + conv("b", "x", "b", pointwise) + normOf("b", "bn") + sumOf("bn", "an", "s"), "a bn_an scale_an b bn_bn scale_bn"},
 		{"the batch's statistics", conv("c", "x", "c", pointwise) + strings.Replace(normOf("c", "s"), `bottom: "c"`, `batch_norm_param { use_global_stats: false } bottom: "c"`, 1), ""},
+		{"alone", conv("c", "x", "c", pointwise) + conv("d", "x", "d", three), ""},
 		{"values of both axes", conv("c", "x", "c", pointwise) + `layer { name: "s" type: "Scale" bottom: "c" top: "s" scale_param { num_axes: 2 } }`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -111,10 +112,10 @@ func TestFolded(t *testing.T) {
 					t.Errorf("weight %d of layer %q has changed", w.index, w.node.Name)
 				}
 			}
+			changeWeights(t, n, plain)
 			if tt.folded == "" {
 				return
 			}
-			changeWeights(t, n, plain)
 			name := n.graph.Names[n.nodes[1].TopIDs[0]]
 			kept, want := n.Blob(name), plain.Blob(name)
 			foldsLike(t, "with a blob kept", n, plain)

@@ -54,7 +54,7 @@ var allowed = []struct {
 	{"cpe/kernel/im2col", []string{"cpe", "cpe/kernel/tiling", "cpe/kernel/shape", "cpe/kernel/stream", "cpe/kernel/gemm", "internal/simd/", "internal/pages"}},
 	{"cpe/kernel/pool", []string{"cpe", "cpe/kernel/tiling", "cpe/kernel/shape", "cpe/kernel/stream", "internal/simd/", "internal/pages"}},
 	{"cpe/kernel/norm", []string{"cpe", "cpe/kernel/shape", "cpe/kernel/pool", "internal/simd/"}},
-	{"cpe/kernel/conv", []string{"cpe", "cpe/kernel/tiling", "cpe/kernel/shape", "cpe/kernel/stream", "internal/simd/"}},
+	{"cpe/kernel/conv", []string{"cpe", "cpe/kernel/tiling", "cpe/kernel/shape", "cpe/kernel/stream", "internal/simd/", "internal/pages"}},
 	{"cpe/kernel/conv/tensor", []string{"cpe", "cpe/kernel/tiling", "cpe/kernel/shape", "cpe/kernel/conv", "internal/simd/", "internal/pages"}},
 	{"cpe/kernel/conv/direct", []string{"cpe", "cpe/kernel/tiling", "cpe/kernel/shape", "cpe/kernel/gemm", "cpe/kernel/im2col", "cpe/kernel/conv", "cpe/kernel/conv/tensor", "internal/simd/", "internal/pages"}},
 	{"cpe/kernel/conv/explicit", []string{"cpe", "cpe/kernel/tiling", "cpe/kernel/shape", "cpe/kernel/gemm", "cpe/kernel/im2col", "cpe/kernel/conv", "internal/simd/"}},

@@ -160,7 +160,8 @@ func (l *innerProduct) Forward(bottom, top []*blob.Blob) error {
 // operands returns the weights and the biases that Forward computes with; there may be no biases.
 func (l *innerProduct) operands() (w, bias []float32, err error) {
 	if l.folded.On() {
-		return l.folded.Operands(l.Device.Machine, l.bias)
+		w, bias, _, err = l.folded.Operands(l.Device.Machine, l.bias)
+		return w, bias, err
 	}
 	if l.bias {
 		bias = l.Weights[1].Values()

@@ -22,6 +22,7 @@ type Folded struct {
 	seen          []blob.Version // of these, when w and b were computed; empty if they could change unseen
 	factor, shift []float64
 	from, w, b    []float32
+	number        uint64 // of w, 0 if the values that it depends on may change unseen
 }
 
 // Set sets the Maps behind a layer with the given weights; none ends folding.
@@ -41,10 +42,10 @@ func (f *Folded) Set(maps []layers.Map, weights []*blob.Blob) {
 // On reports whether there are Maps.
 func (f *Folded) On() bool { return len(f.maps) > 0 }
 
-// Operands returns the weights and the biases. bias says that the layer has biases of its own.
-func (f *Folded) Operands(m *cpe.Machine, bias bool) (w, b []float32, err error) {
+// Operands returns the weights and the biases, and a number for the weights as in Numbered. bias says that the layer has biases of its own.
+func (f *Folded) Operands(m *cpe.Machine, bias bool) (w, b []float32, number uint64, err error) {
 	if f.fresh() || !m.Values() {
-		return f.w, f.b, nil
+		return f.w, f.b, f.number, nil
 	}
 	f.note()
 	for c := range f.factor {
@@ -62,7 +63,7 @@ func (f *Folded) Operands(m *cpe.Machine, bias bool) (w, b []float32, err error)
 	if f.from = f.of[0].Values(); len(f.w) != len(f.from) {
 		f.w = pages.Floats(len(f.from))
 	}
-	return f.w, f.b, m.Run(f, m.GroupsFor(len(f.w), leastFolded))
+	return f.w, f.b, f.number, m.Run(f, m.GroupsFor(len(f.w), leastFolded))
 }
 
 // leastFolded is the number of weights from which on folding is shared by core groups.
@@ -83,7 +84,7 @@ func (f *Folded) fresh() bool {
 
 // note remembers the versions of the values that the weights depend on.
 func (f *Folded) note() {
-	f.seen = f.seen[:0]
+	f.seen, f.number = f.seen[:0], 0
 	for _, b := range f.of {
 		v, ok := b.Version()
 		if !ok {
@@ -92,6 +93,7 @@ func (f *Folded) note() {
 		}
 		f.seen = append(f.seen, v)
 	}
+	f.number = numbers.Add(1)
 }
 
 // Name implements cpe.Program.

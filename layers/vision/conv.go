@@ -65,8 +65,9 @@ type convolution struct {
 	biasGrad    part.BiasGrad
 	blocked     [2]bool // bottoms and tops have channels in blocks
 
-	finish conv.Finish // the next layer's Forward, if this layer also computes it
-	folded part.Folded // the weights for the layers behind as well
+	finish   conv.Finish // the next layer's Forward, if this layer also computes it
+	folded   part.Folded // the weights for the layers behind as well
+	numbered part.Numbered
 }
 
 func (l *convolution) SetUp(bottom, _ []*blob.Blob) error {
@@ -265,50 +266,48 @@ func (l *convolution) direction(d shape.Direction) shape.Direction {
 }
 
 func (l *convolution) Forward(bottom, top []*blob.Blob) error {
-	w, bias, err := l.operands()
+	w, bias, fixed, err := l.operands()
 	for i := range bottom {
 		if err == nil {
-			err = l.forward(bottom[i].Data(), w, bias, top[i].Data())
+			err = l.forward(conv.Arrays{X: bottom[i].Data(), W: w, Bias: bias, Y: top[i].Data(), Fixed: fixed})
 		}
 	}
 	return err
 }
 
 // forward computes one top from one bottom. A deconvolution adds its biases in a separate pass.
-func (l *convolution) forward(x, w, bias, y []float32) error {
+func (l *convolution) forward(a conv.Arrays) error {
 	switch {
 	case !l.transposed && l.MPE():
-		convForwardMPE(&l.shape, x, w, bias, y)
+		convForwardMPE(&l.shape, a.X, a.W, a.Bias, a.Y)
 		return nil
 	case !l.transposed:
-		return l.convolve(x, w, bias, y)
+		return l.convolve(a)
 	case l.MPE():
-		convInputGradMPE(&l.shape, x, w, y)
+		convInputGradMPE(&l.shape, a.X, a.W, a.Y)
 	default:
-		if err := l.conv.Run(shape.InputGradient, conv.Arrays{DY: x, W: w, DX: y}); err != nil {
+		if err := l.conv.Run(shape.InputGradient, conv.Arrays{DY: a.X, W: a.W, DX: a.Y, Fixed: a.Fixed}); err != nil {
 			return err
 		}
 	}
-	if bias == nil {
+	if a.Bias == nil {
 		return nil
 	}
-	return l.addBias.Run(y, bias)
+	return l.addBias.Run(a.Y, a.Bias)
 }
 
 // convolve runs a convolution's forward pass on the CPE path. It includes the next layer's Forward if the kernel can do both.
-func (l *convolution) convolve(x, w, bias, y []float32) error {
+func (l *convolution) convolve(a conv.Arrays) error {
 	behind := l.arranged.Finish
 	finishes := behind != nil && l.conv.Can(shape.Forward)&conv.FinishResults != 0 && behind.Ready()
 	rectifies := l.arranged.ReLU && l.conv.Can(shape.Forward)&conv.FloorResults != 0
 	l.joined = finishes || rectifies
-	switch {
-	case finishes:
+	if finishes {
 		behind.Hold(l.arranged.Others)
-		return l.conv.Run(shape.Forward, conv.Arrays{X: x, W: w, Bias: bias, Y: y, Finish: l.finish})
-	case rectifies:
-		return l.conv.Run(shape.Forward, conv.Arrays{X: x, W: w, Bias: bias, Y: y, Floor: true})
+		a.Finish = l.finish
 	}
-	return l.conv.Run(shape.Forward, conv.Arrays{X: x, W: w, Bias: bias, Y: y})
+	a.Floor = rectifies && !finishes
+	return l.conv.Run(shape.Forward, a)
 }
 
 // JoinedForward implements Joiner.

@@ -58,7 +58,7 @@ func (k *convPooled) algorithm(d shape.Direction, joint bool) shape.Algorithm {
 }
 
 func (k *convPooled) forward(x, y []float32, mask []int32) error {
-	w, bias, err := k.conv.operands()
+	w, bias, _, err := k.conv.operands()
 	if err != nil {
 		return err
 	}

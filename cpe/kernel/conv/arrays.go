@@ -15,6 +15,9 @@ type Arrays struct {
 	X, W, Bias, Y  []float32
 	DX, DW, DB, DY []float32
 
+	// Fixed, if not 0, stands for the values of W: as long as it is the same, W is. Kernels may keep what they make of W.
+	Fixed uint64
+
 	Add    bool      // add to DX or DW; do not overwrite
 	Floor  bool      // ReLU: negative results become 0; NaN stays NaN
 	Above  []float32 // ReLU mask or nil: DX is 0 where Above is not greater than 0

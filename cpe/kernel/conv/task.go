@@ -26,6 +26,8 @@ func NewTask(m *cpe.Machine, p *Problem) *Task { return &Task{Problem: *p, Machi
 type Stage struct {
 	cpe.Program
 	Groups int // number of core groups to use; 0: all
+	// Skipped, if not nil, is asked in each run whether the stage can be left out.
+	Skipped func() bool
 }
 
 // Stages returns stages that all core groups run.
@@ -67,6 +69,9 @@ func (t *Task) RunStages(a Arrays) error {
 	t.Args = a
 	t.Partials.Open()
 	for _, s := range t.Stages {
+		if s.Skipped != nil && s.Skipped() {
+			continue
+		}
 		if err := t.Machine.Run(s.Program, s.Groups); err != nil {
 			return err
 		}

@@ -40,6 +40,7 @@ type Kernel struct {
 	*conv.Task
 	forwardPlan
 	workers []worker
+	kept    conv.Kept
 }
 
 // forwardPlan is the blocking of Kernel.
@@ -71,7 +72,7 @@ func newForward(t *conv.Task) error {
 	fit := max(1, min(spec.LDMBytes/2/4/v.Line(), tiling.Blocks(t.Shape.N*v.Out.Rows(), spec.CoreGroups)))
 	v.Cut(tiling.Even(v.Out.Rows(), fit, 1))
 	t.Reserved = cpe.Scratch{Common: v.Weights(), Group: v.Padded.Size() + v.results()}
-	t.Plan, t.Stages = v.forwardPlan, conv.Stages(PackWeights{v}, v)
+	t.Plan, t.Stages = v.forwardPlan, []conv.Stage{v.Packing(), {Program: v}}
 	return nil
 }
 
@@ -140,7 +141,7 @@ func (v *Kernel) Convolve(g *cpe.CoreGroup, image, row, rows int, images []float
 func (v *Kernel) multiply(g *cpe.CoreGroup, x []float32, results tensor.Blocks, p, k, rows int) {
 	w, b := &v.workers[g.Index()], &v.Padded
 	shifts := v.shifts[k:min(k+v.depth, len(v.shifts))]
-	panel := g.Common(v.Weights())[(p*len(v.shifts)+k)*conv.Panel:]
+	panel := v.kept.Memory(g, &v.Args, v.Weights())[(p*len(v.shifts)+k)*conv.Panel:]
 	clear(w.start[:])
 	if bias := v.Args.Bias; bias != nil && k == 0 {
 		copy(w.start[:], bias[p*conv.Panel:])
@@ -176,12 +177,17 @@ func tilesOf(pixels, first, tiles int) vconv.OffsetTiles {
 // past the last channel.
 type PackWeights struct{ *Kernel }
 
+// Packing returns the stage that packs the weights.
+func (v *Kernel) Packing() conv.Stage {
+	return conv.Stage{Program: PackWeights{v}, Skipped: func() bool { return v.kept.Fresh(&v.Args, v.Weights()) }}
+}
+
 // Name names the stage.
 func (p PackWeights) Name() string { return p.Kernel.Name() + ", packing weights" }
 
 // RunGroup packs a core group's share of the blocks of output channels.
 func (p PackWeights) RunGroup(g *cpe.CoreGroup) error {
-	memory, k := g.Common(p.Weights()), len(p.shifts)
+	memory, k := p.kept.Memory(g, &p.Args, p.Weights()), len(p.shifts)
 	lo, hi := g.Share(2 * p.panels())
 	for block := lo; block < hi; block++ {
 		dst := memory[block/2*k*conv.Panel+block%2*shape.BlockLanes:]

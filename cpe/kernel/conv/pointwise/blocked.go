@@ -9,7 +9,6 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // Blocked is the algorithm pointwise-blocked.
@@ -62,11 +61,12 @@ func newBlocked(t *conv.Task) error {
 // The left operand is read in place, 16 channels of a pixel at a time. Weights are packed in panels of 32 output channels. A part of a panel
 // stays in L1 while a span of pixels, which stays in L2, is multiplied by it. Core groups claim spans dynamically and share all packed
 // weights. If there are many weights, a core group claims a few panels of a span instead; it packs each part of a panel when it multiplies by
-// it, so that packed weights never go to memory.
+// it, so that packed weights never go to memory. Weights that are fixed are packed once (conv.Kept).
 type pointProduct struct {
 	*conv.Task
 	productPlan
 	workers []pointWorker
+	kept    conv.Kept
 }
 
 // productPlan is the blocking of pointProduct.
@@ -134,8 +134,14 @@ func (v *pointProduct) common() int {
 	if v.ownPanels {
 		return 0
 	}
-	return v.panels() * v.weights(v.in.Blocks())
+	return v.all()
 }
+
+// all is the number of values of all packed weights.
+func (v *pointProduct) all() int { return v.panels() * v.weights(v.in.Blocks()) }
+
+// packsOwn reports whether core groups pack the panels that they use in this run.
+func (v *pointProduct) packsOwn() bool { return v.ownPanels && v.Args.Fixed == 0 }
 
 func (v *pointProduct) own() int {
 	if v.ownPanels {
@@ -155,10 +161,8 @@ func (v *pointProduct) outScratch() int {
 
 // list returns the stages.
 func (v *pointProduct) list() []conv.Stage {
-	if v.ownPanels {
-		return conv.Stages(v)
-	}
-	return conv.Stages(&packPoints{v}, v)
+	pack := conv.Stage{Program: &packPoints{v}, Skipped: func() bool { return v.packsOwn() || v.kept.Fresh(&v.Args, v.all()) }}
+	return []conv.Stage{pack, {Program: v}}
 }
 
 // Name returns "convolution" and the direction.
@@ -168,9 +172,10 @@ func (v *pointProduct) Name() string { return "convolution " + v.Direction.Strin
 func (v *pointProduct) RunGroup(g *cpe.CoreGroup) error {
 	w := &v.workers[g.Index()]
 	memory := g.Memory(v.own() + v.inScratch() + v.outScratch())
-	w.panels, w.gathered = g.Common(v.common()), -1
-	if v.ownPanels {
-		w.panels, memory = memory[:v.own()], memory[v.own():]
+	w.panels, w.gathered = v.kept.Memory(g, &v.Args, v.common()), -1
+	own, memory := memory[:v.own()], memory[v.own():]
+	if v.packsOwn() {
+		w.panels = own
 	}
 	all := v.spans.Count() * v.parts
 	for i, end := g.Claim(all, 1); i < end; i, end = g.Claim(all, 1) {
@@ -206,7 +211,7 @@ func (v *pointProduct) make(w *pointWorker, span, first, last int, memory []floa
 func (v *pointProduct) multiply(w *pointWorker, s tensor.Span, left, results tensor.Blocks, p, k int) {
 	deep, n := min(v.depth, v.in.Blocks()-k), min(2, v.out.Blocks()-2*p)
 	panel := w.panels
-	if v.ownPanels {
+	if v.packsOwn() {
 		v.pack(panel, p, k, deep)
 	} else {
 		panel = panel[v.weights(p*v.in.Blocks()+k):]
@@ -221,38 +226,6 @@ func (v *pointProduct) multiply(w *pointWorker, s tensor.Span, left, results ten
 		a, c := left.Data[image*left.Image+k*left.Jump:], results.Data[image*results.Image:]
 		vconv.PixelKernel(deep, a, left.Jump, panel, w.start[:], c, results.Jump, s.N, n, accumulate, floor)
 	}
-}
-
-// pack packs some blocks of input channels of a panel: output channels side by side, input channels one below another, zeros in lanes
-// past the last channel.
-func (v *pointProduct) pack(dst []float32, p, block, deep int) {
-	w, dst := v.Args.W, dst[:v.weights(deep)]
-	firstOut, firstIn := p*conv.Panel, block*shape.BlockLanes
-	n, k := min(conv.Panel, v.out.Channels-firstOut), min(deep*shape.BlockLanes, v.in.Channels-firstIn)
-	if n < conv.Panel || k < deep*shape.BlockLanes {
-		clear(dst)
-	}
-	if v.Direction == shape.InputGradient {
-		vec.CopyRows(dst, conv.Panel, w[firstIn*v.out.Channels+firstOut:], v.out.Channels, k, n)
-	} else {
-		vec.Transpose(dst, w[firstOut*v.in.Channels+firstIn:], conv.Panel, v.in.Channels, n, k)
-	}
-}
-
-// packPoints is the stage that packs all weights.
-type packPoints struct{ *pointProduct }
-
-// Name names the stage.
-func (p *packPoints) Name() string { return p.pointProduct.Name() + ", packing weights" }
-
-// RunGroup packs a core group's share: a panel's weights for one block of input channels at a time.
-func (p *packPoints) RunGroup(g *cpe.CoreGroup) error {
-	memory, inputs := g.Common(p.common()), p.in.Blocks()
-	lo, hi := g.Share(p.panels() * inputs)
-	for i := lo; i < hi; i++ {
-		p.pack(memory[p.weights(i):], i/inputs, i%inputs, 1)
-	}
-	return nil
 }
 
 func pointwiseInBlocks(p *conv.Problem) error {

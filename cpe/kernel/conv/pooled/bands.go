@@ -42,7 +42,7 @@ func (c *Kernel) poolBlocks() (bool, error) {
 	}
 	v.Cut(most)
 	t.Reserved = cpe.Scratch{Common: v.Weights(), Group: v.memory()}
-	t.Stages = conv.Stages(offsets.PackWeights{Kernel: v.Kernel}, v)
+	t.Stages = []conv.Stage{v.Kernel.Packing(), {Program: v}}
 	c.name = "offsets-pooled"
 	return true, offsets.NewWeights(c.does[shape.WeightGradient], c.pool)
 }

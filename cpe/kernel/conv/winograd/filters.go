@@ -13,6 +13,7 @@ import (
 type filters struct {
 	conv  *tilesKernel
 	plane int // values in one point's weights
+	kept  conv.Kept
 }
 
 // filterInputs is the number of input channels, of a slice of output channels, that are transformed together.
@@ -22,6 +23,12 @@ const filterInputs = 8
 func (f *filters) size() int {
 	return f.conv.Shape.Group * f.conv.grid.form.Points() * f.plane
 }
+
+// fresh reports whether transformed weights were kept.
+func (f *filters) fresh() bool { return f.kept.Fresh(&f.conv.Args, f.size()) }
+
+// memory returns the place of all transformed weights.
+func (f *filters) memory(g *cpe.CoreGroup) []float32 { return f.kept.Memory(g, &f.conv.Args, f.size()) }
 
 // at returns the panels of a group and point.
 func (f *filters) at(u []float32, group, point int) []float32 {
@@ -36,7 +43,7 @@ func (f *filters) RunGroup(g *cpe.CoreGroup) error {
 	v := f.conv
 	w := &v.workers[g.Index()]
 	w.use(tiling.Part(g.Memory(v.memory()), 0, v.grid.ownMemory()))
-	u := g.Common(f.size())
+	u := f.memory(g)
 	slices, chunks := tiling.Blocks(v.out, sliceLanes), tiling.Blocks(v.in, filterInputs)
 	lo, hi := g.Share(v.Shape.Group * slices * chunks)
 	for i := lo; i < hi; i++ {

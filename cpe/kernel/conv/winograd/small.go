@@ -90,7 +90,7 @@ func newSmall(t *task) {
 	v.sums = newPointRows(form.Points(), s.C, s.Out)
 	v.sums.size += v.sums.width
 	weights := &convolution{task: t, backward: true, unrotated: true, grid: v.grid, in: s.Out, out: s.C, workers: v.workers}
-	v.filters = &filters{&tilesKernel{convolution: weights}, tiling.Blocks(s.C, conv.Panel)*s.Out*conv.Panel + sliceLanes}
+	v.filters = &filters{conv: &tilesKernel{convolution: weights}, plane: tiling.Blocks(s.C, conv.Panel)*s.Out*conv.Panel + sliceLanes}
 	t.Plan = blocking{v.grid, v.block} // patches are images
 	t.Reserved = v.needs()
 	t.Task.Stages = v.list()

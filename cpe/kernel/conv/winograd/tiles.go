@@ -49,10 +49,10 @@ func newTiles(c *convolution) {
 		v.v, v.r = newPointPanels(points, tiles, v.in, shape.BlockLanes), newPointPanels(points, tiles, v.out, shape.BlockLanes)
 	}
 	v.depth = tiling.Even(v.in, max(64, spec.L1Bytes/4/4*3/conv.Panel), 1)
-	v.filters = &filters{v, tiling.Blocks(v.out, conv.Panel)*v.in*conv.Panel + sliceLanes}
+	v.filters = &filters{conv: v, plane: tiling.Blocks(v.out, conv.Panel)*v.in*conv.Panel + sliceLanes}
 	v.Plan = blocking{v.grid, v.block}
 	v.Reserved = cpe.Scratch{Common: v.filters.size(), Group: v.memory()}
-	v.Task.Stages = conv.Stages(v.filters, v)
+	v.Task.Stages = []conv.Stage{{Program: v.filters, Skipped: v.filters.fresh}, {Program: v}}
 }
 
 // memory is the number of values of a core group's own memory.
@@ -114,7 +114,7 @@ func (v *tilesKernel) leave(w *worker, src *pointPlanes, group, first, last int)
 
 // multiply computes the results at every point.
 func (v *tilesKernel) multiply(g *cpe.CoreGroup, inputs, results *pointPlanes, group, tiles int) {
-	u := g.Common(v.filters.size())
+	u := v.filters.memory(g)
 	for point := range v.grid.form.Points() {
 		weights := v.filters.at(u, group, point)
 		if v.slices {
