@@ -121,7 +121,7 @@ var inexpressible = map[string]string{
 	"Power/constant": "(ConstantOfShape)", "Power/constant/in place": "(ConstantOfShape)", "Parameter": "constant",
 	"Upsample/mask": "Caffe's layer does not compute it", "Unpooling/mask": "Caffe's layer does not compute it", "Unpooling": "(Gather)", "Unpooling/TILE": "padding before it",
 	"Proposal": "Proposal_y", "ROIPooling/proposed": "Proposal_y", "DetectionOutput": "(Gather)", "DetectionOutput/classes": "(Gather)", "DetectionOutput/all": "(Gather)", "DetectionOutput/clip": "(Gather)", "DetectionOutput/none": "(Gather)",
-	"PriorBox": "both operands are constants", "ROIAlign": "(Gather)", "ROIAlign/samples": "(Gather)", "Normalize/pixels": "axes without gaps", "InnerProduct/normalize": "(ReduceSumSquare): input 0 is a constant",
+	"PSROIPooling": "(CumSum)", "PSROIPooling/whole": "(CumSum)", "PriorBox": "both operands are constants", "ROIAlign": "(Gather)", "ROIAlign/samples": "(Gather)", "Normalize/pixels": "axes without gaps", "InnerProduct/normalize": "(ReduceSumSquare): input 0 is a constant",
 }
 
 // TestTranslated imports exported models without their record, operator by operator, and compares with the evaluator of ONNX's operators.

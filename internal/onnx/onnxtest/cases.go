@@ -128,6 +128,8 @@ func segmentation(x string) (cases []Case) {
 		{"PriorBox", input("i", 2, 3, 40, 50) + x + layer("PriorBox", "xi", "p", "prior_box_param { min_size: 10 max_size: 20 aspect_ratio: 2 variance: 0.1 clip: true }") +
 			layer("Power", "p", "y", "power_param { scale: 2 }") + layer("TanH", "x", "z", "")},
 		{"ROIPooling", x + regions + layer("ROIPooling", "xr", "y", "roi_pooling_param { pooled_h: 2 pooled_w: 3 spatial_scale: 0.5 }")},
+		{"PSROIPooling", input("x", 2, 12, 7, 6) + regions + layer("PSROIPooling", "xr", "y", "psroi_pooling_param { output_dim: 3 group_size: 2 spatial_scale: 0.5 }")},
+		{"PSROIPooling/whole", input("x", 2, 18, 7, 6) + regions + layer("PSROIPooling", "xr", "y", "psroi_pooling_param { output_dim: 2 group_size: 3 spatial_scale: 1 }")},
 		{"ROIAlign", x + regions + layer("ROIAlign", "xr", "y", "roi_align_param { pooled_h: 2 pooled_w: 3 spatial_scale: 0.5 }")},
 		{"ROIAlign/samples", x + regions + layer("ROIAlign", "xr", "y", "roi_align_param { pooled_h: 3 pooled_w: 2 sampling_ratio: 2 }")},
 	} {

@@ -9,6 +9,7 @@ func init() {
 		"Relu": unary(func(x float64) float64 { return max(x, 0) }), "Sigmoid": unary(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }),
 		"Tanh": unary(math.Tanh), "Abs": unary(math.Abs), "Exp": unary(math.Exp), "Log": unary(math.Log), "Sqrt": unary(math.Sqrt),
 		"Neg": unary(func(x float64) float64 { return -x }), "Softplus": unary(func(x float64) float64 { return math.Log1p(math.Exp(x)) }),
+		"Sign": unary(func(x float64) float64 { return truth(x > 0) - truth(x < 0) }), "Floor": unary(math.Floor), "Ceil": unary(math.Ceil), "CumSum": cumSum,
 		"Identity": unary(func(x float64) float64 { return x }), "Reciprocal": unary(func(x float64) float64 { return 1 / x }),
 		"HardSigmoid": func(c *call) {
 			a, b := c.float("alpha", 0.2), c.float("beta", 0.5)
@@ -166,6 +167,23 @@ func cast(c *call) {
 		f = func(x float64) float64 { return truth(x != 0) }
 	}
 	unary(f)(c)
+}
+
+// cumSum adds up the values along an axis.
+func cumSum(c *call) {
+	x := c.in[0]
+	axis := axisOf(c.numbers(1)[0], len(x.Dims))
+	stride := 1
+	for _, d := range x.Dims[axis+1:] {
+		stride *= d
+	}
+	y := New(x.Dims...)
+	for i, v := range x.Data {
+		if y.Data[i] = v; i/stride%x.Dims[axis] > 0 {
+			y.Data[i] += y.Data[i-stride]
+		}
+	}
+	c.out[0] = y
 }
 
 func where(c *call) {
