@@ -51,7 +51,8 @@ func SetBatch(p *caffepb.NetParameter, n int) error {
 }
 
 // standIn replaces layers that read images from files by constant data of the same shape, since a model does not need the images. Their size
-// must be known: from a crop, or from the resizing of layers of images or of AnnotatedData, which gets an object for each image. Images are assumed to have three channels, or one if ImageData makes them grey.
+// must be known: from a crop, or from the resizing of the layers of images or AnnotatedData. AnnotatedData gets an object for each image, with
+// yolo_data_type none. Images are assumed to have three channels, or one if the layer makes them grey.
 func standIn(p *caffepb.NetParameter) {
 	for _, l := range p.Layer {
 		var batch uint32
@@ -67,6 +68,9 @@ func standIn(p *caffepb.NetParameter) {
 		case "AnnotatedData":
 			batch = l.DataParam.GetBatchSize()
 			label = []int64{1, 1, int64(batch), 8}
+			if l.GetAnnotatedDataParam().GetYoloDataType() != 0 {
+				label = []int64{int64(batch), 300, 5}
+			}
 			if r := l.GetTransformParam().GetResizeParam(); height == 0 && r.GetResizeMode() != caffepb.ResizeParameter_FIT_SMALL_SIZE {
 				height, width = int64(r.GetHeight()), int64(r.GetWidth())
 			}

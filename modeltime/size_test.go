@@ -96,18 +96,21 @@ func TestMeasureBatch(t *testing.T) {
 // TestStandIn: images that are not there are counted where the net says how large they are, cropped or resized.
 func TestStandIn(t *testing.T) {
 	for name, c := range map[string]struct {
-		text string
-		want []int
+		text        string
+		want, label []int
 	}{
-		"cropped":          {`type: "ImageData" image_data_param { source: "nowhere" batch_size: 2 new_height: 9 new_width: 9 } transform_param { crop_size: 8 }`, []int{2, 3, 8, 8}},
-		"resized":          {`type: "ImageData" image_data_param { source: "nowhere" batch_size: 2 new_height: 9 new_width: 7 }`, []int{2, 3, 9, 7}},
-		"grey":             {`type: "ImageData" image_data_param { source: "nowhere" batch_size: 2 new_height: 9 new_width: 7 is_color: false }`, []int{2, 1, 9, 7}},
-		"SWCaffe's reader": {`type: "IMAGENETData" data_param { source: "nowhere" batch_size: 2 } transform_param { crop_size: 8 }`, []int{2, 3, 8, 8}},
+		"cropped":          {`type: "ImageData" image_data_param { source: "nowhere" batch_size: 2 new_height: 9 new_width: 9 } transform_param { crop_size: 8 }`, []int{2, 3, 8, 8}, []int{2}},
+		"resized":          {`type: "ImageData" image_data_param { source: "nowhere" batch_size: 2 new_height: 9 new_width: 7 }`, []int{2, 3, 9, 7}, []int{2}},
+		"grey":             {`type: "ImageData" image_data_param { source: "nowhere" batch_size: 2 new_height: 9 new_width: 7 is_color: false }`, []int{2, 1, 9, 7}, []int{2}},
+		"SWCaffe's reader": {`type: "IMAGENETData" data_param { source: "nowhere" batch_size: 2 } transform_param { crop_size: 8 }`, []int{2, 3, 8, 8}, []int{2}},
+		"pixels' labels":   {`type: "DenseImageData" dense_image_data_param { source: "nowhere" batch_size: 2 new_height: 9 new_width: 7 is_color: false }`, []int{2, 1, 9, 7}, []int{2, 1, 9, 7}},
+		"objects":          {`type: "AnnotatedData" data_param { source: "nowhere" batch_size: 2 } transform_param { crop_size: 8 }`, []int{2, 3, 8, 8}, []int{1, 1, 2, 8}},
+		"objects of YOLO":  {`type: "AnnotatedData" data_param { source: "nowhere" batch_size: 2 } annotated_data_param { yolo_data_type: 1 } transform_param { crop_size: 8 }`, []int{2, 3, 8, 8}, []int{2, 300, 5}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := measureText(t, `layer { name: "d" top: "x" top: "y" `+c.text+" }", 0)
-			if got := s.Layers[0].Tops; !reflect.DeepEqual(got, [][]int{c.want, {2}}) {
-				t.Errorf("tops %v, want %v and 2", got, c.want)
+			if got := s.Layers[0].Tops; !reflect.DeepEqual(got, [][]int{c.want, c.label}) {
+				t.Errorf("tops %v, want %v and %v", got, c.want, c.label)
 			}
 		})
 	}
