@@ -67,7 +67,11 @@ layer_case('common_product', 'InnerProduct', 'inner_product_param { num_output: 
 layer_case('common_product_transposed', 'InnerProduct', 'inner_product_param { num_output: 4 transpose: true bias_term: false }', [(3, 8)], (3, 4),
            lambda x, w: f.product(x, w, None, 3, True), [(8, 4)])
 layer_case('common_batch_norm', 'BatchNorm', 'batch_norm_param { eps: 0.001 }', [IMAGE], IMAGE,
-           lambda x, *statistics: f.batch_norm(x, IMAGE, 0.001, statistics), [(3,), (3,), (1,)], statistics=True)
+           lambda x, *statistics: f.batch_norm(x, IMAGE, 0.001, statistics), [(3,), (3,), (1,)], statistics=3)
+layer_case('common_batch_norm_scaled', 'BatchNorm', 'batch_norm_param { scale_bias: true eps: 0.001 moving_average_fraction: 0.75 }', [IMAGE], IMAGE,
+           lambda x, *w: f.scaled_batch_norm(x, IMAGE, 0.001, 0.75, *w), [(3,), (3,), (1,), (3,), (3,)], statistics=3)
+layer_case('common_product_normalized', 'InnerProduct', 'inner_product_param { num_output: 4 normalize: true }', [(3, 2, 4)], (3, 4),
+           lambda x, w, b: f.unit_product(x, w, b, 3), [(4, 8), (4,)])
 layer_case('common_scale', 'Scale', 'scale_param { bias_term: true }', [IMAGE], IMAGE,
            lambda x, g, b: [v * g[i // 30 % 3] + b[i // 30 % 3] for i, v in enumerate(x)], [(3,), (3,)])
 layer_case('common_bias', 'Bias', '', [IMAGE, (3,)], IMAGE, lambda x, b: [v + b[i // 30 % 3] for i, v in enumerate(x)])

@@ -1,5 +1,6 @@
 """Formulas of layers on flat lists of scalars, in plain loops. Shapes are (number, channels, height, width) where images are meant."""
 import itertools
+import math
 
 from scalar import Scalar, exp, log, sigmoid, tanh, total
 
@@ -114,6 +115,27 @@ def batch_norm(x, shape, eps, statistics=None):
             var[k].value = 0.999 * var[k].value + m / (m - 1) * b.value
         weight[0].value = 0.999 * weight[0].value + 1
     return [(v - found[i // area % shape[1]][0]) * (found[i // area % shape[1]][1] + eps) ** -0.5 for i, v in enumerate(x)]
+
+
+def scaled_batch_norm(x, shape, eps, fraction, mean, var, weight, gamma, beta):
+    """NVCaffe's: running averages that begin with the first batch's, and a factor and a summand for each channel."""
+    per, area = channels(x, shape)
+    m, old = len(per[0]), fraction if weight[0].value else 0
+    for k, (a, b) in enumerate(moments(v) for v in per):
+        mean[k].value = old * mean[k].value + (1 - old) * a.value
+        var[k].value = old * var[k].value + (1 - old) * m / (m - 1) * b.value
+    weight[0].value = 1.0
+    return [v * gamma[i // area % shape[1]] + beta[i // area % shape[1]] for i, v in enumerate(batch_norm(x, shape, eps))]
+
+
+def unit_product(x, w, b, rows):
+    """An InnerProduct whose weights are first divided by the lengths of their rows; the derivatives are of what is then there."""
+    size = len(x) // rows
+    for row in range(0, len(w), size):
+        length = math.sqrt(sum(v.value ** 2 for v in w[row:row + size]) + 1e-6)
+        for v in w[row:row + size]:
+            v.value /= length
+    return product(x, w, b, rows)
 
 
 def mvn(x, shape, eps):

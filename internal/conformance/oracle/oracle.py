@@ -194,10 +194,11 @@ def layer_text(kind, params, ws, top):
         kind, ' '.join('bottom: "%s"' % w.layer for w in ws), top, params)
 
 
-def layer_case(name, kind, params, bottoms, shape, forward, weights=(), fixed=None, low=-1.0, high=1.0, statistics=False):
-    """Trains one layer between inputs and a EuclideanLoss. shape is the top's; statistics are weights that begin with 0 and do not learn."""
+def layer_case(name, kind, params, bottoms, shape, forward, weights=(), fixed=None, low=-1.0, high=1.0, statistics=0):
+    """Trains one layer between inputs and a EuclideanLoss. shape is the top's; the first weights, as many as statistics
+    says, begin with 0 and do not learn."""
     ws = inputs(bottoms, fixed, low, high)
-    own = [Weight('l', kind, w, [0.0] * count(w) if statistics else numbers(100 + i, count(w)), statistics) for i, w in enumerate(weights)]
+    own = [Weight('l', kind, w, [0.0] * count(w) if i < statistics else numbers(100 + i, count(w)), i < statistics) for i, w in enumerate(weights)]
     target = Weight('t', 'Parameter', shape, numbers(50, count(shape)), True)
     text = layer_text(kind, params, ws, 'y') + parameter('t', shape, True)
     text += 'layer { name: "loss" type: "EuclideanLoss" bottom: "y" bottom: "t" top: "loss" }\n'
