@@ -12,5 +12,7 @@
 // An AnnotatedDecoder also brings the boxes of an image's objects: package augment changes images and boxes at random, and the Record carries the
 // boxes to the Batch.
 //
+// A PairDecoder reads an image and an image of its pixels' labels, which get the same crop and mirroring.
+//
 // Channels are in B, G, R order, as in Caffe, because OpenCV reads images in this order.
 package data

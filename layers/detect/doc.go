@@ -1,5 +1,6 @@
 // Package detect has the layers of object detection. SSD's are PriorBox, MultiBoxLoss, DetectionOutput and DetectionEvaluate (Liu et al. 2016);
-// those of networks in two stages are Proposal, ROIPooling, ROIAlign and PSROIPooling; YOLO's boxes are decoded in yolo_output.go.
+// those of networks in two stages are Proposal, ROIPooling, ROIAlign and PSROIPooling; YOLO's boxes are decoded in yolo_output.go, and RegionLoss and
+// Yolov3 (yolo_loss.go) are the losses that train its nets.
 //
 // A net of SSD predicts, for each prior box, four values of a code and a score for each class. PriorBox lists the prior boxes and their variances, as
 // 1 x 2 x 4P values. The predictions' bottoms have N x 4P and N x CP values (with share_location: false N x 4CP), prior by prior. Objects are

@@ -15,19 +15,20 @@ type cellKernels struct {
 
 func (k *cellKernels) prepare(l *yoloLoss) error {
 	channels, cells := 5+l.classes, l.size[0]*l.size[1]
+	m, name := l.Device.Machine, l.Param.GetType()
 	k.cut = max(1, min(cells, 256))
 	if !l.MPE() {
-		m, name := l.Device.Machine, l.Param.GetType()
 		k.cut = max(1, min(k.cut, (stream.UnitLimit(m)-5*l.slots)/(5+2*channels)))
 		if err := stream.CheckUnit(m, name, k.cut*(5+2*channels)+5*l.slots); err != nil {
 			return err
 		}
-		k.units = l.images * len(l.anchors) * tiles(cells, k.cut)
-		k.empty = stream.NewUnits(m, name+" cells", k.units, l.errors.Count(), func(w *stream.UnitWorker, unit int) { l.emptyUnit(w, unit) })
-		k.total = stream.NewUnits(m, name+" sum", k.units, l.errors.Count(), func(w *stream.UnitWorker, unit int) { l.totalUnit(w, unit) })
 	}
 	k.units = l.images * len(l.anchors) * tiles(cells, k.cut)
 	k.sums = make([]float32, k.units)
+	if !l.MPE() {
+		k.empty = stream.NewUnits(m, name+" cells", k.units, l.errors.Count(), l.emptyUnit)
+		k.total = stream.NewUnits(m, name+" sum", k.units, l.errors.Count(), l.totalUnit)
+	}
 	return nil
 }
 

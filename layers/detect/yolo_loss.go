@@ -57,6 +57,7 @@ type yoloLoss struct {
 	x, truth      []float32
 	truths        []truth
 	starts        []int // of each image among the truths, and their end
+	taken         []int // predictions of an image to which objects belong
 
 	cells    cellKernels
 	gradient *stream.Kernel

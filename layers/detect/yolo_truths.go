@@ -46,7 +46,7 @@ func (l *yoloLoss) placeTruths() {
 	if l.errors.Count() == 0 {
 		return
 	}
-	var taken []int
+	taken := l.taken[:0]
 	for i, t := range l.truths {
 		if i > 0 && l.truths[i-1].image != t.image {
 			taken = taken[:0]
@@ -60,6 +60,7 @@ func (l *yoloLoss) placeTruths() {
 		l.objectErrors(l.errors.Data()[at:], l.x[at:], stride, anchor, cell, t, slices.Contains(taken, at))
 		taken = append(taken, at)
 	}
+	l.taken = taken
 }
 
 // match returns the anchor, among those of all bottoms, whose shape overlaps an object's most; without bias_match that of the predicted shapes.
