@@ -309,6 +309,20 @@ image_case('data_image_resized', 'new_height: 8 new_width: 10', same, [halfway(v
            3, atol=1.01)  # to whole levels
 
 
+# Images and images of their pixels' labels, which are resized to the nearest pixel.
+classes = [[20 * (v % 12) for v in pixels(70 + i, (20,))] for i in range(3)]
+for name, params, data, label, atol in (
+        ('data_dense', '', flat(planes(v, 4, 5) for v in files), flat(classes), 1e-6),
+        ('data_dense_resized', 'new_height: 8 new_width: 10', [halfway(v, 4, 5, c, y, x) for v in files for c in (2, 1, 0) for y in range(8) for x in range(10)],
+         [float(v[y // 2 * 5 + x // 2]) for v in classes for y in range(8) for x in range(10)], 1.01)):
+    test(name, 'layer { name: "data" type: "DenseImageData" top: "data" top: "label" dense_image_data_param { source: "list.txt" batch_size: 3 %s } }\n' % params,
+         {'data': data, 'label': label}, iterations=1, atol=atol)
+    for i, v in enumerate(files):
+        wire.put('%s/%d.png' % (name, i), wire.png(4, 5, 3, v))
+        wire.put('%s/labels%d.png' % (name, i), wire.png(4, 5, 1, classes[i]))
+    wire.put(name + '/list.txt', ''.join('%d.png labels%d.png\n' % (i, i) for i in range(3)))
+
+
 # Fillers: values, or bounds that the statistics of 20,000 draws keep.
 def filler(name, net, checks, repeat=False):
     wire.put(name + '/net.prototxt', net)
