@@ -11,7 +11,7 @@ var forks = map[string]string{
 	"SSD":            `VideoData video_data_param SolverParameter.plateau_winsize`,
 	"DeepLab":        `DenseCRF MatRead MatWrite UniqueLabel densecrf_param mat_read_param mat_write_param LayerType=IMAGE_SEG_DATA LayerType=MAT_READ LayerType=MAT_WRITE LayerType=DENSE_CRF LayerType=UNIQUE_LABEL`,
 	"ArcFace":        `LabelSpecificMargin LabelSpecificHardMargin label_specific_margin_param`,
-	"MobileNet-YOLO": `DetectionEvaluateYolo EvalDetection YoloV3Loss eval_detection_param`,
+	"MobileNet-YOLO": `DetectionEvaluateYolo EvalDetection YoloV3Loss eval_detection_param AnnotatedDataParameter.yolo_data_jitter`,
 	"YOLO v2":        `Region RegionOutput region_param`,
 	"caffe-windows":  `Gram`,
 	"style-transfer": `Gramian`,
