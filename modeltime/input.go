@@ -55,64 +55,83 @@ func SetBatch(p *caffepb.NetParameter, n int) error {
 // yolo_data_type none. Images are assumed to have three channels, or one if the layer makes them grey.
 func standIn(p *caffepb.NetParameter) {
 	for _, l := range p.Layer {
-		var batch uint32
-		channels, height := int64(3), int64(l.GetTransformParam().GetCropSize())
-		width := height
-		if t := l.GetTransformParam(); t.GetCropH() > 0 && t.GetCropW() > 0 {
-			height, width = int64(t.GetCropH()), int64(t.GetCropW())
-		}
-		var label []int64 // the shape of the other tops; by default a value for each image
-		switch l.GetType() {
-		case "Data":
-			batch = l.DataParam.GetBatchSize()
-		case "AnnotatedData":
-			batch = l.DataParam.GetBatchSize()
-			label = []int64{1, 1, int64(batch), 8}
-			if l.GetAnnotatedDataParam().GetYoloDataType() != 0 {
-				label = []int64{int64(batch), 300, 5}
-			}
-			if r := l.GetTransformParam().GetResizeParam(); height == 0 && r.GetResizeMode() != caffepb.ResizeParameter_FIT_SMALL_SIZE {
-				height, width = int64(r.GetHeight()), int64(r.GetWidth())
-			}
-		case "ImageData", "ImageSegData":
-			d := l.ImageDataParam
-			batch = d.GetBatchSize()
-			if !d.GetIsColor() {
-				channels = 1
-			}
-			if height == 0 {
-				height, width = int64(d.GetNewHeight()), int64(d.GetNewWidth())
-			}
-			if l.GetType() == "ImageSegData" {
-				label = []int64{int64(batch), 1, height, width}
-			}
-		case "DenseImageData":
-			d := l.DenseImageDataParam
-			batch = d.GetBatchSize()
-			if height == 0 {
-				height, width = int64(d.GetNewHeight()), int64(d.GetNewWidth())
-			}
-			label = []int64{int64(batch), 1, height, width}
-			if !d.GetIsColor() {
-				channels = 1
-			}
-		case "WindowData":
-			batch = l.WindowDataParam.GetBatchSize()
-		}
-		if batch == 0 || height == 0 || width == 0 || len(l.Top) == 0 {
+		s := sizeOf(l)
+		if s.batch == 0 || s.height == 0 || s.width == 0 || len(l.Top) == 0 {
 			continue
 		}
 		l.Type = proto.String("DummyData")
-		l.DummyDataParam = &caffepb.DummyDataParameter{Shape: []*caffepb.BlobShape{{Dim: []int64{int64(batch), channels, height, width}}}}
+		l.DummyDataParam = &caffepb.DummyDataParameter{Shape: []*caffepb.BlobShape{{Dim: []int64{s.batch, s.channels, s.height, s.width}}}}
 		for range l.Top[1:] {
-			if label == nil {
-				label = []int64{int64(batch)}
-			}
-			l.DummyDataParam.Shape = append(l.DummyDataParam.Shape, &caffepb.BlobShape{Dim: label})
+			l.DummyDataParam.Shape = append(l.DummyDataParam.Shape, &caffepb.BlobShape{Dim: s.label})
 		}
 		if len(l.Top) > 2 { // ImageSegData's sizes of images
-			l.DummyDataParam.Shape[2] = &caffepb.BlobShape{Dim: []int64{int64(batch), 1, 1, 2}}
+			l.DummyDataParam.Shape[2] = &caffepb.BlobShape{Dim: []int64{s.batch, 1, 1, 2}}
 		}
 		l.DataParam, l.ImageDataParam, l.DenseImageDataParam, l.WindowDataParam, l.AnnotatedDataParam, l.TransformParam = nil, nil, nil, nil, nil, nil
+	}
+}
+
+// size is what is known of a layer's images.
+type size struct {
+	batch, channels, height, width int64
+	label                          []int64 // the shape of the second top
+}
+
+// sizeOf returns the size of the images of a layer that reads files. batch is 0 for other layers.
+func sizeOf(l *caffepb.LayerParameter) size {
+	t := l.GetTransformParam()
+	s := size{channels: 3, height: int64(t.GetCropSize()), width: int64(t.GetCropSize())}
+	if t.GetCropH() > 0 && t.GetCropW() > 0 {
+		s.height, s.width = int64(t.GetCropH()), int64(t.GetCropW())
+	}
+	var labelled bool
+	switch l.GetType() {
+	case "Data":
+		s.batch = int64(l.DataParam.GetBatchSize())
+	case "AnnotatedData":
+		s.batch = int64(l.DataParam.GetBatchSize())
+		s.label = []int64{1, 1, s.batch, 8}
+		if l.GetAnnotatedDataParam().GetYoloDataType() != 0 {
+			s.label = []int64{s.batch, 300, 5}
+		}
+		if r := t.GetResizeParam(); r.GetResizeMode() != caffepb.ResizeParameter_FIT_SMALL_SIZE {
+			s.resize(r.GetHeight(), r.GetWidth())
+		}
+	case "ImageData", "ImageSegData":
+		s.files(l.ImageDataParam)
+		labelled = l.GetType() == "ImageSegData"
+	case "DenseImageData":
+		s.files(l.DenseImageDataParam)
+		labelled = true
+	case "WindowData":
+		s.batch = int64(l.WindowDataParam.GetBatchSize())
+	}
+	switch {
+	case labelled:
+		s.label = []int64{s.batch, 1, s.height, s.width}
+	case s.label == nil:
+		s.label = []int64{s.batch}
+	}
+	return s
+}
+
+// files takes the fields of a layer that reads image files.
+func (s *size) files(p interface {
+	GetBatchSize() uint32
+	GetIsColor() bool
+	GetNewHeight() uint32
+	GetNewWidth() uint32
+}) {
+	s.batch = int64(p.GetBatchSize())
+	if !p.GetIsColor() {
+		s.channels = 1
+	}
+	s.resize(p.GetNewHeight(), p.GetNewWidth())
+}
+
+// resize takes the size of images before a crop, unless there is one.
+func (s *size) resize(height, width uint32) {
+	if s.height == 0 {
+		s.height, s.width = int64(height), int64(width)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	swproto "github.com/swcaffe/swcaffe/proto"
+
 	"github.com/swcaffe/swcaffe/internal/caffelog"
 	"github.com/swcaffe/swcaffe/internal/suggest"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -64,7 +66,7 @@ func (v *Solver) findBest() error {
 			return nil
 		}
 	}
-	return &fieldError{"snapshot_best", fmt.Errorf("snapshot_best: %w", suggest.Unknown("output", name, "outputs of the test nets", names))}
+	return swproto.WrongField("snapshot_best", "%w", fmt.Errorf("snapshot_best: %w", suggest.Unknown("output", name, "outputs of the test nets", names)))
 }
 
 // judge takes the results of a test net, which only the first worker has.

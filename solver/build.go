@@ -9,6 +9,7 @@ import (
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver/caffeh5"
+	"github.com/swcaffe/swcaffe/solver/rules"
 )
 
 // check validates the fields of the solver's file that can be checked without a net.
@@ -17,8 +18,8 @@ func (v *Solver) check(found *faults) {
 	for _, err := range checkCounts(p) {
 		found.field(v.file, err)
 	}
-	_, noRule := findRule(p)
-	for _, err := range []error{checkPolicy(p), v.readEvaluation(), checkBest(p), noRule, checkRegularization(p)} {
+	_, noRule := rules.Find(p)
+	for _, err := range []error{rules.CheckPolicy(p), v.readEvaluation(), checkBest(p), noRule, rules.CheckRegularization(p)} {
 		found.field(v.file, err)
 	}
 	if p.GetSolverMode() == caffepb.SolverParameter_GPU && p.SolverMode != nil && v.team.rank() == 0 {

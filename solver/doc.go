@@ -4,8 +4,7 @@
 //	solver.go      the Solver; nets.go: the nets of its file; counts.go: checks of the file's counts
 //	loop.go        Solve and Step
 //	test.go        the test pass; scorer.go: test batches split over workers
-//	rate.go        learning-rate policies                              (pure)
-//	rule.go        the update rules: SGD and its relatives, each as a streaming kernel and as a plain loop
+//	rules          the update rules, SGD and its relatives, and learning-rate policies
 //	update.go      clipping, and one update of all weights
 //	snapshot.go    reads and writes .caffemodel and .solverstate; caffeh5: the same in HDF5; snapshot_worker.go: each worker's own state
 //	weights.go     weights from files

@@ -9,24 +9,14 @@ import (
 	swproto "github.com/swcaffe/swcaffe/proto"
 )
 
-// fieldError is an error in a field of the solver's file.
-type fieldError struct {
-	field string
-	err   error
-}
-
-func (e *fieldError) Error() string { return e.err.Error() }
-func (e *fieldError) Unwrap() error { return e.err }
-
-func wrong(field, format string, args ...any) error {
-	return &fieldError{field, fmt.Errorf(format, args...)}
-}
+// wrong returns an error in a field of the solver's file.
+var wrong = swproto.WrongField
 
 // inFile prefixes an error with the position of the field it concerns, or with the solver file's name.
 func inFile(file *swproto.Solver, err error) error {
 	place := file.Path
-	if about := (*fieldError)(nil); errors.As(err, &about) {
-		place = cmp.Or(file.Source.Pos(about.field), place)
+	if about := (*swproto.FieldError)(nil); errors.As(err, &about) {
+		place = cmp.Or(file.Source.Pos(about.Field), place)
 	}
 	return fmt.Errorf("%s: %w", place, err)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/internal/caffelog"
 	"github.com/swcaffe/swcaffe/internal/relay"
+	"github.com/swcaffe/swcaffe/solver/rules"
 )
 
 // Solve trains from the current iteration to max_iter, or until a signal requests a stop. At the end it writes a snapshot. Then, as Caffe
@@ -222,13 +223,13 @@ func (v *Solver) diverged(loss float64) error {
 
 // applyUpdate updates the weights by the gradients of the last passes. It returns the learning rate.
 func (v *Solver) applyUpdate(display bool) (float64, error) {
-	if step := nextStep(v.param, v.iter, v.step); step != v.step {
+	if step := rules.NextStep(v.param, v.iter, v.step); step != v.step {
 		v.step = step
 		if v.param.GetLrPolicy() == "multistep" {
 			v.log.Infof("MultiStep Status: Iteration %d, step = %d", v.iter, v.step)
 		}
 	}
-	r := rate(v.param, v.iter, v.step)
+	r := rules.Rate(v.param, v.iter, v.step)
 	if math.IsNaN(r) {
 		return 0, v.failed(errors.New("the learning rate is not a number: check gamma, power and max_iter"))
 	}
@@ -257,5 +258,5 @@ func (v *Solver) exchanges() bool { return (v.iter+1)%v.team.Tau == 0 }
 
 // learningRate returns the learning rate of the current iteration.
 func (v *Solver) learningRate() float64 {
-	return rate(v.param, v.iter, nextStep(v.param, v.iter, v.step))
+	return rules.Rate(v.param, v.iter, rules.NextStep(v.param, v.iter, v.step))
 }

@@ -1,6 +1,10 @@
 package solver
 
-import "path/filepath"
+import (
+	"path/filepath"
+
+	"github.com/swcaffe/swcaffe/solver/rules"
+)
 
 // snapshots reports whether this worker writes snapshots without being asked to by a signal.
 func (v *Solver) snapshots() bool {
@@ -22,7 +26,7 @@ func (v *Solver) snapshotsKept() (n int, which string) {
 
 // snapshotBytes returns the approximate size of a snapshot: the weights, their gradients with snapshot_diff, and the histories.
 func (v *Solver) snapshotBytes() float64 {
-	r, err := findRule(v.param)
+	r, err := rules.Find(v.param)
 	if err != nil {
 		return 0 // another fault of the same file
 	}

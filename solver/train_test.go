@@ -15,6 +15,7 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/swcaffe/swcaffe/solver/rules"
 )
 
 // noisyNet draws new inputs in every pass and drops values at random, so that anything a resumed run does not restore changes its weights.
@@ -99,14 +100,14 @@ func sameBits(t *testing.T, what string, got, want []float32) {
 // TestResumeEqualsUninterrupted: ten iterations give the same bits as five, a snapshot and five more in a new solver, for every update rule
 // and both formats.
 func TestResumeEqualsUninterrupted(t *testing.T) {
-	for i, name := range append(ruleNames(), "Adam") {
+	for i, name := range append(rules.Names(), "Adam") {
 		format, end := "BINARYPROTO", ""
-		if i >= len(rules)-1 {
+		if i >= len(rules.All)-1 {
 			format, end = "HDF5", ".h5"
 		}
 		t.Run(name+" "+format, func(t *testing.T) {
 			text := noisyNet + ` type: "` + name + `" snapshot_format: ` + format
-			if rules[name].refusesMomentum {
+			if rules.All[name].RefusesMomentum {
 				text = strings.Replace(text, "momentum: 0.9", "", 1)
 			}
 			dir := t.TempDir()
@@ -145,7 +146,7 @@ func TestThreadsDoNotChangeBits(t *testing.T) {
 // TestRulesAgree: over several steps the vectorised form of every rule gives the results of the scalar one.
 func TestRulesAgree(t *testing.T) {
 	const n = 100
-	for name, r := range rules {
+	for name, r := range rules.All {
 		c := vec.Step{Scale: 1, Rate: 0.1, Momentum: 0.9, Beta: 0.99, Delta: 1e-3, Correct: 0.7}
 		h32, h64 := make([][]float32, r.Histories()), make([][]float64, n)
 		for k := range h32 {
@@ -159,7 +160,7 @@ func TestRulesAgree(t *testing.T) {
 			g, want := make([]float32, n), make([]float64, n)
 			for i := range g {
 				g[i] = float32(rng.NormFloat64())
-				want[i] = r.element(&c, float64(g[i]), h64[i])
+				want[i] = r.Element(&c, float64(g[i]), h64[i])
 			}
 			r.Update(&c, make([]float32, n), g, h32)
 			for i := range g {
@@ -178,8 +179,8 @@ func TestFirstSteps(t *testing.T) {
 		"SGD": 0.2, "Nesterov": 0.38, "AdaGrad": 0.1, "RMSProp": 1, "AdaDelta": 0, "Adam": 0.1,
 	}
 	for name, w := range want {
-		r := rules[name]
-		if got := r.element(&c, 2, make([]float64, r.Histories())); math.Abs(got-w) > 1e-6 {
+		r := rules.All[name]
+		if got := r.Element(&c, 2, make([]float64, r.Histories())); math.Abs(got-w) > 1e-6 {
 			t.Errorf("%s: %g, want %g", name, got, w)
 		}
 	}

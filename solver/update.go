@@ -10,11 +10,12 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/swcaffe/swcaffe/solver/rules"
 )
 
 // updater applies a rule to every weight of a net.
 type updater struct {
-	rule    rule
+	rule    rules.Rule
 	param   *caffepb.SolverParameter
 	weights []*weightUpdate
 	engine  layers.Engine
@@ -32,7 +33,7 @@ type weightUpdate struct {
 
 // newUpdater makes the zeroed histories and the kernels for all weights of n.
 func newUpdater(p *caffepb.SolverParameter, n *swnet.Net, d *layers.Device) (*updater, error) {
-	r, err := findRule(p)
+	r, err := rules.Find(p)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func (u *updater) unpackHistory(p *pack, src []float32) {
 }
 
 // makeKernel prepares the stream that reads and writes weight, gradient and histories once.
-func (w *weightUpdate) makeKernel(r rule, d *layers.Device) error {
+func (w *weightUpdate) makeKernel(r rules.Rule, d *layers.Device) error {
 	arrays := make([]stream.Array, 2+r.Histories())
 	n := w.weight.Blob.Count()
 	w.ins = make([][]float32, len(arrays))
@@ -158,7 +159,7 @@ func (u *updater) update(w *weightUpdate) error {
 }
 
 // reference runs the update on the MPE path.
-func (w *weightUpdate) reference(r rule) {
+func (w *weightUpdate) reference(r rules.Rule) {
 	weight, g := w.weight.Blob.Data(), w.weight.Blob.Diff()
 	h := make([]float64, len(w.histories))
 	for i := range weight {
@@ -166,7 +167,7 @@ func (w *weightUpdate) reference(r rule) {
 		for k := range h {
 			h[k] = float64(w.histories[k].Data()[i])
 		}
-		step := r.element(&w.step, gradient, h)
+		step := r.Element(&w.step, gradient, h)
 		for k := range h {
 			w.histories[k].Data()[i] = float32(h[k])
 		}

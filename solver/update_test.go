@@ -6,6 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/swcaffe/swcaffe/solver/rules"
+
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/racing"
@@ -36,7 +40,7 @@ func TestUpdateOfManyTiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer m.Close()
-		for name, r := range rules {
+		for name, r := range rules.All {
 			cpeWay := newWeight(t, r, n, &layers.Device{Engine: layers.CPE, Machine: m})
 			mpeWay := newWeight(t, r, n, nil)
 			cpeUpdater, mpeUpdater := &updater{rule: r, engine: layers.CPE}, &updater{rule: r, engine: layers.MPE}
@@ -78,7 +82,7 @@ func TestRuleErrors(t *testing.T) {
 		`type: "AdaDelta" lars_trust: 0`:   "",
 	} {
 		got := ""
-		if _, err := findRule(parse(t, text)); err != nil {
+		if _, err := rules.Find(parse(t, text)); err != nil {
 			got = err.Error()
 		}
 		if want == "" && got != "" || !strings.HasPrefix(got, want) {
@@ -88,7 +92,7 @@ func TestRuleErrors(t *testing.T) {
 }
 
 // newWeight makes a weight of n values with its histories, and with its kernel if d is not nil.
-func newWeight(t *testing.T, r rule, n int, d *layers.Device) *weightUpdate {
+func newWeight(t *testing.T, r rules.Rule, n int, d *layers.Device) *weightUpdate {
 	t.Helper()
 	w := &weightUpdate{weight: swnet.Learnable{Blob: blob.New(n)}, step: vec.Step{Scale: 0.5, Decay: 0.01, Rate: 0.1, Momentum: 0.9, Beta: 0.99, Delta: 1e-3, Correct: 0.7}}
 	for i := range n {
@@ -103,4 +107,13 @@ func newWeight(t *testing.T, r rule, n int, d *layers.Device) *weightUpdate {
 		}
 	}
 	return w
+}
+
+func parse(t *testing.T, text string) *caffepb.SolverParameter {
+	t.Helper()
+	p := &caffepb.SolverParameter{}
+	if _, err := swproto.UnmarshalText("solver.prototxt", []byte(text), p); err != nil {
+		t.Fatal(err)
+	}
+	return p
 }

@@ -27,11 +27,11 @@ type imageDataLayer struct{ batchLayer }
 // SetUp reads the list and the shape of its first image.
 func (l *imageDataLayer) SetUp(_, top []*blob.Blob) error {
 	p := l.Param.GetImageDataParam()
-	if p.LabelType != nil || p.IgnoreLabel != nil {
-		return errors.New("image_data_param: label_type and ignore_label are for layers of type ImageSegData")
-	}
 	if err := checkFiles("image_data_param", p); err != nil {
 		return err
+	}
+	if p.LabelType != nil || p.IgnoreLabel != nil {
+		return errors.New("image_data_param: label_type and ignore_label are for layers of type ImageSegData")
 	}
 	t, augmenter, err := l.transformer()
 	if err != nil {

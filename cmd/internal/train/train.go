@@ -155,17 +155,7 @@ func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed ui
 		return errors.Join(err, o.findSnapshot())
 	}
 	defer s.Close()
-	if o.finetunes {
-		if err := logOrigins(log, s, o.weights); err != nil {
-			return err
-		}
-	}
-	if o.snapshot != "" {
-		if err := s.Restore(o.snapshot); err != nil {
-			return err
-		}
-	}
-	if err := o.strategies.Check(log, s.Net()); err != nil {
+	if err := errors.Join(o.load(s, log), o.strategies.Check(log, s.Net())); err != nil {
 		return err
 	}
 	o.strategies.Log(log, s.Net(), o.device.Engine)
@@ -176,6 +166,19 @@ func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed ui
 	}
 	logResumption(log, s, o.resumption(e, team), o.events.token != "")
 	return nil
+}
+
+// load reads the state to resume from, and logs where weights come from.
+func (o *trainOptions) load(s *solver.Solver, log *logrus.Logger) error {
+	if o.finetunes {
+		if err := logOrigins(log, s, o.weights); err != nil {
+			return err
+		}
+	}
+	if o.snapshot == "" {
+		return nil
+	}
+	return s.Restore(o.snapshot)
 }
 
 // attach connects a worker's solver with signals, the terminal and the receivers of events.

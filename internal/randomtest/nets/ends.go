@@ -66,15 +66,7 @@ func (b *builder) loss(t *tip) {
 	case k == 8 && len(t.shape) == 2 && b.chance(0.5):
 		b.layer("ContrastiveLoss", []*tip{t, b.input("gauss", t.shape...), b.input("label2", n)}, top(), weight)
 	case k == 8 && (len(t.shape) == 2 || len(t.shape) > 2 && classes <= 200):
-		probabilities := &tip{name: b.blob(), shape: t.shape}
-		b.layer("Softmax", []*tip{t}, []*tip{probabilities}, "")
-		label := b.input(fmt.Sprintf("label%d", classes), inner...)
-		if classes <= 200 && (len(t.shape) > 2 || b.chance(0.5)) {
-			b.layer("InfogainLoss", []*tip{t, label, b.input("prob", classes, classes)}, top(), weight)
-			b.layer("Silence", []*tip{probabilities}, nil, "")
-			return
-		}
-		b.layer("MultinomialLogisticLoss", []*tip{probabilities, label}, top(), weight)
+		b.lossOfProbabilities(t, b.input(fmt.Sprintf("label%d", classes), inner...), classes, top(), weight)
 	default:
 		op := []string{"SUM", "SUMSQ", "MEAN"}[b.r.IntN(3)]
 		if op != "SUMSQ" { // a plain sum of BatchNorm's results is 0, and so are all gradients
@@ -84,4 +76,16 @@ func (b *builder) loss(t *tip) {
 		}
 		b.layer("Reduction", []*tip{t}, top(), fmt.Sprintf("loss_weight: %g reduction_param { operation: %s }", 0.5, op))
 	}
+}
+
+// lossOfProbabilities ends a blob in a softmax with one of the losses of probabilities.
+func (b *builder) lossOfProbabilities(t, label *tip, classes int, top []*tip, weight string) {
+	probabilities := &tip{name: b.blob(), shape: t.shape}
+	b.layer("Softmax", []*tip{t}, []*tip{probabilities}, "")
+	if classes <= 200 && (len(t.shape) > 2 || b.chance(0.5)) {
+		b.layer("InfogainLoss", []*tip{t, label, b.input("prob", classes, classes)}, top, weight)
+		b.layer("Silence", []*tip{probabilities}, nil, "")
+		return
+	}
+	b.layer("MultinomialLogisticLoss", []*tip{probabilities, label}, top, weight)
 }

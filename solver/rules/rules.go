@@ -1,4 +1,5 @@
-package solver
+// Package rules holds Caffe's update rules and learning-rate policies, as functions of a solver's fields. Its central type is Rule.
+package rules
 
 import (
 	"maps"
@@ -7,50 +8,51 @@ import (
 
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/suggest"
+	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// A rule computes the update to subtract from the weights, from the clipped, normalised and regularised gradient g. It reads and writes its
+// Rule computes the update to subtract from the weights, from the clipped, normalised and regularised gradient g. It reads and writes its
 // histories h.
-type rule struct {
+type Rule struct {
 	// Rule processes tiles of weights.
 	vec.Rule
-	// refusesMomentum: the solver refuses a momentum other than 0, as Caffe's does.
-	refusesMomentum bool
-	// element is the reference for a single value. It returns the update.
-	element func(c *vec.Step, g float64, h []float64) float64
+	// RefusesMomentum: the solver refuses a momentum other than 0, as Caffe's does.
+	RefusesMomentum bool
+	// Element is the reference for a single value. It returns the update.
+	Element func(c *vec.Step, g float64, h []float64) float64
 }
 
-// rules maps Caffe's solver types to their rules. In the formulas below, r is the rate, m the momentum, d delta.
-var rules = map[string]rule{
-	"SGD":      {Rule: vec.SGD, element: sgd},
-	"Nesterov": {Rule: vec.Nesterov, element: nesterov},
-	"AdaGrad":  {Rule: vec.AdaGrad, refusesMomentum: true, element: adagrad},
-	"RMSProp":  {Rule: vec.RMSProp, refusesMomentum: true, element: rmsprop},
-	"AdaDelta": {Rule: vec.AdaDelta, element: adadelta},
-	"Adam":     {Rule: vec.Adam, element: adam},
+// All maps Caffe's solver types to their rules. In the formulas below, r is the rate, m the momentum, d delta.
+var All = map[string]Rule{
+	"SGD":      {Rule: vec.SGD, Element: sgd},
+	"Nesterov": {Rule: vec.Nesterov, Element: nesterov},
+	"AdaGrad":  {Rule: vec.AdaGrad, RefusesMomentum: true, Element: adagrad},
+	"RMSProp":  {Rule: vec.RMSProp, RefusesMomentum: true, Element: rmsprop},
+	"AdaDelta": {Rule: vec.AdaDelta, Element: adadelta},
+	"Adam":     {Rule: vec.Adam, Element: adam},
 }
 
-// ruleNames lists the solver types.
-func ruleNames() []string { return slices.Sorted(maps.Keys(rules)) }
+// Names lists the solver types.
+func Names() []string { return slices.Sorted(maps.Keys(All)) }
 
-// findRule returns a solver's rule after it has checked the rule's fields.
-func findRule(p *caffepb.SolverParameter) (rule, error) {
-	r, ok := rules[p.GetType()]
+// Find returns a solver's rule after it has checked the rule's fields.
+func Find(p *caffepb.SolverParameter) (Rule, error) {
+	r, ok := All[p.GetType()]
 	if !ok {
-		return rule{}, &fieldError{"type", suggest.Unknown("solver type", p.GetType(), "known solvers", ruleNames())}
+		return Rule{}, swproto.WrongField("type", "%w", suggest.Unknown("solver type", p.GetType(), "known solvers", Names()))
 	}
-	if r.refusesMomentum && p.GetMomentum() != 0 {
-		return rule{}, wrong("momentum", "momentum cannot be used with %s: it is %g", p.GetType(), p.GetMomentum())
+	if r.RefusesMomentum && p.GetMomentum() != 0 {
+		return Rule{}, swproto.WrongField("momentum", "momentum cannot be used with %s: it is %g", p.GetType(), p.GetMomentum())
 	}
 	if p.GetType() == "RMSProp" && (p.GetRmsDecay() < 0 || p.GetRmsDecay() >= 1) {
-		return rule{}, wrong("rms_decay", "rms_decay must lie between 0 and 1: it is %g", p.GetRmsDecay())
+		return Rule{}, swproto.WrongField("rms_decay", "rms_decay must lie between 0 and 1: it is %g", p.GetRmsDecay())
 	}
 	switch trust := p.GetLarsTrust(); {
 	case !(trust >= 0):
-		return rule{}, wrong("lars_trust", "lars_trust cannot be negative: it is %g", trust)
+		return Rule{}, swproto.WrongField("lars_trust", "lars_trust cannot be negative: it is %g", trust)
 	case trust > 0 && p.GetType() != "SGD" && p.GetType() != "Nesterov":
-		return rule{}, wrong("lars_trust", "lars_trust is for solver types SGD and Nesterov, not %s", p.GetType())
+		return Rule{}, swproto.WrongField("lars_trust", "lars_trust is for solver types SGD and Nesterov, not %s", p.GetType())
 	}
 	return r, nil
 }

@@ -1,4 +1,4 @@
-package solver
+package rules
 
 import (
 	"math"
@@ -41,7 +41,7 @@ func TestRate(t *testing.T) {
 		{`base_lr: 4 lr_policy: "poly" power: 1 max_iter: 100 warmup_iter: 20`, 10, 0, 1.8},
 	}
 	for _, test := range tests {
-		if got := rate(parse(t, test.param), test.iter, test.step); math.Abs(got-test.want) > 1e-7*test.want {
+		if got := Rate(parse(t, test.param), test.iter, test.step); math.Abs(got-test.want) > 1e-7*test.want {
 			t.Errorf("%s at iteration %d: %g, want %g", test.param, test.iter, got, test.want)
 		}
 	}
@@ -51,7 +51,7 @@ func TestRate(t *testing.T) {
 func TestStepsAreCounted(t *testing.T) {
 	p := parse(t, `lr_policy: "step" stepsize: 5`)
 	for iter, want := range map[int]int{4: 0, 5: 1, 7: 1, 10: 2} {
-		if got := nextStep(p, iter, 0); got != want {
+		if got := NextStep(p, iter, 0); got != want {
 			t.Errorf("iteration %d: step %d, want %d", iter, got, want)
 		}
 	}
@@ -63,7 +63,7 @@ func TestMultistepMovesOnceAnIteration(t *testing.T) {
 	step := 0
 	var got []int
 	for iter := range 7 {
-		step = nextStep(p, iter, step)
+		step = NextStep(p, iter, step)
 		got = append(got, step)
 	}
 	want := []int{0, 0, 1, 2, 2, 3, 3}
@@ -89,7 +89,7 @@ func TestPolicyErrors(t *testing.T) {
 		{`lr_policy: "warmup"`, "give the policy that follows, and in warmup_iter the iterations"},
 	}
 	for _, test := range tests {
-		err := checkPolicy(parse(t, test.param))
+		err := CheckPolicy(parse(t, test.param))
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.param, err, test.want)
 		}
