@@ -6,6 +6,9 @@ steps=$(grep -c '^step "' "$0")
 cd "$(dirname "$0")/.."
 . scripts/alive.sh
 
+# Without the paths of this checkout in them, packages that another checkout has compiled serve this one too.
+export GOFLAGS="${GOFLAGS:-} -trimpath"
+
 now=0
 step() { printf '\n== [step %d of %d, %d s] %s\n' $((now += 1)) "$steps" "$SECONDS" "$*"; }
 

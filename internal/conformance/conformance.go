@@ -15,7 +15,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -91,12 +90,23 @@ func Own(t testing.TB, patterns ...string) []string {
 // outside returns the folders of BVLC Caffe's cases that match one of the patterns.
 func outside(t *testing.T, patterns []string) []string {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	all, err := filepath.Glob(filepath.Join(filepath.Dir(here), "..", "..", "..", "shared", "conformance", "cases", "*"))
+	root, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for !isFile(filepath.Join(root, "go.mod")) && root != filepath.Dir(root) {
+		root = filepath.Dir(root)
+	}
+	all, err := filepath.Glob(filepath.Join(root, "..", "shared", "conformance", "cases", "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return slices.DeleteFunc(all, func(dir string) bool { return !matches(filepath.Base(dir), patterns) })
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 func matches(name string, patterns []string) bool {
