@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
@@ -22,10 +21,7 @@ func TestPlans(t *testing.T) {
 
 // TestHostPlansFitCaches: with any caches, blocks of B fit L2, blocks of A a part of L3, and blocks even out.
 func TestHostPlansFitCaches(t *testing.T) {
-	spec, err := cpe.Load("host")
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := kerneltest.HostSpec(t)
 	for _, l2 := range []int{256 << 10, 1 << 20, 2 << 20} {
 		spec.LDMBytes = l2
 		for _, n := range []int{1, 100, 1000, 5000} {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 )
 
@@ -27,10 +26,7 @@ func TestPlans(t *testing.T) {
 
 // TestNearTilesAreLong: on the host a stream that goes along mid has one tile an outer, but for even cuts of a long inner.
 func TestNearTilesAreLong(t *testing.T) {
-	spec, err := cpe.Load("host")
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := kerneltest.HostSpec(t)
 	for _, c := range []struct{ dims, want [3]int }{
 		{[3]int{32, 256, 729}, [3]int{1, 256, 729}},
 		{[3]int{32, 96, 4096}, [3]int{1, 96, 4096}},

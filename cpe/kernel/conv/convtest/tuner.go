@@ -1,24 +1,28 @@
 package convtest
 
 import (
+	"testing"
 	"time"
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // Scripted is a tuner for whom one strategy is the fastest, whatever is measured.
 type Scripted struct {
+	spec    cpe.Spec
 	fastest shape.Strategy
 	Known   map[string]shape.Strategy
 	Took    map[shape.Direction][]shape.Strategy
 	clock   time.Time
 }
 
-func NewScripted(fastest shape.Strategy) *Scripted {
-	return &Scripted{fastest: fastest, Known: map[string]shape.Strategy{}, Took: map[shape.Direction][]shape.Strategy{}}
+// NewScripted is a tuner of kerneltest's host.
+func NewScripted(t testing.TB, fastest shape.Strategy) *Scripted {
+	return &Scripted{spec: kerneltest.HostSpec(t), fastest: fastest, Known: map[string]shape.Strategy{}, Took: map[shape.Direction][]shape.Strategy{}}
 }
 
 func (u *Scripted) Choice(t plan.Key) (string, bool) {
@@ -26,11 +30,7 @@ func (u *Scripted) Choice(t plan.Key) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	spec, err := cpe.Load("host")
-	if err != nil {
-		panic(err)
-	}
-	p := conv.Problem{Shape: t.Shape, Direction: t.Direction, Spec: &spec}
+	p := conv.Problem{Shape: t.Shape, Direction: t.Direction, Spec: &u.spec}
 	if t.ImagesInBlocks {
 		p.Images = conv.Blocks
 	}

@@ -98,7 +98,7 @@ func TestConvGradsApart(t *testing.T) {
 			t.Errorf("%s: gradients together: %v, want %v", name, layer.JoinsGrads(), c.want)
 		}
 	}
-	u := convtest.NewScripted(shape.Winograd4)
+	u := convtest.NewScripted(t, shape.Winograd4)
 	for _, d := range []shape.Direction{shape.WeightGradient, shape.InputGradient} {
 		layer, err := plan.NewTuned(kerneltest.HostMachine(t, 2), small, u)
 		if err != nil {

@@ -83,7 +83,7 @@ func (timed) Timings(plan.Key) []plan.Timing {
 
 // TestExplainMeasured: measured times stand beside the costs.
 func TestExplainMeasured(t *testing.T) {
-	c, err := plan.NewTuned(kerneltest.HostMachine(t, 1), convtest.Shapes[0], timed{convtest.NewScripted(shape.Explicit)})
+	c, err := plan.NewTuned(kerneltest.HostMachine(t, 1), convtest.Shapes[0], timed{convtest.NewScripted(t, shape.Explicit)})
 	if err != nil {
 		t.Fatal(err)
 	}

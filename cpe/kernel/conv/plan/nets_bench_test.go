@@ -63,7 +63,7 @@ func BenchmarkStrided(b *testing.B) {
 		convtest.Shape2D(8, 32, 32, 8, 56, 56, 5, 5, 2, 2, 1),
 		convtest.Shape2D(16, 16, 32, 1, 56, 56, 5, 5, 2, 2, 1),
 	} {
-		spec := kerneltest.HostSpec(b)
+		spec := kerneltest.BenchMachine(b, 1).Spec()
 		for _, d := range []shape.Direction{shape.Forward, shape.WeightGradient} {
 			for _, st := range []shape.Strategy{shape.Implicit, shape.Winograd2, shape.Winograd4, shape.Winograd5, shape.Auto} {
 				if convtest.Has(&spec, s, st, d) || st == shape.Auto {

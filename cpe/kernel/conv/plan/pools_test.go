@@ -21,7 +21,7 @@ func TestWhatPools(t *testing.T) {
 			t.Errorf("%v: error %v, pools %t", tt.st, err, !tt.want)
 		}
 	}
-	u := convtest.NewScripted(shape.Implicit)
+	u := convtest.NewScripted(t, shape.Implicit)
 	c, err := plan.NewTuned(m, s, u)
 	if err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ func TestTunedConv(t *testing.T) {
 		"results in blocks":   {convtest.Shape2D(2, 3, 32, 1, 9, 10, 3, 3, 1, 1, 1), [2]bool{false, true}, shape.Winograd4, [3]int{4, 4, 5}, [4]bool{true, true, false, false}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, u, check := kerneltest.HostMachine(t, 2), convtest.NewScripted(c.fastest), kerneltest.Near
+			m, u, check := kerneltest.HostMachine(t, 2), convtest.NewScripted(t, c.fastest), kerneltest.Near
 			if spec := m.Spec(); convtest.Has(&spec, c.shape, shape.Winograd2, shape.Forward) { // forms with larger tiles are measured too
 				check = convtest.NearWinograd
 			}
@@ -102,7 +102,7 @@ func TestTunedConv(t *testing.T) {
 // TestTunedConvTakesWhatIsKnown: a second convolution of the shape measures nothing and gives the same bits, as does a
 // convolution whose strategy is forced.
 func TestTunedConvTakesWhatIsKnown(t *testing.T) {
-	m, u := kerneltest.HostMachine(t, 2), convtest.NewScripted(shape.Winograd4)
+	m, u := kerneltest.HostMachine(t, 2), convtest.NewScripted(t, shape.Winograd4)
 	s := convtest.Shape2D(2, 5, 6, 1, 9, 10, 3, 3, 1, 1, 1)
 	for d := range shape.Direction(3) {
 		u.Known[plan.Key{Shape: s}.String()+d.String()] = shape.Winograd4
@@ -128,7 +128,7 @@ func TestTunedConvTakesWhatIsKnown(t *testing.T) {
 // TestTunedConvRefusesWhatCannotBe: a choice that the shape does not allow, from a file that was edited, is an error.
 func TestTunedConvRefusesWhatCannotBe(t *testing.T) {
 	s := convtest.Shape2D(2, 5, 6, 1, 9, 10, 7, 7, 1, 1, 1)
-	u := convtest.NewScripted(shape.Winograd4)
+	u := convtest.NewScripted(t, shape.Winograd4)
 	u.Known[plan.Key{Shape: s}.String()+shape.Forward.String()] = shape.Winograd4
 	_, err := plan.NewTuned(kerneltest.HostMachine(t, 1), s, u)
 	if err == nil || !strings.Contains(err.Error(), "says winograd4-tiles for the forward") {
@@ -139,7 +139,7 @@ func TestTunedConvRefusesWhatCannotBe(t *testing.T) {
 // TestTunedConvAllocatesNothing from the third run on.
 func TestTunedConvAllocatesNothing(t *testing.T) {
 	s := convtest.Shape2D(2, 5, 6, 1, 9, 10, 3, 3, 1, 1, 1)
-	layer, err := plan.NewTuned(kerneltest.HostMachine(t, 2), s, convtest.NewScripted(shape.Winograd2))
+	layer, err := plan.NewTuned(kerneltest.HostMachine(t, 2), s, convtest.NewScripted(t, shape.Winograd2))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -150,7 +150,7 @@ func TestNotSlicePooled(t *testing.T) {
 
 // TestTunedSlicePool: with a tuner, results are pooled at once when the strategies of all directions are known.
 func TestTunedSlicePool(t *testing.T) {
-	s, u := slicePooled[0], convtest.NewScripted(shape.Winograd4)
+	s, u := slicePooled[0], convtest.NewScripted(t, shape.Winograd4)
 	p, _ := convtest.PooledShape(s, [3]int{2, 2, 0}, false)
 	for d := range shape.Direction(3) {
 		c, err := plan.NewTuned(kerneltest.HostMachine(t, 2), s, u)

@@ -19,10 +19,7 @@ const panelsCache = 24 << 10
 // smallHost is the host with an L2 cache of so many bytes.
 func smallHost(t *testing.T, groups, bytes int) *cpe.Machine {
 	t.Helper()
-	spec, err := cpe.Load("host")
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := kerneltest.HostSpec(t)
 	spec.LDMBytes = bytes
 	return kerneltest.Uneven(t, spec, groups)
 }

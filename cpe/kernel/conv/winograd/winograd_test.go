@@ -110,10 +110,7 @@ func TestHostStrategy(t *testing.T) {
 	if !isa.Vectors() {
 		t.Skip("the model's figures are those of machines with vectors")
 	}
-	spec, err := cpe.Load("host")
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := kerneltest.HostSpec(t)
 	all := [3]bool{true, true, true}
 	for _, c := range []struct {
 		s        shape.Conv
