@@ -10,6 +10,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/internal/racing"
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 
@@ -39,6 +40,7 @@ var unevenPasses = []struct {
 // TestBalance: in every pass through every layer of the zoo, on one core group with four images, no CPE moves more than 10 % above the mean. The
 // exceptions are those of the list, and passes of few bytes; every exception is met.
 func TestBalance(t *testing.T) {
+	racing.SkipSequential(t)
 	met := make([]bool, len(unevenPasses))
 	passes, uneven := 0, 0
 	eachPass(t, func(net *swnet.Net, name string, i int, d shape.Direction, use []cpe.Usage) {

@@ -91,11 +91,13 @@ export TMPDIR=$temporary
 step "go test"
 gotest -timeout 30m ./...
 
+# level runs go test at another vector level. The linker puts it into the test programs, so that go test caches their results separately.
+level() { gotest -ldflags "-X github.com/swcaffe/swcaffe/internal/simd/isa.requested=$1" "${@:2}"; }
+
 # The step above runs kernels and layers at the machine's highest vector level; packages of internal/simd test every level
 # themselves. This step runs plain Go. The race detector's step runs AVX2, since the detector does not slow assembly down.
 step "go test, kernels and layers in plain Go"
-# -count=1: go test would take a cached result of another level for this one.
-SWCAFFE_SIMD=go gotest -timeout 30m -count=1 -short ./cpe/kernel/... ./layers/...
+level go -timeout 30m -short ./cpe/kernel/... ./layers/...
 
 # TestMPI of cmd/swcaffe, in the step "go test", builds the command with this tag and runs it as MPI jobs.
 step "go test -tags mpi"
@@ -104,21 +106,23 @@ CGO_ENABLED=1 gotest -tags mpi -short ./topology/... ./internal/mpitest/...
 below=
 if grep -qsw avx2 /proc/cpuinfo; then below=avx2; fi
 step "go test -race (packages with goroutines), at ${below:-the highest level}"
-SWCAFFE_SIMD=$below gotest -timeout 30m -count=1 -race -short ./cpe ./cpe/kernel/... ./data ./data/lmdb ./modeltime ./solver ./solver/centre ./topology/... ./cmd/internal/python \
+level "$below" -timeout 30m -race -short ./cpe ./cpe/kernel/... ./data ./data/lmdb ./modeltime ./solver ./solver/centre ./topology/... ./cmd/internal/python \
   ./internal/page ./internal/board ./internal/metrics ./internal/timeline
 gotest -race -run FirstRunningSums ./layers/all
 
 step "ONNX models in ONNX Runtime, OpenCV and ONNX's checker"
 ./scripts/onnx_oracles.sh -quick
 
-step "faults at random moments"
-alive ./scripts/faults.sh
-
-# Fixed seeds give the same problems every time, as many as time permits. scripts/fuzz.sh draws fresh ones.
-step "random nets and kernel problems, 90 s"
-mkdir -p build
+# Fixed seeds give the same problems every time, as many as time permits. scripts/fuzz.sh draws fresh ones. Processes that are killed or
+# stopped leave the cores idle most of the time, so the faults are injected meanwhile.
+step "random nets and kernel problems for 90 s; faults at random moments"
 alive go build -o build/randomtest ./internal/randomtest/run
+./scripts/faults.sh >build/faults.log 2>&1 &
+faults=$!
+trap 'kill "$faults" 2>/dev/null; rm -rf "$temporary"' EXIT
 build/randomtest -seed 1 -seconds 90 -dir build/problems
+alive wait "$faults" || { cat build/faults.log; exit 1; }
+cat build/faults.log
 
 step "no temporary files"
 left=$(ls -A "$temporary")

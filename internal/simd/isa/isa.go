@@ -2,7 +2,11 @@
 //
 // A Level says how many float32 values a vector has. The best level that the processor and the operating system support is chosen once, when
 // the program starts. The environment variable SWCAFFE_SIMD (avx512, avx2 or go) asks for another one; a request that is unknown or not
-// supported falls to the best level, and Name says what was asked.
+// supported falls to the best level, and Name says what was asked. A program linked with
+//
+//	-ldflags "-X github.com/swcaffe/swcaffe/internal/simd/isa.requested=go"
+//
+// asks for that level where the variable is not set. For go test it is another program, whose results are cached separately.
 //
 // The packages beside this one hold the kernels. Each asks Width, which is 0 without vectors, whether to call assembly or a loop in Go.
 package isa
@@ -27,7 +31,9 @@ var (
 )
 
 func init() {
-	requested = os.Getenv("SWCAFFE_SIMD")
+	if level := os.Getenv("SWCAFFE_SIMD"); level != "" {
+		requested = level
+	}
 	active = choose(requested, supported())
 }
 
