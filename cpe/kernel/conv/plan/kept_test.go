@@ -14,18 +14,23 @@ import (
 )
 
 // TestKeptWeights: while Arrays.Fixed stays, kernels that keep packed weights do not read W again; when it changes or is 0 they do. Results have the
-// bits of runs that pack anew.
+// bits of runs that pack anew. The input gradient is the forward pass of a deconvolution.
 func TestKeptWeights(t *testing.T) {
-	keep := 0
+	keep := map[shape.Direction]int{}
 	for _, s := range []shape.Conv{
 		convtest.Shape2D(2, 48, 80, 1, 15, 14, 1, 1, 1, 0, 1),
 		convtest.Shape2D(2, 528, 544, 1, 14, 13, 1, 1, 1, 0, 1), // otherwise packed by who multiplies
 		convtest.Shape2D(2, 3, 48, 1, 17, 16, 5, 5, 2, 0, 1),
 		convtest.Shape2D(8, 32, 32, 1, 28, 28, 3, 3, 1, 1, 1),
 		convtest.Shape2D(2, 32, 64, 2, 16, 11, 5, 5, 1, 2, 1),
+		convtest.Shape2D(33, 16, 32, 1, 9, 12, 5, 5, 1, 0, 1), // few pixels and many images
 	} {
-		for _, groups := range []int{1, 3} {
-			t.Run(fmt.Sprint(s, groups), func(t *testing.T) {
+		for _, variant := range []struct {
+			shape.Direction
+			groups int
+		}{{shape.Forward, 1}, {shape.Forward, 3}, {shape.InputGradient, 1}, {shape.InputGradient, 3}} {
+			t.Run(fmt.Sprint(s, variant), func(t *testing.T) {
+				direction, groups := variant.Direction, variant.groups
 				c, err := plan.New(kerneltest.HostMachine(t, groups), s, shape.Auto)
 				if err != nil {
 					t.Fatal(err)
@@ -34,13 +39,19 @@ func TestKeptWeights(t *testing.T) {
 				if err := c.SetLayouts(conv.InBlocks(in), conv.InBlocks(out)); err != nil {
 					t.Fatal(err)
 				}
-				x, w := kerneltest.Values(s.N*s.C*tiling.Size(s.In), 1), kerneltest.Values(s.Out*s.Depth(), 2)
+				w := kerneltest.Values(s.Out*s.Depth(), 2)
+				images, results := s.N*s.C*tiling.Size(s.In), s.N*s.Out*tiling.Size(s.OutSize())
 				run := func(fixed uint64) []float32 {
-					y := make([]float32, s.N*s.Out*tiling.Size(s.OutSize()))
-					if err := c.Run(shape.Forward, conv.Arrays{X: x, W: w, Y: y, Fixed: fixed}); err != nil {
+					a := conv.Arrays{W: w, Fixed: fixed, X: kerneltest.Values(images, 1), Y: make([]float32, results)}
+					result := a.Y
+					if direction == shape.InputGradient {
+						a.X, a.Y, a.DY, a.DX = nil, nil, kerneltest.Values(results, 1), make([]float32, images)
+						result = a.DX
+					}
+					if err := c.Run(direction, a); err != nil {
 						t.Fatal(err)
 					}
-					return y
+					return result
 				}
 				before := run(0)
 				if !slices.Equal(run(1), before) {
@@ -49,7 +60,7 @@ func TestKeptWeights(t *testing.T) {
 				copy(w, kerneltest.Values(len(w), 3))
 				after := run(0)
 				if got := run(1); slices.Equal(got, before) {
-					keep++
+					keep[direction]++
 				} else if !slices.Equal(got, after) {
 					t.Error("neither old nor new weights are used")
 				}
@@ -59,7 +70,7 @@ func TestKeptWeights(t *testing.T) {
 			})
 		}
 	}
-	if keep < 8 {
-		t.Errorf("%d of 10 kernels keep weights", keep)
+	if keep[shape.Forward] < 8 || keep[shape.InputGradient] < 6 {
+		t.Errorf("of 12 kernels each, %d keep weights forward, and %d for the input gradient", keep[shape.Forward], keep[shape.InputGradient])
 	}
 }

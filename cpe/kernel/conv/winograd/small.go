@@ -100,7 +100,7 @@ func newSmall(t *task) {
 func (b *smallKernel) list() []conv.Stage {
 	list := conv.Stages(b)
 	if b.grads[shape.InputGradient] {
-		list = conv.Stages(b.filters, b)
+		list = []conv.Stage{{Program: b.filters, Skipped: b.filters.fresh}, {Program: b}}
 	}
 	if b.grads[shape.WeightGradient] {
 		list = append(list, conv.Stages(&smallCollect{b})...)
@@ -226,7 +226,7 @@ func (b *smallKernel) addBias(y, sums *pointPlanes, images int, add bool) {
 
 // multiply computes R; it overwrites V.
 func (b *smallKernel) multiply(g *cpe.CoreGroup, v, y *pointPlanes, images int) {
-	u, tiles, deep := g.Common(b.filters.size()), images*b.grid.rows*b.grid.cols, b.results.channels
+	u, tiles, deep := b.filters.memory(g), images*b.grid.rows*b.grid.cols, b.results.channels
 	cols := tiling.Blocks(b.images.channels, sliceLanes) * sliceLanes
 	_, nr := vgemm.Tile()
 	for point := range v.points {
