@@ -32,6 +32,12 @@ type Positioner interface {
 	SetPosition(items uint64) error
 }
 
+// Stateful is implemented by layers whose next Forward may start from values of the last one. State returns the arrays of these values, or
+// none if the layer is set up otherwise. A snapshot stores them, and a resumed run writes them back into the arrays.
+type Stateful interface {
+	State() [][]float32
+}
+
 // Carrier is implemented by layers that may carry state from one Forward to the next. One worker must then compute the batches in order.
 type Carrier interface {
 	Carries() bool

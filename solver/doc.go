@@ -6,7 +6,8 @@
 //	test.go        the test pass; scorer.go: test batches split over workers
 //	rules          the update rules, SGD and its relatives, and learning-rate policies
 //	update.go      clipping, and one update of all weights
-//	snapshot.go    reads and writes .caffemodel and .solverstate; caffeh5: the same in HDF5; snapshot_worker.go: each worker's own state
+//	snapshot.go    reads and writes .caffemodel and .solverstate; caffeh5: the same in HDF5; snapshot_worker.go: each worker's own state;
+//	               snapshot_layers.go: what layers carry from batch to batch
 //	weights.go     weights from files
 //	display.go     the lines of the log
 //	report.go      the events of a run, for subscribers of a stream (events)

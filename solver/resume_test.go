@@ -48,6 +48,47 @@ func TestResumeOfStrategies(t *testing.T) {
 	}
 }
 
+// recurrentNet has layers whose sequences go on from one batch to the next, in both phases.
+const recurrentNet = `
+net_param {
+  layer { name: "data" type: "DummyData" top: "x" top: "cont" top: "t"
+    dummy_data_param { shape { dim: 3 dim: 2 dim: 4 } shape { dim: 3 dim: 2 } shape { dim: 3 dim: 2 dim: 5 }
+      data_filler { type: "gaussian" } data_filler { type: "constant" value: 1 } data_filler { type: "gaussian" } } }
+  layer { name: "rnn" type: "RNN" bottom: "x" bottom: "cont" top: "r"
+    recurrent_param { num_output: 4 weight_filler { type: "gaussian" std: 0.5 } } }
+  layer { name: "lstm" type: "LSTM" bottom: "r" bottom: "cont" top: "h"
+    recurrent_param { num_output: 5 weight_filler { type: "gaussian" std: 0.5 } } }
+  layer { name: "loss" type: "EuclideanLoss" bottom: "h" bottom: "t" top: "loss" }
+}
+base_lr: 0.05 momentum: 0.9 lr_policy: "fixed" random_seed: 5 snapshot_after_train: false snapshot: 4 test_iter: 1 test_interval: 3
+`
+
+// TestResumeOfRecurrentNets: sequences that go on from batch to batch go on behind a snapshot, on every worker and in test nets.
+func TestResumeOfRecurrentNets(t *testing.T) {
+	for name, c := range map[string]crew{
+		"alone":       {},
+		"sync_easgd3": {workers: 2, team: Team{Strategy: "sync_easgd3", Tau: 3}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.dir, c.text = t.TempDir(), recurrentNet
+			c.workers = max(1, c.workers)
+			resumeEqualsUninterrupted(t, c)
+		})
+	}
+	s := train(t, t.TempDir(), recurrentNet)
+	if err := s.Step(4); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range s.stateProto("").RunState.LayerState {
+		if want := map[string]int{"rnn": 2 * 4, "lstm": 2 * 2 * 5}[l.GetLayer()]; len(l.Value) != want {
+			t.Errorf("%d values of layer %q of the %s net, want %d", len(l.Value), l.GetLayer(), l.GetNet(), want)
+		}
+	}
+	if n := len(s.stateProto("").RunState.LayerState); n != 4 {
+		t.Errorf("states of %d layers, want those of two layers of two nets", n)
+	}
+}
+
 func resumeEqualsUninterrupted(t *testing.T, c crew) {
 	want := make([][]float32, c.workers)
 	if err := c.run(t, func(rank int, s *Solver) (err error) {

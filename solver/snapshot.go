@@ -105,6 +105,7 @@ func (v *Solver) stateProto(model string) *caffepb.SolverState {
 		})
 		return nil
 	})
+	s.RunState.LayerState = v.layerStates()
 	return s
 }
 
@@ -214,6 +215,9 @@ func (v *Solver) setRunState(r *caffepb.RunState) error {
 	}
 	for _, other := range v.group.others {
 		nets = append(nets, namedNet{"train", other.net})
+	}
+	if v.team.rank() == 0 {
+		v.setLayerStates(r.LayerState)
 	}
 	return v.positions(nets, func(net, layer string, p layers.Positioner) error {
 		if n, ok := items[[2]string{net, layer}]; ok {

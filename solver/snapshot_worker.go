@@ -23,6 +23,7 @@ func (v *Solver) keepOwn() error {
 		return nil
 	}
 	s := worker.keep()
+	s.LayerState = v.layerStates()
 	v.sign(s, v.seed)
 	err := swproto.WriteBinary(workerFile(v.snapshotBase(), v.team.rank()), s)
 	if v.watch != nil {
@@ -89,6 +90,7 @@ func (v *Solver) resume(worker individual) error {
 		v.log.Infof("The snapshot has states of %d of %d workers for this strategy and number of workers: all workers start from the centre", found, len(rows))
 	} else {
 		worker.regain(v.kept)
+		v.setLayerStates(v.kept.LayerState)
 	}
 	v.kept = nil
 	return nil

@@ -149,6 +149,17 @@ func (l *recurrent) Reshape(bottom, top []*blob.Blob) error {
 // Carries implements Carrier.
 func (l *recurrent) Carries() bool { return !l.expose }
 
+// State implements Stateful: the states after the last step.
+func (l *recurrent) State() (last [][]float32) {
+	if l.expose {
+		return nil
+	}
+	for _, s := range l.hidden {
+		last = append(last, l.at(s, l.t, l.d))
+	}
+	return last
+}
+
 // Algorithm implements Algorithmic. It names two products: the one with all steps' inputs, and the one of a single step.
 func (l *recurrent) Algorithm(d shape.Direction, _ bool) shape.Algorithm {
 	pair := [...][2]*matmul{

@@ -96,7 +96,7 @@ func (l *packedLSTM) Reshape(bottom, top []*blob.Blob) error {
 	if l.t == t {
 		return nil
 	}
-	last := l.lastStates()
+	last := l.State()
 	l.t = t
 	if err := l.recurrent.prepare(); err != nil {
 		return err
@@ -105,15 +105,6 @@ func (l *packedLSTM) Reshape(bottom, top []*blob.Blob) error {
 		copy(l.at(l.hidden[i], t, l.d), s)
 	}
 	return nil
-}
-
-// lastStates returns the states after the last step.
-func (l *packedLSTM) lastStates() [][]float32 {
-	var last [][]float32
-	for _, s := range l.hidden {
-		last = append(last, l.at(s, l.t, l.d))
-	}
-	return last
 }
 
 func (l *packedLSTM) prepare() (err error) {

@@ -489,7 +489,7 @@ func (x *ParamSpec_DimCheckMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ParamSpec_DimCheckMode.Descriptor instead.
 func (ParamSpec_DimCheckMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{24, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{25, 0}
 }
 
 type ResizeParameter_ResizeMode int32
@@ -548,7 +548,7 @@ func (x *ResizeParameter_ResizeMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ResizeParameter_ResizeMode.Descriptor instead.
 func (ResizeParameter_ResizeMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{27, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{28, 0}
 }
 
 type ResizeParameter_PadMode int32
@@ -607,7 +607,7 @@ func (x *ResizeParameter_PadMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ResizeParameter_PadMode.Descriptor instead.
 func (ResizeParameter_PadMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{27, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{28, 1}
 }
 
 type ResizeParameter_InterpMode int32
@@ -672,7 +672,7 @@ func (x *ResizeParameter_InterpMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ResizeParameter_InterpMode.Descriptor instead.
 func (ResizeParameter_InterpMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{27, 2}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{28, 2}
 }
 
 // The divisor of a sum over items: their number, the number of items not ignored, the batch size, or 1.
@@ -738,7 +738,7 @@ func (x *LossParameter_NormalizationMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use LossParameter_NormalizationMode.Descriptor instead.
 func (LossParameter_NormalizationMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{32, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{33, 0}
 }
 
 // NVCaffe's layer, which any of the following but the engine asks for: it also scales and shifts.
@@ -798,7 +798,7 @@ func (x *BatchNormParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use BatchNormParameter_Engine.Descriptor instead.
 func (BatchNormParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{37, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{38, 0}
 }
 
 type ConvolutionParameter_Engine int32
@@ -857,7 +857,7 @@ func (x *ConvolutionParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ConvolutionParameter_Engine.Descriptor instead.
 func (ConvolutionParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{40, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{41, 0}
 }
 
 type DataParameter_DB int32
@@ -913,7 +913,7 @@ func (x *DataParameter_DB) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use DataParameter_DB.Descriptor instead.
 func (DataParameter_DB) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{42, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{43, 0}
 }
 
 type EltwiseParameter_EltwiseOp int32
@@ -972,7 +972,7 @@ func (x *EltwiseParameter_EltwiseOp) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use EltwiseParameter_EltwiseOp.Descriptor instead.
 func (EltwiseParameter_EltwiseOp) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{45, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{46, 0}
 }
 
 type HingeLossParameter_Norm int32
@@ -1028,7 +1028,7 @@ func (x *HingeLossParameter_Norm) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use HingeLossParameter_Norm.Descriptor instead.
 func (HingeLossParameter_Norm) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{52, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{53, 0}
 }
 
 // Of DeepLab's ImageSegData: what stands behind an image's path. NONE: nothing, PIXEL: the path of its mask.
@@ -1088,7 +1088,7 @@ func (x *ImageDataParameter_LabelType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ImageDataParameter_LabelType.Descriptor instead.
 func (ImageDataParameter_LabelType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{53, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{54, 0}
 }
 
 type LRNParameter_NormRegion int32
@@ -1144,7 +1144,7 @@ func (x *LRNParameter_NormRegion) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use LRNParameter_NormRegion.Descriptor instead.
 func (LRNParameter_NormRegion) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{58, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{59, 0}
 }
 
 type LRNParameter_Engine int32
@@ -1203,7 +1203,7 @@ func (x *LRNParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use LRNParameter_Engine.Descriptor instead.
 func (LRNParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{58, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{59, 1}
 }
 
 type PoolingParameter_PoolMethod int32
@@ -1262,7 +1262,7 @@ func (x *PoolingParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use PoolingParameter_PoolMethod.Descriptor instead.
 func (PoolingParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{62, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{63, 0}
 }
 
 type PoolingParameter_Engine int32
@@ -1321,7 +1321,7 @@ func (x *PoolingParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use PoolingParameter_Engine.Descriptor instead.
 func (PoolingParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{62, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{63, 1}
 }
 
 // The rounding of the output size if the stride does not divide it.
@@ -1378,7 +1378,7 @@ func (x *PoolingParameter_RoundMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use PoolingParameter_RoundMode.Descriptor instead.
 func (PoolingParameter_RoundMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{62, 2}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{63, 2}
 }
 
 type ReductionParameter_ReductionOp int32
@@ -1440,7 +1440,7 @@ func (x *ReductionParameter_ReductionOp) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ReductionParameter_ReductionOp.Descriptor instead.
 func (ReductionParameter_ReductionOp) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{66, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{67, 0}
 }
 
 type ReLUParameter_Engine int32
@@ -1499,7 +1499,7 @@ func (x *ReLUParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ReLUParameter_Engine.Descriptor instead.
 func (ReLUParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{67, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{68, 0}
 }
 
 type SigmoidParameter_Engine int32
@@ -1558,7 +1558,7 @@ func (x *SigmoidParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SigmoidParameter_Engine.Descriptor instead.
 func (SigmoidParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{70, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{71, 0}
 }
 
 type SoftmaxParameter_Engine int32
@@ -1617,7 +1617,7 @@ func (x *SoftmaxParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SoftmaxParameter_Engine.Descriptor instead.
 func (SoftmaxParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{72, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{73, 0}
 }
 
 type TanHParameter_Engine int32
@@ -1676,7 +1676,7 @@ func (x *TanHParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use TanHParameter_Engine.Descriptor instead.
 func (TanHParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{74, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{75, 0}
 }
 
 type SPPParameter_PoolMethod int32
@@ -1735,7 +1735,7 @@ func (x *SPPParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SPPParameter_PoolMethod.Descriptor instead.
 func (SPPParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{78, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{79, 0}
 }
 
 type SPPParameter_Engine int32
@@ -1794,7 +1794,7 @@ func (x *SPPParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SPPParameter_Engine.Descriptor instead.
 func (SPPParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{78, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{79, 1}
 }
 
 // The encoding of a box relative to a prior box: differences of corners; the shift of the centre in units of the prior's size and
@@ -1855,7 +1855,7 @@ func (x *PriorBoxParameter_CodeType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use PriorBoxParameter_CodeType.Descriptor instead.
 func (PriorBoxParameter_CodeType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{83, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{84, 0}
 }
 
 type MultiBoxLossParameter_LocLossType int32
@@ -1911,7 +1911,7 @@ func (x *MultiBoxLossParameter_LocLossType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use MultiBoxLossParameter_LocLossType.Descriptor instead.
 func (MultiBoxLossParameter_LocLossType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{87, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{88, 0}
 }
 
 type MultiBoxLossParameter_ConfLossType int32
@@ -1967,7 +1967,7 @@ func (x *MultiBoxLossParameter_ConfLossType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use MultiBoxLossParameter_ConfLossType.Descriptor instead.
 func (MultiBoxLossParameter_ConfLossType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{87, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{88, 1}
 }
 
 // BIPARTITE: one prior for each object, the best pairs first. PER_PREDICTION: also every prior that overlaps an object by
@@ -2025,7 +2025,7 @@ func (x *MultiBoxLossParameter_MatchType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use MultiBoxLossParameter_MatchType.Descriptor instead.
 func (MultiBoxLossParameter_MatchType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{87, 2}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{88, 2}
 }
 
 // NONE: all negatives. MAX_NEGATIVE: the negatives with the largest loss. HARD_EXAMPLE: the boxes with the largest loss after
@@ -2086,7 +2086,7 @@ func (x *MultiBoxLossParameter_MiningType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use MultiBoxLossParameter_MiningType.Descriptor instead.
 func (MultiBoxLossParameter_MiningType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{87, 3}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{88, 3}
 }
 
 type BNParameter_Engine int32
@@ -2145,7 +2145,7 @@ func (x *BNParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use BNParameter_Engine.Descriptor instead.
 func (BNParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{93, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{94, 0}
 }
 
 type BNParameter_BNMode int32
@@ -2201,7 +2201,7 @@ func (x *BNParameter_BNMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use BNParameter_BNMode.Descriptor instead.
 func (BNParameter_BNMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{93, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{94, 1}
 }
 
 type UnpoolingParameter_UnpoolMethod int32
@@ -2260,7 +2260,7 @@ func (x *UnpoolingParameter_UnpoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use UnpoolingParameter_UnpoolMethod.Descriptor instead.
 func (UnpoolingParameter_UnpoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{96, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{97, 0}
 }
 
 type FocalLossParameter_Type int32
@@ -2316,7 +2316,7 @@ func (x *FocalLossParameter_Type) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use FocalLossParameter_Type.Descriptor instead.
 func (FocalLossParameter_Type) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{108, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{109, 0}
 }
 
 // The factor of the angle to the label's class.
@@ -2379,7 +2379,7 @@ func (x *MarginInnerProductParameter_MarginType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use MarginInnerProductParameter_MarginType.Descriptor instead.
 func (MarginInnerProductParameter_MarginType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{110, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{111, 0}
 }
 
 type V1LayerParameter_LayerType int32
@@ -2556,7 +2556,7 @@ func (x *V1LayerParameter_LayerType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_LayerType.Descriptor instead.
 func (V1LayerParameter_LayerType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{118, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{119, 0}
 }
 
 type V1LayerParameter_DimCheckMode int32
@@ -2612,7 +2612,7 @@ func (x *V1LayerParameter_DimCheckMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_DimCheckMode.Descriptor instead.
 func (V1LayerParameter_DimCheckMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{118, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{119, 1}
 }
 
 type V0LayerParameter_PoolMethod int32
@@ -2671,7 +2671,7 @@ func (x *V0LayerParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V0LayerParameter_PoolMethod.Descriptor instead.
 func (V0LayerParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{119, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{120, 0}
 }
 
 // The extents of a blob's axes, outermost first.
@@ -4496,7 +4496,9 @@ type RunState struct {
 	// With snapshot_best: its best value so far.
 	Best *BestTest `protobuf:"bytes,4,opt,name=best" json:"best,omitempty"`
 	// The tests of this iteration were run before the snapshot; a continuation does not repeat them.
-	Tested        *bool `protobuf:"varint,5,opt,name=tested" json:"tested,omitempty"`
+	Tested *bool `protobuf:"varint,5,opt,name=tested" json:"tested,omitempty"`
+	// What recurrent layers carry from one batch to the next, of the first worker.
+	LayerState    []*LayerState `protobuf:"bytes,6,rep,name=layer_state,json=layerState" json:"layer_state,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4566,6 +4568,76 @@ func (x *RunState) GetTested() bool {
 	return false
 }
 
+func (x *RunState) GetLayerState() []*LayerState {
+	if x != nil {
+		return x.LayerState
+	}
+	return nil
+}
+
+// The values that a layer's next forward pass starts from.
+type LayerState struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// "train", "test 0", ..., and "train 1", ... for the training nets of further core groups
+	Net   *string `protobuf:"bytes,1,opt,name=net" json:"net,omitempty"`
+	Layer *string `protobuf:"bytes,2,opt,name=layer" json:"layer,omitempty"`
+	// All arrays of layers.Stateful one after another.
+	Value         []float32 `protobuf:"fixed32,3,rep,packed,name=value" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LayerState) Reset() {
+	*x = LayerState{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LayerState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LayerState) ProtoMessage() {}
+
+func (x *LayerState) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LayerState.ProtoReflect.Descriptor instead.
+func (*LayerState) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *LayerState) GetNet() string {
+	if x != nil && x.Net != nil {
+		return *x.Net
+	}
+	return ""
+}
+
+func (x *LayerState) GetLayer() string {
+	if x != nil && x.Layer != nil {
+		return *x.Layer
+	}
+	return ""
+}
+
+func (x *LayerState) GetValue() []float32 {
+	if x != nil {
+		return x.Value
+	}
+	return nil
+}
+
 // The best value of the output that snapshot_best names. It is unset before the first value that is a number.
 type BestTest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -4579,7 +4651,7 @@ type BestTest struct {
 
 func (x *BestTest) Reset() {
 	*x = BestTest{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[19]
+	mi := &file_swcaffe_caffe_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4591,7 +4663,7 @@ func (x *BestTest) String() string {
 func (*BestTest) ProtoMessage() {}
 
 func (x *BestTest) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[19]
+	mi := &file_swcaffe_caffe_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4604,7 +4676,7 @@ func (x *BestTest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BestTest.ProtoReflect.Descriptor instead.
 func (*BestTest) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{19}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *BestTest) GetValue() float64 {
@@ -4642,14 +4714,15 @@ type WorkerState struct {
 	// The histories of all weights one after another, if workers have momentum.
 	Velocity []float32 `protobuf:"fixed32,7,rep,packed,name=velocity" json:"velocity,omitempty"`
 	// The steps not yet sent to the centre, and the running sums at the last exchange.
-	Pending       []float32 `protobuf:"fixed32,8,rep,packed,name=pending" json:"pending,omitempty"`
+	Pending       []float32     `protobuf:"fixed32,8,rep,packed,name=pending" json:"pending,omitempty"`
+	LayerState    []*LayerState `protobuf:"bytes,9,rep,name=layer_state,json=layerState" json:"layer_state,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WorkerState) Reset() {
 	*x = WorkerState{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[20]
+	mi := &file_swcaffe_caffe_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4661,7 +4734,7 @@ func (x *WorkerState) String() string {
 func (*WorkerState) ProtoMessage() {}
 
 func (x *WorkerState) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[20]
+	mi := &file_swcaffe_caffe_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4674,7 +4747,7 @@ func (x *WorkerState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkerState.ProtoReflect.Descriptor instead.
 func (*WorkerState) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{20}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *WorkerState) GetStrategy() string {
@@ -4733,6 +4806,13 @@ func (x *WorkerState) GetPending() []float32 {
 	return nil
 }
 
+func (x *WorkerState) GetLayerState() []*LayerState {
+	if x != nil {
+		return x.LayerState
+	}
+	return nil
+}
+
 // The position of a data layer: the number of items it has delivered.
 type DataPosition struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -4746,7 +4826,7 @@ type DataPosition struct {
 
 func (x *DataPosition) Reset() {
 	*x = DataPosition{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[21]
+	mi := &file_swcaffe_caffe_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4758,7 +4838,7 @@ func (x *DataPosition) String() string {
 func (*DataPosition) ProtoMessage() {}
 
 func (x *DataPosition) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[21]
+	mi := &file_swcaffe_caffe_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4771,7 +4851,7 @@ func (x *DataPosition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DataPosition.ProtoReflect.Descriptor instead.
 func (*DataPosition) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{21}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *DataPosition) GetNet() string {
@@ -4812,7 +4892,7 @@ const (
 
 func (x *NetState) Reset() {
 	*x = NetState{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[22]
+	mi := &file_swcaffe_caffe_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4824,7 +4904,7 @@ func (x *NetState) String() string {
 func (*NetState) ProtoMessage() {}
 
 func (x *NetState) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[22]
+	mi := &file_swcaffe_caffe_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4837,7 +4917,7 @@ func (x *NetState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NetState.ProtoReflect.Descriptor instead.
 func (*NetState) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{22}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *NetState) GetPhase() Phase {
@@ -4875,7 +4955,7 @@ type NetStateRule struct {
 
 func (x *NetStateRule) Reset() {
 	*x = NetStateRule{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[23]
+	mi := &file_swcaffe_caffe_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4887,7 +4967,7 @@ func (x *NetStateRule) String() string {
 func (*NetStateRule) ProtoMessage() {}
 
 func (x *NetStateRule) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[23]
+	mi := &file_swcaffe_caffe_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4900,7 +4980,7 @@ func (x *NetStateRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NetStateRule.ProtoReflect.Descriptor instead.
 func (*NetStateRule) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{23}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *NetStateRule) GetPhase() Phase {
@@ -4958,7 +5038,7 @@ const (
 
 func (x *ParamSpec) Reset() {
 	*x = ParamSpec{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[24]
+	mi := &file_swcaffe_caffe_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4970,7 +5050,7 @@ func (x *ParamSpec) String() string {
 func (*ParamSpec) ProtoMessage() {}
 
 func (x *ParamSpec) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[24]
+	mi := &file_swcaffe_caffe_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4983,7 +5063,7 @@ func (x *ParamSpec) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ParamSpec.ProtoReflect.Descriptor instead.
 func (*ParamSpec) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{24}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ParamSpec) GetName() string {
@@ -5123,7 +5203,7 @@ type LayerParameter struct {
 
 func (x *LayerParameter) Reset() {
 	*x = LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[25]
+	mi := &file_swcaffe_caffe_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5135,7 +5215,7 @@ func (x *LayerParameter) String() string {
 func (*LayerParameter) ProtoMessage() {}
 
 func (x *LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[25]
+	mi := &file_swcaffe_caffe_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5148,7 +5228,7 @@ func (x *LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LayerParameter.ProtoReflect.Descriptor instead.
 func (*LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{25}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *LayerParameter) GetName() string {
@@ -5861,7 +5941,7 @@ const (
 
 func (x *TransformationParameter) Reset() {
 	*x = TransformationParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[26]
+	mi := &file_swcaffe_caffe_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5873,7 +5953,7 @@ func (x *TransformationParameter) String() string {
 func (*TransformationParameter) ProtoMessage() {}
 
 func (x *TransformationParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[26]
+	mi := &file_swcaffe_caffe_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5886,7 +5966,7 @@ func (x *TransformationParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransformationParameter.ProtoReflect.Descriptor instead.
 func (*TransformationParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{26}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *TransformationParameter) GetScale() float32 {
@@ -6020,7 +6100,7 @@ const (
 
 func (x *ResizeParameter) Reset() {
 	*x = ResizeParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[27]
+	mi := &file_swcaffe_caffe_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6032,7 +6112,7 @@ func (x *ResizeParameter) String() string {
 func (*ResizeParameter) ProtoMessage() {}
 
 func (x *ResizeParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[27]
+	mi := &file_swcaffe_caffe_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6045,7 +6125,7 @@ func (x *ResizeParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResizeParameter.ProtoReflect.Descriptor instead.
 func (*ResizeParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{27}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ResizeParameter) GetProb() float32 {
@@ -6127,7 +6207,7 @@ const (
 
 func (x *SaltPepperParameter) Reset() {
 	*x = SaltPepperParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[28]
+	mi := &file_swcaffe_caffe_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6139,7 +6219,7 @@ func (x *SaltPepperParameter) String() string {
 func (*SaltPepperParameter) ProtoMessage() {}
 
 func (x *SaltPepperParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[28]
+	mi := &file_swcaffe_caffe_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6152,7 +6232,7 @@ func (x *SaltPepperParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaltPepperParameter.ProtoReflect.Descriptor instead.
 func (*SaltPepperParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{28}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SaltPepperParameter) GetFraction() float32 {
@@ -6209,7 +6289,7 @@ const (
 
 func (x *NoiseParameter) Reset() {
 	*x = NoiseParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[29]
+	mi := &file_swcaffe_caffe_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6221,7 +6301,7 @@ func (x *NoiseParameter) String() string {
 func (*NoiseParameter) ProtoMessage() {}
 
 func (x *NoiseParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[29]
+	mi := &file_swcaffe_caffe_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6234,7 +6314,7 @@ func (x *NoiseParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoiseParameter.ProtoReflect.Descriptor instead.
 func (*NoiseParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{29}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *NoiseParameter) GetProb() float32 {
@@ -6367,7 +6447,7 @@ const (
 
 func (x *DistortionParameter) Reset() {
 	*x = DistortionParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[30]
+	mi := &file_swcaffe_caffe_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6379,7 +6459,7 @@ func (x *DistortionParameter) String() string {
 func (*DistortionParameter) ProtoMessage() {}
 
 func (x *DistortionParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[30]
+	mi := &file_swcaffe_caffe_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6392,7 +6472,7 @@ func (x *DistortionParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DistortionParameter.ProtoReflect.Descriptor instead.
 func (*DistortionParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{30}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *DistortionParameter) GetBrightnessProb() float32 {
@@ -6489,7 +6569,7 @@ const (
 
 func (x *ExpansionParameter) Reset() {
 	*x = ExpansionParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[31]
+	mi := &file_swcaffe_caffe_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6501,7 +6581,7 @@ func (x *ExpansionParameter) String() string {
 func (*ExpansionParameter) ProtoMessage() {}
 
 func (x *ExpansionParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[31]
+	mi := &file_swcaffe_caffe_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6514,7 +6594,7 @@ func (x *ExpansionParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpansionParameter.ProtoReflect.Descriptor instead.
 func (*ExpansionParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{31}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ExpansionParameter) GetProb() float32 {
@@ -6555,7 +6635,7 @@ const (
 
 func (x *LossParameter) Reset() {
 	*x = LossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[32]
+	mi := &file_swcaffe_caffe_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6567,7 +6647,7 @@ func (x *LossParameter) String() string {
 func (*LossParameter) ProtoMessage() {}
 
 func (x *LossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[32]
+	mi := &file_swcaffe_caffe_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6580,7 +6660,7 @@ func (x *LossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LossParameter.ProtoReflect.Descriptor instead.
 func (*LossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{32}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *LossParameter) GetIgnoreLabel() int32 {
@@ -6644,7 +6724,7 @@ const (
 
 func (x *AccuracyParameter) Reset() {
 	*x = AccuracyParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[33]
+	mi := &file_swcaffe_caffe_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6656,7 +6736,7 @@ func (x *AccuracyParameter) String() string {
 func (*AccuracyParameter) ProtoMessage() {}
 
 func (x *AccuracyParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[33]
+	mi := &file_swcaffe_caffe_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6669,7 +6749,7 @@ func (x *AccuracyParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AccuracyParameter.ProtoReflect.Descriptor instead.
 func (*AccuracyParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{33}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *AccuracyParameter) GetTopK() uint32 {
@@ -6717,7 +6797,7 @@ const (
 
 func (x *ArgMaxParameter) Reset() {
 	*x = ArgMaxParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[34]
+	mi := &file_swcaffe_caffe_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6729,7 +6809,7 @@ func (x *ArgMaxParameter) String() string {
 func (*ArgMaxParameter) ProtoMessage() {}
 
 func (x *ArgMaxParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[34]
+	mi := &file_swcaffe_caffe_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6742,7 +6822,7 @@ func (x *ArgMaxParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ArgMaxParameter.ProtoReflect.Descriptor instead.
 func (*ArgMaxParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{34}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ArgMaxParameter) GetOutMaxVal() bool {
@@ -6776,7 +6856,7 @@ type ClipParameter struct {
 
 func (x *ClipParameter) Reset() {
 	*x = ClipParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[35]
+	mi := &file_swcaffe_caffe_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6788,7 +6868,7 @@ func (x *ClipParameter) String() string {
 func (*ClipParameter) ProtoMessage() {}
 
 func (x *ClipParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[35]
+	mi := &file_swcaffe_caffe_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6801,7 +6881,7 @@ func (x *ClipParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClipParameter.ProtoReflect.Descriptor instead.
 func (*ClipParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{35}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ClipParameter) GetMin() float32 {
@@ -6834,7 +6914,7 @@ const (
 
 func (x *ConcatParameter) Reset() {
 	*x = ConcatParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[36]
+	mi := &file_swcaffe_caffe_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6846,7 +6926,7 @@ func (x *ConcatParameter) String() string {
 func (*ConcatParameter) ProtoMessage() {}
 
 func (x *ConcatParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[36]
+	mi := &file_swcaffe_caffe_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6859,7 +6939,7 @@ func (x *ConcatParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConcatParameter.ProtoReflect.Descriptor instead.
 func (*ConcatParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{36}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ConcatParameter) GetAxis() int32 {
@@ -6900,7 +6980,7 @@ const (
 
 func (x *BatchNormParameter) Reset() {
 	*x = BatchNormParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[37]
+	mi := &file_swcaffe_caffe_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6912,7 +6992,7 @@ func (x *BatchNormParameter) String() string {
 func (*BatchNormParameter) ProtoMessage() {}
 
 func (x *BatchNormParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[37]
+	mi := &file_swcaffe_caffe_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6925,7 +7005,7 @@ func (x *BatchNormParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchNormParameter.ProtoReflect.Descriptor instead.
 func (*BatchNormParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{37}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *BatchNormParameter) GetUseGlobalStats() bool {
@@ -6994,7 +7074,7 @@ const (
 
 func (x *BiasParameter) Reset() {
 	*x = BiasParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[38]
+	mi := &file_swcaffe_caffe_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7006,7 +7086,7 @@ func (x *BiasParameter) String() string {
 func (*BiasParameter) ProtoMessage() {}
 
 func (x *BiasParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[38]
+	mi := &file_swcaffe_caffe_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7019,7 +7099,7 @@ func (x *BiasParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BiasParameter.ProtoReflect.Descriptor instead.
 func (*BiasParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{38}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *BiasParameter) GetAxis() int32 {
@@ -7059,7 +7139,7 @@ const (
 
 func (x *ContrastiveLossParameter) Reset() {
 	*x = ContrastiveLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[39]
+	mi := &file_swcaffe_caffe_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7071,7 +7151,7 @@ func (x *ContrastiveLossParameter) String() string {
 func (*ContrastiveLossParameter) ProtoMessage() {}
 
 func (x *ContrastiveLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[39]
+	mi := &file_swcaffe_caffe_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7084,7 +7164,7 @@ func (x *ContrastiveLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContrastiveLossParameter.ProtoReflect.Descriptor instead.
 func (*ContrastiveLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{39}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ContrastiveLossParameter) GetMargin() float32 {
@@ -7145,7 +7225,7 @@ const (
 
 func (x *ConvolutionParameter) Reset() {
 	*x = ConvolutionParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[40]
+	mi := &file_swcaffe_caffe_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7157,7 +7237,7 @@ func (x *ConvolutionParameter) String() string {
 func (*ConvolutionParameter) ProtoMessage() {}
 
 func (x *ConvolutionParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[40]
+	mi := &file_swcaffe_caffe_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7170,7 +7250,7 @@ func (x *ConvolutionParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConvolutionParameter.ProtoReflect.Descriptor instead.
 func (*ConvolutionParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{40}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ConvolutionParameter) GetNumOutput() uint32 {
@@ -7335,7 +7415,7 @@ const (
 
 func (x *CropParameter) Reset() {
 	*x = CropParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[41]
+	mi := &file_swcaffe_caffe_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7347,7 +7427,7 @@ func (x *CropParameter) String() string {
 func (*CropParameter) ProtoMessage() {}
 
 func (x *CropParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[41]
+	mi := &file_swcaffe_caffe_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7360,7 +7440,7 @@ func (x *CropParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CropParameter.ProtoReflect.Descriptor instead.
 func (*CropParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{41}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *CropParameter) GetAxis() int32 {
@@ -7409,7 +7489,7 @@ const (
 
 func (x *DataParameter) Reset() {
 	*x = DataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[42]
+	mi := &file_swcaffe_caffe_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7421,7 +7501,7 @@ func (x *DataParameter) String() string {
 func (*DataParameter) ProtoMessage() {}
 
 func (x *DataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[42]
+	mi := &file_swcaffe_caffe_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7434,7 +7514,7 @@ func (x *DataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DataParameter.ProtoReflect.Descriptor instead.
 func (*DataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{42}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *DataParameter) GetSource() string {
@@ -7524,7 +7604,7 @@ const (
 
 func (x *DropoutParameter) Reset() {
 	*x = DropoutParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[43]
+	mi := &file_swcaffe_caffe_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7536,7 +7616,7 @@ func (x *DropoutParameter) String() string {
 func (*DropoutParameter) ProtoMessage() {}
 
 func (x *DropoutParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[43]
+	mi := &file_swcaffe_caffe_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7549,7 +7629,7 @@ func (x *DropoutParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DropoutParameter.ProtoReflect.Descriptor instead.
 func (*DropoutParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{43}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *DropoutParameter) GetDropoutRatio() float32 {
@@ -7581,7 +7661,7 @@ type DummyDataParameter struct {
 
 func (x *DummyDataParameter) Reset() {
 	*x = DummyDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[44]
+	mi := &file_swcaffe_caffe_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7593,7 +7673,7 @@ func (x *DummyDataParameter) String() string {
 func (*DummyDataParameter) ProtoMessage() {}
 
 func (x *DummyDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[44]
+	mi := &file_swcaffe_caffe_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7606,7 +7686,7 @@ func (x *DummyDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DummyDataParameter.ProtoReflect.Descriptor instead.
 func (*DummyDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{44}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *DummyDataParameter) GetDataFiller() []*FillerParameter {
@@ -7670,7 +7750,7 @@ const (
 
 func (x *EltwiseParameter) Reset() {
 	*x = EltwiseParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[45]
+	mi := &file_swcaffe_caffe_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7682,7 +7762,7 @@ func (x *EltwiseParameter) String() string {
 func (*EltwiseParameter) ProtoMessage() {}
 
 func (x *EltwiseParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[45]
+	mi := &file_swcaffe_caffe_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7695,7 +7775,7 @@ func (x *EltwiseParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EltwiseParameter.ProtoReflect.Descriptor instead.
 func (*EltwiseParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{45}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *EltwiseParameter) GetOperation() EltwiseParameter_EltwiseOp {
@@ -7733,7 +7813,7 @@ const (
 
 func (x *ELUParameter) Reset() {
 	*x = ELUParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[46]
+	mi := &file_swcaffe_caffe_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7745,7 +7825,7 @@ func (x *ELUParameter) String() string {
 func (*ELUParameter) ProtoMessage() {}
 
 func (x *ELUParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[46]
+	mi := &file_swcaffe_caffe_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7758,7 +7838,7 @@ func (x *ELUParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ELUParameter.ProtoReflect.Descriptor instead.
 func (*ELUParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{46}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ELUParameter) GetAlpha() float32 {
@@ -7786,7 +7866,7 @@ const (
 
 func (x *EmbedParameter) Reset() {
 	*x = EmbedParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[47]
+	mi := &file_swcaffe_caffe_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7798,7 +7878,7 @@ func (x *EmbedParameter) String() string {
 func (*EmbedParameter) ProtoMessage() {}
 
 func (x *EmbedParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[47]
+	mi := &file_swcaffe_caffe_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7811,7 +7891,7 @@ func (x *EmbedParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmbedParameter.ProtoReflect.Descriptor instead.
 func (*EmbedParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{47}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *EmbedParameter) GetNumOutput() uint32 {
@@ -7868,7 +7948,7 @@ const (
 
 func (x *ExpParameter) Reset() {
 	*x = ExpParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[48]
+	mi := &file_swcaffe_caffe_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7880,7 +7960,7 @@ func (x *ExpParameter) String() string {
 func (*ExpParameter) ProtoMessage() {}
 
 func (x *ExpParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[48]
+	mi := &file_swcaffe_caffe_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7893,7 +7973,7 @@ func (x *ExpParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpParameter.ProtoReflect.Descriptor instead.
 func (*ExpParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{48}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ExpParameter) GetBase() float32 {
@@ -7933,7 +8013,7 @@ const (
 
 func (x *FlattenParameter) Reset() {
 	*x = FlattenParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[49]
+	mi := &file_swcaffe_caffe_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7945,7 +8025,7 @@ func (x *FlattenParameter) String() string {
 func (*FlattenParameter) ProtoMessage() {}
 
 func (x *FlattenParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[49]
+	mi := &file_swcaffe_caffe_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7958,7 +8038,7 @@ func (x *FlattenParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FlattenParameter.ProtoReflect.Descriptor instead.
 func (*FlattenParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{49}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *FlattenParameter) GetAxis() int32 {
@@ -7992,7 +8072,7 @@ const (
 
 func (x *HDF5DataParameter) Reset() {
 	*x = HDF5DataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[50]
+	mi := &file_swcaffe_caffe_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8004,7 +8084,7 @@ func (x *HDF5DataParameter) String() string {
 func (*HDF5DataParameter) ProtoMessage() {}
 
 func (x *HDF5DataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[50]
+	mi := &file_swcaffe_caffe_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8017,7 +8097,7 @@ func (x *HDF5DataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HDF5DataParameter.ProtoReflect.Descriptor instead.
 func (*HDF5DataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{50}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *HDF5DataParameter) GetSource() string {
@@ -8050,7 +8130,7 @@ type HDF5OutputParameter struct {
 
 func (x *HDF5OutputParameter) Reset() {
 	*x = HDF5OutputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[51]
+	mi := &file_swcaffe_caffe_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8062,7 +8142,7 @@ func (x *HDF5OutputParameter) String() string {
 func (*HDF5OutputParameter) ProtoMessage() {}
 
 func (x *HDF5OutputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[51]
+	mi := &file_swcaffe_caffe_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8075,7 +8155,7 @@ func (x *HDF5OutputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HDF5OutputParameter.ProtoReflect.Descriptor instead.
 func (*HDF5OutputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{51}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *HDF5OutputParameter) GetFileName() string {
@@ -8099,7 +8179,7 @@ const (
 
 func (x *HingeLossParameter) Reset() {
 	*x = HingeLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[52]
+	mi := &file_swcaffe_caffe_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8111,7 +8191,7 @@ func (x *HingeLossParameter) String() string {
 func (*HingeLossParameter) ProtoMessage() {}
 
 func (x *HingeLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[52]
+	mi := &file_swcaffe_caffe_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8124,7 +8204,7 @@ func (x *HingeLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HingeLossParameter.ProtoReflect.Descriptor instead.
 func (*HingeLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{52}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *HingeLossParameter) GetNorm() HingeLossParameter_Norm {
@@ -8173,7 +8253,7 @@ const (
 
 func (x *ImageDataParameter) Reset() {
 	*x = ImageDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[53]
+	mi := &file_swcaffe_caffe_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8185,7 +8265,7 @@ func (x *ImageDataParameter) String() string {
 func (*ImageDataParameter) ProtoMessage() {}
 
 func (x *ImageDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[53]
+	mi := &file_swcaffe_caffe_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8198,7 +8278,7 @@ func (x *ImageDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImageDataParameter.ProtoReflect.Descriptor instead.
 func (*ImageDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{53}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ImageDataParameter) GetSource() string {
@@ -8315,7 +8395,7 @@ const (
 
 func (x *InfogainLossParameter) Reset() {
 	*x = InfogainLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[54]
+	mi := &file_swcaffe_caffe_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8327,7 +8407,7 @@ func (x *InfogainLossParameter) String() string {
 func (*InfogainLossParameter) ProtoMessage() {}
 
 func (x *InfogainLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[54]
+	mi := &file_swcaffe_caffe_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8340,7 +8420,7 @@ func (x *InfogainLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InfogainLossParameter.ProtoReflect.Descriptor instead.
 func (*InfogainLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{54}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *InfogainLossParameter) GetSource() string {
@@ -8383,7 +8463,7 @@ const (
 
 func (x *InnerProductParameter) Reset() {
 	*x = InnerProductParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[55]
+	mi := &file_swcaffe_caffe_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8395,7 +8475,7 @@ func (x *InnerProductParameter) String() string {
 func (*InnerProductParameter) ProtoMessage() {}
 
 func (x *InnerProductParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[55]
+	mi := &file_swcaffe_caffe_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8408,7 +8488,7 @@ func (x *InnerProductParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InnerProductParameter.ProtoReflect.Descriptor instead.
 func (*InnerProductParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{55}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *InnerProductParameter) GetNumOutput() uint32 {
@@ -8469,7 +8549,7 @@ type InputParameter struct {
 
 func (x *InputParameter) Reset() {
 	*x = InputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[56]
+	mi := &file_swcaffe_caffe_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8481,7 +8561,7 @@ func (x *InputParameter) String() string {
 func (*InputParameter) ProtoMessage() {}
 
 func (x *InputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[56]
+	mi := &file_swcaffe_caffe_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8494,7 +8574,7 @@ func (x *InputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InputParameter.ProtoReflect.Descriptor instead.
 func (*InputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{56}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *InputParameter) GetShape() []*BlobShape {
@@ -8523,7 +8603,7 @@ const (
 
 func (x *LogParameter) Reset() {
 	*x = LogParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[57]
+	mi := &file_swcaffe_caffe_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8535,7 +8615,7 @@ func (x *LogParameter) String() string {
 func (*LogParameter) ProtoMessage() {}
 
 func (x *LogParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[57]
+	mi := &file_swcaffe_caffe_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8548,7 +8628,7 @@ func (x *LogParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogParameter.ProtoReflect.Descriptor instead.
 func (*LogParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{57}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *LogParameter) GetBase() float32 {
@@ -8596,7 +8676,7 @@ const (
 
 func (x *LRNParameter) Reset() {
 	*x = LRNParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[58]
+	mi := &file_swcaffe_caffe_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8608,7 +8688,7 @@ func (x *LRNParameter) String() string {
 func (*LRNParameter) ProtoMessage() {}
 
 func (x *LRNParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[58]
+	mi := &file_swcaffe_caffe_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8621,7 +8701,7 @@ func (x *LRNParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LRNParameter.ProtoReflect.Descriptor instead.
 func (*LRNParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{58}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *LRNParameter) GetLocalSize() uint32 {
@@ -8678,7 +8758,7 @@ type MemoryDataParameter struct {
 
 func (x *MemoryDataParameter) Reset() {
 	*x = MemoryDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[59]
+	mi := &file_swcaffe_caffe_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8690,7 +8770,7 @@ func (x *MemoryDataParameter) String() string {
 func (*MemoryDataParameter) ProtoMessage() {}
 
 func (x *MemoryDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[59]
+	mi := &file_swcaffe_caffe_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8703,7 +8783,7 @@ func (x *MemoryDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryDataParameter.ProtoReflect.Descriptor instead.
 func (*MemoryDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{59}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *MemoryDataParameter) GetBatchSize() uint32 {
@@ -8752,7 +8832,7 @@ const (
 
 func (x *MVNParameter) Reset() {
 	*x = MVNParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[60]
+	mi := &file_swcaffe_caffe_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8764,7 +8844,7 @@ func (x *MVNParameter) String() string {
 func (*MVNParameter) ProtoMessage() {}
 
 func (x *MVNParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[60]
+	mi := &file_swcaffe_caffe_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8777,7 +8857,7 @@ func (x *MVNParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MVNParameter.ProtoReflect.Descriptor instead.
 func (*MVNParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{60}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *MVNParameter) GetNormalizeVariance() bool {
@@ -8810,7 +8890,7 @@ type ParameterParameter struct {
 
 func (x *ParameterParameter) Reset() {
 	*x = ParameterParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[61]
+	mi := &file_swcaffe_caffe_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8822,7 +8902,7 @@ func (x *ParameterParameter) String() string {
 func (*ParameterParameter) ProtoMessage() {}
 
 func (x *ParameterParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[61]
+	mi := &file_swcaffe_caffe_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8835,7 +8915,7 @@ func (x *ParameterParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ParameterParameter.ProtoReflect.Descriptor instead.
 func (*ParameterParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{61}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *ParameterParameter) GetShape() *BlobShape {
@@ -8882,7 +8962,7 @@ const (
 
 func (x *PoolingParameter) Reset() {
 	*x = PoolingParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[62]
+	mi := &file_swcaffe_caffe_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8894,7 +8974,7 @@ func (x *PoolingParameter) String() string {
 func (*PoolingParameter) ProtoMessage() {}
 
 func (x *PoolingParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[62]
+	mi := &file_swcaffe_caffe_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8907,7 +8987,7 @@ func (x *PoolingParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoolingParameter.ProtoReflect.Descriptor instead.
 func (*PoolingParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{62}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *PoolingParameter) GetPool() PoolingParameter_PoolMethod {
@@ -9027,7 +9107,7 @@ const (
 
 func (x *PowerParameter) Reset() {
 	*x = PowerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[63]
+	mi := &file_swcaffe_caffe_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9039,7 +9119,7 @@ func (x *PowerParameter) String() string {
 func (*PowerParameter) ProtoMessage() {}
 
 func (x *PowerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[63]
+	mi := &file_swcaffe_caffe_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9052,7 +9132,7 @@ func (x *PowerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PowerParameter.ProtoReflect.Descriptor instead.
 func (*PowerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{63}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *PowerParameter) GetPower() float32 {
@@ -9094,7 +9174,7 @@ const (
 
 func (x *PythonParameter) Reset() {
 	*x = PythonParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[64]
+	mi := &file_swcaffe_caffe_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9106,7 +9186,7 @@ func (x *PythonParameter) String() string {
 func (*PythonParameter) ProtoMessage() {}
 
 func (x *PythonParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[64]
+	mi := &file_swcaffe_caffe_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9119,7 +9199,7 @@ func (x *PythonParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PythonParameter.ProtoReflect.Descriptor instead.
 func (*PythonParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{64}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *PythonParameter) GetModule() string {
@@ -9171,7 +9251,7 @@ const (
 
 func (x *RecurrentParameter) Reset() {
 	*x = RecurrentParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[65]
+	mi := &file_swcaffe_caffe_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9183,7 +9263,7 @@ func (x *RecurrentParameter) String() string {
 func (*RecurrentParameter) ProtoMessage() {}
 
 func (x *RecurrentParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[65]
+	mi := &file_swcaffe_caffe_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9196,7 +9276,7 @@ func (x *RecurrentParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecurrentParameter.ProtoReflect.Descriptor instead.
 func (*RecurrentParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{65}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *RecurrentParameter) GetNumOutput() uint32 {
@@ -9253,7 +9333,7 @@ const (
 
 func (x *ReductionParameter) Reset() {
 	*x = ReductionParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[66]
+	mi := &file_swcaffe_caffe_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9265,7 +9345,7 @@ func (x *ReductionParameter) String() string {
 func (*ReductionParameter) ProtoMessage() {}
 
 func (x *ReductionParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[66]
+	mi := &file_swcaffe_caffe_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9278,7 +9358,7 @@ func (x *ReductionParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReductionParameter.ProtoReflect.Descriptor instead.
 func (*ReductionParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{66}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *ReductionParameter) GetOperation() ReductionParameter_ReductionOp {
@@ -9319,7 +9399,7 @@ const (
 
 func (x *ReLUParameter) Reset() {
 	*x = ReLUParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[67]
+	mi := &file_swcaffe_caffe_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9331,7 +9411,7 @@ func (x *ReLUParameter) String() string {
 func (*ReLUParameter) ProtoMessage() {}
 
 func (x *ReLUParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[67]
+	mi := &file_swcaffe_caffe_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9344,7 +9424,7 @@ func (x *ReLUParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReLUParameter.ProtoReflect.Descriptor instead.
 func (*ReLUParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{67}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *ReLUParameter) GetNegativeSlope() float32 {
@@ -9380,7 +9460,7 @@ const (
 
 func (x *ReshapeParameter) Reset() {
 	*x = ReshapeParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[68]
+	mi := &file_swcaffe_caffe_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9392,7 +9472,7 @@ func (x *ReshapeParameter) String() string {
 func (*ReshapeParameter) ProtoMessage() {}
 
 func (x *ReshapeParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[68]
+	mi := &file_swcaffe_caffe_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9405,7 +9485,7 @@ func (x *ReshapeParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReshapeParameter.ProtoReflect.Descriptor instead.
 func (*ReshapeParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{68}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *ReshapeParameter) GetShape() *BlobShape {
@@ -9449,7 +9529,7 @@ const (
 
 func (x *ScaleParameter) Reset() {
 	*x = ScaleParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[69]
+	mi := &file_swcaffe_caffe_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9461,7 +9541,7 @@ func (x *ScaleParameter) String() string {
 func (*ScaleParameter) ProtoMessage() {}
 
 func (x *ScaleParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[69]
+	mi := &file_swcaffe_caffe_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9474,7 +9554,7 @@ func (x *ScaleParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScaleParameter.ProtoReflect.Descriptor instead.
 func (*ScaleParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{69}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *ScaleParameter) GetAxis() int32 {
@@ -9526,7 +9606,7 @@ const (
 
 func (x *SigmoidParameter) Reset() {
 	*x = SigmoidParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[70]
+	mi := &file_swcaffe_caffe_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9538,7 +9618,7 @@ func (x *SigmoidParameter) String() string {
 func (*SigmoidParameter) ProtoMessage() {}
 
 func (x *SigmoidParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[70]
+	mi := &file_swcaffe_caffe_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9551,7 +9631,7 @@ func (x *SigmoidParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SigmoidParameter.ProtoReflect.Descriptor instead.
 func (*SigmoidParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{70}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *SigmoidParameter) GetEngine() SigmoidParameter_Engine {
@@ -9579,7 +9659,7 @@ const (
 
 func (x *SliceParameter) Reset() {
 	*x = SliceParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[71]
+	mi := &file_swcaffe_caffe_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9591,7 +9671,7 @@ func (x *SliceParameter) String() string {
 func (*SliceParameter) ProtoMessage() {}
 
 func (x *SliceParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[71]
+	mi := &file_swcaffe_caffe_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9604,7 +9684,7 @@ func (x *SliceParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SliceParameter.ProtoReflect.Descriptor instead.
 func (*SliceParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{71}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *SliceParameter) GetAxis() int32 {
@@ -9644,7 +9724,7 @@ const (
 
 func (x *SoftmaxParameter) Reset() {
 	*x = SoftmaxParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[72]
+	mi := &file_swcaffe_caffe_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9656,7 +9736,7 @@ func (x *SoftmaxParameter) String() string {
 func (*SoftmaxParameter) ProtoMessage() {}
 
 func (x *SoftmaxParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[72]
+	mi := &file_swcaffe_caffe_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9669,7 +9749,7 @@ func (x *SoftmaxParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SoftmaxParameter.ProtoReflect.Descriptor instead.
 func (*SoftmaxParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{72}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *SoftmaxParameter) GetEngine() SoftmaxParameter_Engine {
@@ -9700,7 +9780,7 @@ const (
 
 func (x *SwishParameter) Reset() {
 	*x = SwishParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[73]
+	mi := &file_swcaffe_caffe_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9712,7 +9792,7 @@ func (x *SwishParameter) String() string {
 func (*SwishParameter) ProtoMessage() {}
 
 func (x *SwishParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[73]
+	mi := &file_swcaffe_caffe_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9725,7 +9805,7 @@ func (x *SwishParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SwishParameter.ProtoReflect.Descriptor instead.
 func (*SwishParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{73}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *SwishParameter) GetBeta() float32 {
@@ -9749,7 +9829,7 @@ const (
 
 func (x *TanHParameter) Reset() {
 	*x = TanHParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[74]
+	mi := &file_swcaffe_caffe_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9761,7 +9841,7 @@ func (x *TanHParameter) String() string {
 func (*TanHParameter) ProtoMessage() {}
 
 func (x *TanHParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[74]
+	mi := &file_swcaffe_caffe_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9774,7 +9854,7 @@ func (x *TanHParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TanHParameter.ProtoReflect.Descriptor instead.
 func (*TanHParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{74}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *TanHParameter) GetEngine() TanHParameter_Engine {
@@ -9799,7 +9879,7 @@ const (
 
 func (x *TileParameter) Reset() {
 	*x = TileParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[75]
+	mi := &file_swcaffe_caffe_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9811,7 +9891,7 @@ func (x *TileParameter) String() string {
 func (*TileParameter) ProtoMessage() {}
 
 func (x *TileParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[75]
+	mi := &file_swcaffe_caffe_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9824,7 +9904,7 @@ func (x *TileParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TileParameter.ProtoReflect.Descriptor instead.
 func (*TileParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{75}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *TileParameter) GetAxis() int32 {
@@ -9855,7 +9935,7 @@ const (
 
 func (x *ThresholdParameter) Reset() {
 	*x = ThresholdParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[76]
+	mi := &file_swcaffe_caffe_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9867,7 +9947,7 @@ func (x *ThresholdParameter) String() string {
 func (*ThresholdParameter) ProtoMessage() {}
 
 func (x *ThresholdParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[76]
+	mi := &file_swcaffe_caffe_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9880,7 +9960,7 @@ func (x *ThresholdParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThresholdParameter.ProtoReflect.Descriptor instead.
 func (*ThresholdParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{76}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *ThresholdParameter) GetThreshold() float32 {
@@ -9928,7 +10008,7 @@ const (
 
 func (x *WindowDataParameter) Reset() {
 	*x = WindowDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[77]
+	mi := &file_swcaffe_caffe_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9940,7 +10020,7 @@ func (x *WindowDataParameter) String() string {
 func (*WindowDataParameter) ProtoMessage() {}
 
 func (x *WindowDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[77]
+	mi := &file_swcaffe_caffe_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9953,7 +10033,7 @@ func (x *WindowDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WindowDataParameter.ProtoReflect.Descriptor instead.
 func (*WindowDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{77}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *WindowDataParameter) GetSource() string {
@@ -10064,7 +10144,7 @@ const (
 
 func (x *SPPParameter) Reset() {
 	*x = SPPParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[78]
+	mi := &file_swcaffe_caffe_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10076,7 +10156,7 @@ func (x *SPPParameter) String() string {
 func (*SPPParameter) ProtoMessage() {}
 
 func (x *SPPParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[78]
+	mi := &file_swcaffe_caffe_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10089,7 +10169,7 @@ func (x *SPPParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SPPParameter.ProtoReflect.Descriptor instead.
 func (*SPPParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{78}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *SPPParameter) GetPyramidHeight() uint32 {
@@ -10130,7 +10210,7 @@ const (
 
 func (x *PReLUParameter) Reset() {
 	*x = PReLUParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[79]
+	mi := &file_swcaffe_caffe_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10142,7 +10222,7 @@ func (x *PReLUParameter) String() string {
 func (*PReLUParameter) ProtoMessage() {}
 
 func (x *PReLUParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[79]
+	mi := &file_swcaffe_caffe_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10155,7 +10235,7 @@ func (x *PReLUParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PReLUParameter.ProtoReflect.Descriptor instead.
 func (*PReLUParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{79}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{80}
 }
 
 func (x *PReLUParameter) GetFiller() *FillerParameter {
@@ -10194,7 +10274,7 @@ const (
 
 func (x *LSTMParameter) Reset() {
 	*x = LSTMParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[80]
+	mi := &file_swcaffe_caffe_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10206,7 +10286,7 @@ func (x *LSTMParameter) String() string {
 func (*LSTMParameter) ProtoMessage() {}
 
 func (x *LSTMParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[80]
+	mi := &file_swcaffe_caffe_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10219,7 +10299,7 @@ func (x *LSTMParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LSTMParameter.ProtoReflect.Descriptor instead.
 func (*LSTMParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{80}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{81}
 }
 
 func (x *LSTMParameter) GetNumOutput() uint32 {
@@ -10278,7 +10358,7 @@ const (
 
 func (x *NormalizeParameter) Reset() {
 	*x = NormalizeParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[81]
+	mi := &file_swcaffe_caffe_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10290,7 +10370,7 @@ func (x *NormalizeParameter) String() string {
 func (*NormalizeParameter) ProtoMessage() {}
 
 func (x *NormalizeParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[81]
+	mi := &file_swcaffe_caffe_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10303,7 +10383,7 @@ func (x *NormalizeParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NormalizeParameter.ProtoReflect.Descriptor instead.
 func (*NormalizeParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{81}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{82}
 }
 
 func (x *NormalizeParameter) GetAcrossSpatial() bool {
@@ -10354,7 +10434,7 @@ const (
 
 func (x *AnnotatedDataParameter) Reset() {
 	*x = AnnotatedDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[82]
+	mi := &file_swcaffe_caffe_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10366,7 +10446,7 @@ func (x *AnnotatedDataParameter) String() string {
 func (*AnnotatedDataParameter) ProtoMessage() {}
 
 func (x *AnnotatedDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[82]
+	mi := &file_swcaffe_caffe_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10379,7 +10459,7 @@ func (x *AnnotatedDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnnotatedDataParameter.ProtoReflect.Descriptor instead.
 func (*AnnotatedDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{82}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{83}
 }
 
 func (x *AnnotatedDataParameter) GetBatchSampler() []*BatchSampler {
@@ -10447,7 +10527,7 @@ const (
 
 func (x *PriorBoxParameter) Reset() {
 	*x = PriorBoxParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[83]
+	mi := &file_swcaffe_caffe_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10459,7 +10539,7 @@ func (x *PriorBoxParameter) String() string {
 func (*PriorBoxParameter) ProtoMessage() {}
 
 func (x *PriorBoxParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[83]
+	mi := &file_swcaffe_caffe_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10472,7 +10552,7 @@ func (x *PriorBoxParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PriorBoxParameter.ProtoReflect.Descriptor instead.
 func (*PriorBoxParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{83}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{84}
 }
 
 func (x *PriorBoxParameter) GetMinSize() []float32 {
@@ -10586,7 +10666,7 @@ const (
 
 func (x *NonMaximumSuppressionParameter) Reset() {
 	*x = NonMaximumSuppressionParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[84]
+	mi := &file_swcaffe_caffe_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10598,7 +10678,7 @@ func (x *NonMaximumSuppressionParameter) String() string {
 func (*NonMaximumSuppressionParameter) ProtoMessage() {}
 
 func (x *NonMaximumSuppressionParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[84]
+	mi := &file_swcaffe_caffe_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10611,7 +10691,7 @@ func (x *NonMaximumSuppressionParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NonMaximumSuppressionParameter.ProtoReflect.Descriptor instead.
 func (*NonMaximumSuppressionParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{84}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{85}
 }
 
 func (x *NonMaximumSuppressionParameter) GetNmsThreshold() float32 {
@@ -10655,7 +10735,7 @@ type SaveOutputParameter struct {
 
 func (x *SaveOutputParameter) Reset() {
 	*x = SaveOutputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[85]
+	mi := &file_swcaffe_caffe_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10667,7 +10747,7 @@ func (x *SaveOutputParameter) String() string {
 func (*SaveOutputParameter) ProtoMessage() {}
 
 func (x *SaveOutputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[85]
+	mi := &file_swcaffe_caffe_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10680,7 +10760,7 @@ func (x *SaveOutputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveOutputParameter.ProtoReflect.Descriptor instead.
 func (*SaveOutputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{85}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{86}
 }
 
 func (x *SaveOutputParameter) GetOutputDirectory() string {
@@ -10772,7 +10852,7 @@ const (
 
 func (x *DetectionOutputParameter) Reset() {
 	*x = DetectionOutputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[86]
+	mi := &file_swcaffe_caffe_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10784,7 +10864,7 @@ func (x *DetectionOutputParameter) String() string {
 func (*DetectionOutputParameter) ProtoMessage() {}
 
 func (x *DetectionOutputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[86]
+	mi := &file_swcaffe_caffe_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10797,7 +10877,7 @@ func (x *DetectionOutputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DetectionOutputParameter.ProtoReflect.Descriptor instead.
 func (*DetectionOutputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{86}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{87}
 }
 
 func (x *DetectionOutputParameter) GetNumClasses() uint32 {
@@ -10957,7 +11037,7 @@ const (
 
 func (x *MultiBoxLossParameter) Reset() {
 	*x = MultiBoxLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[87]
+	mi := &file_swcaffe_caffe_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10969,7 +11049,7 @@ func (x *MultiBoxLossParameter) String() string {
 func (*MultiBoxLossParameter) ProtoMessage() {}
 
 func (x *MultiBoxLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[87]
+	mi := &file_swcaffe_caffe_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10982,7 +11062,7 @@ func (x *MultiBoxLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiBoxLossParameter.ProtoReflect.Descriptor instead.
 func (*MultiBoxLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{87}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{88}
 }
 
 func (x *MultiBoxLossParameter) GetLocLossType() MultiBoxLossParameter_LocLossType {
@@ -11168,7 +11248,7 @@ const (
 
 func (x *DenseImageDataParameter) Reset() {
 	*x = DenseImageDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[88]
+	mi := &file_swcaffe_caffe_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11180,7 +11260,7 @@ func (x *DenseImageDataParameter) String() string {
 func (*DenseImageDataParameter) ProtoMessage() {}
 
 func (x *DenseImageDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[88]
+	mi := &file_swcaffe_caffe_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11193,7 +11273,7 @@ func (x *DenseImageDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DenseImageDataParameter.ProtoReflect.Descriptor instead.
 func (*DenseImageDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{88}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{89}
 }
 
 func (x *DenseImageDataParameter) GetSource() string {
@@ -11283,7 +11363,7 @@ const (
 
 func (x *DetectionEvaluateParameter) Reset() {
 	*x = DetectionEvaluateParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[89]
+	mi := &file_swcaffe_caffe_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11295,7 +11375,7 @@ func (x *DetectionEvaluateParameter) String() string {
 func (*DetectionEvaluateParameter) ProtoMessage() {}
 
 func (x *DetectionEvaluateParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[89]
+	mi := &file_swcaffe_caffe_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11308,7 +11388,7 @@ func (x *DetectionEvaluateParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DetectionEvaluateParameter.ProtoReflect.Descriptor instead.
 func (*DetectionEvaluateParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{89}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{90}
 }
 
 func (x *DetectionEvaluateParameter) GetNumClasses() uint32 {
@@ -11364,7 +11444,7 @@ type PermuteParameter struct {
 
 func (x *PermuteParameter) Reset() {
 	*x = PermuteParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[90]
+	mi := &file_swcaffe_caffe_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11376,7 +11456,7 @@ func (x *PermuteParameter) String() string {
 func (*PermuteParameter) ProtoMessage() {}
 
 func (x *PermuteParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[90]
+	mi := &file_swcaffe_caffe_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11389,7 +11469,7 @@ func (x *PermuteParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PermuteParameter.ProtoReflect.Descriptor instead.
 func (*PermuteParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{90}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{91}
 }
 
 func (x *PermuteParameter) GetOrder() []uint32 {
@@ -11414,7 +11494,7 @@ const (
 
 func (x *ShuffleChannelParameter) Reset() {
 	*x = ShuffleChannelParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[91]
+	mi := &file_swcaffe_caffe_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11426,7 +11506,7 @@ func (x *ShuffleChannelParameter) String() string {
 func (*ShuffleChannelParameter) ProtoMessage() {}
 
 func (x *ShuffleChannelParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[91]
+	mi := &file_swcaffe_caffe_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11439,7 +11519,7 @@ func (x *ShuffleChannelParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShuffleChannelParameter.ProtoReflect.Descriptor instead.
 func (*ShuffleChannelParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{91}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{92}
 }
 
 func (x *ShuffleChannelParameter) GetGroup() uint32 {
@@ -11466,7 +11546,7 @@ const (
 
 func (x *HardSigmoidParameter) Reset() {
 	*x = HardSigmoidParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[92]
+	mi := &file_swcaffe_caffe_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11478,7 +11558,7 @@ func (x *HardSigmoidParameter) String() string {
 func (*HardSigmoidParameter) ProtoMessage() {}
 
 func (x *HardSigmoidParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[92]
+	mi := &file_swcaffe_caffe_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11491,7 +11571,7 @@ func (x *HardSigmoidParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HardSigmoidParameter.ProtoReflect.Descriptor instead.
 func (*HardSigmoidParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{92}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{93}
 }
 
 func (x *HardSigmoidParameter) GetAlpha() float32 {
@@ -11548,7 +11628,7 @@ const (
 
 func (x *BNParameter) Reset() {
 	*x = BNParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[93]
+	mi := &file_swcaffe_caffe_proto_msgTypes[94]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11560,7 +11640,7 @@ func (x *BNParameter) String() string {
 func (*BNParameter) ProtoMessage() {}
 
 func (x *BNParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[93]
+	mi := &file_swcaffe_caffe_proto_msgTypes[94]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11573,7 +11653,7 @@ func (x *BNParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BNParameter.ProtoReflect.Descriptor instead.
 func (*BNParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{93}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{94}
 }
 
 func (x *BNParameter) GetSlopeFiller() *FillerParameter {
@@ -11685,7 +11765,7 @@ const (
 
 func (x *SegAccuracyParameter) Reset() {
 	*x = SegAccuracyParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[94]
+	mi := &file_swcaffe_caffe_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11697,7 +11777,7 @@ func (x *SegAccuracyParameter) String() string {
 func (*SegAccuracyParameter) ProtoMessage() {}
 
 func (x *SegAccuracyParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[94]
+	mi := &file_swcaffe_caffe_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11710,7 +11790,7 @@ func (x *SegAccuracyParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SegAccuracyParameter.ProtoReflect.Descriptor instead.
 func (*SegAccuracyParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{94}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{95}
 }
 
 func (x *SegAccuracyParameter) GetIgnoreLabel() []int32 {
@@ -11756,7 +11836,7 @@ const (
 
 func (x *InterpParameter) Reset() {
 	*x = InterpParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[95]
+	mi := &file_swcaffe_caffe_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11768,7 +11848,7 @@ func (x *InterpParameter) String() string {
 func (*InterpParameter) ProtoMessage() {}
 
 func (x *InterpParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[95]
+	mi := &file_swcaffe_caffe_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11781,7 +11861,7 @@ func (x *InterpParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InterpParameter.ProtoReflect.Descriptor instead.
 func (*InterpParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{95}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{96}
 }
 
 func (x *InterpParameter) GetHeight() int32 {
@@ -11864,7 +11944,7 @@ const (
 
 func (x *UnpoolingParameter) Reset() {
 	*x = UnpoolingParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[96]
+	mi := &file_swcaffe_caffe_proto_msgTypes[97]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11876,7 +11956,7 @@ func (x *UnpoolingParameter) String() string {
 func (*UnpoolingParameter) ProtoMessage() {}
 
 func (x *UnpoolingParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[96]
+	mi := &file_swcaffe_caffe_proto_msgTypes[97]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11889,7 +11969,7 @@ func (x *UnpoolingParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnpoolingParameter.ProtoReflect.Descriptor instead.
 func (*UnpoolingParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{96}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{97}
 }
 
 func (x *UnpoolingParameter) GetUnpool() UnpoolingParameter_UnpoolMethod {
@@ -12007,7 +12087,7 @@ const (
 
 func (x *UpsampleParameter) Reset() {
 	*x = UpsampleParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[97]
+	mi := &file_swcaffe_caffe_proto_msgTypes[98]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12019,7 +12099,7 @@ func (x *UpsampleParameter) String() string {
 func (*UpsampleParameter) ProtoMessage() {}
 
 func (x *UpsampleParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[97]
+	mi := &file_swcaffe_caffe_proto_msgTypes[98]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12032,7 +12112,7 @@ func (x *UpsampleParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpsampleParameter.ProtoReflect.Descriptor instead.
 func (*UpsampleParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{97}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{98}
 }
 
 func (x *UpsampleParameter) GetScale() uint32 {
@@ -12097,7 +12177,7 @@ type PSROIPoolingParameter struct {
 
 func (x *PSROIPoolingParameter) Reset() {
 	*x = PSROIPoolingParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[98]
+	mi := &file_swcaffe_caffe_proto_msgTypes[99]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12109,7 +12189,7 @@ func (x *PSROIPoolingParameter) String() string {
 func (*PSROIPoolingParameter) ProtoMessage() {}
 
 func (x *PSROIPoolingParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[98]
+	mi := &file_swcaffe_caffe_proto_msgTypes[99]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12122,7 +12202,7 @@ func (x *PSROIPoolingParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PSROIPoolingParameter.ProtoReflect.Descriptor instead.
 func (*PSROIPoolingParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{98}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{99}
 }
 
 func (x *PSROIPoolingParameter) GetSpatialScale() float32 {
@@ -12168,7 +12248,7 @@ const (
 
 func (x *ROIAlignParameter) Reset() {
 	*x = ROIAlignParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[99]
+	mi := &file_swcaffe_caffe_proto_msgTypes[100]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12180,7 +12260,7 @@ func (x *ROIAlignParameter) String() string {
 func (*ROIAlignParameter) ProtoMessage() {}
 
 func (x *ROIAlignParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[99]
+	mi := &file_swcaffe_caffe_proto_msgTypes[100]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12193,7 +12273,7 @@ func (x *ROIAlignParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ROIAlignParameter.ProtoReflect.Descriptor instead.
 func (*ROIAlignParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{99}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{100}
 }
 
 func (x *ROIAlignParameter) GetPooledH() uint32 {
@@ -12243,7 +12323,7 @@ const (
 
 func (x *ROIPoolingParameter) Reset() {
 	*x = ROIPoolingParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[100]
+	mi := &file_swcaffe_caffe_proto_msgTypes[101]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12255,7 +12335,7 @@ func (x *ROIPoolingParameter) String() string {
 func (*ROIPoolingParameter) ProtoMessage() {}
 
 func (x *ROIPoolingParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[100]
+	mi := &file_swcaffe_caffe_proto_msgTypes[101]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12268,7 +12348,7 @@ func (x *ROIPoolingParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ROIPoolingParameter.ProtoReflect.Descriptor instead.
 func (*ROIPoolingParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{100}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{101}
 }
 
 func (x *ROIPoolingParameter) GetPooledH() uint32 {
@@ -12307,7 +12387,7 @@ const (
 
 func (x *SmoothL1LossParameter) Reset() {
 	*x = SmoothL1LossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[101]
+	mi := &file_swcaffe_caffe_proto_msgTypes[102]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12319,7 +12399,7 @@ func (x *SmoothL1LossParameter) String() string {
 func (*SmoothL1LossParameter) ProtoMessage() {}
 
 func (x *SmoothL1LossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[101]
+	mi := &file_swcaffe_caffe_proto_msgTypes[102]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12332,7 +12412,7 @@ func (x *SmoothL1LossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SmoothL1LossParameter.ProtoReflect.Descriptor instead.
 func (*SmoothL1LossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{101}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{102}
 }
 
 func (x *SmoothL1LossParameter) GetSigma() float32 {
@@ -12360,7 +12440,7 @@ const (
 
 func (x *BoxAnnotatorOHEMParameter) Reset() {
 	*x = BoxAnnotatorOHEMParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[102]
+	mi := &file_swcaffe_caffe_proto_msgTypes[103]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12372,7 +12452,7 @@ func (x *BoxAnnotatorOHEMParameter) String() string {
 func (*BoxAnnotatorOHEMParameter) ProtoMessage() {}
 
 func (x *BoxAnnotatorOHEMParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[102]
+	mi := &file_swcaffe_caffe_proto_msgTypes[103]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12385,7 +12465,7 @@ func (x *BoxAnnotatorOHEMParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BoxAnnotatorOHEMParameter.ProtoReflect.Descriptor instead.
 func (*BoxAnnotatorOHEMParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{102}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{103}
 }
 
 func (x *BoxAnnotatorOHEMParameter) GetRoiPerImg() uint32 {
@@ -12434,7 +12514,7 @@ const (
 
 func (x *ProposalParameter) Reset() {
 	*x = ProposalParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[103]
+	mi := &file_swcaffe_caffe_proto_msgTypes[104]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12446,7 +12526,7 @@ func (x *ProposalParameter) String() string {
 func (*ProposalParameter) ProtoMessage() {}
 
 func (x *ProposalParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[103]
+	mi := &file_swcaffe_caffe_proto_msgTypes[104]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12459,7 +12539,7 @@ func (x *ProposalParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProposalParameter.ProtoReflect.Descriptor instead.
 func (*ProposalParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{103}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{104}
 }
 
 func (x *ProposalParameter) GetFeatStride() uint32 {
@@ -12549,7 +12629,7 @@ const (
 
 func (x *CtcLossParameter) Reset() {
 	*x = CtcLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[104]
+	mi := &file_swcaffe_caffe_proto_msgTypes[105]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12561,7 +12641,7 @@ func (x *CtcLossParameter) String() string {
 func (*CtcLossParameter) ProtoMessage() {}
 
 func (x *CtcLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[104]
+	mi := &file_swcaffe_caffe_proto_msgTypes[105]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12574,7 +12654,7 @@ func (x *CtcLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CtcLossParameter.ProtoReflect.Descriptor instead.
 func (*CtcLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{104}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{105}
 }
 
 func (x *CtcLossParameter) GetAlphabetSize() uint32 {
@@ -12650,7 +12730,7 @@ const (
 
 func (x *ContinuationIndicatorParameter) Reset() {
 	*x = ContinuationIndicatorParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[105]
+	mi := &file_swcaffe_caffe_proto_msgTypes[106]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12662,7 +12742,7 @@ func (x *ContinuationIndicatorParameter) String() string {
 func (*ContinuationIndicatorParameter) ProtoMessage() {}
 
 func (x *ContinuationIndicatorParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[105]
+	mi := &file_swcaffe_caffe_proto_msgTypes[106]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12675,7 +12755,7 @@ func (x *ContinuationIndicatorParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContinuationIndicatorParameter.ProtoReflect.Descriptor instead.
 func (*ContinuationIndicatorParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{105}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{106}
 }
 
 func (x *ContinuationIndicatorParameter) GetTimeStep() uint32 {
@@ -12709,7 +12789,7 @@ const (
 
 func (x *ReorgParameter) Reset() {
 	*x = ReorgParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[106]
+	mi := &file_swcaffe_caffe_proto_msgTypes[107]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12721,7 +12801,7 @@ func (x *ReorgParameter) String() string {
 func (*ReorgParameter) ProtoMessage() {}
 
 func (x *ReorgParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[106]
+	mi := &file_swcaffe_caffe_proto_msgTypes[107]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12734,7 +12814,7 @@ func (x *ReorgParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorgParameter.ProtoReflect.Descriptor instead.
 func (*ReorgParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{106}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{107}
 }
 
 func (x *ReorgParameter) GetStride() uint32 {
@@ -12768,7 +12848,7 @@ const (
 
 func (x *CenterLossParameter) Reset() {
 	*x = CenterLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[107]
+	mi := &file_swcaffe_caffe_proto_msgTypes[108]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12780,7 +12860,7 @@ func (x *CenterLossParameter) String() string {
 func (*CenterLossParameter) ProtoMessage() {}
 
 func (x *CenterLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[107]
+	mi := &file_swcaffe_caffe_proto_msgTypes[108]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12793,7 +12873,7 @@ func (x *CenterLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CenterLossParameter.ProtoReflect.Descriptor instead.
 func (*CenterLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{107}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{108}
 }
 
 func (x *CenterLossParameter) GetNumOutput() uint32 {
@@ -12838,7 +12918,7 @@ const (
 
 func (x *FocalLossParameter) Reset() {
 	*x = FocalLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[108]
+	mi := &file_swcaffe_caffe_proto_msgTypes[109]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12850,7 +12930,7 @@ func (x *FocalLossParameter) String() string {
 func (*FocalLossParameter) ProtoMessage() {}
 
 func (x *FocalLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[108]
+	mi := &file_swcaffe_caffe_proto_msgTypes[109]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12863,7 +12943,7 @@ func (x *FocalLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FocalLossParameter.ProtoReflect.Descriptor instead.
 func (*FocalLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{108}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{109}
 }
 
 func (x *FocalLossParameter) GetType() FocalLossParameter_Type {
@@ -12909,7 +12989,7 @@ const (
 
 func (x *TripletLossParameter) Reset() {
 	*x = TripletLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[109]
+	mi := &file_swcaffe_caffe_proto_msgTypes[110]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12921,7 +13001,7 @@ func (x *TripletLossParameter) String() string {
 func (*TripletLossParameter) ProtoMessage() {}
 
 func (x *TripletLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[109]
+	mi := &file_swcaffe_caffe_proto_msgTypes[110]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12934,7 +13014,7 @@ func (x *TripletLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TripletLossParameter.ProtoReflect.Descriptor instead.
 func (*TripletLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{109}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{110}
 }
 
 func (x *TripletLossParameter) GetMargin() float32 {
@@ -12974,7 +13054,7 @@ const (
 
 func (x *MarginInnerProductParameter) Reset() {
 	*x = MarginInnerProductParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[110]
+	mi := &file_swcaffe_caffe_proto_msgTypes[111]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12986,7 +13066,7 @@ func (x *MarginInnerProductParameter) String() string {
 func (*MarginInnerProductParameter) ProtoMessage() {}
 
 func (x *MarginInnerProductParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[110]
+	mi := &file_swcaffe_caffe_proto_msgTypes[111]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12999,7 +13079,7 @@ func (x *MarginInnerProductParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MarginInnerProductParameter.ProtoReflect.Descriptor instead.
 func (*MarginInnerProductParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{110}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{111}
 }
 
 func (x *MarginInnerProductParameter) GetNumOutput() uint32 {
@@ -13082,7 +13162,7 @@ const (
 
 func (x *LabelSpecificAddParameter) Reset() {
 	*x = LabelSpecificAddParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[111]
+	mi := &file_swcaffe_caffe_proto_msgTypes[112]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13094,7 +13174,7 @@ func (x *LabelSpecificAddParameter) String() string {
 func (*LabelSpecificAddParameter) ProtoMessage() {}
 
 func (x *LabelSpecificAddParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[111]
+	mi := &file_swcaffe_caffe_proto_msgTypes[112]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13107,7 +13187,7 @@ func (x *LabelSpecificAddParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LabelSpecificAddParameter.ProtoReflect.Descriptor instead.
 func (*LabelSpecificAddParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{111}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{112}
 }
 
 func (x *LabelSpecificAddParameter) GetBias() float32 {
@@ -13142,7 +13222,7 @@ const (
 
 func (x *CTCDecoderParameter) Reset() {
 	*x = CTCDecoderParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[112]
+	mi := &file_swcaffe_caffe_proto_msgTypes[113]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13154,7 +13234,7 @@ func (x *CTCDecoderParameter) String() string {
 func (*CTCDecoderParameter) ProtoMessage() {}
 
 func (x *CTCDecoderParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[112]
+	mi := &file_swcaffe_caffe_proto_msgTypes[113]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13167,7 +13247,7 @@ func (x *CTCDecoderParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CTCDecoderParameter.ProtoReflect.Descriptor instead.
 func (*CTCDecoderParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{112}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{113}
 }
 
 func (x *CTCDecoderParameter) GetBlankIndex() int32 {
@@ -13212,7 +13292,7 @@ const (
 
 func (x *YoloDetectionOutputParameter) Reset() {
 	*x = YoloDetectionOutputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[113]
+	mi := &file_swcaffe_caffe_proto_msgTypes[114]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13224,7 +13304,7 @@ func (x *YoloDetectionOutputParameter) String() string {
 func (*YoloDetectionOutputParameter) ProtoMessage() {}
 
 func (x *YoloDetectionOutputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[113]
+	mi := &file_swcaffe_caffe_proto_msgTypes[114]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13237,7 +13317,7 @@ func (x *YoloDetectionOutputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use YoloDetectionOutputParameter.ProtoReflect.Descriptor instead.
 func (*YoloDetectionOutputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{113}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{114}
 }
 
 func (x *YoloDetectionOutputParameter) GetSide() uint32 {
@@ -13325,7 +13405,7 @@ const (
 
 func (x *Yolov3DetectionOutputParameter) Reset() {
 	*x = Yolov3DetectionOutputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[114]
+	mi := &file_swcaffe_caffe_proto_msgTypes[115]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13337,7 +13417,7 @@ func (x *Yolov3DetectionOutputParameter) String() string {
 func (*Yolov3DetectionOutputParameter) ProtoMessage() {}
 
 func (x *Yolov3DetectionOutputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[114]
+	mi := &file_swcaffe_caffe_proto_msgTypes[115]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13350,7 +13430,7 @@ func (x *Yolov3DetectionOutputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Yolov3DetectionOutputParameter.ProtoReflect.Descriptor instead.
 func (*Yolov3DetectionOutputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{114}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{115}
 }
 
 func (x *Yolov3DetectionOutputParameter) GetNumClasses() uint32 {
@@ -13460,7 +13540,7 @@ const (
 
 func (x *RegionLossParameter) Reset() {
 	*x = RegionLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[115]
+	mi := &file_swcaffe_caffe_proto_msgTypes[116]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13472,7 +13552,7 @@ func (x *RegionLossParameter) String() string {
 func (*RegionLossParameter) ProtoMessage() {}
 
 func (x *RegionLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[115]
+	mi := &file_swcaffe_caffe_proto_msgTypes[116]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13485,7 +13565,7 @@ func (x *RegionLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegionLossParameter.ProtoReflect.Descriptor instead.
 func (*RegionLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{115}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{116}
 }
 
 func (x *RegionLossParameter) GetSide() uint32 {
@@ -13654,7 +13734,7 @@ const (
 
 func (x *Yolov3Parameter) Reset() {
 	*x = Yolov3Parameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[116]
+	mi := &file_swcaffe_caffe_proto_msgTypes[117]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13666,7 +13746,7 @@ func (x *Yolov3Parameter) String() string {
 func (*Yolov3Parameter) ProtoMessage() {}
 
 func (x *Yolov3Parameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[116]
+	mi := &file_swcaffe_caffe_proto_msgTypes[117]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13679,7 +13759,7 @@ func (x *Yolov3Parameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Yolov3Parameter.ProtoReflect.Descriptor instead.
 func (*Yolov3Parameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{116}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{117}
 }
 
 func (x *Yolov3Parameter) GetSide() uint32 {
@@ -13783,7 +13863,7 @@ const (
 
 func (x *NoiseLayerParameter) Reset() {
 	*x = NoiseLayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[117]
+	mi := &file_swcaffe_caffe_proto_msgTypes[118]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13795,7 +13875,7 @@ func (x *NoiseLayerParameter) String() string {
 func (*NoiseLayerParameter) ProtoMessage() {}
 
 func (x *NoiseLayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[117]
+	mi := &file_swcaffe_caffe_proto_msgTypes[118]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13808,7 +13888,7 @@ func (x *NoiseLayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoiseLayerParameter.ProtoReflect.Descriptor instead.
 func (*NoiseLayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{117}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{118}
 }
 
 func (x *NoiseLayerParameter) GetBias() float32 {
@@ -13886,7 +13966,7 @@ type V1LayerParameter struct {
 
 func (x *V1LayerParameter) Reset() {
 	*x = V1LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[118]
+	mi := &file_swcaffe_caffe_proto_msgTypes[119]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13898,7 +13978,7 @@ func (x *V1LayerParameter) String() string {
 func (*V1LayerParameter) ProtoMessage() {}
 
 func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[118]
+	mi := &file_swcaffe_caffe_proto_msgTypes[119]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13911,7 +13991,7 @@ func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V1LayerParameter.ProtoReflect.Descriptor instead.
 func (*V1LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{118}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{119}
 }
 
 func (x *V1LayerParameter) GetBottom() []string {
@@ -14305,7 +14385,7 @@ const (
 
 func (x *V0LayerParameter) Reset() {
 	*x = V0LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[119]
+	mi := &file_swcaffe_caffe_proto_msgTypes[120]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -14317,7 +14397,7 @@ func (x *V0LayerParameter) String() string {
 func (*V0LayerParameter) ProtoMessage() {}
 
 func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[119]
+	mi := &file_swcaffe_caffe_proto_msgTypes[120]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -14330,7 +14410,7 @@ func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V0LayerParameter.ProtoReflect.Descriptor instead.
 func (*V0LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{119}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{120}
 }
 
 func (x *V0LayerParameter) GetName() string {
@@ -14797,17 +14877,24 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"learnedNet\x12*\n" +
 	"\ahistory\x18\x03 \x03(\v2\x10.caffe.BlobProtoR\ahistory\x12$\n" +
 	"\fcurrent_step\x18\x04 \x01(\x05:\x010R\vcurrentStep\x12-\n" +
-	"\trun_state\x18\xe8\a \x01(\v2\x0f.caffe.RunStateR\brunState\"\xaf\x01\n" +
+	"\trun_state\x18\xe8\a \x01(\v2\x0f.caffe.RunStateR\brunState\"\xe3\x01\n" +
 	"\bRunState\x12!\n" +
 	"\frandom_state\x18\x01 \x01(\fR\vrandomState\x12/\n" +
 	"\bposition\x18\x02 \x03(\v2\x13.caffe.DataPositionR\bposition\x12\x12\n" +
 	"\x04seed\x18\x03 \x01(\x04R\x04seed\x12#\n" +
 	"\x04best\x18\x04 \x01(\v2\x0f.caffe.BestTestR\x04best\x12\x16\n" +
-	"\x06tested\x18\x05 \x01(\bR\x06tested\"J\n" +
+	"\x06tested\x18\x05 \x01(\bR\x06tested\x122\n" +
+	"\vlayer_state\x18\x06 \x03(\v2\x11.caffe.LayerStateR\n" +
+	"layerState\"N\n" +
+	"\n" +
+	"LayerState\x12\x10\n" +
+	"\x03net\x18\x01 \x01(\tR\x03net\x12\x14\n" +
+	"\x05layer\x18\x02 \x01(\tR\x05layer\x12\x18\n" +
+	"\x05value\x18\x03 \x03(\x02B\x02\x10\x01R\x05value\"J\n" +
 	"\bBestTest\x12\x14\n" +
 	"\x05value\x18\x01 \x01(\x01R\x05value\x12\x12\n" +
 	"\x04iter\x18\x02 \x01(\x05R\x04iter\x12\x14\n" +
-	"\x05tests\x18\x03 \x01(\x05R\x05tests\"\xd7\x01\n" +
+	"\x05tests\x18\x03 \x01(\x05R\x05tests\"\x8b\x02\n" +
 	"\vWorkerState\x12\x1a\n" +
 	"\bstrategy\x18\x01 \x01(\tR\bstrategy\x12\x18\n" +
 	"\aworkers\x18\x02 \x01(\x05R\aworkers\x12\x12\n" +
@@ -14816,7 +14903,9 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x04seed\x18\x05 \x01(\x04R\x04seed\x12\x18\n" +
 	"\x05state\x18\x06 \x03(\x02B\x02\x10\x01R\x05state\x12\x1e\n" +
 	"\bvelocity\x18\a \x03(\x02B\x02\x10\x01R\bvelocity\x12\x1c\n" +
-	"\apending\x18\b \x03(\x02B\x02\x10\x01R\apending\"L\n" +
+	"\apending\x18\b \x03(\x02B\x02\x10\x01R\apending\x122\n" +
+	"\vlayer_state\x18\t \x03(\v2\x11.caffe.LayerStateR\n" +
+	"layerState\"L\n" +
 	"\fDataPosition\x12\x10\n" +
 	"\x03net\x18\x01 \x01(\tR\x03net\x12\x14\n" +
 	"\x05layer\x18\x02 \x01(\tR\x05layer\x12\x14\n" +
@@ -15957,7 +16046,7 @@ func file_swcaffe_caffe_proto_rawDescGZIP() []byte {
 }
 
 var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 43)
-var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 120)
+var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 121)
 var file_swcaffe_caffe_proto_goTypes = []any{
 	(Phase)(0),                                  // 0: caffe.Phase
 	(EmitConstraint_EmitType)(0),                // 1: caffe.EmitConstraint.EmitType
@@ -16021,107 +16110,108 @@ var file_swcaffe_caffe_proto_goTypes = []any{
 	(*SolverParameter)(nil),                     // 59: caffe.SolverParameter
 	(*SolverState)(nil),                         // 60: caffe.SolverState
 	(*RunState)(nil),                            // 61: caffe.RunState
-	(*BestTest)(nil),                            // 62: caffe.BestTest
-	(*WorkerState)(nil),                         // 63: caffe.WorkerState
-	(*DataPosition)(nil),                        // 64: caffe.DataPosition
-	(*NetState)(nil),                            // 65: caffe.NetState
-	(*NetStateRule)(nil),                        // 66: caffe.NetStateRule
-	(*ParamSpec)(nil),                           // 67: caffe.ParamSpec
-	(*LayerParameter)(nil),                      // 68: caffe.LayerParameter
-	(*TransformationParameter)(nil),             // 69: caffe.TransformationParameter
-	(*ResizeParameter)(nil),                     // 70: caffe.ResizeParameter
-	(*SaltPepperParameter)(nil),                 // 71: caffe.SaltPepperParameter
-	(*NoiseParameter)(nil),                      // 72: caffe.NoiseParameter
-	(*DistortionParameter)(nil),                 // 73: caffe.DistortionParameter
-	(*ExpansionParameter)(nil),                  // 74: caffe.ExpansionParameter
-	(*LossParameter)(nil),                       // 75: caffe.LossParameter
-	(*AccuracyParameter)(nil),                   // 76: caffe.AccuracyParameter
-	(*ArgMaxParameter)(nil),                     // 77: caffe.ArgMaxParameter
-	(*ClipParameter)(nil),                       // 78: caffe.ClipParameter
-	(*ConcatParameter)(nil),                     // 79: caffe.ConcatParameter
-	(*BatchNormParameter)(nil),                  // 80: caffe.BatchNormParameter
-	(*BiasParameter)(nil),                       // 81: caffe.BiasParameter
-	(*ContrastiveLossParameter)(nil),            // 82: caffe.ContrastiveLossParameter
-	(*ConvolutionParameter)(nil),                // 83: caffe.ConvolutionParameter
-	(*CropParameter)(nil),                       // 84: caffe.CropParameter
-	(*DataParameter)(nil),                       // 85: caffe.DataParameter
-	(*DropoutParameter)(nil),                    // 86: caffe.DropoutParameter
-	(*DummyDataParameter)(nil),                  // 87: caffe.DummyDataParameter
-	(*EltwiseParameter)(nil),                    // 88: caffe.EltwiseParameter
-	(*ELUParameter)(nil),                        // 89: caffe.ELUParameter
-	(*EmbedParameter)(nil),                      // 90: caffe.EmbedParameter
-	(*ExpParameter)(nil),                        // 91: caffe.ExpParameter
-	(*FlattenParameter)(nil),                    // 92: caffe.FlattenParameter
-	(*HDF5DataParameter)(nil),                   // 93: caffe.HDF5DataParameter
-	(*HDF5OutputParameter)(nil),                 // 94: caffe.HDF5OutputParameter
-	(*HingeLossParameter)(nil),                  // 95: caffe.HingeLossParameter
-	(*ImageDataParameter)(nil),                  // 96: caffe.ImageDataParameter
-	(*InfogainLossParameter)(nil),               // 97: caffe.InfogainLossParameter
-	(*InnerProductParameter)(nil),               // 98: caffe.InnerProductParameter
-	(*InputParameter)(nil),                      // 99: caffe.InputParameter
-	(*LogParameter)(nil),                        // 100: caffe.LogParameter
-	(*LRNParameter)(nil),                        // 101: caffe.LRNParameter
-	(*MemoryDataParameter)(nil),                 // 102: caffe.MemoryDataParameter
-	(*MVNParameter)(nil),                        // 103: caffe.MVNParameter
-	(*ParameterParameter)(nil),                  // 104: caffe.ParameterParameter
-	(*PoolingParameter)(nil),                    // 105: caffe.PoolingParameter
-	(*PowerParameter)(nil),                      // 106: caffe.PowerParameter
-	(*PythonParameter)(nil),                     // 107: caffe.PythonParameter
-	(*RecurrentParameter)(nil),                  // 108: caffe.RecurrentParameter
-	(*ReductionParameter)(nil),                  // 109: caffe.ReductionParameter
-	(*ReLUParameter)(nil),                       // 110: caffe.ReLUParameter
-	(*ReshapeParameter)(nil),                    // 111: caffe.ReshapeParameter
-	(*ScaleParameter)(nil),                      // 112: caffe.ScaleParameter
-	(*SigmoidParameter)(nil),                    // 113: caffe.SigmoidParameter
-	(*SliceParameter)(nil),                      // 114: caffe.SliceParameter
-	(*SoftmaxParameter)(nil),                    // 115: caffe.SoftmaxParameter
-	(*SwishParameter)(nil),                      // 116: caffe.SwishParameter
-	(*TanHParameter)(nil),                       // 117: caffe.TanHParameter
-	(*TileParameter)(nil),                       // 118: caffe.TileParameter
-	(*ThresholdParameter)(nil),                  // 119: caffe.ThresholdParameter
-	(*WindowDataParameter)(nil),                 // 120: caffe.WindowDataParameter
-	(*SPPParameter)(nil),                        // 121: caffe.SPPParameter
-	(*PReLUParameter)(nil),                      // 122: caffe.PReLUParameter
-	(*LSTMParameter)(nil),                       // 123: caffe.LSTMParameter
-	(*NormalizeParameter)(nil),                  // 124: caffe.NormalizeParameter
-	(*AnnotatedDataParameter)(nil),              // 125: caffe.AnnotatedDataParameter
-	(*PriorBoxParameter)(nil),                   // 126: caffe.PriorBoxParameter
-	(*NonMaximumSuppressionParameter)(nil),      // 127: caffe.NonMaximumSuppressionParameter
-	(*SaveOutputParameter)(nil),                 // 128: caffe.SaveOutputParameter
-	(*DetectionOutputParameter)(nil),            // 129: caffe.DetectionOutputParameter
-	(*MultiBoxLossParameter)(nil),               // 130: caffe.MultiBoxLossParameter
-	(*DenseImageDataParameter)(nil),             // 131: caffe.DenseImageDataParameter
-	(*DetectionEvaluateParameter)(nil),          // 132: caffe.DetectionEvaluateParameter
-	(*PermuteParameter)(nil),                    // 133: caffe.PermuteParameter
-	(*ShuffleChannelParameter)(nil),             // 134: caffe.ShuffleChannelParameter
-	(*HardSigmoidParameter)(nil),                // 135: caffe.HardSigmoidParameter
-	(*BNParameter)(nil),                         // 136: caffe.BNParameter
-	(*SegAccuracyParameter)(nil),                // 137: caffe.SegAccuracyParameter
-	(*InterpParameter)(nil),                     // 138: caffe.InterpParameter
-	(*UnpoolingParameter)(nil),                  // 139: caffe.UnpoolingParameter
-	(*UpsampleParameter)(nil),                   // 140: caffe.UpsampleParameter
-	(*PSROIPoolingParameter)(nil),               // 141: caffe.PSROIPoolingParameter
-	(*ROIAlignParameter)(nil),                   // 142: caffe.ROIAlignParameter
-	(*ROIPoolingParameter)(nil),                 // 143: caffe.ROIPoolingParameter
-	(*SmoothL1LossParameter)(nil),               // 144: caffe.SmoothL1LossParameter
-	(*BoxAnnotatorOHEMParameter)(nil),           // 145: caffe.BoxAnnotatorOHEMParameter
-	(*ProposalParameter)(nil),                   // 146: caffe.ProposalParameter
-	(*CtcLossParameter)(nil),                    // 147: caffe.CtcLossParameter
-	(*ContinuationIndicatorParameter)(nil),      // 148: caffe.ContinuationIndicatorParameter
-	(*ReorgParameter)(nil),                      // 149: caffe.ReorgParameter
-	(*CenterLossParameter)(nil),                 // 150: caffe.CenterLossParameter
-	(*FocalLossParameter)(nil),                  // 151: caffe.FocalLossParameter
-	(*TripletLossParameter)(nil),                // 152: caffe.TripletLossParameter
-	(*MarginInnerProductParameter)(nil),         // 153: caffe.MarginInnerProductParameter
-	(*LabelSpecificAddParameter)(nil),           // 154: caffe.LabelSpecificAddParameter
-	(*CTCDecoderParameter)(nil),                 // 155: caffe.CTCDecoderParameter
-	(*YoloDetectionOutputParameter)(nil),        // 156: caffe.YoloDetectionOutputParameter
-	(*Yolov3DetectionOutputParameter)(nil),      // 157: caffe.Yolov3DetectionOutputParameter
-	(*RegionLossParameter)(nil),                 // 158: caffe.RegionLossParameter
-	(*Yolov3Parameter)(nil),                     // 159: caffe.Yolov3Parameter
-	(*NoiseLayerParameter)(nil),                 // 160: caffe.NoiseLayerParameter
-	(*V1LayerParameter)(nil),                    // 161: caffe.V1LayerParameter
-	(*V0LayerParameter)(nil),                    // 162: caffe.V0LayerParameter
+	(*LayerState)(nil),                          // 62: caffe.LayerState
+	(*BestTest)(nil),                            // 63: caffe.BestTest
+	(*WorkerState)(nil),                         // 64: caffe.WorkerState
+	(*DataPosition)(nil),                        // 65: caffe.DataPosition
+	(*NetState)(nil),                            // 66: caffe.NetState
+	(*NetStateRule)(nil),                        // 67: caffe.NetStateRule
+	(*ParamSpec)(nil),                           // 68: caffe.ParamSpec
+	(*LayerParameter)(nil),                      // 69: caffe.LayerParameter
+	(*TransformationParameter)(nil),             // 70: caffe.TransformationParameter
+	(*ResizeParameter)(nil),                     // 71: caffe.ResizeParameter
+	(*SaltPepperParameter)(nil),                 // 72: caffe.SaltPepperParameter
+	(*NoiseParameter)(nil),                      // 73: caffe.NoiseParameter
+	(*DistortionParameter)(nil),                 // 74: caffe.DistortionParameter
+	(*ExpansionParameter)(nil),                  // 75: caffe.ExpansionParameter
+	(*LossParameter)(nil),                       // 76: caffe.LossParameter
+	(*AccuracyParameter)(nil),                   // 77: caffe.AccuracyParameter
+	(*ArgMaxParameter)(nil),                     // 78: caffe.ArgMaxParameter
+	(*ClipParameter)(nil),                       // 79: caffe.ClipParameter
+	(*ConcatParameter)(nil),                     // 80: caffe.ConcatParameter
+	(*BatchNormParameter)(nil),                  // 81: caffe.BatchNormParameter
+	(*BiasParameter)(nil),                       // 82: caffe.BiasParameter
+	(*ContrastiveLossParameter)(nil),            // 83: caffe.ContrastiveLossParameter
+	(*ConvolutionParameter)(nil),                // 84: caffe.ConvolutionParameter
+	(*CropParameter)(nil),                       // 85: caffe.CropParameter
+	(*DataParameter)(nil),                       // 86: caffe.DataParameter
+	(*DropoutParameter)(nil),                    // 87: caffe.DropoutParameter
+	(*DummyDataParameter)(nil),                  // 88: caffe.DummyDataParameter
+	(*EltwiseParameter)(nil),                    // 89: caffe.EltwiseParameter
+	(*ELUParameter)(nil),                        // 90: caffe.ELUParameter
+	(*EmbedParameter)(nil),                      // 91: caffe.EmbedParameter
+	(*ExpParameter)(nil),                        // 92: caffe.ExpParameter
+	(*FlattenParameter)(nil),                    // 93: caffe.FlattenParameter
+	(*HDF5DataParameter)(nil),                   // 94: caffe.HDF5DataParameter
+	(*HDF5OutputParameter)(nil),                 // 95: caffe.HDF5OutputParameter
+	(*HingeLossParameter)(nil),                  // 96: caffe.HingeLossParameter
+	(*ImageDataParameter)(nil),                  // 97: caffe.ImageDataParameter
+	(*InfogainLossParameter)(nil),               // 98: caffe.InfogainLossParameter
+	(*InnerProductParameter)(nil),               // 99: caffe.InnerProductParameter
+	(*InputParameter)(nil),                      // 100: caffe.InputParameter
+	(*LogParameter)(nil),                        // 101: caffe.LogParameter
+	(*LRNParameter)(nil),                        // 102: caffe.LRNParameter
+	(*MemoryDataParameter)(nil),                 // 103: caffe.MemoryDataParameter
+	(*MVNParameter)(nil),                        // 104: caffe.MVNParameter
+	(*ParameterParameter)(nil),                  // 105: caffe.ParameterParameter
+	(*PoolingParameter)(nil),                    // 106: caffe.PoolingParameter
+	(*PowerParameter)(nil),                      // 107: caffe.PowerParameter
+	(*PythonParameter)(nil),                     // 108: caffe.PythonParameter
+	(*RecurrentParameter)(nil),                  // 109: caffe.RecurrentParameter
+	(*ReductionParameter)(nil),                  // 110: caffe.ReductionParameter
+	(*ReLUParameter)(nil),                       // 111: caffe.ReLUParameter
+	(*ReshapeParameter)(nil),                    // 112: caffe.ReshapeParameter
+	(*ScaleParameter)(nil),                      // 113: caffe.ScaleParameter
+	(*SigmoidParameter)(nil),                    // 114: caffe.SigmoidParameter
+	(*SliceParameter)(nil),                      // 115: caffe.SliceParameter
+	(*SoftmaxParameter)(nil),                    // 116: caffe.SoftmaxParameter
+	(*SwishParameter)(nil),                      // 117: caffe.SwishParameter
+	(*TanHParameter)(nil),                       // 118: caffe.TanHParameter
+	(*TileParameter)(nil),                       // 119: caffe.TileParameter
+	(*ThresholdParameter)(nil),                  // 120: caffe.ThresholdParameter
+	(*WindowDataParameter)(nil),                 // 121: caffe.WindowDataParameter
+	(*SPPParameter)(nil),                        // 122: caffe.SPPParameter
+	(*PReLUParameter)(nil),                      // 123: caffe.PReLUParameter
+	(*LSTMParameter)(nil),                       // 124: caffe.LSTMParameter
+	(*NormalizeParameter)(nil),                  // 125: caffe.NormalizeParameter
+	(*AnnotatedDataParameter)(nil),              // 126: caffe.AnnotatedDataParameter
+	(*PriorBoxParameter)(nil),                   // 127: caffe.PriorBoxParameter
+	(*NonMaximumSuppressionParameter)(nil),      // 128: caffe.NonMaximumSuppressionParameter
+	(*SaveOutputParameter)(nil),                 // 129: caffe.SaveOutputParameter
+	(*DetectionOutputParameter)(nil),            // 130: caffe.DetectionOutputParameter
+	(*MultiBoxLossParameter)(nil),               // 131: caffe.MultiBoxLossParameter
+	(*DenseImageDataParameter)(nil),             // 132: caffe.DenseImageDataParameter
+	(*DetectionEvaluateParameter)(nil),          // 133: caffe.DetectionEvaluateParameter
+	(*PermuteParameter)(nil),                    // 134: caffe.PermuteParameter
+	(*ShuffleChannelParameter)(nil),             // 135: caffe.ShuffleChannelParameter
+	(*HardSigmoidParameter)(nil),                // 136: caffe.HardSigmoidParameter
+	(*BNParameter)(nil),                         // 137: caffe.BNParameter
+	(*SegAccuracyParameter)(nil),                // 138: caffe.SegAccuracyParameter
+	(*InterpParameter)(nil),                     // 139: caffe.InterpParameter
+	(*UnpoolingParameter)(nil),                  // 140: caffe.UnpoolingParameter
+	(*UpsampleParameter)(nil),                   // 141: caffe.UpsampleParameter
+	(*PSROIPoolingParameter)(nil),               // 142: caffe.PSROIPoolingParameter
+	(*ROIAlignParameter)(nil),                   // 143: caffe.ROIAlignParameter
+	(*ROIPoolingParameter)(nil),                 // 144: caffe.ROIPoolingParameter
+	(*SmoothL1LossParameter)(nil),               // 145: caffe.SmoothL1LossParameter
+	(*BoxAnnotatorOHEMParameter)(nil),           // 146: caffe.BoxAnnotatorOHEMParameter
+	(*ProposalParameter)(nil),                   // 147: caffe.ProposalParameter
+	(*CtcLossParameter)(nil),                    // 148: caffe.CtcLossParameter
+	(*ContinuationIndicatorParameter)(nil),      // 149: caffe.ContinuationIndicatorParameter
+	(*ReorgParameter)(nil),                      // 150: caffe.ReorgParameter
+	(*CenterLossParameter)(nil),                 // 151: caffe.CenterLossParameter
+	(*FocalLossParameter)(nil),                  // 152: caffe.FocalLossParameter
+	(*TripletLossParameter)(nil),                // 153: caffe.TripletLossParameter
+	(*MarginInnerProductParameter)(nil),         // 154: caffe.MarginInnerProductParameter
+	(*LabelSpecificAddParameter)(nil),           // 155: caffe.LabelSpecificAddParameter
+	(*CTCDecoderParameter)(nil),                 // 156: caffe.CTCDecoderParameter
+	(*YoloDetectionOutputParameter)(nil),        // 157: caffe.YoloDetectionOutputParameter
+	(*Yolov3DetectionOutputParameter)(nil),      // 158: caffe.Yolov3DetectionOutputParameter
+	(*RegionLossParameter)(nil),                 // 159: caffe.RegionLossParameter
+	(*Yolov3Parameter)(nil),                     // 160: caffe.Yolov3Parameter
+	(*NoiseLayerParameter)(nil),                 // 161: caffe.NoiseLayerParameter
+	(*V1LayerParameter)(nil),                    // 162: caffe.V1LayerParameter
+	(*V0LayerParameter)(nil),                    // 163: caffe.V0LayerParameter
 }
 var file_swcaffe_caffe_proto_depIdxs = []int32{
 	43,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
@@ -16137,236 +16227,238 @@ var file_swcaffe_caffe_proto_depIdxs = []int32{
 	55,  // 10: caffe.AnnotatedDatum.annotation_group:type_name -> caffe.AnnotationGroup
 	3,   // 11: caffe.FillerParameter.variance_norm:type_name -> caffe.FillerParameter.VarianceNorm
 	43,  // 12: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
-	65,  // 13: caffe.NetParameter.state:type_name -> caffe.NetState
-	68,  // 14: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
-	161, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
+	66,  // 13: caffe.NetParameter.state:type_name -> caffe.NetState
+	69,  // 14: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
+	162, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
 	58,  // 16: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
 	58,  // 17: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
 	58,  // 18: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
-	65,  // 19: caffe.SolverParameter.train_state:type_name -> caffe.NetState
-	65,  // 20: caffe.SolverParameter.test_state:type_name -> caffe.NetState
+	66,  // 19: caffe.SolverParameter.train_state:type_name -> caffe.NetState
+	66,  // 20: caffe.SolverParameter.test_state:type_name -> caffe.NetState
 	4,   // 21: caffe.SolverParameter.snapshot_format:type_name -> caffe.SolverParameter.SnapshotFormat
 	5,   // 22: caffe.SolverParameter.solver_mode:type_name -> caffe.SolverParameter.SolverMode
 	6,   // 23: caffe.SolverParameter.solver_type:type_name -> caffe.SolverParameter.SolverType
 	44,  // 24: caffe.SolverState.history:type_name -> caffe.BlobProto
 	61,  // 25: caffe.SolverState.run_state:type_name -> caffe.RunState
-	64,  // 26: caffe.RunState.position:type_name -> caffe.DataPosition
-	62,  // 27: caffe.RunState.best:type_name -> caffe.BestTest
-	0,   // 28: caffe.NetState.phase:type_name -> caffe.Phase
-	0,   // 29: caffe.NetStateRule.phase:type_name -> caffe.Phase
-	7,   // 30: caffe.ParamSpec.share_mode:type_name -> caffe.ParamSpec.DimCheckMode
-	0,   // 31: caffe.LayerParameter.phase:type_name -> caffe.Phase
-	67,  // 32: caffe.LayerParameter.param:type_name -> caffe.ParamSpec
-	44,  // 33: caffe.LayerParameter.blobs:type_name -> caffe.BlobProto
-	66,  // 34: caffe.LayerParameter.include:type_name -> caffe.NetStateRule
-	66,  // 35: caffe.LayerParameter.exclude:type_name -> caffe.NetStateRule
-	69,  // 36: caffe.LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	75,  // 37: caffe.LayerParameter.loss_param:type_name -> caffe.LossParameter
-	76,  // 38: caffe.LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	77,  // 39: caffe.LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	80,  // 40: caffe.LayerParameter.batch_norm_param:type_name -> caffe.BatchNormParameter
-	81,  // 41: caffe.LayerParameter.bias_param:type_name -> caffe.BiasParameter
-	78,  // 42: caffe.LayerParameter.clip_param:type_name -> caffe.ClipParameter
-	79,  // 43: caffe.LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	82,  // 44: caffe.LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	83,  // 45: caffe.LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	84,  // 46: caffe.LayerParameter.crop_param:type_name -> caffe.CropParameter
-	85,  // 47: caffe.LayerParameter.data_param:type_name -> caffe.DataParameter
-	86,  // 48: caffe.LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	87,  // 49: caffe.LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	88,  // 50: caffe.LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	89,  // 51: caffe.LayerParameter.elu_param:type_name -> caffe.ELUParameter
-	90,  // 52: caffe.LayerParameter.embed_param:type_name -> caffe.EmbedParameter
-	91,  // 53: caffe.LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	92,  // 54: caffe.LayerParameter.flatten_param:type_name -> caffe.FlattenParameter
-	93,  // 55: caffe.LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	94,  // 56: caffe.LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	95,  // 57: caffe.LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	96,  // 58: caffe.LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	97,  // 59: caffe.LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	98,  // 60: caffe.LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	99,  // 61: caffe.LayerParameter.input_param:type_name -> caffe.InputParameter
-	100, // 62: caffe.LayerParameter.log_param:type_name -> caffe.LogParameter
-	101, // 63: caffe.LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	102, // 64: caffe.LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	103, // 65: caffe.LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	104, // 66: caffe.LayerParameter.parameter_param:type_name -> caffe.ParameterParameter
-	105, // 67: caffe.LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	106, // 68: caffe.LayerParameter.power_param:type_name -> caffe.PowerParameter
-	122, // 69: caffe.LayerParameter.prelu_param:type_name -> caffe.PReLUParameter
-	107, // 70: caffe.LayerParameter.python_param:type_name -> caffe.PythonParameter
-	108, // 71: caffe.LayerParameter.recurrent_param:type_name -> caffe.RecurrentParameter
-	109, // 72: caffe.LayerParameter.reduction_param:type_name -> caffe.ReductionParameter
-	110, // 73: caffe.LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	111, // 74: caffe.LayerParameter.reshape_param:type_name -> caffe.ReshapeParameter
-	112, // 75: caffe.LayerParameter.scale_param:type_name -> caffe.ScaleParameter
-	113, // 76: caffe.LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	115, // 77: caffe.LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	121, // 78: caffe.LayerParameter.spp_param:type_name -> caffe.SPPParameter
-	114, // 79: caffe.LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	116, // 80: caffe.LayerParameter.swish_param:type_name -> caffe.SwishParameter
-	117, // 81: caffe.LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	119, // 82: caffe.LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	118, // 83: caffe.LayerParameter.tile_param:type_name -> caffe.TileParameter
-	120, // 84: caffe.LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	123, // 85: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
-	125, // 86: caffe.LayerParameter.annotated_data_param:type_name -> caffe.AnnotatedDataParameter
-	136, // 87: caffe.LayerParameter.bn_param:type_name -> caffe.BNParameter
-	145, // 88: caffe.LayerParameter.box_annotator_ohem_param:type_name -> caffe.BoxAnnotatorOHEMParameter
-	150, // 89: caffe.LayerParameter.center_loss_param:type_name -> caffe.CenterLossParameter
-	148, // 90: caffe.LayerParameter.continuation_indicator_param:type_name -> caffe.ContinuationIndicatorParameter
-	147, // 91: caffe.LayerParameter.ctc_loss_param:type_name -> caffe.CtcLossParameter
-	131, // 92: caffe.LayerParameter.dense_image_data_param:type_name -> caffe.DenseImageDataParameter
-	132, // 93: caffe.LayerParameter.detection_evaluate_param:type_name -> caffe.DetectionEvaluateParameter
-	129, // 94: caffe.LayerParameter.detection_output_param:type_name -> caffe.DetectionOutputParameter
-	151, // 95: caffe.LayerParameter.focal_loss_param:type_name -> caffe.FocalLossParameter
-	135, // 96: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
-	138, // 97: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
-	130, // 98: caffe.LayerParameter.multibox_loss_param:type_name -> caffe.MultiBoxLossParameter
-	160, // 99: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
-	124, // 100: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
-	133, // 101: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
-	126, // 102: caffe.LayerParameter.prior_box_param:type_name -> caffe.PriorBoxParameter
-	146, // 103: caffe.LayerParameter.proposal_param:type_name -> caffe.ProposalParameter
-	141, // 104: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
-	149, // 105: caffe.LayerParameter.reorg_param:type_name -> caffe.ReorgParameter
-	142, // 106: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
-	143, // 107: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
-	137, // 108: caffe.LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
-	134, // 109: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
-	144, // 110: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
-	152, // 111: caffe.LayerParameter.triplet_loss_param:type_name -> caffe.TripletLossParameter
-	139, // 112: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
-	140, // 113: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
-	156, // 114: caffe.LayerParameter.yolo_detection_output_param:type_name -> caffe.YoloDetectionOutputParameter
-	157, // 115: caffe.LayerParameter.yolov3_detection_output_param:type_name -> caffe.Yolov3DetectionOutputParameter
-	155, // 116: caffe.LayerParameter.ctc_decoder_param:type_name -> caffe.CTCDecoderParameter
-	154, // 117: caffe.LayerParameter.label_specific_add_param:type_name -> caffe.LabelSpecificAddParameter
-	153, // 118: caffe.LayerParameter.margin_inner_product_param:type_name -> caffe.MarginInnerProductParameter
-	158, // 119: caffe.LayerParameter.region_loss_param:type_name -> caffe.RegionLossParameter
-	159, // 120: caffe.LayerParameter.yolov3_param:type_name -> caffe.Yolov3Parameter
-	70,  // 121: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
-	72,  // 122: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
-	52,  // 123: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
-	73,  // 124: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
-	74,  // 125: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
-	8,   // 126: caffe.ResizeParameter.resize_mode:type_name -> caffe.ResizeParameter.Resize_mode
-	9,   // 127: caffe.ResizeParameter.pad_mode:type_name -> caffe.ResizeParameter.Pad_mode
-	10,  // 128: caffe.ResizeParameter.interp_mode:type_name -> caffe.ResizeParameter.Interp_mode
-	71,  // 129: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
-	11,  // 130: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
-	12,  // 131: caffe.BatchNormParameter.engine:type_name -> caffe.BatchNormParameter.Engine
-	57,  // 132: caffe.BatchNormParameter.scale_filler:type_name -> caffe.FillerParameter
-	57,  // 133: caffe.BatchNormParameter.bias_filler:type_name -> caffe.FillerParameter
-	57,  // 134: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
-	57,  // 135: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
-	57,  // 136: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
-	13,  // 137: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
-	14,  // 138: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
-	57,  // 139: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
-	43,  // 140: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
-	15,  // 141: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
-	57,  // 142: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
-	57,  // 143: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
-	16,  // 144: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
-	17,  // 145: caffe.ImageDataParameter.label_type:type_name -> caffe.ImageDataParameter.LabelType
-	57,  // 146: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	57,  // 147: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
-	43,  // 148: caffe.InputParameter.shape:type_name -> caffe.BlobShape
-	18,  // 149: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
-	19,  // 150: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
-	43,  // 151: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
-	20,  // 152: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
-	21,  // 153: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
-	22,  // 154: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
-	57,  // 155: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
-	57,  // 156: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
-	23,  // 157: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
-	24,  // 158: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
-	43,  // 159: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
-	57,  // 160: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
-	57,  // 161: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
-	25,  // 162: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
-	26,  // 163: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
-	27,  // 164: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
-	28,  // 165: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
-	29,  // 166: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
-	57,  // 167: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
-	57,  // 168: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
-	57,  // 169: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
-	57,  // 170: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
-	51,  // 171: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
-	2,   // 172: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
-	70,  // 173: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
-	127, // 174: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	128, // 175: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
-	30,  // 176: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	31,  // 177: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
-	32,  // 178: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
-	33,  // 179: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
-	30,  // 180: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	34,  // 181: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
-	127, // 182: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	70,  // 183: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
-	57,  // 184: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
-	57,  // 185: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
-	35,  // 186: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
-	57,  // 187: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
-	57,  // 188: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
-	36,  // 189: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
-	37,  // 190: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
-	57,  // 191: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
-	38,  // 192: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
-	39,  // 193: caffe.MarginInnerProductParameter.type:type_name -> caffe.MarginInnerProductParameter.MarginType
-	57,  // 194: caffe.MarginInnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	66,  // 195: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
-	66,  // 196: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
-	40,  // 197: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
-	44,  // 198: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
-	41,  // 199: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
-	76,  // 200: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	77,  // 201: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	79,  // 202: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	82,  // 203: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	83,  // 204: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	85,  // 205: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
-	86,  // 206: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	87,  // 207: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	88,  // 208: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	91,  // 209: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	93,  // 210: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	94,  // 211: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	95,  // 212: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	96,  // 213: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	97,  // 214: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	98,  // 215: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	101, // 216: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	102, // 217: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	103, // 218: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	105, // 219: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	106, // 220: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
-	110, // 221: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	113, // 222: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	115, // 223: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	114, // 224: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	117, // 225: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	119, // 226: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	120, // 227: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	69,  // 228: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	75,  // 229: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
-	162, // 230: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
-	138, // 231: caffe.V1LayerParameter.interp_param:type_name -> caffe.InterpParameter
-	137, // 232: caffe.V1LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
-	57,  // 233: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
-	57,  // 234: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
-	42,  // 235: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
-	44,  // 236: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
-	94,  // 237: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	238, // [238:238] is the sub-list for method output_type
-	238, // [238:238] is the sub-list for method input_type
-	238, // [238:238] is the sub-list for extension type_name
-	238, // [238:238] is the sub-list for extension extendee
-	0,   // [0:238] is the sub-list for field type_name
+	65,  // 26: caffe.RunState.position:type_name -> caffe.DataPosition
+	63,  // 27: caffe.RunState.best:type_name -> caffe.BestTest
+	62,  // 28: caffe.RunState.layer_state:type_name -> caffe.LayerState
+	62,  // 29: caffe.WorkerState.layer_state:type_name -> caffe.LayerState
+	0,   // 30: caffe.NetState.phase:type_name -> caffe.Phase
+	0,   // 31: caffe.NetStateRule.phase:type_name -> caffe.Phase
+	7,   // 32: caffe.ParamSpec.share_mode:type_name -> caffe.ParamSpec.DimCheckMode
+	0,   // 33: caffe.LayerParameter.phase:type_name -> caffe.Phase
+	68,  // 34: caffe.LayerParameter.param:type_name -> caffe.ParamSpec
+	44,  // 35: caffe.LayerParameter.blobs:type_name -> caffe.BlobProto
+	67,  // 36: caffe.LayerParameter.include:type_name -> caffe.NetStateRule
+	67,  // 37: caffe.LayerParameter.exclude:type_name -> caffe.NetStateRule
+	70,  // 38: caffe.LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	76,  // 39: caffe.LayerParameter.loss_param:type_name -> caffe.LossParameter
+	77,  // 40: caffe.LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	78,  // 41: caffe.LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	81,  // 42: caffe.LayerParameter.batch_norm_param:type_name -> caffe.BatchNormParameter
+	82,  // 43: caffe.LayerParameter.bias_param:type_name -> caffe.BiasParameter
+	79,  // 44: caffe.LayerParameter.clip_param:type_name -> caffe.ClipParameter
+	80,  // 45: caffe.LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	83,  // 46: caffe.LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	84,  // 47: caffe.LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	85,  // 48: caffe.LayerParameter.crop_param:type_name -> caffe.CropParameter
+	86,  // 49: caffe.LayerParameter.data_param:type_name -> caffe.DataParameter
+	87,  // 50: caffe.LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	88,  // 51: caffe.LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	89,  // 52: caffe.LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	90,  // 53: caffe.LayerParameter.elu_param:type_name -> caffe.ELUParameter
+	91,  // 54: caffe.LayerParameter.embed_param:type_name -> caffe.EmbedParameter
+	92,  // 55: caffe.LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	93,  // 56: caffe.LayerParameter.flatten_param:type_name -> caffe.FlattenParameter
+	94,  // 57: caffe.LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	95,  // 58: caffe.LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	96,  // 59: caffe.LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	97,  // 60: caffe.LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	98,  // 61: caffe.LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	99,  // 62: caffe.LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	100, // 63: caffe.LayerParameter.input_param:type_name -> caffe.InputParameter
+	101, // 64: caffe.LayerParameter.log_param:type_name -> caffe.LogParameter
+	102, // 65: caffe.LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	103, // 66: caffe.LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	104, // 67: caffe.LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	105, // 68: caffe.LayerParameter.parameter_param:type_name -> caffe.ParameterParameter
+	106, // 69: caffe.LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	107, // 70: caffe.LayerParameter.power_param:type_name -> caffe.PowerParameter
+	123, // 71: caffe.LayerParameter.prelu_param:type_name -> caffe.PReLUParameter
+	108, // 72: caffe.LayerParameter.python_param:type_name -> caffe.PythonParameter
+	109, // 73: caffe.LayerParameter.recurrent_param:type_name -> caffe.RecurrentParameter
+	110, // 74: caffe.LayerParameter.reduction_param:type_name -> caffe.ReductionParameter
+	111, // 75: caffe.LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	112, // 76: caffe.LayerParameter.reshape_param:type_name -> caffe.ReshapeParameter
+	113, // 77: caffe.LayerParameter.scale_param:type_name -> caffe.ScaleParameter
+	114, // 78: caffe.LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	116, // 79: caffe.LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	122, // 80: caffe.LayerParameter.spp_param:type_name -> caffe.SPPParameter
+	115, // 81: caffe.LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	117, // 82: caffe.LayerParameter.swish_param:type_name -> caffe.SwishParameter
+	118, // 83: caffe.LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	120, // 84: caffe.LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	119, // 85: caffe.LayerParameter.tile_param:type_name -> caffe.TileParameter
+	121, // 86: caffe.LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	124, // 87: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
+	126, // 88: caffe.LayerParameter.annotated_data_param:type_name -> caffe.AnnotatedDataParameter
+	137, // 89: caffe.LayerParameter.bn_param:type_name -> caffe.BNParameter
+	146, // 90: caffe.LayerParameter.box_annotator_ohem_param:type_name -> caffe.BoxAnnotatorOHEMParameter
+	151, // 91: caffe.LayerParameter.center_loss_param:type_name -> caffe.CenterLossParameter
+	149, // 92: caffe.LayerParameter.continuation_indicator_param:type_name -> caffe.ContinuationIndicatorParameter
+	148, // 93: caffe.LayerParameter.ctc_loss_param:type_name -> caffe.CtcLossParameter
+	132, // 94: caffe.LayerParameter.dense_image_data_param:type_name -> caffe.DenseImageDataParameter
+	133, // 95: caffe.LayerParameter.detection_evaluate_param:type_name -> caffe.DetectionEvaluateParameter
+	130, // 96: caffe.LayerParameter.detection_output_param:type_name -> caffe.DetectionOutputParameter
+	152, // 97: caffe.LayerParameter.focal_loss_param:type_name -> caffe.FocalLossParameter
+	136, // 98: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
+	139, // 99: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
+	131, // 100: caffe.LayerParameter.multibox_loss_param:type_name -> caffe.MultiBoxLossParameter
+	161, // 101: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
+	125, // 102: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
+	134, // 103: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
+	127, // 104: caffe.LayerParameter.prior_box_param:type_name -> caffe.PriorBoxParameter
+	147, // 105: caffe.LayerParameter.proposal_param:type_name -> caffe.ProposalParameter
+	142, // 106: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
+	150, // 107: caffe.LayerParameter.reorg_param:type_name -> caffe.ReorgParameter
+	143, // 108: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
+	144, // 109: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
+	138, // 110: caffe.LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
+	135, // 111: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
+	145, // 112: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
+	153, // 113: caffe.LayerParameter.triplet_loss_param:type_name -> caffe.TripletLossParameter
+	140, // 114: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
+	141, // 115: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
+	157, // 116: caffe.LayerParameter.yolo_detection_output_param:type_name -> caffe.YoloDetectionOutputParameter
+	158, // 117: caffe.LayerParameter.yolov3_detection_output_param:type_name -> caffe.Yolov3DetectionOutputParameter
+	156, // 118: caffe.LayerParameter.ctc_decoder_param:type_name -> caffe.CTCDecoderParameter
+	155, // 119: caffe.LayerParameter.label_specific_add_param:type_name -> caffe.LabelSpecificAddParameter
+	154, // 120: caffe.LayerParameter.margin_inner_product_param:type_name -> caffe.MarginInnerProductParameter
+	159, // 121: caffe.LayerParameter.region_loss_param:type_name -> caffe.RegionLossParameter
+	160, // 122: caffe.LayerParameter.yolov3_param:type_name -> caffe.Yolov3Parameter
+	71,  // 123: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
+	73,  // 124: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
+	52,  // 125: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
+	74,  // 126: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
+	75,  // 127: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
+	8,   // 128: caffe.ResizeParameter.resize_mode:type_name -> caffe.ResizeParameter.Resize_mode
+	9,   // 129: caffe.ResizeParameter.pad_mode:type_name -> caffe.ResizeParameter.Pad_mode
+	10,  // 130: caffe.ResizeParameter.interp_mode:type_name -> caffe.ResizeParameter.Interp_mode
+	72,  // 131: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
+	11,  // 132: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
+	12,  // 133: caffe.BatchNormParameter.engine:type_name -> caffe.BatchNormParameter.Engine
+	57,  // 134: caffe.BatchNormParameter.scale_filler:type_name -> caffe.FillerParameter
+	57,  // 135: caffe.BatchNormParameter.bias_filler:type_name -> caffe.FillerParameter
+	57,  // 136: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
+	57,  // 137: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
+	57,  // 138: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
+	13,  // 139: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
+	14,  // 140: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
+	57,  // 141: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
+	43,  // 142: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
+	15,  // 143: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
+	57,  // 144: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
+	57,  // 145: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
+	16,  // 146: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
+	17,  // 147: caffe.ImageDataParameter.label_type:type_name -> caffe.ImageDataParameter.LabelType
+	57,  // 148: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	57,  // 149: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
+	43,  // 150: caffe.InputParameter.shape:type_name -> caffe.BlobShape
+	18,  // 151: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
+	19,  // 152: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
+	43,  // 153: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
+	20,  // 154: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
+	21,  // 155: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
+	22,  // 156: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
+	57,  // 157: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
+	57,  // 158: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
+	23,  // 159: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
+	24,  // 160: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
+	43,  // 161: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
+	57,  // 162: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
+	57,  // 163: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
+	25,  // 164: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
+	26,  // 165: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
+	27,  // 166: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
+	28,  // 167: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
+	29,  // 168: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
+	57,  // 169: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
+	57,  // 170: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
+	57,  // 171: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
+	57,  // 172: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
+	51,  // 173: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
+	2,   // 174: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
+	71,  // 175: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
+	128, // 176: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	129, // 177: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
+	30,  // 178: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	31,  // 179: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
+	32,  // 180: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
+	33,  // 181: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
+	30,  // 182: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	34,  // 183: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
+	128, // 184: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	71,  // 185: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
+	57,  // 186: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
+	57,  // 187: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
+	35,  // 188: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
+	57,  // 189: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
+	57,  // 190: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
+	36,  // 191: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
+	37,  // 192: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
+	57,  // 193: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
+	38,  // 194: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
+	39,  // 195: caffe.MarginInnerProductParameter.type:type_name -> caffe.MarginInnerProductParameter.MarginType
+	57,  // 196: caffe.MarginInnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	67,  // 197: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
+	67,  // 198: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
+	40,  // 199: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
+	44,  // 200: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
+	41,  // 201: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
+	77,  // 202: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	78,  // 203: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	80,  // 204: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	83,  // 205: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	84,  // 206: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	86,  // 207: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
+	87,  // 208: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	88,  // 209: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	89,  // 210: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	92,  // 211: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	94,  // 212: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	95,  // 213: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	96,  // 214: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	97,  // 215: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	98,  // 216: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	99,  // 217: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	102, // 218: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	103, // 219: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	104, // 220: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	106, // 221: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	107, // 222: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
+	111, // 223: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	114, // 224: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	116, // 225: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	115, // 226: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	118, // 227: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	120, // 228: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	121, // 229: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	70,  // 230: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	76,  // 231: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
+	163, // 232: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
+	139, // 233: caffe.V1LayerParameter.interp_param:type_name -> caffe.InterpParameter
+	138, // 234: caffe.V1LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
+	57,  // 235: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
+	57,  // 236: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
+	42,  // 237: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
+	44,  // 238: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
+	95,  // 239: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	240, // [240:240] is the sub-list for method output_type
+	240, // [240:240] is the sub-list for method input_type
+	240, // [240:240] is the sub-list for extension type_name
+	240, // [240:240] is the sub-list for extension extendee
+	0,   // [0:240] is the sub-list for field type_name
 }
 
 func init() { file_swcaffe_caffe_proto_init() }
@@ -16380,7 +16472,7 @@ func file_swcaffe_caffe_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swcaffe_caffe_proto_rawDesc), len(file_swcaffe_caffe_proto_rawDesc)),
 			NumEnums:      43,
-			NumMessages:   120,
+			NumMessages:   121,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
