@@ -83,6 +83,7 @@ func (v *Solver) makeTestNets(tests []netSource, found *faults) {
 		v.log.Infof("Creating test net (#%d) specified by %v", i, t)
 		opt := swnet.Options{Device: v.newDevice(v.seed + uint64(i) + 1), Economise: true, Arena: v.arena, ForwardOnly: true}
 		opt.Device.Share = v.testShare()
+		v.testDevices = append(v.testDevices, opt.Device)
 		n, err := t.build(opt)
 		if err != nil {
 			found.add(err)

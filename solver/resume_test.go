@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/internal/racing"
+	"google.golang.org/protobuf/proto"
 )
 
 // resumedState returns the state of a worker to compare between a resumed and an uninterrupted run: its own weights, and those shown.
@@ -75,8 +76,9 @@ func TestResumeOfRecurrentNets(t *testing.T) {
 			resumeEqualsUninterrupted(t, c)
 		})
 	}
-	s := train(t, t.TempDir(), recurrentNet)
-	if err := s.Step(4); err != nil {
+	dir := t.TempDir()
+	s := train(t, dir, recurrentNet)
+	if err := s.Step(9); err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range s.stateProto("").RunState.LayerState {
@@ -86,6 +88,13 @@ func TestResumeOfRecurrentNets(t *testing.T) {
 	}
 	if n := len(s.stateProto("").RunState.LayerState); n != 4 {
 		t.Errorf("states of %d layers, want those of two layers of two nets", n)
+	}
+	resumed := train(t, dir, recurrentNet)
+	if err := errors.Join(resumed.Restore(filepath.Join(dir, "s_iter_4.solverstate")), resumed.Step(5)); err != nil {
+		t.Fatal(err)
+	}
+	if !proto.Equal(resumed.stateProto(""), s.stateProto("")) {
+		t.Error("the state of the resumed run, with the test net's values, differs from that of the uninterrupted one")
 	}
 }
 

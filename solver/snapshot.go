@@ -93,6 +93,9 @@ func (v *Solver) stateProto(model string) *caffepb.SolverState {
 		CurrentStep: proto.Int32(int32(v.step)),
 		RunState:    &caffepb.RunState{RandomState: v.device.Random.State(), Seed: proto.Uint64(v.seed)},
 	}
+	for _, d := range v.testDevices {
+		s.RunState.TestRandomState = append(s.RunState.TestRandomState, d.Random.State())
+	}
 	for k := range v.update.rule.Histories() {
 		for _, w := range v.update.weights {
 			s.History = append(s.History, w.histories[k].ToProto(false))
@@ -206,6 +209,11 @@ func (v *Solver) setHistory(stored *swproto.State) error {
 func (v *Solver) setRunState(r *caffepb.RunState) error {
 	for _, d := range v.devices() {
 		if err := d.Random.SetState(r.RandomState); err != nil {
+			return err
+		}
+	}
+	for i, state := range r.TestRandomState[:min(len(r.TestRandomState), len(v.testDevices))] {
+		if err := v.testDevices[i].Random.SetState(state); err != nil {
 			return err
 		}
 	}

@@ -69,22 +69,23 @@ type Solver struct {
 	log   *logrus.Logger
 	seed  uint64
 
-	net        *swnet.Net
-	arena      *swnet.Arena // memory that the nets use in turn
-	testNets   []*swnet.Net
-	scorers    []*Scorer // by test net
-	evaluation evaluate.Method
-	best       best
-	agree      Reducer // sums one value over the workers that test together
-	device     *layers.Device
-	update     *updater
-	team       *Team
-	group      group
-	strategy   strategy
-	overlap    overlapping // the strategy, if it is overlapping
-	pending    Action      // requested during a test
-	watch      *stopwatch
-	report     *reporter
+	net         *swnet.Net
+	arena       *swnet.Arena // memory that the nets use in turn
+	testNets    []*swnet.Net
+	testDevices []*layers.Device
+	scorers     []*Scorer // by test net
+	evaluation  evaluate.Method
+	best        best
+	agree       Reducer // sums one value over the workers that test together
+	device      *layers.Device
+	update      *updater
+	team        *Team
+	group       group
+	strategy    strategy
+	overlap     overlapping // the strategy, if it is overlapping
+	pending     Action      // requested during a test
+	watch       *stopwatch
+	report      *reporter
 
 	restored bool                 // a snapshot was restored since the last run of iterations
 	kept     *caffepb.WorkerState // the worker's own state in that snapshot; nil if absent

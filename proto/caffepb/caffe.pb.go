@@ -4498,9 +4498,11 @@ type RunState struct {
 	// The tests of this iteration were run before the snapshot; a continuation does not repeat them.
 	Tested *bool `protobuf:"varint,5,opt,name=tested" json:"tested,omitempty"`
 	// What recurrent layers carry from one batch to the next, of the first worker.
-	LayerState    []*LayerState `protobuf:"bytes,6,rep,name=layer_state,json=layerState" json:"layer_state,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	LayerState []*LayerState `protobuf:"bytes,6,rep,name=layer_state,json=layerState" json:"layer_state,omitempty"`
+	// The generators of the test nets' layers that draw values, as DummyData.
+	TestRandomState [][]byte `protobuf:"bytes,7,rep,name=test_random_state,json=testRandomState" json:"test_random_state,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *RunState) Reset() {
@@ -4571,6 +4573,13 @@ func (x *RunState) GetTested() bool {
 func (x *RunState) GetLayerState() []*LayerState {
 	if x != nil {
 		return x.LayerState
+	}
+	return nil
+}
+
+func (x *RunState) GetTestRandomState() [][]byte {
+	if x != nil {
+		return x.TestRandomState
 	}
 	return nil
 }
@@ -14877,7 +14886,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"learnedNet\x12*\n" +
 	"\ahistory\x18\x03 \x03(\v2\x10.caffe.BlobProtoR\ahistory\x12$\n" +
 	"\fcurrent_step\x18\x04 \x01(\x05:\x010R\vcurrentStep\x12-\n" +
-	"\trun_state\x18\xe8\a \x01(\v2\x0f.caffe.RunStateR\brunState\"\xe3\x01\n" +
+	"\trun_state\x18\xe8\a \x01(\v2\x0f.caffe.RunStateR\brunState\"\x8f\x02\n" +
 	"\bRunState\x12!\n" +
 	"\frandom_state\x18\x01 \x01(\fR\vrandomState\x12/\n" +
 	"\bposition\x18\x02 \x03(\v2\x13.caffe.DataPositionR\bposition\x12\x12\n" +
@@ -14885,7 +14894,8 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x04best\x18\x04 \x01(\v2\x0f.caffe.BestTestR\x04best\x12\x16\n" +
 	"\x06tested\x18\x05 \x01(\bR\x06tested\x122\n" +
 	"\vlayer_state\x18\x06 \x03(\v2\x11.caffe.LayerStateR\n" +
-	"layerState\"N\n" +
+	"layerState\x12*\n" +
+	"\x11test_random_state\x18\a \x03(\fR\x0ftestRandomState\"N\n" +
 	"\n" +
 	"LayerState\x12\x10\n" +
 	"\x03net\x18\x01 \x01(\tR\x03net\x12\x14\n" +
