@@ -26,6 +26,8 @@ var mechanisms = suggest.Table[Mechanism]{Kind: "mechanism", Kinds: "mechanisms"
 	{"batching", "then im2col of the original makes a request for the line of each image, not for all images together", true,
 		"short lines together take three requests' time side by side, and one long request only its own",
 		func(s *Spec) { s.Software.Batched = false }},
+	{"grouping", "then col2im of the original makes a request for every line, not for the consecutive lines that a CPE has of a channel", true, "",
+		func(s *Spec) { s.Software.Grouped = false }},
 	{"alignment", "then blocks that do not start at transaction boundaries take no longer", false, replans,
 		func(s *Spec) { s.DMA.Aligned = true }},
 	{"data_parallel", "then core groups share the columns of inner products, and not their images as in the original", false,

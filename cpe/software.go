@@ -21,6 +21,9 @@ type Software struct {
 	Listed bool
 	// Awaited: im2col and col2im wait for each request before they make the next.
 	Awaited bool
+	// Grouped: col2im gets several lines of the column matrix in one request where strides are 1, and deals lines to CPEs in runs. The paper of
+	// 2018 describes one line at a time, all public versions of the source group them; DEVIATIONS.md (A) compares both.
+	Grouped bool
 	// Batched: im2col transfers a line of all images in one request if they fit LDM.
 	Batched bool
 	// ScalarCycles: im2col, col2im and pooling go value by value, overlap nothing, and take this many cycles for an operation; 0: they use
@@ -37,8 +40,21 @@ type Software struct {
 var softwares = suggest.Table[Software]{Kind: "software", Kinds: "software", Name: func(s Software) string { return s.Name }, Entries: []Software{
 	{Name: "swcaffe"},
 	{Name: "swcaffe-2019", BatchOnly: true},
-	{Name: "swcaffe-2018", BatchOnly: true, Unbuffered: true, Listed: true, Awaited: true, Batched: true, ScalarCycles: 11, DataParallel: true, OnMPE: true},
+	published2018,
+	grouped2018(),
 }}
+
+// published2018 is the program of the paper's tables.
+var published2018 = Software{
+	Name: "swcaffe-2018", BatchOnly: true, Unbuffered: true, Listed: true, Awaited: true, Batched: true, ScalarCycles: 11, DataParallel: true, OnMPE: true,
+}
+
+// grouped2018 is the same program with the col2im of the public source.
+func grouped2018() Software {
+	s := published2018
+	s.Name, s.Grouped = "swcaffe-source", true
+	return s
+}
 
 // Softwares returns the names that WithSoftware accepts, this program's own first.
 func Softwares() []string { return softwares.Names() }

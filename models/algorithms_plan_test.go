@@ -134,6 +134,9 @@ func modelledColumns() ([]column, error) {
 			continue
 		}
 		for _, software := range cpe.Softwares()[1:] {
+			if software == "swcaffe-source" { // it has the algorithms of swcaffe-2018
+				continue
+			}
 			published, err := spec.WithSoftware(software)
 			if err != nil {
 				return nil, err

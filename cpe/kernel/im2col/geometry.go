@@ -11,6 +11,7 @@ package im2col
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
@@ -26,6 +27,9 @@ type Geometry struct {
 	Lines    []int32   // [row*Outer + offset]: a line of the image, -1 in the padding
 	users    [][]int32 // see LineUsers
 	Software cpe.Software
+
+	plain bool // two axes, strides of 1, not dilated
+	top   int  // padding of the first axis
 }
 
 // LastAxis says which values of a line each output of a row reads.
@@ -52,6 +56,7 @@ func NewGeometry(s shape.Conv) *Geometry {
 			g.Outer *= s.Kernel[i]
 		}
 	}
+	g.plain, g.top = n == 1 && tiling.Size(s.Stride) == 1 && tiling.Size(s.Dilation) == 1, s.Pad[0]
 	g.Lines = pages.Make[int32](g.Rows * g.Outer)
 	for i := range g.Lines {
 		g.Lines[i] = sourceLine(s, out, i/g.Outer, i%g.Outer)

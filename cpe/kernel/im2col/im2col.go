@@ -64,6 +64,9 @@ func (g *Geometry) fill(dst, src []float32, x int, inside bool) {
 
 // Fold adds the column matrix of a band to the gradient of the image (col2im). The first band of an image clears the gradient.
 func (g *Geometry) Fold(cg *cpe.CoreGroup, columns []float32, b *Band, first bool) error {
+	if cg.HasDMA() && g.groups() {
+		return g.foldGroups(cg, columns, b)
+	}
 	if cg.HasDMA() {
 		return g.eachLine(cg, b, func(c *cpe.CPE, ch, at int) error { return g.collect(c, columns, b, ch, at) })
 	}

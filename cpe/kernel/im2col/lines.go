@@ -140,36 +140,41 @@ func (g *Geometry) await(c *cpe.CPE) {
 	}
 }
 
-// collect adds the column lines that an image line went to. Each is awaited, since they are added in order.
+// collect adds the column lines that an image line went to, unless it is the padding.
 func (g *Geometry) collect(c *cpe.CPE, columns []float32, b *Band, ch, at int) error {
-	users := g.LineUsers()
-	if at == len(users)-1 {
+	if at == len(g.LineUsers())-1 {
 		return nil
 	}
+	return g.collectLines(c, columns, b, ch, at, 1)
+}
+
+// collectLines adds the column lines that n consecutive image lines went to, which must be read at the same kernel offsets. For every offset
+// one request gets the column lines of all of them. It is awaited, since they are added in order.
+func (g *Geometry) collectLines(c *cpe.CPE, columns []float32, b *Band, ch, at, n int) error {
 	c.Free()
-	sum, err := c.Alloc("col2im", g.Line)
+	sum, err := c.Alloc("col2im", n*g.Line)
 	if err != nil {
 		return err
 	}
-	part, err := c.Alloc("col2im", g.Width)
+	part, err := c.Alloc("col2im", n*g.Width)
 	if err != nil {
 		return err
 	}
 	clear(sum)
-	for _, user := range users[at] {
+	for _, user := range g.LineUsers()[at] {
 		line := g.columnLine(b, ch, user)
 		for x := range g.Last {
-			block := b.line(columns, line, g.Width, b.Matrix)
+			block := stream.Line(columns, line, n*g.Width)
 			c.Load(part, &block)
 			c.Wait()
-			c.Scalar(float64(g.Width))
-			if c.Values() {
-				g.addLine(sum, part, x)
+			c.Scalar(float64(n * g.Width))
+			for i := 0; c.Values() && i < n; i++ {
+				g.addLine(sum[i*g.Line:(i+1)*g.Line], part[i*g.Width:(i+1)*g.Width], x)
 			}
 			line += b.Width(g)
 		}
 	}
-	block := g.imageLine(b, ch, at)
+	block := stream.Line(b.X, ch*g.Plane+at*g.Line, n*g.Line)
 	c.Store(&block, sum)
 	g.await(c)
 	return nil

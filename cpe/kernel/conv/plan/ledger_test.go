@@ -46,7 +46,7 @@ func TestConvCostOnly(t *testing.T) {
 // TestPublishedConvCostOnly: so it is with the kernels of the original.
 func TestPublishedConvCostOnly(t *testing.T) {
 	racing.SkipSequential(t)
-	for _, software := range []string{"swcaffe-2018", "swcaffe-2019"} {
+	for _, software := range []string{"swcaffe-source", "swcaffe-2019"} {
 		spec := kerneltest.Published(t, software)
 		for _, s := range append(slices.Clone(convtest.FewShapes), convtest.Shape2D(40, 130, 64, 1, 3, 5, 3, 3, 1, 1, 1)) {
 			for _, st := range []shape.Strategy{shape.Auto, shape.Explicit, shape.Implicit} {

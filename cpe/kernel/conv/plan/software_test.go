@@ -13,8 +13,8 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// TestWithoutSoftware: leaving out what the original did makes kernels faster, but for the lines that im2col takes together, which
-// made it faster.
+// TestWithoutSoftware: leaving out what the original did makes kernels faster, but for the lines that im2col and col2im take together, which
+// made them faster.
 func TestWithoutSoftware(t *testing.T) {
 	layer := func(s shape.Conv, st shape.Strategy, d shape.Direction) func(m *cpe.Machine) error {
 		return func(m *cpe.Machine) error {
@@ -32,6 +32,7 @@ func TestWithoutSoftware(t *testing.T) {
 		slower bool
 	}{
 		"awaiting":   {run: layer(wide, shape.Explicit, shape.Forward)},
+		"grouping":   {run: layer(small, shape.Explicit, shape.InputGradient), slower: true},
 		"batching":   {run: layer(small, shape.Explicit, shape.Forward), slower: true},
 		"mpe":        {run: layer(few, shape.Explicit, shape.Forward)},
 		"unbuffered": {run: layer(small, shape.Implicit, shape.Forward)},
@@ -52,7 +53,7 @@ func TestWithoutSoftware(t *testing.T) {
 	} {
 		var times [2]cpe.VTime
 		for i := range times {
-			spec := kerneltest.Published(t, "swcaffe-2018")
+			spec := kerneltest.Published(t, "swcaffe-source") // as swcaffe-2018, with grouping
 			if i == 1 {
 				var err error
 				if spec, err = spec.Without(name); err != nil {
