@@ -69,6 +69,7 @@ func (r *reporter) iteration() {
 		e.Speed = events.Number(r.items() / lapse)
 		e.Wait = events.Number((dataWait(v.net) - r.waited).Seconds() / lapse)
 	}
+	v.watch.simulated(e)
 	r.stream.Publish(e)
 }
 

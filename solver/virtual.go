@@ -3,6 +3,7 @@ package solver
 import (
 	"github.com/swcaffe/swcaffe/internal/caffelog"
 	"github.com/swcaffe/swcaffe/solver/centre"
+	"github.com/swcaffe/swcaffe/solver/events"
 )
 
 // Costs are the times of a worker's operations on a modelled machine and network, in seconds.
@@ -20,6 +21,8 @@ type Virtual struct {
 	Costs Costs
 	// Queue orders the messages of strategies with a centre. All workers have the same Queue, and its clocks are theirs.
 	Queue *centre.Queue
+	// Range returns where the true time for a simulated one probably lies, and its text behind that time in the log; nil: it is not known.
+	Range func(seconds float64) (low, high float64, text string)
 }
 
 // stopwatch keeps a worker's virtual time. A nil stopwatch means real time; its methods do nothing.
@@ -85,6 +88,22 @@ func (w *stopwatch) round(bytes int) {
 	}
 }
 
+// elapsed returns the virtual time since the start of the account.
+func (w *stopwatch) elapsed() float64 { return w.Clock.Now() - w.origin }
+
+// simulated fills in the virtual time of an event.
+func (w *stopwatch) simulated(e *events.Iteration) {
+	if w == nil {
+		return
+	}
+	total := w.elapsed()
+	e.Simulated = events.Number(total)
+	if w.Range != nil {
+		low, high, _ := w.Range(total)
+		e.SimulatedLow, e.SimulatedHigh = events.Number(low), events.Number(high)
+	}
+}
+
 // logTime logs the virtual time since the start and its parts. The rest, beside passes and updates, is communication that does not overlap
 // them, including waiting.
 func (v *Solver) logTime() {
@@ -92,12 +111,16 @@ func (v *Solver) logTime() {
 	if w == nil {
 		return
 	}
-	total := w.Clock.Now() - w.origin
+	total := w.elapsed()
 	if total <= 0 {
 		v.log.Info("    Simulated time: 0 s")
 		return
 	}
+	text := ""
+	if w.Range != nil {
+		_, _, text = w.Range(total)
+	}
 	share := func(part float64) float64 { return 100 * part / total }
-	v.log.Infof("    Simulated time: %s s (compute %.1f%%, update %.1f%%, communication %.1f%%)",
-		caffelog.Figure(total), share(w.computed), share(w.updated), max(0, share(total-w.computed-w.updated)))
+	v.log.Infof("    Simulated time: %s%s s (compute %.1f%%, update %.1f%%, communication %.1f%%)",
+		caffelog.Figure(total), text, share(w.computed), share(w.updated), max(0, share(total-w.computed-w.updated)))
 }

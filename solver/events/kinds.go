@@ -33,6 +33,11 @@ type Iteration struct {
 	Speed     Number  `json:"items_per_second"` // since the last Iteration, without tests and snapshots
 	Wait      Number  `json:"data_wait"`        // share of that time spent waiting for data, from 0 to 1
 	Outputs   []Value `json:"outputs"`          // of the training net, in its last pass
+	// Simulated is the virtual time since the start, in seconds, of a run on modelled machines; the true one probably lies between
+	// SimulatedLow and SimulatedHigh. 0: no virtual time, or not known.
+	Simulated     Number `json:"simulated_s,omitempty"`
+	SimulatedLow  Number `json:"simulated_low_s,omitempty"`
+	SimulatedHigh Number `json:"simulated_high_s,omitempty"`
 }
 
 // Test is published after a test net has run.

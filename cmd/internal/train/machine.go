@@ -39,7 +39,7 @@ func (o *trainOptions) spec(e *cli.Env) (cpe.Spec, error) {
 		return cpe.Spec{}, err
 	}
 	o.apply(file.Param)
-	if o.workers.simulation, err = newSimulation(&o.workers, modelled, file); err != nil {
+	if o.workers.simulation, err = newSimulation(e, &o.workers, modelled, file); err != nil {
 		return cpe.Spec{}, err
 	}
 	o.device.MachineName = "host"

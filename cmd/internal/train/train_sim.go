@@ -8,6 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/cli"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/modeltime"
+	"github.com/swcaffe/swcaffe/modeltime/trust"
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -23,10 +24,11 @@ type simulation struct {
 	layout  topology.Layout
 	costs   []solver.Costs // modelled times, one per worker
 	queue   *centre.Queue
+	factors trust.Range // of the simulated time; see factorsOf
 }
 
-// newSimulation models the work of every worker on a machine.
-func newSimulation(w *workerFlags, machine cpe.Spec, file *swproto.Solver) (*simulation, error) {
+// newSimulation models the work of every worker on a machine, and logs what the ranges behind simulated times are.
+func newSimulation(e *cli.Env, w *workerFlags, machine cpe.Spec, file *swproto.Solver) (*simulation, error) {
 	s := &simulation{}
 	var err error
 	if s.cluster, err = topology.LoadSpec(w.cluster); err != nil {
@@ -43,12 +45,13 @@ func newSimulation(w *workerFlags, machine cpe.Spec, file *swproto.Solver) (*sim
 	if err != nil {
 		return nil, err
 	}
-	bySize := map[int]solver.Costs{}
+	most, bySize := 0, map[int]solver.Costs{}
 	for rank := range w.workers {
 		window, err := layers.Share{Rank: rank, Ranks: w.workers, Split: w.strategy == solver.Sync}.Window(whole.Batch)
 		if err != nil {
 			return nil, err
 		}
+		most = max(most, window.Count)
 		costs, ok := bySize[window.Count]
 		if !ok {
 			r, err := s.model(machine, net, file.Param, window.Count)
@@ -61,15 +64,26 @@ func newSimulation(w *workerFlags, machine cpe.Spec, file *swproto.Solver) (*sim
 		s.costs = append(s.costs, costs)
 	}
 	s.queue = centre.NewQueue(w.workers, s.costs[0].Message, s.costs[0].Update)
+	if s.factors, err = s.factorsOf(w, machine, net, file.Param, most); err != nil {
+		return nil, err
+	}
+	e.Log.Info(s.aboutRanges(machine.Name))
 	return s, nil
+}
+
+// modelling returns the options of the model of a training net.
+func modelling(machine cpe.Spec, net *swproto.Net, p *caffepb.SolverParameter) modeltime.Options {
+	return modeltime.Options{
+		Spec: machine, Mode: cpe.CostOnly, Log: cli.QuietLog(),
+		State: swnet.MergeState(caffepb.Phase_TRAIN, net.Param.State, p.TrainState),
+	}
 }
 
 // model models an iteration of the net with the given batch size; 0: the prototxt's.
 func (s *simulation) model(machine cpe.Spec, net *swproto.Net, p *caffepb.SolverParameter, batch int) (*modeltime.Report, error) {
-	r, err := modeltime.Run(net, modeltime.Options{
-		Spec: machine, Mode: cpe.CostOnly, Batch: batch, Bare: true, Log: cli.QuietLog(),
-		State: swnet.MergeState(caffepb.Phase_TRAIN, net.Param.State, p.TrainState),
-	})
+	o := modelling(machine, net, p)
+	o.Batch, o.Bare = batch, true
+	r, err := modeltime.Run(net, o)
 	if err != nil {
 		return nil, fmt.Errorf("modelling the net on %s: %w", machine.Name, err)
 	}
@@ -94,13 +108,13 @@ func (s *simulation) run(e *cli.Env, w *workerFlags, work func(t *solver.Team, l
 	if solver.HasCentre(w.strategy) {
 		return topology.NewLocal(w.workers).Run(func(t topology.Transport) error {
 			team := w.team(t, s.layout, sinceNow())
-			team.Virtual = &solver.Virtual{Clock: s.queue.Clock(t.Rank()), Costs: s.costs[t.Rank()], Queue: s.queue}
+			team.Virtual = &solver.Virtual{Clock: s.queue.Clock(t.Rank()), Costs: s.costs[t.Rank()], Queue: s.queue, Range: s.ranges()}
 			return work(team, cli.RankLog(e, t.Rank()))
 		})
 	}
 	return topology.NewSim(s.cluster, s.layout).Run(func(t *topology.SimRank) error {
 		team := w.team(t, s.layout, t.Now)
-		team.Virtual = &solver.Virtual{Clock: simClock{t}, Costs: s.costs[t.Rank()]}
+		team.Virtual = &solver.Virtual{Clock: simClock{t}, Costs: s.costs[t.Rank()], Range: s.ranges()}
 		return work(team, cli.RankLog(e, t.Rank()))
 	})
 }
