@@ -34,7 +34,11 @@ func TestWorth(t *testing.T) {
 		if one.Spec, err = o.Spec.Without(w.Mechanism); err != nil {
 			t.Fatal(err)
 		}
-		if want := run(t, small, one).Total.IterationMs - whole; math.Abs(w.ChangeMs-want) > 1e-9*whole || math.Abs(w.Change*whole-want) > 1e-9*whole {
+		total := run(t, small, one).Total
+		if w.IterationRange != total.IterationRange || !w.IterationRange.Known() {
+			t.Errorf("%s: range %v, want %v", w.Mechanism, w.IterationRange, total.IterationRange)
+		}
+		if want := total.IterationMs - whole; math.Abs(w.ChangeMs-want) > 1e-9*whole || math.Abs(w.Change*whole-want) > 1e-9*whole {
 			t.Errorf("%s: %g ms, %g of the iteration, want %g ms", w.Mechanism, w.ChangeMs, w.Change, want)
 		}
 		if w.ChangeMs != 0 {

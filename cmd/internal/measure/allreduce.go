@@ -233,7 +233,7 @@ func printAllreduce(w io.Writer, r *allreduceReport, o *allreduceOptions) {
 		fmt.Fprintln(w)
 	}
 	if r.Transport == cli.TransportSim {
-		fmt.Fprintf(w, "\n%s\n", aboutRanges(r.Cluster))
+		fmt.Fprintf(w, "\n%s\n", aboutMessages(r.Cluster))
 	}
 	if m := r.Memory; m != nil {
 		fmt.Fprintf(w, "\nReading and writing every array once, %d bytes, takes %.6g s: %.4g GB/s of memory, of which the fastest sum (%s) reaches %.0f %%.\n",

@@ -147,7 +147,7 @@ func (o *bandwidthOptions) links() (*bandwidthReport, string, error) {
 	if spec.Nodes >= 2*spec.NodesPerSupernode {
 		title += fmt.Sprintf(", and between the %d pairs across two supernodes", spec.NodesPerSupernode)
 	}
-	return r, title, nil
+	return r, title + "\nno ranges: these are the cluster file's figures, inputs of the model", nil
 }
 
 // doubling returns from, 2 from, 4 from ... up to most.

@@ -66,7 +66,7 @@ func (o *bandwidthOptions) dma() (*bandwidthReport, string, error) {
 			spec.Bus.BroadcastGBps, spec.Bus.P2PGBps, spec.Bus.LatencyCycles)
 	}
 	if len(machines) > 1 {
-		title += "\n(low-high): over the published curves " + strings.Join(spec.Curves(), ", ")
+		title += "\n(low-high): over the published curves " + strings.Join(spec.Curves(), ", ") + "; what has none was published once, and is an input of the model"
 	}
 	return r, title, nil
 }

@@ -14,6 +14,14 @@ func aboutRanges(machine string) string {
 	return "(low-high): where the true figure probably lies, by the published curves of bandwidth and the errors of published times; rates follow from times"
 }
 
+// aboutMessages says what the ranges behind a cluster's figures are, or why there are none.
+func aboutMessages(cluster string) string {
+	if trust.Of(cluster) == nil {
+		return aboutRanges(cluster)
+	}
+	return "(low-high): where the true figure probably lies, by the errors of published times; rates follow from times"
+}
+
 // aboutCosts says in which range the true times of -explain's costs probably lie, which are of the machine's own curve alone.
 func aboutCosts(machine string) string {
 	s := trust.Of(machine)

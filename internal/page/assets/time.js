@@ -109,9 +109,12 @@ async function showModel() {
   if (mine === modelling) drawModel(v);
 }
 
+// ranged is a modelled figure and where the true one probably lies, if that is known.
+const ranged = (v, r) => short(v) + (r ? ` (${short(r.low)}-${short(r.high)})` : '');
+
 function drawModel(v) {
   const r = v.report, layers = $('model-layer'), passes = [['forward', 'forward'], ['weight_gradient', 'weight gradient'], ['input_gradient', 'input gradient']];
-  $('model-note').textContent = `${r.model} on ${r.machine}, batch ${r.batch}: ${short(r.total.iteration_ms)} ms an iteration, ${short(r.total.images_per_s)} images/s (modelled).`;
+  $('model-note').textContent = `${r.model} on ${r.machine}, batch ${r.batch}: ${ranged(r.total.iteration_ms, r.total.iteration_ms_range)} ms an iteration, ${ranged(r.total.images_per_s, r.total.images_per_s_range)} images/s (modelled).`;
   const wanted = ['', ...r.layers.filter(l => l.forward).map(l => l.name)];
   if ([...layers.options].map(o => o.value).join('\n') !== wanted.join('\n')) {
     const before = layers.value;
@@ -124,10 +127,10 @@ function drawModel(v) {
     img.addEventListener('load', () => URL.revokeObjectURL(img.src), {once: true});
     return img;
   };
-  const rows = r.layers.flatMap(l => passes.filter(([p]) => l[p]).map(([p, name]) => [l.name, name, l[p].algorithm, short(l[p].modelled_ms), short(l[p].gflops), short(100 * l[p].peak_share), l[p].bound]));
+  const rows = r.layers.flatMap(l => passes.filter(([p]) => l[p]).map(([p, name]) => [l.name, name, l[p].algorithm, ranged(l[p].modelled_ms, l[p].modelled_ms_range), ranged(l[p].gflops, l[p].gflops_range), short(100 * l[p].peak_share), l[p].bound]));
   const parts = [drawing(v.roofline, `Roofline of ${r.model} on ${r.machine}; the table below has its values`)];
   if (v.heatmap) parts.push(drawing(v.heatmap, `LDM and DMA of each CPE in ${r.mesh.layer}, ${r.mesh.direction}: at most ${Math.max(...r.mesh.cpes.map(c => c.ldm_peak_bytes))} of ${r.mesh.ldm_bytes} bytes of LDM`));
-  parts.push(captioned('Passes through layers, modelled', ['layer', 'pass', 'algorithm', 'ms', 'GFLOP/s', '% of the peak', 'bound by'], rows));
+  parts.push(captioned('Passes through layers, modelled; in parentheses where the true figures probably lie', ['layer', 'pass', 'algorithm', 'ms', 'GFLOP/s', '% of the peak', 'bound by'], rows));
   $('model-pictures').replaceChildren(...parts);
 }
 
