@@ -30,11 +30,12 @@ type mpeLoops struct {
 //   - Eltwise forward, a sum: an axpy (two reads, write) for each bottom. Filling the result with zeros before is not counted.
 //   - Split backward: an axpy for each top but the first two, whose sum the CPEs compute.
 //
-// For Dropout and LRN, cycles are known. Their loops are Caffe's own in all versions of swCaffe. A version of 2017-10-22 left its times in
-// swprofile/: 42.94 and 42.98 ms forward and 10.78 and 13.94 ms backward for the 2^20 values of AlexNet's drop6 and drop7; 4.172 and 12.59 s
-// forward, 4.755 and 14.23 s backward for the 25.7 and 77.1 million of GoogLeNet's norm1 and norm2, mostly powers. Their accesses are at least:
-// Dropout's mask is written and read, its bottom read and its top written, backward two are read and one is written; LRN's bottom and scale are read,
-// scale and top written, backward four arrays are read and one is written.
+// For Dropout and LRN, cycles are known. Their loops are Caffe's own in all versions of swCaffe: a random number and a comparison for every value,
+// and mostly powers. No source lists the latencies of an MPE's instructions, from which they could be derived. Each number of cycles is read from
+// one line of swprofile/result171022, the log of 2017-10-22: AlexNet's drop6 takes 42.938 ms forward and 10.78 ms backward for 2^20 values,
+// GoogLeNet's pool1/norm1 4.17211 and 4.7545 s for 25,690,112. The log's other lines and the paper's figure 8 are compared with them (TestLog,
+// TestLayers). Their accesses are at least: Dropout's mask is written and read, its bottom read and its top written, backward two are read and
+// one is written; LRN's bottom and scale are read, scale and top written, backward four arrays are read and one is written.
 var leftToMPE = map[string]mpeLoops{
 	"BatchNorm": {passes: [3]float64{shape.Forward: 12, shape.InputGradient: 17}},
 	"Scale":     {passes: [3]float64{shape.Forward: 6, shape.WeightGradient: 5, shape.InputGradient: 2}},
@@ -43,8 +44,8 @@ var leftToMPE = map[string]mpeLoops{
 	"Eltwise": {passes: [3]float64{shape.Forward: 3}, arrays: func(n *swnet.Net, i int) int { return len(n.Bottoms(i)) }},
 	"Split": {passes: [3]float64{shape.InputGradient: 3}, besides: true,
 		arrays: func(n *swnet.Net, i int) int { return max(0, len(n.Tops(i))-2) }},
-	"Dropout": {cycles: [3]float64{shape.Forward: 59, shape.InputGradient: 17}, touched: [3]float64{shape.Forward: 4, shape.InputGradient: 3}},
-	"LRN":     {cycles: [3]float64{shape.Forward: 236, shape.InputGradient: 268}, touched: [3]float64{shape.Forward: 4, shape.InputGradient: 5}},
+	"Dropout": {cycles: [3]float64{shape.Forward: 59, shape.InputGradient: 15}, touched: [3]float64{shape.Forward: 4, shape.InputGradient: 3}},
+	"LRN":     {cycles: [3]float64{shape.Forward: 235, shape.InputGradient: 268}, touched: [3]float64{shape.Forward: 4, shape.InputGradient: 5}},
 }
 
 // onMPE replaces the charge for a direction of layer i by the management cores' time, or adds that time to it.
