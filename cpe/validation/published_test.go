@@ -186,7 +186,13 @@ var reports = map[string]*modeltime.Report{}
 
 func modelled(t *testing.T, net string, batch int, spec cpe.Spec) *modeltime.Report {
 	t.Helper()
-	key := fmt.Sprintf("%s %d %#v", net, batch, spec) // Spec.String is its name
+	return modelledBy(t, net, batch, spec, shape.Auto)
+}
+
+// modelledBy models a net whose convolutions have a strategy.
+func modelledBy(t *testing.T, net string, batch int, spec cpe.Spec, st shape.Strategy) *modeltime.Report {
+	t.Helper()
+	key := fmt.Sprintf("%s %d %v %#v", net, batch, st, spec) // Spec.String is its name
 	if r := reports[key]; r != nil {
 		return r
 	}
@@ -195,7 +201,7 @@ func modelled(t *testing.T, net string, batch int, spec cpe.Spec) *modeltime.Rep
 		t.Fatal(err)
 	}
 	r, err := modeltime.Run(file, modeltime.Options{
-		Spec: spec, Mode: cpe.CostOnly, Batch: batch, Bare: true, State: swnet.MergeState(caffepb.Phase_TRAIN),
+		Spec: spec, Mode: cpe.CostOnly, Batch: batch, Bare: true, Force: plan.Force{Family: st}, State: swnet.MergeState(caffepb.Phase_TRAIN),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/mesh"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/validation"
 	"github.com/swcaffe/swcaffe/modeltime"
 )
@@ -142,6 +143,43 @@ func logPoints(t *testing.T, spec cpe.Spec) map[string]validation.Points {
 		}
 		add("forward", "forward_s", l.Forward)
 		add("backward", "backward_s", l.WeightGradient, l.InputGradient)
+	}
+	return of
+}
+
+// TestLogOfResNet compares the layers of a log of 2017-12, read after the model was complete, with explicit convolutions of the kernels of 2018. Its
+// products are the vendor library's, so that only ReLUs are those of a program that is modelled: their median error is 20 % at most.
+func TestLogOfResNet(t *testing.T) {
+	for _, curve := range curves(t) {
+		of := resnetPoints(t, withCurve(t, sw26010(t, 1, in2018), curve))
+		for _, kind := range slices.Sorted(maps.Keys(of)) {
+			t.Logf("%s, %s: %s", curve, kind, of[kind].Summary())
+		}
+		if curve != own {
+			continue
+		}
+		t.Logf("s\n%v%v", of["Convolution"], of["ReLU"])
+		if e, n := of["ReLU"].MedianError(), len(of["ReLU"]); e > 0.20 || n != 26 {
+			t.Errorf("the median error of ReLUs is %.1f%% in %d points, want 20 %% at most in 26", 100*e, n)
+		}
+	}
+}
+
+// resnetPoints compares the layers of ResNet-50's log by their type.
+func resnetPoints(t *testing.T, spec cpe.Spec) map[string]validation.Points {
+	t.Helper()
+	layers := modelledBy(t, "resnet50", 64, spec, shape.Explicit).Layers
+	of := map[string]validation.Points{}
+	for _, row := range read(t, "log2017_resnet50.csv") {
+		i := slices.IndexFunc(layers, func(l modeltime.Layer) bool { return l.Name == row["layer"] })
+		if i < 0 {
+			t.Errorf("resnet50 has no layer %s", row["layer"])
+			continue
+		}
+		l, points := &layers[i], of[layers[i].Type]
+		points.Add("resnet50 "+l.Name+" forward", l.Forward.ModelledMs/1000, row.Float("forward_s"))
+		points.Add("resnet50 "+l.Name+" backward", l.BackwardMs()/1000, row.Float("backward_s"))
+		of[l.Type] = points
 	}
 	return of
 }

@@ -14,8 +14,8 @@ import (
 // spreadComment is the head of trust's machines.csv.
 const spreadComment = `Factors by which published times of a machine lie outside the times that are modelled with the published curves of its bandwidth; see the
 package. A low factor times a band's lower end has at most a tenth of the published times below it, a high factor alike.
-sw26010: kinds of passes from swCaffe (arXiv 1903.06934v1), table II on one core group and figures 8 and 9 on a node, and the ReLUs of the
-original's log of 2017-10, all with the kernels of 2018; iterations from its table III of 2018 and from J. Fang's thesis, table 7.2, of
+sw26010: kinds of passes from swCaffe (arXiv 1903.06934v1), table II on one core group and figures 8 and 9 on a node, and the ReLUs of
+logs of 2017-10 and 2017-12, all with the kernels of 2018; iterations from its table III of 2018 and from J. Fang's thesis, table 7.2, of
 2019, with the kernels of their year. k40m, e5_2680v3: iterations of the same table III, with our own plans, which nobody has built.
 Written by: go test ./cpe/validation -run TestSpread -rewrite`
 
@@ -98,7 +98,7 @@ func sw26010Points(t *testing.T) (passes, whole []validation.Points) {
 			layers, _ := layerPoints(t, net, batch, on(4, in2018))
 			points = append(points, layers...)
 		}
-		for _, p := range logPoints(t, on(1, in2018))["ReLU"] {
+		for _, p := range append(logPoints(t, on(1, in2018))["ReLU"], resnetPoints(t, on(1, in2018))["ReLU"]...) {
 			points.AddKind(string(trust.Stream), "log "+p.Name, p.Modelled, p.Published)
 		}
 		passes = append(passes, points)

@@ -53,13 +53,16 @@ func trustSources(t *testing.T) []source {
 		add(i, "iterations, 2019", iterations(t, "2019", on(4, in2019)))
 		add(i, "swDNN, runs of 2016", swDNNTimes(t, on(1, in2018)))
 		of := logPoints(t, on(1, in2018))
-		add(i, "log of 2017, ReLUs", of["ReLU"])
+		for kind, points := range resnetPoints(t, on(1, in2018)) {
+			of[kind] = append(of[kind], points...)
+		}
+		add(i, "logs of 2017, ReLUs", of["ReLU"])
 		delete(of, "ReLU")
 		var others validation.Points
 		for _, kind := range slices.Sorted(maps.Keys(of)) {
 			others = append(others, of[kind]...)
 		}
-		add(i, "log of 2017, others", others)
+		add(i, "logs of 2017, others", others)
 	}
 	return all
 }
