@@ -77,6 +77,7 @@ type running struct {
 	spoiled   bool    // the last Forward's loss was NaN or infinite
 	nonFinite string  // FirstNonFinite after the first Forward with such a loss
 	observer  Observer
+	hook      Hook
 }
 
 // New builds a net for the state in opt. Errors name the layer and, if opt.Pos is set, its file and line.

@@ -8,6 +8,23 @@ type Observer func(i int, backward bool, begun time.Time)
 // Observe makes the net tell an observer of every layer's run; nil ends that.
 func (n *Net) Observe(f Observer) { n.observer = f }
 
+// Hook is called before and after Forward, or Backward, of layer i, also of a layer that needs no Backward. An error ends the run.
+type Hook func(i int, backward, after bool) error
+
+// Around makes the net call a hook around every layer's run; nil ends that.
+func (n *Net) Around(f Hook) { n.hook = f }
+
+// call calls the hook.
+func (n *Net) call(i int, backward, after bool) error {
+	if n.hook == nil {
+		return nil
+	}
+	if err := n.hook(i, backward, after); err != nil {
+		return n.fail(n.nodes[i], err)
+	}
+	return nil
+}
+
 // begin returns the time if somebody observes the net.
 func (n *Net) begin() time.Time {
 	if n.observer == nil {

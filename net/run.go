@@ -38,6 +38,17 @@ func (n *Net) judge(loss float64) {
 
 // ForwardLayer reshapes and runs layer i and returns its weighted loss.
 func (n *Net) ForwardLayer(i int) (float64, error) {
+	if err := n.call(i, false, false); err != nil {
+		return 0, err
+	}
+	loss, err := n.forwardLayer(i)
+	if err != nil {
+		return 0, err
+	}
+	return loss, n.call(i, false, true)
+}
+
+func (n *Net) forwardLayer(i int) (float64, error) {
 	d := n.nodes[i]
 	begun := n.begin()
 	n.useArena()
@@ -105,10 +116,20 @@ func (n *Net) writeGradients(i int) {
 // BackwardLayer runs Backward of layer i if the net needs it. The gradient of a top with a loss weight starts from that weight, unless a
 // later layer has computed one.
 func (n *Net) BackwardLayer(i int) error {
-	d := n.nodes[i]
 	if n.graph.ForwardOnly {
 		panic("net: Backward of a net that was built for Forward only")
 	}
+	if err := n.call(i, true, false); err != nil {
+		return err
+	}
+	if err := n.backwardLayer(i); err != nil {
+		return err
+	}
+	return n.call(i, true, true)
+}
+
+func (n *Net) backwardLayer(i int) error {
+	d := n.nodes[i]
 	if !d.NeedsBackward {
 		return nil
 	}

@@ -187,10 +187,14 @@ func (v *Solver) LastRate() float64 { return v.lastRate }
 // Rate returns the learning rate of the next iteration.
 func (v *Solver) Rate() float64 { return v.learningRate() }
 
-// ApplyUpdate updates the weights by the gradients they have now. Step does so after its passes.
+// ApplyUpdate updates the weights by the gradients they have now, as Step does after its passes, and counts this as an iteration: the next
+// update has the next iteration's learning rate.
 func (v *Solver) ApplyUpdate() error {
-	_, err := v.applyUpdate(false)
-	return err
+	if _, err := v.applyUpdate(false); err != nil {
+		return err
+	}
+	v.iter++
+	return nil
 }
 
 // Param returns the solver's parameters.

@@ -208,7 +208,7 @@ class Memory:
 
 
 # Events, numbered as in cmd/internal/python.
-SET_UP, RESHAPE, FORWARD, BACKWARD, CLOSE, POLL, ON_START, ON_GRADIENTS = range(8)
+SET_UP, RESHAPE, FORWARD, BACKWARD, CLOSE, POLL, ON_START, ON_GRADIENTS, RUN_HOOKS = range(9)
 
 handlers = {}  # by event: functions of key, text and flags
 

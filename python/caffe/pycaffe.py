@@ -8,6 +8,7 @@ import ctypes
 import html
 import itertools
 import os
+import weakref
 from collections import OrderedDict, namedtuple
 
 import numpy as np
@@ -34,6 +35,10 @@ class _Held:
         handle, self._handle = self._handle, 0
         if handle:
             functions.release(handle)
+
+
+_HOOKS = ('before_forward', 'after_forward', 'before_backward', 'after_backward')  # numbered as in cmd/internal/python
+_objects = weakref.WeakValueDictionary()  # solvers with callbacks and nets with hooks, by the handles by which the engine calls them
 
 
 class Net(_Held):
@@ -74,6 +79,8 @@ class Net(_Held):
             raise TypeError('Net: stages must be a list of strings, it is %r' % (stages,))
         files = given['weights']
         with _Opening() as layers:
+            if files == '':
+                raise RuntimeError('Net: the name of the file of weights is empty')
             reply = call('net', {'file': path(network_file), 'phase': int(given['phase']), 'level': int(given['level']),
                                  'stages': list(stages), 'weights': '' if files is None else path(files)})
         self._build(reply, layers)
@@ -82,6 +89,7 @@ class Net(_Held):
     def _of(cls, reply, layers):
         net = cls.__new__(cls)
         net._build(reply, layers)
+        net._of_solver = True
         return net
 
     def _build(self, reply, layers):
@@ -99,7 +107,8 @@ class Net(_Held):
             blobs = BlobVec([Blob._of(h) for h in l['blobs']])
             self._layers.append(layers[l['python']] if 'python' in l else _EngineLayer(l['name'], l['type'], blobs))
         self._losses = reply['losses']
-        self._hooks = {name: [] for name in ('before_forward', 'after_forward', 'before_backward', 'after_backward')}
+        self._hooks = {name: [] for name in _HOOKS}
+        self._of_solver = False
         self._fed = None
 
     # What the net consists of.
@@ -154,7 +163,9 @@ class Net(_Held):
         """An OrderedDict of the weights in the loss by blob name; 0: the blob is no loss."""
         return self._cached('blob_loss_weights', lambda: OrderedDict(zip(self._blob_names, self._losses)))
 
-    _blob_loss_weights = blob_loss_weights
+    @property
+    def _blob_loss_weights(self):
+        return self._losses
 
     def _cached(self, name, make):
         values = self.__dict__.setdefault('_values', {})
@@ -220,8 +231,8 @@ class Net(_Held):
     def _give(self, values, names, what, attribute):
         """Copy arrays to the data or diff of the net's inputs or outputs."""
         if set(values) != set(names):
-            raise Exception('%s blob arguments do not match net %s: given %s, the net has %s' % (
-                ('Input', 'inputs') if what == 'Input' else ('Top diff', 'outputs')) + (sorted(values), sorted(names)))
+            begin = 'Input blob arguments do not match net inputs' if what == 'Input' else 'Top diff arguments do not match net outputs'
+            raise Exception('%s: given %s, the net has %s' % (begin, sorted(values), sorted(names)))
         for name, value in values.items():
             blob = self.blobs[name]
             value = np.asarray(value)
@@ -264,7 +275,11 @@ class Net(_Held):
 
         Keyword arguments are arrays (items x ...) for the inputs. Return a dict of arrays (items x ...) of the outputs and of the blobs
         named in blobs. The last batch is filled up with zeros.
+
+        ValueError: no arrays. Exception: keyword arguments that do not match the inputs.
         """
+        if not kwargs:
+            raise ValueError('forward_all needs arrays for the inputs of net %r: %s' % (self._name, self.inputs))
         results = {name: [] for name in dict.fromkeys([*self.outputs, *(blobs or ())])}
         for batch in self._batch(kwargs):
             self._collect(results, self.forward(blobs=blobs, **batch))
@@ -275,7 +290,11 @@ class Net(_Held):
 
         Keyword arguments are arrays (items x ...) for inputs, and gradients for outputs. Return two dicts: arrays of outputs and of the
         blobs named in blobs, and gradients of inputs and of the blobs named in diffs.
+
+        ValueError: no arrays. Exception: keyword arguments that do not match inputs and outputs.
         """
+        if not kwargs:
+            raise ValueError('forward_backward_all needs arrays for the inputs or outputs of net %r: %s, %s' % (self._name, self.inputs, self.outputs))
         results = {name: [] for name in dict.fromkeys([*self.outputs, *(blobs or ())])}
         gradients = {name: [] for name in dict.fromkeys([*self.inputs, *(diffs or ())])}
         given = {n: v for n, v in kwargs.items() if n in self.inputs}
@@ -376,12 +395,15 @@ class Net(_Held):
         """Copy weights from an HDF5 file into the layers of the same names."""
         call('load_hdf5', {'handle': self._handle, 'file': path(filename)})
 
-    # Hooks.
+    # Hooks. Those of a solver's nets are called by its runs, too.
 
     def _hook(self, kind, f):
         if not callable(f):
             raise TypeError('%s needs a function of a layer\'s number, not %r' % (kind, f))
         self._hooks[kind].append(f)
+        if self._of_solver:
+            _objects[self._handle] = self  # before the engine can ask for the hooks
+            call('hooks', {'handle': self._handle, 'key': self._handle})
 
     def before_forward(self, f):
         """Call f(layer number) before every layer's forward."""
@@ -452,17 +474,17 @@ class SolverParameter:
         raise RuntimeError('this class cannot be instantiated from Python: use solver.param')
 
     @classmethod
-    def _of(cls, handle):
+    def _of(cls, solver):
         p = object.__new__(cls)
-        p._handle = handle
+        p._solver = solver  # which lives as long
         return p
 
     def _field(name, convert=None, doc=None):
         def get(self):
-            return call('state', {'handle': self._handle})[name]
+            return self._solver._state()[name]
 
         def put(self, value):
-            call('set', {'handle': self._handle, 'set': {'field': name, 'value': convert(value)}})
+            call('set', {'handle': self._solver._handle, 'set': {'field': name, 'value': convert(value)}})
         return property(get, put if convert else None, doc=doc)
 
     max_iter = _field('max_iter', int, 'The number of iterations at which solve ends.')
@@ -501,7 +523,6 @@ class Solver(_Held):
         self._net = Net._of(reply['net'], python)
         self._test_nets = [Net._of(n, python) for n in reply['tests']]
         self._callbacks = []
-        self._param = SolverParameter._of(self._handle)
 
     def _state(self):
         return call('state', {'handle': self._handle})
@@ -524,7 +545,7 @@ class Solver(_Held):
     @property
     def param(self):
         """The solver's SolverParameter."""
-        return self._param
+        return SolverParameter._of(self)
 
     @property
     def lr(self):
@@ -561,8 +582,14 @@ class Solver(_Held):
         """Continue from a .solverstate and the weights that it names."""
         call('restore', {'handle': self._handle, 'file': path(state_file)})
 
+    def share_weights(self, net):
+        """Let a net use the training net's weights from now on: net.share_with(solver.net)."""
+        if not isinstance(net, Net):
+            raise TypeError('share_weights needs a Net, not %r' % (net,))
+        net.share_with(self._net)
+
     def apply_update(self):
-        """Update the weights by the gradients that they have now, as step does after its passes."""
+        """Update the weights by the gradients that they have now, as step does after its passes, and count this as an iteration."""
         call('update', {'handle': self._handle})
 
     def add_callback(self, on_start, on_gradients_ready):
@@ -570,7 +597,7 @@ class Solver(_Held):
         for f in on_start, on_gradients_ready:
             if not callable(f):
                 raise TypeError('add_callback needs two functions without arguments, not %r' % (f,))
-        _callbacks_of[self._handle] = self._callbacks  # before the engine can ask for them
+        _objects[self._handle] = self  # before the engine can ask for them
         self._callbacks.append((on_start, on_gradients_ready))
         call('callbacks', {'handle': self._handle, 'key': self._handle})
 
@@ -579,28 +606,26 @@ class Solver(_Held):
             loss, rate = self._step(1)
             yield Iteration(self.iter, loss, rate)
 
-    def __del__(self, functions=functions):
-        _callbacks_of.pop(self._handle, None)
-        _Held.__del__(self, functions)
-
     def __repr__(self):
         return '<caffe.%sSolver, net %r, iteration %d of %d>' % (self._kind, self._net.name, self.iter, self.param.max_iter)
 
 
-_callbacks_of = {}  # lists of callbacks by the key of their solver
-
-
 def _on_start(key, text, flags):
-    for on_start, _ in _callbacks_of[key]:
+    for on_start, _ in _objects[key]._callbacks:
         on_start()
 
 
 def _on_gradients(key, text, flags):
-    for _, on_gradients_ready in _callbacks_of[key]:
+    for _, on_gradients_ready in _objects[key]._callbacks:
         on_gradients_ready()
 
 
-_library.handlers.update({_library.ON_START: _on_start, _library.ON_GRADIENTS: _on_gradients})
+def _run_hooks(key, text, flags):
+    for hook in _objects[key]._hooks[_HOOKS[flags[0]]]:
+        hook(int(text))
+
+
+_library.handlers.update({_library.ON_START: _on_start, _library.ON_GRADIENTS: _on_gradients, _library.RUN_HOOKS: _run_hooks})
 
 
 class SGDSolver(Solver):
@@ -608,27 +633,27 @@ class SGDSolver(Solver):
     _type = 'SGD'
 
 
-class NesterovSolver(Solver):
+class NesterovSolver(SGDSolver):
     """Nesterov's accelerated gradient. The argument is the solver's file."""
     _type = 'Nesterov'
 
 
-class AdaGradSolver(Solver):
+class AdaGradSolver(SGDSolver):
     """AdaGrad (Duchi et al. 2011). The argument is the solver's file."""
     _type = 'AdaGrad'
 
 
-class RMSPropSolver(Solver):
+class RMSPropSolver(SGDSolver):
     """RMSProp (Tieleman and Hinton 2012). The argument is the solver's file."""
     _type = 'RMSProp'
 
 
-class AdaDeltaSolver(Solver):
+class AdaDeltaSolver(SGDSolver):
     """AdaDelta (Zeiler 2012). The argument is the solver's file."""
     _type = 'AdaDelta'
 
 
-class AdamSolver(Solver):
+class AdamSolver(SGDSolver):
     """Adam (Kingma and Ba 2015). The argument is the solver's file."""
     _type = 'Adam'
 

@@ -51,6 +51,8 @@ class Constructors(Case):
                 caffe.Net(*wrong)
         with self.assertRaisesRegex(ValueError, 'phase 7'):
             caffe.Net(file, 7)
+        for empty in (file, '', caffe.TEST), (file, caffe.TEST, 0, None, ''):
+            self.assertRaisesRegex(RuntimeError, 'weights is empty', caffe.Net, *empty)
 
     def test_files_that_are_wrong(self):
         with self.assertRaisesRegex(RuntimeError, 'could not open file /nowhere.prototxt: no such file'):
@@ -77,6 +79,7 @@ class Parts(Case):
         self.assertEqual(net.bottom_names, OrderedDict([('data', []), ('conv', ['data']), ('ip', ['conv']), ('loss', ['ip', 'label'])]))
         self.assertEqual((net._top_ids(0), net._bottom_ids(3)), ([0, 1], [3, 1]))
         self.assertEqual(net.blob_loss_weights, OrderedDict([('data', 0), ('label', 0), ('conv', 0), ('ip', 0), ('loss', 1)]))
+        self.assertEqual(list(net._blob_loss_weights), [0, 0, 0, 0, 1])
         self.assertEqual([l.type for l in net.layers], ['DummyData', 'Convolution', 'InnerProduct', 'SoftmaxWithLoss'])
         self.assertEqual(list(net.layer_dict), net._layer_names)
         self.assertIs(net.layer_dict['conv'], net.layers[1])
@@ -197,11 +200,13 @@ class Running(Case):
         got = net.backward(prob=g)['data'].copy()
         inner = prob * (g - (prob * g).sum(1, keepdims=True))
         np.testing.assert_allclose(got, inner @ net.params['ip'][0].data, atol=1e-5)
-        for wrong in (dict(dta=x), dict(data=x, label=x), dict(data=x[:3])):
-            with self.assertRaises(Exception):
+        for wrong, text in ((dict(dta=x), "^Input blob arguments do not match net inputs: given .'dta'., the net has .'data'."),
+                            (dict(data=x, label=x), '^Input blob arguments do not match net inputs'), (dict(data=x[:3]), '^Input is not batch sized')):
+            with self.assertRaisesRegex(Exception, text):
                 net.forward(**wrong)
-        with self.assertRaises(Exception):
-            net.backward(data=g)
+        for wrong, text in (dict(data=g), '^Top diff arguments do not match net outputs'), (dict(prob=g[:3]), '^Diff is not batch sized'):
+            with self.assertRaisesRegex(Exception, text):
+                net.backward(**wrong)
         with self.assertRaises(ValueError):
             net.forward(data=np.zeros((4, 5)))
 
@@ -225,8 +230,9 @@ class Running(Case):
         self.assertEqual((out['prob'].shape, grads['data'].shape), ((11, 3), (11, 6)))
         np.testing.assert_allclose(grads['data'], 0, atol=1e-6)
         self.assertEqual(net.forward_all(data=x[:4])['prob'].shape, (4, 3))
-        with self.assertRaises(Exception):
-            net.forward_all(nothing=x)
+        for run in net.forward_all, net.forward_backward_all:
+            self.assertRaisesRegex(Exception, '^Input blob arguments do not match net inputs', run, nothing=x)
+            self.assertRaisesRegex(ValueError, r"needs arrays for the inputs .*'deploy': \['data'\]", run)
 
     def test_indices(self):
         net = self.net()

@@ -92,7 +92,7 @@ class TestScripts(WithFiles):
         log = self.run_script('train.py', '--solver', 'solver.prototxt', '--timing')
         self.assertTrue(os.path.exists(self.path('s_iter_20.solverstate')))
         self.assertRegex(log, r'iteration 10: [0-9.]+ ms')
-        self.assertRegex(log, r'line +forward +[0-9.]+ ms, backward')
+        self.assertRegex(log, r'line +forward +[0-9.]*[1-9][0-9.]* ms, backward +[0-9.]*[1-9]')
         self.run_script('train.py', '--solver', 'solver.prototxt', '--snapshot', 's_iter_20.solverstate')
         self.assertIn('swcaffe train -workers 2', self.run_script(
             'train.py', '--solver', 'solver.prototxt', '--gpus', '0', '1', fails=True))

@@ -1,5 +1,6 @@
 """Solvers: training, callbacks, snapshots, parameters, Ctrl-C, and blobs that are right at every moment."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -7,6 +8,7 @@ import sys
 import threading
 import time
 import unittest
+import weakref
 
 import numpy as np
 
@@ -47,6 +49,7 @@ class Solving(Case):
             file = self.solver(type=name, momentum=None if name in ('AdaGrad', 'RMSProp') else 0.9)
             solver = caffe.get_solver(file)
             self.assertIs(type(solver), kind)
+            self.assertIsInstance(solver, caffe.SGDSolver)  # the base of all solvers, as in Caffe
             self.assertEqual(solver.type, name)
             solver.step(2)
             self.assertEqual(type(kind(file)), kind)
@@ -192,6 +195,77 @@ class Solving(Case):
         w.diff[...] = 1
         solver.apply_update()
         np.testing.assert_allclose(w.data, -0.01, rtol=1e-6)
+        self.assertEqual(solver.iter, 1)
+
+    def test_training_by_hand(self):
+        """Passes and updates by hand are iterations: they count, and so learning rates and Adam's corrections follow."""
+        for kind in 'SGD', 'Adam':
+            fields = dict(type=kind, lr_policy='step', stepsize=2, gamma=0.1, test_initialization=False)
+            hand, step = self.open(**fields), self.open(**fields)
+            for _ in range(5):
+                hand.net.clear_param_diffs()
+                hand.net.forward()
+                hand.net.backward()
+                hand.apply_update()
+            step.step(5)
+            self.assertEqual((hand.iter, hand.lr), (5, step.lr))
+            for a, b in zip(hand.net.params['ip'], step.net.params['ip']):
+                np.testing.assert_allclose(a.data, b.data, rtol=1e-5, atol=1e-6)
+            hand.snapshot()
+            step.restore(os.path.join(self.dir, 'model_iter_5.solverstate'))
+            self.assertEqual(step.iter, 5)
+
+    def test_share_weights(self):
+        solver, net = self.open(), self.net(phase=caffe.TEST)
+        solver.share_weights(net)
+        solver.net.params['ip'][0].data[...] = 3
+        self.assertTrue((net.params['ip'][0].data == 3).all())
+        solver.step(1)
+        np.testing.assert_array_equal(net.params['ip'][0].data, solver.net.params['ip'][0].data)
+        self.assertRaises(TypeError, solver.share_weights, 3)
+        self.assertRaises(TypeError, solver.share_weights)
+
+    def test_hooks(self):
+        """A net's hooks are called by its solver too, between callbacks, and see the blobs of that moment."""
+        for kind in SMALL, FUSED:
+            solver, plain, seen, values = self.open(kind, test_iter=2), self.open(kind, test_iter=2), [], []
+            solver.step(1)
+            plain.step(1)
+            net, test = solver.net, solver.test_nets[0]
+            first, last = list(net.blobs)[2], len(net.layers) - 1  # first: the top of layer 1
+            for name in 'before_forward', 'after_forward', 'before_backward', 'after_backward':
+                getattr(net, name)(lambda i, name=name: seen.append((name, i)))
+            net.after_forward(lambda i: i == 1 and values.append(net.blobs[first].data.copy()))
+            test.after_forward(lambda i: seen.append(('test', i)))
+            solver.add_callback(lambda: seen.append('start'), lambda: seen.append('ready'))
+            solver.step(2)
+            plain.step(2)
+            forward = [(k + '_forward', i) for i in range(last + 1) for k in ('before', 'after')]
+            backward = [(k + '_backward', i) for i in range(last, -1, -1) for k in ('before', 'after')]
+            self.assertEqual(seen, 2 * ['start', *forward, *backward, 'ready'])
+            np.testing.assert_allclose(values[1], plain.net.blobs[first].data, atol=2e-6, rtol=1e-5)
+            for a, b in zip(net.params['ip'], plain.net.params['ip']):
+                np.testing.assert_array_equal(a.data, b.data)
+            del seen[:]
+            solver.step(8)
+            self.assertEqual([s for s in seen if s[0] == 'test'], 2 * [('test', i) for i in range(len(test.layers))])
+
+            def fails(i):
+                raise LookupError('hook')
+            test.before_forward(fails)
+            solver.step(9)
+            self.assertRaisesRegex(LookupError, 'hook', solver.step, 1)
+
+    def test_callbacks_that_refer_to_their_solver(self):
+        """A solver with callbacks and hooks that hold it goes when nobody else does."""
+        solver = self.open()
+        solver.add_callback(lambda: solver.iter, lambda: None)
+        solver.net.before_forward(lambda i: solver.net.blobs)
+        solver.step(1)
+        gone = weakref.ref(solver), weakref.ref(solver.net)
+        del solver
+        gc.collect()
+        self.assertEqual([r() for r in gone], [None, None])
 
     def test_callbacks(self):
         solver, seen = self.open(), []
@@ -257,6 +331,7 @@ class Solving(Case):
         with self.assertRaises((TypeError, ValueError)):
             p.base_lr = 'fast'
         self.assertRaises(RuntimeError, type(p))
+        self.assertEqual(self.open().param.max_iter, 100)  # it keeps its solver
 
     def test_iteration(self):
         solver = self.open(max_iter=5)

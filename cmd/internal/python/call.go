@@ -88,6 +88,7 @@ func init() {
 		"net":        with(openNet),
 		"close":      on(closeNet),
 		"reshape":    on(func(n *Net, _ arguments) (any, error) { return nil, n.reshape() }),
+		"hooks":      on(func(n *Net, a arguments) (any, error) { return nil, n.callHooks(a.Key) }),
 		"clear":      on(func(n *Net, _ arguments) (any, error) { return nil, n.clearParamDiffs() }),
 		"copy_from":  on(func(n *Net, a arguments) (any, error) { return nil, n.copyFrom(a.File) }),
 		"load_hdf5":  on(func(n *Net, a arguments) (any, error) { return nil, n.loadHDF5(a.File) }),

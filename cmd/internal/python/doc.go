@@ -32,7 +32,7 @@
 //   - The last iteration of a Step keeps all blobs, and so do the last before a test and the last batch of every test.
 //   - In a program that steps one by one, the passes of the last iteration are repeated when Python first looks (repeat.go).
 //   - A net opened by itself for inference economises in whole runs forward, which are repeated when Python looks (infer.go).
-//   - A net with a live view of a blob that economising would spoil, with Python layers, or with callbacks always keeps all blobs. So does any
+//   - A net with a live view of a blob that economising would spoil, with Python layers, hooks or callbacks always keeps all blobs. So does any
 //     other net opened without a solver.
 //
 // Weights, inputs and outputs are kept in any case.

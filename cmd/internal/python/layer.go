@@ -14,7 +14,7 @@ import (
 // Op is an event that Python code handles.
 type Op int32
 
-// The events. key is a Python layer or a solver.
+// The events. key is a Python layer, a solver or a net.
 const (
 	SetUp       Op = iota // a layer's setup; text describes the layer
 	ReshapeTops           // a layer's reshape
@@ -24,6 +24,7 @@ const (
 	Poll                  // between iterations, now and then: signals
 	OnStart               // a solver's callbacks before the passes of an iteration
 	OnGradients           // a solver's callbacks between the passes and the update
+	RunHooks              // a net's hooks; text is the layer's number, flags[0] is the kind (hookKind)
 )
 
 // Callback calls Python. It returns 0, or the key of the exception that was raised; -1 is a KeyboardInterrupt. libswcaffe sets it.

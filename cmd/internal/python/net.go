@@ -21,6 +21,7 @@ type Net struct {
 	// layers that run forward increase it.
 	shaped int
 	solver *Solver // nil for a net opened by itself
+	hooks  int64   // key of the net's hooks in Python, which the solver's runs call; 0: none
 	inference
 	watched int // live views of blobs that are hidden while the net economises; guarded by memory.mu
 	held    int // live views of weights and of tops of layers without bottoms; guarded by memory.mu

@@ -87,12 +87,12 @@ func (v *Solver) repeat() error {
 }
 
 // mayRepeat reports whether the next iterations can be repeated later: Python has no view of weights and data, which it could change, nor
-// of hidden blobs.
+// of hidden blobs, and no hooks.
 func (v *Solver) mayRepeat() bool {
 	if !v.repeatable || v.looked || v.plain || v.watch.callbacks {
 		return false
 	}
-	return !slices.ContainsFunc(v.nets, func(n *Net) bool { return n.isWatched() || n.isHeld() })
+	return !slices.ContainsFunc(v.nets, func(n *Net) bool { return n.hooks != 0 || n.isWatched() || n.isHeld() })
 }
 
 // see settles the training net if its last iteration needs that: Python can change weights and data from now on, which a repetition

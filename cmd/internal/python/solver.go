@@ -110,6 +110,8 @@ func (v *Solver) run(f func() error) (err error) {
 	defer v.gate.leave(true)
 	return inTurn(func() error {
 		v.watch.begin()
+		v.hook(true)
+		defer v.hook(false)
 		if err := f(); err != nil {
 			v.stale = false // blobs have the values of an unfinished iteration, or none
 			return err

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/swcaffe/swcaffe/solver"
@@ -48,6 +49,38 @@ func (w *watch) callback(op Op) error {
 		return nil
 	}
 	return aside(func() error { return call(op, w.key, "", nil) })
+}
+
+// hookKind numbers the kinds of hooks.
+func hookKind(backward, after bool) (kind byte) {
+	if backward {
+		kind = 2
+	}
+	if after {
+		kind++
+	}
+	return kind
+}
+
+// callHooks makes the runs of a solver's net call Python's hooks from now on, which know the net by a key. The net keeps all blobs, at which
+// hooks may look. Python itself calls the hooks of runs that it begins.
+func (n *Net) callHooks(key int64) error {
+	return n.use(false, func() error { n.hooks = key; return nil })
+}
+
+// hook makes the solver's nets call their hooks, or ends that.
+func (v *Solver) hook(on bool) {
+	for _, n := range v.nets {
+		switch {
+		case n.hooks == 0:
+		case on:
+			n.net.Around(func(i int, backward, after bool) error {
+				return aside(func() error { return call(RunHooks, n.hooks, strconv.Itoa(i), []byte{hookKind(backward, after)}) })
+			})
+		default:
+			n.net.Around(nil)
+		}
+	}
 }
 
 // action asks Python for signals, after an iteration or before a test batch. If blobs share memory, one more iteration or batch without this
@@ -126,7 +159,7 @@ func (w *watch) keep(net int) bool {
 // economise lets a net share memory between blobs, unless Python looks at one of them.
 func (w *watch) economise(net int) {
 	n := w.solver.nets[net]
-	if !w.solver.plain && !w.callbacks && !n.isWatched() {
+	if !w.solver.plain && !w.callbacks && n.hooks == 0 && !n.isWatched() {
 		w.must(n.net.Economise(true))
 	}
 }
