@@ -28,10 +28,10 @@ gotest() {
 # gcc: the race detector and the cgo build; lmdb-utils and hdf5-tools: cross-checks of our readers and writers; protobuf-compiler:
 # decodes files written by us; libjpeg-turbo-progs: a second JPEG decoder; python3: recomputes the conformance cases; openmpi-bin,
 # libopenmpi-dev, pkgconf: the mpi build and its tests under mpirun; python3-venv, binutils, git: go test ./cmd/libswcaffe builds the Python
-# module's wheel, installs it, and runs the module's suite (python/tests) with python3-numpy and python3-protobuf; chromium: opens
-# the page of train -http.
+# module's wheel, installs it, and runs the module's suite (python/tests) with python3-numpy and python3-protobuf; mypy checks a program
+# with the module's types; chromium: opens the page of train -http.
 packages=(gcc libc6-dev binutils git lmdb-utils hdf5-tools protobuf-compiler libjpeg-turbo-progs python3 python3-venv openmpi-bin libopenmpi-dev pkgconf
-  python3-numpy python3-protobuf chromium)
+  python3-numpy python3-protobuf mypy chromium)
 
 step "install test tools: ${packages[*]}"
 missing=()

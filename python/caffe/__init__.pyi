@@ -7,6 +7,7 @@ from . import net_spec as net_spec
 from . import proto as proto
 from . import pycaffe as pycaffe
 from ._caffe import NCCL as NCCL
+from ._caffe import Blob as Blob
 from ._caffe import Layer as Layer
 from ._caffe import Timer as Timer
 from ._caffe import __version__ as __version__

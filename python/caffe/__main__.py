@@ -7,4 +7,5 @@ import sys
 
 from ._library import main
 
-sys.exit(main(sys.argv[1:]))
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))

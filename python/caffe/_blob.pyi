@@ -1,9 +1,10 @@
-from typing import Iterable, SupportsIndex
+from typing import Iterable, NoReturn, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
 class Blob:
+    def __init__(self, *_: object, **__: object) -> NoReturn: ...
     @property
     def data(self) -> npt.NDArray[np.float32]: ...
     @property

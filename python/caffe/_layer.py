@@ -43,7 +43,7 @@ class Layer:
     #: the type in the prototxt
     type = 'Python'
     #: the layer's weights; setup adds them: self.blobs.add_blob(10, 3)
-    blobs = ()
+    blobs = BlobVec()
     #: python_param's param_str
     param_str = ''
     #: caffe.TRAIN or caffe.TEST; str(phase) is its name

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import importlib.util
 import inspect
 import os
 import subprocess
@@ -167,6 +168,22 @@ caffe.layer_type_list()'''
                         self.assertIn(method, methods, name)
                         if inspect.isfunction(f):
                             self.same_arguments(name + '.' + method, f, methods[method])
+
+    @unittest.skipUnless(importlib.util.find_spec('mypy'), 'needs mypy (Debian: mypy)')
+    def test_types_of_a_program(self):
+        """mypy --strict finds no fault in a program that uses the module, and finds the faults of another."""
+        program = os.path.join(os.path.dirname(__file__), 'typed_program.py')
+        wrong = self.write('import caffe\nnet = caffe.Net("a", caffe.TEST)\nnet.forwrad()\ncaffe.set_random_seed("x")\nx: str = net.blobs["a"].data\n', 'wrong.py')
+        folder = os.path.dirname(os.path.dirname(caffe.__file__))
+        environment = dict(os.environ)
+        if not folder.endswith('site-packages'):
+            environment['MYPYPATH'] = folder
+        # mypy reads numpy's types for some seconds. It keeps what it has read.
+        cache = os.environ.get('SWCAFFE_MYPY_CACHE', os.path.join(self.dir, 'cache'))
+        run = subprocess.run([sys.executable, '-m', 'mypy', '--strict', '--cache-dir', cache, program, wrong], capture_output=True, text=True, env=environment)
+        faults = [line.rpartition('  [')[2] for line in run.stdout.splitlines() if 'error:' in line]
+        self.assertEqual(faults, ['attr-defined]', 'arg-type]', 'assignment]'], run.stdout + run.stderr)
+        self.assertNotIn('typed_program', run.stdout)
 
     def same_arguments(self, name, f, typed):
         a = typed.args

@@ -1,0 +1,2 @@
+from caffe import *
+from caffe import __version__ as __version__

@@ -1,0 +1,1 @@
+from caffe.coord_map import *

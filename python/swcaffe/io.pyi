@@ -1,0 +1,1 @@
+from caffe.io import *

@@ -1,0 +1,1 @@
+from caffe.net_spec import *
