@@ -6,14 +6,14 @@ import operator
 
 import numpy as np
 
-from ._library import Memory, View, call, check, functions
+from ._library import Memory, Unique, View, call, check, functions
 
 _new_view = View
 _asarray = np.asarray
 _float32 = np.dtype(np.float32)
 
 
-class Blob:
+class Blob(Unique):
     """Values (data) and their gradient (diff). Nets, layers and solvers make blobs; data and diff are numpy arrays of type float32 that
     show the engine's own memory, without a copy. Write to it with blob.data[...] = values.
 
@@ -117,13 +117,16 @@ class Blob:
             shape = 'shape %s' % (' x '.join(map(str, self.shape)) or '()')
         except RuntimeError:
             shape = 'in use by another thread'
+        except ValueError:
+            shape = 'of a closed net'
         return '<caffe.Blob%s, %s>' % (name, shape)
 
     def _repr_html_(self):
-        """A table of the values' range, for notebooks. While another thread uses the net, only the blob's repr."""
+        """A table of the values' range, for notebooks. While another thread uses the net, or if the blob is
+        gone, only its repr."""
         try:
             values = self.data
-        except RuntimeError:
+        except (RuntimeError, ValueError):
             return '<p>%s</p>' % html.escape(repr(self))
         finite = values[np.isfinite(values)]
         row = ['%g' % f for f in (finite.min(), finite.mean(dtype=np.float64), finite.max())] if finite.size else ['', '', '']

@@ -85,12 +85,17 @@ class _Functions:
         self.release = self.forget = lambda _: None
 
 
+_forked = False  # this process is a child of the one that has imported the module
+
+
 def _refuse(*_):
     raise RuntimeError('caffe cannot be used in a forked process: its threads are only in the parent. Use the start method "spawn" '
                        '(multiprocessing.set_start_method("spawn")), or import caffe only in the child')
 
 
 def _after_fork():
+    global _forked
+    _forked = True
     for name in _SIGNATURES:
         setattr(functions, name, _refuse)
     functions.end()
@@ -178,8 +183,22 @@ def call(name, arguments=None):
 
 
 def path(name):
-    """Return a file's name as the library takes it. Raise TypeError if it is none."""
-    return os.fsdecode(os.fspath(name))
+    """Return a file's name as the library takes it. Raise TypeError if it is none, ValueError if it is no UTF-8."""
+    name = os.fsdecode(os.fspath(name))
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise ValueError('the name of file %r is no UTF-8' % name) from None
+    return name
+
+
+class Unique:
+    """An object of the engine, which exists once and in one process: it cannot be copied or pickled, as in Caffe."""
+    __slots__ = ()
+
+    def __reduce__(self):
+        raise RuntimeError('%s objects cannot be copied or pickled: they belong to memory of this process. Arrays can, for instance '
+                           'blob.data, and Net.save writes weights' % type(self).__name__)
 
 
 _commands = []  # command lines that run
@@ -227,6 +246,9 @@ def _event(op, key, text, flags, count, exception):
         number = next(_keys)
         _raised[number] = error
         exception[0] = number
+    if _forked:  # in a layer or callback; the engine's threads, to which this function would return, are in the parent
+        sys.stderr.write('caffe: a forked process has left the layer or callback in which it began. It ends here\n')
+        os._exit(1)
 
 
 functions.start(_event)

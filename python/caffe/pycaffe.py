@@ -27,7 +27,7 @@ Iteration = namedtuple('Iteration', 'iteration loss rate')
 Iteration.__doc__ = 'A finished iteration: the number of iterations done, its loss and its learning rate.'
 
 
-class _Held:
+class _Held(_library.Unique):
     """An object of the engine, with its handle."""
     _handle = 0
 
@@ -235,6 +235,8 @@ class Net(_Held):
             raise Exception('%s: given %s, the net has %s' % (begin, sorted(values), sorted(names)))
         for name, value in values.items():
             blob = self.blobs[name]
+            if value is None:
+                raise TypeError('%s must be an array, it is None' % name)
             value = np.asarray(value)
             if value.ndim and blob.shape and value.shape[0] != blob.shape[0]:
                 raise Exception('%s is not batch sized: %r has %d items, the net %d' % (what, name, value.shape[0], blob.shape[0]))
@@ -325,10 +327,13 @@ class Net(_Held):
             return
         blobs = {name: np.asarray(value) for name, value in blobs.items()}
         items = len(next(iter(blobs.values())))
-        size = next(iter(self.blobs.values())).shape[0]
-        for first in range(0, items, size):
-            batch = {name: value[first:first + size] for name, value in blobs.items()}
-            missing = size - (min(first + size, items) - first)
+        name, first = next(iter(self.blobs.items()))
+        size = first.shape[0]
+        if size == 0:
+            raise ValueError('net %r: blob %r has batches of no items' % (self._name, name))
+        for at in range(0, items, size):
+            batch = {name: value[at:at + size] for name, value in blobs.items()}
+            missing = size - (min(at + size, items) - at)
             if missing:
                 batch = {name: np.concatenate([value, np.zeros((missing,) + value.shape[1:], value.dtype)]) for name, value in batch.items()}
             yield batch
@@ -467,7 +472,7 @@ class Net(_Held):
         return '<div style="overflow: auto; max-height: 40em">%s</div>%s' % (svg[svg.index('<svg'):], rows)
 
 
-class SolverParameter:
+class SolverParameter(_library.Unique):
     """Fields of a solver's file as they are now. base_lr, max_iter and display can be set while training pauses."""
 
     def __init__(self, *_, **__):

@@ -1,7 +1,9 @@
 """Blobs: shapes, views, and how long the memory of a view lasts."""
 
+import copy
 import gc
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -121,6 +123,45 @@ class Lifetimes(Case):
         net.close()
         self.assertEqual((blob.data.shape, loss.shape), ((5, 7), ()))
 
+    def test_no_copies_but_of_arrays(self):
+        """Copies and pickles of a net's objects would be second owners of its memory. Caffe refuses them, too."""
+        net = self.net(INPUT, caffe.TEST)
+        solver = caffe.SGDSolver(self.solver())
+        for o in net, net.blobs['data'], net.blobs, net.layers[1], net.params['ip'], solver, solver.param:
+            for f in pickle.dumps, copy.deepcopy:
+                self.assertRaisesRegex(RuntimeError, 'cannot be copied or pickled', f, o)
+        for o in net, net.blobs['data'], solver:
+            self.assertRaisesRegex(RuntimeError, 'cannot be copied or pickled', copy.copy, o)
+        gc.collect()
+        a = net.blobs['data'].data
+        a[...] = 3
+        for b in copy.deepcopy(a), pickle.loads(pickle.dumps(a)):
+            a[...] = 5
+            self.assertTrue((b == 3).all())
+            a[...] = 3
+        net.forward()
+        solver.step(1)
+
+    def test_blob_of_a_layer_of_a_closed_net(self):
+        self.write('''import caffe
+class Kept(caffe.Layer):
+    def reshape(self, bottom, top):
+        top[0].reshape(2)
+        self.top = top[0]
+    def forward(self, bottom, top): top[0].data[...] = 7
+''', 'kept_layers.py')
+        sys.path.insert(0, self.dir)
+        self.addCleanup(sys.path.remove, self.dir)
+        net = self.net('layer { name: "k" type: "Python" top: "k" python_param { module: "kept_layers" layer: "Kept" } }')
+        net.forward()
+        blob = net.layers[0].top
+        view = blob.data
+        del net
+        gc.collect()
+        self.assertTrue((view == 7).all())
+        self.assertRaisesRegex(ValueError, 'released', lambda: blob.data)
+        self.assertEqual((repr(blob), 'closed net' in blob._repr_html_()), ('<caffe.Blob, of a closed net>', True))
+
     def test_many_nets_from_two_threads(self):
         """Nets are opened, used and dropped, and views kept and let go at random, while two threads run."""
         file, errors = self.write(SMALL), []
@@ -201,6 +242,30 @@ net.forward()
 print('parent')
 ''', self.write(SMALL))
         self.assertEqual(out.split(), ['True'] * 5 + ['parent'])
+
+    @unittest.skipUnless(hasattr(os, 'fork'), 'no fork on this system')
+    def test_fork_in_a_layer(self):
+        """A layer may fork processes that end by themselves, as prefetching data layers do. One that returns to the engine ends."""
+        self.write('''import os, sys, caffe
+class Forks(caffe.Layer):
+    def reshape(self, bottom, top): top[0].reshape(1)
+    def forward(self, bottom, top):
+        for ends in True, False:
+            child = os.fork()
+            if child == 0 and ends: os._exit(7)
+            if child == 0: return
+            print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+''', 'forks_layers.py')
+        out = self.python('''
+import sys
+sys.path.insert(0, sys.argv[1])
+import caffe
+open(sys.argv[1] + '/f.prototxt', 'w').write('layer { name: "f" type: "Python" top: "f" python_param { module: "forks_layers" layer: "Forks" } }')
+net = caffe.Net(sys.argv[1] + '/f.prototxt', caffe.TEST)
+net.forward()
+print('parent')
+''', self.dir)
+        self.assertEqual(out.split(), ['7', '1', 'parent'])
 
     def test_spawn(self):
         script = self.write('''

@@ -3,6 +3,7 @@
 import gc
 import os
 import pathlib
+import pathlib
 import random
 import threading
 import unittest
@@ -209,6 +210,7 @@ class Running(Case):
                 net.backward(**wrong)
         with self.assertRaises(ValueError):
             net.forward(data=np.zeros((4, 5)))
+        self.assertRaisesRegex(TypeError, 'data must be an array, it is None', net.forward, data=None)  # numpy would write NaN
 
     def test_start_of_backward_is_the_callers(self):
         net = self.net()
@@ -233,6 +235,13 @@ class Running(Case):
         for run in net.forward_all, net.forward_backward_all:
             self.assertRaisesRegex(Exception, '^Input blob arguments do not match net inputs', run, nothing=x)
             self.assertRaisesRegex(ValueError, r"needs arrays for the inputs .*'deploy': \['data'\]", run)
+
+    def test_no_items(self):
+        net = self.net(INPUT, caffe.TEST)
+        self.assertEqual(net.forward_all(data=np.zeros((0, 6)))['prob'].shape[0], 0)
+        net.blobs['data'].reshape(0, 6)
+        self.assertEqual((net.forward()['prob'].shape, net.backward()['data'].shape), ((0, 3), (0, 6)))
+        self.assertRaisesRegex(ValueError, "blob 'data' has batches of no items", net.forward_all, data=np.zeros((3, 6)))
 
     def test_indices(self):
         net = self.net()
@@ -361,6 +370,18 @@ class Weights(Case):
         a.params['ip'][0].data[...] = 7
         self.assertTrue((b.params['ip'][0].data == 7).all())
         self.assertTrue((old == 5).all())  # the view made before keeps the memory of before
+
+    def test_names_of_files(self):
+        """Names may hold any letters. Bytes that are no letters are refused: they would become another name."""
+        net = self.net(INPUT)
+        for name in 'größe 日本.caffemodel', 'a b%s.h5':
+            path = os.path.join(self.dir, name)
+            (net.save_hdf5 if name.endswith('h5') else net.save)(pathlib.Path(path))
+            self.assertTrue(os.path.exists(path))
+            net.copy_from(os.fsencode(path))
+        for f in net.save, net.save_hdf5, net.copy_from, caffe.SGDSolver:
+            self.assertRaisesRegex(ValueError, 'no UTF-8', f, os.fsencode(self.dir) + b'/\xff')
+        self.assertRaises(RuntimeError, net.copy_from, 'a\0b')
 
     def test_wrong_files(self):
         net = self.net()

@@ -286,6 +286,33 @@ class Solving(Case):
         self.assertRaisesRegex(LookupError, 'callback', solver.step, 1)
         self.assertEqual(solver.iter, 3)
 
+    def test_nets_in_callbacks(self):
+        """A callback may run the solver's nets, but not the solver. The iteration goes on with what the callback has left."""
+        solver, seen = self.open(test_interval=1000, momentum=0, weight_decay=0), []
+        net, test = solver.net, solver.test_nets[0]
+        solver.step(1)
+        before = net.params['ip'][1].data.copy()
+
+        def start():
+            self.assertEqual(test.forward()['loss'].shape, ())
+            np.testing.assert_array_equal(test.params['ip'][1].data, net.params['ip'][1].data)
+            for run in lambda: solver.step(1), solver.solve, solver.apply_update, lambda: solver.restore('x'):
+                self.assertRaisesRegex(RuntimeError, 'running: a layer, hook or callback cannot run it again', run)
+            seen.append(solver.iter)
+
+        def ready():
+            net.clear_param_diffs()
+            net.forward()
+            net.backward()
+            seen.append(net.params['ip'][1].diff.copy())
+        solver.add_callback(start, ready)
+        solver.step(1)
+        self.assertEqual((seen[0], solver.iter), (1, 2))
+        np.testing.assert_allclose(net.params['ip'][1].data, before - solver.lr * seen[1], rtol=1e-4, atol=1e-6)
+        other = self.open()
+        other.net.before_forward(lambda i: other.test_nets[0].forward())  # in the middle of a run
+        self.assertRaisesRegex(RuntimeError, 'running: a layer, hook or callback cannot run it again', other.step, 1)
+
     def test_gradients_changed_by_a_callback(self):
         solver = self.open(momentum=0, weight_decay=0)
         w = solver.net.params['ip'][1]

@@ -10,6 +10,8 @@ type gate struct {
 	runs   bool // the thread is inside forward, backward or step
 }
 
+const running = "this net or solver is running: a layer, hook or callback cannot run it again"
+
 // Thread identifies the calling thread. libswcaffe sets it.
 var Thread = func() uintptr { return 1 }
 
@@ -23,7 +25,7 @@ func (g *gate) enter(run bool) error {
 	case g.depth > 0 && g.thread != here:
 		return &Fault{Kind: "RuntimeError", Text: "this net or solver is in use by another thread; a net serves one thread at a time"}
 	case run && g.runs:
-		return &Fault{Kind: "RuntimeError", Text: "this net or solver is running: a layer or callback cannot run it again"}
+		return &Fault{Kind: "RuntimeError", Text: running}
 	}
 	g.thread = here
 	g.depth++
@@ -39,6 +41,19 @@ func (g *gate) leave(run bool) {
 	if run {
 		g.runs = false
 	}
+}
+
+// between runs f, at a moment of a run at which the net's blobs are at rest. The thread may run a net in f.
+func (g *gate) between(f func() error) error {
+	g.set(false)
+	defer g.set(true)
+	return f()
+}
+
+func (g *gate) set(runs bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.runs = runs
 }
 
 // turns orders the threads on the machine, which the nets of all threads share.

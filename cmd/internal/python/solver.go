@@ -18,6 +18,7 @@ type Solver struct {
 	owner  *owner
 	nets   []*Net // the training net, then the test nets
 	plain  bool   // the nets always keep all blobs
+	runs   bool   // the solver runs; guarded by gate
 	watch  watch
 
 	visible    []bool // by blob of the training net: its values outlast every run
@@ -108,6 +109,11 @@ func (v *Solver) run(f func() error) (err error) {
 		return err
 	}
 	defer v.gate.leave(true)
+	if v.runs { // a callback calls
+		return &Fault{Kind: "RuntimeError", Text: running}
+	}
+	v.runs = true
+	defer func() { v.runs = false }()
 	return inTurn(func() error {
 		v.watch.begin()
 		v.hook(true)

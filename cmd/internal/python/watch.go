@@ -43,12 +43,14 @@ func (w *watch) call(key int64) error {
 	return nil
 }
 
-// callback calls Python's callbacks.
+// callback calls Python's callbacks, which may run the solver's nets.
 func (w *watch) callback(op Op) error {
 	if !w.callbacks {
 		return nil
 	}
-	return aside(func() error { return call(op, w.key, "", nil) })
+	return w.solver.gate.between(func() error {
+		return aside(func() error { return call(op, w.key, "", nil) })
+	})
 }
 
 // hookKind numbers the kinds of hooks.
