@@ -47,29 +47,6 @@ func detectionOutput(l *layer) error {
 	return nil
 }
 
-// number makes a constant of one value.
-func (l *layer) number(what string, v float32) string { return l.array(what, []float32{v}, 1) }
-
-// part is a Slice of one axis.
-func (l *layer) part(v string, axis, first, end int) string {
-	return l.node("Slice", []string{v, l.ints("first", first), l.ints("end", end), l.ints("axis", axis)})
-}
-
-// mark returns an array of the shape of rows of scores, with ones for the boxes that a NonMaxSuppression of one class kept.
-func (l *layer) mark(scores, kept string) string {
-	places := l.node("Gather", []string{kept, l.ints("columns", 0, 2)}, attr{"axis", 1})
-	zeros := l.node("ConstantOfShape", []string{l.node("Shape", []string{scores})})
-	return l.node("ScatterND", []string{zeros, places, l.ones(l.length(kept))})
-}
-
-// length returns the extent of a value's first axis.
-func (l *layer) length(v string) string { return l.part(l.node("Shape", []string{v}), 0, 0, 1) }
-
-// ones returns a vector of ones.
-func (l *layer) ones(length string) string {
-	return l.node("Exp", []string{l.node("ConstantOfShape", []string{length})})
-}
-
 // decoded returns the boxes, as images x priors x codes x 4.
 func (d *detections) decoded() string {
 	code := d.reshape(d.in[0], d.dims(d.bottom[0]), []dim{d.batch, {n: d.priors}, {n: d.codes}, {n: 4}})
@@ -89,8 +66,8 @@ func (d *detections) decoded() string {
 	}
 	middle := d.node("Mul", []string{d.node("Add", []string{low, high}), d.number("half", 0.5)})
 	centre := d.node("Add", []string{d.node("Mul", []string{d.part(code, 3, 0, 2), size}), middle})
-	half := d.node("Mul", []string{d.node("Mul", []string{d.node("Exp", []string{d.part(code, 3, 2, 4)}), size}), d.number("half", 0.5)})
-	return d.node("Concat", []string{d.node("Sub", []string{centre, half}), d.node("Add", []string{centre, half})}, attr{"axis", 3})
+	sides := d.node("Mul", []string{d.node("Exp", []string{d.part(code, 3, 2, 4)}), size})
+	return d.node("Concat", d.corners(centre, sides), attr{"axis", 3})
 }
 
 // candidates returns the best scores, as images x classes x best, and their boxes, as images x classes x best x 4.
@@ -154,23 +131,7 @@ func (d *detections) rows() string {
 	for i, c := range d.classes {
 		labels[i] = float32(c)
 	}
-	column := func(v string) string { return d.node("Reshape", []string{v, d.ints("column", -1, 1)}) }
+	label := d.node("Gather", []string{d.array("labels", labels, len(labels)), row(1)}, attr{"axis", 0})
 	index := d.node("Transpose", []string{places}, attr{"perm", []int{1, 0}})
-	rows := d.node("Concat", []string{
-		column(d.node("Cast", []string{row(0)}, float)),
-		column(d.node("Gather", []string{d.array("labels", labels, len(labels)), row(1)}, attr{"axis", 0})),
-		column(d.node("GatherND", []string{scores, index})), d.node("GatherND", []string{boxes, index}),
-	}, attr{"axis", 1})
-	return d.node("Reshape", []string{d.node("Concat", []string{rows, d.nothing(rows)}, attr{"axis", 0}), d.ints("rows", 1, 1, -1, 7)})
-}
-
-// nothing returns a row of image, -1, -1, ... for each image if there are no rows, otherwise no row.
-func (d *detections) nothing(rows string) string {
-	images := d.length(d.in[0])
-	numbers := d.node("Transpose", []string{d.node("NonZero", []string{d.ones(images)})}, attr{"perm", []int{1, 0}})
-	column := d.node("Cast", []string{numbers}, float)
-	minus := d.node("Sub", []string{d.node("Mul", []string{column, d.number("zero", 0)}), d.number("one", 1)})
-	all := d.node("Concat", []string{column, d.node("Tile", []string{minus, d.ints("columns", 1, 6)})}, attr{"axis", 1})
-	none := d.node("Cast", []string{d.node("Equal", []string{d.length(rows), d.ints("zero", 0)})}, attr{"to", int(onnxpb.TensorProto_INT64)})
-	return d.node("Slice", []string{all, d.ints("first", 0), d.node("Mul", []string{images, none}), d.ints("axis", 0)})
+	return d.table(row(0), label, d.node("GatherND", []string{scores, index}), d.node("GatherND", []string{boxes, index}))
 }

@@ -58,8 +58,8 @@ func (r *proposals) pairs(what string, of func(a [4]float32) [2]float32) string 
 	return r.array(what, values, r.n, 2)
 }
 
-// corners returns the clipped boxes' first and last pixels, as images x anchors x 2.
-func (r *proposals) corners() (low, high string) {
+// clipped returns the clipped boxes' first and last pixels, as images x anchors x 2.
+func (r *proposals) clipped() (low, high string) {
 	h, w, a := r.bottom[0].Dim(2), r.bottom[0].Dim(3), len(r.anchors)
 	steps := r.reshape(r.in[1], r.dims(r.bottom[1]), []dim{r.batch, {n: a}, {n: 4}, {n: h}, {n: w}})
 	steps = r.node("Transpose", []string{steps}, attr{"perm", []int{0, 3, 4, 1, 2}})
@@ -70,12 +70,12 @@ func (r *proposals) corners() (low, high string) {
 	})
 	centre := r.node("Add", []string{r.node("Mul", []string{r.part(steps, 2, 0, 2), sizes}), centres})
 	size := r.node("Mul", []string{r.node("Exp", []string{r.part(steps, 2, 2, 4)}), sizes})
-	half := r.node("Mul", []string{size, r.number("half", 0.5)})
+	ends := r.corners(centre, size)
 	last := r.node("Sub", []string{r.columns(1, 0), r.number("one", 1)})
 	clip := func(v string) string {
 		return r.node("Max", []string{r.node("Min", []string{v, last}), r.number("zero", 0)})
 	}
-	return clip(r.node("Sub", []string{centre, half})), clip(r.node("Add", []string{centre, half}))
+	return clip(ends[0]), clip(ends[1])
 }
 
 // columns returns two columns of im_info, as images x 1 x 2.
@@ -90,7 +90,7 @@ func (r *proposals) candidates() (scores, boxes string) {
 	all := []dim{r.batch, {n: r.n}}
 	scores = r.node("Transpose", []string{r.part(r.in[0], 1, a, 2*a)}, attr{"perm", []int{0, 2, 3, 1}})
 	scores = r.reshape(scores, []dim{r.batch, {n: h}, {n: w}, {n: a}}, all)
-	low, high := r.corners()
+	low, high := r.clipped()
 	scaleW := min(3, r.bottom[2].Dim(1)-1)
 	least := r.node("Mul", []string{r.columns(scaleW, 2), r.number("least", float32(r.p.GetMinSize()))})
 	sides := r.node("Add", []string{r.node("Sub", []string{high, low}), r.number("one", 1)})

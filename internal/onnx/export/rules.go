@@ -10,9 +10,8 @@ var rules map[string]rule
 
 // refusals has the types that they do not, and why.
 var refusals = map[string]string{
-	"Filter":              "the number of items in its tops depends on values",
-	"HDF5Output":          "it writes a file",
-	"YoloDetectionOutput": rows, "Yolov3DetectionOutput": rows,
+	"Filter":             "the number of items in its tops depends on values",
+	"HDF5Output":         "it writes a file",
 	"CTCGreedyDecoder":   "it drops blanks and repetitions, which ONNX has no operator for: export the net without it, with its bottom as output",
 	"MarginInnerProduct": training,
 	"DetectionEvaluate":  "it compares detections with labels: use the deploy net, or exclude the layer",
@@ -28,7 +27,6 @@ var refusals = map[string]string{
 
 const (
 	training = "it is for training: use the deploy net, or exclude the layer"
-	rows     = "the number of its rows depends on values: export the net without it, with its bottoms as outputs"
 	reader   = "it reads training data: use the deploy net, with Input layers"
 )
 
@@ -45,7 +43,7 @@ func init() {
 		"ArgMax": argMax, "BatchReindex": batchReindex,
 		"ReLU6": relu6, "HardSigmoid": hardSigmoid, "HardSwish": hardSwish, "Mish": mish, "Noise": noise, "LabelSpecificAdd": noise,
 		"BN": bn, "Normalize": normalize, "Interp": interp, "Upsample": upsample, "Unpooling": unpooling, "ROIPooling": roiPooling, "ROIAlign": roiAlign, "PSROIPooling": psroiPooling,
-		"PriorBox": priorBox, "DetectionOutput": detectionOutput, "Proposal": proposal, "Reorg": reorg,
+		"PriorBox": priorBox, "DetectionOutput": detectionOutput, "YoloDetectionOutput": yoloSecond, "Yolov3DetectionOutput": yoloThird, "Proposal": proposal, "Reorg": reorg,
 		"Permute": permute, "ShuffleChannel": shuffleChannel, "Axpy": axpy,
 		"LSTM": lstm, "RNN": rnn, "Lstm": packedLSTM, "LSTMUnit": lstmUnit,
 	}

@@ -121,6 +121,8 @@ var inexpressible = map[string]string{
 	"Power/constant": "(ConstantOfShape)", "Power/constant/in place": "(ConstantOfShape)", "Parameter": "constant",
 	"Upsample/mask": "Caffe's layer does not compute it", "Unpooling/mask": "Caffe's layer does not compute it", "Unpooling": "(Gather)", "Unpooling/TILE": "padding before it",
 	"Proposal": "Proposal_y", "ROIPooling/proposed": "Proposal_y", "DetectionOutput": "(Gather)", "DetectionOutput/classes": "(Gather)", "DetectionOutput/all": "(Gather)", "DetectionOutput/clip": "(Gather)", "DetectionOutput/none": "(Gather)",
+	"YoloDetectionOutput": "(TopK)", "YoloDetectionOutput/two": "(TopK)", "YoloDetectionOutput/all": "(TopK)", "YoloDetectionOutput/none": "(TopK)",
+	"Yolov3DetectionOutput": "(TopK)", "Yolov3DetectionOutput/all": "(TopK)", "Yolov3DetectionOutput/best": "(TopK)",
 	"PSROIPooling": "(CumSum)", "PSROIPooling/whole": "(CumSum)", "PriorBox": "both operands are constants", "ROIAlign": "(Gather)", "ROIAlign/samples": "(Gather)", "Normalize/pixels": "axes without gaps", "InnerProduct/normalize": "(ReduceSumSquare): input 0 is a constant",
 }
 

@@ -101,6 +101,12 @@ func poolingOf(r *rand.Rand, i int) string {
 		method, kh, kw, 1+r.IntN(kh), 1+r.IntN(kw), ph, pw, []string{"CEIL", "FLOOR"}[r.IntN(2)]))
 }
 
+// yolo2 and yolo3 are parameters of YOLO's outputs: two anchors for a bottom, three classes.
+const (
+	yolo2 = "yolo_detection_output_param { num_classes: 3 num_box: 2 biases: 1 biases: 2 biases: 2.5 biases: 1.5 "
+	yolo3 = "yolov3_detection_output_param { num_classes: 3 num_box: 2 mask_group_num: 2 mask: 3 mask: 2 mask: 0 mask: 1 anchors_scale: 8 anchors_scale: 4 biases: 3 biases: 6 biases: 5 biases: 4 biases: 9 biases: 8 biases: 7 biases: 14 "
+)
+
 // segmentation has layers that resize images, and those that pool regions.
 func segmentation(x string) (cases []Case) {
 	regions := input("r", 4, 5)
@@ -125,6 +131,13 @@ func segmentation(x string) (cases []Case) {
 		{"DetectionOutput/clip", detection("num_classes: 3 code_type: CENTER_SIZE clip: true confidence_threshold: 0.3 keep_top_k: 5 nms_param { nms_threshold: 0.3 top_k: 8 }", 1, 2)},
 		{"DetectionOutput/all", detection("num_classes: 3 code_type: CORNER variance_encoded_in_target: true background_label_id: -1 confidence_threshold: 0.9 nms_param { nms_threshold: 0.6 }", 1, 0.05)},
 		{"DetectionOutput/none", detection("num_classes: 3 code_type: CENTER_SIZE confidence_threshold: 99 keep_top_k: 5 nms_param { nms_threshold: 0.3 top_k: 8 }", 1, 1)},
+		{"YoloDetectionOutput", input("x", 2, 16, 5, 4) + layer("YoloDetectionOutput", "x", "y", yolo2+"confidence_threshold: 0.2 }")},
+		{"YoloDetectionOutput/two", input("x", 2, 16, 3, 2) + input("z", 2, 16, 6, 4) + layer("YoloDetectionOutput", "xz", "y", yolo2+"confidence_threshold: 0.3 nms_threshold: 0.2 }")},
+		{"YoloDetectionOutput/all", input("x", 2, 16, 3, 2) + layer("YoloDetectionOutput", "x", "y", yolo2+"confidence_threshold: 0.1 nms_threshold: 2 }")},
+		{"YoloDetectionOutput/none", input("x", 2, 16, 3, 2) + layer("YoloDetectionOutput", "x", "y", yolo2+"confidence_threshold: 1 }")},
+		{"Yolov3DetectionOutput", input("x", 2, 16, 3, 2) + input("z", 2, 16, 6, 4) + layer("Yolov3DetectionOutput", "xz", "y", yolo3+"confidence_threshold: 0.4 nms_threshold: 0.3 }")},
+		{"Yolov3DetectionOutput/all", input("x", 2, 16, 3, 2) + input("z", 2, 16, 6, 4) + layer("Yolov3DetectionOutput", "xz", "y", yolo3+"confidence_threshold: 0.5 nms_threshold: 1.01 }")},
+		{"Yolov3DetectionOutput/best", input("x", 2, 16, 3, 2) + input("z", 2, 16, 6, 4) + layer("Yolov3DetectionOutput", "xz", "y", yolo3+"confidence_threshold: 0.1 nms_threshold: 0 }")},
 		{"PriorBox", input("i", 2, 3, 40, 50) + x + layer("PriorBox", "xi", "p", "prior_box_param { min_size: 10 max_size: 20 aspect_ratio: 2 variance: 0.1 clip: true }") +
 			layer("Power", "p", "y", "power_param { scale: 2 }") + layer("TanH", "x", "z", "")},
 		{"ROIPooling", x + regions + layer("ROIPooling", "xr", "y", "roi_pooling_param { pooled_h: 2 pooled_w: 3 spatial_scale: 0.5 }")},
