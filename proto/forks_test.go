@@ -35,10 +35,11 @@ func TestForksFieldsAreNotOurs(t *testing.T) {
 	}
 }
 
-// TestLayersOfForksInV1: DeepLab's layers that the current form has, and an enum's value that names its fork.
+// TestLayersOfForksInV1: layers of DeepLab and others that the current form has, and an enum's value that names its fork.
 func TestLayersOfForksInV1(t *testing.T) {
 	const text = `layers { name: "i" type: INTERP bottom: "x" top: "y" interp_param { zoom_factor: 8 } }
-		layers { name: "a" type: SEG_ACCURACY bottom: "y" bottom: "t" top: "a" seg_accuracy_param { ignore_label: 255 } }`
+		layers { name: "a" type: SEG_ACCURACY bottom: "y" bottom: "t" top: "a" seg_accuracy_param { ignore_label: 255 } }
+		layers { name: "b" type: BN bottom: "x" top: "b" blobs_lr: 1 weight_decay: 0 bn_param { shift_filler { type: "constant" value: 3 } } }`
 	net := &caffepb.NetParameter{}
 	if _, err := UnmarshalText("v1.prototxt", []byte(text), net); err != nil {
 		t.Fatal(err)
@@ -46,9 +47,12 @@ func TestLayersOfForksInV1(t *testing.T) {
 	if _, err := UpgradeNet(net, "v1.prototxt"); err != nil {
 		t.Fatal(err)
 	}
-	i, a := net.Layer[0], net.Layer[1]
+	i, a, b := net.Layer[0], net.Layer[1], net.Layer[2]
 	if i.GetType() != "Interp" || i.GetInterpParam().GetZoomFactor() != 8 || a.GetType() != "SegAccuracy" || len(a.GetSegAccuracyParam().GetIgnoreLabel()) != 1 {
 		t.Errorf("the layers are %v", net.Layer)
+	}
+	if b.GetType() != "BN" || b.GetBnParam().GetShiftFiller().GetValue() != 3 || len(b.Param) != 1 {
+		t.Errorf("the layer is %v", b)
 	}
 	for value, fork := range map[string]string{"IMAGE_SEG_DATA": "DeepLab", "CROP": "FCN"} {
 		_, err := UnmarshalText("v1.prototxt", []byte("layers { type: "+value+" }"), net)

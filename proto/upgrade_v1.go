@@ -52,6 +52,7 @@ var v1Types = map[caffepb.V1LayerParameter_LayerType]string{
 	caffepb.V1LayerParameter_THRESHOLD:                  "Threshold",
 	caffepb.V1LayerParameter_INTERP:                     "Interp",
 	caffepb.V1LayerParameter_SEG_ACCURACY:               "SegAccuracy",
+	caffepb.V1LayerParameter_BN:                         "BN",
 }
 
 // fromV1 turns every V1 layer into a current one.

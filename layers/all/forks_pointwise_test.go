@@ -3,6 +3,7 @@ package all_test
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/blob"
@@ -145,6 +146,30 @@ func TestPermuteByIndex(t *testing.T) {
 			layertest.Equal(t, param, f.Forward(t)[0], want, 0)
 			dx, _ := f.Backward(t, want)
 			layertest.Equal(t, param+" gradient", dx[0], x, 0)
+			all := strings.NewReplacer("permute_param", "transpose_param", "order", "dim").Replace(param) + " }"
+			f = layertest.Build(t, b, engine, layertest.Case{Type: "Transpose", Param: all, Bottoms: []layertest.Bottom{layertest.Given(x, tt.shape...)}})
+			layertest.Equal(t, all, f.Forward(t)[0], want, 0)
+		}
+	}
+}
+
+// TestReverseByIndex compares every element with its place by definition. Slices are larger and smaller than a kernel's tile.
+func TestReverseByIndex(t *testing.T) {
+	b := layertest.NewBench(t)
+	for _, dims := range [][3]int{{1, 5, 6}, {2, 3, 1}, {3, 1, 4}, {2, 5, 9001}, {2, 9001, 1}, {1, 700, 13}, {2, 0, 3}} {
+		outer, n, inner := dims[0], dims[1], dims[2]
+		x := between(max(1, outer*n*inner), -1, 1)[:outer*n*inner]
+		want := make([]float32, len(x))
+		for o := range outer {
+			for k := range n {
+				copy(want[(o*n+n-1-k)*inner:][:inner], x[(o*n+k)*inner:])
+			}
+		}
+		for _, engine := range layertest.Engines() {
+			f := layertest.Build(t, b, engine, layertest.Case{Type: "Reverse", Param: "reverse_param { axis: 1 }", Bottoms: []layertest.Bottom{layertest.Given(x, outer, n, inner)}})
+			layertest.Equal(t, fmt.Sprint(dims), f.Forward(t)[0], want, 0)
+			dx, _ := f.Backward(t, want)
+			layertest.Equal(t, fmt.Sprint(dims, " gradient"), dx[0], x, 0)
 		}
 	}
 }
@@ -247,6 +272,10 @@ func TestErrorsOfForks(t *testing.T) {
 		bottoms    []layertest.Bottom
 		want       []string
 	}{
+		{"Transpose", "transpose_param { dim: 0 dim: 1 }", []layertest.Bottom{in(2, 3, 4)}, []string{"2 of dim", "3 axes", "2 3 4 (24)"}},
+		{"Transpose", "transpose_param { dim: 0 dim: 1 dim: 1 }", []layertest.Bottom{in(2, 3, 4)}, []string{"each of the 3 axes once", "[0 1 1]"}},
+		{"Transpose", "transpose_param { dim: 0 dim: -1 }", []layertest.Bottom{in(2, 3)}, []string{"each of the 2 axes once", "[0 -1]"}},
+		{"Reverse", "reverse_param { axis: 3 }", []layertest.Bottom{in(2, 3, 4)}, []string{"axis 3"}},
 		{"Permute", "permute_param { order: 3 }", []layertest.Bottom{in(2, 3, 4)}, []string{"order should be less than the input dimension", "axis 3 of 3", "2 3 4 (24)"}},
 		{"Permute", "permute_param { order: 1 order: 0 order: 1 }", []layertest.Bottom{in(2, 3, 4)}, []string{"duplicate", "axis 1"}},
 		{"ShuffleChannel", "shuffle_channel_param { group: 0 }", []layertest.Bottom{in(2, 3, 4)}, []string{"group must be greater than 0", "it is 0"}},

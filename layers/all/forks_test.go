@@ -38,6 +38,13 @@ func init() {
 		layertest.Case{Name: "first of the rest", Param: "permute_param { order: 2 }", Bottoms: []layertest.Bottom{layertest.In(3, 1, 4)}},
 		layertest.Case{Name: "large", Param: "permute_param { order: 0 order: 2 order: 3 order: 1 }", NoGradient: "the small cases check it",
 			Bottoms: []layertest.Bottom{layertest.In(2, 130, 37, 41)}})
+	addCases("Transpose",
+		layertest.Case{Param: "transpose_param { dim: 3 dim: 2 dim: 0 dim: 1 }", Bottoms: []layertest.Bottom{layertest.In(2, 3, 1, 5)}, Again: [][]int{{3, 40, 1, 31}}},
+		layertest.Case{Name: "unchanged", Param: "transpose_param { dim: 0 dim: 1 }", Bottoms: []layertest.Bottom{layertest.In(2, 3)}})
+	addCases("Reverse",
+		layertest.Case{Bottoms: []layertest.Bottom{layertest.In(5, 2, 3)}, Again: [][]int{{7, 3, 300}}},
+		layertest.Case{Name: "last axis", Param: "reverse_param { axis: -1 }", Bottoms: []layertest.Bottom{layertest.In(2, 3, 4)}, Again: [][]int{{3, 2, 700}}},
+		layertest.Case{Name: "between", Param: "reverse_param { axis: 1 }", Bottoms: []layertest.Bottom{layertest.In(2, 4, 3)}, Again: [][]int{{2, 9, 5000}}})
 	addCases("ShuffleChannel",
 		layertest.Case{Param: "shuffle_channel_param { group: 3 }", Bottoms: []layertest.Bottom{layertest.In(2, 6, 3, 2)}, Again: [][]int{{3, 48, 7, 9}}},
 		layertest.Case{Name: "one group", Bottoms: []layertest.Bottom{layertest.In(2, 6)}},

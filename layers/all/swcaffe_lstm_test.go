@@ -23,6 +23,7 @@ func init() {
 		layertest.Case{Param: param + "}", Bottoms: []layertest.Bottom{layertest.In(8, 5)}, Again: [][]int{{6, 5}}},
 		layertest.Case{Name: "sequences", Param: param + "}", Bottoms: []layertest.Bottom{layertest.In(8, 5), clips}, Again: [][]int{{4, 5}, {4, 1}}},
 		layertest.Case{Name: "clipped", Param: param + "clipping_threshold: 0.01 }", NoGradient: "clipping changes it", Bottoms: []layertest.Bottom{layertest.In(8, 5), clips}},
+		layertest.Case{Name: "three axes", Param: "lstm_param { num_output: 3 }", Bottoms: []layertest.Bottom{layertest.In(4, 2, 5)}, Again: [][]int{{4, 3, 5}}},
 		layertest.Case{Name: "wide", Param: "lstm_param { num_output: 70 batch_size: 20 }", NoGradient: "others check it", Paths: 1e-4,
 			Bottoms: []layertest.Bottom{layertest.In(60, 40)}})
 }
@@ -52,6 +53,28 @@ func TestLstmIsLSTM(t *testing.T) {
 		layertest.Equal(t, "gradient of x", gotIn[0], wantIn[0], 0)
 		for i, from := range []int{0, 2, 1} {
 			layertest.Equal(t, fmt.Sprint("gradient of weight ", i), gotW[i], wantW[from], 1e-6)
+		}
+	}
+}
+
+// TestLstmOfThreeAxes: steps, sequences and values as three axes, without batch_size, are the same as rows with it; also after another
+// number of sequences. With batch_size the axes behind the first are values.
+func TestLstmOfThreeAxes(t *testing.T) {
+	b := layertest.NewBench(t)
+	x := between(3*2*5, -1, 1)
+	for _, engine := range layertest.Engines() {
+		rows := layertest.Build(t, b, engine, layertest.Case{Type: "Lstm", Param: "lstm_param { num_output: 3 batch_size: 2 }", Bottoms: []layertest.Bottom{layertest.Given(x, 6, 5)}})
+		axes := layertest.Build(t, b, engine, layertest.Case{Type: "Lstm", Param: "lstm_param { num_output: 3 }", Bottoms: []layertest.Bottom{layertest.Given(x, 3, 2, 5)}})
+		for i := range 3 {
+			axes.SetWeight(i, rows.Weight(i)...)
+		}
+		if got := fmt.Sprint(axes.Top[0].Shape()); got != "[3 2 3]" {
+			t.Errorf("the top has shape %s", got)
+		}
+		layertest.Equal(t, "top", axes.Forward(t)[0], rows.Forward(t)[0], 0)
+		packed := layertest.Build(t, b, engine, layertest.Case{Type: "Lstm", Param: "lstm_param { num_output: 3 batch_size: 1 }", Bottoms: []layertest.Bottom{layertest.Given(x, 3, 2, 5)}})
+		if got := fmt.Sprint(packed.Top[0].Shape(), len(packed.Weight(0))); got != "[3 3] 120" {
+			t.Errorf("with batch_size 1 the top's shape and the number of weights are %s", got)
 		}
 	}
 }

@@ -27,6 +27,9 @@ func init() {
 // = batch_size; row t*N+n is step t of sequence n. The optional bottom 1 has one value per row, 0 at the start of a sequence. The top is
 // (T*N) x num_output. Weights are W_x (4D x K), W_h (4D x D) and b (4D), with gates in the order i, f, o, g.
 //
+// In forks for text (CTPN and others) bottom 0 is T x N x K and the top T x N x num_output. So it is here if bottom 0 has three axes and batch_size is
+// not set.
+//
 // It computes the same as Caffe's LSTM layer. With bottom 1, the state continues from the last Forward if the first values of bottom 1 are
 // not 0. Without it, every Forward starts from state 0. A positive clipping_threshold bounds the gradients of the gates' inputs.
 //
@@ -38,6 +41,7 @@ type packedLSTM struct {
 	inner        [2]*blob.Blob
 	threshold    float32
 	clip         clipOp
+	sequences    bool // axis 1 of bottom 0 counts sequences
 }
 
 func (l *packedLSTM) SetUp(bottom, _ []*blob.Blob) error {
@@ -50,7 +54,12 @@ func (l *packedLSTM) SetUp(bottom, _ []*blob.Blob) error {
 	case bottom[0].NumAxes() < 1:
 		return errors.New("bottom[0] must have at least 1 axis: steps x sequences")
 	}
-	l.k = bottom[0].CountFrom(1)
+	if l.k = bottom[0].CountFrom(1); p.BatchSize == nil && bottom[0].NumAxes() == 3 {
+		l.sequences, l.k = true, bottom[0].Dim(2)
+	}
+	if l.sequences && l.Device.Log != nil {
+		l.Device.Log.Infof("layer %q: bottom[0] has three axes (%s), and lstm_param no batch_size: they are steps, sequences and values", l.Param.GetName(), bottom[0].ShapeString())
+	}
 	for _, w := range []struct {
 		filler *caffepb.FillerParameter
 		shape  []int
@@ -73,31 +82,41 @@ func (l *packedLSTM) Params() []*blob.Blob {
 func (l *packedLSTM) SetParamGrad(i int, need bool) { l.Base.SetParamGrad([3]int{0, 2, 1}[i], need) }
 
 func (l *packedLSTM) Reshape(bottom, top []*blob.Blob) error {
-	rows := bottom[0].Dim(0)
+	rows, axis := bottom[0].Dim(0), 1
+	n := l.n
+	if l.sequences && bottom[0].NumAxes() == 3 {
+		axis, n = 2, bottom[0].Dim(1)
+		rows *= n
+	}
 	switch {
-	case rows == 0 || rows%l.n != 0:
-		return fmt.Errorf("bottom[0] has %d rows, no multiple of batch_size %d", rows, l.n)
-	case bottom[0].CountFrom(1) != l.k:
+	case rows == 0 || rows%n != 0:
+		return fmt.Errorf("bottom[0] has %d rows, no multiple of batch_size %d", rows, n)
+	case bottom[0].CountFrom(axis) != l.k:
 		return fmt.Errorf("bottom[0] has shape %s, the layer was set up for %d values a row", bottom[0].ShapeString(), l.k)
 	case len(bottom) > 1 && bottom[1].Count() != rows:
 		return fmt.Errorf("bottom[1] needs one value per row of bottom[0] (%d), has shape %s", rows, bottom[1].ShapeString())
 	}
-	top[0].Reshape(rows, l.d)
-	t := rows / l.n
+	t := rows / n
+	if top[0].Reshape(rows, l.d); l.sequences {
+		top[0].Reshape(t, n, l.d)
+	}
 	for _, b := range []struct {
 		to, from *blob.Blob
 		width    int
 	}{{&l.x, bottom[0], l.k}, {&l.out, top[0], l.d}} {
-		b.to.Reshape(t, l.n, b.width)
+		b.to.Reshape(t, n, b.width)
 		b.to.ShareData(b.from)
 		b.to.ShareDiff(b.from)
 	}
-	l.cont.Reshape(t, l.n)
-	if l.t == t {
+	l.cont.Reshape(t, n)
+	if l.t == t && l.n == n {
 		return nil
 	}
-	last := l.State()
-	l.t = t
+	var last [][]float32
+	if l.n == n { // states belong to sequences
+		last = l.State()
+	}
+	l.t, l.n = t, n
 	if err := l.recurrent.prepare(); err != nil {
 		return err
 	}

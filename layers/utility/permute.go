@@ -19,6 +19,13 @@ func init() {
 		Bottoms: layers.Exactly(1), Tops: layers.Exactly(1),
 	})
 	layers.Register(layers.Type{
+		Name: "Transpose", Doc: "the bottom with all its axes in another order",
+		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
+			return &transpose{permute{permuted{Base: layers.Base{Param: p, Device: d}}}}
+		},
+		Bottoms: layers.Exactly(1), Tops: layers.Exactly(1),
+	})
+	layers.Register(layers.Type{
 		Name: "ShuffleChannel", Doc: "interleaves the channels of group groups",
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &shuffleChannel{permuted{Base: layers.Base{Param: p, Device: d}}}
@@ -88,6 +95,23 @@ func (l *permute) Reshape(bottom, top []*blob.Blob) error {
 	l.shape = append(l.shape[:0], bottom[0].Shape()...)
 	l.reshape()
 	top[0].Reshape(l.topShape...)
+	return nil
+}
+
+// transpose is the Transpose layer of CTPN and forks for text: a permute whose transpose_param names every axis.
+type transpose struct{ permute }
+
+func (l *transpose) SetUp(bottom, _ []*blob.Blob) error {
+	dims, axes := l.Param.GetTransposeParam().GetDim(), bottom[0].NumAxes()
+	if len(dims) != axes {
+		return fmt.Errorf("transpose_param has %d of dim for the %d axes of bottom[0] (%s)", len(dims), axes, bottom[0].ShapeString())
+	}
+	for _, axis := range dims {
+		if axis < 0 || int(axis) >= axes || slices.Contains(l.order, int(axis)) {
+			return fmt.Errorf("dim must name each of the %d axes once, it is %v", axes, dims)
+		}
+		l.order = append(l.order, int(axis))
+	}
 	return nil
 }
 

@@ -2428,6 +2428,8 @@ const (
 	// Of DeepLab, whose numbers other forks use for something else.
 	V1LayerParameter_INTERP       V1LayerParameter_LayerType = 1042
 	V1LayerParameter_SEG_ACCURACY V1LayerParameter_LayerType = 1043
+	// Of caffe-googlenet-bn.
+	V1LayerParameter_BN V1LayerParameter_LayerType = 1044
 )
 
 // Enum value maps for V1LayerParameter_LayerType.
@@ -2475,6 +2477,7 @@ var (
 		31:   "THRESHOLD",
 		1042: "INTERP",
 		1043: "SEG_ACCURACY",
+		1044: "BN",
 	}
 	V1LayerParameter_LayerType_value = map[string]int32{
 		"NONE":                       0,
@@ -2519,6 +2522,7 @@ var (
 		"THRESHOLD":                  31,
 		"INTERP":                     1042,
 		"SEG_ACCURACY":               1043,
+		"BN":                         1044,
 	}
 )
 
@@ -2556,7 +2560,7 @@ func (x *V1LayerParameter_LayerType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_LayerType.Descriptor instead.
 func (V1LayerParameter_LayerType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{119, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{121, 0}
 }
 
 type V1LayerParameter_DimCheckMode int32
@@ -2612,7 +2616,7 @@ func (x *V1LayerParameter_DimCheckMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_DimCheckMode.Descriptor instead.
 func (V1LayerParameter_DimCheckMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{119, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{121, 1}
 }
 
 type V0LayerParameter_PoolMethod int32
@@ -2671,7 +2675,7 @@ func (x *V0LayerParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V0LayerParameter_PoolMethod.Descriptor instead.
 func (V0LayerParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{120, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{122, 0}
 }
 
 // The extents of a blob's axes, outermost first.
@@ -5206,6 +5210,8 @@ type LayerParameter struct {
 	MarginInnerProductParam *MarginInnerProductParameter `protobuf:"bytes,3003,opt,name=margin_inner_product_param,json=marginInnerProductParam" json:"margin_inner_product_param,omitempty"`
 	RegionLossParam         *RegionLossParameter         `protobuf:"bytes,3004,opt,name=region_loss_param,json=regionLossParam" json:"region_loss_param,omitempty"`
 	Yolov3Param             *Yolov3Parameter             `protobuf:"bytes,3005,opt,name=yolov3_param,json=yolov3Param" json:"yolov3_param,omitempty"`
+	ReverseParam            *ReverseParameter            `protobuf:"bytes,3006,opt,name=reverse_param,json=reverseParam" json:"reverse_param,omitempty"`
+	TransposeParam          *TransposeParameter          `protobuf:"bytes,3007,opt,name=transpose_param,json=transposeParam" json:"transpose_param,omitempty"`
 	unknownFields           protoimpl.UnknownFields
 	sizeCache               protoimpl.SizeCache
 }
@@ -5908,6 +5914,20 @@ func (x *LayerParameter) GetRegionLossParam() *RegionLossParameter {
 func (x *LayerParameter) GetYolov3Param() *Yolov3Parameter {
 	if x != nil {
 		return x.Yolov3Param
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetReverseParam() *ReverseParameter {
+	if x != nil {
+		return x.ReverseParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetTransposeParam() *TransposeParameter {
+	if x != nil {
+		return x.TransposeParam
 	}
 	return nil
 }
@@ -10269,7 +10289,8 @@ type LSTMParameter struct {
 	ClippingThreshold *float32         `protobuf:"fixed32,2,opt,name=clipping_threshold,json=clippingThreshold,def=0" json:"clipping_threshold,omitempty"`
 	WeightFiller      *FillerParameter `protobuf:"bytes,3,opt,name=weight_filler,json=weightFiller" json:"weight_filler,omitempty"`
 	BiasFiller        *FillerParameter `protobuf:"bytes,4,opt,name=bias_filler,json=biasFiller" json:"bias_filler,omitempty"`
-	// The number N of sequences. Axis 0 holds their time steps one after another, each with N rows.
+	// The number N of sequences. Axis 0 holds their time steps one after another, each with N rows. If it is absent and the bottom has three axes,
+	// they are time steps, sequences and values, as in forks for text.
 	BatchSize     *uint32 `protobuf:"varint,5,opt,name=batch_size,json=batchSize,def=1" json:"batch_size,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -13855,6 +13876,102 @@ func (x *Yolov3Parameter) GetUseLogicGradient() bool {
 	return Default_Yolov3Parameter_UseLogicGradient
 }
 
+// Reverse, of CTPN and forks for text.
+type ReverseParameter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Axis          *int32                 `protobuf:"varint,1,opt,name=axis,def=0" json:"axis,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for ReverseParameter fields.
+const (
+	Default_ReverseParameter_Axis = int32(0)
+)
+
+func (x *ReverseParameter) Reset() {
+	*x = ReverseParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[118]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReverseParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReverseParameter) ProtoMessage() {}
+
+func (x *ReverseParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[118]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReverseParameter.ProtoReflect.Descriptor instead.
+func (*ReverseParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{118}
+}
+
+func (x *ReverseParameter) GetAxis() int32 {
+	if x != nil && x.Axis != nil {
+		return *x.Axis
+	}
+	return Default_ReverseParameter_Axis
+}
+
+// Transpose, of CTPN and forks for text.
+type TransposeParameter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// For each axis of the top, that of the bottom.
+	Dim           []int32 `protobuf:"varint,1,rep,name=dim" json:"dim,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TransposeParameter) Reset() {
+	*x = TransposeParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[119]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TransposeParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TransposeParameter) ProtoMessage() {}
+
+func (x *TransposeParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[119]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TransposeParameter.ProtoReflect.Descriptor instead.
+func (*TransposeParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{119}
+}
+
+func (x *TransposeParameter) GetDim() []int32 {
+	if x != nil {
+		return x.Dim
+	}
+	return nil
+}
+
 // Noise, of forks for face recognition. Its message has NoiseParameter's name there, which SSD uses for images.
 type NoiseLayerParameter struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -13872,7 +13989,7 @@ const (
 
 func (x *NoiseLayerParameter) Reset() {
 	*x = NoiseLayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[118]
+	mi := &file_swcaffe_caffe_proto_msgTypes[120]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13884,7 +14001,7 @@ func (x *NoiseLayerParameter) String() string {
 func (*NoiseLayerParameter) ProtoMessage() {}
 
 func (x *NoiseLayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[118]
+	mi := &file_swcaffe_caffe_proto_msgTypes[120]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13897,7 +14014,7 @@ func (x *NoiseLayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoiseLayerParameter.ProtoReflect.Descriptor instead.
 func (*NoiseLayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{118}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{120}
 }
 
 func (x *NoiseLayerParameter) GetBias() float32 {
@@ -13969,13 +14086,14 @@ type V1LayerParameter struct {
 	Layer                *V0LayerParameter               `protobuf:"bytes,1,opt,name=layer" json:"layer,omitempty"`
 	InterpParam          *InterpParameter                `protobuf:"bytes,1043,opt,name=interp_param,json=interpParam" json:"interp_param,omitempty"`
 	SegAccuracyParam     *SegAccuracyParameter           `protobuf:"bytes,1044,opt,name=seg_accuracy_param,json=segAccuracyParam" json:"seg_accuracy_param,omitempty"`
+	BnParam              *BNParameter                    `protobuf:"bytes,1045,opt,name=bn_param,json=bnParam" json:"bn_param,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
 }
 
 func (x *V1LayerParameter) Reset() {
 	*x = V1LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[119]
+	mi := &file_swcaffe_caffe_proto_msgTypes[121]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13987,7 +14105,7 @@ func (x *V1LayerParameter) String() string {
 func (*V1LayerParameter) ProtoMessage() {}
 
 func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[119]
+	mi := &file_swcaffe_caffe_proto_msgTypes[121]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -14000,7 +14118,7 @@ func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V1LayerParameter.ProtoReflect.Descriptor instead.
 func (*V1LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{119}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{121}
 }
 
 func (x *V1LayerParameter) GetBottom() []string {
@@ -14318,6 +14436,13 @@ func (x *V1LayerParameter) GetSegAccuracyParam() *SegAccuracyParameter {
 	return nil
 }
 
+func (x *V1LayerParameter) GetBnParam() *BNParameter {
+	if x != nil {
+		return x.BnParam
+	}
+	return nil
+}
+
 // A layer in the form V0, from Caffe's first months: the parameters of all types in one message.
 type V0LayerParameter struct {
 	state           protoimpl.MessageState       `protogen:"open.v1"`
@@ -14394,7 +14519,7 @@ const (
 
 func (x *V0LayerParameter) Reset() {
 	*x = V0LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[120]
+	mi := &file_swcaffe_caffe_proto_msgTypes[122]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -14406,7 +14531,7 @@ func (x *V0LayerParameter) String() string {
 func (*V0LayerParameter) ProtoMessage() {}
 
 func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[120]
+	mi := &file_swcaffe_caffe_proto_msgTypes[122]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -14419,7 +14544,7 @@ func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V0LayerParameter.ProtoReflect.Descriptor instead.
 func (*V0LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{120}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{122}
 }
 
 func (x *V0LayerParameter) GetName() string {
@@ -14941,7 +15066,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"\x06STRICT\x10\x00\x12\x0e\n" +
 	"\n" +
-	"PERMISSIVE\x10\x01\"\xfb/\n" +
+	"PERMISSIVE\x10\x01\"\xff0\n" +
 	"\x0eLayerParameter\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -15059,7 +15184,9 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x18label_specific_add_param\x18\xba\x17 \x01(\v2 .caffe.LabelSpecificAddParameterR\x15labelSpecificAddParam\x12`\n" +
 	"\x1amargin_inner_product_param\x18\xbb\x17 \x01(\v2\".caffe.MarginInnerProductParameterR\x17marginInnerProductParam\x12G\n" +
 	"\x11region_loss_param\x18\xbc\x17 \x01(\v2\x1a.caffe.RegionLossParameterR\x0fregionLossParam\x12:\n" +
-	"\fyolov3_param\x18\xbd\x17 \x01(\v2\x16.caffe.Yolov3ParameterR\vyolov3Param\"\xe1\x04\n" +
+	"\fyolov3_param\x18\xbd\x17 \x01(\v2\x16.caffe.Yolov3ParameterR\vyolov3Param\x12=\n" +
+	"\rreverse_param\x18\xbe\x17 \x01(\v2\x17.caffe.ReverseParameterR\freverseParam\x12C\n" +
+	"\x0ftranspose_param\x18\xbf\x17 \x01(\v2\x19.caffe.TransposeParameterR\x0etransposeParam\"\xe1\x04\n" +
 	"\x17TransformationParameter\x12\x17\n" +
 	"\x05scale\x18\x01 \x01(\x02:\x011R\x05scale\x12\x1d\n" +
 	"\x06mirror\x18\x02 \x01(\b:\x05falseR\x06mirror\x12\x1e\n" +
@@ -15871,11 +15998,15 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	" \x01(\r:\x0232R\fanchorsScale\x12\x16\n" +
 	"\x06biases\x18\v \x03(\x02R\x06biases\x12\x12\n" +
 	"\x04mask\x18\f \x03(\rR\x04mask\x123\n" +
-	"\x12use_logic_gradient\x18\r \x01(\b:\x05falseR\x10useLogicGradient\"t\n" +
+	"\x12use_logic_gradient\x18\r \x01(\b:\x05falseR\x10useLogicGradient\")\n" +
+	"\x10ReverseParameter\x12\x15\n" +
+	"\x04axis\x18\x01 \x01(\x05:\x010R\x04axis\"&\n" +
+	"\x12TransposeParameter\x12\x10\n" +
+	"\x03dim\x18\x01 \x03(\x05R\x03dim\"t\n" +
 	"\x13NoiseLayerParameter\x12\x15\n" +
 	"\x04bias\x18\x01 \x01(\x02:\x010R\x04bias\x12!\n" +
 	"\fgaussian_std\x18\x02 \x01(\x02R\vgaussianStd\x12#\n" +
-	"\runiform_range\x18\x03 \x01(\x02R\funiformRange\"\xaa\x19\n" +
+	"\runiform_range\x18\x03 \x01(\x02R\funiformRange\"\xe3\x19\n" +
 	"\x10V1LayerParameter\x12\x16\n" +
 	"\x06bottom\x18\x02 \x03(\tR\x06bottom\x12\x10\n" +
 	"\x03top\x18\x03 \x03(\tR\x03top\x12\x12\n" +
@@ -15929,7 +16060,8 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"loss_param\x18* \x01(\v2\x14.caffe.LossParameterR\tlossParam\x12-\n" +
 	"\x05layer\x18\x01 \x01(\v2\x17.caffe.V0LayerParameterR\x05layer\x12:\n" +
 	"\finterp_param\x18\x93\b \x01(\v2\x16.caffe.InterpParameterR\vinterpParam\x12J\n" +
-	"\x12seg_accuracy_param\x18\x94\b \x01(\v2\x1b.caffe.SegAccuracyParameterR\x10segAccuracyParam\"\xf8\x04\n" +
+	"\x12seg_accuracy_param\x18\x94\b \x01(\v2\x1b.caffe.SegAccuracyParameterR\x10segAccuracyParam\x12.\n" +
+	"\bbn_param\x18\x95\b \x01(\v2\x12.caffe.BNParameterR\abnParam\"\x81\x05\n" +
 	"\tLayerType\x12\b\n" +
 	"\x04NONE\x10\x00\x12\n" +
 	"\n" +
@@ -15980,7 +16112,8 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\vWINDOW_DATA\x10\x18\x12\r\n" +
 	"\tTHRESHOLD\x10\x1f\x12\v\n" +
 	"\x06INTERP\x10\x92\b\x12\x11\n" +
-	"\fSEG_ACCURACY\x10\x93\b\"*\n" +
+	"\fSEG_ACCURACY\x10\x93\b\x12\a\n" +
+	"\x02BN\x10\x94\b\"*\n" +
 	"\fDimCheckMode\x12\n" +
 	"\n" +
 	"\x06STRICT\x10\x00\x12\x0e\n" +
@@ -16056,7 +16189,7 @@ func file_swcaffe_caffe_proto_rawDescGZIP() []byte {
 }
 
 var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 43)
-var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 121)
+var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 123)
 var file_swcaffe_caffe_proto_goTypes = []any{
 	(Phase)(0),                                  // 0: caffe.Phase
 	(EmitConstraint_EmitType)(0),                // 1: caffe.EmitConstraint.EmitType
@@ -16219,9 +16352,11 @@ var file_swcaffe_caffe_proto_goTypes = []any{
 	(*Yolov3DetectionOutputParameter)(nil),      // 158: caffe.Yolov3DetectionOutputParameter
 	(*RegionLossParameter)(nil),                 // 159: caffe.RegionLossParameter
 	(*Yolov3Parameter)(nil),                     // 160: caffe.Yolov3Parameter
-	(*NoiseLayerParameter)(nil),                 // 161: caffe.NoiseLayerParameter
-	(*V1LayerParameter)(nil),                    // 162: caffe.V1LayerParameter
-	(*V0LayerParameter)(nil),                    // 163: caffe.V0LayerParameter
+	(*ReverseParameter)(nil),                    // 161: caffe.ReverseParameter
+	(*TransposeParameter)(nil),                  // 162: caffe.TransposeParameter
+	(*NoiseLayerParameter)(nil),                 // 163: caffe.NoiseLayerParameter
+	(*V1LayerParameter)(nil),                    // 164: caffe.V1LayerParameter
+	(*V0LayerParameter)(nil),                    // 165: caffe.V0LayerParameter
 }
 var file_swcaffe_caffe_proto_depIdxs = []int32{
 	43,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
@@ -16239,7 +16374,7 @@ var file_swcaffe_caffe_proto_depIdxs = []int32{
 	43,  // 12: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
 	66,  // 13: caffe.NetParameter.state:type_name -> caffe.NetState
 	69,  // 14: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
-	162, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
+	164, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
 	58,  // 16: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
 	58,  // 17: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
 	58,  // 18: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
@@ -16325,7 +16460,7 @@ var file_swcaffe_caffe_proto_depIdxs = []int32{
 	136, // 98: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
 	139, // 99: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
 	131, // 100: caffe.LayerParameter.multibox_loss_param:type_name -> caffe.MultiBoxLossParameter
-	161, // 101: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
+	163, // 101: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
 	125, // 102: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
 	134, // 103: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
 	127, // 104: caffe.LayerParameter.prior_box_param:type_name -> caffe.PriorBoxParameter
@@ -16347,128 +16482,131 @@ var file_swcaffe_caffe_proto_depIdxs = []int32{
 	154, // 120: caffe.LayerParameter.margin_inner_product_param:type_name -> caffe.MarginInnerProductParameter
 	159, // 121: caffe.LayerParameter.region_loss_param:type_name -> caffe.RegionLossParameter
 	160, // 122: caffe.LayerParameter.yolov3_param:type_name -> caffe.Yolov3Parameter
-	71,  // 123: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
-	73,  // 124: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
-	52,  // 125: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
-	74,  // 126: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
-	75,  // 127: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
-	8,   // 128: caffe.ResizeParameter.resize_mode:type_name -> caffe.ResizeParameter.Resize_mode
-	9,   // 129: caffe.ResizeParameter.pad_mode:type_name -> caffe.ResizeParameter.Pad_mode
-	10,  // 130: caffe.ResizeParameter.interp_mode:type_name -> caffe.ResizeParameter.Interp_mode
-	72,  // 131: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
-	11,  // 132: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
-	12,  // 133: caffe.BatchNormParameter.engine:type_name -> caffe.BatchNormParameter.Engine
-	57,  // 134: caffe.BatchNormParameter.scale_filler:type_name -> caffe.FillerParameter
-	57,  // 135: caffe.BatchNormParameter.bias_filler:type_name -> caffe.FillerParameter
-	57,  // 136: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
-	57,  // 137: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
-	57,  // 138: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
-	13,  // 139: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
-	14,  // 140: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
-	57,  // 141: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
-	43,  // 142: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
-	15,  // 143: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
-	57,  // 144: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
-	57,  // 145: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
-	16,  // 146: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
-	17,  // 147: caffe.ImageDataParameter.label_type:type_name -> caffe.ImageDataParameter.LabelType
-	57,  // 148: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	57,  // 149: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
-	43,  // 150: caffe.InputParameter.shape:type_name -> caffe.BlobShape
-	18,  // 151: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
-	19,  // 152: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
-	43,  // 153: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
-	20,  // 154: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
-	21,  // 155: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
-	22,  // 156: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
-	57,  // 157: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
-	57,  // 158: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
-	23,  // 159: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
-	24,  // 160: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
-	43,  // 161: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
-	57,  // 162: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
-	57,  // 163: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
-	25,  // 164: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
-	26,  // 165: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
-	27,  // 166: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
-	28,  // 167: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
-	29,  // 168: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
-	57,  // 169: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
-	57,  // 170: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
-	57,  // 171: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
-	57,  // 172: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
-	51,  // 173: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
-	2,   // 174: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
-	71,  // 175: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
-	128, // 176: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	129, // 177: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
-	30,  // 178: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	31,  // 179: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
-	32,  // 180: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
-	33,  // 181: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
-	30,  // 182: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	34,  // 183: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
-	128, // 184: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	71,  // 185: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
-	57,  // 186: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
-	57,  // 187: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
-	35,  // 188: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
-	57,  // 189: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
-	57,  // 190: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
-	36,  // 191: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
-	37,  // 192: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
-	57,  // 193: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
-	38,  // 194: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
-	39,  // 195: caffe.MarginInnerProductParameter.type:type_name -> caffe.MarginInnerProductParameter.MarginType
-	57,  // 196: caffe.MarginInnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	67,  // 197: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
-	67,  // 198: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
-	40,  // 199: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
-	44,  // 200: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
-	41,  // 201: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
-	77,  // 202: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	78,  // 203: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	80,  // 204: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	83,  // 205: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	84,  // 206: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	86,  // 207: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
-	87,  // 208: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	88,  // 209: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	89,  // 210: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	92,  // 211: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	94,  // 212: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	95,  // 213: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	96,  // 214: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	97,  // 215: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	98,  // 216: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	99,  // 217: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	102, // 218: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	103, // 219: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	104, // 220: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	106, // 221: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	107, // 222: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
-	111, // 223: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	114, // 224: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	116, // 225: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	115, // 226: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	118, // 227: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	120, // 228: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	121, // 229: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	70,  // 230: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	76,  // 231: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
-	163, // 232: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
-	139, // 233: caffe.V1LayerParameter.interp_param:type_name -> caffe.InterpParameter
-	138, // 234: caffe.V1LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
-	57,  // 235: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
-	57,  // 236: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
-	42,  // 237: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
-	44,  // 238: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
-	95,  // 239: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	240, // [240:240] is the sub-list for method output_type
-	240, // [240:240] is the sub-list for method input_type
-	240, // [240:240] is the sub-list for extension type_name
-	240, // [240:240] is the sub-list for extension extendee
-	0,   // [0:240] is the sub-list for field type_name
+	161, // 123: caffe.LayerParameter.reverse_param:type_name -> caffe.ReverseParameter
+	162, // 124: caffe.LayerParameter.transpose_param:type_name -> caffe.TransposeParameter
+	71,  // 125: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
+	73,  // 126: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
+	52,  // 127: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
+	74,  // 128: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
+	75,  // 129: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
+	8,   // 130: caffe.ResizeParameter.resize_mode:type_name -> caffe.ResizeParameter.Resize_mode
+	9,   // 131: caffe.ResizeParameter.pad_mode:type_name -> caffe.ResizeParameter.Pad_mode
+	10,  // 132: caffe.ResizeParameter.interp_mode:type_name -> caffe.ResizeParameter.Interp_mode
+	72,  // 133: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
+	11,  // 134: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
+	12,  // 135: caffe.BatchNormParameter.engine:type_name -> caffe.BatchNormParameter.Engine
+	57,  // 136: caffe.BatchNormParameter.scale_filler:type_name -> caffe.FillerParameter
+	57,  // 137: caffe.BatchNormParameter.bias_filler:type_name -> caffe.FillerParameter
+	57,  // 138: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
+	57,  // 139: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
+	57,  // 140: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
+	13,  // 141: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
+	14,  // 142: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
+	57,  // 143: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
+	43,  // 144: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
+	15,  // 145: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
+	57,  // 146: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
+	57,  // 147: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
+	16,  // 148: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
+	17,  // 149: caffe.ImageDataParameter.label_type:type_name -> caffe.ImageDataParameter.LabelType
+	57,  // 150: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	57,  // 151: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
+	43,  // 152: caffe.InputParameter.shape:type_name -> caffe.BlobShape
+	18,  // 153: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
+	19,  // 154: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
+	43,  // 155: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
+	20,  // 156: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
+	21,  // 157: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
+	22,  // 158: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
+	57,  // 159: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
+	57,  // 160: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
+	23,  // 161: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
+	24,  // 162: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
+	43,  // 163: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
+	57,  // 164: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
+	57,  // 165: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
+	25,  // 166: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
+	26,  // 167: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
+	27,  // 168: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
+	28,  // 169: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
+	29,  // 170: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
+	57,  // 171: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
+	57,  // 172: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
+	57,  // 173: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
+	57,  // 174: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
+	51,  // 175: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
+	2,   // 176: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
+	71,  // 177: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
+	128, // 178: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	129, // 179: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
+	30,  // 180: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	31,  // 181: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
+	32,  // 182: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
+	33,  // 183: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
+	30,  // 184: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	34,  // 185: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
+	128, // 186: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	71,  // 187: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
+	57,  // 188: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
+	57,  // 189: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
+	35,  // 190: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
+	57,  // 191: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
+	57,  // 192: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
+	36,  // 193: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
+	37,  // 194: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
+	57,  // 195: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
+	38,  // 196: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
+	39,  // 197: caffe.MarginInnerProductParameter.type:type_name -> caffe.MarginInnerProductParameter.MarginType
+	57,  // 198: caffe.MarginInnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	67,  // 199: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
+	67,  // 200: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
+	40,  // 201: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
+	44,  // 202: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
+	41,  // 203: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
+	77,  // 204: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	78,  // 205: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	80,  // 206: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	83,  // 207: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	84,  // 208: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	86,  // 209: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
+	87,  // 210: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	88,  // 211: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	89,  // 212: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	92,  // 213: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	94,  // 214: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	95,  // 215: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	96,  // 216: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	97,  // 217: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	98,  // 218: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	99,  // 219: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	102, // 220: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	103, // 221: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	104, // 222: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	106, // 223: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	107, // 224: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
+	111, // 225: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	114, // 226: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	116, // 227: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	115, // 228: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	118, // 229: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	120, // 230: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	121, // 231: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	70,  // 232: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	76,  // 233: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
+	165, // 234: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
+	139, // 235: caffe.V1LayerParameter.interp_param:type_name -> caffe.InterpParameter
+	138, // 236: caffe.V1LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
+	137, // 237: caffe.V1LayerParameter.bn_param:type_name -> caffe.BNParameter
+	57,  // 238: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
+	57,  // 239: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
+	42,  // 240: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
+	44,  // 241: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
+	95,  // 242: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	243, // [243:243] is the sub-list for method output_type
+	243, // [243:243] is the sub-list for method input_type
+	243, // [243:243] is the sub-list for extension type_name
+	243, // [243:243] is the sub-list for extension extendee
+	0,   // [0:243] is the sub-list for field type_name
 }
 
 func init() { file_swcaffe_caffe_proto_init() }
@@ -16482,7 +16620,7 @@ func file_swcaffe_caffe_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swcaffe_caffe_proto_rawDesc), len(file_swcaffe_caffe_proto_rawDesc)),
 			NumEnums:      43,
-			NumMessages:   121,
+			NumMessages:   123,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

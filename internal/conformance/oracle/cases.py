@@ -96,6 +96,10 @@ for name, params, formula in (
                lambda x, formula=formula: [0.5 * formula(x[i:i + 5]) for i in range(0, 20, 5)])
 layer_case('common_permute', 'Permute', 'permute_param { order: 0 order: 2 order: 3 order: 1 }', [IMAGE], (2, 5, 6, 3),
            lambda x: [x[(n * 3 + c) * 30 + p] for n in range(2) for p in range(30) for c in range(3)])
+layer_case('common_transpose', 'Transpose', 'transpose_param { dim: 3 dim: 2 dim: 0 dim: 1 }', [IMAGE], (6, 5, 2, 3),
+           lambda x: [x[(n * 3 + c) * 30 + h * 6 + w] for w in range(6) for h in range(5) for n in range(2) for c in range(3)])
+layer_case('common_reverse', 'Reverse', 'reverse_param { axis: 1 }', [IMAGE], IMAGE,
+           lambda x: [x[(n * 3 + 2 - c) * 30 + p] for n in range(2) for c in range(3) for p in range(30)])
 layer_case('common_shuffle', 'ShuffleChannel', 'shuffle_channel_param { group: 3 }', [(2, 6, 2)], (2, 6, 2),
            lambda x: [x[(n * 6 + c % 3 * 2 + c // 3) * 2 + i] for n in range(2) for c in range(6) for i in range(2)])
 layer_case('common_axpy', 'Axpy', '', [(2, 3, 1, 1), (2, 3, 2, 2), (2, 3, 2, 2)], (2, 3, 2, 2),

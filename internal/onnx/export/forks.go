@@ -1,6 +1,7 @@
 package export
 
 import (
+	"math"
 	"slices"
 
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -43,6 +44,23 @@ func permute(l *layer) error {
 		}
 	}
 	l.set(0, l.node("Transpose", l.in, attr{"perm", order}))
+	return nil
+}
+
+// transposed is a Transpose of all axes.
+func transposed(l *layer) error {
+	var order []int
+	for _, axis := range l.p.GetTransposeParam().GetDim() {
+		order = append(order, int(axis))
+	}
+	l.set(0, l.node("Transpose", l.in, attr{"perm", order}))
+	return nil
+}
+
+// reverse is a Slice with a step of -1.
+func reverse(l *layer) error {
+	axis, _ := l.bottom[0].Axis(int(l.p.GetReverseParam().GetAxis()))
+	l.set(0, l.node("Slice", []string{l.in[0], l.ints("last", -1), l.ints("first", math.MinInt32), l.ints("axis", axis), l.ints("step", -1)}))
 	return nil
 }
 

@@ -183,8 +183,11 @@ func rnn(l *layer) error {
 func packedLSTM(l *layer) error {
 	p, ds := l.p.GetLstmParam(), l.dims(l.bottom[0])
 	d, streams := int(p.GetNumOutput()), int(p.GetBatchSize())
-	steps := ds[0].n / streams
-	x := l.reshape(l.in[0], ds, append(known(steps, streams), product(ds[1:])))
+	steps, values := ds[0].n/streams, ds[1:]
+	if p.BatchSize == nil && len(ds) == 3 {
+		steps, streams, values = ds[0].n, ds[1].n, ds[2:]
+	}
+	x := l.reshape(l.in[0], ds, append(known(steps, streams), product(values)))
 	s := sequence{x: x, steps: dim{n: steps}, streams: dim{n: streams}, wx: l.weight(0), wh: l.weight(1), b: l.weight(2), gates: 4, d: d}
 	if len(l.in) > 1 {
 		s.cont = l.reshape(l.in[1], l.dims(l.bottom[1]), known(steps, streams, 1))

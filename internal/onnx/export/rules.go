@@ -44,7 +44,7 @@ func init() {
 		"ReLU6": relu6, "HardSigmoid": hardSigmoid, "HardSwish": hardSwish, "Mish": mish, "Noise": noise, "LabelSpecificAdd": noise,
 		"BN": bn, "Normalize": normalize, "Interp": interp, "Upsample": upsample, "Unpooling": unpooling, "ROIPooling": roiPooling, "ROIAlign": roiAlign, "PSROIPooling": psroiPooling,
 		"PriorBox": priorBox, "DetectionOutput": detectionOutput, "YoloDetectionOutput": yoloSecond, "Yolov3DetectionOutput": yoloThird, "Proposal": proposal, "Reorg": reorg,
-		"Permute": permute, "ShuffleChannel": shuffleChannel, "Axpy": axpy,
+		"Permute": permute, "Transpose": transposed, "Reverse": reverse, "ShuffleChannel": shuffleChannel, "Axpy": axpy,
 		"LSTM": lstm, "RNN": rnn, "Lstm": packedLSTM, "LSTMUnit": lstmUnit,
 	}
 }

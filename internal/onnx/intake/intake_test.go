@@ -117,7 +117,7 @@ func compare(t *testing.T, name string, got []float32, want []float64, limit flo
 var inexpressible = map[string]string{
 	"ArgMax/3": "steps of 1", "ArgMax/values": "steps of 1", "ArgMax/axis 2": "steps of 1", "ArgMax/axis values": "steps of 1", "ArgMax/ties": "steps of 1",
 	"LSTM": "(Scan)", "LSTM/static": "(Scan)", "LSTM/states": "(Scan)", "RNN": "(Scan)", "RNN/static": "(Scan)", "RNN/states": "(Scan)",
-	"Lstm": "(Scan)", "Lstm/cont": "(Scan)", "Pooling/places": "Caffe's layer does not compute it", "Pooling/global/STOCHASTIC": "(Where)",
+	"Lstm": "(Scan)", "Lstm/cont": "(Scan)", "Lstm/axes": "(Scan)", "Reverse": "steps of 1", "Reverse/axis": "steps of 1", "Pooling/places": "Caffe's layer does not compute it", "Pooling/global/STOCHASTIC": "(Where)",
 	"Power/constant": "(ConstantOfShape)", "Power/constant/in place": "(ConstantOfShape)", "Parameter": "constant",
 	"Upsample/mask": "Caffe's layer does not compute it", "Unpooling/mask": "Caffe's layer does not compute it", "Unpooling": "(Gather)", "Unpooling/TILE": "padding before it",
 	"Proposal": "Proposal_y", "ROIPooling/proposed": "Proposal_y", "DetectionOutput": "(Gather)", "DetectionOutput/classes": "(Gather)", "DetectionOutput/all": "(Gather)", "DetectionOutput/clip": "(Gather)", "DetectionOutput/none": "(Gather)",

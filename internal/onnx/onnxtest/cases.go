@@ -237,6 +237,8 @@ func utilities(x string) (cases []Case) {
 		{"Reduction/ASUM", x + layer("Reduction", "x", "y", "reduction_param { operation: ASUM axis: -1 }")},
 		{"Reduction/SUMSQ", x + layer("Reduction", "x", "y", "reduction_param { operation: SUMSQ }")},
 		{"Permute", x + layer("Permute", "x", "y", "permute_param { order: 0 order: 2 order: 3 }")},
+		{"Transpose", x + layer("Transpose", "x", "y", "transpose_param { dim: 3 dim: 2 dim: 0 dim: 1 }")},
+		{"Reverse", x + layer("Reverse", "x", "y", "")}, {"Reverse/axis", x + layer("Reverse", "x", "y", "reverse_param { axis: -1 }")},
 		{"ShuffleChannel", input("x", 2, 6, 4, 5) + layer("ShuffleChannel", "x", "y", "shuffle_channel_param { group: 3 }")},
 		{"Reorg", input("x", 2, 8, 6, 4) + layer("Reorg", "x", "y", "reorg_param { stride: 2 }")},
 		{"Reorg/reverse", input("x", 2, 8, 3, 5) + layer("Reorg", "x", "y", "reorg_param { stride: 2 reverse: true }")},
@@ -285,6 +287,7 @@ func recurrences() (cases []Case) {
 	return append(cases,
 		Case{Name: "Lstm", Net: packed + layer("Lstm", "x", "y", "lstm_param { num_output: 5 batch_size: 3 }")},
 		Case{Name: "Lstm/cont", Net: packed + input("t", 12) + layer("Lstm", "xt", "y", "lstm_param { num_output: 5 batch_size: 3 }"), Indices: map[string]int{"t": 2}},
+		Case{Name: "Lstm/axes", Net: input("x", 4, 3, 5) + layer("Lstm", "x", "y", "lstm_param { num_output: 5 }")},
 		Case{Name: "LSTMUnit", Net: input("c", 1, 3, 5) + input("x", 1, 3, 20) + input("t", 1, 3) + layer("LSTMUnit", "cxt", "yz", ""), Indices: map[string]int{"t": 2}},
 	)
 }

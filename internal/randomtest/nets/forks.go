@@ -6,10 +6,15 @@ import "fmt"
 func (b *builder) ofForks(t *tip) *tip {
 	n, c := t.shape[0], t.shape[1]
 	h, w := t.shape[2], t.shape[3]
-	switch b.r.IntN(12) {
+	switch b.r.IntN(13) {
+	case 12:
+		return b.one("Reverse", t, t.shape, 0, fmt.Sprintf("reverse_param { axis: %d }", b.r.IntN(4)))
 	case 0:
 		order := b.r.Perm(3)
 		shape := []int{n, t.shape[1+order[0]], t.shape[1+order[1]], t.shape[1+order[2]]}
+		if b.r.IntN(2) == 0 {
+			return b.one("Transpose", t, shape, 0, fmt.Sprintf("transpose_param { dim: 0 dim: %d dim: %d dim: %d }", 1+order[0], 1+order[1], 1+order[2]))
+		}
 		return b.one("Permute", t, shape, 0, fmt.Sprintf("permute_param { order: 0 order: %d order: %d order: %d }", 1+order[0], 1+order[1], 1+order[2]))
 	case 1:
 		return b.one("ShuffleChannel", t, t.shape, 0, fmt.Sprintf("shuffle_channel_param { group: %d }", b.divisor(c)))

@@ -53,7 +53,7 @@ var linear = []string{"Convolution", "ConvolutionDepthwise", "DepthwiseConvoluti
 var moving = []string{
 	"Input", "DummyData", "Parameter", "Split", "Flatten", "Reshape", "Concat", "Slice", "Crop", "Tile", "BatchReindex", "Filter", "Im2col", "Embed",
 	"ContinuationIndicator", "PriorBox", "BoxAnnotatorOHEM", "DetectionEvaluate", "DetectionOutput", "YoloDetectionOutput",
-	"Yolov3DetectionOutput", "Proposal", "CTCGreedyDecoder", "Silence", "ArgMax", "Accuracy", "SegAccuracy", "Threshold", "Permute", "ShuffleChannel", "Unpooling",
+	"Yolov3DetectionOutput", "Proposal", "CTCGreedyDecoder", "Silence", "ArgMax", "Accuracy", "SegAccuracy", "Threshold", "Permute", "Transpose", "Reverse", "ShuffleChannel", "Unpooling",
 }
 
 // products lists the layers whose results are sums of products.
