@@ -3,7 +3,6 @@ package testreport
 import (
 	"encoding/base64"
 	"fmt"
-	"html/template"
 	"image"
 	"slices"
 
@@ -28,8 +27,8 @@ func NewPicture(caption string, im image.Image) Picture {
 }
 
 // URL returns the picture as the address of an image.
-func (p *Picture) URL() template.URL {
-	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(p.PNG))
+func (p *Picture) URL() string {
+	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(p.PNG)
 }
 
 // images is a blob with the images of a batch, grey or B, G, R.

@@ -1,14 +1,15 @@
 // Package testreport shows a test of a net as one HTML page without scripts or other files.
 //
 // A Report collects the results of batches. New finds in the net what to report: labels and scores of a classifier or a segmentation
-// (judge.go), input images (images.go), detections (boxes.go). Add takes the batch that the net has just run. Results returns what it shows, which
-// the page of a run shows as well; Write writes it as page.html.
+// (judge.go), input images (images.go), detections (boxes.go). Add takes the batch that the net has just run. Results returns what a report
+// shows, also on the page of a run. Write writes it as an HTML page (page.go).
 //
 //	confusion.go  Confusion: items by label and predicted class, with accuracy, precision and intersection over union
 //	mistakes.go   the worst items
 //	boxes.go      Box: objects and detections over an image
 //	curves.go     curves of precision over recall
 //	results.go    Results: figures and tables
+//	page.go       the page, and page_mistakes.go its worst images; markup.go escapes values
 package testreport
 
 import (

@@ -23,7 +23,7 @@ type Figure struct {
 	Value float64
 }
 
-// Results are what a report shows: page.html as a file, and the page of a run from JSON.
+// Results are the contents of a report. Write makes a page of them; the page of a run gets them as JSON.
 type Results struct {
 	Model            string      `json:"model"`
 	Weights          string      `json:"weights"`

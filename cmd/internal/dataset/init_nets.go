@@ -1,13 +1,14 @@
 package dataset
 
 import (
-	"bytes"
 	"embed"
+	"fmt"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
-	"text/template"
 
 	"github.com/swcaffe/swcaffe/internal/suggest"
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -15,7 +16,8 @@ import (
 
 // zooNet is a net that init fits to images.
 type zooNet struct {
-	name    string
+	name    string // of its file in templates
+	title   string
 	largest int    // images up to this side use the net
 	size    int    // its usual input
 	epochs  int    // of its usual training
@@ -26,11 +28,11 @@ type zooNet struct {
 // autoNet lets init choose the net.
 const autoNet = "auto"
 
-// zoo lists the nets by the size of the images they suit. templates has a file for each.
+// zoo lists the nets by the size of the images they suit.
 var zoo = suggest.Table[zooNet]{Kind: "net", Kinds: "nets", Name: func(n zooNet) string { return n.name }, Entries: []zooNet{
-	{"lenet", 28, 28, 20, "0.00390625", "0.01"},
-	{"cifar10_quick", 48, 32, 20, "0.0078125", "0.05"},
-	{"resnet8", mostInitSide, 64, 20, "0.0078125", "0.05"},
+	{"lenet", "LeNet", 28, 28, 20, "0.00390625", "0.01"},
+	{"cifar10_quick", "CIFAR-10 quick", 48, 32, 20, "0.0078125", "0.05"},
+	{"resnet8", "ResNet-8", mostInitSide, 64, 20, "0.0078125", "0.05"},
 }}
 
 // Sides of images for these nets.
@@ -49,64 +51,68 @@ func netFor(name string, side int) zooNet {
 	return zoo.Entries[len(zoo.Entries)-1]
 }
 
+// templates holds parts of nets, and the solver. They are prototxts with variables such as $Classes.
+//
 //go:embed templates
-var templateFiles embed.FS
+var templates embed.FS
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{"unit": newUnit, "quote": swproto.Quote}).ParseFS(templateFiles, "templates/*"))
-
-// netValues are the values in the templates.
-type netValues struct {
-	Deploy                   bool
-	Channels, Input, Classes int
-	Folder, Net, Scale, Rate string
-	Train, Test, Mean        string
-	Crop                     int
-	Mirror                   bool
-	Seed                     int64
-	schedule
-}
-
-// FirstStride is the stride of resnet8's first convolution: 2 for larger inputs, whose details it can spare.
-func (v netValues) FirstStride() int {
-	if v.Input > 48 {
-		return 2
+// fill joins templates and replaces their variables.
+func (p *trainingPlan) fill(names ...string) string {
+	values := p.variables()
+	var b strings.Builder
+	for _, name := range names {
+		text, err := templates.ReadFile("templates/" + name + ".prototxt")
+		if err != nil {
+			panic("dataset: " + err.Error())
+		}
+		b.WriteString(os.Expand(string(text), func(variable string) string {
+			value, known := values[variable]
+			if !known {
+				panic(fmt.Sprintf("dataset: template %s has the unknown variable $%s", name, variable))
+			}
+			return value
+		}))
 	}
-	return 1
+	return b.String()
 }
 
-// unit is a convolution of resnet8 with batch normalisation: no bias, and perhaps a ReLU.
-type unit struct {
-	Name, Bottom                 string
-	Suffix                       string // of the names of its normalisation layers
-	Outputs, Kernel, Pad, Stride int
-	ReLU                         bool
-}
-
-func newUnit(name, bottom string, outputs, kernel, stride int, relu bool) unit {
-	suffix := strings.TrimPrefix(name, "res")
-	if suffix == name {
-		suffix = "_" + name
+// variables returns the values of the templates' variables.
+func (p *trainingPlan) variables() map[string]string {
+	crop, mirror, firstStride := "", "", 1
+	if p.crop > 0 {
+		crop = fmt.Sprintf(" crop_size: %d", p.crop)
 	}
-	return unit{name, bottom, suffix, outputs, kernel, kernel / 2, stride, relu}
+	if p.mirror {
+		mirror = " mirror: true"
+	}
+	if p.input > 48 {
+		firstStride = 2 // of resnet8's first convolution: large inputs have details to spare
+	}
+	return map[string]string{
+		"Channels": strconv.Itoa(p.channels), "Input": strconv.Itoa(p.input), "Classes": strconv.Itoa(len(p.classes)), "FirstStride": strconv.Itoa(firstStride),
+		"Net": p.net.name, "Folder": p.quoted(), "NetFile": p.quoted(netFile), "Prefix": p.quoted(p.net.name),
+		"Train": p.quoted(trainDB), "Test": p.quoted(testDB), "Mean": p.quoted(meanFile), "Crop": crop, "Mirror": mirror,
+		"Scale": p.net.scale, "Rate": p.net.rate, "Seed": strconv.FormatUint(p.seed&math.MaxInt32, 10),
+		"Batch": strconv.Itoa(p.batch), "TestBatch": strconv.Itoa(p.testBatch), "TestIter": strconv.Itoa(p.testIter), "TestInterval": strconv.Itoa(p.testInterval),
+		"Display": strconv.Itoa(p.display), "MaxIter": strconv.Itoa(p.maxIter), "Backup": strconv.Itoa(p.backup),
+	}
+}
+
+// quoted returns the path of the folder of the training, or of a file in it, as a string of a prototxt.
+func (p *trainingPlan) quoted(names ...string) string {
+	return swproto.Quote(path.Join(append([]string{filepath.ToSlash(p.out)}, names...)...))
 }
 
 // writeNets writes the nets and the solver.
 func (p *trainingPlan) writeNets(folder string) error {
-	in := func(name string) string { return filepath.ToSlash(filepath.Join(p.out, name)) }
-	v := netValues{
-		Channels: p.channels, Input: p.input, Classes: len(p.classes), Folder: filepath.ToSlash(p.out), Net: p.net.name, Scale: p.net.scale, Rate: p.net.rate,
-		Train: in(trainDB), Test: in(testDB), Mean: in(meanFile), Crop: p.crop, Mirror: p.mirror, Seed: int64(p.seed & math.MaxInt32), schedule: p.schedule,
-	}
-	for _, f := range []struct {
-		name, template string
-		deploy         bool
-	}{{netFile, p.net.name, false}, {deployFile, p.net.name, true}, {solverFile, "solver", false}} {
-		v.Deploy = f.deploy
-		var text bytes.Buffer
-		if err := templates.ExecuteTemplate(&text, f.template+".prototxt", v); err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(folder, f.name), text.Bytes(), 0o666); err != nil {
+	head := fmt.Sprintf("# %s for the images of %s", p.net.title, p.quoted())
+	name := fmt.Sprintf("name: %q\n", p.net.name)
+	for _, f := range []struct{ name, text string }{
+		{netFile, head + ". Paths begin where init was called.\n" + name + p.fill("data", p.net.name, "scores", "loss") + "\n"},
+		{deployFile, head + ": for classifying.\n" + name + p.fill("input", p.net.name, "scores", "prob") + "\n"},
+		{solverFile, p.fill("solver")},
+	} {
+		if err := os.WriteFile(filepath.Join(folder, f.name), []byte(f.text), 0o666); err != nil {
 			return err
 		}
 	}

@@ -49,15 +49,15 @@ func TestSplit(t *testing.T) {
 func TestSchedule(t *testing.T) {
 	for n := 1; n < 3000; n++ {
 		s := newSchedule(n, n, 20, 0)
-		covered := s.TestIter * s.TestBatch
-		if covered < n || covered-s.TestBatch >= n || s.TestBatch > 100 || n%100 == 0 && covered != n || n > 1000 && covered > n+n/50 {
-			t.Errorf("%d test images: %d batches of %d", n, s.TestIter, s.TestBatch)
+		covered := s.testIter * s.testBatch
+		if covered < n || covered-s.testBatch >= n || s.testBatch > 100 || n%100 == 0 && covered != n || n > 1000 && covered > n+n/50 {
+			t.Errorf("%d test images: %d batches of %d", n, s.testIter, s.testBatch)
 		}
-		if s.Batch < 1 || s.Batch > n || s.MaxIter < 500 || s.MaxIter*s.Batch < 20*n || min(s.TestInterval, s.Display, s.Backup) < 1 {
+		if s.batch < 1 || s.batch > n || s.maxIter < 500 || s.maxIter*s.batch < 20*n || min(s.testInterval, s.display, s.backup) < 1 {
 			t.Errorf("%d images: %+v", n, s)
 		}
 	}
-	if s := newSchedule(1000, 10, 20, 3); s.MaxIter != 3 || s.TestInterval != 1 {
+	if s := newSchedule(1000, 10, 20, 3); s.maxIter != 3 || s.testInterval != 1 {
 		t.Errorf("with -iterations 3: %+v", s)
 	}
 }

@@ -25,8 +25,8 @@ type trainingPlan struct {
 
 // schedule are the counts of a training.
 type schedule struct {
-	Batch, TestBatch, TestIter             int
-	MaxIter, TestInterval, Display, Backup int
+	batch, testBatch, testIter             int
+	maxIter, testInterval, display, backup int
 }
 
 // plan reads the images and decides all numbers of the training.
@@ -58,17 +58,17 @@ func (o *initOptions) plan(e *cli.Env) (*trainingPlan, error) {
 // newSchedule returns the counts for a number of images. Small sets get small batches, and more epochs.
 func newSchedule(train, test, epochs, iterations int) (s schedule) {
 	const leastIterations = 500
-	s.Batch = max(1, min(64, train/8))
-	s.TestBatch = testBatch(test)
-	s.TestIter = (test + s.TestBatch - 1) / s.TestBatch
-	s.MaxIter = iterations
-	if s.MaxIter == 0 {
-		whole := math.Ceil(float64(epochs) * float64(train) / float64(s.Batch) / 100)
-		s.MaxIter = int(min(math.MaxInt32, max(leastIterations, 100*whole)))
+	s.batch = max(1, min(64, train/8))
+	s.testBatch = testBatch(test)
+	s.testIter = (test + s.testBatch - 1) / s.testBatch
+	s.maxIter = iterations
+	if s.maxIter == 0 {
+		whole := math.Ceil(float64(epochs) * float64(train) / float64(s.batch) / 100)
+		s.maxIter = int(min(math.MaxInt32, max(leastIterations, 100*whole)))
 	}
-	s.TestInterval = max(1, s.MaxIter/10)
-	s.Display = max(1, s.MaxIter/50)
-	s.Backup = max(1, s.MaxIter/2)
+	s.testInterval = max(1, s.maxIter/10)
+	s.display = max(1, s.maxIter/50)
+	s.backup = max(1, s.maxIter/2)
 	return s
 }
 
@@ -135,7 +135,7 @@ func (p *trainingPlan) writeDatabase(e *cli.Env, part []data.Record, folder, nam
 // tell prints what was made and the commands that follow.
 func (p *trainingPlan) tell(e *cli.Env) {
 	in := func(name string) string { return filepath.Join(p.out, name) }
-	weights := fmt.Sprintf("%s_iter_%d.caffemodel", in(p.net.name), p.MaxIter)
+	weights := fmt.Sprintf("%s_iter_%d.caffemodel", in(p.net.name), p.maxIter)
 	colour := "colour"
 	if p.channels == 1 {
 		colour = "grey"
@@ -147,6 +147,6 @@ func (p *trainingPlan) tell(e *cli.Env) {
 	classify := []string{"classify", in(deployFile), weights, in(meanFile), in(labelsFile), p.test[0].Name, "-scale", p.net.scale}
 	fmt.Fprintf(e.Stdout, "\nTrain, test, and classify an image:\n\n  %s\n  %s\n  %s\n",
 		e.CommandLine("train", "-solver", in(solverFile)),
-		e.CommandLine("test", "-model", in(netFile), "-weights", weights, "-iterations", fmt.Sprint(p.TestIter)),
+		e.CommandLine("test", "-model", in(netFile), "-weights", weights, "-iterations", fmt.Sprint(p.testIter)),
 		e.CommandLine(classify...))
 }
