@@ -1,5 +1,5 @@
-// Package kerneltest helps the tests of the packages of kernels: machines with certain core groups and caches, seeded values, comparisons
-// with a tolerance and bit by bit, ledgers, and golden files of plans.
+// Package kerneltest helps to test kernels. It makes machines with chosen core groups and caches, and seeded values. It compares results with
+// a tolerance or bit by bit, compares ledgers, and compares plans with golden files.
 package kerneltest
 
 import (
@@ -18,7 +18,7 @@ func OnMachines(t *testing.T, test func(t *testing.T, m *cpe.Machine)) {
 	}
 }
 
-// Machine returns the machine of a name, in its usual mode or one that counts costs alone.
+// Machine returns a machine by its name, in its usual mode or in cost-only mode.
 func Machine(t testing.TB, name string, costOnly bool) *cpe.Machine {
 	t.Helper()
 	spec, err := cpe.Load(name)
@@ -37,7 +37,7 @@ func Machine(t testing.TB, name string, costOnly bool) *cpe.Machine {
 	return m
 }
 
-// Published is the SW26010 with a published program.
+// Published describes the SW26010 with the kernels of a published program.
 func Published(t testing.TB, software string) cpe.Spec {
 	t.Helper()
 	spec, err := cpe.Load("sw26010")
@@ -60,9 +60,8 @@ func Values(n int, seed uint64) []float32 {
 	return v
 }
 
-// Near fails where got differs from want, computed in float64, by more than the rounding of a float32 sum of terms
-// products of values up to 1: its error grows like the square root of the number of terms, times the size of the partial
-// sums, which does too, times half a unit in the last place, 6e-8; 8 is for safety. A value that is not finite fails.
+// Near compares float32 sums of a number of terms, products of values up to 1, with their values in float64. The tolerance is 8 times the
+// expected rounding error: the square root of the number of terms, times half a unit in the last place, 6e-8. Values that are not finite fail.
 func Near(t *testing.T, what string, got []float32, want []float64, terms int) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -76,12 +75,12 @@ func Near(t *testing.T, what string, got []float32, want []float64, terms int) {
 	}
 }
 
-// Report gives a benchmark's speed.
+// Report adds GFLOP/s to a benchmark's results.
 func Report(b *testing.B, flops float64) {
 	b.ReportMetric(float64(b.N)*flops/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }
 
-// SameBits fails where values differ, of which all NaN are one.
+// SameBits compares values bit by bit. All NaN count as equal.
 func SameBits(t *testing.T, what string, got, want []float32) {
 	t.Helper()
 	for i, v := range want {

@@ -6,7 +6,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 )
 
-// ChargesTheSame runs kernels on a machine that moves values and on one that does not, and compares the ledgers.
+// ChargesTheSame runs kernels on a functional and on a cost-only machine, and compares the ledgers.
 func ChargesTheSame(t *testing.T, name string, run func(m *cpe.Machine) error) {
 	t.Helper()
 	ChargesTheSameOn(t, Machine(t, "sw26010", true).Spec(), name, run)
@@ -34,7 +34,7 @@ func ChargesTheSameOn(t *testing.T, spec cpe.Spec, name string, run func(m *cpe.
 	}
 }
 
-// Array is an array for a machine: none where no values move.
+// Array returns an array of n values, or nil for a machine that moves no values.
 func Array(m *cpe.Machine, n int) []float32 {
 	if !m.Values() {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 )
 
-// GroupCounts are numbers of core groups that must give the same bits: 1, 2 and 5, in short tests 1 and 5.
+// GroupCounts returns numbers of core groups that must give the same bits: 1, 2 and 5; in short tests 1 and 5.
 func GroupCounts() []int {
 	if testing.Short() {
 		return []int{1, 5}
@@ -16,7 +16,7 @@ func GroupCounts() []int {
 	return []int{1, 2, 5}
 }
 
-// CacheMachines are hosts of GroupCounts core groups with L2 caches of a number of bytes.
+// CacheMachines returns host machines of GroupCounts core groups, with L2 caches of the given size.
 func CacheMachines(t *testing.T, bytes int) []*cpe.Machine {
 	var list []*cpe.Machine
 	for _, groups := range GroupCounts() {
@@ -32,7 +32,7 @@ func CacheMachines(t *testing.T, bytes int) []*cpe.Machine {
 	return list
 }
 
-// PartsMachine is the host with a core group for each of parts, which gets that part of all work.
+// PartsMachine returns a host machine with a core group for each of parts. A group gets its part of all work.
 func PartsMachine(t *testing.T, parts ...float64) *cpe.Machine {
 	t.Helper()
 	m := NativeMachine(t, HostSpec(t), len(parts))
@@ -42,8 +42,8 @@ func PartsMachine(t *testing.T, parts ...float64) *cpe.Machine {
 	return m
 }
 
-// EmptyParts are parts of which some are 0: the first ones, the last ones, and others between; and even ones of more core groups than many
-// products have panels.
+// EmptyParts lists parts for PartsMachine: with zeros at the front, at the end and in the middle, and equal parts for more core groups than
+// many products have panels.
 var EmptyParts = [][]float64{{0, 1}, {1, 0}, {1, 0, 2, 0}, {0, 0, 1, 0, 0, 3, 0, 0}, slices.Repeat([]float64{1}, 16)}
 
 // idling is a program whose last core group is far slower than the others.
@@ -61,13 +61,13 @@ func (p idling) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// HostMachine is the host with a number of core groups, the last of which gets less work than the others.
+// HostMachine returns a host machine with the given number of core groups. The last one gets less work than the others.
 func HostMachine(t testing.TB, groups int) *cpe.Machine {
 	t.Helper()
 	return Uneven(t, HostSpec(t), groups)
 }
 
-// BenchMachine is the host as it is, with a number of core groups that all get as much work.
+// BenchMachine returns this computer as it is, with the given number of core groups, which share work evenly.
 func BenchMachine(b *testing.B, groups int) *cpe.Machine {
 	b.Helper()
 	spec, err := cpe.Load("host")
@@ -77,8 +77,8 @@ func BenchMachine(b *testing.B, groups int) *cpe.Machine {
 	return NativeMachine(b, spec, groups)
 }
 
-// HostSpec is the description of a host of two cores with 32 KB of L1, 1 MB of L2 and 32 MB of L3. Choices of algorithms depend on these
-// figures, and tests expect the same choices on every computer.
+// HostSpec returns the description of a host of two cores with 32 KB of L1, 1 MB of L2 and 32 MB of L3. Choices of algorithms depend on
+// these figures, and tests expect the same choices on every computer.
 func HostSpec(t testing.TB) cpe.Spec {
 	t.Helper()
 	spec, err := cpe.Load("host")
@@ -89,7 +89,7 @@ func HostSpec(t testing.TB) cpe.Spec {
 	return spec
 }
 
-// NativeMachine makes a machine of a description of the host.
+// NativeMachine makes a host machine from a description.
 func NativeMachine(t testing.TB, spec cpe.Spec, groups int) *cpe.Machine {
 	t.Helper()
 	spec.CoreGroups = groups
@@ -101,7 +101,7 @@ func NativeMachine(t testing.TB, spec cpe.Spec, groups int) *cpe.Machine {
 	return m
 }
 
-// Uneven makes one whose last core group has shown itself to be slow.
+// Uneven makes a host machine whose last core group was measured to be slow.
 func Uneven(t testing.TB, spec cpe.Spec, groups int) *cpe.Machine {
 	t.Helper()
 	m := NativeMachine(t, spec, groups)

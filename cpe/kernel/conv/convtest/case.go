@@ -12,10 +12,10 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// pair is a multiplication within one plane of an input, a filter and an output: the places of its values and of the result.
+// pair is one multiplication within a plane of an input, a kernel and an output: the indices of its operands and of the result.
 type pair struct{ x, w, y int }
 
-// pairs are those of all outputs with the inputs that they see.
+// pairs lists the multiplications of one channel of an image.
 func pairs(s shape.Conv) []pair {
 	var list []pair
 	out := s.OutSize()
@@ -78,7 +78,7 @@ var Shapes = []shape.Conv{
 	{N: 1, C: 2, Out: 3, Group: 1, In: []int{4, 5, 6}, Kernel: []int{2, 3, 2}, Stride: []int{1, 2, 1}, Pad: []int{1, 0, 1}, Dilation: []int{1, 1, 2}},
 }
 
-// FewShapes are for kernels that take long to simulate.
+// FewShapes is a short list for kernels that are slow to simulate.
 var FewShapes = []shape.Conv{
 	Shape2D(2, 3, 4, 1, 6, 5, 3, 3, 1, 1, 1), Shape2D(2, 4, 6, 2, 7, 9, 3, 2, 2, 1, 1), Shape2D(1, 4, 4, 4, 4, 4, 3, 3, 1, 2, 2),
 	Shape2D(9, 7, 70, 1, 4, 3, 1, 1, 1, 0, 1), Shape2D(6, 64, 40, 1, 4, 7, 3, 3, 1, 1, 1),
@@ -118,7 +118,8 @@ func NewCase(s shape.Conv, random func(n int, seed uint64) []float32) *Case {
 	return c
 }
 
-// multiply adds the products of the planes at some place to all three results. It runs alone, and the race detector would make it slow.
+// multiply adds the products of the planes at the given indices to all three results. It is not instrumented for the race detector, which
+// would make it slow; only one goroutine calls it.
 //
 //go:norace
 func (c *Case) multiply(met []pair, at pair) {
@@ -132,7 +133,7 @@ func (c *Case) multiply(met []pair, at pair) {
 	}
 }
 
-// BiasGrads are the sums of dy over images and positions, added to the biases.
+// BiasGrads returns the sums of dy over images and positions, added to the biases.
 func (c *Case) BiasGrads(s shape.Conv) []float64 {
 	db, plane := make([]float64, s.Out), Volume(s.OutSize())
 	for i, v := range c.Bias {
@@ -144,7 +145,7 @@ func (c *Case) BiasGrads(s shape.Conv) []float64 {
 	return db
 }
 
-// Run convolves in all directions, the first two of which overwrite NaN.
+// Run computes the forward direction and the input gradient, into arrays of NaN.
 func (c *Case) Run(t *testing.T, layer runner) (y, dx []float32) {
 	t.Helper()
 	y, dx = make([]float32, len(c.WantY)), make([]float32, len(c.WantDX))
@@ -167,7 +168,7 @@ func Compare(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strategy, want
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second run meets used buffers
+	for range 2 { // the second run finds used buffers
 		y, dx := want.Run(t, c)
 		kerneltest.Near(t, "y", y, want.WantY, len(want.W)/s.Out)
 		kerneltest.Near(t, "dx", dx, want.WantDX, len(want.W)/s.C)
@@ -179,7 +180,7 @@ func Compare(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strategy, want
 	kerneltest.Near(t, "dw", dw, want.WantDW, len(want.WantY)/s.Out)
 }
 
-// LaidOut is the case with images, or results, in blocks.
+// LaidOut returns the case with images, results or both in blocks of channels.
 func (c *Case) LaidOut(s shape.Conv, blocked [2]bool) *Case {
 	l := *c
 	if blocked[0] {
@@ -191,7 +192,7 @@ func (c *Case) LaidOut(s shape.Conv, blocked [2]bool) *Case {
 	return &l
 }
 
-// inBlocks returns images brought to blocks of channels.
+// inBlocks returns images converted to blocks of channels.
 func inBlocks(x []float32, planes int) []float32 {
 	blocked := make([]float32, len(x))
 	shape.ToBlocks(blocked, x, planes, len(x)/planes)
@@ -237,7 +238,7 @@ func CompareBlocks(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strategy
 	}
 }
 
-// EachLayout calls f for the layouts that images and results of a shape can have, of which one at least is in blocks.
+// EachLayout calls f for the possible layouts of a shape's images and results, except planes for both.
 func EachLayout(s shape.Conv, f func(in, out bool)) {
 	for _, l := range [][2]bool{{true, true}, {true, false}, {false, true}} {
 		if !(l[0] && s.C%shape.BlockLanes > 0) && !(l[1] && s.Out%shape.BlockLanes > 0) {

@@ -9,7 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// StrategiesOf are the strategies of all directions.
+// StrategiesOf returns the families of a convolution's algorithms, by direction.
 func StrategiesOf(c *plan.Conv) (st [3]shape.Strategy) {
 	for d := range st {
 		st[d] = c.Strategy(shape.Direction(d))
@@ -17,7 +17,7 @@ func StrategiesOf(c *plan.Conv) (st [3]shape.Strategy) {
 	return st
 }
 
-// New is New for shapes that are valid.
+// New plans a convolution of a valid shape.
 func New(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strategy) *plan.Conv {
 	t.Helper()
 	c, err := plan.New(m, s, st)
@@ -27,7 +27,7 @@ func New(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strategy) *plan.Co
 	return c
 }
 
-// StrategiesFor are the strategies of the algorithms that are chosen for all directions.
+// StrategiesFor returns the families of the algorithms chosen for a shape, by direction.
 func StrategiesFor(t *testing.T, spec *cpe.Spec, s shape.Conv, asked shape.Strategy) (st [3]shape.Strategy) {
 	t.Helper()
 	for d := range st {
@@ -40,7 +40,7 @@ func StrategiesFor(t *testing.T, spec *cpe.Spec, s shape.Conv, asked shape.Strat
 	return st
 }
 
-// chosen returns the name of the algorithm that is chosen for a problem.
+// chosen returns the name of the algorithm chosen for a problem.
 func chosen(p *conv.Problem, f plan.Force) (string, error) {
 	e, err := plan.Explain(p, f)
 	if err != nil {
@@ -60,7 +60,7 @@ func Has(spec *cpe.Spec, s shape.Conv, st shape.Strategy, d shape.Direction) boo
 	return false
 }
 
-// familyOf is the strategy of the algorithm of a name.
+// familyOf returns the family of a named algorithm.
 func familyOf(name string) shape.Strategy {
 	a, err := plan.FindAlgorithm(name)
 	if err != nil {

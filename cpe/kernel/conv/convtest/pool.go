@@ -7,8 +7,8 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
-// PooledConvs are convolutions of few channels whose results are pooled: in blocks of channels and by planes, with padding, strides, more
-// shifts than are multiplied at once, and images that are cut into several bands in both directions.
+// PooledConvs lists convolutions of few channels for fusion with pooling: in blocks of channels and by planes, with padding and strides, with
+// more kernel offsets than fit one pass, and with images of several bands in both directions.
 var PooledConvs = []shape.Conv{
 	Shape2D(5, 1, 20, 1, 28, 28, 5, 5, 1, 0, 1),
 	Shape2D(3, 3, 32, 1, 29, 18, 5, 5, 1, 2, 1),
@@ -21,7 +21,7 @@ var PooledConvs = []shape.Conv{
 	Shape2D(1, 1, 16, 1, 5, 5, 4, 4, 1, 0, 1),
 }
 
-// PooledShape is a pooling of a convolution's results; extents are rounded up, as Caffe's, unless floor says otherwise.
+// PooledShape returns a pooling of a convolution's results. Extents are rounded up, as in Caffe, unless floor is set.
 func PooledShape(s shape.Conv, window [3]int, floor bool) (p pool.Shape, ok bool) {
 	k, step, pad := window[0], window[1], window[2]
 	p = pool.Shape{N: s.N, C: s.Out, KH: k, KW: k, SH: step, SW: step, PH: pad, PW: pad}

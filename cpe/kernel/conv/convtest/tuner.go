@@ -11,7 +11,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// Scripted is a tuner for whom one strategy is the fastest, whatever is measured.
+// Scripted is a tuner that always finds the same family fastest.
 type Scripted struct {
 	spec    cpe.Spec
 	fastest shape.Strategy

@@ -14,8 +14,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// WinogradErrors are the tolerances of Winograd's convolution, relative to the deviation of a sum of products of values of unit
-// variance.
+// WinogradErrors holds the tolerances of Winograd's convolution, in standard deviations of a sum of products of values of unit variance.
 var WinogradErrors = map[shape.Strategy]float64{shape.Winograd2: 2e-5, shape.Winograd4: 2e-4, shape.Winograd5: 2e-4}
 
 // EachWinograd calls f for the strategies of Winograd that can compute a shape.
@@ -27,10 +26,10 @@ func EachWinograd(s shape.Conv, f func(st shape.Strategy)) {
 	}
 }
 
-// Long reports whether short tests leave out a shape: plain Go and the race detector take seconds for each run of its many weights.
+// Long reports whether short tests leave out a shape with many weights, which takes seconds in plain Go or with the race detector.
 func Long(s shape.Conv) bool { return testing.Short() && s.C*s.Out > 1<<16 }
 
-// Normal are n seeded values of unit variance.
+// Normal returns n seeded values of unit variance.
 func Normal(n int, seed uint64) []float32 {
 	r := rand.New(rand.NewPCG(seed, 2))
 	v := make([]float32, n)
@@ -40,7 +39,7 @@ func Normal(n int, seed uint64) []float32 {
 	return v
 }
 
-// RelativeError is the largest difference of sums of a number of terms in units of their deviation.
+// RelativeError returns the largest difference between sums of a number of terms, in standard deviations of such a sum.
 func RelativeError(got []float32, want []float64, terms int) float64 {
 	worst := 0.0
 	for i, v := range got {
@@ -62,7 +61,7 @@ func CompareWinograd(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strate
 	CheckWinograd(t, m, s, st, c, want)
 }
 
-// CheckWinograd compares what a convolution computes with what it should, twice.
+// CheckWinograd runs a convolution twice and compares the results of both runs with the expected ones.
 func CheckWinograd(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strategy, c runner, want *Case) {
 	t.Helper()
 	check := func(what string, got []float32, want []float64, terms int) {
@@ -101,7 +100,7 @@ func CheckWinograd(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strategy
 	}
 }
 
-// NearWinograd is near for sums that any form of Winograd's convolution may have made.
+// NearWinograd is Near with the tolerance of Winograd's least accurate form.
 func NearWinograd(t *testing.T, what string, got []float32, want []float64, terms int) {
 	t.Helper()
 	if e, most := RelativeError(got, want, terms), WinogradErrors[shape.Winograd4]; !(e < most) {

@@ -8,23 +8,22 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// choice is the algorithm for a problem.
+// choice is the algorithm chosen for a problem.
 type choice struct {
 	algorithm *conv.Algorithm
 	planar    bool        // its kernel reads a copy of the results by planes
-	ledger    *cpe.Ledger // what a model is charged, where it was asked
+	ledger    *cpe.Ledger // the modelled machine's charges, if several algorithms were compared by these
 	second    RunnerUp
 }
 
-// RunnerUp is the best algorithm that was not chosen, and how long it would have taken on the modelled machine. Its name is empty if there was
-// no choice.
+// RunnerUp is the second-best algorithm with its time on the modelled machine. Its name is empty if there was only one candidate.
 type RunnerUp struct {
 	Name   string
 	Family shape.Strategy
 	Time   cpe.VTime
 }
 
-// choose returns the algorithm for a problem: the one that is asked for by its name, or the best of a family, or of all.
+// choose returns the choice for a problem: the algorithm that f names, or the best of its family, or the best of all.
 func choose(p *conv.Problem, f Force) (*choice, error) {
 	if f.Name != "" {
 		if c, why := byName(p, f.Name); why == nil {
@@ -41,8 +40,7 @@ func choose(p *conv.Problem, f Force) (*choice, error) {
 	return c, err
 }
 
-// within returns the algorithm of least cost among those of a strategy that can compute a problem, nil if there is none. Those that decline
-// count only if all do. The first of the list is taken where several cost the same.
+// within returns the candidate of least cost in a strategy, nil if there is none. Of equal costs it takes the first in the list.
 func within(p *conv.Problem, st shape.Strategy) (*choice, error) {
 	if planes, ok := planarProblem(p); ok {
 		c, err := within(planes, st)
@@ -63,7 +61,7 @@ func within(p *conv.Problem, st shape.Strategy) (*choice, error) {
 	}
 }
 
-// candidates lists the algorithms of a strategy that can compute a problem: those that do not decline, or all if all do.
+// candidates lists the algorithms of a strategy that support a problem and do not decline it, or those that support it if all decline.
 func candidates(p *conv.Problem, st shape.Strategy) []*conv.Algorithm {
 	var willing, all []*conv.Algorithm
 	for _, a := range algorithms {
@@ -99,7 +97,7 @@ func declines(a *conv.Algorithm, p *conv.Problem) error {
 	return nil
 }
 
-// includes reports whether an algorithm is among those that a strategy leaves to choose from.
+// includes reports whether a strategy permits an algorithm.
 func includes(s shape.Strategy, a *conv.Algorithm) bool {
 	switch s {
 	case shape.Auto:
@@ -110,7 +108,7 @@ func includes(s shape.Strategy, a *conv.Algorithm) bool {
 	return a.Family == s || a.Family == shape.Auto
 }
 
-// cheapest compares estimates.
+// cheapest returns the candidate with the least Cost.
 func cheapest(p *conv.Problem, list []*conv.Algorithm) *choice {
 	best := list[0]
 	least := best.Cost(p)
@@ -122,7 +120,7 @@ func cheapest(p *conv.Problem, list []*conv.Algorithm) *choice {
 	return &choice{algorithm: best}
 }
 
-// fastest charges every algorithm on a modelled machine that moves no values. The answer depends on the problem alone.
+// fastest returns the candidate with the least time on the modelled machine. It runs every candidate there without moving values.
 func fastest(p *conv.Problem, list []*conv.Algorithm) (*choice, error) {
 	best, second := &choice{}, cpe.Ledger{}
 	for _, a := range list {
@@ -142,7 +140,7 @@ func fastest(p *conv.Problem, list []*conv.Algorithm) (*choice, error) {
 	return best, nil
 }
 
-// modelled charges an algorithm.
+// modelled returns the charges of an algorithm on the modelled machine.
 func modelled(a *conv.Algorithm, p *conv.Problem) (cpe.Ledger, error) {
 	m, err := cpe.New(*p.Spec, cpe.CostOnly)
 	if err != nil {

@@ -9,40 +9,40 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// Conv convolves images of one shape, forward and for both gradients, each direction with the algorithm that suits it.
+// Conv is a planned convolution of images of one shape. It has an algorithm and a kernel for each direction.
 type Conv struct {
 	machine *cpe.Machine
 	spec    *cpe.Spec // the machine's
 	shape   shape.Conv
-	forced  [3]Force       // by Direction
-	free    bool           // all families are, or a tuner chooses
+	forced  [3]Force       // what the user asks for, by Direction
+	free    bool           // the user asks for no family
 	layouts [2]conv.Layout // of images and results
-	tuner   Tuner          // finds algorithms, if not nil
-	does    [3]*direction
-	both    *direction // both gradients at once, if not nil
+	tuner   Tuner          // chooses algorithms by measurement, if not nil
+	does    [3]*direction  // by Direction
+	both    *direction     // both gradients at once, if not nil
 }
 
 // direction is a problem and the algorithm that computes it.
 type direction struct {
 	problem conv.Problem
-	*choice             // as long as a tuner measures, the cost model's
+	*choice             // the cost model's choice while a tuner measures
 	kernel  conv.Kernel // nil if a tuner chooses: see tuned.best
 	tuned   *tuned      // measures and runs the direction, if not nil
 }
 
-// New plans a convolution with the algorithms of a family, and prepares what running it needs.
+// New plans a convolution with the algorithms of a family, and makes its kernels.
 func New(m *cpe.Machine, s shape.Conv, st shape.Strategy) (*Conv, error) {
 	return NewForced(m, s, Force{Family: st})
 }
 
-// NewForced plans a convolution with what a user asks for, and prepares what running it needs.
+// NewForced plans a convolution with the algorithms that a user asks for, and makes its kernels.
 func NewForced(m *cpe.Machine, s shape.Conv, f Force) (*Conv, error) {
 	spec := m.Spec()
 	c := &Conv{machine: m, spec: &spec, forced: [3]Force{f, f, f}, free: f.Family == shape.Auto}
 	return c, c.plan(s)
 }
 
-// plan chooses and prepares all directions for a shape.
+// plan chooses an algorithm for every direction of a shape, and makes the kernels.
 func (c *Conv) plan(s shape.Conv) error {
 	if err := s.Check(); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (c *Conv) plan(s shape.Conv) error {
 	return c.prepare()
 }
 
-// prepare makes the kernels of all directions for images and results as they lie.
+// prepare chooses an algorithm and makes a kernel for every direction, in the present layouts.
 func (c *Conv) prepare() error {
 	for d := range shape.Direction(3) {
 		var err error
@@ -68,13 +68,13 @@ func (c *Conv) prepare() error {
 	return c.join()
 }
 
-// problem is one direction with images and results as they lie.
+// problem returns a direction's problem in the present layouts.
 func (c *Conv) problem(d shape.Direction) conv.Problem {
 	return conv.Problem{Shape: c.shape, Direction: d, Images: c.layouts[0], Results: c.layouts[1], Spec: c.spec}
 }
 
-// choiceKey identifies a problem, and what the user asks for, among the choices that a machine remembers. It is not text: planning a net asks for
-// hundreds of choices, each of them several times.
+// choiceKey identifies a problem and a Force among the choices that a machine remembers. It is binary, because formatting text would be slow:
+// planning a net asks for hundreds of choices, each of them several times.
 type choiceKey string
 
 // keyOf returns the key of a choice.
@@ -92,7 +92,7 @@ func keyOf(p *conv.Problem, f Force) choiceKey {
 	return choiceKey(append(key, f.Name...))
 }
 
-// choose returns the algorithm for a problem, which the machine remembers.
+// choose returns the choice for a problem. The machine remembers it.
 func (c *Conv) choose(p *conv.Problem) (*choice, error) {
 	f := c.forced[p.Direction]
 	found, err := c.machine.Recall(keyOf(p, f), func() (any, error) { return choose(p, f) })
@@ -102,7 +102,7 @@ func (c *Conv) choose(p *conv.Problem) (*choice, error) {
 	return found.(*choice), nil
 }
 
-// compute prepares a problem.
+// compute chooses an algorithm for a problem and makes its kernel.
 func (c *Conv) compute(p conv.Problem) (*direction, error) {
 	found, err := c.choose(&p)
 	if err != nil {
@@ -111,7 +111,7 @@ func (c *Conv) compute(p conv.Problem) (*direction, error) {
 	return c.with(p, found)
 }
 
-// with prepares a problem with an algorithm.
+// with makes the kernel of a choice.
 func (c *Conv) with(p conv.Problem, found *choice) (*direction, error) {
 	asked := &p
 	if found.planar {
@@ -124,7 +124,7 @@ func (c *Conv) with(p conv.Problem, found *choice) (*direction, error) {
 	return &direction{problem: p, choice: found, kernel: k}, err
 }
 
-// join prepares both gradients at once, where one algorithm was chosen for each and can do that.
+// join makes a kernel for both gradients at once, if one algorithm was chosen for both and supports BothGradients.
 func (c *Conv) join() (err error) {
 	c.both = nil
 	w, x := c.does[shape.WeightGradient].doing(), c.does[shape.InputGradient].doing()
@@ -137,10 +137,10 @@ func (c *Conv) join() (err error) {
 	return err
 }
 
-// Algorithm returns what computes a direction: as long as a tuner measures, the cost model's choice.
+// Algorithm names the algorithm of a direction. While a tuner measures, it is the cost model's choice.
 func (c *Conv) Algorithm(d shape.Direction) shape.Algorithm { return c.does[d].now().name() }
 
-// GradsAlgorithm returns what computes BothGradients, "" if that is not possible.
+// GradsAlgorithm names the algorithm of BothGradients, "" if there is none.
 func (c *Conv) GradsAlgorithm() shape.Algorithm {
 	if c.both == nil {
 		return ""
@@ -151,11 +151,11 @@ func (c *Conv) GradsAlgorithm() shape.Algorithm {
 // Strategy returns the family of a direction's algorithm.
 func (c *Conv) Strategy(d shape.Direction) shape.Strategy { return c.does[d].now().algorithm.Family }
 
-// RunnerUp returns the algorithm that a direction would have been computed with, had the one that was chosen not been faster.
+// RunnerUp returns the second-best algorithm of a direction.
 func (c *Conv) RunnerUp(d shape.Direction) RunnerUp { return c.does[d].now().second }
 
-// Can returns the abilities of a direction's kernel. With a tuner, results are computed several times while algorithms are measured, and cannot
-// be finished.
+// Can returns the abilities of a direction's kernel. A tuner computes results several times while it measures. FinishResults, which must
+// happen once, is therefore left out.
 func (c *Conv) Can(d shape.Direction) conv.Abilities {
 	can := c.does[d].can()
 	if c.tuner != nil {
@@ -164,16 +164,16 @@ func (c *Conv) Can(d shape.Direction) conv.Abilities {
 	return can
 }
 
-// Scratch returns how many values of scratch a direction takes; 0 as long as its algorithm is being found.
+// Scratch returns the number of values of scratch memory that a direction uses, 0 while a tuner measures it.
 func (c *Conv) Scratch(d shape.Direction) int { return c.does[d].needs() }
 
 // JoinsGrads reports whether Run computes BothGradients.
 func (c *Conv) JoinsGrads() bool { return c.both != nil }
 
-// GradsScratch returns how many values of scratch that takes.
+// GradsScratch returns the number of values of scratch memory that BothGradients uses.
 func (c *Conv) GradsScratch() int { return c.both.needs() }
 
-// Run computes a direction, or BothGradients if JoinsGrads, with the same bits.
+// Run computes a direction. BothGradients, if JoinsGrads allows it, has the bits of the two directions.
 func (c *Conv) Run(d shape.Direction, a conv.Arrays) error {
 	if d == shape.BothGradients {
 		return c.both.kernel.Run(a)
@@ -181,7 +181,7 @@ func (c *Conv) Run(d shape.Direction, a conv.Arrays) error {
 	return c.does[d].run(c.machine, a)
 }
 
-// SetLayouts says how images and results lie from now on, in all directions; Blocks has said that they may.
+// SetLayouts changes the layouts of images and results for all directions. Blocks says which are possible.
 func (c *Conv) SetLayouts(images, results conv.Layout) error {
 	if layouts := [2]conv.Layout{images, results}; c.layouts != layouts {
 		c.layouts = layouts
@@ -190,7 +190,7 @@ func (c *Conv) SetLayouts(images, results conv.Layout) error {
 	return nil
 }
 
-// ForShape plans the same convolution of images of other extents, which lie alike, with the same strategies, or what the tuner knows or finds.
+// ForShape plans the same convolution for images of other extents, in the same layouts. It keeps the strategies, or the tuner.
 func (c *Conv) ForShape(s shape.Conv) (*Conv, error) {
 	n := &Conv{machine: c.machine, spec: c.spec, free: c.free, layouts: c.layouts, tuner: c.tuner}
 	for d := range shape.Direction(3) {
@@ -205,7 +205,7 @@ func (c *Conv) ForShape(s shape.Conv) (*Conv, error) {
 	return n, n.plan(s)
 }
 
-// doing returns the direction, nil as long as its algorithm is being found.
+// doing returns the direction with its final algorithm, nil while a tuner measures.
 func (d *direction) doing() *direction {
 	if d.tuned != nil {
 		return d.tuned.best
@@ -213,7 +213,7 @@ func (d *direction) doing() *direction {
 	return d
 }
 
-// name is that of the algorithm, and of the one that it leaves what remains to.
+// name returns the algorithm's name, followed by that of the inner algorithm if it reduces the problem to another one.
 func (d *direction) name() shape.Algorithm {
 	name := shape.Algorithm(d.algorithm.Name)
 	if k, ok := d.kernel.(interface{ Inner() shape.Algorithm }); ok {
@@ -222,7 +222,7 @@ func (d *direction) name() shape.Algorithm {
 	return name
 }
 
-// now returns the direction as it is computed now.
+// now returns the direction with its final algorithm or, while a tuner measures, with the cost model's.
 func (d *direction) now() *direction {
 	if best := d.doing(); best != nil {
 		return best
@@ -238,7 +238,7 @@ func (d *direction) can() conv.Abilities {
 	return d.algorithm.Abilities(&d.problem)
 }
 
-// needs is the scratch that is known to be needed.
+// needs returns the number of values of scratch memory, 0 while a tuner measures.
 func (d *direction) needs() int {
 	if d == nil || d.doing() == nil {
 		return 0
@@ -246,7 +246,7 @@ func (d *direction) needs() int {
 	return d.doing().kernel.Scratch()
 }
 
-// run computes the direction. Where only costs count and choosing the algorithm has found them, they are charged again.
+// run computes the direction. On a machine that only counts costs, it charges the ledger of the choice again, if there is one.
 func (d *direction) run(m *cpe.Machine, a conv.Arrays) error {
 	switch {
 	case d.tuned != nil:

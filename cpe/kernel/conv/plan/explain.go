@@ -13,32 +13,32 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// Explanation says why one direction of a convolution is computed as it is. It weighs every algorithm.
+// Explanation compares all algorithms for one direction of a convolution, and says why one was chosen.
 type Explanation struct {
 	Problem conv.Problem
-	// Runs names what computes the direction, maybe together with layers around it.
+	// Runs names the algorithm in use, as reports do: with the inner algorithm or the fused layers.
 	Runs shape.Algorithm
 	// Plan describes the blocking of the kernel, "" if it is not known.
 	Plan string
-	// Algorithms are first those that can compute the problem, by cost, then those that are left out, and last those that cannot.
+	// Algorithms lists the candidates by cost, then the algorithms that decline, and last those that cannot compute the problem.
 	Algorithms []Weighed
 }
 
-// Weighed is an algorithm and what speaks for or against it.
+// Weighed is an algorithm with its cost for a problem, or with the reason against it.
 type Weighed struct {
 	Name   string
 	Chosen bool
-	// Cost is estimated: on the host it is work in units of the least, on a modelled machine it is milliseconds.
+	// Cost is an estimate: on the host the work relative to the least of all algorithms, on a modelled machine the time in milliseconds.
 	Cost float64
 	// Refused is why the algorithm cannot compute the problem; Cost is then 0.
 	Refused error
-	// Declined is why the choice is left to others.
+	// Declined is why the algorithm is no candidate although it could compute the problem.
 	Declined error
-	// Measured is the time that a tuner has measured, 0 if it has not.
+	// Measured is the time measured by a tuner, 0 if there is none.
 	Measured time.Duration
 }
 
-// Explain weighs every algorithm for a problem.
+// Explain compares all algorithms for a problem.
 func Explain(p *conv.Problem, f Force) (*Explanation, error) {
 	found, err := choose(p, f)
 	if err != nil {
@@ -47,7 +47,7 @@ func Explain(p *conv.Problem, f Force) (*Explanation, error) {
 	return explain(p, f, found.algorithm), nil
 }
 
-// Explain weighs every algorithm for a direction, with the times that a tuner has measured.
+// Explain compares all algorithms for a direction, with the times measured by the tuner.
 func (c *Conv) Explain(d shape.Direction) *Explanation {
 	p, now := c.problem(d), c.does[d].now()
 	e := explain(&p, c.forced[d], now.algorithm)
@@ -68,11 +68,11 @@ func (c *Conv) Explain(d shape.Direction) *Explanation {
 	return e
 }
 
-// explain weighs every algorithm where one is chosen.
+// explain compares all algorithms, one of which was chosen.
 func explain(p *conv.Problem, f Force, chosen *conv.Algorithm) *Explanation {
 	e := &Explanation{Problem: *p, Runs: shape.Algorithm(chosen.Name)}
 	if !includes(f.Family, chosen) {
-		f.Family = shape.Auto // which the family has left the problem to
+		f.Family = shape.Auto // no algorithm of the family supports the problem
 	}
 	asked := p
 	if planes, ok := planarProblem(p); ok {
@@ -109,7 +109,7 @@ func weigh(p *conv.Problem, f Force, a, chosen *conv.Algorithm) Weighed {
 	case f.Name == chosen.Name && a != chosen:
 		w.Declined = fmt.Errorf("-strategy %v asks for another", f)
 	case f.Name != a.Name && !includes(f.Family, a) && f.Family == shape.Auto:
-		w.Declined = errors.New("it is taken only where -strategy asks for it")
+		w.Declined = errors.New("it runs only if -strategy asks for it")
 	case f.Name != a.Name && !includes(f.Family, a):
 		w.Declined = fmt.Errorf("-strategy %v asks for others", f)
 	default:
@@ -128,7 +128,7 @@ func weigh(p *conv.Problem, f Force, a, chosen *conv.Algorithm) Weighed {
 	return w
 }
 
-// relate divides costs by the least.
+// relate divides all costs by the least.
 func (e *Explanation) relate() {
 	least := 0.0
 	for _, w := range e.Algorithms {
@@ -192,7 +192,7 @@ func (w *Weighed) line(measured, native bool) string {
 		why = "left out: " + w.Declined.Error()
 	}
 	if w.Chosen && w.Declined != nil {
-		why = "taken although " + w.Declined.Error()
+		why = "chosen although " + w.Declined.Error()
 	}
 	if !measured {
 		return fmt.Sprintf("%s %-26s %10s  %s", mark, w.Name, cost, why)

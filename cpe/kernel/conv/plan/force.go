@@ -9,14 +9,14 @@ import (
 	"github.com/swcaffe/swcaffe/internal/suggest"
 )
 
-// Force is what a user asks convolutions to be computed with: a family of algorithms, or one algorithm by its name. The zero value leaves the
-// choice free. A direction that the algorithm cannot compute is left to the family, and one that the family cannot compute is chosen freely.
+// Force is a user's restriction of the choice: to one algorithm by its name, or to a family. The zero value restricts nothing. If the named
+// algorithm cannot compute a direction, Family applies. If no algorithm of the family can, the choice is free.
 type Force struct {
 	Family shape.Strategy
-	Name   string // of an algorithm; "": any of the family
+	Name   string // an algorithm's name, or ""
 }
 
-// ParseForce reads what -strategy takes: a family or the name of an algorithm. The error lists both and suggests the nearest.
+// ParseForce parses the value of -strategy: a family or the name of an algorithm. The error lists both and suggests the nearest name.
 func ParseForce(text string) (Force, error) {
 	if family, err := shape.ParseStrategy(text); err == nil {
 		return Force{Family: family}, nil
@@ -26,7 +26,7 @@ func ParseForce(text string) (Force, error) {
 	}
 	names := ForceNames()
 	if longer := longest(text); longer != "" && suggest.Nearest(text, names) == "" {
-		return Force{}, fmt.Errorf("unknown strategy %q: %q is the algorithm, to whose name the log adds what is computed together with it", text, longer)
+		return Force{}, fmt.Errorf("unknown strategy %q: the algorithm is %q; the rest of the name, as the log prints it, is an inner algorithm or a fused layer", text, longer)
 	}
 	return Force{}, suggest.Unknown("strategy", text, "strategies and algorithms", names)
 }
@@ -39,7 +39,8 @@ func ForceNames() (names []string) {
 	return append(names, Algorithms()...)
 }
 
-// longest returns the longest name of an algorithm that a text begins with, "" if there is none: the log has names like offsets-pooled.
+// longest returns the longest algorithm's name with which a text begins, "" if there is none. Reports print longer names, such as
+// offsets-pooled.
 func longest(text string) (name string) {
 	for _, n := range Algorithms() {
 		if strings.HasPrefix(text, n+"-") && len(n) > len(name) {
@@ -49,7 +50,7 @@ func longest(text string) (name string) {
 	return name
 }
 
-// String returns the name by which -strategy takes it.
+// String returns the value of -strategy.
 func (f Force) String() string {
 	if f.Name != "" {
 		return f.Name
@@ -57,7 +58,7 @@ func (f Force) String() string {
 	return f.Family.String()
 }
 
-// byName returns the choice of a named algorithm for a problem, or why it cannot compute that.
+// byName returns the choice of a named algorithm, or the reason why the algorithm cannot compute the problem.
 func byName(p *conv.Problem, name string) (*choice, error) {
 	a, err := FindAlgorithm(name)
 	if err != nil {
@@ -74,14 +75,14 @@ func byName(p *conv.Problem, name string) (*choice, error) {
 	return c, nil
 }
 
-// Refuses returns why the algorithm of a name cannot compute a direction as images and results lie, nil if it can.
+// Refuses returns the reason why a named algorithm cannot compute a direction in the present layouts, or nil.
 func (c *Conv) Refuses(d shape.Direction, name string) error {
 	p := c.problem(d)
 	_, err := byName(&p, name)
 	return err
 }
 
-// named reports whether a direction of a convolution is computed by an algorithm that is asked for by its name.
+// named reports whether the user's named algorithm computes any direction.
 func (c *Conv) named() bool {
 	for d, f := range c.forced {
 		if f.named(c.does[d].now().choice) {
@@ -91,5 +92,5 @@ func (c *Conv) named() bool {
 	return false
 }
 
-// named reports whether a direction is computed by the algorithm that a user asks for by its name.
+// named reports whether a choice is the user's named algorithm.
 func (f Force) named(c *choice) bool { return f.Name != "" && c.algorithm.Name == f.Name }

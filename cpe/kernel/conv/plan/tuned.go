@@ -11,19 +11,19 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// Tuner knows which algorithms were found to be fastest on a native machine, and keeps what is found.
+// Tuner remembers the fastest algorithms, as measured on this computer.
 type Tuner interface {
-	// Choice returns the name of the algorithm to take for a task, if it is known.
+	// Choice returns the name of the fastest algorithm for a key, if it is known.
 	Choice(Key) (algorithm string, known bool)
-	// Measured keeps how long the algorithms that can do a task took, first that of the cost model. Choice knows the task afterwards.
+	// Measured records the times of all candidates, first the cost model's. From then on Choice knows the key.
 	Measured(k Key, took []Timing) error
-	// Timings returns how long algorithms took for a task when it was measured, nil if it was not.
+	// Timings returns the recorded times for a key, nil if there are none.
 	Timings(Key) []Timing
-	// Now is the clock to measure with.
+	// Now returns the time of the clock used for measuring.
 	Now() time.Time
 }
 
-// Key identifies what is tuned: a direction of a convolution whose images and results lie by planes or in blocks of channels.
+// Key identifies a tuned problem: shape, direction and layouts.
 type Key struct {
 	Shape           shape.Conv
 	Direction       shape.Direction
@@ -31,7 +31,7 @@ type Key struct {
 	ResultsInBlocks bool
 }
 
-// String prints the shape and how images and results lie.
+// String prints the shape and the layouts.
 func (t Key) String() string {
 	switch {
 	case t.ImagesInBlocks && t.ResultsInBlocks:
@@ -44,15 +44,15 @@ func (t Key) String() string {
 	return t.Shape.String()
 }
 
-// Timing is how long an algorithm took.
+// Timing is the measured time of an algorithm.
 type Timing struct {
 	Algorithm string
 	Time      time.Duration
 }
 
-// A measurement repeats every candidate at least minRepeats times, and up to maxRepeats while all have taken less than enoughTime
-// together; those that take hopeless times as long as the fastest drop out after two. The shortest time counts: what else the
-// computer does can only lengthen it.
+// A measurement runs every candidate minRepeats times, and up to maxRepeats times until all runs together have taken enoughTime. After two
+// runs a candidate drops out if it takes hopeless times as long as the fastest. The shortest time counts, because other programs can only
+// lengthen a run.
 const (
 	minRepeats = 4
 	maxRepeats = 20
@@ -60,28 +60,27 @@ const (
 	hopeless   = 2
 )
 
-// NewTuned plans a convolution on a native machine with the algorithms that a tuner knows. A direction that it does not
-// know is computed by the algorithm of the cost model in the first two runs, in which all candidates work side by side:
-// they warm up in the first and are measured in the second. From the third run on what the tuner chooses does the work. How images
-// may lie is what the cost model's choice can do with: candidates are those that can work on them as they lie.
+// NewTuned plans a convolution on the host with a tuner's choices. A direction unknown to the tuner is measured: all candidates warm up in the
+// first run and are timed in the second, and the results of both runs are those of the cost model's choice. From the third run on, the tuner's
+// choice computes. The layouts are those that suit the cost model's choice; candidates must support them.
 func NewTuned(m *cpe.Machine, s shape.Conv, t Tuner) (*Conv, error) {
 	spec := m.Spec()
 	c := &Conv{machine: m, spec: &spec, free: true, tuner: t}
 	return c, c.plan(s)
 }
 
-// tuned computes one direction of a convolution with what its tuner chooses.
+// tuned is a direction whose algorithm a tuner chooses.
 type tuned struct {
-	conv       *Conv // whose direction it is
+	conv       *Conv
 	problem    conv.Problem
-	model      *choice      // the cost model's
-	candidates []*direction // that of the cost model first
-	best       *direction   // once it is found
-	weights    []float32
-	warm       bool
+	model      *choice      // the cost model's choice
+	candidates []*direction // the cost model's first
+	best       *direction   // the tuner's choice, nil while it measures
+	weights    []float32    // DW of the candidates while they are measured
+	warm       bool         // the candidates have run once
 }
 
-// newTuned prepares a direction.
+// newTuned returns a direction that a tuner chooses, for Conv c.
 func newTuned(c *Conv, p conv.Problem) (*direction, error) {
 	model, err := c.choose(&p)
 	if err != nil {
@@ -91,13 +90,13 @@ func newTuned(c *Conv, p conv.Problem) (*direction, error) {
 	return &direction{problem: p, choice: model, tuned: t}, t.settle()
 }
 
-// key is what the tuner is asked for.
+// key returns the tuner's key of the problem.
 func (t *tuned) key() Key {
 	p := &t.problem
 	return Key{p.Shape, p.Direction, p.Images != conv.Planes, p.Results != conv.Planes}
 }
 
-// run computes the direction, and finds out more about it. The cost model's choice comes last, so that its results stay.
+// run computes the direction, and measures it if the tuner does not know it. The cost model's choice runs last, so that its results stay.
 func (t *tuned) run(a conv.Arrays) error {
 	if t.best == nil {
 		if err := t.settle(); err != nil {
@@ -120,7 +119,7 @@ func (t *tuned) run(a conv.Arrays) error {
 	return t.candidates[0].kernel.Run(a)
 }
 
-// settle takes the tuner's choice, if it has one by now, from its file, these measurements or those of a layer of the same shape.
+// settle adopts the tuner's choice, if there is one by now: from its file, from this measurement or from that of a layer of the same shape.
 func (t *tuned) settle() (err error) {
 	name, ok := t.conv.tuner.Choice(t.key())
 	if !ok {
@@ -133,14 +132,14 @@ func (t *tuned) settle() (err error) {
 	}
 	if t.best == nil {
 		if t.best, err = t.named(name); err != nil {
-			return fmt.Errorf("the tuning of %v says %s for the %v: %w", t.key(), name, t.problem.Direction, err)
+			return fmt.Errorf("the tuning file names %s for the %v of %v: %w", name, t.problem.Direction, t.key(), err)
 		}
 	}
 	t.candidates, t.weights = nil, nil
 	return nil
 }
 
-// named prepares the problem with the algorithm of a name.
+// named makes a kernel of the named algorithm.
 func (t *tuned) named(name string) (*direction, error) {
 	c, err := byName(&t.problem, name)
 	if err != nil {
@@ -149,7 +148,7 @@ func (t *tuned) named(name string) (*direction, error) {
 	return t.conv.with(t.problem, c)
 }
 
-// makeCandidates prepares the cost model's algorithm and the best of each other strategy.
+// makeCandidates makes kernels of the cost model's choice and of the best algorithm of each other family.
 func (t *tuned) makeCandidates() error {
 	if t.candidates != nil {
 		return nil
@@ -177,7 +176,7 @@ func (t *tuned) makeCandidates() error {
 	return nil
 }
 
-// attempt runs a candidate. The gradient of weights, which is added to what is there, goes to memory of its own.
+// attempt runs a candidate. Weight gradients go to memory of their own, because kernels add to DW.
 func (t *tuned) attempt(c *direction, a conv.Arrays) error {
 	if t.problem.Direction != shape.WeightGradient {
 		return c.kernel.Run(a)
@@ -199,7 +198,7 @@ func (t *tuned) warmUp(a conv.Arrays) error {
 	return nil
 }
 
-// measure times the candidates in turns and tells the tuner.
+// measure times the candidates alternately and reports the times to the tuner.
 func (t *tuned) measure(a conv.Arrays) error {
 	took := make([]Timing, len(t.candidates))
 	var sum, least time.Duration

@@ -131,7 +131,7 @@ func TestTunedConvRefusesWhatCannotBe(t *testing.T) {
 	u := convtest.NewScripted(t, shape.Winograd4)
 	u.Known[plan.Key{Shape: s}.String()+shape.Forward.String()] = shape.Winograd4
 	_, err := plan.NewTuned(kerneltest.HostMachine(t, 1), s, u)
-	if err == nil || !strings.Contains(err.Error(), "says winograd4-tiles for the forward") {
+	if err == nil || !strings.Contains(err.Error(), "names winograd4-tiles for the forward") {
 		t.Errorf("error %v", err)
 	}
 }
