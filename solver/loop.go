@@ -129,16 +129,16 @@ func (v *Solver) steps(n int) error {
 // after it.
 func (v *Solver) iterate() (Action, error) {
 	v.watch.begin()
-	if v.overlap != nil {
-		if err := v.overlap.begin(); err != nil {
-			return None, err
-		}
-	}
 	v.net.ClearParamDiffs()
 	display := v.param.GetDisplay() > 0 && v.iter%int(v.param.GetDisplay()) == 0
 	v.net.SetDebugInfo(display && v.param.GetDebugInfo())
 	if err := call(v.opt.OnStart); err != nil {
 		return None, v.failed(err)
+	}
+	if v.overlap != nil {
+		if err := v.overlap.begin(); err != nil {
+			return None, err
+		}
 	}
 	loss, err := v.passes()
 	if err != nil {
@@ -162,6 +162,9 @@ func (v *Solver) iterate() (Action, error) {
 	}
 	v.lastRate = rate
 	v.watch.update()
+	if v.opt.OnStepped != nil {
+		v.opt.OnStepped()
+	}
 	return v.strategy.updated(rate)
 }
 

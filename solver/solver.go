@@ -48,8 +48,9 @@ type Options struct {
 	Progress func(testing bool, done, of int)
 	// OnStart, if not nil, is called before the passes of every iteration, and OnGradients between them and the update. An error ends Step.
 	OnStart, OnGradients func() error
-	// OnUpdated, if not nil, is called after the update of every iteration.
-	OnUpdated func()
+	// OnStepped, if not nil, is called after the update of every iteration, before workers exchange their new weights. OnUpdated, if not nil,
+	// is called when that has been done too.
+	OnStepped, OnUpdated func()
 	// OnTest, if not nil, is called before every run of a test net. The function that it returns, if not nil, is called after each batch of the run
 	// that this worker computes, with the number of batches that are left.
 	OnTest func(net int) (seen func(left int))

@@ -12,7 +12,16 @@ type MPIJob struct {
 	abort     func()
 	end       func(o outcome, patience time.Duration) (first bool)
 	tellWaits func(tell func(line string))
+	post      func(to int, text []byte) error
+	fetch     func(from int) (text []byte, ok bool, err error)
 }
+
+// Post sends bytes to another rank, beside the transport's messages. It may wait until the other rank fetches them. Post and Fetch may be
+// called from any goroutine.
+func (j *MPIJob) Post(to int, text []byte) error { return j.post(to, text) }
+
+// Fetch returns the next bytes that another rank has posted. It is not ok if none have come yet.
+func (j *MPIJob) Fetch(from int) (text []byte, ok bool, err error) { return j.fetch(from) }
 
 // TellWaits reports, in lines of text, calls that have waited for another rank for many seconds, for instance because it is stopped, and
 // their ends. Call it before the first message. tell may be called from any goroutine.

@@ -89,9 +89,14 @@ func OpenMPI() (*MPIJob, error) {
 	if err := mpiError("error handler", C.sw_return_errors()); err != nil {
 		return nil, err
 	}
+	if err := openMail(); err != nil {
+		return nil, err
+	}
 	t := &mpiRank{rank: mpi.WorldRank(), size: mpi.WorldSize()}
 	t.ended = make([]atomic.Int32, t.size)
-	return &MPIJob{Transport: t, finalize: mpi.Finalize, abort: func() { C.sw_abort() }, end: t.end, tellWaits: t.tellWaits}, nil
+	return &MPIJob{
+		Transport: t, finalize: mpi.Finalize, abort: func() { C.sw_abort() }, end: t.end, tellWaits: t.tellWaits, post: post, fetch: fetch,
+	}, nil
 }
 
 // mpiRank sends with MPI's blocking calls. empi has no send-receive, and panics on empty slices; the C functions above avoid both.

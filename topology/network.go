@@ -41,9 +41,10 @@ type completion struct {
 
 // Message is one message of a simulation.
 type Message struct {
-	From, To   int
-	Bytes      int
-	Start, End VTime
+	From, To     int
+	Bytes        int
+	Sent, Wanted VTime // when the sender and the receiver posted it
+	Start, End   VTime
 }
 
 func newNetwork(spec Spec, l Layout) *network {
@@ -162,7 +163,7 @@ func (n *network) end(from int, at VTime) {
 	s := &n.ops[from]
 	to := int(s.to)
 	if n.ended != nil {
-		n.ended(Message{from, to, s.sendBytes, s.start, at})
+		n.ended(Message{from, to, s.sendBytes, s.posted, n.ops[to].posted, s.start, at})
 	}
 	n.half(from, at)
 	n.half(to, at)

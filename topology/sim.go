@@ -42,6 +42,10 @@ func NewSim(spec Spec, l Layout) *Sim {
 	return s
 }
 
+// Observe has a function called at the end of every message, before its sender's call returns. Call it before Run. The function must not use
+// the group.
+func (s *Sim) Observe(ended func(Message)) { s.net.ended = ended }
+
 // Run calls work in a goroutine for each rank and waits for all; it can be called once. Ranks that wait for each other forever get an error.
 // If one rank returns an error the others are stopped, and Run returns that error as a *RankError.
 func (s *Sim) Run(work func(t *SimRank) error) error {

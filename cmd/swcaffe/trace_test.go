@@ -3,9 +3,11 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -24,8 +26,8 @@ base_lr: 0.001 lr_policy: "fixed" max_iter: 5 test_iter: 1 test_interval: 2 snap
 type span struct {
 	Name, Cat, Ph string
 	Ts, Dur       float64
-	Tid           int
-	Args          map[string]string
+	Pid, Tid      int
+	Args          map[string]any
 }
 
 // TestTrace: the file has each worker's iterations, with the layers inside them, both passes in order, and what is between iterations.
@@ -142,6 +144,40 @@ func TestTensorBoardOfARun(t *testing.T) {
 		for tag, n := range want {
 			if got := strings.Count(string(text), tag); got != n {
 				t.Errorf("%s has %s %d times, want %d", pattern, tag, got, n)
+			}
+		}
+	}
+}
+
+// TestTraceOfACluster: messages take the time of [SC17] table 2, 0.7 us and 0.2 ns a byte; a worker's ring sends 2(P-1) messages of about a Pth
+// of all gradients, after its passes and within its exchange.
+func TestTraceOfACluster(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "solver.prototxt"), []byte(tracedNet), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(buildBinary(t), strings.Fields("train -solver solver.prototxt -trace t.json -trace_iterations 1 -workers 3 -transport sim -cluster infiniband_fdr -machine sw26010 -allreduce ring")...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	_, spans := traceOf(t, filepath.Join(dir, "t.json"))
+	for rank := range 3 {
+		row, sent := spans[fmt.Sprintf("2 worker %d", rank)], spans[fmt.Sprintf("2 worker %d: sends", rank)]
+		exchange := slices.IndexFunc(row, func(s span) bool { return s.Cat == "exchange" })
+		if len(sent) != 4 || exchange < 0 || row[0].Name != "forward" || row[exchange-1].Name != "conv" {
+			t.Fatalf("worker %d has %v and sends %v", rank, row, sent)
+		}
+		x := row[exchange]
+		for _, m := range sent {
+			bytes := m.Args["bytes"].(float64)
+			const hair = 0.0021 // times are rounded to nanoseconds
+			if math.Abs(m.Dur-0.7-0.0002*bytes) > hair || m.Ts < x.Ts-hair || m.Ts+m.Dur > x.Ts+x.Dur+hair || m.Args["to"] != float64((rank+1)%3) {
+				t.Errorf("worker %d sends %+v in the exchange %+v", rank, m, x)
+			}
+			// 108 and 720 weights, 4 and 5 biases, three values of the head: each may be filled up to a vector of 16.
+			if bytes < 4*840/3 || bytes > 4*(840+5*16)/3 {
+				t.Errorf("a message has %g bytes", bytes)
 			}
 		}
 	}

@@ -54,7 +54,7 @@ func writeSolver(t *testing.T, dir, name string, iterations int) string {
 }
 
 // testTrain: four processes train, bit by bit, the model of four workers in one process with the same algorithm. Only the first
-// process logs and writes.
+// process logs and writes. The processes are traced, which changes nothing.
 func (job mpiJob) testTrain(t *testing.T) {
 	for _, flags := range []string{"-allreduce ring", "-allreduce topology -bucket_mb 0.0001 -check_every 7", "-allreduce auto -core_groups 2", "-workers_strategy easgd -tau 2", "-workers_strategy sync_easgd3 -rho 0.5"} {
 		models := map[string][]byte{}
@@ -64,7 +64,7 @@ func (job mpiJob) testTrain(t *testing.T) {
 			var out string
 			var err error
 			if way == "mpi" {
-				out, err = job.run(t, args...)
+				out, err = job.run(t, append(args, "-trace", filepath.Join(dir, "t.json"), "-trace_iterations", "4")...)
 			} else {
 				var text []byte
 				text, err = exec.Command(job.binary, append(args, "-workers", "4")...).CombinedOutput()
@@ -75,6 +75,9 @@ func (job mpiJob) testTrain(t *testing.T) {
 			}
 			if n := strings.Count(out, "Optimization Done."); n != 1 {
 				t.Errorf("%s, %s: %d logs:\n%s", flags, way, n, out)
+			}
+			if way == "mpi" {
+				checkJobTrace(t, flags, filepath.Join(dir, "t.json"))
 			}
 			if models[way], err = os.ReadFile(filepath.Join(dir, "s_iter_50.caffemodel")); err != nil {
 				t.Fatal(err)
@@ -165,9 +168,10 @@ func (job mpiJob) testStopped(t *testing.T) {
 	dir := t.TempDir()
 	writeSolver(t, dir, "s.prototxt", 100_000_000)
 	var out logLines
-	wait := job.startTo(t, &out, "sh", "-c", "D="+dir+"; echo $$ > $D/pid.$OMPI_COMM_WORLD_RANK; exec "+job.binary+" train -solver $D/s.prototxt")
+	wait := job.startTo(t, &out, "sh", "-c", "D="+dir+"; echo $$ > $D/pid.$OMPI_COMM_WORLD_RANK; exec "+job.binary+" train -solver $D/s.prototxt -http 127.0.0.1:0")
 	snapshot := filepath.Join(dir, "s_iter_40.solverstate")
 	eventually(t, snapshot, func() bool { return exists(snapshot) })
+	checkJobTimeline(t, &out)
 	pid := func(rank int) *os.Process {
 		text, err := os.ReadFile(filepath.Join(dir, fmt.Sprint("pid.", rank)))
 		if err != nil {

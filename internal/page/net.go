@@ -29,9 +29,12 @@ type Inspector interface {
 
 // Timeline is when things happened in an iteration.
 type Timeline struct {
-	Iteration int            `json:"iteration"`
-	Rows      []timeline.Row `json:"rows"`
-	Modelled  []timeline.Row `json:"modelled"` // in the time of a modelled machine
+	Iteration    int            `json:"iteration"`
+	Rows         []timeline.Row `json:"rows"`
+	Uses         []timeline.Use `json:"uses"`     // of the workers' times
+	Note         string         `json:"note"`     // about other processes
+	Modelled     []timeline.Row `json:"modelled"` // in the time of a modelled machine or cluster
+	ModelledUses []timeline.Use `json:"modelled_uses"`
 }
 
 // Tested is what a run of a test net has found.

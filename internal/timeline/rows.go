@@ -19,6 +19,10 @@ type lane struct {
 func (r *Recorder) Lane(worker int, name string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.lane(worker, name)
+}
+
+func (r *Recorder) lane(worker int, name string) int {
 	at := lane{worker, name}
 	if n, ok := r.lanes[at]; ok {
 		return n
@@ -28,10 +32,7 @@ func (r *Recorder) Lane(worker int, name string) int {
 	}
 	n := firstLane + len(r.lanes)
 	r.lanes[at] = n
-	if r.rows == nil {
-		r.rows = map[int]string{}
-	}
-	r.rows[n] = r.rows[worker] + ": " + name
+	r.setName(n, r.name(worker)+": "+name)
 	return n
 }
 
@@ -54,6 +55,7 @@ type Mark struct {
 func (r *Recorder) Rows() []Row {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.settle()
 	lanes := map[int]lane{}
 	for l, n := range r.lanes {
 		lanes[n] = l

@@ -15,16 +15,25 @@ func TestFormat(t *testing.T) {
 	r.Name(0, "worker")
 	r.Add(Span{Name: "late", Category: "c", Begin: at.Add(1500 * time.Nanosecond), Took: 2 * time.Millisecond, Notes: map[string]any{"type": "ReLU"}})
 	r.Add(Span{Row: 0, Name: `a"b`, Begin: at})
+	var m Recorder
+	m.Name(0, "rank")
+	m.AddMessage(Message{From: 0, To: 1, Bytes: 8, Sent: at, Wanted: at.Add(time.Microsecond), Begin: at.Add(time.Microsecond), End: at.Add(3 * time.Microsecond)})
 	var out bytes.Buffer
-	n, err := r.WriteTo(&out)
-	want := `{"displayTimeUnit":"ms","traceEvents":[` + strings.Join([]string{
+	err := Write(&out, "a note", Process{"swcaffe train", &r}, Process{"modelled time", &m})
+	want := `{"displayTimeUnit":"ms","otherData":{"note":"a note"},"traceEvents":[` + strings.Join([]string{
 		`{"name":"process_name","ph":"M","ts":0,"pid":1,"tid":0,"args":{"name":"swcaffe train"}}`,
 		`{"name":"thread_name","ph":"M","ts":0,"pid":1,"tid":0,"args":{"name":"worker"}}`,
 		`{"name":"late","cat":"c","ph":"X","ts":1.5,"dur":2000,"pid":1,"tid":0,"args":{"type":"ReLU"}}`,
 		`{"name":"a\"b","ph":"X","ts":0,"dur":0,"pid":1,"tid":0}`,
+		`{"name":"process_name","ph":"M","ts":0,"pid":2,"tid":0,"args":{"name":"modelled time"}}`,
+		`{"name":"thread_name","ph":"M","ts":0,"pid":2,"tid":0,"args":{"name":"rank"}}`,
+		`{"name":"thread_name","ph":"M","ts":0,"pid":2,"tid":65536,"args":{"name":"rank: sends"}}`,
+		`{"name":"thread_name","ph":"M","ts":0,"pid":2,"tid":65537,"args":{"name":"rank: waits"}}`,
+		`{"name":"to worker 1","cat":"message","ph":"X","ts":1,"dur":2,"pid":2,"tid":65536,"args":{"bytes":8,"from":0,"to":1}}`,
+		`{"name":"for worker 1","cat":"wait","ph":"X","ts":0,"dur":1,"pid":2,"tid":65537,"args":{"for":1}}`,
 	}, ",") + `]}`
-	if out.String() != want || err != nil || n != int64(len(want)) {
-		t.Errorf("%d, %v:\n%s\nwant\n%s", n, err, out.String(), want)
+	if out.String() != want || err != nil {
+		t.Errorf("%v:\n%s\nwant\n%s", err, out.String(), want)
 	}
 }
 

@@ -42,7 +42,19 @@ type Queue struct {
 
 	busy                  float64 // the time until which the centre is busy
 	receiving, forwarding float64
+	served                func(Service)
 }
+
+// Service is how the centre served a worker's request, in seconds.
+type Service struct {
+	Worker, Bytes int
+	Sent          float64    // when the worker was ready to send
+	Request       [2]float64 // begin and end of the request's transfer
+	Answer        [2]float64 // and of the answer's
+}
+
+// Observe has a function called for every request, before its worker goes on. Call it before the first request.
+func (q *Queue) Observe(served func(Service)) { q.served = served }
 
 // Worker is one worker in a Queue: its Clock, and its connection to the centre.
 type Worker struct {
@@ -140,21 +152,31 @@ func (q *Queue) serve() {
 	}
 	w := &q.workers[next]
 	_, w.err = q.centre.respond(next, w.message)
-	w.now = q.answered(w.now, bytesPerValue*len(w.message))
+	s := q.service(Service{Worker: next, Bytes: bytesPerValue * len(w.message), Sent: w.now})
+	w.now = s.Answer[1]
 	w.message = nil
+	if q.served != nil {
+		q.served(s)
+	}
 	q.changed.Broadcast()
 }
 
-// answered returns the time at which the answer to a request arrives.
-func (q *Queue) answered(at float64, bytes int) float64 {
-	message := q.message(bytes)
+// service adds the times of the transfers.
+func (q *Queue) service(s Service) Service {
+	message := q.message(s.Bytes)
 	if q.centre.kind.Order != Unlocked {
-		q.busy = max(at, q.busy) + message + q.update + message
-		return q.busy
+		begin := max(s.Sent, q.busy)
+		received := begin + message
+		q.busy = received + q.update + message
+		s.Request, s.Answer = [2]float64{begin, received}, [2]float64{received + q.update, q.busy}
+		return s
 	}
-	q.receiving = max(at, q.receiving) + message
-	q.forwarding = max(q.receiving+q.update, q.forwarding) + message
-	return q.forwarding
+	begin := max(s.Sent, q.receiving)
+	q.receiving = begin + message
+	forwards := max(q.receiving+q.update, q.forwarding)
+	q.forwarding = forwards + message
+	s.Request, s.Answer = [2]float64{begin, q.receiving}, [2]float64{forwards, q.forwarding}
+	return s
 }
 
 // Leave ends a worker's run. The worker with the centre waits for the others.

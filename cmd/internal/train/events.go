@@ -64,14 +64,20 @@ func (f *eventFlags) open(e *cli.Env, resumed, alone bool, actions *signals) err
 	if err := f.check(); err != nil {
 		return err
 	}
-	shows := canShow(e) && f.logJSON != cli.StandardStream
-	if f.logJSON == "" && f.http == "" && f.tensorboard == "" && f.trace == "" && !shows || cli.LaunchedRank() != 0 {
-		return nil
-	}
-	f.stream = events.NewStream(nil)
 	if f.http != "" || f.trace != "" {
 		f.tracer = newTracer()
 	}
+	shows := canShow(e) && f.logJSON != cli.StandardStream
+	if f.logJSON == "" && f.http == "" && f.tensorboard == "" && f.trace == "" && !shows {
+		return nil
+	}
+	if cli.LaunchedRank() != 0 {
+		if f.trace != "" {
+			f.tracer.assist(f.traced)
+		}
+		return nil
+	}
+	f.stream = events.NewStream(nil)
 	if shows {
 		f.status = newStatus(e)
 		f.subscribe(f.status.take, f.status.end)

@@ -16,37 +16,52 @@ import (
 )
 
 // tracer records when things happen in iterations of all workers of this process, while a capture asks for it: that of -trace for the first
-// iterations, that of a page for the next one.
+// iterations, that of a page for the next one. ranks adds those of other processes.
 type tracer struct {
+	first    int // the first rank of this process
 	mu       sync.Mutex
 	rows     []*row
-	latest   int        // the last iteration that a row has begun; -1: none
-	captures []*capture // that are not complete
-	last     time.Time  // of the last event
-	file     *capture   // of -trace; nil: none
+	taps     map[int]*tap // by rank
+	latest   int          // the last iteration that a row has begun; -1: none
+	captures []*capture   // that are not complete
+	last     time.Time    // of the last event
+	file     *capture     // of -trace; nil: none
+	ranks    *ranks       // the other processes; nil: none
+	work     sync.WaitGroup
 }
 
 // capture records some iterations.
 type capture struct {
+	id       int               // by which processes know it
 	recorder timeline.Recorder // in real time
-	modelled timeline.Recorder // in the time of a modelled machine
+	modelled timeline.Recorder // in the time of a modelled machine or cluster
 	from     int               // first iteration; -1: the first that a row begins
 	count    int
 	active   int    // rows that are not done
 	done     func() // called when the last row is done, or when the run ends
 	once     sync.Once
-	over     bool // the first worker's row is done
+	begun    bool   // a row records it, or has
+	over     bool   // the first rank's row is done
+	note     string // about other processes
 }
 
-func newTracer() *tracer { return &tracer{latest: -1} }
+func newTracer() *tracer { return &tracer{first: cli.LaunchedRank(), latest: -1, taps: map[int]*tap{}} }
+
+// fileCapture is the number of the capture of -trace. Those of pages follow.
+const fileCapture = 0
 
 // write adds the capture of -trace, which writes a file.
 func (t *tracer) write(e *cli.Env, path string, iterations int) {
-	c := &capture{from: -1, count: iterations}
+	c := &capture{id: fileCapture, from: -1, count: iterations}
 	c.done = func() { // a failure does not end the run
+		c.recorder.Close()
+		c.modelled.Close()
 		err := e.CreateFile(path, func(w io.Writer) error {
-			_, err := c.recorder.WriteTo(w)
-			return err
+			parts := []timeline.Process{{Name: "swcaffe train", Recorder: &c.recorder}}
+			if len(c.modelled.Rows()) > 0 {
+				parts = append(parts, timeline.Process{Name: "in modelled time", Recorder: &c.modelled})
+			}
+			return timeline.Write(w, c.note, parts...)
 		})
 		if err != nil {
 			e.Log.Warnf("-trace %v; training goes on", err)
@@ -56,36 +71,61 @@ func (t *tracer) write(e *cli.Env, path string, iterations int) {
 	t.captures = append(t.captures, c)
 }
 
+// assist adds the part of this process in the file that the first one writes.
+func (t *tracer) assist(iterations int) {
+	t.file = &capture{id: fileCapture, from: -1, count: iterations, done: func() {}}
+	t.captures = append(t.captures, t.file)
+}
+
 // Timeline records the next iteration for a page.
 func (t *tracer) Timeline(ctx context.Context) (*page.Timeline, error) {
 	ready := make(chan struct{})
 	c := &capture{from: -1, count: 1, done: func() { close(ready) }}
+	t.open(c)
+	select {
+	case <-ready:
+	case <-ctx.Done():
+		if t.ranks == nil { // otherwise the other processes will send their parts
+			t.drop(c)
+		}
+		return nil, ctx.Err()
+	}
+	c.recorder.Close()
+	c.modelled.Close()
+	if !c.over {
+		return nil, errors.New("the run has ended")
+	}
+	return &page.Timeline{
+		Iteration: c.from, Rows: c.recorder.Rows(), Uses: c.recorder.Uses(), Note: c.note, Modelled: c.modelled.Rows(), ModelledUses: c.modelled.Uses(),
+	}, nil
+}
+
+// open begins a capture, of the next iteration if it says no other.
+func (t *tracer) open(c *capture) {
 	t.mu.Lock()
-	if t.latest >= 0 {
+	defer t.mu.Unlock()
+	if c.from < 0 && t.latest >= 0 {
 		c.from = t.latest + 1
+	}
+	if t.ranks != nil && t.first == 0 {
+		c.from++ // other processes must hear of it first
+		c.id = t.ranks.ask(c.from, c.count)
 	}
 	for _, r := range t.rows {
 		c.add(r)
 	}
 	t.captures = append(t.captures, c)
-	t.mu.Unlock()
-	select {
-	case <-ready:
-	case <-ctx.Done():
-		t.drop(c)
-		return nil, ctx.Err()
-	}
-	c.recorder.Close()
-	if !c.over {
-		return nil, errors.New("the run has ended")
-	}
-	return &page.Timeline{Iteration: c.from, Rows: c.recorder.Rows(), Modelled: c.modelled.Rows()}, nil
 }
 
 // add makes a row part of the capture.
 func (c *capture) add(r *row) {
-	c.recorder.Name(r.rank, r.name)
-	c.modelled.Name(r.rank, r.name)
+	for _, rec := range []*timeline.Recorder{&c.recorder, &c.modelled} {
+		rec.Name(r.rank, r.name)
+		if r.centre > 0 {
+			rec.Name(r.centre, "centre")
+			rec.Serve(r.centre)
+		}
+	}
 	c.active++
 }
 
@@ -108,14 +148,16 @@ func (t *tracer) join(r *row) {
 
 // begun returns the captures that want an iteration.
 func (t *tracer) begun(iteration int) (list []*capture) {
+	t.ranks.poll()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.latest = max(t.latest, iteration)
 	for _, c := range t.captures {
-		if c.from < 0 {
+		if !c.begun && c.from < iteration {
 			c.from = iteration
 		}
 		if c.from <= iteration && iteration < c.from+c.count {
+			c.begun = true
 			list = append(list, c)
 		}
 	}
@@ -123,19 +165,33 @@ func (t *tracer) begun(iteration int) (list []*capture) {
 }
 
 // ended tells a capture that a row has recorded an iteration. The last row ends it.
-func (t *tracer) ended(c *capture, rank, iteration int) {
+func (t *tracer) ended(c *capture, r *row, iteration int) {
 	t.mu.Lock()
 	last := iteration == c.from+c.count-1
 	if last {
-		c.over = c.over || rank == 0
+		c.over = c.over || r.rank == t.first
 		c.active--
 	}
 	last = last && c.active == 0
 	t.mu.Unlock()
 	if last {
 		t.drop(c)
-		c.once.Do(c.done)
+		t.complete(c)
 	}
+}
+
+// complete ends a capture. Parts of other processes are waited for beside the training.
+func (t *tracer) complete(c *capture) {
+	c.once.Do(func() {
+		if t.ranks == nil {
+			c.done()
+			return
+		}
+		t.work.Go(func() {
+			t.ranks.gather(c)
+			c.done()
+		})
+	})
 }
 
 // take records the first worker's tests and snapshots for the file. They begin with the event before.
@@ -165,7 +221,7 @@ func (t *tracer) end() error {
 	t.captures = nil
 	t.mu.Unlock()
 	for _, c := range rest {
-		c.once.Do(c.done)
+		t.complete(c)
 	}
 	return nil
 }

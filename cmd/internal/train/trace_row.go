@@ -19,11 +19,16 @@ type row struct {
 	name    string
 	get     func() *solver.Solver
 	machine *cpe.Machine
-	shared  bool       // the worker exchanges gradients or weights with others
+	shared  bool        // the worker exchanges gradients or weights with others
+	centre  int         // the centre's row; 0: there is none
+	virtual *virtualRow // nil: real time only
+	tap     *tap
 	to      []*capture // that record the current iteration
 	begun   time.Time  // of the current iteration
 	layered time.Time  // end of the last layer's run
 	passed  time.Time  // end of the passes and of the exchange
+	updated time.Time  // end of the update
+	calls   int64      // of the transport until then
 	stints  []stint    // of the current layer
 }
 
@@ -37,11 +42,9 @@ type stint struct {
 func (t *tracer) attach(opt *solver.Options, get func() *solver.Solver) {
 	r := &row{t: t, get: get, machine: opt.Machine, name: "worker"}
 	if team := opt.Team; team != nil {
-		r.rank, r.shared = team.Transport.Rank(), true
-		r.name = fmt.Sprintf("worker %d", r.rank)
-		reducer := team.NewReducer
-		team.NewReducer = func(n int, tree bool) solver.Reducer { return timedReducer{reducer(n, tree), r, n} }
+		r.join(team)
 	}
+	r.tap = t.tap(r.rank)
 	t.join(r)
 	onStart, onGradients := opt.OnStart, opt.OnGradients
 	opt.OnStart = func() error {
@@ -62,14 +65,33 @@ func (t *tracer) attach(opt *solver.Options, get func() *solver.Solver) {
 		r.passed, r.stints = time.Now(), r.stints[:0] // what a page looks at is no part of the iteration
 		return err
 	}
-	opt.OnUpdated = r.updated
+	opt.OnStepped, opt.OnUpdated = r.stepped, r.end
+}
+
+// join makes the row one of a team's.
+func (r *row) join(team *solver.Team) {
+	r.rank, r.shared = team.Transport.Rank(), true
+	r.name = fmt.Sprintf("worker %d", r.rank)
+	if solver.HasCentre(team.Strategy) {
+		r.centre = team.Transport.Size()
+	}
+	if team.Virtual != nil {
+		r.virtual = &virtualRow{Virtual: team.Virtual}
+	}
+	reducer := team.NewReducer
+	team.NewReducer = func(n int, tree bool) solver.Reducer { return timedReducer{reducer(n, tree), r, n} }
 }
 
 // start begins an iteration.
 func (r *row) start() {
-	if r.to = r.t.begun(r.get().Iter()); r.to != nil {
-		r.begun, r.layered = time.Now(), time.Time{}
-		r.observe(true)
+	if r.to = r.t.begun(r.get().Iter()); r.to == nil {
+		return
+	}
+	r.tap.set(r.to)
+	r.begun, r.layered = time.Now(), time.Time{}
+	r.observe(true)
+	if v := r.virtual; v != nil {
+		v.passes, v.begun = max(1, int(r.get().Param().GetIterSize())), v.Clock.Now()
 	}
 }
 
@@ -147,7 +169,7 @@ func (r *row) flush(name, category string) {
 	r.stints = r.stints[:0]
 }
 
-// modelledTime is a modelled time as one of a timeline, whose viewers know one kind.
+// modelledTime is a machine's modelled time in a timeline.
 func modelledTime(t cpe.VTime) time.Time {
 	const picoseconds = 1000 // of a nanosecond
 	return time.Unix(1, int64(t)/picoseconds)
@@ -165,7 +187,7 @@ func algorithmsOf(n *swnet.Net, i int, backward bool) string {
 	return fmt.Sprintf("%s; %s", weights, inputs)
 }
 
-// gradients ends the passes.
+// gradients ends the passes and the exchange that follows them.
 func (r *row) gradients() {
 	if r.to == nil {
 		return
@@ -174,23 +196,51 @@ func (r *row) gradients() {
 	if r.shared && !r.layered.IsZero() {
 		r.add("exchange", "exchange", r.layered, r.passed)
 	}
+	if r.virtual != nil {
+		r.virtual.combined = r.virtual.Clock.Now()
+	}
 }
 
-// updated ends an iteration.
-func (r *row) updated() {
+// stepped ends the update.
+func (r *row) stepped() {
 	if r.to == nil {
 		return
 	}
+	r.updated, r.calls = time.Now(), r.tap.calls.Load()
+	r.flush("update", "update")
+	r.add("update", "update", r.passed, r.updated)
+	if r.virtual != nil {
+		r.virtual.updated = r.virtual.Clock.Now()
+	}
+}
+
+// end ends an iteration.
+func (r *row) end() {
+	if r.to == nil {
+		return
+	}
+	r.tap.set(nil)
 	end := time.Now()
 	iteration := r.get().Iter()
-	r.flush("update", "update")
-	r.add("update", "update", r.passed, end)
-	r.add(fmt.Sprintf("iteration %d", iteration), "iteration", r.begun, end)
+	name := fmt.Sprintf("iteration %d", iteration)
+	if r.centre > 0 || r.tap.calls.Load() > r.calls {
+		r.add("exchange", "exchange", r.updated, end)
+	}
+	r.add(name, "iteration", r.begun, end)
 	r.observe(false)
+	if r.virtual != nil {
+		r.virtual.ended(r.addModelled, r.rank, name, r.get().Net())
+	}
 	for _, c := range r.to {
-		r.t.ended(c, r.rank, iteration)
+		r.t.ended(c, r, iteration)
 	}
 	r.to = nil
+}
+
+func (r *row) addModelled(s timeline.Span) {
+	for _, c := range r.to {
+		c.modelled.Add(s)
+	}
 }
 
 func (r *row) add(name, category string, from, to time.Time) {
@@ -209,10 +259,10 @@ type timedReducer struct {
 func (t timedReducer) Run(data []float32) error {
 	begun := time.Now()
 	err := t.Reducer.Run(data)
-	for _, c := range t.row.to {
-		span := timeline.Span{Row: c.recorder.Lane(t.row.rank, "communication"), Name: "sum of gradients", Category: "exchange", Begin: begun, Took: time.Since(begun)}
+	t.row.tap.each(func(c *capture) {
+		span := timeline.Span{Row: c.recorder.Lane(t.row.rank, "communication"), Name: "sum", Category: "exchange", Begin: begun, Took: time.Since(begun)}
 		span.Notes = map[string]any{"values": fmt.Sprint(t.values)}
 		c.recorder.Add(span)
-	}
+	})
 	return err
 }

@@ -115,6 +115,7 @@ func train(e *cli.Env, o *trainOptions) error {
 	if err := o.events.open(e, o.snapshot != "", o.workers.alone(), actions); err != nil {
 		return err
 	}
+	o.workers.tracer = o.events.tracer
 	seed := o.device.SeedOrTime()
 	return o.workers.run(e, func(team *solver.Team, log *logrus.Logger) error { return o.work(e, actions, spec, seed, team, log) })
 }

@@ -106,13 +106,20 @@ func (s *simulation) costsOf(r *modeltime.Report) solver.Costs {
 // only to compare nets at the start. The other strategies send all messages over the simulated network.
 func (s *simulation) run(e *cli.Env, w *workerFlags, work func(t *solver.Team, log *logrus.Logger) error) error {
 	if solver.HasCentre(w.strategy) {
+		if w.tracer != nil {
+			s.queue.Observe(func(served centre.Service) { w.tracer.served(served, w.workers) })
+		}
 		return topology.NewLocal(w.workers).Run(func(t topology.Transport) error {
 			team := w.team(t, s.layout, sinceNow())
 			team.Virtual = &solver.Virtual{Clock: s.queue.Clock(t.Rank()), Costs: s.costs[t.Rank()], Queue: s.queue, Range: s.ranges()}
 			return work(team, cli.RankLog(e, t.Rank()))
 		})
 	}
-	return topology.NewSim(s.cluster, s.layout).Run(func(t *topology.SimRank) error {
+	sim := topology.NewSim(s.cluster, s.layout)
+	if w.tracer != nil {
+		sim.Observe(w.tracer.carried)
+	}
+	return sim.Run(func(t *topology.SimRank) error {
 		team := w.team(t, s.layout, t.Now)
 		team.Virtual = &solver.Virtual{Clock: simClock{t}, Costs: s.costs[t.Rank()], Range: s.ranges()}
 		return work(team, cli.RankLog(e, t.Rank()))

@@ -23,6 +23,7 @@ type workerFlags struct {
 	cluster                         string
 
 	simulation *simulation // for transport sim
+	tracer     *tracer     // nil: none
 }
 
 func (w *workerFlags) register(fs *flag.FlagSet) {
@@ -88,9 +89,13 @@ func (w *workerFlags) alone() bool {
 func (w *workerFlags) run(e *cli.Env, work func(t *solver.Team, log *logrus.Logger) error) error {
 	switch w.transport {
 	case cli.TransportMPI:
-		return cli.InJob(e, func(job *topology.MPIJob) error {
+		return cli.InJob(e, func(job *topology.MPIJob) (err error) {
 			if w.workers != 0 && w.workers != job.Size() {
 				return fmt.Errorf("-workers %d: the MPI job has %d processes", w.workers, job.Size())
+			}
+			if w.tracer != nil {
+				disconnect := w.tracer.connect(job)
+				defer func() { disconnect(err) }()
 			}
 			return work(w.team(job, topology.Flat(job.Size()), sinceNow()), cli.RankLog(e, job.Rank()))
 		})
@@ -113,6 +118,9 @@ func sinceNow() func() topology.VTime {
 
 // team connects a worker to a transport. Allreduce dynamic measures by the clock now.
 func (w *workerFlags) team(t topology.Transport, layout topology.Layout, now func() topology.VTime) *solver.Team {
+	if w.tracer != nil && w.transport != cli.TransportSim {
+		t = w.tracer.watch(t, solver.HasCentre(w.strategy))
+	}
 	return &solver.Team{
 		Transport: t, Strategy: w.strategy, Tau: w.tau, Rho: w.rho, CheckEvery: w.checkEvery, BucketBytes: int(w.bucketMB * cli.BytesPerMB),
 		NewReducer: func(n int, tree bool) solver.Reducer {

@@ -2,7 +2,7 @@
 
 // The view of the time: when things happened in one iteration, which the run records when this page asks.
 
-const kinds = {forward: 'forward', backward: 'backward', exchange: 'communication', update: 'update', data: 'reading data'};
+const kinds = {forward: 'forward', backward: 'backward', exchange: 'communication', update: 'update', message: 'message', wait: 'waiting for another worker', data: 'reading data'};
 let timing = null; // the last answer
 let widening = 1;  // of the timelines, by the zoom buttons
 
@@ -22,22 +22,25 @@ async function showTime() {
 
 function drawTimes() {
   const parts = [];
-  $('time-note').textContent = $('time-note').textContent || `Iteration ${timing.iteration}.`;
+  $('time-note').textContent = `Iteration ${timing.iteration}. ${timing.note}`;
   const seen = new Set([...timing.rows, ...timing.modelled].flatMap(r => r.spans.map(s => s.category)));
   $('key').replaceChildren(...Object.entries(kinds).filter(([k]) => seen.has(k)).map(([k, name]) => {
     const item = element('span', name, {class: 'key'});
     item.prepend(element('span', undefined, {class: 'swatch ' + k, 'aria-hidden': 'true'}));
     return item;
   }));
-  parts.push(...timelineParts('This computer', timing.rows));
-  if (timing.modelled.length) parts.push(...timelineParts('The modelled machine, in modelled time', timing.modelled));
+  const cluster = timing.modelled_uses && timing.modelled_uses.length;
+  if (cluster) parts.push(...timelineParts('The modelled cluster, in modelled time', timing.modelled, timing.modelled_uses));
+  parts.push(...timelineParts(timing.note ? 'All processes' : 'This computer', timing.rows, cluster ? null : timing.uses));
+  if (timing.modelled.length && !cluster) parts.push(...timelineParts('The modelled machine, in modelled time', timing.modelled));
   $('timelines').replaceChildren(...parts);
 }
 
 const rowHeight = 26, topHeight = 22;
 const short = v => figure(+v.toPrecision(3));
 
-function timelineParts(title, rows) {
+// timelineParts draws rows. uses say what the time of workers went to.
+function timelineParts(title, rows, uses) {
   const shown = rows.map(r => ({name: r.name, spans: r.spans.filter(s => s.category !== 'iteration')})).filter(r => r.spans.length);
   const end = Math.max(...rows.flatMap(r => r.spans.map(s => s.begin + s.took)), 1e-6);
   const frame = element('div', undefined, {class: 'timeline'}), names = element('div', undefined, {class: 'names'}), box = element('div', undefined, {class: 'scroll', tabindex: '0', role: 'group', 'aria-label': `Timeline: ${title}; the table below has its values`});
@@ -73,8 +76,29 @@ function timelineParts(title, rows) {
       }
     }
   });
+  drawMessages(chart, shown, x);
   box.append(chart);
-  return [element('h2', `${title}: ${short(end)} ms`), frame, totals(shown)];
+  const parts = [element('h2', `${title}: ${short(end)} ms`), frame];
+  if (uses && uses.length) parts.push(usesOf(uses));
+  return [...parts, totals(shown)];
+}
+
+// drawMessages draws a line for each message, from its beginning at the sender to its end at the receiver.
+function drawMessages(chart, rows, x) {
+  const names = rows.map(r => r.name), middle = i => topHeight + (i + 0.5) * rowHeight;
+  rows.forEach((r, i) => {
+    for (const s of r.spans) {
+      if (s.category !== 'message') continue;
+      const to = names.indexOf(s.name.replace(/^to /, ''));
+      if (to >= 0) chart.append(svg('path', {d: `M${x(s.begin).toFixed(1)} ${middle(i).toFixed(1)}L${x(s.begin + s.took).toFixed(1)} ${middle(to).toFixed(1)}`, class: 'way'}));
+    }
+  });
+}
+
+function usesOf(uses) {
+  const part = (v, u) => `${short(v)} (${Math.round(100 * v / Math.max(u.whole, 1e-9))} %)`;
+  return captioned('Where the time of each worker went, in ms. Communication beside computing counts as computing.', ['worker', 'iteration', 'computes', 'waits for others', 'communicates', 'waits for'],
+    uses.map(u => [u.name, short(u.whole), part(u.computing, u), part(u.waiting, u), part(u.communicating, u), u.for.map(w => `${w.name}: ${short(w.took)}`).join(', ')]));
 }
 
 // totals adds up the spans of each row by name.
