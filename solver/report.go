@@ -40,8 +40,25 @@ func (r *reporter) started() error {
 		Solver: v.file.Path, Net: v.net.Name(), Iteration: v.iter, MaxIter: int(v.param.GetMaxIter()), Items: events.Number(r.items()),
 		Workers: v.team.size(), Seed: v.seed, Snapshot: v.origin,
 		SolverText: string(swproto.MarshalText(v.param)), NetText: string(swproto.MarshalText(net.Param)), MachineText: v.opt.MachineText,
+		Layers: layersOf(v.net),
 	})
 	return nil
+}
+
+// layersOf describes a net's layers.
+func layersOf(n *swnet.Net) []events.Layer {
+	list := make([]events.Layer, n.NumLayers())
+	for i := range list {
+		l := events.Layer{Name: n.LayerName(i), Type: n.LayerType(i), Tops: []string{}}
+		for _, top := range n.Tops(i) {
+			l.Tops = append(l.Tops, top.ShapeString())
+		}
+		for _, b := range n.Layer(i).Params() {
+			l.Weights += b.Count()
+		}
+		list[i] = l
+	}
+	return list
 }
 
 // items returns the items of an iteration, of all workers together.

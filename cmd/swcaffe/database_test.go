@@ -131,7 +131,7 @@ func TestDatasetsAtOnce(t *testing.T) {
 		if won < 1 || won > 1 && force != "-force" {
 			t.Errorf("%s: %d processes made the set", force, won)
 		}
-		onlyFiles(t, filepath.Join(dir, "data"), "digits_mean.binaryproto", "digits_test_lmdb", "digits_train_lmdb")
+		onlyFiles(t, filepath.Join(dir, "data"), "digits_labels.txt", "digits_mean.binaryproto", "digits_test_lmdb", "digits_train_lmdb")
 		for name, want := range map[string]int{"train": 300, "test": 20} {
 			if got := countRecords(t, filepath.Join(dir, "data", "digits_"+name+"_lmdb"), "lmdb"); got != want {
 				t.Errorf("%s: %d records of %s, want %d", force, got, name, want)

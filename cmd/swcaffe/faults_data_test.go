@@ -39,7 +39,7 @@ var convertWays = []conversion{
 	{line: "dataset objects -out . -train 60 -test 10 -files", again: " -force", outputs: []string{"objects_train_lmdb", "objects_test_lmdb", "objects_labelmap.prototxt"}},
 	{line: "convert_mnist_data images.idx labels.idx out_lmdb", outputs: []string{"out_lmdb"}},
 	{line: "convert_mnist_data -backend leveldb images.idx labels.idx out_leveldb", outputs: []string{"out_leveldb"}},
-	{line: "dataset digits -out . -train 400 -test 100", again: " -force", outputs: []string{"digits_train_lmdb", "digits_test_lmdb", "digits_mean.binaryproto"}},
+	{line: "dataset digits -out . -train 400 -test 100", again: " -force", outputs: []string{"digits_train_lmdb", "digits_test_lmdb", "digits_mean.binaryproto", "digits_labels.txt"}},
 	{line: "init own images.csv", again: " -force", outputs: []string{"own/train_lmdb", "own/test_lmdb", "own/mean.binaryproto", "own/solver.prototxt"}},
 	{line: "dataset points -out . -train 20000 -test 1000", again: " -force", outputs: []string{"points_train.h5", "points_test.h5"}},
 }

@@ -173,14 +173,19 @@ func TestPageOfWorkers(t *testing.T) {
 	b.Holds(`$('tests-note').textContent.startsWith('Nothing to show: a report needs a layer of type Accuracy')`)
 	b.Click("#tab-time")
 	b.Holds(`document.querySelectorAll('#timelines rect').length > 0`)
-	names := b.Value(`[...document.querySelector('.names').children].map(c => c.textContent).join()`)
-	if want := "worker 0,worker 0: communication,worker 0: thread 0,worker 1,worker 1: communication,worker 1: thread 0"; names != want {
+	names := b.Value(`timing.rows.map(r => r.name).filter(n => !n.endsWith(': waits')).join()`)
+	if want := "worker 0,worker 0: communication,worker 0: sends,worker 0: thread 0,worker 1,worker 1: communication,worker 1: sends,worker 1: thread 0"; names != want {
 		t.Errorf("the timeline has rows %q, want %q", names, want)
 	}
-	inside := b.Value(`timing.rows[3].spans.map(s => s.category + ' ' + s.name).slice(1, 12).join()`)
+	inside := b.Value(`timing.rows.find(r => r.name === 'worker 1').spans.map(s => s.category + ' ' + s.name).slice(1, 12).join()`)
 	if want := "forward x,forward ip,forward loss,backward loss,backward ip,"; !strings.HasPrefix(inside, want) {
 		t.Errorf("worker 1's row begins with %q, want %q", inside, want)
 	}
+	uses := b.Value(`timing.uses.map(u => u.name + (u.computing > 0 && u.computing + u.waiting + u.communicating <= 1.001 * u.whole)).join()`)
+	if want := "worker 0true,worker 1true"; uses != want {
+		t.Errorf("the workers' uses of time are %q, want %q", uses, want)
+	}
+	b.Holds(`[...document.querySelectorAll('#timelines caption')].some(c => c.textContent.startsWith('Where the time of each worker went'))`)
 	b.Press("#stop", "yes")
 	b.Holds(`run.stopped && run.stopped.early`)
 	<-done
@@ -302,6 +307,10 @@ func TestBoardOfTwoRuns(t *testing.T) {
 	}
 	b.Click("#compare")
 	b.Holds(`$('differences').textContent.includes('-base_lr: 0.01\n') && $('differences').textContent.includes('+base_lr: 0.02\n')`)
+	b.Click("#tab-net")
+	b.Holds(`$('drawing').naturalWidth > 50 && $('net-run').options.length === 2 && $('net-live').hidden && [...$('layers').rows[2].cells].map(c => c.textContent).join('|') === 'conv|Convolution|6 4 2 2 (96)|112'`)
+	b.Click(`#places [title="ip"]`)
+	b.Holds(`$('layer').textContent.includes('top 0: 6 3 (18)') && $('layer').textContent.includes('num_output: 3')`)
 	b.Click("#tab-time")
 	b.Holds(`document.querySelectorAll('.plotted').length === 1 && $('model-run').value === 'b'`)
 }
@@ -318,7 +327,11 @@ func TestPageOfACrash(t *testing.T) {
 	}
 	b.Do(chromedp.Navigate(found[1]))
 	b.Holds(`!online && $('state').textContent.startsWith('Crashed at iteration 300') && $('words').textContent.includes('the learning rate is not a number')`)
-	for view, note := range map[string]string{"net": "net-note", "data": "data-note", "tests": "tests-note", "time": "time-note"} {
+	b.Click("#tab-net")
+	b.Holds(`$('net-note').textContent === '' && $('drawing').naturalWidth > 50 && $('layers').rows.length === 4 && $('layers').rows[2].textContent === 'ipInnerProduct8 500 (4000)' + (500 * 64 + 500)`)
+	b.Click(`#places [title="ip"]`)
+	b.Holds(`$('layer').textContent.includes('num_output: 500')`)
+	for view, note := range map[string]string{"data": "data-note", "tests": "tests-note", "time": "time-note"} {
 		b.Click("#tab-" + view)
 		b.Holds(fmt.Sprintf(`!$('view-%s').hidden && $(%q).textContent === 'No connection to the run.'`, view, note))
 	}

@@ -20,6 +20,8 @@ type Batch struct {
 	Size  int    `json:"size"` // items in the batch
 	Tops  []Top  `json:"tops"`
 	Items []Item `json:"items"` // the first ones
+	// Names are those of the classes, by label; nil: they are not known.
+	Names []string `json:"names"`
 }
 
 // Top is a blob that data layers fill.

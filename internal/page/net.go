@@ -50,8 +50,9 @@ const lookTimeout = 5 * time.Minute
 
 // drawing is the picture of a net.
 type drawing struct {
-	SVG    string          `json:"svg"`
-	Places []netdraw.Place `json:"places"`
+	SVG    string            `json:"svg"`
+	Places []netdraw.Place   `json:"places"`
+	Texts  map[string]string `json:"prototxts"` // by layer
 }
 
 // drawNet draws a net's prototxt.
@@ -73,7 +74,11 @@ func drawNet(text string) (*drawing, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &drawing{string(picture), g.Places()}, nil
+	texts := map[string]string{}
+	for _, l := range p.GetLayer() {
+		texts[l.GetName()] = string(swproto.MarshalText(l))
+	}
+	return &drawing{string(picture), g.Places(), texts}, nil
 }
 
 var errNotStarted = errors.New("the training has not started yet")
@@ -86,14 +91,14 @@ func (s *Server) first() events.State {
 	return events.State{}
 }
 
-// net answers with the drawn net.
-func (s *Server) net(w http.ResponseWriter, _ *http.Request) {
-	state := s.first()
-	if state.Started == nil {
-		refuse(w, errNotStarted)
+// net answers with a run's drawn net. It needs the run's first event only, so that boards and ended runs have it too.
+func (s *Server) net(w http.ResponseWriter, r *http.Request) {
+	started, err := s.startOf(r.URL.Query().Get("run"))
+	if err != nil {
+		refuse(w, err)
 		return
 	}
-	d, err := drawNet(state.Started.NetText)
+	d, err := drawNet(started.NetText)
 	answer(w, d, err)
 }
 

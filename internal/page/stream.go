@@ -26,7 +26,7 @@ type news struct {
 // runNews is what has changed in a run.
 type runNews struct {
 	Name  string        `json:"name"`
-	State events.State  `json:"state"`
+	State events.State  `json:"state"` // without Started if the reader has it
 	Parts []events.Part `json:"parts"`
 }
 
@@ -40,6 +40,7 @@ type reader struct {
 // place is how far a client has read a run.
 type place struct {
 	changes int
+	started *events.Started
 	tables  map[string]events.Place
 }
 
@@ -63,6 +64,11 @@ func (r *reader) next() *news {
 		}
 		p.changes = changes
 		state, parts := run.History.News(p.tables)
+		if p.started == state.Started {
+			state.Started = nil
+		} else {
+			p.started = state.Started
+		}
 		n.Runs = append(n.Runs, runNews{run.Name, state, parts})
 	}
 	if !first && len(n.Runs) == 0 && slices.Equal(n.Names, r.names) {

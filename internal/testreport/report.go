@@ -7,6 +7,7 @@
 //	confusion.go  Confusion: items by label and predicted class, with accuracy, precision and intersection over union
 //	mistakes.go   the worst items
 //	boxes.go      Box: objects and detections over an image
+//	labels.go     the names of classes
 //	curves.go     curves of precision over recall
 //	results.go    Results: figures and tables
 //	page.go       the page, and page_mistakes.go its worst images; markup.go escapes values
@@ -24,7 +25,7 @@ import (
 // Options say what a report is of, and how it shows it.
 type Options struct {
 	Model, Weights string   // the files
-	Labels         []string // names of classes; a class without one has its number
+	Labels         []string // names of classes; a class without one has its number; nil: those of FindLabels
 	Worst          int      // the number of images to show
 	Version        string   // of average precision
 }
@@ -57,12 +58,18 @@ func New(n *swnet.Net, opt Options) (*Report, error) {
 		}
 	}
 	r.detections = make([]evaluate.Precision, len(r.rows))
+	if r.opt.Labels == nil {
+		r.opt.Labels = FindLabels(n)
+	}
 	var annotations []int
 	r.detector, annotations = findDetector(n)
 	switch {
 	case r.judge != nil:
 		_, classes, _ := r.judge.extents()
 		r.confusion = NewConfusion(classes)
+		if opt.Labels == nil && len(r.opt.Labels) != classes {
+			r.opt.Labels = nil // they are another net's
+		}
 	case r.detector == nil:
 		return nil, errors.New("a report needs a layer of type Accuracy, SegAccuracy, SoftmaxWithLoss or DetectionEvaluate in phase TEST; the net has none")
 	}

@@ -22,6 +22,16 @@ type Started struct {
 	NetText    string `json:"net_prototxt"`
 	// MachineText is the modelled machine on which the net runs, as a prototxt; "" on this computer.
 	MachineText string `json:"machine_prototxt,omitempty"`
+	// Layers are those of the training net, in their order.
+	Layers []Layer `json:"layers,omitempty"`
+}
+
+// Layer is a layer with its shapes, of the first worker's part.
+type Layer struct {
+	Name    string   `json:"name"`
+	Type    string   `json:"type"`
+	Tops    []string `json:"tops"`    // their shapes, as in the log
+	Weights int      `json:"weights"` // how many values
 }
 
 // Iteration is published after the update of an iteration. The first iteration has number 0, as in Caffe's log.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/data/imageio"
@@ -19,6 +20,7 @@ import (
 // Endings of the names of image sets' outputs. A mask is an image of the pixels' classes.
 const (
 	meanOutput  = "mean.binaryproto"
+	namesOutput = "labels.txt"
 	imagesLMDB  = "_lmdb"
 	classesLMDB = "_classes_lmdb"
 )
@@ -34,6 +36,9 @@ func (s imageSet) kind() datasetKind {
 		}
 	}
 	outputs = append(outputs, meanOutput)
+	if s.classes != nil {
+		outputs = append(outputs, namesOutput)
+	}
 	k.outputs = func(o *datasetOptions) []string {
 		if o.files && s.classes != nil {
 			return append(slices.Clone(outputs), filesOutput)
@@ -47,6 +52,11 @@ func (s imageSet) kind() datasetKind {
 func writeImages(ctx context.Context, j *datasetJob, set imageSet) error {
 	if j.files && set.classes == nil {
 		return fmt.Errorf("-files: %s has no image files; digits, shapes and objects have", set.name)
+	}
+	if set.classes != nil {
+		if err := os.WriteFile(j.temporary(namesOutput), []byte(strings.Join(set.classes, "\n")+"\n"), 0o666); err != nil {
+			return err
+		}
 	}
 	images := newRendering(set, j.seed)
 	for _, p := range j.parts() {

@@ -5,13 +5,13 @@ import (
 	"flag"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/data"
 	"github.com/swcaffe/swcaffe/data/imageio"
 	"github.com/swcaffe/swcaffe/data/regular"
 	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/testreport"
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -27,7 +27,7 @@ var Classify = cli.Command{
 	Words:    []string{"model", "weights", "mean", "labels", "image"},
 	Quiet:    true,
 	Help: `Scales an image to the size of the net's input, subtracts the mean of each channel (MEAN may be "none"), runs the net and prints the
-labels with the largest outputs, as Caffe's classification example does. LABELS has a label a line, or is "none".
+labels with the largest outputs, as Caffe's classification example does. LABELS has a label a line, or is SSD's LabelMap, or "none".
 As there, nothing else is printed: -logtostderr shows the log.`,
 	Do: cli.With(classifyFlags, classify),
 }
@@ -181,7 +181,7 @@ func (o *classifyOptions) names(n int) ([]string, error) {
 		}
 		return names, nil
 	}
-	names, err := readLabels(o.labels)
+	names, err := testreport.ReadLabels(o.labels)
 	if err != nil {
 		return nil, err
 	}
@@ -189,15 +189,6 @@ func (o *classifyOptions) names(n int) ([]string, error) {
 		return nil, fmt.Errorf("%s: number of labels (%d) is different from the output layer's dimension (%d)", o.labels, len(names), n)
 	}
 	return names, nil
-}
-
-// readLabels reads a file with a label a line.
-func readLabels(path string) ([]string, error) {
-	text, err := regular.ReadText(path, 1<<28)
-	if err != nil {
-		return nil, err
-	}
-	return strings.Split(strings.TrimRight(strings.ReplaceAll(string(text), "\r", ""), "\n"), "\n"), nil
 }
 
 // largest returns the indices of the n largest values in descending order of value. Equal values keep the order of their indices.

@@ -30,7 +30,7 @@ func testFlags(fs *flag.FlagSet, o *testOptions) {
 	cli.StringVar(fs, &o.version, "ap_version", evaluate.DefaultVersion, "the average precision: 11point, MaxIntegral or Integral", cli.OneOf("11point", "MaxIntegral", "Integral"))
 	fs.BoolVar(&o.perClass, "show_per_class_result", false, "with -eval_type detection: print the average precision of every class")
 	cli.StringVar(fs, &o.report.folder, "report", "", "write a page of the results, index.html, to a `FOLDER`", cli.Folder)
-	cli.StringVar(fs, &o.report.labels, "labels", "", "with -report: a `FILE` with the names of the classes, one a line", cli.AnyFile)
+	cli.StringVar(fs, &o.report.labels, "labels", "", "with -report: a `FILE` with the names of the classes, one a line, or SSD's LabelMap (default: one beside the data, as dataset and init write it)", cli.AnyFile)
 	fs.IntVar(&o.report.images, "report_images", 40, "with -report: the number of misclassified images to show")
 	cli.OutputVar(fs, &o.json, "json", "write the means to `FILE` as well (docs/json.md); -: to standard output, alone")
 	o.device.Register(fs)

@@ -53,7 +53,7 @@ func (r *testReport) begin(n *swnet.Net) (err error) {
 	}
 	var names []string
 	if r.labels != "" {
-		if names, err = readLabels(r.labels); err != nil {
+		if names, err = testreport.ReadLabels(r.labels); err != nil {
 			return cli.FlagError("labels", err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/metrics"
 	"github.com/swcaffe/swcaffe/internal/page"
 	"github.com/swcaffe/swcaffe/internal/tensorboard"
+	"github.com/swcaffe/swcaffe/internal/testreport"
 	"github.com/swcaffe/swcaffe/solver/events"
 )
 
@@ -22,6 +23,7 @@ type eventFlags struct {
 	summaries            int    // iterations from one histogram for TensorBoard to the next
 	trace                string // a file
 	traced               int    // iterations in it
+	labels               string // a file with the names of the classes
 
 	stream *events.Stream   // nil: nobody
 	start  desk             // worked before an iteration; nil: nobody asks the solver for anything
@@ -36,6 +38,7 @@ func (f *eventFlags) register(fs *flag.FlagSet) {
 	cli.StringVar(fs, &f.logJSON, "log_json", "", "append every event of the run to a `FILE`, as a line of JSON each (docs/events.md); -: standard output", cli.AnyFile)
 	fs.StringVar(&f.http, "http", "", "show the run on a page at this `ADDRESS`, as 127.0.0.1:8080; port 0 takes a free one")
 	fs.StringVar(&f.token, "http_token", "", "the `WORD` that the page's buttons need, and on addresses open to other computers the page (default: the environment variable "+cli.HTTPTokenVariable+", or a random one, shown in the log)")
+	cli.StringVar(fs, &f.labels, "labels", "", "with -http: a `FILE` with the names of the classes, one a line, or SSD's LabelMap (default: one beside the data, as dataset and init write it)", cli.AnyFile)
 	fs.BoolVar(&f.metrics, "metrics", false, "add Prometheus metrics to the page of -http, at /metrics (docs/metrics.md)")
 	cli.StringVar(fs, &f.tensorboard, "tensorboard", "", "write event files for TensorBoard below a `FOLDER`", cli.Folder)
 	fs.IntVar(&f.summaries, "tensorboard_histograms", 500, "write histograms and pictures for TensorBoard every `N` iterations; 0: none")
@@ -48,6 +51,8 @@ func (f *eventFlags) check() error {
 	switch {
 	case f.token != "" && f.http == "":
 		return cli.Usagef("-http_token is for the page of -http")
+	case f.labels != "" && f.http == "":
+		return cli.Usagef("-labels %s: it names the classes on the page of -http", f.labels)
 	case f.metrics && f.http == "":
 		return cli.Usagef("-metrics needs -http ADDRESS, where /metrics is")
 	case f.traced < 1:
@@ -134,7 +139,14 @@ func (f *eventFlags) openPage(e *cli.Env, resumed, alone bool, actions *signals)
 	if alone {
 		f.start = newDesk()
 	}
-	f.look = &looker{examiner: newExaminer(), tracer: f.tracer, desk: newDesk()}
+	x := newExaminer()
+	if f.labels != "" {
+		var err error
+		if x.labels, err = testreport.ReadLabels(f.labels); err != nil {
+			return cli.FlagError("labels", err)
+		}
+	}
+	f.look = &looker{examiner: x, tracer: f.tracer, desk: newDesk()}
 	var figures http.Handler
 	if f.metrics {
 		set := metrics.New()

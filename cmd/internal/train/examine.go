@@ -16,6 +16,7 @@ type examiner struct {
 	wanted map[int]bool // test nets of which somebody wants the next run
 	nets   int
 	last   map[int]*page.Tested
+	labels []string // names of the classes; nil: those beside the data
 }
 
 // shownMistakes is the number of images that a page shows of a test.
@@ -49,7 +50,7 @@ func (x *examiner) begin(s *solver.Solver, net int) func(left int) {
 	}
 	delete(x.wanted, net)
 	p := s.Param()
-	report, err := testreport.New(s.TestNets()[net], testreport.Options{Model: s.Net().Name(), Worst: shownMistakes, Version: p.GetApVersion()})
+	report, err := testreport.New(s.TestNets()[net], testreport.Options{Model: s.Net().Name(), Labels: x.labels, Worst: shownMistakes, Version: p.GetApVersion()})
 	if err != nil {
 		x.last[net] = &page.Tested{Iteration: s.Iter(), Note: err.Error()}
 		return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/swcaffe/swcaffe/internal/inspect"
+	"github.com/swcaffe/swcaffe/internal/testreport"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/solver"
 )
@@ -27,7 +28,15 @@ func (l *looker) Layer(ctx context.Context, name string) (*inspect.Layer, error)
 }
 
 func (l *looker) Batch(ctx context.Context) (*inspect.Batch, error) {
-	return ask(ctx, l, func(_ *inspect.Probe, s *solver.Solver) (*inspect.Batch, error) { return inspect.NewBatch(s.Net()) })
+	return ask(ctx, l, func(_ *inspect.Probe, s *solver.Solver) (*inspect.Batch, error) {
+		b, err := inspect.NewBatch(s.Net())
+		if b != nil {
+			if b.Names = l.labels; b.Names == nil {
+				b.Names = testreport.FindLabels(s.Net())
+			}
+		}
+		return b, err
+	})
 }
 
 // ask has a question answered after the passes of an iteration. Failures of the answer do not end the run.

@@ -248,9 +248,9 @@ func (r *ranks) compareClocks(from, id int) (ahead, doubt time.Duration) {
 func aboutRanks(others int, missing []string, ahead, doubt time.Duration) string {
 	var parts []string
 	if len(missing) < others {
-		clocks := fmt.Sprintf("The clocks of the processes agree to within %v.", doubt.Round(time.Microsecond))
+		clocks := fmt.Sprintf("The clocks of the processes agree to within %s.", inMilliseconds(doubt))
 		if ahead > 0 {
-			clocks = fmt.Sprintf("The clocks of the processes differed by up to %v; this is corrected to within %v.", ahead.Round(time.Microsecond), doubt.Round(time.Microsecond))
+			clocks = fmt.Sprintf("The clocks of the processes differed by up to %s; this is corrected to within %s.", inMilliseconds(ahead), inMilliseconds(doubt))
 		}
 		parts = append(parts, clocks)
 	}
@@ -259,6 +259,8 @@ func aboutRanks(others int, missing []string, ahead, doubt time.Duration) string
 	}
 	return strings.Join(parts, " ")
 }
+
+func inMilliseconds(d time.Duration) string { return fmt.Sprintf("%.2g ms", d.Seconds()*1e3) }
 
 // leave ends the exchange: the first process waits until every other one has said so.
 func (r *ranks) leave() {

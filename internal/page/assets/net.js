@@ -77,8 +77,14 @@ async function busy(note, what) {
 
 // ---- the net ----
 
-let drawn = null;    // the drawing's places
+let drawn = null;    // the drawing of a run: {of, places, prototxts}
 let looking = false; // an answer is on the way
+
+// netRun is the run whose net is shown.
+const netRun = () => (board && runs.get($('net-run').value)) || runs.values().next().value;
+
+// looksIn says that the net can be looked into: it trains here.
+const looksIn = () => !board && online && !run.stopped && !run.crashed;
 
 async function showNet() {
   looking = true;
@@ -86,26 +92,55 @@ async function showNet() {
   looking = false;
 }
 
+// chooseRun lists a board's runs. It drops the drawing and the layer of another run.
+function chooseRun() {
+  const names = [...runs.values()].filter(r => r.state.started).map(r => r.name), select = $('net-run');
+  $('net-which').hidden = !board;
+  $('net-live').hidden = board;
+  if ([...select.options].map(o => o.value).join('\n') === names.join('\n')) return;
+  const before = select.value;
+  select.replaceChildren(...names.map(n => element('option', n, {value: n})));
+  if (names.includes(before)) select.value = before;
+}
+
+// drawNet fetches the drawing of a run's net, once for every start.
+async function drawNet(r) {
+  const of = r.name + ' ' + r.state.began;
+  if (drawn && drawn.of === of) return;
+  const d = await get('net?' + new URLSearchParams({run: r.name}));
+  if (drawn && drawn.of === of) return;
+  $('drawing').src = URL.createObjectURL(new Blob([d.svg], {type: 'image/svg+xml'}));
+  drawn = {of, prototxts: d.prototxts};
+  $('places').replaceChildren(...d.places.map(p => {
+    const b = element('button', undefined, {type: 'button', 'aria-label': 'Layer ' + p.layer, title: p.layer});
+    Object.assign(b.style, {left: 100 * p.left + '%', top: 100 * p.top + '%', width: 100 * p.width + '%', height: 100 * p.height + '%'});
+    b.addEventListener('click', () => showLayer(p.layer));
+    return b;
+  }));
+  $('layer').replaceChildren(element('p', 'Click on a layer.'));
+}
+
+// layerButton is a layer's name, which shows the layer.
+function layerButton(name) {
+  const b = element('button', name, {type: 'button', class: 'link'});
+  b.addEventListener('click', () => showLayer(name));
+  return b;
+}
+
 async function showLayers() {
   await busy('net-note', async () => {
-    if (!drawn) {
-      const d = await get('net');
-      const url = URL.createObjectURL(new Blob([d.svg], {type: 'image/svg+xml'}));
-      $('drawing').src = url;
-      drawn = d.places;
-      for (const p of d.places) {
-        const b = element('button', undefined, {type: 'button', 'aria-label': 'Layer ' + p.layer, title: p.layer});
-        Object.assign(b.style, {left: 100 * p.left + '%', top: 100 * p.top + '%', width: 100 * p.width + '%', height: 100 * p.height + '%'});
-        b.addEventListener('click', () => showLayer(p.layer));
-        $('places').append(b);
-      }
+    chooseRun();
+    const r = netRun();
+    if (!r || !r.state.started) throw new Error(board ? 'No run has started yet.' : 'The training has not started yet.');
+    await drawNet(r);
+    if (!looksIn()) {
+      showRecorded(r);
+      return;
     }
     const overview = await get('layers'), list = overview.layers;
     if ($('follow').checked) record(overview);
     fill($('layers'), ['layer', 'type', 'tops', 'forward ms', 'backward ms', 'weights', 'RMS of weights', 'RMS of gradients', ''], list.map(l => {
-      const name = element('button', l.name, {type: 'button', class: 'link'});
-      name.addEventListener('click', () => showLayer(l.name));
-      return [name, l.type, (l.tops || []).join('; '), figure(number(l.forward_ms)), figure(number(l.backward_ms)),
+      return [layerButton(l.name), l.type, (l.tops || []).join('; '), figure(number(l.forward_ms)), figure(number(l.backward_ms)),
         l.weights ? String(l.weights) : '', l.weights ? figure(number(l.weight_rms)) : '', l.weights ? figure(number(l.gradient_rms)) : '',
         element('strong', l.mark, {class: 'bad'})];
     }));
@@ -115,6 +150,11 @@ async function showLayers() {
       b.setAttribute('aria-label', `Layer ${b.title}${bad.has(b.title) ? ': ' + bad.get(b.title) : ''}`);
     }
   });
+}
+
+// showRecorded shows what a run has said of its net when it started.
+function showRecorded(r) {
+  fill($('layers'), ['layer', 'type', 'tops', 'weights'], (r.state.started.layers || []).map(l => [layerButton(l.name), l.type, l.tops.join('; '), l.weights ? String(l.weights) : '']));
 }
 
 const maxRows = 2000; // as in the server's tables
@@ -145,7 +185,7 @@ let lookEvery = 2000; // milliseconds
 (async function lookAgain() {
   for (;;) {
     await new Promise(done => setTimeout(done, lookEvery));
-    if ($('follow').checked && online && !run.stopped && !run.crashed && !looking) await showNet();
+    if ($('follow').checked && run && looksIn() && !looking) await showNet();
   }
 })();
 
@@ -175,6 +215,10 @@ const picture = (data, alt) => element('img', undefined, {src: 'data:image/png;b
 
 async function showLayer(name) {
   for (const b of $('places').children) b.setAttribute('aria-pressed', String(b.title === name));
+  if (!looksIn()) {
+    showRecordedLayer(name);
+    return;
+  }
   await busy('layer-note', async () => {
     const l = await get('layer?name=' + encodeURIComponent(name)), parts = [];
     parts.push(element('h2', `${l.name} (${l.type})`));
@@ -193,6 +237,16 @@ async function showLayer(name) {
   });
 }
 
+function showRecordedLayer(name) {
+  const l = (netRun().state.started.layers || []).find(x => x.name === name), parts = [element('h2', l ? `${l.name} (${l.type})` : name)];
+  if (l) l.tops.forEach((shape, i) => parts.push(element('p', `top ${i}: ${shape}`)));
+  if (l && l.weights) parts.push(element('p', `${l.weights} weights`));
+  const text = drawn.prototxts[name];
+  if (text) parts.push(element('pre', text));
+  $('layer-note').textContent = '';
+  $('layer').replaceChildren(...parts);
+}
+
 // ---- the data ----
 
 async function showData() {
@@ -202,7 +256,10 @@ async function showData() {
     $('items').replaceChildren(...(b.items || []).map((item, i) => {
       const li = element('li');
       for (const p of item.pictures || []) li.append(picture(p, 'item ' + i));
-      for (const l of item.labels || []) li.append(element('span', `${l.top} ${l.values.map(v => figure(number(v))).join(' ')}`));
+      for (const l of item.labels || []) {
+        const name = l.values.length === 1 && (b.names || [])[l.values[0]];
+        li.append(element('span', `${l.top} ${l.values.map(v => figure(number(v))).join(' ')}${name ? ': ' + name : ''}`));
+      }
       return li;
     }));
     $('items-note').textContent = `${(b.items || []).length} of ${b.size} items; each image is scaled by its own range.`;
@@ -210,4 +267,5 @@ async function showData() {
 }
 
 $('net-again').addEventListener('click', showNet);
+$('net-run').addEventListener('change', showNet);
 $('data-again').addEventListener('click', showData);

@@ -26,6 +26,8 @@ const headers = token ? {Authorization: 'Bearer ' + token} : {};
 // number reads a figure: NaN and infinities come as text.
 const number = v => v === 'Infinity' ? Infinity : v === '-Infinity' ? -Infinity : v === 'NaN' ? NaN : v;
 
+let joined = false; // this stream has brought something
+
 function receive(news) {
   board = news.board;
   for (const b of ['test', 'rate', 'snapshot', 'stop']) $(b).hidden = !(news.buttons || []).includes(b);
@@ -33,6 +35,7 @@ function receive(news) {
   for (const r of news.runs || []) {
     if (!runs.has(r.name)) runs.set(r.name, {name: r.name, shown: true, tables: new Map()});
     const known = runs.get(r.name);
+    if (!r.state.started && joined && known.state) r.state.started = known.state.started; // a stream has it once
     known.state = r.state;
     for (const p of r.parts || []) takePart(known.tables, p);
   }
@@ -41,9 +44,11 @@ function receive(news) {
     run = first.state;
     tables = first.tables;
   }
+  joined = true;
   dirty = true;
   showState();
   testsChanged();
+  if (!board && first && run.started) drawNet(first).catch(() => {}); // so that it is there when the run has ended
 }
 
 function takePart(all, p) {
@@ -67,6 +72,7 @@ async function follow() {
     try {
       const answer = await fetch('api/stream', {headers});
       if (!answer.ok) throw new Error(answer.status === 401 ? 'Open the address in the log: it has the token.' : await answer.text());
+      joined = false;
       connected(true);
       wait = 500;
       await readEvents(answer.body.getReader());
@@ -112,7 +118,7 @@ function duration(s) {
 function showState() {
   $('run-head').hidden = board;
   $('runs').hidden = !board;
-  for (const v of ['net', 'data', 'tests']) $('tab-' + v).hidden = board;
+  for (const v of ['data', 'tests']) $('tab-' + v).hidden = board;
   $('tab-time').hidden = board && !modelled().length;
   if (board) showRuns();
   else showRun();

@@ -22,7 +22,7 @@ async function showTime() {
 
 function drawTimes() {
   const parts = [];
-  $('time-note').textContent = `Iteration ${timing.iteration}. ${timing.note}`;
+  $('time-note').textContent = `Iteration ${timing.iteration}. ${timing.note}`.trim();
   const seen = new Set([...timing.rows, ...timing.modelled].flatMap(r => r.spans.map(s => s.category)));
   $('key').replaceChildren(...Object.entries(kinds).filter(([k]) => seen.has(k)).map(([k, name]) => {
     const item = element('span', name, {class: 'key'});
@@ -46,7 +46,8 @@ function timelineParts(title, rows, uses) {
   const frame = element('div', undefined, {class: 'timeline'}), names = element('div', undefined, {class: 'names'}), box = element('div', undefined, {class: 'scroll', tabindex: '0', role: 'group', 'aria-label': `Timeline: ${title}; the table below has its values`});
   names.style.paddingTop = topHeight + 'px';
   for (const r of shown) {
-    const n = element('div', r.name, {title: r.name});
+    const [worker, lane] = r.name.split(': '), below = lane && shown.some(o => o.name === worker);
+    const n = element('div', below ? lane : r.name, {title: r.name, class: below ? 'lane' : ''});
     n.style.height = rowHeight + 'px';
     names.append(n);
   }
@@ -98,7 +99,7 @@ function drawMessages(chart, rows, x) {
 function usesOf(uses) {
   const part = (v, u) => `${short(v)} (${Math.round(100 * v / Math.max(u.whole, 1e-9))} %)`;
   return captioned('Where the time of each worker went, in ms. Communication beside computing counts as computing.', ['worker', 'iteration', 'computes', 'waits for others', 'communicates', 'waits for'],
-    uses.map(u => [u.name, short(u.whole), part(u.computing, u), part(u.waiting, u), part(u.communicating, u), u.for.map(w => `${w.name}: ${short(w.took)}`).join(', ')]));
+    uses.map(u => [u.name, short(u.whole), part(u.computing, u), part(u.waiting, u), part(u.communicating, u), u.for.map(w => `${w.name}: ${short(w.took)}`).join(', ')]), 'uses');
 }
 
 // totals adds up the spans of each row by name.
