@@ -15,6 +15,7 @@ _swcaffe() {
         help=$word
         if [[ $item == *$'\t'* ]]; then
             help="${(r:26:)word} ${item#*$'\t'}"
+            help=${help[1,COLUMNS-2]}
         fi
         if [[ $word == *[/=,] ]]; then
             open+=("$word")
