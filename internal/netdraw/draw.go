@@ -31,6 +31,12 @@ func (g *Graph) Draw(format string) ([]byte, error) {
 	})
 }
 
+// Fitted returns the graph as an SVG for browsers: its texts fit in their boxes in any font.
+func (g *Graph) Fitted() ([]byte, error) {
+	svg, err := g.Draw("svg")
+	return figure.FitTexts(svg), err
+}
+
 var grey = color.Gray{70}
 
 // outline returns the line style of boxes and arrows: dashed for those of one phase only.

@@ -345,7 +345,7 @@ func TestBoard(t *testing.T) {
 	for expression, want := range map[string]string{
 		`charts.get('loss').list.map(c => c.label).join()`:                         "a <i>: train,a <i>: test 0,b: train",
 		`[...$('run-table').rows[2].cells].map(c => c.textContent).join('|')`:      "|b|Other|no end yet|20 of 300|3|accuracy 0.5",
-		`$('tab-data').hidden && $('run-head').hidden && $('buttons').hidden`:       "true",
+		`$('tab-data').hidden && $('run-head').hidden && $('buttons').hidden`:      "true",
 		`charts.get('loss').u.data[3][19] + ' ' + charts.get('loss').u.data[1][1]`: "3 1",
 	} {
 		if got := b.Value(expression); got != want {

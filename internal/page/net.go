@@ -70,7 +70,7 @@ func drawNet(text string) (*drawing, error) {
 	if err != nil {
 		return nil, err
 	}
-	picture, err := g.Draw("svg")
+	picture, err := g.Fitted()
 	if err != nil {
 		return nil, err
 	}

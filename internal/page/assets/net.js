@@ -133,6 +133,7 @@ async function showLayers() {
     const r = netRun();
     if (!r || !r.state.started) throw new Error(board ? 'No run has started yet.' : 'The training has not started yet.');
     await drawNet(r);
+    $('net-about').hidden = !looksIn();
     if (!looksIn()) {
       showRecorded(r);
       return;

@@ -246,7 +246,7 @@ function options(chart, s) {
     width: chart.plot.clientWidth || 400, height: 260,
     cursor: {sync: {key: 'run'}, drag: {x: true, y: false}},
     scales: {x: {time: false, range: (u, lo, hi) => range || [lo, hi > lo ? hi : lo + 1]}, y: {distr: s.log ? 3 : 1}},
-    axes: [axis({label: axisName(s), labelSize: 22, size: 40}), axis({size: (u, texts) => 20 + 8 * Math.max(4, ...(texts || []).map(t => t.length)), values: (u, ticks) => ticks.map(v => v === null ? '' : figure(v))})],
+    axes: [axis({label: axisName(s), labelSize: 22, size: 40, values: (u, ticks) => ticks.map(figure)}), axis({size: (u, texts) => 20 + 8 * Math.max(4, ...(texts || []).map(t => t.length)), values: (u, ticks) => ticks.map(v => v === null ? '' : figure(v))})],
     series: [{label: axisName(s), value: (u, v) => figure(v)}].concat(chart.list.map((c, i) => ({
       label: c.label, stroke: colours[i % colours.length], width: c.test ? 2 : 1.3, spanGaps: true,
       dash: dashes[i % dashes.length], points: {show: c.test}, value: (u, v) => figure(v),
