@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -39,6 +40,10 @@ func start(t *testing.T, solverText, until string, args ...string) (cmd *exec.Cm
 	if err != nil {
 		t.Fatal(err)
 	}
+	paged := slices.Contains(args, "-http")
+	if paged {
+		shrinkPipe(t, stderr.(*os.File))
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -53,6 +58,9 @@ func start(t *testing.T, solverText, until string, args ...string) (cmd *exec.Cm
 			if !found && strings.Contains(lines.Text(), until) {
 				found = true
 				close(reached)
+			}
+			if paged && found { // the training waits for its log's reader, and leaves the cores to the browser
+				time.Sleep(5 * time.Millisecond)
 			}
 		}
 	}()
