@@ -84,7 +84,7 @@ func TestParcel(t *testing.T) {
 				}
 			}
 		}
-		text, err := json.Marshal(own.Pack(there))
+		text, err := json.Marshal(own.Pack(there, there.UnixNano()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,11 +26,11 @@ type packedCall struct {
 	Begin, End int64 // in place of the call's
 }
 
-// Pack returns what the recorder knows so far. now is the present time, by which monotonic times become the clock's.
-func (r *Recorder) Pack(now time.Time) Parcel {
+// Pack returns what the recorder knows so far. At the time now, this process's clock shows reading.
+func (r *Recorder) Pack(now time.Time, reading int64) Parcel {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	clock := func(t time.Time) int64 { return now.UnixNano() + int64(t.Sub(now)) }
+	clock := func(t time.Time) int64 { return reading + int64(t.Sub(now)) }
 	lanes := map[int]lane{}
 	for l, n := range r.lanes {
 		lanes[n] = l

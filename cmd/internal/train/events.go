@@ -42,7 +42,7 @@ func (f *eventFlags) register(fs *flag.FlagSet) {
 	fs.BoolVar(&f.metrics, "metrics", false, "add Prometheus metrics to the page of -http, at /metrics (docs/metrics.md)")
 	cli.StringVar(fs, &f.tensorboard, "tensorboard", "", "write event files for TensorBoard below a `FOLDER`", cli.Folder)
 	fs.IntVar(&f.summaries, "tensorboard_histograms", 500, "write histograms and pictures for TensorBoard every `N` iterations; 0: none")
-	cli.OutputVar(fs, &f.trace, "trace", "write when each layer ran in the first iterations to a `FILE` for Perfetto (ui.perfetto.dev) or chrome://tracing")
+	cli.OutputVar(fs, &f.trace, "trace", "write when layers ran and workers exchanged messages in the first iterations, in all processes, to a `FILE` for Perfetto (ui.perfetto.dev) or chrome://tracing")
 	fs.IntVar(&f.traced, "trace_iterations", 20, "the `NUMBER` of iterations in the file of -trace")
 }
 

@@ -49,6 +49,7 @@ const (
 type ranks struct {
 	mail
 	t        *tracer
+	clock    func() int64 // this process's, in nanoseconds
 	captures atomic.Int64 // the last number of a capture
 
 	mu         sync.Mutex // of what follows, and of fetching
@@ -66,7 +67,7 @@ const (
 
 // connect joins the other processes. The function that it returns ends that; err is the result of this process's work.
 func (t *tracer) connect(m mail) (disconnect func(err error)) {
-	r := &ranks{mail: m, t: t, here: map[int]bool{}, gone: map[int]bool{}, wanted: map[int]bool{}, thanked: map[int]bool{}}
+	r := &ranks{mail: m, t: t, clock: func() int64 { return time.Now().UnixNano() }, here: map[int]bool{}, gone: map[int]bool{}, wanted: map[int]bool{}, thanked: map[int]bool{}}
 	t.mu.Lock()
 	t.ranks = r
 	file := t.file
@@ -160,7 +161,7 @@ func (r *ranks) poll() {
 				r.t.open(&capture{id: l.ID, from: l.From, count: l.Count, done: func() {}})
 			}
 		case ping:
-			r.send(0, letter{Kind: pong, ID: l.ID, Clock: time.Now().UnixNano()})
+			r.send(0, letter{Kind: pong, ID: l.ID, Clock: r.clock()})
 		case thanks:
 			r.thanked[l.ID] = true
 		}
@@ -190,7 +191,8 @@ func (r *ranks) deliver(c *capture) {
 		return
 	}
 	now := time.Now()
-	r.send(0, letter{Kind: parcel, ID: c.id, Parcels: []timeline.Parcel{c.recorder.Pack(now), c.modelled.Pack(now)}})
+	parts := []timeline.Parcel{c.recorder.Pack(now, r.clock()), c.modelled.Pack(now, now.UnixNano())}
+	r.send(0, letter{Kind: parcel, ID: c.id, Parcels: parts})
 	r.until(r.thanked, c.id)
 }
 
@@ -228,14 +230,14 @@ func (r *ranks) gather(c *capture) {
 func (r *ranks) compareClocks(from, id int) (ahead, doubt time.Duration) {
 	doubt = pongPatience
 	for range pongs {
-		asked := time.Now()
+		asked, reading := time.Now(), r.clock()
 		r.send(from, letter{Kind: ping, ID: id})
 		l, ok := r.await(from, pong, id, pongPatience)
 		if !ok {
 			break
 		}
 		if half := time.Since(asked) / 2; half < doubt {
-			ahead, doubt = time.Duration(l.Clock-asked.UnixNano())-half, half
+			ahead, doubt = time.Duration(l.Clock-reading)-half, half
 		}
 	}
 	if ahead.Abs() <= doubt {
@@ -260,7 +262,13 @@ func aboutRanks(others int, missing []string, ahead, doubt time.Duration) string
 	return strings.Join(parts, " ")
 }
 
-func inMilliseconds(d time.Duration) string { return fmt.Sprintf("%.2g ms", d.Seconds()*1e3) }
+// inMilliseconds is a duration in milliseconds, unless it is long.
+func inMilliseconds(d time.Duration) string {
+	if d >= time.Second {
+		return d.Round(time.Millisecond).String()
+	}
+	return fmt.Sprintf("%.2g ms", d.Seconds()*1e3)
+}
 
 // leave ends the exchange: the first process waits until every other one has said so.
 func (r *ranks) leave() {

@@ -141,8 +141,8 @@ async function showLayers() {
     const overview = await get('layers'), list = overview.layers;
     if ($('follow').checked) record(overview);
     fill($('layers'), ['layer', 'type', 'tops', 'forward ms', 'backward ms', 'weights', 'RMS of weights', 'RMS of gradients', ''], list.map(l => {
-      return [layerButton(l.name), l.type, (l.tops || []).join('; '), figure(number(l.forward_ms)), figure(number(l.backward_ms)),
-        l.weights ? String(l.weights) : '', l.weights ? figure(number(l.weight_rms)) : '', l.weights ? figure(number(l.gradient_rms)) : '',
+      return [layerButton(l.name), l.type, (l.tops || []).join('; '), short(number(l.forward_ms)), short(number(l.backward_ms)),
+        l.weights ? String(l.weights) : '', l.weights ? short(number(l.weight_rms)) : '', l.weights ? short(number(l.gradient_rms)) : '',
         element('strong', l.mark, {class: 'bad'})];
     }));
     const bad = new Map(list.filter(l => l.mark).map(l => [l.name, l.mark]));
@@ -223,7 +223,7 @@ async function showLayer(name) {
   await busy('layer-note', async () => {
     const l = await get('layer?name=' + encodeURIComponent(name)), parts = [];
     parts.push(element('h2', `${l.name} (${l.type})`));
-    const facts = [`forward ${figure(number(l.forward_ms))} ms, backward ${figure(number(l.backward_ms))} ms`, `${figure(l.bytes / 1e6)} MB of tops and weights, with gradients`];
+    const facts = [`forward ${short(number(l.forward_ms))} ms, backward ${short(number(l.backward_ms))} ms`, `${figure(l.bytes / 1e6)} MB of tops and weights, with gradients`];
     if (l.dead !== null) facts.push(`${figure(100 * number(l.dead))} % of channels are 0 in the whole batch (dead)`);
     for (const f of facts.concat(l.algorithms || [])) parts.push(element('p', f));
     if (l.mark) parts.push(element('p', l.mark, {class: 'bad'}));
