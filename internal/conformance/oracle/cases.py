@@ -3,6 +3,7 @@ import math
 
 import boxes
 import layers as f
+import shuffle
 import wire
 from oracle import SGD, Weight, count, error, expect, layer_case, loss_case, model, numbers, parameter, solver_text, test, train
 from scalar import Scalar, exp, log, sigmoid, tanh, total
@@ -172,6 +173,9 @@ for name, policy in {
 perceptron('solver_clip', FIXED + '1 clip_gradients: 0.25')
 perceptron('solver_l1', FIXED + '0.1 weight_decay: 0.05 regularization_type: "L1"')
 perceptron('solver_accumulate', FIXED + '0.1 momentum: 0.9 iter_size: 3')
+
+# A net whose branches, normalisations in place and sums are planned together.
+shuffle.case('solver_shuffle')
 
 # Weights in all forms that files have them.
 for form in 'unpacked', 'double', 'legacy':
