@@ -141,8 +141,10 @@ func (b *builder) growImages(t *tip) {
 	switch k := b.r.IntN(20); {
 	case k < 6:
 		b.plain(t)
-	case k < 9:
+	case k < 8:
 		b.residual(t)
+	case k < 9:
+		b.shuffled(t)
 	case k < 11:
 		b.inception(t)
 	case k < 12:

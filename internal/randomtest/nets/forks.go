@@ -17,7 +17,7 @@ func (b *builder) ofForks(t *tip) *tip {
 		}
 		return b.one("Permute", t, shape, 0, fmt.Sprintf("permute_param { order: 0 order: %d order: %d order: %d }", 1+order[0], 1+order[1], 1+order[2]))
 	case 1:
-		return b.one("ShuffleChannel", t, t.shape, 0, fmt.Sprintf("shuffle_channel_param { group: %d }", b.divisor(c)))
+		return b.shuffle(t, b.divisor(c))
 	case 2:
 		return b.one("Normalize", t, t.shape, 0, []string{"", "norm_param { }", "norm_param { across_spatial: false }",
 			`norm_param { across_spatial: false channel_shared: false scale_filler { value: 5 } }`, "norm_param { channel_shared: false }"}[b.r.IntN(5)])
