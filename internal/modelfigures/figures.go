@@ -108,7 +108,11 @@ func (t *table) iterations(s *swproto.Solver) []int {
 		return []int{last}
 	}
 	var all []int
-	for i := 0; i <= last; i += step {
+	first := 0
+	if !s.Param.GetTestInitialization() {
+		first = step
+	}
+	for i := first; i <= last; i += step {
 		all = append(all, i)
 	}
 	return all

@@ -110,7 +110,9 @@ func (t *table) checkRows(test *testing.T, f *figures) {
 			continue
 		}
 		for i := 0; i <= int(solver.Param.GetMaxIter()); i += int(solver.Param.GetTestInterval()) {
-			want = append(want, withCommas(i))
+			if i > 0 || solver.Param.GetTestInitialization() {
+				want = append(want, withCommas(i))
+			}
 		}
 	}
 	var got []string
