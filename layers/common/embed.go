@@ -73,8 +73,11 @@ func (l *embed) prepare() (err error) {
 	return l.rows.Reshape(&l.Base, l.k, l.n)
 }
 
-// read converts the bottom's values to table rows.
+// read converts the bottom's values to table rows. Where no values are computed, all rows are 0; any cost the same.
 func (l *embed) read(x []float32) error {
+	if !l.Device.Machine.Values() {
+		return nil
+	}
 	for i, v := range x {
 		at := int(v)
 		if at < 0 || at >= l.k || float32(at) != v {

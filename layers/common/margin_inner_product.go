@@ -118,6 +118,9 @@ func addTimes(to, x []float32, factor float32) {
 func (l *marginInnerProduct) Forward(bottom, top []*blob.Blob) error {
 	n, k := l.product.n, l.product.k
 	for i, v := range bottom[1].Data() {
+		if !l.Device.Machine.Values() {
+			v = 0 // any label costs the same
+		}
 		if l.labels[i] = int(v); l.labels[i] < 0 || l.labels[i] >= n || v != v {
 			return fmt.Errorf("label %g of item %d is out of range: there are %d classes (0 to %d)", v, i, n, n-1)
 		}

@@ -104,7 +104,7 @@ func (l *boxAnnotatorOHEM) choose(regions, losses []float32) error {
 	for i := range l.order {
 		l.order[i] = i
 		v := image(i)
-		if !(v >= 0 && v < float32(len(l.order))) && l.Device.Machine.Values() {
+		if !(v >= 0 && v < float32(len(l.order))) {
 			return fmt.Errorf("region %d is of image %g, but %d regions are of at most as many images", i, v, len(l.order))
 		}
 		images = max(images, int(v)+1)
@@ -129,8 +129,10 @@ func (l *boxAnnotatorOHEM) choose(regions, losses []float32) error {
 }
 
 func (l *boxAnnotatorOHEM) Forward(bottom, top []*blob.Blob) error {
-	if err := l.choose(bottom[0].Data(), bottom[1].Data()); err != nil {
-		return err
+	if l.Device.Machine.Values() {
+		if err := l.choose(bottom[0].Data(), bottom[1].Data()); err != nil {
+			return err
+		}
 	}
 	labels, weights := bottom[2].Data(), bottom[3].Data()
 	newLabels, newWeights := top[0].Data(), top[1].Data()

@@ -106,6 +106,9 @@ func (l *centerLoss) Reshape(bottom, top []*blob.Blob) error {
 func (l *centerLoss) readLabels(labels []float32) error {
 	clear(l.counts)
 	for m, v := range labels {
+		if !l.Device.Machine.Values() {
+			v = 0
+		}
 		label, _, err := l.label(v, m, l.classes)
 		if err != nil {
 			return err

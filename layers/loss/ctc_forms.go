@@ -129,7 +129,7 @@ func (ctcMarked) check(l *ctcLoss, items int, bottom []*blob.Blob) (int, error) 
 // placesOf returns the places of labels of places x items, which are bottom i.
 func placesOf(i, items int, labels *blob.Blob) (int, error) {
 	if labels.NumAxes() < 2 || labels.Dim(1) != items || labels.CountFrom(2) != 1 {
-		return 0, fmt.Errorf("bottom[%d] must have rows of labels, one for each of %d items, its shape is %s", i, items, labels.ShapeString())
+		return 0, fmt.Errorf("bottom[%d] must have labels of places x %d items, its shape is %s", i, items, labels.ShapeString())
 	}
 	return labels.Dim(0), nil
 }

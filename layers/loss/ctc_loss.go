@@ -103,8 +103,10 @@ func (l *ctcLoss) item(w *stream.UnitWorker, n int) {
 }
 
 func (l *ctcLoss) Forward(bottom, top []*blob.Blob) error {
-	if err := l.form.read(l, bottom[1:]); err != nil {
-		return err
+	if l.Device.Machine.Values() {
+		if err := l.form.read(l, bottom[1:]); err != nil {
+			return err
+		}
 	}
 	l.probData, l.slopeData = l.prob.Data(), l.slope.Data()
 	if err := l.op.forward(bottom[0].Data(), l.probData); err != nil {
