@@ -54,6 +54,9 @@ type Type struct {
 	NoForceBackward []int
 	// NoGradient: the layer has no gradient for any bottom (data sources, Accuracy, ArgMax).
 	NoGradient bool
+	// ZeroGradient: Backward writes zeros to the gradients of bottoms in NoForceBackward, or of all bottoms with NoGradient. Without it, Backward
+	// returns an error if it needs such a gradient.
+	ZeroGradient bool
 }
 
 var registry = map[string]Type{}

@@ -1,6 +1,8 @@
 package net
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
@@ -52,6 +54,26 @@ func (n *Net) forceBackward() {
 	for i := range n.params {
 		n.params[i].needGrad = true
 	}
+}
+
+// CheckBackward returns an error for each layer whose Backward would need a gradient that its type does not have.
+func (n *Net) CheckBackward() error {
+	var errs []error
+	for _, d := range n.nodes {
+		if !d.NeedsBackward || d.kind.ZeroGradient {
+			continue
+		}
+		for j, need := range d.Propagate {
+			switch {
+			case !need:
+			case d.kind.NoGradient:
+				errs = append(errs, n.fail(d, fmt.Errorf("layers of type %s have no gradient, but weights before it, or force_backward, need that of bottom %d", d.kind.Name, j)))
+			case slices.Contains(d.kind.NoForceBackward, j):
+				errs = append(errs, n.fail(d, fmt.Errorf("the layer cannot backpropagate to bottom %d, but weights before it, or force_backward, need this gradient; propagate_down: false for that bottom leaves it out", j)))
+			}
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // findStarts finds the tops at which Backward starts from the loss weight: they have a loss weight, and no later layer computes their

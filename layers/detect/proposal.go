@@ -21,7 +21,7 @@ func init() {
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &proposal{Base: layers.Base{Param: p, Device: d}}
 		},
-		Bottoms: layers.Exactly(3), Tops: layers.Between(1, 2), NoGradient: true,
+		Bottoms: layers.Exactly(3), Tops: layers.Between(1, 2), NoGradient: true, ZeroGradient: true,
 	})
 }
 

@@ -15,7 +15,7 @@ func init() {
 			New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 				return &roiPooling{regionPooling{Base: layers.Base{Param: p, Device: d}, rule: rule}, setUp}
 			},
-			Bottoms: layers.Exactly(2), Tops: layers.Exactly(1), NoForceBackward: []int{1},
+			Bottoms: layers.Exactly(2), Tops: layers.Exactly(1), NoForceBackward: []int{1}, ZeroGradient: true,
 		})
 	}
 	register("ROIPooling", "maxima of the bins of regions", maxBins, func(l *regionPooling) error {

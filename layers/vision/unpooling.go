@@ -16,7 +16,7 @@ func init() {
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &unpooling{Base: layers.Base{Param: p, Device: d}}
 		},
-		Bottoms: layers.Between(1, 2), Tops: layers.Exactly(1), NoForceBackward: []int{1},
+		Bottoms: layers.Between(1, 2), Tops: layers.Exactly(1), NoForceBackward: []int{1}, ZeroGradient: true,
 	})
 }
 

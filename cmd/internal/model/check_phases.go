@@ -49,7 +49,10 @@ func (c *checker) phase(file *swproto.Net, phase caffepb.Phase, log *logrus.Logg
 	if err != nil {
 		return err
 	}
-	if c.o.weights != "" {
+	if phase == caffepb.Phase_TRAIN {
+		err = n.CheckBackward()
+	}
+	if c.o.weights != "" && err == nil {
 		err = solver.LoadWeights(n, c.o.weights, log)
 	}
 	c.add(n, phase)
