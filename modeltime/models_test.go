@@ -49,7 +49,7 @@ func withSoftware(t *testing.T, name string) Options {
 
 // TestModelsFit: all layers of every net of the zoo for images run within the LDM of a CPE, whosever kernels they are.
 func TestModelsFit(t *testing.T) {
-	for _, name := range racing.Few([]string{"lenet", "alexnet_bn", "caffenet", "cifar10_quick", "googlenet", "resnet50", "resnet18", "vgg16", "vgg19", "alexnet"}) {
+	for _, name := range racing.Few([]string{"alexnet", "alexnet_bn", "caffenet", "cifar10_quick", "googlenet", "lenet", "resnet18", "resnet50", "vgg16", "vgg19"}) {
 		t.Run(name, func(t *testing.T) {
 			net := model(t, name)
 			for _, software := range []string{"swcaffe", "swcaffe-2018"} {
@@ -190,18 +190,17 @@ func layersByName(r *Report) map[string]*Layer {
 	return m
 }
 
-// TestLogOf2017 holds the loops of which cycles are known against the log that these are from: one core group, seconds.
+// TestLogOf2017 holds the loops of which cycles are known against the lines of the log that give them, and LRN's other line: one core group,
+// seconds, within 1 %. The log's other lines are compared in cpe/validation.
 func TestLogOf2017(t *testing.T) {
 	for _, c := range []struct {
 		layer             string
 		shape             string
 		forward, backward float64
-		tolerance         float64
 	}{
-		{`type: "LRN" lrn_param { local_size: 5 alpha: 1e-4 beta: 0.75 }`, "dim: 128 dim: 64 dim: 56 dim: 56", 4.17211, 4.7545, 0.01},
-		{`type: "LRN" lrn_param { local_size: 5 alpha: 1e-4 beta: 0.75 }`, "dim: 128 dim: 192 dim: 56 dim: 56", 12.5919, 14.2339, 0.01},
-		{`type: "Dropout"`, "dim: 256 dim: 4096", 42.938e-3, 10.78e-3, 0.15},
-		{`type: "Dropout"`, "dim: 256 dim: 4096", 42.978e-3, 13.944e-3, 0.15},
+		{`type: "LRN" lrn_param { local_size: 5 alpha: 1e-4 beta: 0.75 }`, "dim: 128 dim: 64 dim: 56 dim: 56", 4.17211, 4.7545},
+		{`type: "LRN" lrn_param { local_size: 5 alpha: 1e-4 beta: 0.75 }`, "dim: 128 dim: 192 dim: 56 dim: 56", 12.5919, 14.2339},
+		{`type: "Dropout"`, "dim: 256 dim: 4096", 42.938e-3, 10.78e-3},
 	} {
 		o := withSoftware(t, "swcaffe-2018")
 		o.Spec.CoreGroups = 1
@@ -212,7 +211,7 @@ layer { name: "l" bottom: "data" top: "top" `+c.layer+` }
 layer { name: "loss" type: "Reduction" bottom: "top" top: "loss" loss_weight: 1 }
 `, o).Layers[1]
 		for _, d := range []struct{ got, want float64 }{{l.Forward.ModelledMs, c.forward}, {l.BackwardMs(), c.backward}} {
-			if math.Abs(d.got/1e3/d.want-1) > c.tolerance {
+			if math.Abs(d.got/1e3/d.want-1) > 0.01 {
 				t.Errorf("%s of %s: %g s, want %g", c.layer, c.shape, d.got/1e3, d.want)
 			}
 		}
