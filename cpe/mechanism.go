@@ -35,6 +35,8 @@ var mechanisms = suggest.Table[Mechanism]{Kind: "mechanism", Kinds: "mechanisms"
 		func(s *Spec) { s.Software.DataParallel = false }},
 	{"mpe", "then no loop runs on the management cores", false, "",
 		func(s *Spec) { s.Software.OnMPE = false }},
+	{"line_norm", "then BatchNorm of the original is our own, which moves less and hides transfers", false, "",
+		func(s *Spec) { s.Software.LineNorm = false }},
 	{"listings", "then products of the original take the cycles of the hand-scheduled loop, and not those of their listings", false, replans,
 		func(s *Spec) { s.Pipe.Original = OriginalLoops{} }},
 	{"overlap", "then no transfer is hidden behind the work on the previous tile", true, replans,

@@ -31,6 +31,8 @@ type Software struct {
 	ScalarCycles float64
 	// DataParallel: core groups share the images of every layer, so that each reads all weights (algorithm 1).
 	DataParallel bool
+	// LineNorm: BatchNorm deals lines to the CPEs, waits for every request, and keeps its results and deviations in memory.
+	LineNorm bool
 	// OnMPE: batch normalisation, scaling, dropout, biases and products with short sums run on the management cores.
 	OnMPE bool
 }
@@ -39,7 +41,7 @@ type Software struct {
 // table 3.2).
 var softwares = suggest.Table[Software]{Kind: "software", Kinds: "software", Name: func(s Software) string { return s.Name }, Entries: []Software{
 	{Name: "swcaffe"},
-	{Name: "swcaffe-2019", BatchOnly: true},
+	{Name: "swcaffe-2019", BatchOnly: true, LineNorm: true},
 	published2018,
 	grouped2018(),
 }}

@@ -220,7 +220,7 @@ func (r *runner) strategy(i int, d shape.Direction) string {
 
 // direction summarises the costs of a direction of layer i; nil if there are none.
 func (r *runner) direction(i int, d shape.Direction, l cpe.Ledger) *Direction {
-	sum := newDirection(&r.spec, r.strategy(i, d), r.onMPE(i, d, l))
+	sum := newDirection(&r.spec, r.strategy(i, d), r.byLines(i, d, r.onMPE(i, d, l)))
 	if sum == nil {
 		return nil
 	}
