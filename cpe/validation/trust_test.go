@@ -200,7 +200,7 @@ func trustPlot(sources []source) ([]byte, error) {
 		}
 	}
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = low, high, low, high
-	p.Legend.Top, p.Legend.Left = true, true
+	p.Legend.Top, p.Legend.Left, p.Legend.Padding = true, true, vg.Points(2)
 	return figure.Render("svg", 760, 720, func(c draw.Canvas) { figure.Draw(p, c) })
 }
 
