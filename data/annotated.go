@@ -44,16 +44,16 @@ func (d AnnotatedDecoder) Decode(r *Record, s *Scratch) (Pixels, int, error) {
 	if err != nil {
 		return Pixels{}, 0, err
 	}
-	objects := a.objects
+	objects, augmenter := a.objects, d.Augmenter.Of(d.Seed, r.Item)
 	var size annotation.Size
-	if im, objects, size, err = d.Augmenter.Apply(im, objects, augment.NewDraws(d.Seed, r.Item)); err != nil {
+	if im, objects, size, err = augmenter.Apply(im, objects, augment.NewDraws(d.Seed, r.Item)); err != nil {
 		return Pixels{}, 0, err
 	}
 	p := imagePixels(im)
 	if _, err := d.Transformer.Shape(p); err != nil {
 		return Pixels{}, 0, err
 	}
-	r.Objects, err = d.Augmenter.Finish(objects, size, d.Transformer.frame(p, d.Seed, r.Item), d.Transformer.mirrors(d.Seed, r.Item))
+	r.Objects, err = augmenter.Finish(objects, size, d.Transformer.frame(p, d.Seed, r.Item), d.Transformer.mirrors(d.Seed, r.Item))
 	return p, s.Datum.Label, err
 }
 

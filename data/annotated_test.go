@@ -23,7 +23,7 @@ func FuzzAnnotated(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	augmenter, err := augment.New(param, []*caffepb.BatchSampler{sampler})
+	augmenter, err := augment.New(param, &caffepb.AnnotatedDataParameter{BatchSampler: []*caffepb.BatchSampler{sampler}})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func (d DatumDecoder) Decode(r *Record, s *Scratch) (Pixels, int, error) {
 
 // augmented returns an image after the steps of an augmenter.
 func augmented(im *imageio.Image, a *augment.Augmenter, seed, item uint64) (Pixels, error) {
-	im, _, _, err := a.Apply(im, nil, augment.NewDraws(seed, item))
+	im, _, _, err := a.Of(seed, item).Apply(im, nil, augment.NewDraws(seed, item))
 	if err != nil {
 		return Pixels{}, err
 	}

@@ -51,7 +51,7 @@ func NewTransformer(p *caffepb.TransformationParameter, phase caffepb.Phase) (*T
 		name string
 		set  bool
 	}{
-		{"resize_param", p.GetResizeParam() != nil}, {"noise_param", p.GetNoiseParam() != nil}, {"distort_param", p.GetDistortParam() != nil},
+		{"resize_param", len(p.GetResizeParam()) > 0}, {"noise_param", p.GetNoiseParam() != nil}, {"distort_param", p.GetDistortParam() != nil},
 		{"expand_param", p.GetExpandParam() != nil}, {"emit_constraint", p.GetEmitConstraint() != nil},
 	} {
 		if f.set {

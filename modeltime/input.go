@@ -94,7 +94,8 @@ func sizeOf(l *caffepb.LayerParameter) size {
 		if l.GetAnnotatedDataParam().GetYoloDataType() != 0 {
 			s.label = []int64{s.batch, 300, 5}
 		}
-		if r := t.GetResizeParam(); r.GetResizeMode() != caffepb.ResizeParameter_FIT_SMALL_SIZE {
+		if rs := t.GetResizeParam(); len(rs) > 0 && rs[0].GetResizeMode() != caffepb.ResizeParameter_FIT_SMALL_SIZE {
+			r := rs[0] // of several, all have their turn
 			s.resize(r.GetHeight(), r.GetWidth())
 		}
 	case "ImageData", "ImageSegData":

@@ -11,7 +11,7 @@ var forks = map[string]string{
 	"SSD":                 `VideoData video_data_param SolverParameter.plateau_winsize`,
 	"DeepLab":             `DenseCRF MatRead MatWrite UniqueLabel densecrf_param mat_read_param mat_write_param LayerType=IMAGE_SEG_DATA LayerType=MAT_READ LayerType=MAT_WRITE LayerType=DENSE_CRF LayerType=UNIQUE_LABEL`,
 	"ArcFace":             `LabelSpecificMargin LabelSpecificHardMargin label_specific_margin_param`,
-	"MobileNet-YOLO":      `DetectionEvaluateYolo EvalDetection YoloV3Loss eval_detection_param AnnotatedDataParameter.yolo_data_jitter`,
+	"MobileNet-YOLO":      `DetectionEvaluateYolo EvalDetection YoloV3Loss eval_detection_param`,
 	"YOLO v2":             `Region RegionOutput region_param`,
 	"caffe-windows":       `Gram`,
 	"style-transfer":      `Gramian`,
@@ -36,9 +36,6 @@ var forks = map[string]string{
 	"Deformable-ConvNets": `DeformableConvolution DeformablePSROIPooling deformable_convolution_param`,
 }
 
-// repeatable maps fields that a fork may have several times, and we may not, to the fork.
-var repeatable = map[string]string{"TransformationParameter.resize_param": "MobileNet-YOLO"}
-
 // forkOf maps a name to its fork.
 var forkOf = sync.OnceValue(func() map[string]string {
 	of := map[string]string{}
@@ -58,12 +55,4 @@ func FromFork(name string) string {
 		return ""
 	}
 	return "; forks of Caffe such as " + fork + "'s have it, BVLC Caffe and swcaffe do not"
-}
-
-// repeatedInFork returns a note on a field that is given twice: FromFork's, or that it is not a repeated field.
-func repeatedInFork(message, field string) string {
-	if fork := repeatable[message+"."+field]; fork != "" {
-		return "; forks of Caffe such as " + fork + "'s choose one of several at random, BVLC Caffe and swcaffe take one"
-	}
-	return "; it is not a repeated field"
 }

@@ -227,7 +227,7 @@ func (p *parser) taken(f *frame, fd protoreflect.FieldDescriptor, at Pos) bool {
 	if fd.IsList() || !f.msg.Has(fd) {
 		return false
 	}
-	p.fail(at, f, "field %q is given twice, first at line %d%s", fd.Name(), p.source.at[f.pathOf(fd)].Line, repeatedInFork(string(fd.Parent().Name()), string(fd.Name())))
+	p.fail(at, f, "field %q is given twice, first at line %d; it is not a repeated field", fd.Name(), p.source.at[f.pathOf(fd)].Line)
 	return true
 }
 

@@ -3,7 +3,7 @@
 //
 //	distort_param    brightness, contrast, saturation, hue and order of channels
 //	expand_param     the image becomes a part of a larger one, which the mean fills
-//	batch_sampler    a part of the image is cut out
+//	batch_sampler    a part of the image is cut out; or by yolo_data_jitter
 //	resize_param     the image gets the net's size
 //	noise_param      the image is damaged
 //
@@ -23,7 +23,7 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// Augmenter changes images and their objects. It has no state: several goroutines may use it.
+// Augmenter changes images and their objects. Behind SetBatch it has no state: several goroutines may use it.
 type Augmenter struct {
 	distort  *caffepb.DistortionParameter
 	expand   *caffepb.ExpansionParameter
@@ -32,15 +32,26 @@ type Augmenter struct {
 	noise    *caffepb.NoiseParameter
 	emit     *caffepb.EmitConstraint
 	mean     []float32 // what fills an expanded image: one value, one a channel, or none for 0
+	jitter   float32   // the part of an image's sides that is cut off at most, if there are no samplers
+
+	choices []*Augmenter // for each of several resize_param
+	total   float32      // of their probabilities
+	span    uint64       // items for which one of them is chosen
 }
 
 // New checks the parameters. Errors name the field.
-func New(p *caffepb.TransformationParameter, samplers []*caffepb.BatchSampler) (*Augmenter, error) {
+func New(p *caffepb.TransformationParameter, annotated *caffepb.AnnotatedDataParameter) (*Augmenter, error) {
 	a := &Augmenter{
-		distort: p.GetDistortParam(), expand: p.GetExpandParam(), samplers: samplers, resize: p.GetResizeParam(),
-		noise: p.GetNoiseParam(), emit: p.GetEmitConstraint(), mean: p.GetMeanValue(),
+		distort: p.GetDistortParam(), expand: p.GetExpandParam(), samplers: annotated.GetBatchSampler(),
+		noise: p.GetNoiseParam(), emit: p.GetEmitConstraint(), mean: p.GetMeanValue(), span: 1,
 	}
-	for i, s := range samplers {
+	if annotated.GetYoloDataType() != 0 {
+		a.jitter = annotated.GetYoloDataJitter()
+	}
+	if !(a.jitter >= 0 && a.jitter < 1) {
+		return nil, fmt.Errorf("annotated_data_param: yolo_data_jitter must be at least 0 and below 1, it is %g", a.jitter)
+	}
+	for i, s := range a.samplers {
 		if err := checkSampler(s); err != nil {
 			return nil, fmt.Errorf("annotated_data_param: batch_sampler %d: %w", i, err)
 		}
@@ -52,13 +63,14 @@ func New(p *caffepb.TransformationParameter, samplers []*caffepb.BatchSampler) (
 		name string
 		err  error
 	}{
-		{"distort_param", checkDistort(a.distort)}, {"expand_param", checkExpand(a.expand)}, {"resize_param", checkResize(a.resize)},
+		{"distort_param", checkDistort(a.distort)}, {"expand_param", checkExpand(a.expand)}, {"resize_param", checkResizes(p.GetResizeParam())},
 		{"noise_param", checkNoise(a.noise)},
 	} {
 		if c.err != nil {
 			return nil, fmt.Errorf("transform_param: %s: %w", c.name, c.err)
 		}
 	}
+	a.choose(p.GetResizeParam())
 	return a, nil
 }
 

@@ -34,7 +34,7 @@ func augmenter(t testing.TB, text string, samplers ...string) *Augmenter {
 		}
 		list = append(list, b)
 	}
-	a, err := New(transformation(t, text), list)
+	a, err := New(transformation(t, text), &caffepb.AnnotatedDataParameter{BatchSampler: list})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -169,7 +169,10 @@ func TestRefused(t *testing.T) {
 		"resize_param { height: 5 width: 5 prob: 0.5 }": "prob 0.5 is not supported", "expand_param { max_expand_ratio: 0.5 }": "max_expand_ratio 0.5",
 		"expand_param { max_expand_ratio: 4 } mean_file: 'm'":  "expand_param fills the image with mean_value",
 		"distort_param { contrast_prob: 1 contrast_lower: 2 }": "distort_param: contrast: the bounds 2 and 0", "distort_param { hue_prob: 1 hue_delta: -3 }": "hue: the bounds 0 and -3",
-		"resize_param { height: 5 width: 5 height_scale: 3 }": "height_scale and width_scale",
+		"resize_param { height: 5 width: 5 height_scale: 3 }":                                         "height_scale and width_scale",
+		"resize_param { height: 5 width: 5 prob: 0.5 } resize_param { height: 6 width: 6 prob: 0.4 }": "prob of the 2 resize_param must add up to 1, the sum is 0.9",
+		"resize_param { height: 5 width: 5 prob: 2 } resize_param { height: 6 width: 6 prob: -1 }":    "prob must be between 0 and 1, that of number 0 is 2",
+		"resize_param { height: 5 width: 5 prob: 0.5 } resize_param { height: 6 prob: 0.5 }":          "height 6 and width 0",
 	} {
 		if _, err := New(transformation(t, text), nil); err == nil || !strings.Contains(err.Error(), "transform_param: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", text, err, want)

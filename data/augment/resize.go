@@ -17,15 +17,30 @@ var interpolations = map[caffepb.ResizeParameter_InterpMode]imageio.Interpolatio
 	caffepb.ResizeParameter_CUBIC: imageio.Cubic, caffepb.ResizeParameter_LANCZOS4: imageio.Lanczos4,
 }
 
-func checkResize(p *caffepb.ResizeParameter) error {
-	if p == nil {
-		return nil
+// checkResizes checks the list of resize_param. The probabilities of several must add up to 1, as in SSD and MobileNet-YOLO.
+func checkResizes(list []*caffepb.ResizeParameter) error {
+	sum := 0.0
+	for i, p := range list {
+		if err := checkResize(p); err != nil {
+			return err
+		}
+		if !(p.GetProb() >= 0 && p.GetProb() <= 1) {
+			return fmt.Errorf("prob must be between 0 and 1, that of number %d is %g", i, p.GetProb())
+		}
+		sum += float64(p.GetProb())
 	}
+	switch {
+	case len(list) == 1 && sum != 1:
+		return fmt.Errorf("prob %g is not supported for the only resize_param: SSD resizes every image", sum)
+	case len(list) > 1 && math.Abs(sum-1) > 0.01:
+		return fmt.Errorf("prob of the %d resize_param must add up to 1, the sum is %g", len(list), sum)
+	}
+	return nil
+}
+
+func checkResize(p *caffepb.ResizeParameter) error {
 	if h, w := p.GetHeight(), p.GetWidth(); h == 0 || w == 0 || h > math.MaxInt32 || w > math.MaxInt32 {
 		return fmt.Errorf("height %d and width %d must both be positive and below 2^31", h, w)
-	}
-	if p.GetProb() != 1 {
-		return fmt.Errorf("prob %g is not supported: SSD resizes every image", p.GetProb())
 	}
 	if (p.GetHeightScale() > 0) != (p.GetWidthScale() > 0) {
 		return errors.New("height_scale and width_scale must be set both or neither")

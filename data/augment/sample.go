@@ -26,8 +26,13 @@ func checkSampler(b *caffepb.BatchSampler) error {
 }
 
 // sample draws boxes with every batch_sampler and returns one of those that meet their constraints. ok is false if there are none. As in
-// SSD, a sampler with use_original_image: false draws nothing.
+// SSD, a sampler with use_original_image: false draws nothing. yolo_data_jitter draws one box, as in MobileNet-YOLO.
 func (a *Augmenter) sample(objects []annotation.Object, d *Draws) (sampled box.Box, ok bool) {
+	if len(a.samplers) == 0 && a.jitter > 0 {
+		width, height := d.Uniform(1-a.jitter, 1), d.Uniform(1-a.jitter, 1)
+		x, y := d.Uniform(0, 1-width), d.Uniform(0, 1-height)
+		return box.Box{XMin: x, YMin: y, XMax: x + width, YMax: y + height}, true
+	}
 	var boxes []box.Box
 	for _, s := range a.samplers {
 		if !s.GetUseOriginalImage() {

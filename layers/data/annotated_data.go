@@ -61,7 +61,7 @@ func (l *annotatedDataLayer) SetUp(_, top []*blob.Blob) error {
 	if err != nil {
 		return err
 	}
-	augmenter, err := augment.New(l.Param.GetTransformParam(), annotated.GetBatchSampler())
+	augmenter, err := augment.New(l.Param.GetTransformParam(), annotated)
 	if err != nil {
 		return err
 	}
@@ -79,6 +79,7 @@ func (l *annotatedDataLayer) SetUp(_, top []*blob.Blob) error {
 	if l.boxed = len(top) > 1 && (typed || overruled); l.boxed {
 		images = top[:1]
 	}
+	l.augmenter = augmenter
 	seed := l.Device.Random.Uint64()
 	err = l.open(images, data.Config{
 		Source: source, Transformer: t, BatchSize: int(p.GetBatchSize()), Ahead: int(p.GetPrefetch()), Seed: seed,

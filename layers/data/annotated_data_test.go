@@ -222,6 +222,51 @@ func TestAnnotatedDeterministic(t *testing.T) {
 	}
 }
 
+// TestAnnotatedSizes: with several resize_param ten batches have one size, also behind SetPosition in their middle, for the second of two workers,
+// and on any number of processors.
+func TestAnnotatedSizes(t *testing.T) {
+	text := fmt.Sprintf(`data_param { source: %q batch_size: 2 backend: LMDB } annotated_data_param { yolo_data_type: 1 yolo_data_jitter: 0.3 }
+		transform_param { mirror: true resize_param { prob: 0.5 height: 12 width: 8 interp_mode: AREA interp_mode: LINEAR } resize_param { prob: 0.5 height: 7 width: 9 } }`, recordsDB(t, boxRecords(t, unedited, 2, 1, 0, 1, 1, 3)...))
+	run := func(processors int, share layers.Share, from uint64, batches int) (shapes [][]int, values [][]float32) {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+		d := dataDevices(t)["mpe"]
+		d.Share = share
+		top := []*blob.Blob{{}, {}}
+		l, err := newAnnotated(t, text, d, top)
+		if err == nil {
+			err = l.SetPosition(from)
+		}
+		for range batches {
+			if err := errors.Join(err, l.Forward(nil, top)); err != nil {
+				t.Fatal(err)
+			}
+			shapes, values = append(shapes, slices.Clone(top[0].Shape())), append(values, slices.Clone(top[0].Data()), slices.Clone(top[1].Data()))
+		}
+		return shapes, values
+	}
+	shapes, values := run(1, layers.Share{}, 0, 60)
+	sizes := map[string]bool{}
+	for k, s := range shapes {
+		if want := shapes[k/10*10]; !slices.Equal(s, want) {
+			t.Errorf("batch %d has shape %v, batch %d %v", k, s, k/10*10, want)
+		}
+		sizes[fmt.Sprint(s)] = true
+	}
+	if len(sizes) != 2 || !sizes["[2 3 12 8]"] || !sizes["[2 3 7 9]"] {
+		t.Errorf("the sizes are %v", sizes)
+	}
+	resumed, again := run(3, layers.Share{}, 2*17, 43)
+	if !slices.EqualFunc(resumed, shapes[17:], slices.Equal) || !slices.EqualFunc(again, values[2*17:], slices.Equal) {
+		t.Error("batches from number 17 on differ")
+	}
+	split, _ := run(2, layers.Share{Rank: 1, Ranks: 2, Split: true}, 0, 60)
+	for k, s := range split {
+		if !slices.Equal(s[1:], shapes[k][1:]) || s[0] != 1 {
+			t.Errorf("batch %d of the second worker has shape %v, one worker's has %v", k, s, shapes[k])
+		}
+	}
+}
+
 // TestAnnotatedErrors: errors name the file, the record and the field.
 func TestAnnotatedErrors(t *testing.T) {
 	good := boxRecords(t, unedited, 1, 1, 1)

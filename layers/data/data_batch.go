@@ -15,10 +15,11 @@ import (
 // batchLayer is embedded by layers that take their batches from a prefetcher.
 type batchLayer struct {
 	layers.Base
-	batches *data.Prefetcher
-	window  layers.Window
-	shape   [4]int
-	copies  [2]part.Mover // data, labels
+	batches   *data.Prefetcher
+	augmenter *augment.Augmenter // nil: none
+	window    layers.Window
+	shape     [4]int
+	copies    [2]part.Mover // data, labels
 }
 
 // open starts a prefetcher for the worker's share of the batches. If that fails, it closes the source.
@@ -33,6 +34,7 @@ func (l *batchLayer) open(top []*blob.Blob, c data.Config) error {
 		}
 	}
 	l.window = window
+	l.augmenter.SetBatch(window.Stride)
 	c.BatchSize, c.First, c.Stride = window.Count, window.First, window.Stride
 	if l.batches, err = data.NewPrefetcher(c); err != nil {
 		return errors.Join(err, c.Source.Close())
@@ -40,7 +42,7 @@ func (l *batchLayer) open(top []*blob.Blob, c data.Config) error {
 	return l.resize(top, l.batches.Shape())
 }
 
-// transformer reads transform_param. The augmenter does the steps resize_param and noise_param; it is nil without them. SSD's data layers
+// transformer reads transform_param. The augmenter, which it also keeps, does the steps resize_param and noise_param; it is nil without them. SSD's data layers
 // without boxes ignore its other fields, and so does this one, with a warning.
 func (l *batchLayer) transformer() (*data.Transformer, *augment.Augmenter, error) {
 	p := l.Param.GetTransformParam()
@@ -53,11 +55,11 @@ func (l *batchLayer) transformer() (*data.Transformer, *augment.Augmenter, error
 		}
 	}
 	t, err := data.NewImageTransformer(p, l.Param.GetPhase())
-	if err != nil || p.GetResizeParam() == nil && p.GetNoiseParam() == nil {
+	if err != nil || len(p.GetResizeParam()) == 0 && p.GetNoiseParam() == nil {
 		return t, nil, err
 	}
-	a, err := augment.New(&caffepb.TransformationParameter{ResizeParam: p.ResizeParam, NoiseParam: p.NoiseParam}, nil)
-	return t, a, err
+	l.augmenter, err = augment.New(&caffepb.TransformationParameter{ResizeParam: p.ResizeParam, NoiseParam: p.NoiseParam}, nil)
+	return t, l.augmenter, err
 }
 
 // resize gives the tops the shape of a batch and prepares the copies.

@@ -5945,9 +5945,10 @@ type TransformationParameter struct {
 	ForceColor *bool     `protobuf:"varint,6,opt,name=force_color,json=forceColor,def=0" json:"force_color,omitempty"`
 	ForceGray  *bool     `protobuf:"varint,7,opt,name=force_gray,json=forceGray,def=0" json:"force_gray,omitempty"`
 	// SSD's fields. The steps happen in the order distort, expand, batch sampler, resize, noise, crop and mirror.
-	ResizeParam    *ResizeParameter `protobuf:"bytes,8,opt,name=resize_param,json=resizeParam" json:"resize_param,omitempty"`
-	NoiseParam     *NoiseParameter  `protobuf:"bytes,9,opt,name=noise_param,json=noiseParam" json:"noise_param,omitempty"`
-	EmitConstraint *EmitConstraint  `protobuf:"bytes,10,opt,name=emit_constraint,json=emitConstraint" json:"emit_constraint,omitempty"`
+	// One, as in SSD; of several, as in MobileNet-YOLO, one is chosen for every ten batches.
+	ResizeParam    []*ResizeParameter `protobuf:"bytes,8,rep,name=resize_param,json=resizeParam" json:"resize_param,omitempty"`
+	NoiseParam     *NoiseParameter    `protobuf:"bytes,9,opt,name=noise_param,json=noiseParam" json:"noise_param,omitempty"`
+	EmitConstraint *EmitConstraint    `protobuf:"bytes,10,opt,name=emit_constraint,json=emitConstraint" json:"emit_constraint,omitempty"`
 	// The extents of a crop that is not square; exclude crop_size.
 	CropH         *uint32              `protobuf:"varint,11,opt,name=crop_h,json=cropH,def=0" json:"crop_h,omitempty"`
 	CropW         *uint32              `protobuf:"varint,12,opt,name=crop_w,json=cropW,def=0" json:"crop_w,omitempty"`
@@ -6047,7 +6048,7 @@ func (x *TransformationParameter) GetForceGray() bool {
 	return Default_TransformationParameter_ForceGray
 }
 
-func (x *TransformationParameter) GetResizeParam() *ResizeParameter {
+func (x *TransformationParameter) GetResizeParam() []*ResizeParameter {
 	if x != nil {
 		return x.ResizeParam
 	}
@@ -6099,7 +6100,7 @@ func (x *TransformationParameter) GetExpandParam() *ExpansionParameter {
 // The change of an image's size.
 type ResizeParameter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The probability of the change.
+	// The probability of the change: 1, or those of several resize_param add up to 1.
 	Prob       *float32                    `protobuf:"fixed32,1,opt,name=prob,def=1" json:"prob,omitempty"`
 	ResizeMode *ResizeParameter_ResizeMode `protobuf:"varint,2,opt,name=resize_mode,json=resizeMode,enum=caffe.ResizeParameter_ResizeMode,def=1" json:"resize_mode,omitempty"`
 	Height     *uint32                     `protobuf:"varint,3,opt,name=height,def=0" json:"height,omitempty"`
@@ -10452,14 +10453,17 @@ type AnnotatedDataParameter struct {
 	// Replaces the type of every item.
 	AnnoType *AnnotatedDatum_AnnotationType `protobuf:"varint,3,opt,name=anno_type,json=annoType,enum=caffe.AnnotatedDatum_AnnotationType" json:"anno_type,omitempty"`
 	// Of MobileNet-YOLO. Not 0: labels are rows of class, centre and sides.
-	YoloDataType  *uint32 `protobuf:"varint,1004,opt,name=yolo_data_type,json=yoloDataType,def=0" json:"yolo_data_type,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	YoloDataType *uint32 `protobuf:"varint,1004,opt,name=yolo_data_type,json=yoloDataType,def=0" json:"yolo_data_type,omitempty"`
+	// Of MobileNet-YOLO. With yolo_data_type and without batch_sampler: the sides of the part that is cut out are at least 1 - yolo_data_jitter.
+	YoloDataJitter *float32 `protobuf:"fixed32,1005,opt,name=yolo_data_jitter,json=yoloDataJitter,def=0" json:"yolo_data_jitter,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 // Default values for AnnotatedDataParameter fields.
 const (
-	Default_AnnotatedDataParameter_YoloDataType = uint32(0)
+	Default_AnnotatedDataParameter_YoloDataType   = uint32(0)
+	Default_AnnotatedDataParameter_YoloDataJitter = float32(0)
 )
 
 func (x *AnnotatedDataParameter) Reset() {
@@ -10518,6 +10522,13 @@ func (x *AnnotatedDataParameter) GetYoloDataType() uint32 {
 		return *x.YoloDataType
 	}
 	return Default_AnnotatedDataParameter_YoloDataType
+}
+
+func (x *AnnotatedDataParameter) GetYoloDataJitter() float32 {
+	if x != nil && x.YoloDataJitter != nil {
+		return *x.YoloDataJitter
+	}
+	return Default_AnnotatedDataParameter_YoloDataJitter
 }
 
 // PriorBox, of SSD.
@@ -15198,7 +15209,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"forceColor\x12$\n" +
 	"\n" +
 	"force_gray\x18\a \x01(\b:\x05falseR\tforceGray\x129\n" +
-	"\fresize_param\x18\b \x01(\v2\x16.caffe.ResizeParameterR\vresizeParam\x126\n" +
+	"\fresize_param\x18\b \x03(\v2\x16.caffe.ResizeParameterR\vresizeParam\x126\n" +
 	"\vnoise_param\x18\t \x01(\v2\x15.caffe.NoiseParameterR\n" +
 	"noiseParam\x12>\n" +
 	"\x0femit_constraint\x18\n" +
@@ -15652,12 +15663,13 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x0eacross_spatial\x18\x01 \x01(\b:\x04trueR\racrossSpatial\x129\n" +
 	"\fscale_filler\x18\x02 \x01(\v2\x16.caffe.FillerParameterR\vscaleFiller\x12+\n" +
 	"\x0echannel_shared\x18\x03 \x01(\b:\x04trueR\rchannelShared\x12\x17\n" +
-	"\x03eps\x18\x04 \x01(\x02:\x051e-10R\x03eps\"\xe5\x01\n" +
+	"\x03eps\x18\x04 \x01(\x02:\x051e-10R\x03eps\"\x93\x02\n" +
 	"\x16AnnotatedDataParameter\x128\n" +
 	"\rbatch_sampler\x18\x01 \x03(\v2\x13.caffe.BatchSamplerR\fbatchSampler\x12$\n" +
 	"\x0elabel_map_file\x18\x02 \x01(\tR\flabelMapFile\x12A\n" +
 	"\tanno_type\x18\x03 \x01(\x0e2$.caffe.AnnotatedDatum.AnnotationTypeR\bannoType\x12(\n" +
-	"\x0eyolo_data_type\x18\xec\a \x01(\r:\x010R\fyoloDataType\"\x9b\x03\n" +
+	"\x0eyolo_data_type\x18\xec\a \x01(\r:\x010R\fyoloDataType\x12,\n" +
+	"\x10yolo_data_jitter\x18\xed\a \x01(\x02:\x010R\x0eyoloDataJitter\"\x9b\x03\n" +
 	"\x11PriorBoxParameter\x12\x19\n" +
 	"\bmin_size\x18\x01 \x03(\x02R\aminSize\x12\x19\n" +
 	"\bmax_size\x18\x02 \x03(\x02R\amaxSize\x12!\n" +
