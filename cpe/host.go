@@ -33,11 +33,17 @@ type cache struct {
 // caches reads a CPU's cache descriptions from Linux's /sys.
 func caches(dir string) []cache {
 	var found []cache
+	var text [64]byte // /sys gives every file a size of 4096 bytes, which os.ReadFile would allocate
 	indices, _ := filepath.Glob(filepath.Join(dir, "index*"))
 	for _, index := range indices {
 		read := func(name string) string {
-			text, _ := os.ReadFile(filepath.Join(index, name))
-			return strings.TrimSpace(string(text))
+			file, err := os.Open(filepath.Join(index, name))
+			if err != nil {
+				return ""
+			}
+			defer file.Close()
+			n, _ := file.Read(text[:])
+			return strings.TrimSpace(string(text[:n]))
 		}
 		level, err := strconv.Atoi(read("level"))
 		bytes := cacheBytes(read("size"))

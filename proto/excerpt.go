@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -20,14 +21,14 @@ type Excerpt struct {
 // mostExcerpted limits the size of files that excerpts are taken from.
 const mostExcerpted = 16 << 20
 
-var positioned = regexp.MustCompile(`^([^\s:]+: )?(.+?):(\d+)(?::(\d+))?: (?s:(.+))$`)
+var positioned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^\s:]+: )?(.+?):(\d+)(?::(\d+))?: (?s:(.+))$`) })
 
 // ExcerptOf finds the place of an error message that begins with file:line: or file:line:col:, as the errors of this module do. The name
 // of a flag, which the excerpt leaves out, or of another file may precede that.
 // Without a column, the place is the first part of that line, or of the message that begins in it, which the error names: a
 // field, or a quoted value. ok is false for other messages, and if the file cannot be read as text.
 func ExcerptOf(message string) (x Excerpt, ok bool) {
-	m := positioned.FindStringSubmatch(message)
+	m := positioned().FindStringSubmatch(message)
 	if m == nil {
 		return x, false
 	}
@@ -100,12 +101,14 @@ func tokensFrom(text string, line int) (all []token) {
 	}
 }
 
-var layerPrefix = regexp.MustCompile(`^(?:in )?layer ("(?:[^"\\]|\\.)*")(?: \([^)]*\))?: `)
+var layerPrefix = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:in )?layer ("(?:[^"\\]|\\.)*")(?: \([^)]*\))?: `)
+})
 
 // inLayer cuts the name of the layer from the beginning of a message. Of several layers in the message's line, it keeps the tokens
 // of the one with that name.
 func inLayer(tokens []token, message string, line int) (own []token, said string) {
-	m := layerPrefix.FindStringSubmatch(message)
+	m := layerPrefix().FindStringSubmatch(message)
 	if m == nil {
 		return tokens, message
 	}
@@ -141,7 +144,7 @@ func sameString(a, b string) bool {
 	return len(a) > 1 && len(b) > 1 && strings.ContainsAny(a[:1], `"'`) && a[1:len(a)-1] == b[1:len(b)-1]
 }
 
-var mentions = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[A-Za-z_][A-Za-z_0-9]*`)
+var mentions = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[A-Za-z_][A-Za-z_0-9]*`) })
 
 // named returns the position of the first part of tokens that a message mentions: the quoted value of a field whose name precedes it
 // in the message, or else a quoted value, the name of a file, or a field.
@@ -157,7 +160,7 @@ func named(tokens []token, message string) (Pos, bool) {
 			*p = t
 		}
 	}
-	for _, w := range mentions.FindAllString(message, -1) {
+	for _, w := range mentions().FindAllString(message, -1) {
 		said[w] = true
 		var name token
 		for i := range tokens {

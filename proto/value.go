@@ -3,7 +3,6 @@ package proto
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -72,15 +71,22 @@ func parseBool(s string) (protoreflect.Value, error) {
 	return protoreflect.Value{}, fmt.Errorf("%q is not true or false", s)
 }
 
-// Numbers of the text format: integers in base 10, 16 and 8, and decimals with or without a final f.
-var (
-	integer = regexp.MustCompile(`^-?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)$`)
-	decimal = regexp.MustCompile(`^(-?(0|[1-9][0-9]*|(0|[1-9][0-9]*)?\.[0-9]*)([eE][+-]?[0-9]+)?)[fF]?$`)
-)
+// isInteger reports whether a text that strconv accepts as an integer in base 0 is one of the text format, which has the bases 10, 16 and 8.
+func isInteger(s string) bool {
+	digits := strings.TrimPrefix(s, "-")
+	return !strings.ContainsAny(s, "_+") && !(len(digits) > 1 && digits[0] == '0' && strings.ContainsRune("bBoO", rune(digits[1])))
+}
+
+// isDecimal reports whether a text that strconv accepts as a floating-point number is one of the text format: a decimal without needless zeros
+// at its front.
+func isDecimal(s string) bool {
+	digits := strings.TrimPrefix(s, "-")
+	return strings.Trim(s, "0123456789.eE+-") == "" && digits != "" && digits[0] != '+' && !(len(digits) > 1 && digits[0] == '0' && '0' <= digits[1] && digits[1] <= '9')
+}
 
 func parseInt(s string, bits int) (int64, error) {
 	v, err := strconv.ParseInt(s, 0, bits)
-	if err != nil || !integer.MatchString(s) {
+	if err != nil || !isInteger(s) {
 		return 0, fmt.Errorf("%q is not an integer of %d bits", s, bits)
 	}
 	return v, nil
@@ -91,13 +97,13 @@ func parseUint(s string, bits int) (uint64, error) {
 		return 0, fmt.Errorf("%s is negative, expected an integer of 0 or more", s)
 	}
 	v, err := strconv.ParseUint(s, 0, bits)
-	if err != nil || !integer.MatchString(s) {
+	if err != nil || !isInteger(s) {
 		return 0, fmt.Errorf("%q is not an integer of %d bits, 0 or more", s, bits)
 	}
 	return v, nil
 }
 
-// parseFloat parses decimals, and inf and nan in any case. Too large numbers become infinite.
+// parseFloat parses decimals, with or without a final f, and inf and nan in any case. Too large numbers become infinite.
 func parseFloat(s string, bits int) (float64, error) {
 	switch strings.ToLower(s) {
 	case "nan", "-nan":
@@ -107,12 +113,12 @@ func parseFloat(s string, bits int) (float64, error) {
 	case "-inf", "-infinity":
 		return math.Inf(-1), nil
 	}
-	parts := decimal.FindStringSubmatch(s)
-	if parts == nil {
-		return 0, fmt.Errorf("%q is not a number", s)
+	digits := s
+	if strings.HasSuffix(s, "f") || strings.HasSuffix(s, "F") {
+		digits = s[:len(s)-1]
 	}
-	v, err := strconv.ParseFloat(parts[1], bits)
-	if err != nil && !math.IsInf(v, 0) {
+	v, err := strconv.ParseFloat(digits, bits)
+	if err != nil && !math.IsInf(v, 0) || !isDecimal(digits) {
 		return 0, fmt.Errorf("%q is not a number", s)
 	}
 	return v, nil

@@ -3,6 +3,7 @@ package shapes
 import (
 	"math"
 	"math/rand/v2"
+	"sync"
 )
 
 // ObjectClasses are the names of the classes in Pictures, in the order of their labels, which begin with 1.
@@ -81,7 +82,7 @@ func (p *Picture) place(rng *rand.Rand, values []colour, back *texture) {
 	}
 	for range 8 {
 		f := p.newFrame(rng)
-		o := PictureObject{Label: class + 1, area: f.rx * f.ry * areas[class]}
+		o := PictureObject{Label: class + 1, area: f.rx * f.ry * areas()[class]}
 		o.X0, o.Y0, o.X1, o.Y1 = p.extent(f, classes[class].inside)
 		if min(o.X1-o.X0, o.Y1-o.Y0) < 5 || p.crowded(o) {
 			continue
@@ -102,8 +103,8 @@ func (p *Picture) newFrame(rng *rand.Rand) frame {
 	return f
 }
 
-// areas holds the area of each class in its own frame, counted on a grid.
-var areas = func() (all [len(classes)]float64) {
+// areas returns the area of each class in its own frame, counted on a grid.
+var areas = sync.OnceValue(func() (all [len(classes)]float64) {
 	const n = 200
 	for c := range classes {
 		for i := range n * n {
@@ -113,7 +114,7 @@ var areas = func() (all [len(classes)]float64) {
 		}
 	}
 	return all
-}()
+})
 
 // region returns the part of the picture that an object in a frame may touch.
 func (p *Picture) region(f frame) (x0, y0, x1, y1 int) {

@@ -3,6 +3,7 @@ package cli
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // HTTPTokenVariable is the environment variable that stands for the flag -http_token where that is not given.
@@ -38,11 +39,11 @@ func (cs Commands) resumption(called string, args []string, state string) string
 	return strings.Join(append(words, "-snapshot", shellWord(state)), " ")
 }
 
-var plainWord = regexp.MustCompile(`^[\w./=,:+@%-]+$`)
+var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w./=,:+@%-]+$`) })
 
 // shellWord quotes a word for the shell if it needs that.
 func shellWord(s string) string {
-	if plainWord.MatchString(s) {
+	if plainWord().MatchString(s) {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"

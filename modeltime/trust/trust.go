@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 )
 
 // Kind is a kind of pass through a layer, or of another figure. Kinds differ in what bounds them, and so in how well they are modelled.
@@ -52,7 +53,7 @@ type Spread map[Kind]Factors
 var files embed.FS
 
 // spreads are the contents of the files, by machine or cluster.
-var spreads = func() map[string]Spread {
+var spreads = sync.OnceValue(func() map[string]Spread {
 	all := map[string]Spread{}
 	for _, name := range []string{"machines.csv", "clusters.csv"} {
 		text, err := files.ReadFile(name)
@@ -64,7 +65,7 @@ var spreads = func() map[string]Spread {
 		}
 	}
 	return all
-}()
+})
 
 // read adds the rows of a file.
 func read(all map[string]Spread, text []byte) error {
@@ -96,7 +97,7 @@ func read(all map[string]Spread, text []byte) error {
 }
 
 // Of returns the spread of a machine or a cluster, by its name; nil if nothing was published of it.
-func Of(name string) Spread { return spreads[name] }
+func Of(name string) Spread { return spreads()[name] }
 
 // Of returns the factors of a kind. A kind without published times has those of Any.
 func (s Spread) Of(k Kind) (Factors, bool) {

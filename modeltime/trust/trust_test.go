@@ -58,7 +58,7 @@ func TestRange(t *testing.T) {
 
 // TestFiles: every row widens; a table is read as it was written.
 func TestFiles(t *testing.T) {
-	for name, kinds := range spreads {
+	for name, kinds := range spreads() {
 		for kind, f := range kinds {
 			if f.Points < 1 || !(f.Low > 0 && f.Low <= 1) || !(f.High >= 1) {
 				t.Errorf("%s, %s: %+v", name, kind, f)
