@@ -63,13 +63,14 @@ func within(p *conv.Problem, st shape.Strategy) (*choice, error) {
 
 // candidates lists the algorithms of a strategy that support a problem and do not decline it, or those that support it if all decline.
 func candidates(p *conv.Problem, st shape.Strategy) []*conv.Algorithm {
+	able := supporting(p)
 	var willing, all []*conv.Algorithm
-	for _, a := range algorithms {
-		if !includes(st, a) || a.Refuses(p) != nil {
+	for _, a := range able {
+		if !includes(st, a) {
 			continue
 		}
 		all = append(all, a)
-		if declines(a, p) == nil {
+		if declines(a, p, able) == nil {
 			willing = append(willing, a)
 		}
 	}
@@ -79,8 +80,18 @@ func candidates(p *conv.Problem, st shape.Strategy) []*conv.Algorithm {
 	return all
 }
 
-// declines returns the reason why an algorithm leaves a problem to others, or nil.
-func declines(a *conv.Algorithm, p *conv.Problem) error {
+// supporting lists the algorithms that support a problem.
+func supporting(p *conv.Problem) (able []*conv.Algorithm) {
+	for _, a := range algorithms {
+		if a.Refuses(p) == nil {
+			able = append(able, a)
+		}
+	}
+	return able
+}
+
+// declines returns the reason why an algorithm leaves a problem to others, or nil. able lists the algorithms that support the problem.
+func declines(a *conv.Algorithm, p *conv.Problem, able []*conv.Algorithm) error {
 	if a.Declines != nil {
 		if why := a.Declines(p); why != nil {
 			return why
@@ -89,8 +100,8 @@ func declines(a *conv.Algorithm, p *conv.Problem) error {
 	if !a.General {
 		return nil
 	}
-	for _, b := range algorithms {
-		if b != a && b.Special && b.Family == a.Family && b.Refuses(p) == nil {
+	for _, b := range able {
+		if b != a && b.Special && b.Family == a.Family {
 			return fmt.Errorf("%s is better suited", b.Name)
 		}
 	}

@@ -78,8 +78,9 @@ func explain(p *conv.Problem, f Force, chosen *conv.Algorithm) *Explanation {
 	if planes, ok := planarProblem(p); ok {
 		asked = planes
 	}
+	able := supporting(asked)
 	for _, a := range algorithms {
-		e.Algorithms = append(e.Algorithms, weigh(asked, f, a, chosen))
+		e.Algorithms = append(e.Algorithms, weigh(asked, f, a, chosen, able))
 	}
 	if p.Native() {
 		e.relate()
@@ -99,8 +100,8 @@ func explain(p *conv.Problem, f Force, chosen *conv.Algorithm) *Explanation {
 	return e
 }
 
-// weigh judges an algorithm.
-func weigh(p *conv.Problem, f Force, a, chosen *conv.Algorithm) Weighed {
+// weigh judges an algorithm. able lists the algorithms that support the problem.
+func weigh(p *conv.Problem, f Force, a, chosen *conv.Algorithm, able []*conv.Algorithm) Weighed {
 	w := Weighed{Name: a.Name, Chosen: a == chosen}
 	if w.Refused = a.Refuses(p); w.Refused != nil {
 		return w
@@ -113,7 +114,7 @@ func weigh(p *conv.Problem, f Force, a, chosen *conv.Algorithm) Weighed {
 	case f.Name != a.Name && !includes(f.Family, a):
 		w.Declined = fmt.Errorf("-strategy %v asks for others", f)
 	default:
-		w.Declined = declines(a, p)
+		w.Declined = declines(a, p, able)
 	}
 	if p.Native() {
 		w.Cost = a.Cost(p)
