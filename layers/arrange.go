@@ -11,7 +11,7 @@ import (
 type Arranged struct {
 	In, Out Layout // layouts of all bottoms and of all tops, values and gradients alike
 	AddGrad bool   // Backward adds to the bottom's gradient and does not overwrite it
-	// Inference: the net never runs Backward. The layer may keep what it makes of its weights.
+	// Inference: the net never runs Backward, and its weights seldom change. The layer may keep what it makes of them, such as packed weights.
 	Inference bool
 	// TopLost: a later layer overwrites the top's values before Backward. Like Caffe's layers, Backward must then work from the overwritten
 	// values or from the bottom.

@@ -34,6 +34,9 @@ type Options struct {
 	Arena *Arena
 	// ForwardOnly promises that Backward is never called.
 	ForwardOnly bool
+	// Changing says that weights change between runs, as those of a net that tests another while it trains. Layers of a net that is
+	// ForwardOnly then keep nothing that they make of weights, which would cost memory.
+	Changing bool
 	// Without disables passes and fusions by name, for measurements (schedule.Names).
 	Without []string
 }
@@ -101,7 +104,7 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 	}
 	n := &Net{name: p.GetName(), opt: opt, log: opt.Device.Log, named: map[string]*node{}, wires: wires{ids: map[string]int{}}, running: running{scale: 1}}
 	n.graph = &schedule.Graph{
-		Kept: map[int]bool{}, Device: opt.Device, ForwardOnly: opt.ForwardOnly, Economise: opt.Economise, Without: opt.Without,
+		Kept: map[int]bool{}, Device: opt.Device, ForwardOnly: opt.ForwardOnly, Changing: opt.Changing, Economise: opt.Economise, Without: opt.Without,
 	}
 	if n.log == nil {
 		n.log = logrus.New()

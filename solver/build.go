@@ -82,7 +82,7 @@ func (v *Solver) makeTrainNet(train netSource, found *faults) {
 func (v *Solver) makeTestNets(tests []netSource, found *faults) {
 	for i, t := range tests {
 		v.log.Infof("Creating test net (#%d) specified by %v", i, t)
-		opt := swnet.Options{Device: v.newDevice(v.seed + uint64(i) + 1), Economise: true, Arena: v.arena, ForwardOnly: true}
+		opt := swnet.Options{Device: v.newDevice(v.seed + uint64(i) + 1), Economise: true, Arena: v.arena, ForwardOnly: true, Changing: true}
 		opt.Device.Share = v.testShare()
 		v.testDevices = append(v.testDevices, opt.Device)
 		n, err := t.build(opt)

@@ -16,6 +16,7 @@ type Graph struct {
 
 	Device      *layers.Device
 	ForwardOnly bool // Backward is never called
+	Changing    bool // weights change between runs
 	// Economise permits the passes to reuse storage: blobs that are not visible outside hold undefined values after a run. Otherwise each
 	// layer runs by itself, with storage of its own.
 	Economise bool

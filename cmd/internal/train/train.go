@@ -12,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/sirupsen/logrus"
@@ -26,32 +27,32 @@ var Train = cli.Command{
 	Synopsis: "train or finetune a model",
 	Args:     "-solver FILE [-weights FILES | -snapshot FILE] [-workers P] [-workers_strategy S] [-strategy NAME | -tune FILE]",
 	Example:  "swcaffe train -solver models/lenet/solver.prototxt",
-	Help: `Trains the net that a solver prototxt names. A SIGINT or SIGTERM stops after the current iteration (with a snapshot, if the
-solver writes one at the end), a SIGHUP writes a snapshot; -sigint_effect, -sigterm_effect and -sighup_effect change that. The
-log then has the command line that goes on. A stop is final: no later signal takes it back. Before the first iteration it ends the
-process at once, by that signal. If the reader of the log goes away, training goes on without a log.
+	Help: `Trains the net that a solver prototxt names. SIGINT and SIGTERM stop training after the current iteration, with a snapshot if the solver
+writes one at its end. SIGHUP writes a snapshot. -sigint_effect, -sigterm_effect and -sighup_effect change this. After a stop, the log
+has the command line that resumes the run. No later signal revokes a stop. Before the first iteration, a stop signal ends the process at
+once. If the reader of the log goes away, training continues without a log.
 
-Before the first iteration train finds all faults at once, as check does: of the solver's fields, every net, every source, weights, and the place
-and room for snapshots.
+Before the first iteration train reports all faults together, as check does: in the solver's fields, in nets, data and weights, and missing
+space or permission for snapshots.
 
-On a terminal, lines below the log show how far the run is, the curve of its loss, its rate and speed, the time left, the share of time spent
-waiting for data, and the last test. They go when training ends. Files and pipes get the log alone, as do terminals with TERM=dumb.
+On a terminal, lines below the log show progress, the curve of the loss, learning rate, speed, the time left, the share of time spent
+waiting for data, and the last test. They disappear when training ends. Files, pipes and terminals with TERM=dumb get only the log.
 
-Losses are Caffe's but for rounding, of which training makes more from iteration to iteration, most so with Adam and RMSProp. Winograd's
-convolutions, the default where they are faster, round more than plain sums: -strategy implicit is about as near to Caffe as
-Caffe with another BLAS, and -engine mpe, which is slow, is nearest. README.md has figures.
+Losses differ from Caffe's by rounding. Training amplifies the differences, most with Adam and RMSProp. Winograd convolutions, the default
+where they are faster, round more than plain sums. -strategy implicit comes about as close to Caffe as Caffe with another BLAS; -engine
+mpe is closest, but slow. README.md has figures.
 
-With -workers P, or under mpirun in the build with -tags mpi, P workers train together. With -workers_strategy sync they split
-every batch of the prototxt's batch_size, add up their gradients and stay equal bit by bit, so that the result is that of one
-worker but for rounding. A snapshot can be resumed with another number of workers.
+With -workers P, or under mpirun in the build with -tags mpi, P workers train together. With -workers_strategy sync they split every
+batch, add up their gradients and stay equal bit by bit. The result is that of one worker up to rounding. A snapshot can be resumed with
+another number of workers.
 
-The solver's snapshot_best: "accuracy" writes a snapshot, PREFIX_best.caffemodel and PREFIX_best.solverstate, after every test in
-which that output of a test net was better than ever before. A new pair is written completely, as PREFIX_best_new.*, before it takes the old
-one's place; if a kill comes between, the next run with this prefix finishes. With stop_after: N training ends after N tests in a row without that.
-A resumed run remembers the best value.
+The solver's snapshot_best: "accuracy" writes PREFIX_best.caffemodel and PREFIX_best.solverstate after every test in which this output of a
+test net is better than in all tests before. The new files are complete, as PREFIX_best_new.*, before they replace the old ones; if the
+process is killed in between, the next run with this prefix completes the replacement. stop_after: N ends training after N tests in a row
+without a better value. A resumed run remembers the best value.
 
--tune FILE measures every way to convolve in the first two iterations, goes on with the fastest and keeps what it found in a
-file; runs that find all they need there are as deterministic as those without the flag.`,
+-tune FILE measures all families of convolution algorithms in the first two iterations, continues with the fastest, and records it in the
+file. Runs that find all their convolutions in the file are as deterministic as runs without -tune.`,
 	Do: cli.With(trainFlags, train),
 }
 
@@ -60,7 +61,7 @@ func trainFlags(fs *flag.FlagSet, o *trainOptions) {
 	cli.StringVar(fs, &o.weights, "weights", "", "pretrained weights to start from: .caffemodel `FILES`, separated by commas", cli.Weights)
 	cli.StringVar(fs, &o.snapshot, "snapshot", "", "the solver state `FILE` to resume from", cli.SolverState)
 	cli.StringVar(fs, &o.sigint, "sigint_effect", "stop", "what a SIGINT does: snapshot, stop or none", effectNames)
-	cli.StringVar(fs, &o.sigterm, "sigterm_effect", "stop", "what a SIGTERM, as of timeout or a batch system, does: snapshot, stop or none", effectNames)
+	cli.StringVar(fs, &o.sigterm, "sigterm_effect", "stop", "what a SIGTERM (of timeout, or of a batch system) does: snapshot, stop or none", effectNames)
 	cli.StringVar(fs, &o.sighup, "sighup_effect", "snapshot", "what a SIGHUP does: snapshot, stop or none", effectNames)
 	o.device.Register(fs)
 	o.state.Register(fs)
@@ -161,6 +162,7 @@ func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed ui
 	}
 	o.strategies.Log(log, s.Net(), o.device.Engine)
 	actions.begin()
+	debug.FreeOSMemory() // training allocates nothing, so that no later collection would return what making the nets has left behind
 	log.Info("Starting Optimization")
 	if err := s.Solve(); err != nil {
 		return err
