@@ -1,4 +1,4 @@
-# For scripts that people watch; to be sourced.
+# Functions for scripts that people watch. Source this file.
 
 # alive runs a command that prints little. On a terminal, it shows the seconds since the start meanwhile.
 alive() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compares swcaffe with OpenBLAS, PyTorch and Caffe on this machine: six nets, matrix products and convolutions. The programs run
-# alternately, and medians are reported. Writes build/bench/results.csv and, with -write, the tables of docs/PERFORMANCE.md.
+# alternately, and the script reports medians. It writes build/bench/results.csv and, with -write, the tables of docs/PERFORMANCE.md.
 # Programs that are not installed are left out.
 #
 #   scripts/bench.sh [-quick] [-write] [-nets lenet,vgg16] [-rounds N] [-threads N] [-no_avx2] [-no_sweeps]

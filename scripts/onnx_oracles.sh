@@ -5,9 +5,9 @@
 #
 #   scripts/onnx_oracles.sh [-quick] [-install] [FOLDER]
 #
-# -quick takes the nets of small images for single ones, and each layer type in two opsets. -install only installs: onnxruntime-node from npm
-# in FOLDER, which is build/onnxruntime if none is given (the library is in the package, so that no script of it runs), and Debian's
-# python3-opencv, python3-numpy and python3-onnx, with nodejs and npm where there is no npm.
+# -quick compares only nets for small images, with batches of 1, and every layer type in two opsets. -install only installs: npm's
+# onnxruntime-node into FOLDER (build/onnxruntime; the package contains the library, so that none of its scripts needs to run), and
+# Debian's python3-opencv, python3-numpy and python3-onnx, with nodejs and npm if there is no npm.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/scripts/alive.sh"

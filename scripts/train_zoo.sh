@@ -4,13 +4,13 @@
 #
 #   scripts/train_zoo.sh [-seeds N] [-jobs N] [-write] [DIR [SOLVER...]]
 #
-# -seeds N  also trains with the seeds 1 to N, beside the solver's own seed; the tables then show the range over all of them -jobs
-# N   trains with N seeds at a time, which share the cores; the results have the same bits -write    writes tables into
-# models/*/README.md: those whose runs with the solver's own seed are all in DIR
+#   -seeds N  also trains with the seeds 1 to N; the tables then show the range over these and the solver's own seed
+#   -jobs N   trains with N seeds at a time, which share the cores; the results have the same bits
+#   -write    writes the tables into models/*/README.md, as far as all runs with the solvers' own seeds are in DIR
 #
-# DIR (zoo_runs) gets a copy of the binary, the models and the data when it is created, and a folder for every run, with its
-# solver, log and snapshots. A stopped run continues from its last snapshot, with the same resulting weights. A finished run is
-# not repeated. SOLVER names solvers, such as models/lenet/solver_adam.prototxt. Without it, all solvers are trained, from the
+# DIR (zoo_runs) gets a copy of the binary, the models and the data when it is created. Every run has a folder there, with its
+# solver, log and snapshots. A stopped run continues from its last snapshot and ends with the same weights. A finished run is
+# not repeated. SOLVER is a solver such as models/lenet/solver_adam.prototxt. Without it, the script trains all solvers, from the
 # shortest run to the longest.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -2,8 +2,9 @@
 # Fetches BVLC Caffe 1.0 with OpenBLAS, which Debian 11 was the last to have, and unpacks it with its own libraries, so that bench.sh
 # can measure it on later systems too; nothing is installed. Writes DIR/caffe, which takes caffe's arguments.
 #
-#   scripts/bench/caffe.sh [DIR]    DIR is build/bench/caffe where none is given; MIRROR may be another mirror of Debian than the one
-#                                   that apt is configured with
+#   [MIRROR=URL] scripts/bench/caffe.sh [DIR]
+#
+# DIR is build/bench/caffe by default. MIRROR is a mirror of Debian, by default the one in apt's configuration.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# How far losses of LeNet's training are from Caffe's, solver by solver: ours as it is, with -strategy implicit and with -engine mpe, and
-# Caffe's own with OpenBLAS's kernels for another processor. All start from the same weights. Prints the largest relative difference of
-# the loss in the first 5, 10 and 50 iterations. Needs bin/swcaffe, digits in data/ (both by quickstart.sh) and caffe.sh's Caffe.
+# Compares the losses of LeNet's training with Caffe's, for every solver: those of swcaffe by default, with -strategy implicit and with
+# -engine mpe, and Caffe's own with OpenBLAS's kernels for another processor. All runs start from the same weights. Prints the largest
+# relative difference of the loss in the first 5, 10 and 50 iterations. Needs bin/swcaffe and the digits in data/ (quickstart.sh makes
+# both), and the Caffe of caffe.sh.
 #
-#   scripts/bench/losses.sh [CAFFE]    CAFFE is build/bench/caffe/caffe where none is given
+#   scripts/bench/losses.sh [CAFFE]    CAFFE is build/bench/caffe/caffe by default
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -31,8 +31,8 @@ AnnotatedDatum records with keys "00000000_image" into a new database for Annota
 "image label".
 
 Annotations are XML as in PASCAL VOC, JSON as in MS COCO with a file for each image, or lines of text "label xmin ymin xmax ymax" in
-pixels. -label_map_file names the classes; text needs none. An image whose annotation file does not exist has no objects. A file that is no
-image is skipped. Both give a warning, as do boxes outside their image.`,
+pixels. -label_map_file names the classes of XML and JSON. An image without an annotation file has no objects. A file that is not an image
+is skipped. Both cause a warning, and so do boxes outside the image.`,
 	Do: cli.With(annosetFlags, convertAnnoset),
 }
 

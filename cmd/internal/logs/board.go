@@ -24,13 +24,13 @@ var Board = cli.Command{
 	Words:    []string{"dir..."},
 	Help: `Shows the curves of runs over one another, and the differences of their solvers and nets, on a page (docs/page.md). The runs are the files
 that "swcaffe train -log_json FILE" writes: those in the folders and their subfolders whose names end in .jsonl, .json, .ndjson or .log, and the
-files that are named. Runs that still train go on, and new ones appear. An interrupt (Ctrl-C) ends the command.`,
+named files. Curves of running trainings grow, and new runs appear. An interrupt (Ctrl-C) ends the command.`,
 	Do: cli.With(boardFlags, showBoard),
 }
 
 func boardFlags(fs *flag.FlagSet, o *boardOptions) {
 	fs.StringVar(&o.http, "http", "127.0.0.1:8080", "the page's `ADDRESS`; port 0 takes a free one")
-	fs.StringVar(&o.token, "http_token", "", "the `WORD` that the page needs on addresses open to other computers (default: the environment variable "+cli.HTTPTokenVariable+")")
+	fs.StringVar(&o.token, "http_token", "", "the `WORD` that permits the page on addresses open to other computers (default: the environment variable "+cli.HTTPTokenVariable+")")
 	cli.AppendVar(fs, &o.roots, "dir", "a `FOLDER` or file to show; may be given several times", cli.AnyFile)
 }
 

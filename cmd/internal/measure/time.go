@@ -43,13 +43,13 @@ Behind a modelled figure, in brackets, is the range in which the true one probab
 
 -forward_only measures inference: the net is planned for forward passes alone, as test, classify and extract_features run it.
 
--passes runs nothing: it prints what each pass over the net's tasks did, in order: which layers are computed together, which gradients share
-a place, how images are laid out. -without leaves passes, fusions and algorithms out by their names, so that what each saves can be
-measured; on modelled machines also mechanisms of the model, and a table says what each of them is worth with all others present.
+-passes runs nothing. It prints what each pass over the net's tasks did, in order: fused layers, gradients that share memory, layouts of
+images. -without leaves out passes, fusions and algorithms by their names, to measure what each of them saves. On modelled machines it
+also leaves out mechanisms of the model, and a table shows the worth of each mechanism with all others present.
 
--explain LAYER lists every algorithm for each direction of a convolution, the chosen one marked: its estimated cost, or why it cannot be
-used, or why it is left out. On this computer costs are work, the least being 1; on a modelled machine they are milliseconds. With
--tune the measured times stand beside them.
+-explain LAYER lists every algorithm for each direction of a convolution and marks the chosen one. A row has the estimated cost, or the
+reason why the algorithm cannot be used or is left out. On this computer the cost is work, relative to the least; on a modelled
+machine it is milliseconds. With -tune there are measured times too.
 
 -dry_run runs nothing: it prints every layer's shapes, parameters and FLOPs an image, two for each multiply-add of convolutions,
 inner products and recurrent layers, as publications count them.`,
@@ -65,7 +65,7 @@ func timeFlags(fs *flag.FlagSet, o *timeOptions) {
 	cli.OutputVar(fs, &o.json, "json", "write the figures to `FILE` as well; -: to standard output, alone")
 	fs.BoolVar(&o.dryRun, "dry_run", false, "print shapes, parameters and FLOPs by layer and run nothing")
 	fs.BoolVar(&o.passes, "passes", false, "print what each pass over the net's tasks did, and run nothing")
-	fs.StringVar(&o.explain, "explain", "", "print what every algorithm would cost in the convolution `LAYER`, or why it is not taken, and time nothing")
+	fs.StringVar(&o.explain, "explain", "", "list every algorithm of the convolution `LAYER` with its cost, or the reason against it, and time nothing")
 	o.device.Register(fs)
 	o.state.Register(fs)
 	o.strategies.Register(fs, true)

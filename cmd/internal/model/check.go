@@ -20,11 +20,11 @@ var Check = cli.Command{
 	Synopsis: "find the faults of solvers and nets, and train nothing",
 	Args:     "FILE... [-phase TRAIN|TEST|ALL] [-weights FILES] [-machine NAME|FILE] [-json FILE]",
 	Example:  "swcaffe check models/lenet/solver.prototxt models/lenet/deploy.prototxt",
-	Help: `Does with every file all that train does before its first iteration. Of a solver: its fields, its training net and its
-test nets with the data and weights that they name, and whether snapshots can be written and have room. Of a net: each
-phase for which it has layers. Nets are built in memory, so that all shapes are checked.
+	Help: `Does everything that train does before its first iteration. For a solver it checks the fields, the training net and the test nets with
+their data and weights, and permission and space for snapshots. For a net it checks each phase for which there are layers. It builds
+the nets in memory, so that it checks all shapes.
 
-A line for each net has its numbers of layers and weights; a fault is shown with its line in the file.
+It prints a line for each net, with the numbers of layers and weights, and each fault with its line in the file.
 The exit code is 0 if no file has a fault, otherwise 1.`,
 	Words: []string{"file..."},
 	Quiet: true,

@@ -19,9 +19,9 @@ var ImportONNX = cli.Command{
 	Args:     "MODEL.onnx [-o NAME] [-batch N]",
 	Example:  "swcaffe import_onnx resnet18.onnx -o resnet18",
 	Words:    []string{"in"},
-	Help: `Writes NAME.prototxt and NAME.caffemodel; NAME is the model's without .onnx unless -o gives it. A file of export_onnx becomes the net that was
-exported. In other models constants are folded, transposes between channels last and first are removed, and each operator becomes layers of
-Caffe. An operator that no layer computes is refused by its node's name. docs/onnx.md lists the operators.`,
+	Help: `Writes NAME.prototxt and NAME.caffemodel. NAME is that of the model without .onnx, unless -o gives it. A file of export_onnx becomes the
+exported net again. For other models import_onnx folds constants, removes transposes between channels last and first, and turns each
+operator into layers of Caffe. If no layer computes an operator, the error names its node. docs/onnx.md lists the operators.`,
 	Do: cli.With(importONNXFlags, importONNX),
 }
 

@@ -16,10 +16,10 @@ var Finetune = cli.Command{
 	Synopsis: "train on from pretrained weights",
 	Args:     "-solver FILE -weights FILES",
 	Example:  "swcaffe finetune -solver solver.prototxt -weights bvlc_reference_caffenet.caffemodel",
-	Help: `Trains as train -weights does, with the same flags, and says first what becomes of every layer: its weights come from the files, it is
-new, or it is frozen. A layer takes the weights of the layer with its name; a layer of a new shape, such as the last one for other
-classes, needs a new name. New layers usually have a larger lr_mult than the others, and lr_mult: 0 freezes a layer; both are set in
-the net. A run that was stopped goes on with -snapshot in place of -weights.`,
+	Help: `Trains as train -weights does, with the same flags. First it lists every layer: with weights from the files, new, or frozen. A layer takes
+the weights of the layer with the same name. A layer of another shape, such as the last one for other classes, needs a new name. The net
+sets learning rates: new layers usually get a larger lr_mult than the others, and lr_mult: 0 freezes a layer. A stopped run resumes with
+-snapshot instead of -weights.`,
 	Do: cli.With(trainFlags, finetune),
 }
 

@@ -35,7 +35,7 @@ func (w *workerFlags) register(fs *flag.FlagSet) {
 	cli.StringVar(fs, &w.allreduce, "allreduce", topology.Auto, "how gradients are added up: one of "+fmt.Sprint(topology.Algorithms()), cli.OneOf(topology.Algorithms()...))
 	fs.Float64Var(&w.bucketMB, "bucket_mb", 0, "sum gradients in buckets of at least so many MB (1e6 bytes) while Backward goes on; 0: in one message after it")
 	fs.IntVar(&w.checkEvery, "check_every", 100, "compare the workers' weights bit by bit every so many iterations (0: only at the start)")
-	cli.StringVar(fs, &w.transport, "transport", "", "how workers talk: local (in this process), mpi, or sim (in this process, in virtual time) (default: mpi under mpirun, else local)", cli.OneOf(cli.TransportLocal, cli.TransportMPI, cli.TransportSim))
+	cli.StringVar(fs, &w.transport, "transport", "", "how workers communicate: local (in this process), mpi, or sim (in this process, in virtual time) (default: mpi under mpirun, else local)", cli.OneOf(cli.TransportLocal, cli.TransportMPI, cli.TransportSim))
 	cli.StringVar(fs, &w.cluster, "cluster", "", "sim: a cluster's `NAME`, or a cluster file", cli.OneOf(topology.ClusterNames()...).OrFiles(cli.Prototxt))
 }
 
