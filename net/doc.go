@@ -12,7 +12,7 @@
 // Package net/schedule then makes the plan: a list of tasks, some of which compute several layers, and the places of blobs in an arena
 // (memory.go). The net plans again when a blob is requested by name, when bottoms change shape, and for debug_info.
 //
-// run.go runs the plan forward and backward. weights.go loads and stores weights as caffemodels. debug.go prints the lines of debug_info. observe.go tells an
-// observer when layers run.
+// run.go runs the plan forward and backward. weights.go loads and stores weights as caffemodels. debug.go prints the lines of debug_info.
+// finite.go finds values that are not finite. observe.go tells an observer when layers run.
 // The behaviour, including the names of inserted layers, is that of Caffe's net.cpp, insert_splits.cpp and their tests.
 package net

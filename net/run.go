@@ -1,10 +1,8 @@
 package net
 
 import (
-	"fmt"
 	"math"
 
-	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/layers"
@@ -233,56 +231,4 @@ func (n *Net) Reshape() (err error) {
 		}
 	}
 	return n.schedule()
-}
-
-// FirstNonFinite names the first layer, in forward order, with a NaN or an infinity in its weights or in its tops after the last Forward.
-// It returns "" if all values are finite. If the net economises, FirstNonFinite skips tops that Backward does not need, and checks the
-// others only if the loss was not finite. After several such Forwards in a row it reports the first.
-func (n *Net) FirstNonFinite() string {
-	if n.nonFinite != "" {
-		return n.nonFinite
-	}
-	return n.findNonFinite()
-}
-
-func (n *Net) findNonFinite() string {
-	for _, d := range n.nodes {
-		for i, b := range d.Params() {
-			if at := nonFinite(b); at >= 0 {
-				return fmt.Sprintf("layer %q (%s): weight blob %d holds %g at index %d", d.param.GetName(), d.param.GetType(), i, b.Values()[at], at)
-			}
-		}
-		for k, b := range d.Tops {
-			if n.plan.OnlyForward(b) {
-				continue
-			}
-			if at := n.nonFiniteTop(b); at >= 0 {
-				return fmt.Sprintf("layer %q (%s): top blob %q holds %g at index %d", d.param.GetName(), d.param.GetType(), n.graph.Names[d.TopIDs[k]], b.Data()[at], at)
-			}
-		}
-	}
-	return ""
-}
-
-// nonFiniteTop searches the values of a top, without the undefined values of thin images.
-func (n *Net) nonFiniteTop(b *blob.Blob) int {
-	first := -1
-	n.plan.EachMade(b, func(at int, values []float32) {
-		if i := nonFiniteOf(values); i >= 0 && first < 0 {
-			first = at + i
-		}
-	})
-	return first
-}
-
-func nonFinite(b *blob.Blob) int { return nonFiniteOf(b.Values()) }
-
-// nonFiniteOf returns the index of the first NaN or infinity, or -1.
-func nonFiniteOf(values []float32) int {
-	for i, v := range values {
-		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return i
-		}
-	}
-	return -1
 }
