@@ -14,7 +14,7 @@ import (
 // by layer, within 1e-4 of the largest one: roundings add up over as many as 53 layers.
 func TestFoldedNets(t *testing.T) {
 	for model, blob := range map[string]string{
-		"cifar10_resnet8": "prob", "cifar10_mobilenet_v2": "prob", "resnet18": "prob", "mobilenet_ssd": "mbox_conf_flatten",
+		"cifar10_resnet8": "prob", "cifar10_mobilenet_v2": "prob", "cifar10_shufflenet": "prob", "resnet18": "prob", "mobilenet_ssd": "mbox_conf_flatten",
 	} {
 		t.Run(model, func(t *testing.T) {
 			plain, n := openWaves(t, model, false), openWaves(t, model, true)

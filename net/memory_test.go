@@ -160,6 +160,7 @@ var shapes = map[string][]string{
 	"cifar10_full_sigmoid_bn": {"dim: 100 dim: 3 dim: 32 dim: 32", "dim: 100"},
 	"cifar10_resnet8":         {"dim: 100 dim: 3 dim: 32 dim: 32", "dim: 100"},
 	"cifar10_mobilenet_v2":    {"dim: 100 dim: 3 dim: 32 dim: 32", "dim: 100"},
+	"cifar10_shufflenet":      {"dim: 100 dim: 3 dim: 32 dim: 32", "dim: 100"},
 	"mnist_autoencoder":       {"dim: 100 dim: 1 dim: 28 dim: 28"},
 	"mnist_siamese":           {"dim: 64 dim: 2 dim: 28 dim: 28", "dim: 64"},
 	"char_rnn":                {"dim: 32 dim: 16", "dim: 32 dim: 16", "dim: 32 dim: 16"},

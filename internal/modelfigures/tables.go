@@ -72,6 +72,7 @@ var tables = []table{
 	{model: "cifar10_full", rows: one, columns: []column{accuracy}},
 	{model: "cifar10_resnet8", rows: one, columns: []column{accuracy}},
 	{model: "cifar10_mobilenet_v2", rows: one, seeds: 1, columns: []column{accuracy}},
+	{model: "cifar10_shufflenet", rows: one, seeds: 1, columns: []column{accuracy}},
 	{model: "cifar10_quick", rows: one, columns: []column{accuracy}},
 	{model: "mobilenet_ssd", rows: one, seeds: 1, columns: []column{precision}},
 	{model: "faster_rcnn", rows: one, seeds: 1, columns: []column{precision}},
