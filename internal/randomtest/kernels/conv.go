@@ -26,6 +26,7 @@ type convForm struct {
 	InBlocks, OutBlocks           bool // use blocked layouts if the convolution supports them
 	Thin                          bool // store only the pixels at the strides
 	ForShape                      bool // planned for another shape first
+	Kept                          bool // the weights are fixed: the kernel may keep what it makes of them
 	PoolK, PoolS                  int  `least:"1"`
 	PoolP                         int
 	PoolFloor, PoolReLU, PoolPack bool

@@ -81,6 +81,14 @@ func (j *convJob) biases() []float32 {
 	return j.bias.data
 }
 
+// fixed returns conv.Arrays.Fixed.
+func (j *convJob) fixed() uint64 {
+	if j.Kept {
+		return 1
+	}
+	return 0
+}
+
 // call sets the expected results of the method, and returns a run that calls it.
 func (j *convJob) call(k *plan.Conv, in, out bool) *run {
 	st := k.Strategy
@@ -95,14 +103,14 @@ func (j *convJob) call(k *plan.Conv, in, out bool) *run {
 	case e == "relu" && k.Can(shape.Forward)&conv.FloorResults != 0:
 		j.forward(st(shape.Forward), func(_ int, v float64) float64 { return max(0, v) })
 		return &run{func() error {
-			return k.Run(shape.Forward, conv.Arrays{X: j.x.data, W: j.w.data, Bias: j.biases(), Y: j.y.data, Floor: true})
+			return k.Run(shape.Forward, conv.Arrays{X: j.x.data, W: j.w.data, Bias: j.biases(), Y: j.y.data, Floor: true, Fixed: j.fixed()})
 		}, k.Scratch(shape.Forward)}
 	case e == "finish" && out && k.Can(shape.Forward)&conv.FinishResults != 0:
 		return j.finish(k, st(shape.Forward))
 	case e == "forward" || e == "relu" || e == "finish":
 		j.forward(st(shape.Forward), func(_ int, v float64) float64 { return v })
 		return &run{func() error {
-			return k.Run(shape.Forward, conv.Arrays{X: j.x.data, W: j.w.data, Bias: j.biases(), Y: j.y.data})
+			return k.Run(shape.Forward, conv.Arrays{X: j.x.data, W: j.w.data, Bias: j.biases(), Y: j.y.data, Fixed: j.fixed()})
 		}, k.Scratch(shape.Forward)}
 	case e == "weights" || e == "weightsto" && k.Can(shape.WeightGradient)&conv.SetWeights == 0:
 		j.weights(st(shape.WeightGradient), true, false)
@@ -130,7 +138,7 @@ func (j *convJob) call(k *plan.Conv, in, out bool) *run {
 	}
 	j.input(st(shape.InputGradient), false, false)
 	return &run{func() error {
-		return k.Run(shape.InputGradient, conv.Arrays{DY: j.dy.data, W: j.w.data, DX: j.dx.data})
+		return k.Run(shape.InputGradient, conv.Arrays{DY: j.dy.data, W: j.w.data, DX: j.dx.data, Fixed: j.fixed()})
 	}, k.Scratch(shape.InputGradient)}
 }
 
