@@ -39,7 +39,9 @@ func (b *Base) MPE() bool { return b.Device.Engine == MPE }
 func (b *Base) Train() bool { return b.Param.GetPhase() == caffepb.Phase_TRAIN }
 
 // NoGradient is the error that Backward returns in layers without a gradient.
-func (b *Base) NoGradient() error { return fmt.Errorf("layers of type %s have no gradient", b.Param.GetType()) }
+func (b *Base) NoGradient() error {
+	return fmt.Errorf("layers of type %s have no gradient", b.Param.GetType())
+}
 
 // AddWeight creates the layer's next weight with the given shape and fills it. A nil filler means zeros. SetUp calls it.
 func (b *Base) AddWeight(filler *caffepb.FillerParameter, shape ...int) error {

@@ -50,7 +50,7 @@ type Type struct {
 	Loss bool
 	// AutoTop: the net creates tops that the prototxt omits, although the layer is no loss.
 	AutoTop bool
-	// NoForceBackward lists bottoms that force_backward does not apply to (labels).
+	// NoForceBackward lists bottoms that force_backward does not apply to (labels). -1 is the last one.
 	NoForceBackward []int
 	// NoGradient: the layer has no gradient for any bottom (data sources, Accuracy, ArgMax).
 	NoGradient bool
@@ -98,6 +98,11 @@ func Find(name string) (Type, error) {
 }
 
 func names() []string { return slices.Sorted(maps.Keys(registry)) }
+
+// Forced reports whether force_backward applies to bottom i of n.
+func (t Type) Forced(i, n int) bool {
+	return !slices.Contains(t.NoForceBackward, i) && !slices.Contains(t.NoForceBackward, i-n)
+}
 
 // CheckBlobs returns an error if a layer of this type cannot have the given numbers of bottoms and tops.
 func (t Type) CheckBlobs(bottoms, tops int) error {

@@ -48,7 +48,7 @@ func (n *Net) forceBackward() {
 		}
 		d.NeedsBackward = true
 		for j := range d.Bottoms {
-			d.Propagate[j] = d.Propagate[j] || !slices.Contains(d.kind.NoForceBackward, j)
+			d.Propagate[j] = d.Propagate[j] || d.kind.Forced(j, len(d.Bottoms))
 		}
 	}
 	for i := range n.params {
@@ -68,7 +68,7 @@ func (n *Net) CheckBackward() error {
 			case !need:
 			case d.kind.NoGradient:
 				errs = append(errs, n.fail(d, fmt.Errorf("layers of type %s have no gradient, but weights before it, or force_backward, need that of bottom %d", d.kind.Name, j)))
-			case slices.Contains(d.kind.NoForceBackward, j):
+			case !d.kind.Forced(j, len(d.Propagate)):
 				errs = append(errs, n.fail(d, fmt.Errorf("the layer cannot backpropagate to bottom %d, but weights before it, or force_backward, need this gradient; propagate_down: false for that bottom leaves it out", j)))
 			}
 		}

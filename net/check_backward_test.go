@@ -16,6 +16,7 @@ func TestCheckBackward(t *testing.T) {
 		"no gradient, no loss": {`layer { name: "l" type: "ArgMax" bottom: "w" top: "a" }`, ""},
 		"a constant":           {`layer { name: "l" type: "Threshold" bottom: "x" top: "a" } layer { name: "r" type: "Reduction" bottom: "a" top: "s" loss_weight: 1 }`, ""},
 		"indices":              {`layer { name: "l" type: "Embed" bottom: "w1" top: "e" embed_param { num_output: 2 input_dim: 3 } } layer { name: "r" type: "Reduction" bottom: "e" top: "s" loss_weight: 1 }`, `layer "l" (Embed): the layer cannot backpropagate to bottom 0`},
+		"the last bottom":      {`layer { name: "q" type: "InnerProduct" bottom: "x" top: "q" inner_product_param { num_output: 1 } } layer { name: "l" type: "Filter" bottom: "w" bottom: "q" top: "f" } layer { name: "r" type: "Reduction" bottom: "f" top: "s" loss_weight: 1 }`, `layer "l" (Filter): the layer cannot backpropagate to bottom 1`},
 		"zeros": {`layer { name: "m" type: "Reshape" bottom: "w" top: "m" reshape_param { shape { dim: 2 dim: 3 dim: 1 dim: 1 } } }
 			layer { name: "q" type: "InnerProduct" bottom: "x" top: "q" inner_product_param { num_output: 5 } }
 			layer { name: "l" type: "ROIPooling" bottom: "m" bottom: "q" top: "u" roi_pooling_param { pooled_h: 1 pooled_w: 1 } }

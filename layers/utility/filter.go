@@ -16,7 +16,7 @@ func init() {
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &filter{Base: layers.Base{Param: p, Device: d}, first: true}
 		},
-		Bottoms: layers.AtLeast(2), Tops: layers.AtLeast(1),
+		Bottoms: layers.AtLeast(2), Tops: layers.AtLeast(1), NoForceBackward: []int{-1},
 	})
 }
 
