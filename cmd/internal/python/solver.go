@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 
 	"github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -19,12 +20,19 @@ type Solver struct {
 	nets   []*Net // the training net, then the test nets
 	plain  bool   // the nets always keep all blobs
 	runs   bool   // the solver runs; guarded by gate
+	shown  shown
 	watch  watch
 
 	visible    []bool // by blob of the training net: its values outlast every run
 	repeatable bool   // the training net's last run can be repeated
 	stale      bool   // the last iteration left undefined values in blobs of the training net
 	looked     bool   // there was one
+}
+
+// shown is the solver's state for all threads, also while one runs the solver.
+type shown struct {
+	mu    sync.Mutex
+	state solverState
 }
 
 func (s *Solver) release() { s.owner.drop() }
@@ -97,6 +105,7 @@ func (v *Solver) reply() *solverReply {
 		r.Tests = append(r.Tests, hold(n).reply(caffepb.Phase_TEST))
 	}
 	v.owner.hold()
+	v.show()
 	r.Handle = objects.add(v)
 	return r
 }
@@ -114,6 +123,7 @@ func (v *Solver) run(f func() error) (err error) {
 	}
 	v.runs = true
 	defer func() { v.runs = false }()
+	defer v.show()
 	return inTurn(func() error {
 		v.watch.begin()
 		v.hook(true)
@@ -151,8 +161,12 @@ func Step(h Handle, iterations int) (loss, rate float64, err error) {
 	if iterations < 0 {
 		return 0, 0, invalid("step: %d iterations", iterations)
 	}
-	err = v.run(func() error { return v.solver.Step(iterations) })
-	return v.solver.LastLoss(), v.solver.LastRate(), err
+	err = v.run(func() error {
+		err := v.solver.Step(iterations)
+		loss, rate = v.solver.LastLoss(), v.solver.LastRate()
+		return err
+	})
+	return loss, rate, err
 }
 
 // solve trains to max_iter, from a snapshot if one is given.
@@ -187,10 +201,20 @@ type solverState struct {
 
 // state returns the solver's state. It may be called while another thread runs the solver, to watch its progress.
 func (v *Solver) state() solverState {
+	v.shown.mu.Lock()
+	defer v.shown.mu.Unlock()
+	return v.shown.state
+}
+
+// show updates what state returns.
+func (v *Solver) show() {
 	p := v.solver.Param()
-	return solverState{
+	state := solverState{
 		v.solver.Iter(), fmt.Sprint(v.solver.Rate()), p.GetMaxIter(), p.GetDisplay(), p.GetLayerWiseReduce(), p.GetBaseLr(), p.GetSnapshotPrefix(),
 	}
+	v.shown.mu.Lock()
+	defer v.shown.mu.Unlock()
+	v.shown.state = state
 }
 
 // setting is a field of the solver to change.
@@ -213,6 +237,7 @@ func (v *Solver) set(s setting) error {
 		default:
 			return fmt.Errorf("the solver's field %q cannot be set", s.Field)
 		}
+		v.show()
 		return nil
 	})
 }

@@ -124,6 +124,7 @@ func (w *watch) progress(testing bool, done, of int) {
 // prepare prepares the training net for an iteration.
 func (w *watch) prepare(done, of int) {
 	w.testing, w.net = false, 0
+	w.solver.show()
 	if w.first < 0 {
 		w.first = done
 	}
