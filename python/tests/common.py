@@ -11,6 +11,9 @@ import numpy as np
 
 import caffe
 
+# Seconds for a program that a test starts. Emulators need more.
+TIMEOUT = float(os.environ.get('SWCAFFE_PY_TIMEOUT', 60))
+
 SMALL = '''name: "small" force_backward: true
 layer { name: "data" type: "DummyData" top: "data" top: "label"
   dummy_data_param { num: 5 channels: 2 height: 3 width: 4 num: 5 channels: 1 height: 1 width: 1

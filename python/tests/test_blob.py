@@ -14,7 +14,7 @@ import numpy as np
 
 import caffe
 from caffe._library import call
-from common import INPUT, SMALL, Case
+from common import INPUT, SMALL, TIMEOUT, Case
 
 
 class Shapes(Case):
@@ -215,7 +215,7 @@ def resident():
 class Processes(Case):
     def python(self, code, *args):
         """Run code in a Python of its own and return what it prints."""
-        run = subprocess.run([sys.executable, '-c', code, *args], capture_output=True, text=True, timeout=60)
+        run = subprocess.run([sys.executable, '-c', code, *args], capture_output=True, text=True, timeout=TIMEOUT)
         self.assertEqual(run.returncode, 0, run.stderr)
         return run.stdout
 
@@ -277,7 +277,7 @@ if __name__ == '__main__':
     with multiprocessing.get_context('spawn').Pool(2) as pool:
         print(len(set(pool.map(loss, [sys.argv[1]] * 3))), flush=True)
 ''', 'spawns.py')
-        run = subprocess.run([sys.executable, script, self.write(SMALL)], capture_output=True, text=True, timeout=60)
+        run = subprocess.run([sys.executable, script, self.write(SMALL)], capture_output=True, text=True, timeout=TIMEOUT)
         self.assertEqual((run.returncode, run.stdout.strip()), (0, '1'), run.stderr)
 
     def test_end_of_the_interpreter(self):

@@ -12,12 +12,12 @@ import unittest
 
 import caffe
 from caffe import _caffe, pycaffe
-from common import Case
+from common import TIMEOUT, Case
 
 
 class Module(Case):
     def python(self, code, **env):
-        run = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, timeout=60, env=dict(os.environ, **env))
+        run = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, timeout=TIMEOUT, env=dict(os.environ, **env))
         self.assertEqual(run.returncode, 0, run.stderr)
         return run
 

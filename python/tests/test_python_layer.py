@@ -12,7 +12,7 @@ import numpy as np
 
 import caffe
 import layers_for_tests
-from common import Case
+from common import TIMEOUT, Case
 
 
 def python(name, cls, bottoms='', tops=None, param_str='', module='layers_for_tests', more=''):
@@ -228,7 +228,7 @@ class Faults(Case):
 
 class Main(Case):
     def run_main(self, *args, expect=0, interrupt=False):
-        run = subprocess.run([sys.executable, '-m', 'caffe', *args], cwd=self.dir, capture_output=True, text=True, timeout=60,
+        run = subprocess.run([sys.executable, '-m', 'caffe', *args], cwd=self.dir, capture_output=True, text=True, timeout=TIMEOUT,
                              env=dict(os.environ, GLOG_minloglevel='0', PYTHONPATH=os.pathsep.join(sys.path)))
         self.assertEqual(run.returncode, expect, run.stderr)
         return run

@@ -14,7 +14,7 @@ import numpy as np
 
 import caffe
 from caffe.pycaffe import Iteration
-from common import SMALL, Case
+from common import SMALL, TIMEOUT, Case
 
 KINDS = {'SGD': caffe.SGDSolver, 'Nesterov': caffe.NesterovSolver, 'AdaGrad': caffe.AdaGradSolver, 'RMSProp': caffe.RMSPropSolver,
          'AdaDelta': caffe.AdaDeltaSolver, 'Adam': caffe.AdamSolver}
@@ -443,7 +443,7 @@ print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)
         """Ctrl-C ends step and solve between iterations; all blobs and weights are those of the iterations done, and training goes on."""
         file = self.solver(FUSED, max_iter=90000, test_interval=1000000)
         for call in ['step', '90000'], ['solve']:
-            run = subprocess.run([sys.executable, '-c', self.CODE, file, *call], capture_output=True, text=True, timeout=60)
+            run = subprocess.run([sys.executable, '-c', self.CODE, file, *call], capture_output=True, text=True, timeout=TIMEOUT)
             self.assertEqual((run.returncode, run.stdout.split()), (0, ['True'] * 5), run.stderr)
 
     def test_own_handler(self):
