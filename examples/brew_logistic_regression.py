@@ -67,7 +67,8 @@ def main():
         _, _, axes = np.linalg.svd(points - points.mean(0), full_matrices=False)
         u, v = axes[:2] @ (points - points.mean(0)).T
         wrong = found != labels
-        place = p.axes(50 + i * 320, 80, 260, 260, (u.min(), u.max()), (v.min(), v.max()),
+        limits = [(a.min() - 0.3, a.max() + 0.3) for a in (u, v)]
+        place = p.axes(50 + i * 320, 80, 260, 260, *limits,
                        '%s: %.1f %% right' % (title, 100 * (1 - wrong.mean())))
         for c in (0, 1):
             p.dots(np.transpose(place(u, v))[(labels == c) & ~wrong], COLOURS[c])

@@ -48,8 +48,8 @@ def trained(args):
     """Return the file of the trained weights."""
     path = os.path.join(args.out, 'cifar10_quick%s.caffemodel' % ('_small' if args.small else ''))
     if not os.path.exists(path):
-        # In few iterations Adam gets further: the net's first weights are tiny.
-        iterations, kind, rate = (100, caffe.AdamSolver, 0.002) if args.small else (1500, caffe.SGDSolver, 0.001)
+        # In few iterations Adam gets further: the net's first weights are tiny. At higher rates conv2 ends with no output above 0.
+        iterations, kind, rate = (100, caffe.AdamSolver, 0.0005) if args.small else (1500, caffe.SGDSolver, 0.001)
         solver = kind(common.solver(
             args, 'cifar10_quick', common.model(args, 'cifar10_quick/train_val.prototxt'), base_lr=rate, weight_decay=0.004,
             lr_policy='"step"', gamma=0.1, stepsize=iterations * 4 // 5, test_iter=1, test_interval=1000000))

@@ -95,7 +95,7 @@ def main():
         lines.append((w, b))
 
     p = Picture(940, 400, 'A line through points with outliers, by two losses in Python')
-    p.plot(70, 70, 380, 260, curves, 'loss', 'iteration')
+    p.plot(70, 70, 380, 260, curves, 'loss (both Euclidean curves coincide)', 'iteration')
     place = p.axes(530, 70, 380, 260, (-1, 1), (float(y.min()) - 0.1, 1), 'points, and the lines (true: y = 0.8 x - 0.3)', 'x')
     p.dots(np.transpose(place(x, y)))
     ends = np.array([-1.0, 1])
