@@ -78,7 +78,8 @@ def draw(args, net, images, prob, labels, shown, scores):
                                               (220, 400, 'pool2', 32, 8, 4), (520, 400, 'conv3', 64, 16, 3), (810, 230, 'pool3', 64, 8, 4)):
         of = '' if count == net.blobs[name].data.shape[1] else '%d of the ' % count
         p.text(x, y, '%s: %s%d maps of %d x %d' % ((name, of) + net.blobs[name].data.shape[1:]))
-        p.image(x, y + 10, tiles(net.blobs[name].data[0, :count], columns=columns, scale=scale, gap=2))
+        p.image(x, y + 10, tiles(net.blobs[name].data[0, :count], columns=columns, scale=scale, gap=2, each=True))
+    p.text(220, 575, 'black and white: the least and the greatest value of each map; all black: a map of one value')
     p.save(os.path.join(args.out, 'classification.svg'))
 
 
