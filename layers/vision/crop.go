@@ -48,7 +48,21 @@ func (l *crop) SetUp(bottom, _ []*blob.Blob) error {
 		return fmt.Errorf("number of offset values specified must be equal to the number of dimensions following axis: %d offsets, %d dimensions from axis %d on (%s)",
 			n, bottom[0].NumAxes()-axis, axis, bottom[0].ShapeString())
 	}
+	l.warn(bottom[0], bottom[1])
 	return nil
+}
+
+// warn says that forks find the offset that this layer takes as 0, if a crop without one drops more pixels than rounding in pooling adds.
+func (l *crop) warn(b, like *blob.Blob) {
+	if len(l.Param.GetCropParam().GetOffset()) > 0 || l.Device.Log == nil || b.NumAxes() != 4 || like.NumAxes() != 4 {
+		return
+	}
+	for i := 2; i < 4; i++ {
+		if drops := b.Dim(i) - like.Dim(i); drops > 1 {
+			l.Device.Log.Warnf("layer %q: crop_param has no offset: the window begins at 0 and leaves out the last %d of %d pixels of axis %d, as in BVLC Caffe; forks such as HED's and FCN's find the offset from the net's padding", l.Param.GetName(), drops, b.Dim(i), i)
+			return
+		}
+	}
 }
 
 func (l *crop) Reshape(bottom, top []*blob.Blob) error {

@@ -172,6 +172,7 @@ func compareNets(a, b *swnet.Net, losses []string, random *layers.Random) ([]ver
 		if !a.NeedsBackward(i) {
 			continue
 		}
+		term := largestGradient(a.Tops(i))
 		if err := a.BackwardLayer(i); err != nil {
 			return nil, err
 		}
@@ -184,7 +185,7 @@ func compareNets(a, b *swnet.Net, losses []string, random *layers.Random) ([]ver
 				copy(b.Bottoms(i)[j].Diff(), bottom.Diff())
 			}
 		}
-		rows[i].weight = compareWeights(a.Layer(i).Params(), b.Layer(i).Params())
+		rows[i].weight = compareWeights(a.Layer(i).Params(), b.Layer(i).Params(), term)
 	}
 	return rows, nil
 }
@@ -202,10 +203,26 @@ func takeOver(b, a *blob.Blob) float64 {
 	return worst
 }
 
-func compareWeights(a, b []*blob.Blob) float64 {
+// compareWeights returns the worst difference of weights' gradients. term is the largest gradient of the layer's tops: a bias has the sum of such
+// terms. In front of a batch normalisation they cancel out, so that the sum is rounding alone, and differences are relative to a term.
+func compareWeights(a, b []*blob.Blob, term float64) float64 {
 	worst := -1.0
 	for k := range a {
-		worst = max(worst, difference(a[k].Diff(), b[k].Diff()))
+		least := 0.0
+		if a[k].NumAxes() == 1 {
+			least = term
+		}
+		worst = max(worst, relativeDifference(a[k].Diff(), b[k].Diff(), least))
 	}
 	return worst
+}
+
+// largestGradient returns the largest absolute value of blobs' gradients.
+func largestGradient(blobs []*blob.Blob) (largest float64) {
+	for _, b := range blobs {
+		for _, v := range b.Diff() {
+			largest = max(largest, math.Abs(float64(v)))
+		}
+	}
+	return largest
 }

@@ -198,8 +198,11 @@ func fillBlankStatistics(n *swnet.Net) {
 }
 
 // difference is max|a-b| / max|a|, or max|a-b| if a is zero. It is infinite if only one of two values is NaN.
-func difference(a, b []float32) float64 {
-	var worst, largest float64
+func difference(a, b []float32) float64 { return relativeDifference(a, b, 0) }
+
+// relativeDifference is difference with a divisor of at least least.
+func relativeDifference(a, b []float32, least float64) float64 {
+	worst, largest := 0.0, least
 	for i := range a {
 		x, y := float64(a[i]), float64(b[i])
 		if math.IsNaN(x) != math.IsNaN(y) {
