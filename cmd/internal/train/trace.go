@@ -24,6 +24,7 @@ type tracer struct {
 	taps     map[int]*tap // by rank
 	latest   int          // the last iteration that a row has begun; -1: none
 	captures []*capture   // that are not complete
+	gathered []*capture   // of which parts of other processes are coming
 	last     time.Time    // of the last event
 	file     *capture     // of -trace; nil: none
 	ranks    *ranks       // the other processes; nil: none
@@ -175,7 +176,6 @@ func (t *tracer) ended(c *capture, r *row, iteration int) {
 	last = last && c.active == 0
 	t.mu.Unlock()
 	if last {
-		t.drop(c)
 		t.complete(c)
 	}
 }
@@ -183,15 +183,32 @@ func (t *tracer) ended(c *capture, r *row, iteration int) {
 // complete ends a capture. Parts of other processes are waited for beside the training.
 func (t *tracer) complete(c *capture) {
 	c.once.Do(func() {
-		if t.ranks == nil {
+		t.mu.Lock()
+		others, is := t.ranks != nil, func(o *capture) bool { return o == c }
+		t.captures = slices.DeleteFunc(t.captures, is)
+		if others {
+			t.gathered = append(t.gathered, c)
+		}
+		t.mu.Unlock()
+		if !others {
 			c.done()
 			return
 		}
 		t.work.Go(func() {
 			t.ranks.gather(c)
+			t.mu.Lock()
+			t.gathered = slices.DeleteFunc(t.gathered, is)
+			t.mu.Unlock()
 			c.done()
 		})
 	})
+}
+
+// unfinished lists the captures of which this process, or another one, records something.
+func (t *tracer) unfinished() []*capture {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Concat(t.captures, t.gathered)
 }
 
 // take records the first worker's tests and snapshots for the file. They begin with the event before.

@@ -44,7 +44,8 @@ func (t *tracer) tap(rank int) *tap {
 	return t.taps[rank]
 }
 
-// watch records the messages of a transport in real time. The first rank's are those of the centre if centred is true.
+// watch records the messages of a transport in real time. The first rank's are those of the centre if centred is true. The centre answers
+// workers in iterations that the first worker has not begun or has ended.
 func (t *tracer) watch(tr topology.Transport, centred bool) topology.Transport {
 	rank, tap := tr.Rank(), t.tap(tr.Rank())
 	worker := func(peer int) int {
@@ -55,7 +56,15 @@ func (t *tracer) watch(tr topology.Transport, centred bool) topology.Transport {
 	}
 	return topology.Watch(tr, func(c topology.Call) {
 		tap.calls.Add(1)
-		tap.each(func(to *capture) {
+		each := tap.each
+		if centred && rank == 0 {
+			each = func(f func(*capture)) {
+				for _, c := range t.unfinished() {
+					f(c)
+				}
+			}
+		}
+		each(func(to *capture) {
 			to.recorder.AddCall(timeline.Call{
 				Worker: worker(rank), To: worker(c.To), From: worker(c.From), SendBytes: c.SendBytes, RecvBytes: c.RecvBytes,
 				Sent: c.Sent, Received: c.Received, Begin: c.Begin, End: c.End,
