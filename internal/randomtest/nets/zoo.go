@@ -21,10 +21,12 @@ import (
 // A piece of a model zoo net has realistic sizes: some consecutive layers of the net's deploy.prototxt, with random weights,
 // images of the net's own size, and a batch as large as the plain path can compute in some seconds.
 
-// zooNet is a net of the model zoo, and the shapes of its blobs by name.
+// zooNet is a net of the model zoo, and the shapes of its blobs by name: for the file's batch, and for twice that batch if the net can be
+// built with it. A net whose Reshape layers join its images in one row cannot.
 type zooNet struct {
-	param  *caffepb.NetParameter
-	shapes map[string][]int
+	param           *caffepb.NetParameter
+	shapes, doubled map[string][]int
+	batch           int // the file's
 }
 
 // zooBatches are the batch sizes to draw from: usual ones for inference and for training.
@@ -69,34 +71,53 @@ func repository() (string, error) {
 	return "", err
 }
 
-// readZooNet reads a net and computes its shapes on a machine that stores no values.
+// readZooNet reads a net and computes its shapes.
 func readZooNet(file string) (zooNet, error) {
 	read, err := swproto.ReadNet(file)
 	if err != nil {
 		return zooNet{}, err
 	}
+	z := zooNet{param: read.Param}
+	if z.shapes, err = shapesOf(read.Param); err != nil {
+		return zooNet{}, fmt.Errorf("%s: %w", file, err)
+	}
+	twice := proto.Clone(read.Param).(*caffepb.NetParameter)
+	for _, l := range twice.Layer {
+		for _, shape := range l.GetInputParam().GetShape() {
+			z.batch = max(z.batch, int(shape.Dim[0]))
+			shape.Dim[0] *= 2
+		}
+	}
+	if z.doubled, err = shapesOf(twice); err != nil {
+		z.doubled = nil
+	}
+	return z, nil
+}
+
+// shapesOf builds a net on a machine that stores no values, and returns the shapes of its blobs.
+func shapesOf(param *caffepb.NetParameter) (map[string][]int, error) {
 	spec, err := cpe.Load("sw26010")
 	if err != nil {
-		return zooNet{}, err
+		return nil, err
 	}
 	m, err := cpe.New(spec, cpe.CostOnly)
 	if err != nil {
-		return zooNet{}, err
+		return nil, err
 	}
 	defer m.Close()
-	n, err := swnet.New(proto.Clone(read.Param).(*caffepb.NetParameter), swnet.Options{
+	n, err := swnet.New(proto.Clone(param).(*caffepb.NetParameter), swnet.Options{
 		State:  &caffepb.NetState{Phase: caffepb.Phase_TRAIN.Enum()},
 		Device: &layers.Device{Engine: layers.CPE, Machine: m, Random: layers.NewRandom(1)},
 	})
 	if err != nil {
-		return zooNet{}, fmt.Errorf("%s: %w", file, err)
+		return nil, err
 	}
 	defer n.Close()
-	z := zooNet{read.Param, map[string][]int{}}
+	shapes := map[string][]int{}
 	for _, name := range n.BlobNames() {
-		z.shapes[name] = slices.Clone(n.Blob(name).Shape())
+		shapes[name] = slices.Clone(n.Blob(name).Shape())
 	}
-	return z, nil
+	return shapes, nil
 }
 
 // CheckZoo returns an error if the zoo's nets, from which RandomPiece draws, cannot be read.
@@ -119,6 +140,9 @@ func RandomPiece(r *rand.Rand) randomtest.Problem {
 		first := r.IntN(len(z.param.Layer))
 		last := min(len(z.param.Layer), first+1+r.IntN(6))
 		batch := zooBatches[r.IntN(len(zooBatches))]
+		if z.doubled == nil {
+			batch = z.batch
+		}
 		if p.net = z.piece(first, last, batch, r.IntN(3) == 0); p.net != nil {
 			return p
 		}
@@ -218,12 +242,13 @@ func inputName(l *caffepb.LayerParameter, k, i int) string {
 	return fmt.Sprintf("gauss_%d", i)
 }
 
-// input returns an Input layer with the shape of a blob.
+// input returns an Input layer with the shape of a blob. Blobs without an axis of images, such as prior boxes, have the same shape in every
+// batch.
 func (z *zooNet) input(name, as string, batch int) *caffepb.LayerParameter {
 	shape := &caffepb.BlobShape{}
 	for i, d := range z.shapes[name] {
-		if i == 0 {
-			d = batch
+		if i == 0 && z.doubled != nil && z.doubled[name][0] > d {
+			d = d / z.batch * batch
 		}
 		shape.Dim = append(shape.Dim, int64(d))
 	}
