@@ -238,6 +238,10 @@ func inputName(l *caffepb.LayerParameter, k, i int) string {
 		return fmt.Sprintf("index%d_%d", l.GetEmbedParam().GetInputDim(), i)
 	case k == 1 && (l.GetType() == "LSTM" || l.GetType() == "RNN"):
 		return fmt.Sprintf("flag_%d", i)
+	case k == 1 && slices.Contains([]string{"ROIPooling", "ROIAlign", "PSROIPooling"}, l.GetType()):
+		return fmt.Sprintf("region_%d", i)
+	case k == 2 && l.GetType() == "Proposal":
+		return fmt.Sprintf("size_%d", i)
 	}
 	return fmt.Sprintf("gauss_%d", i)
 }
