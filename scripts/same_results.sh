@@ -63,6 +63,7 @@ cp -rL models "$work/models"
     "$old" dataset $set -train 300 -test 100 -force
   done
   "$old" dataset text -train 20001 -test 4001 -force
+  "$new" dataset objects -train 300 -test 100 -size 96 -force # older builds have no objects
 ) >"$work/dataset.log" 2>&1 || { tail -n 3 "$work/dataset.log" >&2; exit 2; }
 for build in old new; do
   mkdir -p "$work/$build"
