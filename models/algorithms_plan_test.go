@@ -12,7 +12,6 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
-	"github.com/swcaffe/swcaffe/internal/simd/isa"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/modeltime"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -182,14 +181,10 @@ func planAll(level string, modelled bool) ([]choice, error) {
 	return slices.Concat(found...), nil
 }
 
-// planHost plans all settings for two core groups. At the best vector level it checks that one and three choose the same.
+// planHost plans all settings for two core groups, and checks that one and three choose the same.
 func planHost(list []setting, level string) ([]choice, error) {
-	counts := []int{2}
-	if level == isa.Levels()[0] {
-		counts = []int{2, 1, 3}
-	}
-	all := make([][]choice, len(counts))
-	for i, groups := range counts {
+	var all [3][]choice
+	for i, groups := range [...]int{2, 1, 3} {
 		spec, err := thisComputer(groups)
 		if err != nil {
 			return nil, err
