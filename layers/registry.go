@@ -94,7 +94,26 @@ func Find(name string) (Type, error) {
 	if fork := swproto.FromFork(name); fork != "" {
 		return Type{}, fmt.Errorf("unknown layer type %q%s", name, fork)
 	}
+	for ours, others := range otherNames {
+		if slices.Contains(strings.Fields(others), strings.ToLower(strings.ReplaceAll(name, "_", ""))) {
+			return Type{}, fmt.Errorf("unknown layer type %q; in Caffe its name is %q", name, ours)
+		}
+	}
 	return Type{}, suggest.Unknown("layer type", name, "known types", names())
+}
+
+// otherNames lists names that other programs, and Caffe's old layers { }, have for Caffe's layer types, in lower case and without _.
+var otherNames = map[string]string{
+	"BatchNorm":       "batchnormalization batchnorm2d",
+	"Convolution":     "conv conv2d",
+	"Deconvolution":   "deconv convtranspose conv2dtranspose convtranspose2d",
+	"Eltwise":         "add sum",
+	"EuclideanLoss":   "l2loss mseloss",
+	"InnerProduct":    "dense fc fullyconnected gemm linear",
+	"LRN":             "localresponsenorm",
+	"Pooling":         "maxpool maxpool2d maxpooling avgpool avgpool2d averagepool averagepooling",
+	"ReLU":            "leakyrelu",
+	"SoftmaxWithLoss": "softmaxloss crossentropy crossentropyloss",
 }
 
 func names() []string { return slices.Sorted(maps.Keys(registry)) }

@@ -1,6 +1,7 @@
 package net
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -100,6 +101,9 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 		return nil, locate(err, opt.Pos, origin)
 	}
 	if len(filtered.Layer) == 0 {
+		if len(p.Layer) == 0 {
+			return nil, opt.fail(p, errors.New("the net has no layers"))
+		}
 		return nil, opt.fail(p, fmt.Errorf("no layers for phase %v, level %d, stages %q", opt.State.GetPhase(), opt.State.GetLevel(), opt.State.GetStage()))
 	}
 	n := &Net{name: p.GetName(), opt: opt, log: opt.Device.Log, named: map[string]*node{}, wires: wires{ids: map[string]int{}}, running: running{scale: 1}}

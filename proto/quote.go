@@ -35,7 +35,7 @@ func (t token) unquote() (string, error) {
 		}
 		n, err := unescape(&out, body[i+1:])
 		if err != nil {
-			return "", fmt.Errorf("%w in the string %s", err, t.text)
+			return "", fmt.Errorf(`%w in the string %s; write \\ for a backslash, and / between folders`, err, t.text)
 		}
 		i += n
 	}

@@ -165,9 +165,7 @@ func (p *parser) message(f *frame) {
 			if !p.field(f) {
 				return
 			}
-			if p.tok.is(";") || p.tok.is(",") {
-				p.read()
-			}
+			p.separator(f)
 		}
 	}
 }

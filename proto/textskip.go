@@ -75,6 +75,25 @@ func (p *parser) notField(f *frame) {
 	}
 }
 
+// separator drops the semicolon or comma behind a field. A number behind a comma is no field's name: it belongs to the value before the comma.
+func (p *parser) separator(f *frame) {
+	comma := p.tok.is(",")
+	if !comma && !p.tok.is(";") {
+		return
+	}
+	p.read()
+	isNumber := func() bool { return p.tok.kind == tokWord && isDigit(p.tok.text[0], 10) }
+	if comma && isNumber() {
+		p.fail(p.tok.pos, f, "%s follows a comma; a number is written as 0.5 or 1000, and a list as [1, 2]", p.tok)
+	}
+	for comma && isNumber() {
+		p.read()
+		if p.tok.is(",") {
+			p.read()
+		}
+	}
+}
+
 // startsField reports whether the token is a field's name, judging by the next token.
 func (p *parser) startsField() bool {
 	if p.tok.kind != tokWord || isDigit(p.tok.text[0], 10) {

@@ -118,6 +118,8 @@ func (p *parser) stringValue(fd protoreflect.FieldDescriptor) (protoreflect.Valu
 		return protoreflect.ValueOfString(all.String()), nil
 	case fd.Kind() == protoreflect.BytesKind:
 		return protoreflect.ValueOfBytes([]byte(all.String())), nil
+	case fd.Kind() == protoreflect.EnumKind && fd.Enum().Name() == "LayerType":
+		return protoreflect.Value{}, fmt.Errorf(`%s is a string; types in quotes belong in "layer"; the older "layers" has CONVOLUTION, POOLING and so on`, raw)
 	case fd.Kind() == protoreflect.EnumKind:
 		return protoreflect.Value{}, fmt.Errorf("%s is a string; a value of %s stands without quotes (values: %s)",
 			raw, fd.Enum().Name(), strings.Join(enumNames(fd.Enum()), ", "))

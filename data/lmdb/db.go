@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -36,7 +37,10 @@ func Open(path string) (*DB, error) {
 		lock = filepath.Join(filepath.Dir(path), lockFile)
 	}
 	f, err := regular.Open(file)
-	if err != nil {
+	switch {
+	case info.IsDir() && errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("lmdb: no database in folder %q: %w", path, err)
+	case err != nil:
 		return nil, fmt.Errorf("lmdb: %w", err)
 	}
 	defer f.Close()

@@ -8,6 +8,8 @@ import (
 
 	"github.com/swcaffe/swcaffe/internal/glog"
 	"github.com/swcaffe/swcaffe/internal/suggest"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 // Split extracts the command's name from a command line. Flags may precede the name. A word after a flag with a value is that
@@ -99,7 +101,7 @@ func parseFlags(fs *flag.FlagSet, common *commonFlags, args []string, words []st
 			return nil
 		}
 		if len(words) == 0 {
-			return fmt.Errorf("unexpected argument %q: flags look like -name=value", args[0])
+			return fmt.Errorf("unexpected argument %q%s", args[0], flagFor(fs, args[0]))
 		}
 		name, all := strings.CutSuffix(words[0], "...")
 		if err := fs.Set(name, args[0]); err != nil {
@@ -111,11 +113,26 @@ func parseFlags(fs *flag.FlagSet, common *commonFlags, args []string, words []st
 	}
 }
 
+// flagFor returns a hint at the flag that a word without a flag is meant for: one for files of its ending.
+func flagFor(fs *flag.FlagSet, word string) string {
+	hint := ": flags look like -name=value"
+	fs.VisitAll(func(f *flag.Flag) {
+		ends := func(ending string) bool { return ending != "" && strings.HasSuffix(word, ending) }
+		if t := takenBy(f); t.values == nil && f.Value.String() == "" && slices.ContainsFunc(t.endings, ends) {
+			hint = fmt.Sprintf("; did you mean -%s %s?", f.Name, word)
+		}
+	})
+	return hint
+}
+
 // explain improves messages of the flag package. An unknown flag gets the nearest known name, and a bad value gets a description
 // of valid values.
 func explain(fs *flag.FlagSet, common *commonFlags, err error) error {
 	const undefined, alone = "flag provided but not defined: -", "flag needs an argument: -"
 	if name, ok := strings.CutPrefix(err.Error(), undefined); ok {
+		if fields := (*caffepb.SolverParameter)(nil).ProtoReflect().Descriptor().Fields(); fs.Lookup("solver") != nil && fields.ByName(protoreflect.Name(name)) != nil {
+			return fmt.Errorf("unknown flag -%s: it is a field of the solver's file", name)
+		}
 		return fmt.Errorf("unknown flag -%s%s", name, meant(name, append(names(fs), common.names()...), "-%s"))
 	}
 	if name, ok := strings.CutPrefix(err.Error(), alone); ok {

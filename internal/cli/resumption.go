@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -8,6 +10,9 @@ import (
 
 // HTTPTokenVariable is the environment variable that stands for the flag -http_token where that is not given.
 const HTTPTokenVariable = "SWCAFFE_HTTP_TOKEN"
+
+// HTTPToken returns the token of a flag -http_token, or of the variable in its place.
+func HTTPToken(flag string) string { return cmp.Or(flag, os.Getenv(HTTPTokenVariable)) }
 
 // secrets maps flags whose values must not appear in a log to the environment variables in their place.
 var secrets = map[string]string{"http_token": HTTPTokenVariable}

@@ -76,17 +76,31 @@ const (
 	idleTimeout  = time.Minute
 )
 
+// CheckAddress returns an error for an address that is none, or that is open to other computers without a token.
+func CheckAddress(address, token string) error {
+	_, err := resolve(address, token)
+	return err
+}
+
+func resolve(address, token string) (*net.TCPAddr, error) {
+	a, err := net.ResolveTCPAddr("tcp", address)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w; an address is HOST:PORT, as 127.0.0.1:8080", address, err)
+	case token == "" && !a.IP.IsLoopback():
+		return nil, fmt.Errorf("%s: other computers could connect; give -http_token, or an address of this computer only, as 127.0.0.1:8080", address)
+	}
+	return a, nil
+}
+
 // Listen opens the address. Serve must follow.
 func Listen(cfg Config) (*Server, error) {
-	address, err := net.ResolveTCPAddr("tcp", cfg.Address)
+	address, err := resolve(cfg.Address, cfg.Token)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w; an address is HOST:PORT, as 127.0.0.1:8080", cfg.Address, err)
+		return nil, err
 	}
 	s := &Server{cfg: cfg, open: !address.IP.IsLoopback(), closing: make(chan struct{}), streams: make(chan struct{}, maxStreams), tick: pace}
 	if cfg.Token == "" {
-		if s.open {
-			return nil, fmt.Errorf("%s: other computers could connect; give -http_token, or an address of this computer only, as 127.0.0.1:8080", cfg.Address)
-		}
 		s.cfg.Token = newToken()
 	}
 	if s.listener, err = net.ListenTCP("tcp", address); err != nil {

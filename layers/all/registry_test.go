@@ -1,6 +1,7 @@
 package all_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -87,6 +88,17 @@ func TestUnknownTypeSuggestsTheNearest(t *testing.T) {
 	for _, part := range []string{`"Convolutoin"`, `"Convolution"?`, "InnerProduct"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("the error %q does not contain %q", err, part)
+		}
+	}
+}
+
+// TestOtherNames: a type with another program's name, or that of Caffe's old format, is told Caffe's.
+func TestOtherNames(t *testing.T) {
+	for name, want := range map[string]string{"FullyConnected": "InnerProduct", "SOFTMAX_LOSS": "SoftmaxWithLoss", "Conv2d": "Convolution", "MaxPooling": "Pooling"} {
+		if _, err := layers.Find(name); err == nil || err.Error() != fmt.Sprintf("unknown layer type %q; in Caffe its name is %q", name, want) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		} else if _, err := layers.Find(want); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -105,6 +105,7 @@ func (o *featureOptions) run(e *cli.Env, n *swnet.Net, names, paths []string) (e
 			return err
 		}
 	}
+	warnUnfed(e, n)
 	e.Log.Info("Extracting Features")
 	for b := range o.batches {
 		if _, err := n.Forward(); err != nil {

@@ -26,6 +26,7 @@ func score(e *cli.Env, t trained, method evaluate.Method, o *testOptions, worker
 	}
 	t.share = layers.Share{Rank: workers.Rank(), Ranks: workers.Size()}
 	return t.use(e, func(n *swnet.Net) error {
+		warnUnfed(e, n)
 		e.Log.Infof("Running for %d iterations.", batches)
 		if err := method.CheckOutputs(n); err != nil {
 			return err

@@ -3,6 +3,9 @@
 package infer
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/swcaffe/swcaffe/internal/cli"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -39,5 +42,37 @@ func (t *trained) use(e *cli.Env, use func(*swnet.Net) error) error {
 	if err := solver.LoadWeights(n, t.weights, e.Log); err != nil {
 		return err
 	}
+	if err := t.warn(e, n); err != nil {
+		return err
+	}
 	return use(n)
+}
+
+// warnUnfed warns of inputs, in a command that takes data from the net's own layers alone.
+func warnUnfed(e *cli.Env, n *swnet.Net) {
+	for i := range n.NumLayers() {
+		if l := n.LayerParam(i); l.GetType() == "Input" {
+			e.Log.Warnf("Layer %q has type Input, which gets no data here and is 0: give a net with data layers, as a train_val.prototxt", l.GetName())
+		}
+	}
+}
+
+// warn warns of layers that no file had weights for, since a net with some random weights gives figures without worth.
+func (t *trained) warn(e *cli.Env, n *swnet.Net) error {
+	stored, err := solver.StoredLayers(n, t.weights)
+	if err != nil {
+		return err
+	}
+	var without []string
+	some := false
+	for _, w := range n.Learnable() {
+		some = some || stored[w.Layer]
+		if !stored[w.Layer] && !slices.Contains(without, w.Layer) {
+			without = append(without, w.Layer)
+		}
+	}
+	if len(without) > 0 && some { // LoadWeights warns if there is none
+		e.Log.Warnf("%s has no weights for %s: untrained ones are used", t.weights, strings.Join(without, ", "))
+	}
+	return nil
 }

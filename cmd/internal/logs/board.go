@@ -1,12 +1,12 @@
 package logs
 
 import (
-	"cmp"
 	"context"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -46,6 +46,10 @@ func showBoard(e *cli.Env, o *boardOptions) error {
 	if len(o.roots) == 0 {
 		return cli.Usagef("need a folder with the files of train -log_json: swcaffe board DIR")
 	}
+	token := cli.HTTPToken(o.token)
+	if err := page.CheckAddress(o.http, token); err != nil {
+		return cli.Usagef("-http %w", err)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	b, err := board.New(o.roots)
@@ -60,7 +64,7 @@ func showBoard(e *cli.Env, o *boardOptions) error {
 		}
 	}
 	scan()
-	server, err := page.Listen(page.Config{Address: o.http, Token: cmp.Or(o.token, os.Getenv(cli.HTTPTokenVariable)), Board: true, Runs: func() []page.Run {
+	server, err := page.Listen(page.Config{Address: o.http, Token: token, Board: true, Runs: func() []page.Run {
 		var list []page.Run
 		for _, r := range b.Runs() {
 			list = append(list, page.Run(r))
@@ -72,6 +76,9 @@ func showBoard(e *cli.Env, o *boardOptions) error {
 	}
 	defer server.Close()
 	server.Serve()
+	if len(b.Runs()) == 0 {
+		e.Log.Warnf("No runs in %s yet: the board waits for files of train -log_json", strings.Join(o.roots, ", "))
+	}
 	e.Log.Infof("%d runs; the board: %s", len(b.Runs()), server.URL())
 	clock := time.NewTicker(scanEvery)
 	defer clock.Stop()

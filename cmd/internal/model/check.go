@@ -118,7 +118,7 @@ func (c *checker) solver(path string, log *logrus.Logger) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range file.Warnings {
+	for _, w := range slices.Concat(file.Warnings, solver.Doubts(file.Param)) {
 		log.Warn(w)
 	}
 	if c.o.weights != "" {

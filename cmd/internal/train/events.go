@@ -1,7 +1,6 @@
 package train
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"net/http"
@@ -59,6 +58,11 @@ func (f *eventFlags) check() error {
 		return cli.Usagef("-trace_iterations %d: at least one iteration is needed", f.traced)
 	case f.summaries < 0:
 		return cli.Usagef("-tensorboard_histograms %d: cannot be negative", f.summaries)
+	case f.http == "":
+		return nil
+	}
+	if err := page.CheckAddress(f.http, cli.HTTPToken(f.token)); err != nil {
+		return cli.Usagef("-http %w", err)
 	}
 	return nil
 }
@@ -155,7 +159,7 @@ func (f *eventFlags) openPage(e *cli.Env, resumed, alone bool, actions *signals)
 	}
 	one := []page.Run{{Name: "this run", History: past}}
 	server, err := page.Listen(page.Config{
-		Address: f.http, Token: cmp.Or(f.token, os.Getenv(cli.HTTPTokenVariable)), Runs: func() []page.Run { return one }, Control: pageControl{actions, f.start}, Inspector: f.look, Metrics: figures,
+		Address: f.http, Token: cli.HTTPToken(f.token), Runs: func() []page.Run { return one }, Control: pageControl{actions, f.start}, Inspector: f.look, Metrics: figures,
 	})
 	if err != nil {
 		return fmt.Errorf("-http %w", err)

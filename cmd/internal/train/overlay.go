@@ -38,7 +38,7 @@ func (o *trainOptions) read(log *logrus.Logger) (*swproto.Solver, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range file.Warnings {
+	for _, w := range slices.Concat(file.Warnings, solver.Doubts(file.Param)) {
 		log.Warn(w)
 	}
 	o.apply(file.Param)

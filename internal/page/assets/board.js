@@ -18,7 +18,7 @@ let listed = ''; // the runs in the table
 
 function showRuns() {
   document.title = 'Runs - swcaffe';
-  $('board-note').textContent = online ? (runs.size ? `${runs.size} runs` : 'No runs yet: files of train -log_json are looked for.') : 'No connection to the board.';
+  $('board-note').textContent = online ? (runs.size ? `${runs.size} runs` : 'No runs yet. The board waits for files that swcaffe train -log_json writes.') : 'No connection to the board.';
   const names = [...runs.keys()].join('\n');
   if (names !== listed) {
     listed = names;

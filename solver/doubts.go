@@ -1,0 +1,26 @@
+package solver
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+)
+
+// Doubts lists what a solver's file allows, as Caffe does, but its author can hardly want: each is a warning of a run that uses all its fields.
+func Doubts(p *caffepb.SolverParameter) (list []string) {
+	doubt := func(yes bool, format string, args ...any) {
+		if yes {
+			list = append(list, fmt.Sprintf(format, args...))
+		}
+	}
+	doubt(p.MaxIter == nil, "max_iter is missing: there will be no iteration")
+	doubt(p.BaseLr == nil, "base_lr is missing: the learning rate is 0, and weights stay as they are")
+	doubt(p.GetBaseLr() < 0, "base_lr is %g: a negative learning rate increases the loss", p.GetBaseLr())
+	doubt(p.GetMomentum() >= 1, "momentum is %g: updates grow without bound unless it is below 1", p.GetMomentum())
+	doubt(p.GetWeightDecay() < 0, "weight_decay is %g: a negative one lets weights grow", p.GetWeightDecay())
+	doubt(p.GetLrPolicy() == "multistep" && !slices.IsSorted(p.Stepvalue), "stepvalue %v does not ascend: a value waits for those before it", p.Stepvalue)
+	doubt(p.GetLrPolicy() == "multistep" && len(p.Stepvalue) == 0, "lr_policy is \"multistep\", but without stepvalue the learning rate has no steps")
+	doubt(p.GetTestInterval() > 0 && len(p.TestIter) == 0, "test_interval is %d, but without test_iter there are no tests", p.GetTestInterval())
+	return list
+}
