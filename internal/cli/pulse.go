@@ -45,7 +45,7 @@ func newPulse(f *os.File) *pulse {
 			return 0, 0
 		}
 		return columns, rows
-	}, last: time.Now()}
+	}, last: time.Now(), block: statusline.Block{Clips: statusline.Clips(os.Getenv)}}
 	go func() {
 		for now := range time.Tick(silence) {
 			p.beat(now)
@@ -102,7 +102,7 @@ func (p *pulse) drawing(now time.Time) string {
 	columns, rows := p.size()
 	lines := p.lines()
 	if rows < len(lines)+3 {
-		return p.block.Clear()
+		return p.block.Clear(columns)
 	}
 	p.drawn = now
 	return p.block.Draw(lines, columns)
@@ -124,7 +124,11 @@ func (p *pulse) clear() {
 // cleared returns what removes the last line, or the lines of Show.
 func (p *pulse) cleared(now time.Time) string {
 	p.last = now
-	text := p.block.Clear()
+	text := ""
+	if p.block.Shown() {
+		columns, _ := p.size()
+		text = p.block.Clear(columns)
+	}
 	if p.shown {
 		text += "\r\033[K"
 		p.shown = false

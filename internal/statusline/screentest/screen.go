@@ -69,6 +69,28 @@ func (s *Screen) step(b []byte) int {
 	return size
 }
 
+// Narrow makes the screen narrower: it breaks its longer lines into several rows.
+func (s *Screen) Narrow(columns int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var rows [][]rune
+	y := s.y
+	for i, row := range s.rows {
+		if i == s.y {
+			y = len(rows)
+		}
+		for ; len(row) > columns; row = row[columns:] {
+			rows = append(rows, row[:columns:columns])
+		}
+		rows = append(rows, row)
+	}
+	for ; y >= len(s.rows); y-- {
+		s.scrolled = append(s.scrolled, text(rows[0]))
+		rows = rows[1:]
+	}
+	s.columns, s.rows, s.y = columns, rows[:len(s.rows)], y
+}
+
 // put writes a character at the cursor; behind the last column it goes on in the next row.
 func (s *Screen) put(r rune) {
 	if s.x == s.columns {
