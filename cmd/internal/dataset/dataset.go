@@ -40,7 +40,7 @@ var Dataset = cli.Command{
   text     the characters of -text in parallel streams, for models/char_rnn
 
 Images are LMDBs, beside the mean of the training images in DIR/KIND_mean.binaryproto; points and text are HDF5 files,
-beside lists of them for HDF5Data layers. digits and shapes have the names of their classes in DIR/KIND_labels.txt. The same seed gives
+beside lists of them for HDF5Data layers. digits, shapes and scenes have the names of their classes in DIR/KIND_labels.txt. The same seed gives
 the same set, on any number of cores.
 
 With -files, digits and shapes also make their images as PNG files, DIR/KIND_files/train/CLASS/NUMBER.png and DIR/KIND_files/test/....

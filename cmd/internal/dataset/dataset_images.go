@@ -40,7 +40,7 @@ func (s imageSet) kind() datasetKind {
 		outputs = append(outputs, namesOutput)
 	}
 	k.outputs = func(o *datasetOptions) []string {
-		if o.files && s.classes != nil {
+		if o.files && s.hasFiles() {
 			return append(slices.Clone(outputs), filesOutput)
 		}
 		return outputs
@@ -50,7 +50,7 @@ func (s imageSet) kind() datasetKind {
 
 // writeImages writes the databases of both parts, and the mean of the training images.
 func writeImages(ctx context.Context, j *datasetJob, set imageSet) error {
-	if j.files && set.classes == nil {
+	if j.files && !set.hasFiles() {
 		return fmt.Errorf("-files: %s has no image files; digits, shapes and objects have", set.name)
 	}
 	if set.classes != nil {

@@ -16,7 +16,7 @@ import (
 
 // imageSet is a kind of rendered images. newRenderer returns a function that renders image index of a seed: it appends the
 // pixels, channel by channel, and for masked sets the class of every pixel, and returns the label. Every goroutine needs its own
-// renderer. classes are the names of the labels, for sets that can be written as files.
+// renderer. classes are the names of the labels or of the mask's values; nil: they have none.
 type imageSet struct {
 	name           string
 	channels, size int
@@ -51,7 +51,7 @@ var imageSets = []imageSet{
 			return append(append(pixels, a.Pixels[:]...), b.Pixels[:]...), same
 		}
 	}},
-	{"scenes", shapes.Channels, shapes.SceneSize, true, nil, func(seed uint64) func(uint64, []byte) ([]byte, int) {
+	{"scenes", shapes.Channels, shapes.SceneSize, true, append([]string{"ground"}, shapes.Classes()...), func(seed uint64) func(uint64, []byte) ([]byte, int) {
 		scene := &shapes.Scene{}
 		return func(index uint64, pixels []byte) ([]byte, int) {
 			shapes.RenderScene(seed, index, scene)
@@ -59,6 +59,9 @@ var imageSets = []imageSet{
 		}
 	}},
 }
+
+// hasFiles reports whether the set can be written as files in a folder for each class.
+func (s imageSet) hasFiles() bool { return s.classes != nil && !s.masked }
 
 // renderBatch is the number of images rendered between two checks for an interrupt.
 const renderBatch = 2048
