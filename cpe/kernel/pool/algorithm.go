@@ -15,6 +15,8 @@ const (
 	ByPlanes shape.Algorithm = "pool-planes"
 	// ByColumns pools down the columns first, then along the rows.
 	ByColumns shape.Algorithm = "pool-columns"
+	// ByPieces is ByTiles for windows that do not fit LDM, which pass through it in pieces.
+	ByPieces shape.Algorithm = "pool-pieces"
 	// ByTiles goes through the windows of tiles one by one. It is the only one for planes that pass through LDM.
 	ByTiles shape.Algorithm = "pool-tiles"
 )
@@ -31,6 +33,7 @@ type algorithm struct {
 // that the algorithms after it are asked only where planes are read in place.
 var algorithms = []algorithm{
 	{ByBlocks, (*Shape).inBlocks, (*Kernel).prepareBlocks, (*Kernel).runBlocks},
+	{ByPieces, (*Shape).exceedsLDM, (*Kernel).preparePieces, (*Kernel).runPieces},
 	{ByTiles, (*Shape).byDMA, nothing, (*Kernel).runTiles},
 	{Global, (*Shape).global, nothing, (*Kernel).runGlobal},
 	{ByPlanes, (*Shape).byPlanes, (*Kernel).preparePlanes, (*Kernel).runPlanes},
@@ -48,11 +51,11 @@ func choose(s *Shape, spec *cpe.Spec, d shape.Direction) *algorithm {
 	panic("pool: no algorithm for " + pooled(*s).String())
 }
 
-// Optional lists the algorithms that cpe.Spec.WithoutAlgorithms may leave out: all but the last of the list and the one for blocks of
+// Optional lists the algorithms that cpe.Spec.WithoutAlgorithms may leave out: all but those for tiles, for their pieces and for blocks of
 // channels, which compute what no other does.
 func Optional() (names []string) {
 	for _, a := range algorithms {
-		if a.name != ByTiles && a.name != ByBlocks {
+		if a.name != ByTiles && a.name != ByPieces && a.name != ByBlocks {
 			names = append(names, string(a.name))
 		}
 	}

@@ -45,47 +45,90 @@ func (s *Shape) Masked() bool {
 // Plan is the tile of a plane that one CPE computes: whole rows if they fit LDM, else a strip of one row (swCaffe, section IV-D). A forward
 // tile is outputs and the inputs in their windows. A backward tile is inputs and the outputs whose windows they are in. Without DMA a tile is a
 // plane.
+//
+// If LDM cannot hold a window, or the outputs that an input is in, these pass through it in pieces, while the tile's results stay there.
 type Plan struct {
 	Rows, Cols             int // of outputs, forward
 	BackwardRows, BackCols int // of inputs, backward
+	Piece, BackPiece       piece
+}
+
+// piece is the extent of a part of a tile's inputs forward, of its outputs backward. It is zero if they are not cut.
+type piece struct{ rows, cols int }
+
+// of returns the pieces into which a span of rows and one of columns are cut, down and across: at least one.
+func (p piece) of(rows, cols tiling.Span) (down, across int) {
+	return max(1, tiling.Blocks(rows.N, p.rows)), max(1, tiling.Blocks(cols.N, p.cols))
 }
 
 // String prints the plan on a line.
 func (p Plan) String() string {
-	return fmt.Sprintf("forward %dx%d outputs, backward %dx%d inputs", p.Rows, p.Cols, p.BackwardRows, p.BackCols)
+	s := fmt.Sprintf("forward %dx%d outputs, backward %dx%d inputs", p.Rows, p.Cols, p.BackwardRows, p.BackCols)
+	if p.Piece != (piece{}) {
+		s += fmt.Sprintf(", forward pieces of %dx%d inputs", p.Piece.rows, p.Piece.cols)
+	}
+	if p.BackPiece != (piece{}) {
+		s += fmt.Sprintf(", backward pieces of %dx%d outputs", p.BackPiece.rows, p.BackPiece.cols)
+	}
+	return s
 }
 
-// NewPlan cuts planes so that two tiles fit LDM, for double buffering.
+// NewPlan cuts planes so that two tiles fit LDM, for double buffering; of tiles in pieces, two pieces and the results.
 func NewPlan(spec *cpe.Spec, s Shape) (Plan, error) {
-	p := Plan{s.OH, s.OW, s.H, s.W}
+	p := Plan{Rows: s.OH, Cols: s.OW, BackwardRows: s.H, BackCols: s.W}
 	if !spec.HasDMA() {
 		return p, nil
 	}
-	need := func(ih, iw, oh, ow int) int { return 2 * (ih*iw + 2*oh*ow) }
-	forward := func(oh, ow int) int {
-		return need(min(s.H, (oh-1)*s.SH+s.KH), min(s.W, (ow-1)*s.SW+s.KW), oh, ow)
+	inputs := func(oh, ow int) (rows, cols int) {
+		return min(s.H, (oh-1)*s.SH+s.KH), min(s.W, (ow-1)*s.SW+s.KW)
 	}
-	backward := func(ih, iw int) int {
-		return need(ih, iw, min(s.OH, (ih+s.KH-2)/s.SH+1), min(s.OW, (iw+s.KW-2)/s.SW+1))
+	outputs := func(ih, iw int) (rows, cols int) {
+		return min(s.OH, (ih+s.KH-2)/s.SH+1), min(s.OW, (iw+s.KW-2)/s.SW+1)
+	}
+	const output = 2 // values: with the mask
+	state := output
+	if s.Method == Stochastic {
+		state += runningValues
 	}
 	var err error
-	if p.Rows, p.Cols, err = cutPlane(spec, s.OH, s.OW, forward); err != nil {
+	if p.Rows, p.Cols, p.Piece, err = cut(spec, s.OH, s.OW, inputs, output, state, 1); err != nil {
 		return p, err
 	}
-	p.BackwardRows, p.BackCols, err = cutPlane(spec, s.H, s.W, backward)
+	p.BackwardRows, p.BackCols, p.BackPiece, err = cut(spec, s.H, s.W, outputs, 1, 1, output)
 	return p, err
 }
 
-// cutPlane returns the largest tile of a plane of h x w that fits LDM.
-func cutPlane(spec *cpe.Spec, h, w int, need func(rows, cols int) int) (rows, cols int, err error) {
+// cut returns the largest tile of h x w results that fits LDM with what far says they are computed of. A result takes own values, and state
+// values while pieces pass; each of the others takes other values.
+func cut(spec *cpe.Spec, h, w int, far func(rows, cols int) (int, int), own, state, other int) (rows, cols int, p piece, err error) {
 	limit := spec.LDMFloats()
+	need := func(rows, cols int) int {
+		r, c := far(rows, cols)
+		return 2 * (own*rows*cols + other*r*c)
+	}
+	if rows, cols = cutPlane(h, w, limit, need); rows > 0 {
+		return rows, cols, p, nil
+	}
+	rows, cols = cutPlane(h, w, limit/2, func(rows, cols int) int { return state * rows * cols })
+	if rows > 0 {
+		r, c := far(rows, cols)
+		p.rows, p.cols = cutPlane(r, c, limit-state*rows*cols, func(rows, cols int) int { return 2 * other * rows * cols })
+	}
+	if p.rows == 0 {
+		return 0, 0, p, &cpe.LDMError{Kernel: "pooling", Asked: 4 * need(1, 1), Have: spec.LDMBytes}
+	}
+	return rows, cols, p, nil
+}
+
+// cutPlane returns the largest tile of a plane of h x w that needs at most limit values, 0 x 0 if there is none.
+func cutPlane(h, w, limit int, need func(rows, cols int) int) (rows, cols int) {
 	if rows = tiling.Largest(h, func(n int) bool { return need(n, w) <= limit }); rows > 0 {
-		return rows, w, nil
+		return rows, w
 	}
 	if cols = tiling.Largest(w, func(n int) bool { return need(1, n) <= limit }); cols > 0 {
-		return 1, cols, nil
+		return 1, cols
 	}
-	return 0, 0, &cpe.LDMError{Kernel: "pooling", Asked: 4 * need(1, 1), Have: spec.LDMBytes}
+	return 0, 0
 }
 
 // pooled is a Shape that prints itself in errors.

@@ -25,6 +25,7 @@ type Kernel struct {
 	blocks  *blockPool
 	planes  *planePool
 	columns *columnPool
+	pieces  *piecePool
 }
 
 // call has the arguments of the current Forward or Backward; x and y are then gradients.
@@ -106,23 +107,15 @@ func (p *Kernel) RunGroup(g *cpe.CoreGroup) error {
 
 // runTiles deals a core group's share of the tiles to its CPEs.
 func (p *Kernel) runTiles(g *cpe.CoreGroup) error {
-	s := &p.shape
-	h, w, rows, cols := s.OH, s.OW, p.plan.Rows, p.plan.Cols
-	if p.backward {
-		h, w, rows, cols = s.H, s.W, p.plan.BackwardRows, p.plan.BackCols
-	}
-	if h == 0 || w == 0 {
-		return nil
-	}
-	bands, strips := tiling.Blocks(h, rows), tiling.Blocks(w, cols)
-	lo, hi := g.Share(s.N * s.C * bands * strips)
+	tiles := p.tiles()
+	lo, hi := g.Share(p.shape.N * p.shape.C * tiles.count())
 	cpes := g.CPEs()[:g.Deal(hi-lo)]
 	for n := lo; n < hi; n++ {
-		c, key := cpes[(n-lo)%len(cpes)], n%(strips*bands)
+		c, key := cpes[(n-lo)%len(cpes)], n%tiles.count()
 		if !g.Charged(c, key) {
-			t := poolTile{plane: n / strips / bands}
-			down, across := tiling.Nth(n/strips%bands, rows, h), tiling.Nth(n%strips, cols, w)
-			if err := p.runTile(c, &t, down, across); err != nil {
+			var t poolTile
+			p.begin(&t, n)
+			if err := p.runTile(c, &t); err != nil {
 				return err
 			}
 			g.Remember(c, key)
@@ -133,6 +126,26 @@ func (p *Kernel) runTiles(g *cpe.CoreGroup) error {
 	}
 	g.Sync()
 	return nil
+}
+
+// grid is a plane of h x w that is cut into tiles.
+type grid struct{ h, w, rows, cols int }
+
+// tiles returns the grid of the results: outputs forward, inputs backward.
+func (p *Kernel) tiles() grid {
+	if p.backward {
+		return grid{p.shape.H, p.shape.W, p.plan.BackwardRows, p.plan.BackCols}
+	}
+	return grid{p.shape.OH, p.shape.OW, p.plan.Rows, p.plan.Cols}
+}
+
+// count returns the number of tiles of a plane.
+func (g grid) count() int { return tiling.Blocks(g.h, g.rows) * tiling.Blocks(g.w, g.cols) }
+
+// nth returns the rows and columns of a tile.
+func (g grid) nth(n int) (rows, cols tiling.Span) {
+	strips := tiling.Blocks(g.w, g.cols)
+	return tiling.Nth(n/strips, g.rows, g.h), tiling.Nth(n%strips, g.cols, g.w)
 }
 
 // turn ends the work of all CPEs on a tile each.

@@ -29,6 +29,10 @@ var poolShapes = []Shape{
 	{N: 1, C: 2, H: 8, W: 5, KH: 2, KW: 2, SH: 2, SW: 2, OH: 4, OW: 3},
 	{N: 1, C: 2, H: 300, W: 90, KH: 3, KW: 3, SH: 2, SW: 2, OH: 150, OW: 45}, // several bands on a small LDM
 	{N: 1, C: 1, H: 9, W: 9000, KH: 3, KW: 3, SH: 2, SW: 2, OH: 4, OW: 4500}, // strips: three rows exceed LDM
+	// In pieces on the SW26010: a window, parts of rows of windows, and backward the outputs that an input is in.
+	{N: 1, C: 3, H: 154, W: 154, KH: 154, KW: 154, SH: 1, SW: 1, OH: 1, OW: 1},
+	{N: 1, C: 2, H: 1, W: 40000, KH: 1, KW: 20000, SH: 1, SW: 10000, OH: 1, OW: 3},
+	{N: 1, C: 1, H: 126, W: 127, KH: 64, KW: 65, SH: 1, SW: 1, PH: 1, PW: 1, OH: 65, OW: 65},
 }
 
 // poolReference pools by the definition: every window is visited value by value.

@@ -12,6 +12,7 @@ type poolTile struct {
 	plane         int
 	in, out, mask part
 	indices       []int32 // the mask's values
+	pieces        pieces  // of a tile that ByPieces computes
 }
 
 // part is a tile's part of an array: its rows and columns in the plane, its place in memory, and its values, whose rows start stride values
@@ -27,17 +28,31 @@ func (p *part) load(c *cpe.CPE)  { p.values, _, p.stride = c.Load(p.values, &p.b
 func (p *part) place(c *cpe.CPE) { p.values, _, p.stride = c.Place(p.values, &p.block) }
 func (p *part) store(c *cpe.CPE) { c.Store(&p.block, p.values) }
 
-// runTile computes one tile: rows and cols are those of outputs forward, of inputs backward.
-func (p *Kernel) runTile(c *cpe.CPE, t *poolTile, rows, cols tiling.Span) error {
+// begin sets the place of tile n, in the order of the planes, and its inputs' and outputs' rows and columns.
+func (p *Kernel) begin(t *poolTile, n int) {
+	s, tiles := &p.shape, p.tiles()
+	t.plane = n / tiles.count()
+	rows, cols := tiles.nth(n % tiles.count())
+	if p.backward {
+		t.in.rows, t.in.cols = rows, cols
+		t.out.rows, t.out.cols = tiling.Outputs(rows, s.SH, s.PH, s.KH, s.OH), tiling.Outputs(cols, s.SW, s.PW, s.KW, s.OW)
+		return
+	}
+	t.in.rows, t.in.cols = tiling.Inputs(rows, s.SH, s.PH, s.KH, s.H), tiling.Inputs(cols, s.SW, s.PW, s.KW, s.W)
+	t.out.rows, t.out.cols = rows, cols
+}
+
+// runTile computes one tile.
+func (p *Kernel) runTile(c *cpe.CPE, t *poolTile) error {
 	s, from, to := &p.shape, &t.in, &t.out
 	if p.backward {
 		from, to = to, from
-		t.out.rows, t.out.cols = tiling.Outputs(rows, s.SH, s.PH, s.KH, s.OH), tiling.Outputs(cols, s.SW, s.PW, s.KW, s.OW)
-	} else {
-		t.in.rows, t.in.cols = tiling.Inputs(rows, s.SH, s.PH, s.KH, s.H), tiling.Inputs(cols, s.SW, s.PW, s.KW, s.W)
 	}
-	to.rows, to.cols = rows, cols
-	if err := p.open(c, t); err != nil {
+	values, err := p.open(c, t)
+	if err != nil {
+		return err
+	}
+	if err := c.Hold("pooling", values); err != nil { // for double buffering
 		return err
 	}
 	if outputs := float64(t.out.rows.N * t.out.cols.N); p.backward && s.Masked() {
@@ -66,14 +81,15 @@ func (p *Kernel) runTile(c *cpe.CPE, t *poolTile, rows, cols tiling.Span) error 
 // compute pools the tile, or computes the gradient of its inputs.
 func (p *Kernel) compute(t *poolTile) {
 	if p.backward {
+		t.clear()
 		p.spread(t)
 	} else {
 		p.gather(t)
 	}
 }
 
-// open finds a tile's blocks and takes LDM for them, twice for double buffering.
-func (p *Kernel) open(c *cpe.CPE, t *poolTile) error {
+// open finds a tile's blocks and takes LDM for them. It returns the number of their values.
+func (p *Kernel) open(c *cpe.CPE, t *poolTile) (values int, err error) {
 	s := &p.shape
 	t.in.block = rectangle(p.x, t.plane, s.H, s.W, t.in.rows, t.in.cols)
 	t.out.block = rectangle(p.y, t.plane, s.OH, s.OW, t.out.rows, t.out.cols)
@@ -81,16 +97,18 @@ func (p *Kernel) open(c *cpe.CPE, t *poolTile) error {
 		t.mask.block = rectangle(asFloats(p.mask), t.plane, s.OH, s.OW, t.out.rows, t.out.cols)
 	}
 	c.Free()
-	values := 0
-	for _, a := range [...]*part{&t.in, &t.out, &t.mask} {
+	parts := [...]*part{&t.out, &t.mask, &t.in} // results first, so that they stay in their place while pieces change their size
+	if p.backward {
+		parts = [...]*part{&t.in, &t.out, &t.mask}
+	}
+	for _, a := range parts {
 		n := a.block.Count()
-		var err error
 		if a.values, err = c.Alloc("pooling", n); err != nil {
-			return err
+			return 0, err
 		}
 		values += n
 	}
-	return c.Hold("pooling", values)
+	return values, nil
 }
 
 // rectangle returns a part of a plane of h x w values.

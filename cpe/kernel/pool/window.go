@@ -87,13 +87,22 @@ func (p *Kernel) gatherOne(t *poolTile, a *area, oy, ox int) {
 	case s.Method == Max:
 		t.out.values[at], t.indices[at] = t.largest(a, s.W)
 	case s.Method == Ave:
-		t.out.values[at] = t.sum(a) / float32(s.divisor(t.out.rows.At+oy, t.out.cols.At+ox))
+		t.out.values[at] = t.add(0, a) / float32(s.divisor(t.out.rows.At+oy, t.out.cols.At+ox))
 	case s.Train:
-		counter := (t.plane*s.OH+t.out.rows.At+oy)*s.OW + t.out.cols.At + ox
-		t.out.values[at], t.indices[at] = t.draw(a, s.W, stream.Uniform(p.key, uint64(counter)))
+		r := running{threshold: p.share(t, oy, ox) * t.add(0, a), index: -1}
+		r.draw(t, a, s.W)
+		t.out.values[at], t.indices[at] = r.value, r.index
 	default:
-		t.out.values[at] = t.weightedMean(a)
+		var r running
+		r.addSquares(t, a)
+		t.out.values[at] = r.weightedMean()
 	}
+}
+
+// share returns the random share of a window's sum at which stochastic pooling draws a value.
+func (p *Kernel) share(t *poolTile, oy, ox int) float32 {
+	counter := (t.plane*p.shape.OH+t.out.rows.At+oy)*p.shape.OW + t.out.cols.At + ox
+	return stream.Uniform(p.key, uint64(counter))
 }
 
 // divisor returns the size of a window, including its padding up to size + pad, as in Caffe.
@@ -120,10 +129,10 @@ func (t *poolTile) largest(a *area, w int) (float32, int32) {
 	return value, int32(best)
 }
 
-func (t *poolTile) sum(a *area) float32 {
-	var sum float32
+// add adds the values of a window to a sum, in order.
+func (t *poolTile) add(sum float32, a *area) float32 {
 	if a.empty() {
-		return 0
+		return sum
 	}
 	for y := a.y0; y < a.y1; y++ {
 		for _, v := range t.row(y, a.x0, a.x1) {
@@ -133,48 +142,65 @@ func (t *poolTile) sum(a *area) float32 {
 	return sum
 }
 
-// draw returns the value at which the running sum of a window passes a share of its sum.
-func (t *poolTile) draw(a *area, w int, share float32) (float32, int32) {
-	if a.empty() {
-		return 0, -1
+// running is what stochastic pooling knows of a window part of which it has seen.
+type running struct {
+	sum       float32
+	squares   float32
+	threshold float32 // of the sum, at which a value is drawn
+	value     float32 // the last one, up to that which is drawn
+	index     int32   // its place in the plane
+	drawn     bool
+}
+
+// runningValues is the size of a running in values of LDM.
+const runningValues = 6
+
+// draw goes on to the value at which the sum passes the threshold; w is the width of the plane.
+func (r *running) draw(t *poolTile, a *area, w int) {
+	if a.empty() || r.drawn {
+		return
 	}
-	threshold := share * t.sum(a)
-	var sum, last float32
-	index := -1
 	for y := a.y0; y < a.y1; y++ {
 		for x, v := range t.row(y, a.x0, a.x1) {
-			last, index = v, y*w+a.x0+x
-			if sum += v; sum >= threshold {
-				return last, int32(index)
+			r.value, r.index = v, int32(y*w+a.x0+x)
+			if r.sum += v; r.sum >= r.threshold {
+				r.drawn = true
+				return
 			}
 		}
 	}
-	return last, int32(index)
+}
+
+// addSquares adds the values and their squares.
+func (r *running) addSquares(t *poolTile, a *area) {
+	if a.empty() {
+		return
+	}
+	for y := a.y0; y < a.y1; y++ {
+		for _, v := range t.row(y, a.x0, a.x1) {
+			r.sum += v
+			r.squares += v * v
+		}
+	}
 }
 
 // weightedMean returns the sum of squares over the sum.
-func (t *poolTile) weightedMean(a *area) float32 {
-	if a.empty() {
+func (r *running) weightedMean() float32 {
+	if r.sum <= 0 {
 		return 0
 	}
-	var sum, squares float32
-	for y := a.y0; y < a.y1; y++ {
-		for _, v := range t.row(y, a.x0, a.x1) {
-			sum += v
-			squares += v * v
-		}
+	return r.squares / r.sum
+}
+
+// clear sets the tile's inputs to zero.
+func (t *poolTile) clear() {
+	for y := range t.in.rows.N {
+		clear(t.in.values[y*t.in.stride : y*t.in.stride+t.in.cols.N])
 	}
-	if sum <= 0 {
-		return 0
-	}
-	return squares / sum
 }
 
 // spread adds the outputs' gradients, in the order of the outputs, to the tile's inputs.
 func (p *Kernel) spread(t *poolTile) {
-	for y := range t.in.rows.N {
-		clear(t.in.values[y*t.in.stride : y*t.in.stride+t.in.cols.N])
-	}
 	whole := t.in.rows.N == p.shape.H && t.in.cols.N == p.shape.W
 	for oy := range t.out.rows.N {
 		dy := t.out.values[oy*t.out.stride:][:t.out.cols.N]
