@@ -100,12 +100,15 @@ func (g *Geometry) addTo(dst, src []float32, ld int) {
 }
 
 // addLine adds the column line of offset x to its image line.
-func (g *Geometry) addLine(dst, src []float32, x int) {
-	lo, hi := g.Lo[x], g.Hi[x]
-	if lo == hi {
+func (g *Geometry) addLine(dst, src []float32, x int) { g.addPart(dst, src, x, 0, g.Width, 0) }
+
+// addPart adds the column values src of offset x and outputs first <= o < last to an image line from its value at on.
+func (g *Geometry) addPart(dst, src []float32, x, first, last, at int) {
+	lo, hi := max(first, g.Lo[x]), min(last, g.Hi[x])
+	if lo >= hi {
 		return
 	}
-	in, column := lo*g.Stride+g.Shift[x], src[lo:hi]
+	in, column := lo*g.Stride+g.Shift[x]-at, src[lo-first:hi-first]
 	if n := hi - lo; g.Stride == 1 && n >= 32 {
 		vec.Add(dst[in:in+n], dst[in:in+n], column)
 		return

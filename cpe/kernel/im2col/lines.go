@@ -3,6 +3,7 @@ package im2col
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
@@ -63,11 +64,6 @@ func (g *Geometry) columnLine(b *Band, ch int, user int32) int {
 	return (ch*g.Outer+k)*g.Last*b.Width(g) + r*g.Width
 }
 
-// imageLine returns a line of the images.
-func (g *Geometry) imageLine(b *Band, ch, at int) cpe.Block {
-	return b.line(b.X, ch*g.Plane+at*g.Line, g.Line, b.Apart)
-}
-
 // line returns n values from at on, of every image of the band.
 func (b *Band) line(data []float32, at, n, apart int) cpe.Block {
 	if b.Images <= 1 {
@@ -79,56 +75,84 @@ func (b *Band) line(data []float32, at, n, apart int) cpe.Block {
 	return cpe.Block{Data: data, Planes: b.Images, PlaneStride: apart, Rows: 1, RowStride: n, Cols: n}
 }
 
-// scatter writes the column lines that an image line goes to, or those that the padding goes to.
+// scatter writes the column lines that an image line goes to, or those that the padding goes to. The padded line passes through LDM in
+// segments, of which there is one if it fits.
 func (g *Geometry) scatter(c *cpe.CPE, columns []float32, b *Band, ch, at int) error {
 	users, images := g.LineUsers(), max(1, b.Images)
 	c.Free()
-	in, err := c.Alloc("im2col", images*g.padded)
-	if err != nil {
-		return err
-	}
-	out, err := c.Alloc("im2col", images*g.Width)
-	if err != nil {
-		return err
-	}
-	if at < len(users)-1 {
-		block := g.imageLine(b, ch, at)
-		c.Load(in, &block)
-		g.await(c)
-		g.pad(in)
-	} else {
-		clear(in)
-	}
-	for _, user := range users[at] {
-		line := g.columnLine(b, ch, user)
-		for x := range g.Last {
-			block := b.line(columns, line, g.Width, b.Matrix)
-			c.Store(&block, g.shifted(out, in, x))
-			g.await(c)
-			line += b.Width(g)
+	segment := g.segment(c, images*(g.padded+g.Width))
+	for from := 0; from < g.padded; from += segment {
+		n := min(segment, g.padded-from)
+		c.Free()
+		in, err := c.Alloc("im2col", images*n)
+		if err != nil {
+			return err
+		}
+		out, err := c.Alloc("im2col", images*min(g.Width, tiling.Blocks(n, g.Stride)))
+		if err != nil {
+			return err
+		}
+		g.loadPadded(c, in, b, ch, at, from, n)
+		for _, user := range users[at] {
+			line := g.columnLine(b, ch, user)
+			for x := range g.Last {
+				if lo, hi := g.readers(x, from, n); lo < hi {
+					block := b.line(columns, line+lo, hi-lo, b.Matrix)
+					c.Store(&block, g.shifted(out, in, g.left+lo*g.Stride+g.Shift[x]-from, n, hi-lo))
+					g.await(c)
+				}
+				line += b.Width(g)
+			}
 		}
 	}
 	return nil
 }
 
-// pad moves the contiguous lines of several images apart, so that each has its padding around it.
-func (g *Geometry) pad(lines []float32) {
-	for i := len(lines)/g.padded - 1; i >= 0; i-- {
-		line := lines[i*g.padded : (i+1)*g.padded]
-		copy(line[g.left:], lines[i*g.Line:(i+1)*g.Line])
-		clear(line[:g.left])
-		clear(line[g.left+g.Line:])
+// segment returns how many values of a padded line are in LDM at a time: all, if they and what is computed of them, need values, fit. LDM must
+// be free.
+func (g *Geometry) segment(c *cpe.CPE, need int) int {
+	if need <= c.Left() {
+		return g.padded
+	}
+	return max(1, tiling.Largest(g.padded, func(n int) bool { return n+tiling.Blocks(n, g.Stride) <= c.Left() }))
+}
+
+// readers returns the outputs lo <= o < hi that read values [from, from+n) of a padded line at offset x.
+func (g *Geometry) readers(x, from, n int) (lo, hi int) {
+	first := from - g.left - g.Shift[x]
+	return min(g.Width, tiling.Blocks(max(0, first), g.Stride)), min(g.Width, tiling.Blocks(max(0, first+n), g.Stride))
+}
+
+// loadPadded gets values [from, from+n) of a padded line of every image; zeros, if it is the padding.
+func (g *Geometry) loadPadded(c *cpe.CPE, in []float32, b *Band, ch, at, from, n int) {
+	lo, hi := max(0, from-g.left), min(g.Line, from+n-g.left)
+	if at == len(g.LineUsers())-1 || lo >= hi {
+		clear(in)
+		return
+	}
+	block := b.line(b.X, ch*g.Plane+at*g.Line+lo, hi-lo, b.Apart)
+	c.Load(in, &block)
+	g.await(c)
+	pad(in, n, lo+g.left-from, hi-lo)
+}
+
+// pad moves the contiguous lines of several images, of some values each, apart: each is then after left zeros in n values.
+func pad(lines []float32, n, left, values int) {
+	for i := len(lines)/n - 1; i >= 0; i-- {
+		line := lines[i*n : (i+1)*n]
+		copy(line[left:], lines[i*values:(i+1)*values])
+		clear(line[:left])
+		clear(line[left+values:])
 	}
 }
 
-// shifted returns the column lines of offset x of padded image lines: a part of the line itself, or a copy in out.
-func (g *Geometry) shifted(out, in []float32, x int) []float32 {
-	from := g.left + g.Shift[x]
-	if g.Stride == 1 && len(in) == g.padded {
+// shifted returns count values, strides apart and from index from on, of lines of n values each: a part of the line itself, or a copy in out.
+func (g *Geometry) shifted(out, in []float32, from, n, count int) []float32 {
+	if g.Stride == 1 && len(in) == n {
 		return in[from:]
 	}
-	for i := range len(in) / g.padded {
-		vec.Every(out[i*g.Width:(i+1)*g.Width], in[i*g.padded+from:], g.Stride)
+	for i := range len(in) / n {
+		vec.Every(out[i*count:(i+1)*count], in[i*n+from:], g.Stride)
 	}
 	return out
 }
@@ -152,11 +176,27 @@ func (g *Geometry) collect(c *cpe.CPE, columns []float32, b *Band, ch, at int) e
 // one request gets the column lines of all of them. It is awaited, since they are added in order.
 func (g *Geometry) collectLines(c *cpe.CPE, columns []float32, b *Band, ch, at, n int) error {
 	c.Free()
-	sum, err := c.Alloc("col2im", n*g.Line)
+	segment := g.segment(c, n*(g.Line+g.Width))
+	for from := 0; from < g.padded; from += segment {
+		if err := g.collectSegment(c, columns, b, ch, at, n, from, min(segment, g.padded-from)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// collectSegment adds what went to values [from, from+length) of n padded lines. More than one line have all their values.
+func (g *Geometry) collectSegment(c *cpe.CPE, columns []float32, b *Band, ch, at, n, from, length int) error {
+	lo, hi := max(0, from-g.left), min(g.Line, from+length-g.left)
+	if lo >= hi {
+		return nil
+	}
+	c.Free()
+	sum, err := c.Alloc("col2im", n*(hi-lo))
 	if err != nil {
 		return err
 	}
-	part, err := c.Alloc("col2im", n*g.Width)
+	part, err := c.Alloc("col2im", n*min(g.Width, tiling.Blocks(length, g.Stride)))
 	if err != nil {
 		return err
 	}
@@ -164,17 +204,20 @@ func (g *Geometry) collectLines(c *cpe.CPE, columns []float32, b *Band, ch, at, 
 	for _, user := range g.LineUsers()[at] {
 		line := g.columnLine(b, ch, user)
 		for x := range g.Last {
-			block := stream.Line(columns, line, n*g.Width)
-			c.Load(part, &block)
-			c.Wait()
-			c.Scalar(float64(n * g.Width))
-			for i := 0; c.Values() && i < n; i++ {
-				g.addLine(sum[i*g.Line:(i+1)*g.Line], part[i*g.Width:(i+1)*g.Width], x)
+			if first, last := g.readers(x, from, length); first < last {
+				count := (n-1)*g.Width + last - first
+				block := stream.Line(columns, line+first, count)
+				c.Load(part, &block)
+				c.Wait()
+				c.Scalar(float64(count))
+				for i := 0; c.Values() && i < n; i++ {
+					g.addPart(sum[i*(hi-lo):(i+1)*(hi-lo)], part[i*g.Width:], x, first, last, lo)
+				}
 			}
 			line += b.Width(g)
 		}
 	}
-	block := stream.Line(b.X, ch*g.Plane+at*g.Line, n*g.Line)
+	block := stream.Line(b.X, ch*g.Plane+at*g.Line+lo, (n-1)*g.Line+hi-lo)
 	c.Store(&block, sum)
 	g.await(c)
 	return nil
