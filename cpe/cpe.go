@@ -78,6 +78,9 @@ func (c *CPE) Hold(kernel string, n int) error {
 	return nil
 }
 
+// Left returns how many values of LDM are not taken.
+func (c *CPE) Left() int { return c.group.Spec().LDMFloats() - c.used }
+
 // carve returns the next n values of the CPE's storage, nil if no values are kept.
 func (c *CPE) carve(n int) []float32 {
 	if !c.group.Values() {
@@ -128,6 +131,20 @@ func (c *CPE) Store(b *Block, tile []float32) {
 	n := b.Rows * b.Cols
 	for p := range b.Planes {
 		copyRows(b.Data[p*b.PlaneStride:], b.RowStride, tile[p*n:(p+1)*n], b.Cols, b.Rows, b.Cols)
+	}
+}
+
+// Sweep charges the transfer of a block of one plane that LDM does not hold. It passes through LDM in pieces of at most so many values, whole
+// rows if one fits. Its values are used in memory.
+func (c *CPE) Sweep(b *Block, most int, put bool) {
+	if c.charged {
+		return
+	}
+	rows, cols := max(1, most/max(1, b.Cols)), min(b.Cols, most)
+	for r := 0; r < b.Rows; r += rows {
+		for at := 0; at < b.Cols; at += cols {
+			c.charge(&Block{Planes: 1, Rows: min(rows, b.Rows-r), RowStride: b.RowStride, Cols: min(cols, b.Cols-at)}, put)
+		}
 	}
 }
 

@@ -67,8 +67,8 @@ func (l *innerProduct) SetUp(bottom, _ []*blob.Blob) error {
 	case l.transpose:
 		return errors.New("normalize: true divides rows of weights of one output each: transpose must be false")
 	}
-	l.units, err = newUnitRows(&l.Base, leastSquares)
-	return err
+	l.units = newUnitRows(&l.Base, leastSquares)
+	return nil
 }
 
 // leastSquares is added to the sum of a row's squares, as in caffe-windows.

@@ -55,14 +55,13 @@ func (l *marginInnerProduct) SetUp(bottom, top []*blob.Blob) error {
 	}}
 	l.product = &innerProduct{Base: layers.Base{Param: inner, Device: l.Device}, m: -1}
 	l.product.Weights = l.Weights
-	err := l.product.SetUp(bottom[:1], top[:1])
-	if err != nil {
+	if err := l.product.SetUp(bottom[:1], top[:1]); err != nil {
 		return err
 	}
 	l.Weights, l.product.Weights = l.product.Weights, slices.Clone(l.product.Weights)
 	l.room = l.Device.NewBlob(0)
-	l.units, err = newUnitRows(&l.Base, 0)
-	return err
+	l.units = newUnitRows(&l.Base, 0)
+	return nil
 }
 
 func (l *marginInnerProduct) Reshape(bottom, top []*blob.Blob) error {
@@ -86,9 +85,6 @@ func (l *marginInnerProduct) Reshape(bottom, top []*blob.Blob) error {
 		return nil
 	}
 	k := l.product.k
-	if err := stream.CheckUnit(l.Device.Machine, "MarginInnerProduct", 2*k+1); err != nil {
-		return err
-	}
 	units := func(name string, rows int, do func(w *stream.UnitWorker, row int)) *stream.Units {
 		return stream.NewUnits(l.Device.Machine, "MarginInnerProduct "+name, rows, rows*k, do)
 	}

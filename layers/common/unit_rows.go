@@ -20,19 +20,16 @@ type unitRows struct {
 }
 
 // newUnitRows prepares for the first weight of a layer, rows x k.
-func newUnitRows(b *layers.Base, eps float64) (*unitRows, error) {
+func newUnitRows(b *layers.Base, eps float64) *unitRows {
 	u := &unitRows{weight: b.Weights[0], unit: b.Weights[0], k: b.Weights[0].Dim(1), eps: eps}
 	if !b.Train() {
 		u.unit = b.Device.NewBlob(0)
 		u.unit.ReshapeLike(u.weight)
 	}
 	if b.MPE() {
-		return u, nil
+		return u
 	}
 	machine, typ := b.Device.Machine, b.Param.GetType()
-	if err := stream.CheckUnit(machine, typ, 2*u.k+1); err != nil {
-		return nil, err
-	}
 	u.kernel = stream.NewUnits(machine, typ+" weights", u.weight.Dim(0), u.weight.Count(), func(w *stream.UnitWorker, row int) {
 		from, _ := w.Load(stream.Span(u.from, row*u.k, u.k))
 		to, _ := w.Place(stream.Span(u.to, row*u.k, u.k))
@@ -40,7 +37,7 @@ func newUnitRows(b *layers.Base, eps float64) (*unitRows, error) {
 			direction(to[:u.k], from, u.eps)
 		}
 	})
-	return u, nil
+	return u
 }
 
 // run computes the rows.

@@ -48,21 +48,17 @@ type decoder struct {
 	codes, prior, boxes []float32
 }
 
-func (d *decoder) reshape(b *layers.Base, p predictions) error {
+func (d *decoder) reshape(b *layers.Base, p predictions) {
 	if d.predictions == p {
-		return nil
+		return
 	}
 	d.predictions = p
 	if b.MPE() {
-		return nil
+		return
 	}
 	m, name, width := b.Device.Machine, b.Param.GetType()+" decoding", 4*p.codes
 	d.cut = max(1, min(p.priors, stream.UnitLimit(m)/(2*width+8), 256))
-	if err := stream.CheckUnit(m, name, d.cut*(2*width+8)); err != nil {
-		return err
-	}
 	d.kernel = stream.NewUnits(m, name, p.images*tiles(p.priors, d.cut), p.images*p.priors*width, d.tile)
-	return nil
 }
 
 // tiles returns the number of tiles of cut values that n values need.

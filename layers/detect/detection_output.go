@@ -103,7 +103,8 @@ func (l *detectionOutput) Reshape(bottom, top []*blob.Blob) error {
 	if top[0].NumAxes() != 4 { // Forward finds the number of detections
 		top[0].Reshape(1, 1, 1, detectionValues)
 	}
-	return l.decode.reshape(&l.Base, l.predictions)
+	l.decode.reshape(&l.Base, l.predictions)
+	return nil
 }
 
 func (l *detectionOutput) Forward(bottom, top []*blob.Blob) error {

@@ -43,11 +43,11 @@ func (c *confidence) reshape(b *layers.Base, p predictions) error {
 	}
 	streams, dims, ins := part.StreamsOf(b), [3]int{shape[0], shape[1], 1}, part.Arrays(1, stream.Plane)
 	c.sum = streams.Make(stream.Pass{
-		Name: "MultiBoxLoss confidences", Dims: dims, WholeMid: true, Ins: ins, Outs: []stream.Array{stream.Plane}, Scratch: 1,
+		Name: "MultiBoxLoss confidences", Dims: dims, WholeMid: true, Sweeps: 2, Ins: ins, Outs: []stream.Array{stream.Plane}, Scratch: 1,
 		Cost: stream.Work{Flops: 3, Specials: 1}, Op: c.lossTile,
 	})
 	c.grad = streams.Make(stream.Pass{
-		Name: "MultiBoxLoss confidences' gradient", Dims: dims, WholeMid: true, Ins: ins, Outs: part.Arrays(1),
+		Name: "MultiBoxLoss confidences' gradient", Dims: dims, WholeMid: true, Sweeps: 2, Ins: ins, Outs: part.Arrays(1),
 		Cost: stream.Work{Flops: 4, Specials: 1}, Op: c.gradTile,
 	})
 	return streams.Err

@@ -119,9 +119,7 @@ func (l *multiBoxLoss) Reshape(bottom, top []*blob.Blob) error {
 	top[0].Reshape()
 	if l.predicts() {
 		l.decoded.Reshape(l.images, l.priors, l.codes, 4)
-		if err := l.decode.reshape(&l.Base, l.predictions); err != nil {
-			return err
-		}
+		l.decode.reshape(&l.Base, l.predictions)
 	}
 	if err := l.match.reshape(&l.Base, l.predictions, bottom[3].Dim(2)); err != nil {
 		return err

@@ -109,7 +109,8 @@ func (l *proposal) Reshape(bottom, top []*blob.Blob) error {
 	if err := l.rows.Reshape(&l.Base, n, boxValues); err != nil || l.MPE() {
 		return err
 	}
-	return l.prepare(n)
+	l.prepare(n)
+	return nil
 }
 
 // most returns the largest number of regions of an image.
@@ -123,18 +124,11 @@ func (l *proposal) shapeTops(top []*blob.Blob, regions int) {
 }
 
 // prepare makes the kernels for n boxes of an image. A unit of decode is a run of pixels of an image, that of suppress is an image.
-func (l *proposal) prepare(n int) error {
+func (l *proposal) prepare(n int) {
 	m, a, pixels := l.Device.Machine, len(l.anchors), l.dims[1]*l.dims[2]
 	l.cut = max(1, min(stream.UnitLimit(m)/(10*a), pixels, 256))
-	if err := stream.CheckUnit(m, "Proposal", 10*a*l.cut); err != nil {
-		return err
-	}
-	if err := stream.CheckUnit(m, "Proposal", boxValues*(l.most()+suppressRun)); err != nil {
-		return err
-	}
 	l.decode = stream.NewUnits(m, "Proposal boxes", l.dims[0]*((pixels+l.cut-1)/l.cut), l.dims[0]*n*boxValues, l.decodeRun)
 	l.suppress = stream.NewUnits(m, "Proposal suppression", 1, l.before*boxValues, l.suppressImage)
-	return nil
 }
 
 // decodeRun computes the boxes of a run of pixels.

@@ -72,21 +72,21 @@ func (l *regionPooling) Reshape(bottom, top []*blob.Blob) error {
 	if l.MPE() {
 		return nil
 	}
-	return l.prepare()
+	l.prepare()
+	return nil
 }
 
 // prepare makes the kernels. Forward, a unit is an output channel of a tile of regions, backward it is a channel of an image.
-func (l *regionPooling) prepare() error {
+func (l *regionPooling) prepare() {
 	m, pixels, bins := l.Device.Machine, l.size[0]*l.size[1], l.bins[0]*l.bins[1]
-	room := (stream.UnitLimit(m) - pixels) / (2*bins + roiValues)
-	l.cut = max(1, min(room, l.regions, 64))
-	if err := stream.CheckUnit(m, l.Param.GetType(), pixels+l.cut*(2*bins+roiValues)); err != nil {
-		return err
+	room := stream.UnitLimit(m)
+	if pixels < room {
+		room -= pixels
 	}
+	l.cut = max(1, min(room/(2*bins+roiValues), l.regions, 64))
 	tiles := (l.regions + l.cut - 1) / l.cut
 	l.forward = stream.NewUnits(m, l.Param.GetType(), l.shape[1]*tiles, blob.CountOf(l.shape...)*8, l.poolTile)
 	l.backward = stream.NewUnits(m, l.Param.GetType()+" gradient", l.images*l.channels, blob.CountOf(l.shape...)*8, l.gradPlane)
-	return nil
 }
 
 // tileOf returns the tile's part of an array with the top's shape, for one output channel.
@@ -153,7 +153,8 @@ func (l *regionPooling) gradPlane(w *stream.UnitWorker, unit int) {
 		output, k, planes = channel/bins, channel%bins, bins
 	}
 	roiBuffer, dyBuffer := w.Buffer(l.cut*roiValues), w.Buffer(l.cut*bins)
-	var argBuffer, arg []float32
+	var argBuffer stream.Buffer
+	var arg []float32
 	if l.rule.traces {
 		argBuffer = w.Buffer(l.cut * bins)
 	}

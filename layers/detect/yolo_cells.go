@@ -13,15 +13,12 @@ type cellKernels struct {
 	sums         []float32     // of squared errors, by unit
 }
 
-func (k *cellKernels) prepare(l *yoloLoss) error {
+func (k *cellKernels) prepare(l *yoloLoss) {
 	channels, cells := 5+l.classes, l.size[0]*l.size[1]
 	m, name := l.Device.Machine, l.Param.GetType()
 	k.cut = max(1, min(cells, 256))
 	if !l.MPE() {
 		k.cut = max(1, min(k.cut, (stream.UnitLimit(m)-5*l.slots)/(5+2*channels)))
-		if err := stream.CheckUnit(m, name, k.cut*(5+2*channels)+5*l.slots); err != nil {
-			return err
-		}
 	}
 	k.units = l.images * len(l.anchors) * tiles(cells, k.cut)
 	k.sums = make([]float32, k.units)
@@ -29,7 +26,6 @@ func (k *cellKernels) prepare(l *yoloLoss) error {
 		k.empty = stream.NewUnits(m, name+" cells", k.units, l.errors.Count(), l.emptyUnit)
 		k.total = stream.NewUnits(m, name+" sum", k.units, l.errors.Count(), l.totalUnit)
 	}
-	return nil
 }
 
 // run runs a kernel, or on the MPE path calls do for each unit.

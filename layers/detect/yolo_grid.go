@@ -42,20 +42,16 @@ type yoloGrid struct {
 
 func (g *yoloGrid) cells() int { return g.size[0] * g.size[1] }
 
-func (g *yoloGrid) reshape() error {
+func (g *yoloGrid) reshape() {
 	made := [3]int{g.images, g.size[0], g.size[1]}
 	if g.MPE() || g.made == made {
-		return nil
+		return
 	}
 	g.made = made
 	m, name, values := g.Device.Machine, g.Param.GetType()+" boxes", 5+g.classes+g.width
 	g.cut = max(1, min(g.cells(), stream.UnitLimit(m)/values, 256))
-	if err := stream.CheckUnit(m, name, g.cut*values); err != nil {
-		return err
-	}
 	units := g.images * len(g.anchors) * tiles(g.cells(), g.cut)
 	g.kernel = stream.NewUnits(m, name, units, g.images*len(g.anchors)*g.cells()*values, g.tile)
-	return nil
 }
 
 // tile computes the boxes of an anchor of an image in a tile of cells.

@@ -126,15 +126,15 @@ func (l *yoloLoss) Reshape(bottom, top []*blob.Blob) error {
 	}
 	l.images, l.size, l.slots = x.Dim(0), [2]int{x.Dim(2), x.Dim(3)}, slots
 	l.errors.ReshapeLike(x)
-	if l.MPE() {
-		return l.cells.prepare(l)
+	if l.cells.prepare(l); l.MPE() {
+		return nil
 	}
 	streams := part.StreamsOf(&l.Base)
 	l.gradient = streams.Make(stream.Pass{
 		Name: l.Param.GetType() + " gradient", Dims: [3]int{1, 1, x.Count()}, Ins: part.Arrays(1), Outs: part.Arrays(1), Cost: stream.Work{Flops: 1},
 		Op: func(t *stream.Tile) { vec.Scale(t.Out[0][:t.I], t.In[0], l.factor) },
 	})
-	return errors.Join(streams.Err, l.cells.prepare(l))
+	return streams.Err
 }
 
 func (l *yoloLoss) Forward(bottom, top []*blob.Blob) error {

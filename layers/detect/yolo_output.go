@@ -133,9 +133,7 @@ func (l *yoloOutput) Reshape(bottom, top []*blob.Blob) error {
 		top[0].Reshape(1, 1, 1, detectionValues)
 	}
 	for _, g := range l.grids {
-		if err := g.reshape(); err != nil {
-			return err
-		}
+		g.reshape()
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func (l *accuracy) Reshape(bottom, top []*blob.Blob) error {
 		return nil
 	}
 	l.stream, err = stream.New(l.Device.Machine, stream.Pass{
-		Name: "accuracy", Dims: dims, WholeMid: true, Ins: part.Arrays(1, stream.Plane), Sums: counts,
+		Name: "accuracy", Dims: dims, WholeMid: true, Sweeps: 2, Ins: part.Arrays(1, stream.Plane), Sums: counts,
 		Cost: stream.Work{Flops: 1}, Op: l.tile,
 	})
 	return err

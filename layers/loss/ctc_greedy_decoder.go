@@ -82,9 +82,6 @@ func (l *ctcGreedyDecoder) Reshape(bottom, top []*blob.Blob) error {
 	if l.MPE() {
 		return nil
 	}
-	if err := stream.CheckUnit(l.Device.Machine, "CTCGreedyDecoder", l.classes+2*l.steps); err != nil {
-		return err
-	}
 	l.pick = stream.NewUnits(l.Device.Machine, "CTCGreedyDecoder", l.items, x.Count(), l.pickItem)
 	return nil
 }

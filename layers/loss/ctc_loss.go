@@ -79,9 +79,6 @@ func (l *ctcLoss) Reshape(bottom, top []*blob.Blob) error {
 		return nil
 	}
 	m, streams := l.Device.Machine, part.StreamsOf(&l.Base)
-	if err := stream.CheckUnit(m, l.Param.GetType(), 2*l.steps*l.classes+l.room()); err != nil {
-		return err
-	}
 	l.sum = stream.NewUnits(m, l.Param.GetType(), items, items*l.room()*8, l.item)
 	l.gradient.scale = streams.Make(l.gradient.pass(l.Param.GetType()+" gradient", x.Count()))
 	return streams.Err

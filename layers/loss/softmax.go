@@ -76,11 +76,11 @@ func (s *softmaxOp) reshape(b *layers.Base, dims [3]int) error {
 	}
 	streams := part.StreamsOf(b)
 	s.run = streams.Make(stream.Pass{
-		Name: "softmax", Dims: dims, WholeMid: true, Ins: part.Arrays(1), Outs: part.Arrays(1), Scratch: 1,
+		Name: "softmax", Dims: dims, WholeMid: true, Sweeps: 2, Ins: part.Arrays(1), Outs: part.Arrays(1), Scratch: 1,
 		Cost: stream.Work{Flops: 3, Specials: 2}, Op: softmaxTile,
 	})
 	s.grad = streams.Make(stream.Pass{
-		Name: "softmax gradient", Dims: dims, WholeMid: true, Ins: part.Arrays(2), Outs: part.Arrays(1), Scratch: 1,
+		Name: "softmax gradient", Dims: dims, WholeMid: true, Sweeps: 2, Ins: part.Arrays(2), Outs: part.Arrays(1), Scratch: 1,
 		Cost: stream.Work{Flops: 4}, Op: softmaxGradTile,
 	})
 	return streams.Err

@@ -105,11 +105,11 @@ func (l *normalize) backwardItems(x, dy, dx []float32) error {
 func (l *normalize) preparePixels() error {
 	streams := part.StreamsOf(&l.Base)
 	l.apply = streams.Make(stream.Pass{
-		Name: "Normalize", Dims: l.dims, WholeMid: true, Ins: part.Arrays(1, stream.Row), Outs: part.Arrays(1, stream.Plane),
+		Name: "Normalize", Dims: l.dims, WholeMid: true, Sweeps: 2, Ins: part.Arrays(1, stream.Row), Outs: part.Arrays(1, stream.Plane),
 		Cost: stream.Work{Flops: 4}, Op: l.pixelTile,
 	})
 	l.grad = streams.Make(stream.Pass{
-		Name: "Normalize gradient", Dims: l.dims, WholeMid: true, Ins: part.Arrays(2, stream.Row, stream.Plane), Outs: part.Arrays(1),
+		Name: "Normalize gradient", Dims: l.dims, WholeMid: true, Sweeps: 2, Ins: part.Arrays(2, stream.Row, stream.Plane), Outs: part.Arrays(1),
 		Scratch: 1, Sums: 1, Cost: stream.Work{Flops: 8}, Op: l.pixelGradTile,
 	})
 	return streams.Err

@@ -12,16 +12,13 @@ type repeatPixels struct {
 	large, small        []float32
 }
 
-func (r *repeatPixels) reshape(b *layers.Base, planes, h, w, scale int) error {
+func (r *repeatPixels) reshape(b *layers.Base, planes, h, w, scale int) {
 	if r.planes == planes && r.h == h && r.w == w && r.scale == scale {
-		return nil
+		return
 	}
 	r.planes, r.h, r.w, r.scale = planes, h, w, scale
 	if b.MPE() {
-		return nil
-	}
-	if err := stream.CheckUnit(b.Device.Machine, "repeat pixels", w*(scale*scale+1)); err != nil {
-		return err
+		return
 	}
 	m, rows, values := b.Device.Machine, planes*h, planes*h*w*scale*scale
 	r.up = stream.NewUnits(m, "repeat pixels", rows, values, func(u *stream.UnitWorker, row int) {
@@ -46,7 +43,6 @@ func (r *repeatPixels) reshape(b *layers.Base, planes, h, w, scale int) error {
 			r.sum(dx[:w], dy)
 		}
 	})
-	return nil
 }
 
 // sum writes a row of dx: the sums of dy over each pixel's copies.

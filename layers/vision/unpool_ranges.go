@@ -17,21 +17,17 @@ type unpoolRanges struct {
 	small, large []float32
 }
 
-func (u *unpoolRanges) reshape(b *layers.Base, planes, h, w int) error {
+func (u *unpoolRanges) reshape(b *layers.Base, planes, h, w int) {
 	if u.planes == planes && u.in == [2]int{h, w} {
-		return nil
+		return
 	}
 	u.planes, u.in = planes, [2]int{h, w}
 	if b.MPE() {
-		return nil
+		return
 	}
-	m, rows := b.Device.Machine, min(h, (u.kernel[0]-1)/u.stride[0]+1)
-	if err := stream.CheckUnit(m, "Unpooling", max(u.out[1]+rows*w, w+min(u.kernel[0], u.out[0])*u.out[1])); err != nil {
-		return err
-	}
+	m := b.Device.Machine
 	u.up = stream.NewUnits(m, "Unpooling", planes*u.out[0], planes*u.out[0]*u.out[1], u.upRow)
 	u.down = stream.NewUnits(m, "Unpooling gradient", planes*h, planes*h*u.kernel[0]*u.out[1], u.downRow)
-	return nil
 }
 
 // window returns the first pixel of window i along an axis, and the number of its pixels in the plane.

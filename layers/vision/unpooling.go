@@ -80,7 +80,8 @@ func (l *unpooling) Reshape(bottom, top []*blob.Blob) error {
 	planes, h, w := bottom[0].CountRange(0, 2), bottom[0].Dim(2), bottom[0].Dim(3)
 	top[0].Reshape(bottom[0].Dim(0), bottom[0].Dim(1), l.size[0], l.size[1])
 	if l.windows != nil {
-		return l.windows.reshape(&l.Base, planes, h, w)
+		l.windows.reshape(&l.Base, planes, h, w)
+		return nil
 	}
 	l.scatter.Reshape(&l.Base, planes, h*w, l.size[0]*l.size[1])
 	if l.corners == nil || part.SameShape(l.corners, bottom[0]) {

@@ -99,7 +99,8 @@ func (l *upsample) Reshape(bottom, top []*blob.Blob) error {
 	}
 	top[0].Reshape(l.shape...)
 	if len(bottom) == 1 {
-		return l.repeat.reshape(&l.Base, n*c, h, w, l.scale[0])
+		l.repeat.reshape(&l.Base, n*c, h, w, l.scale[0])
+		return nil
 	}
 	l.scatter.Reshape(&l.Base, n*c, h*w, l.shape[2]*l.shape[3])
 	return nil

@@ -46,6 +46,8 @@ type Pass struct {
 	// InPlace is the number of arrays that are updated: the first of Ins are then the first of Outs. Each has one tile, which Op reads and
 	// writes.
 	InPlace int
+	// Sweeps is how often Op goes along mid, if more than once. Where LDM does not hold all of mid, it loads the arrays for each.
+	Sweeps int
 	// Scratch is the number of Full arrays of a tile's extents that Op uses for intermediate values.
 	Scratch int
 	// Sums is the number of sums over outer and inner that Op computes for every index of mid.
@@ -66,6 +68,7 @@ type Plan struct {
 	Counts  [3]int // tiles along each extent
 	Double  bool   // tiles are double-buffered in LDM
 	LDM     int    // bytes a CPE needs
+	Piece   int    // mids that pass through LDM at a time, if it does not hold all of a tile's; then Op works in memory
 	Scratch int    // values of a core group's memory for each scratch array; 0 if these are in LDM
 	Back    bool   // a core group goes from its last tile to its first
 }
@@ -138,8 +141,20 @@ func (s *Pass) planLDM(spec *cpe.Spec) (Plan, error) {
 		p.LDM = 4 * s.need(p.Tile)
 	}
 	if p.LDM > spec.LDMBytes {
-		return p, &cpe.LDMError{Kernel: s.Name, Asked: p.LDM, Have: spec.LDMBytes}
+		return s.planPieces(spec, p.LDM)
 	}
+	return p, nil
+}
+
+// planPieces cuts a pass whose mids LDM does not hold. A tile is all of mid of a run of inner. It passes through LDM in pieces of some mids.
+func (s *Pass) planPieces(spec *cpe.Spec, asked int) (Plan, error) {
+	p := Plan{Double: true, Tile: [3]int{1, s.Dims[1], min(s.Dims[2], leastTile)}}
+	piece := func(mids int) [3]int { return [3]int{1, mids, p.Tile[2]} }
+	p.Piece = tiling.Largest(s.Dims[1], func(n int) bool { return s.need(piece(n)) <= spec.LDMFloats()/2 })
+	if p.Piece == 0 {
+		return p, &cpe.LDMError{Kernel: s.Name, Asked: asked, Have: spec.LDMBytes}
+	}
+	p.LDM, p.Scratch = 8*s.need(piece(p.Piece)), s.near(s.Dims[1])*p.Tile[2]
 	return p, nil
 }
 
@@ -216,6 +231,10 @@ func (p Plan) Tiles() int { return p.Counts[0] * p.Counts[1] * p.Counts[2] }
 
 // String prints the plan on a line.
 func (p Plan) String() string {
-	return fmt.Sprintf("%dx%dx%d in %d tiles of %dx%dx%d, LDM %d bytes",
+	text := fmt.Sprintf("%dx%dx%d in %d tiles of %dx%dx%d, LDM %d bytes",
 		p.Dims[0], p.Dims[1], p.Dims[2], p.Tiles(), p.Tile[0], p.Tile[1], p.Tile[2], p.LDM)
+	if p.Piece > 0 {
+		text += fmt.Sprintf(", pieces of %d mids", p.Piece)
+	}
+	return text
 }

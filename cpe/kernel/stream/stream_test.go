@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 )
 
-var streamDims = [][3]int{{1, 1, 0}, {1, 1, 1}, {1, 1, 100003}, {3, 5, 7}, {2, 300, 70}, {40, 3, 1000}, {7, 1000, 1}, {1, 2, 60000}}
+var streamDims = [][3]int{{1, 1, 0}, {1, 1, 1}, {1, 1, 100003}, {3, 5, 7}, {2, 300, 70}, {40, 3, 1000}, {7, 1000, 1}, {1, 2, 60000}, {3, 20000, 1}, {2, 9000, 70}}
 
 // TestStream runs y = x*scale[mid] + plane[outer, inner], with x's sum and the number of elements by mid, and the result once more
 // in place through scratch.
@@ -37,6 +37,9 @@ func TestStream(t *testing.T) {
 				sums[d[1]+mid]++
 			}
 			kerneltest.Near(t, k.Plan().String(), y, want, 2)
+			if peak := m.Ledger().LDMPeak; m.HasDMA() && peak > m.Spec().LDMBytes {
+				t.Errorf("%v: %d bytes of LDM", d, peak)
+			}
 			for i, s := range k.Sums() {
 				if diff := s - sums[i]; diff > 1e-9 || diff < -1e-9 {
 					t.Errorf("%v: sum %d is %g, want %g", d, i, s, sums[i])

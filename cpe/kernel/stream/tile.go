@@ -83,10 +83,8 @@ func (k *Kernel) runTile(c *cpe.CPE, w *streamWorker, n int) error {
 	if err := k.placeScratch(c, w); err != nil {
 		return err
 	}
-	if k.plan.Double {
-		if err := c.Hold(s.Name, s.need([3]int{t.O, t.M, t.I})); err != nil {
-			return err
-		}
+	if err := k.holdMore(c, t); err != nil {
+		return err
 	}
 	if s.Sums > 0 && c.Values() {
 		size := s.Sums * k.plan.Tile[1] * s.lanes()
@@ -96,27 +94,68 @@ func (k *Kernel) runTile(c *cpe.CPE, w *streamWorker, n int) error {
 	if c.Values() {
 		s.Op(t)
 	}
-	elements := float64(t.O * t.M * t.I)
+	elements := float64(t.O * t.M * t.I * k.sweeps())
 	c.Compute(elements*s.Cost.Flops, elements*s.Cost.Specials)
 	for j, a := range s.Outs {
 		b := k.block(t, a, k.outs[j])
-		c.Store(&b, t.Out[j])
+		if k.plan.Piece > 0 {
+			c.Sweep(&b, k.piece(a), true)
+		} else {
+			c.Store(&b, t.Out[j])
+		}
 	}
 	return nil
+}
+
+// holdMore counts LDM that is taken besides a tile's arrays: the second tile of double buffering, or the two pieces of one.
+func (k *Kernel) holdMore(c *cpe.CPE, t *Tile) error {
+	switch {
+	case k.plan.Piece > 0:
+		return c.Hold(k.stream.Name, 2*k.stream.need([3]int{t.O, k.plan.Piece, t.I}))
+	case k.plan.Double:
+		return c.Hold(k.stream.Name, k.stream.need([3]int{t.O, t.M, t.I}))
+	}
+	return nil
+}
+
+// sweeps returns how often arrays are loaded.
+func (k *Kernel) sweeps() int {
+	if k.plan.Piece == 0 {
+		return 1
+	}
+	return max(1, k.stream.Sweeps)
+}
+
+// piece returns how many values of an array pass through LDM at a time.
+func (k *Kernel) piece(a Array) int {
+	switch a {
+	case Plane:
+		return k.plan.Tile[2]
+	case Row:
+		return k.plan.Piece * k.stream.lanes()
+	}
+	return k.plan.Piece * k.plan.Tile[2]
 }
 
 // place sets the tile's part of an array, and loads it if Op reads it.
 func (k *Kernel) place(c *cpe.CPE, t *Tile, a Array, data []float32, part *[]float32, load bool) error {
 	b := k.block(t, a, data)
-	buffer, err := c.Alloc(k.stream.Name, b.Count())
-	if err != nil {
-		return err
-	}
-	var planes, rows int
-	if load {
-		*part, planes, rows = c.Load(buffer, &b)
+	planes, rows := b.PlaneStride, b.RowStride
+	if k.plan.Piece > 0 {
+		*part = b.Data
+		for i := 0; load && i < k.sweeps(); i++ {
+			c.Sweep(&b, k.piece(a), false)
+		}
 	} else {
-		*part, planes, rows = c.Place(buffer, &b)
+		buffer, err := c.Alloc(k.stream.Name, b.Count())
+		if err != nil {
+			return err
+		}
+		if load {
+			*part, planes, rows = c.Load(buffer, &b)
+		} else {
+			*part, planes, rows = c.Place(buffer, &b)
+		}
 	}
 	switch a {
 	case Full:

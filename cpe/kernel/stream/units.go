@@ -9,7 +9,7 @@ import (
 // region). A Pass cannot describe these. Units must write disjoint values.
 //
 // A unit runs on one CPE. It loads the blocks that it reads, computes, and stores its results. Blocks live in LDM one set at a time, so that no
-// transfer overlaps arithmetic.
+// transfer overlaps arithmetic. A block for which LDM has no room passes through what is left of it, and the unit works in memory.
 type Units struct {
 	name    string
 	machine *cpe.Machine
@@ -49,10 +49,16 @@ type UnitWorker struct {
 	name    string
 	cpe     *cpe.CPE
 	err     error
-	blocks  []cpe.Block // to store at the unit's end
+	blocks  []placed // to store at the unit's end
 	tiles   [][]float32
 	aliases bool      // tiles alias memory
 	scratch []float32 // where tiles alias memory
+}
+
+// placed is a block that a unit writes.
+type placed struct {
+	cpe.Block
+	swept bool // it was written in memory
 }
 
 // NewUnits prepares count units that compute about values values together. do computes one unit.
@@ -71,14 +77,6 @@ func UnitLimit(m *cpe.Machine) int {
 	}
 	spec := m.Spec()
 	return spec.LDMFloats() * 3 / 4
-}
-
-// CheckUnit returns an error if a unit of n values does not fit LDM.
-func CheckUnit(m *cpe.Machine, name string, n int) error {
-	if spec := m.Spec(); m.HasDMA() && n > spec.LDMFloats() {
-		return &cpe.LDMError{Kernel: name, Asked: 4 * n, Have: spec.LDMBytes}
-	}
-	return nil
 }
 
 // Name returns the kernel's name.
@@ -128,7 +126,11 @@ func (w *UnitWorker) run(do func(w *UnitWorker, unit int), unit int) {
 		return
 	}
 	for i := range w.blocks {
-		w.cpe.Store(&w.blocks[i], w.tiles[i])
+		if b := &w.blocks[i]; b.swept {
+			w.sweep(&b.Block, true)
+		} else {
+			w.cpe.Store(&b.Block, w.tiles[i])
+		}
 	}
 }
 
@@ -144,14 +146,7 @@ func (w *UnitWorker) Values() bool { return w.err == nil && w.cpe.Values() }
 
 // Load returns a piece's values and the distance between its rows.
 func (w *UnitWorker) Load(p Piece) (values []float32, stride int) {
-	b := p.block()
-	tile, err := w.cpe.Alloc(w.name, b.Count())
-	if err != nil {
-		w.Fail(err)
-		return nil, 0
-	}
-	values, _, stride = w.cpe.Load(tile, &b)
-	return values, stride
+	return w.Fetch(w.Buffer(p.Rows*p.Cols), p)
 }
 
 // Place returns room for a piece's values, which are stored at the unit's end, and the distance between its rows. The room holds undefined
@@ -162,48 +157,66 @@ func (w *UnitWorker) Place(p Piece) (values []float32, stride int) { return w.pl
 func (w *UnitWorker) Update(p Piece) (values []float32, stride int) { return w.place(p, true) }
 
 func (w *UnitWorker) place(p Piece, load bool) (values []float32, stride int) {
-	b := p.block()
-	tile, err := w.cpe.Alloc(w.name, b.Count())
-	if err != nil {
-		w.Fail(err)
-		return nil, 0
+	b, buffer := p.block(), w.Buffer(p.Rows*p.Cols)
+	switch {
+	case load:
+		values, stride = w.Fetch(buffer, p)
+	case buffer.swept:
+		values, stride = b.Data, b.RowStride
+	default:
+		values, _, stride = w.cpe.Place(buffer.tile, &b)
 	}
-	if load {
-		values, _, stride = w.cpe.Load(tile, &b)
-	} else {
-		values, _, stride = w.cpe.Place(tile, &b)
-	}
-	w.blocks, w.tiles = append(w.blocks, b), append(w.tiles, values)
+	w.blocks, w.tiles = append(w.blocks, placed{b, buffer.swept}), append(w.tiles, values)
 	return values, stride
 }
 
+// Buffer is room in LDM.
+type Buffer struct {
+	tile  []float32
+	swept bool // there is not so much: values pass through what is left, and are used in memory
+}
+
 // Buffer returns room that Fetch fills again and again with up to n values.
-func (w *UnitWorker) Buffer(n int) []float32 {
+func (w *UnitWorker) Buffer(n int) Buffer {
+	if w.swept(n) {
+		return Buffer{swept: true}
+	}
 	tile, err := w.cpe.Alloc(w.name, n)
 	if err != nil {
 		w.Fail(err)
 	}
-	return tile
+	return Buffer{tile: tile}
 }
 
+// swept reports whether LDM has no room for n values.
+func (w *UnitWorker) swept(n int) bool { return !w.aliases && n > w.cpe.Left() }
+
+// sweep charges the transfer of a block that LDM does not hold.
+func (w *UnitWorker) sweep(b *cpe.Block, put bool) { w.cpe.Sweep(b, max(leastTile, w.cpe.Left()), put) }
+
 // Fetch loads a piece of at most a buffer's size into it, and returns its values and the distance between its rows.
-func (w *UnitWorker) Fetch(buffer []float32, p Piece) (values []float32, stride int) {
+func (w *UnitWorker) Fetch(buffer Buffer, p Piece) (values []float32, stride int) {
 	if w.err != nil {
 		return nil, 0
 	}
 	b := p.block()
-	values, _, stride = w.cpe.Load(buffer, &b)
+	if buffer.swept {
+		w.sweep(&b, false)
+		return b.Data, b.RowStride
+	}
+	values, _, stride = w.cpe.Load(buffer.tile, &b)
 	return values, stride
 }
 
 // Scratch returns room for n values that only the unit uses. It may be called once in a unit.
 func (w *UnitWorker) Scratch(n int) []float32 {
-	tile, err := w.cpe.Alloc(w.name, n)
-	switch {
-	case err != nil:
-		w.Fail(err)
-	case !w.aliases:
-		return tile
+	buffer := w.Buffer(n)
+	if buffer.swept {
+		for _, put := range []bool{true, false} {
+			w.sweep(&cpe.Block{Planes: 1, Rows: 1, RowStride: n, Cols: n}, put)
+		}
+	} else if !w.aliases {
+		return buffer.tile
 	}
 	if len(w.scratch) < n {
 		w.scratch = make([]float32, n)

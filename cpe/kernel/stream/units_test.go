@@ -64,16 +64,41 @@ func TestUnitsErrors(t *testing.T) {
 			t.Error("the error stayed")
 		}
 	})
-	m := kerneltest.Machine(t, "sw26010", false)
-	big := NewUnits(m, "big", 1, 1, func(w *UnitWorker, _ int) { w.Load(Span(nil, 0, 20000)) })
-	if err := big.Run(); !kerneltest.IsLDM(err) {
-		t.Errorf("error %v, want an LDM error", err)
+}
+
+// TestLargeUnits: blocks for which LDM has no room pass through it. They are charged all the same, once for each time that they are loaded or
+// stored, in requests that fit, and in cost-only mode as in functional mode.
+func TestLargeUnits(t *testing.T) {
+	const large = 40000
+	run := func(m *cpe.Machine) error {
+		x, y := kerneltest.Array(m, 3*large), kerneltest.Array(m, 3*large)
+		return NewUnits(m, "large", 3, large, func(w *UnitWorker, unit int) {
+			small, _ := w.Load(Span(x, unit*large, 100))
+			in, stride := w.Load(Rect(x, unit*large, 4, large/4, large/4))
+			out, _ := w.Place(Span(y, unit*large, large))
+			changed, _ := w.Update(Span(y, unit*large, 1))
+			room := w.Scratch(large)
+			if w.Cost(large, 0); w.Values() {
+				copy(room, in[:large])
+				copy(out, room)
+				changed[0] = small[99] + float32(stride)
+			}
+		}).Run()
 	}
-	if err := CheckUnit(m, "big", 20000); !kerneltest.IsLDM(err) {
-		t.Errorf("error %v of the check, want an LDM error", err)
+	kerneltest.ChargesTheSame(t, "large units", run)
+	m := kerneltest.Machine(t, "sw26010", true)
+	if err := run(m); err != nil {
+		t.Fatal(err)
 	}
-	if err := CheckUnit(m, "small", 2000); err != nil {
-		t.Error(err)
+	l := m.Ledger()
+	if want := int64(3 * 4 * (100 + large + 1 + large)); l.GetBytes != want {
+		t.Errorf("%d bytes loaded, want %d", l.GetBytes, want)
+	}
+	if want := int64(3 * 4 * (large + 1 + large)); l.PutBytes != want {
+		t.Errorf("%d bytes stored, want %d", l.PutBytes, want)
+	}
+	if l.LDMPeak > m.Spec().LDMBytes || l.DMARequests < 3*4*4 {
+		t.Errorf("%d bytes of LDM, %d requests", l.LDMPeak, l.DMARequests)
 	}
 }
 
