@@ -68,9 +68,6 @@ func programNamed(path string) program {
 	return program{name: name}
 }
 
-// caffes reports whether the binary was called by one of Caffe's names.
-func (p program) caffes() bool { return p.brew || p.command != "" || p.instead != "" }
-
 // split extracts the command from a command line. For a tool, all words are arguments.
 func (p program) split(cs Commands, args []string) (name string, rest []string, err error) {
 	switch {

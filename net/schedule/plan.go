@@ -117,12 +117,3 @@ func (p *Plan) Complete(i, at int) bool {
 	}
 	return false
 }
-
-// refreshTraits reads the layers' traits again after they were arranged.
-func (p *Plan) refreshTraits() {
-	for _, t := range p.Tasks {
-		if !t.Empty() {
-			t.traits = layers.TraitsOf(t.Layer)
-		}
-	}
-}
