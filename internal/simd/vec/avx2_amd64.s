@@ -381,63 +381,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func axpbyAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
-// Requires: AVX, FMA3, MMX+
-TEXT ·axpbyAVX2(SB), NOSPLIT, $0-40
-	MOVQ         d+0(FP), AX
-	MOVQ         n+24(FP), CX
-	MOVQ         x+8(FP), DX
-	VBROADCASTSS s+32(FP), Y0
-	VBROADCASTSS t+36(FP), Y1
-	XORQ         BX, BX
-
-wide:
-	CMPQ        CX, $0x00000020
-	JLT         narrow
-	PREFETCHT0  4096(AX)(BX*4)
-	PREFETCHT0  4096(DX)(BX*4)
-	VMOVUPS     (AX)(BX*4), Y2
-	VMOVUPS     (DX)(BX*4), Y3
-	VMULPS      Y1, Y2, Y2
-	VFMADD231PS Y0, Y3, Y2
-	VMOVUPS     Y2, (AX)(BX*4)
-	VMOVUPS     32(AX)(BX*4), Y2
-	VMOVUPS     32(DX)(BX*4), Y3
-	VMULPS      Y1, Y2, Y2
-	VFMADD231PS Y0, Y3, Y2
-	VMOVUPS     Y2, 32(AX)(BX*4)
-	PREFETCHT0  4160(AX)(BX*4)
-	PREFETCHT0  4160(DX)(BX*4)
-	VMOVUPS     64(AX)(BX*4), Y2
-	VMOVUPS     64(DX)(BX*4), Y3
-	VMULPS      Y1, Y2, Y2
-	VFMADD231PS Y0, Y3, Y2
-	VMOVUPS     Y2, 64(AX)(BX*4)
-	VMOVUPS     96(AX)(BX*4), Y2
-	VMOVUPS     96(DX)(BX*4), Y3
-	VMULPS      Y1, Y2, Y2
-	VFMADD231PS Y0, Y3, Y2
-	VMOVUPS     Y2, 96(AX)(BX*4)
-	ADDQ        $0x00000020, BX
-	SUBQ        $0x00000020, CX
-	JMP         wide
-
-narrow:
-	CMPQ        CX, $0x00000008
-	JLT         done
-	VMOVUPS     (AX)(BX*4), Y2
-	VMOVUPS     (DX)(BX*4), Y3
-	VMULPS      Y1, Y2, Y2
-	VFMADD231PS Y0, Y3, Y2
-	VMOVUPS     Y2, (AX)(BX*4)
-	ADDQ        $0x00000008, BX
-	SUBQ        $0x00000008, CX
-	JMP         narrow
-
-done:
-	VZEROUPPER
-	RET
-
 // func mulAddAVX2(d *float32, x *float32, y *float32, n int, s float32, t float32)
 // Requires: AVX, FMA3, MMX+
 TEXT ·mulAddAVX2(SB), NOSPLIT, $0-40

@@ -416,67 +416,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func axpbyAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·axpbyAVX512(SB), NOSPLIT, $0-40
-	MOVQ         d+0(FP), AX
-	MOVQ         n+24(FP), CX
-	MOVQ         x+8(FP), DX
-	VBROADCASTSS s+32(FP), Z0
-	VBROADCASTSS t+36(FP), Z1
-	XORQ         BX, BX
-
-wide:
-	CMPQ        CX, $0x00000040
-	JLT         narrow
-	PREFETCHT0  4096(AX)(BX*4)
-	PREFETCHT0  4096(DX)(BX*4)
-	VMOVUPS     (AX)(BX*4), Z2
-	VMOVUPS     (DX)(BX*4), Z3
-	VMULPS      Z1, Z2, Z2
-	VFMADD231PS Z0, Z3, Z2
-	VMOVUPS     Z2, (AX)(BX*4)
-	PREFETCHT0  4160(AX)(BX*4)
-	PREFETCHT0  4160(DX)(BX*4)
-	VMOVUPS     64(AX)(BX*4), Z2
-	VMOVUPS     64(DX)(BX*4), Z3
-	VMULPS      Z1, Z2, Z2
-	VFMADD231PS Z0, Z3, Z2
-	VMOVUPS     Z2, 64(AX)(BX*4)
-	PREFETCHT0  4224(AX)(BX*4)
-	PREFETCHT0  4224(DX)(BX*4)
-	VMOVUPS     128(AX)(BX*4), Z2
-	VMOVUPS     128(DX)(BX*4), Z3
-	VMULPS      Z1, Z2, Z2
-	VFMADD231PS Z0, Z3, Z2
-	VMOVUPS     Z2, 128(AX)(BX*4)
-	PREFETCHT0  4288(AX)(BX*4)
-	PREFETCHT0  4288(DX)(BX*4)
-	VMOVUPS     192(AX)(BX*4), Z2
-	VMOVUPS     192(DX)(BX*4), Z3
-	VMULPS      Z1, Z2, Z2
-	VFMADD231PS Z0, Z3, Z2
-	VMOVUPS     Z2, 192(AX)(BX*4)
-	ADDQ        $0x00000040, BX
-	SUBQ        $0x00000040, CX
-	JMP         wide
-
-narrow:
-	CMPQ        CX, $0x00000010
-	JLT         done
-	VMOVUPS     (AX)(BX*4), Z2
-	VMOVUPS     (DX)(BX*4), Z3
-	VMULPS      Z1, Z2, Z2
-	VFMADD231PS Z0, Z3, Z2
-	VMOVUPS     Z2, (AX)(BX*4)
-	ADDQ        $0x00000010, BX
-	SUBQ        $0x00000010, CX
-	JMP         narrow
-
-done:
-	VZEROUPPER
-	RET
-
 // func mulAddAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·mulAddAVX512(SB), NOSPLIT, $0-40

@@ -82,16 +82,6 @@ func Axpy(d, x []float32, a float32) {
 	}
 }
 
-// Axpby sets d[i] = a*x[i] + b*d[i].
-func Axpby(d, x []float32, a, b float32) {
-	if run(opAxpby, d, x, nil, a, b) {
-		return
-	}
-	for i := range d {
-		d[i] = a*x[i] + b*d[i]
-	}
-}
-
 // MulAdd adds a[i]*b[i] to d[i].
 func MulAdd(d, a, b []float32) {
 	if run(opMulAdd, d, a, b, 0, 0) {

@@ -14,7 +14,6 @@ const (
 	opAddScalar
 	opScale
 	opAxpy
-	opAxpby
 	opMulAdd
 	opSquare
 	opSqrt

@@ -29,9 +29,6 @@ func scaleAVX512(d, x, y *float32, n int, s, t float32)
 func axpyAVX512(d, x, y *float32, n int, s, t float32)
 
 //go:noescape
-func axpbyAVX512(d, x, y *float32, n int, s, t float32)
-
-//go:noescape
 func mulAddAVX512(d, x, y *float32, n int, s, t float32)
 
 //go:noescape
@@ -146,9 +143,6 @@ func scaleAVX2(d, x, y *float32, n int, s, t float32)
 func axpyAVX2(d, x, y *float32, n int, s, t float32)
 
 //go:noescape
-func axpbyAVX2(d, x, y *float32, n int, s, t float32)
-
-//go:noescape
 func mulAddAVX2(d, x, y *float32, n int, s, t float32)
 
 //go:noescape
@@ -258,8 +252,6 @@ func elementwise(o op, d, x, y *float32, n int, s, t float32) {
 			scaleAVX512(d, x, y, n, s, t)
 		case opAxpy:
 			axpyAVX512(d, x, y, n, s, t)
-		case opAxpby:
-			axpbyAVX512(d, x, y, n, s, t)
 		case opMulAdd:
 			mulAddAVX512(d, x, y, n, s, t)
 		case opSquare:
@@ -342,8 +334,6 @@ func elementwise(o op, d, x, y *float32, n int, s, t float32) {
 		scaleAVX2(d, x, y, n, s, t)
 	case opAxpy:
 		axpyAVX2(d, x, y, n, s, t)
-	case opAxpby:
-		axpbyAVX2(d, x, y, n, s, t)
 	case opMulAdd:
 		mulAddAVX2(d, x, y, n, s, t)
 	case opSquare:

@@ -27,7 +27,6 @@ func TestElementwise(t *testing.T) {
 		{"AddScalar", func(d, x, y []float32) { AddScalar(d, x, s) }, func(d, x, y float64) float64 { return x + float64(s) }, 1e-7},
 		{"Scale", func(d, x, y []float32) { Scale(d, x, s) }, func(d, x, y float64) float64 { return x * float64(s) }, 1e-7},
 		{"Axpy", func(d, x, y []float32) { Axpy(d, x, s) }, func(d, x, y float64) float64 { return d + x*float64(s) }, 2e-7},
-		{"Axpby", func(d, x, y []float32) { Axpby(d, x, s, u) }, func(d, x, y float64) float64 { return x*float64(s) + d*float64(u) }, 2e-7},
 		{"Affine", func(d, x, y []float32) { Affine(d, x, s, u) }, func(d, x, y float64) float64 { return x*float64(s) + float64(u) }, 2e-7},
 		{"Square", func(d, x, y []float32) { Square(d, x) }, func(d, x, y float64) float64 { return x * x }, 1e-7},
 		{"Sqrt", func(d, x, y []float32) { Sqrt(d, x) }, func(d, x, y float64) float64 { return math.Sqrt(x) }, 1e-7},

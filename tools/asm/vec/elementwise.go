@@ -94,7 +94,6 @@ func Arithmetic(s emit.ISA) []Operation {
 		{"addScalar", "xs", 4, func(l lane) reg.VecVirtual { return s.Add(l.x, l.s) }},
 		{"scale", "xs", 4, func(l lane) reg.VecVirtual { return s.Mul(l.x, l.s) }},
 		{"axpy", "dxs", 4, func(l lane) reg.VecVirtual { return s.Fma(l.x, l.s, l.d) }},
-		{"axpby", "dxst", 4, func(l lane) reg.VecVirtual { return s.Fma(l.x, l.s, s.Mul(l.d, l.t)) }},
 		{"mulAdd", "dxy", 4, func(l lane) reg.VecVirtual { return s.Fma(l.x, l.y, l.d) }},
 		{"square", "x", 4, func(l lane) reg.VecVirtual { return s.Mul(l.x, l.x) }},
 		{"sqrt", "x", 2, func(l lane) reg.VecVirtual { r := s.V(); VSQRTPS(l.x, r); return r }},
