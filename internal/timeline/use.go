@@ -29,11 +29,6 @@ func (r *Recorder) Uses() []Use {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.settle()
-	type account struct {
-		Use
-		exchanges []stretch
-		waits     []stretch
-	}
 	accounts, lanes := map[int]*account{}, map[int]lane{}
 	for l, n := range r.lanes {
 		lanes[n] = l
@@ -67,28 +62,37 @@ func (r *Recorder) Uses() []Use {
 	}
 	var list []Use
 	for _, worker := range slices.Sorted(maps.Keys(accounts)) {
-		a := accounts[worker]
-		if len(a.exchanges) == 0 {
-			continue
+		if a := accounts[worker]; len(a.exchanges) > 0 {
+			a.settle(r.name)
+			list = append(list, a.Use)
 		}
-		for _, e := range a.exchanges {
-			a.Communicating += milliseconds(e.end.Sub(e.begin))
-		}
-		peers := map[int]float64{}
-		for _, w := range a.waits {
-			peers[w.peer] += milliseconds(overlap(w, a.exchanges))
-		}
-		for peer, took := range peers {
-			a.Waiting += took
-			if took > 0 {
-				a.For = append(a.For, Waited{r.name(peer), took})
-			}
-		}
-		a.Communicating -= a.Waiting
-		slices.SortFunc(a.For, func(x, y Waited) int { return cmp.Or(cmp.Compare(y.Took, x.Took), cmp.Compare(x.Name, y.Name)) })
-		list = append(list, a.Use)
 	}
 	return list
+}
+
+// account collects a worker's use, its exchanges with others and its waits for them.
+type account struct {
+	Use
+	exchanges, waits []stretch
+}
+
+// settle divides the time of the exchanges into waiting and communicating.
+func (a *account) settle(name func(worker int) string) {
+	for _, e := range a.exchanges {
+		a.Communicating += milliseconds(e.end.Sub(e.begin))
+	}
+	peers := map[int]float64{}
+	for _, w := range a.waits {
+		peers[w.peer] += milliseconds(overlap(w, a.exchanges))
+	}
+	for peer, took := range peers {
+		a.Waiting += took
+		if took > 0 {
+			a.For = append(a.For, Waited{name(peer), took})
+		}
+	}
+	a.Communicating -= a.Waiting
+	slices.SortFunc(a.For, func(x, y Waited) int { return cmp.Or(cmp.Compare(y.Took, x.Took), cmp.Compare(x.Name, y.Name)) })
 }
 
 // overlap is the time that a stretch shares with others, which do not overlap each other.
