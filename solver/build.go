@@ -9,6 +9,7 @@ import (
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver/caffeh5"
+	"github.com/swcaffe/swcaffe/solver/evaluate"
 	"github.com/swcaffe/swcaffe/solver/rules"
 )
 
@@ -96,7 +97,7 @@ func (v *Solver) makeTestNets(tests []netSource, found *faults) {
 			found.add(fmt.Errorf("test net #%d: %w", i, err))
 			continue
 		}
-		v.scorers = append(v.scorers, NewScorer(n, v.testers()))
+		v.scorers = append(v.scorers, evaluate.NewScorer(n, v.testers()))
 	}
 }
 

@@ -3,7 +3,7 @@
 //
 //	solver.go      the Solver; nets.go: the nets of its file; counts.go: checks of the file's counts
 //	loop.go        Solve and Step
-//	test.go        the test pass; scorer.go: test batches split over workers
+//	test.go        the test pass; evaluate: test batches split over workers, precision of detections
 //	rules          the update rules, SGD and its relatives, and learning-rate policies
 //	update.go      clipping, and one update of all weights
 //	snapshot.go    reads and writes .caffemodel and .solverstate; caffeh5: the same in HDF5; snapshot_worker.go: each worker's own state;

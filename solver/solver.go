@@ -74,7 +74,7 @@ type Solver struct {
 	arena       *swnet.Arena // memory that the nets use in turn
 	testNets    []*swnet.Net
 	testDevices []*layers.Device
-	scorers     []*Scorer // by test net
+	scorers     []*evaluate.Scorer // by test net
 	evaluation  evaluate.Method
 	best        best
 	agree       Reducer // sums one value over the workers that test together

@@ -81,7 +81,7 @@ var allowed = []struct {
 	{"net/schedule", []string{"blob", "cpe/", "layers"}},
 	{"net", []string{"proto/", "blob", "internal/simd/", "internal/pages", "internal/suggest", "internal/caffelog", "cpe/", "layers/", "net/schedule"}},
 	{"solver/caffeh5", []string{"proto/", "blob", "data/hdf5", "net"}},
-	{"solver/evaluate", []string{"internal/box", "internal/caffelog", "net"}},
+	{"solver/evaluate", []string{"internal/box", "internal/caffelog", "internal/words", "layers", "net"}},
 	{"solver/events", nil},
 	{"solver/rules", []string{"proto/", "internal/simd/", "internal/suggest"}},
 	{"solver/centre", []string{"internal/relay"}},

@@ -1,7 +1,7 @@
-// Package evaluate reports detections by their average precision, as SSD's solver does with eval_type: detection.
+// Package evaluate runs the batches of a test and reports detections. Its central type is Scorer, which runs batches on one worker or many.
 //
-// The central type is Precision, which collects the rows of one output of a DetectionEvaluate layer over the batches of a test. A Method says
-// whether and how a test reports it.
+// Detections are reported by their average precision, as SSD's solver does with eval_type: detection. Precision collects the rows of one output
+// of a DetectionEvaluate layer over the batches of a test. A Method says whether and how a test reports it.
 package evaluate
 
 import (

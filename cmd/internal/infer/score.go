@@ -34,7 +34,7 @@ func score(e *cli.Env, t trained, method evaluate.Method, o *testOptions, worker
 		if err := report.begin(n); err != nil {
 			return err
 		}
-		s, scorer := scores{report: report, log: e.Log, net: n, method: method, precisions: make([]evaluate.Precision, len(n.Outputs()))}, solver.NewScorer(n, workers)
+		s, scorer := scores{report: report, log: e.Log, net: n, method: method, precisions: make([]evaluate.Precision, len(n.Outputs()))}, evaluate.NewScorer(n, workers)
 		for b := 0; b < batches; {
 			run, err := scorer.Next(batches-b, s.add)
 			if err != nil {

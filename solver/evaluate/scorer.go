@@ -1,4 +1,4 @@
-package solver
+package evaluate
 
 import (
 	"errors"
@@ -10,11 +10,19 @@ import (
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 
+// Workers is a worker's connection to the others, as of solver.Transport.
+type Workers interface {
+	Rank() int
+	Size() int
+	Send(to int, data []float32) error
+	Recv(from int, data []float32) error
+}
+
 // Scorer runs batches of a net for inference. Several workers each run one batch at a time, on their own nets. Their layers share the data
 // as layers.Share does without Split. If a batch depends on the previous one (layers.Carrier), the first worker runs all batches.
 type Scorer struct {
 	net     *swnet.Net
-	workers Transport
+	workers Workers
 	carries bool
 	head    []float32   // of one batch: the loss, and the number of values of each output
 	row     []float32   // the values of all outputs
@@ -22,7 +30,7 @@ type Scorer struct {
 }
 
 // NewScorer returns a Scorer for a worker's net. workers is nil for a single worker.
-func NewScorer(n *swnet.Net, workers Transport) *Scorer {
+func NewScorer(n *swnet.Net, workers Workers) *Scorer {
 	s := &Scorer{net: n, workers: workers}
 	for i := range n.NumLayers() {
 		c, ok := n.Layer(i).(layers.Carrier)
@@ -32,8 +40,9 @@ func NewScorer(n *swnet.Net, workers Transport) *Scorer {
 }
 
 // Next runs the next batches, one per worker but at most n, and returns their number. On the first worker it calls tell for each batch in
-// order, with its loss and the values of each of the net's outputs. All workers call Next with the same n. Afterwards the data continues after the last batch that was run. A worker returns only when all
-// have run their batches, so that the first batch in order with an error is the one reported.
+// order, with its loss and the values of each of the net's outputs. All workers call Next with the same n. Afterwards the data continues after
+// the last batch that was run. A worker returns only when all have run their batches, so that the first batch in order with an error is the
+// one reported.
 func (s *Scorer) Next(n int, tell func(loss float64, outputs [][]float32)) (int, error) {
 	if s.carries && s.workers != nil && s.workers.Rank() > 0 {
 		return 1, nil
