@@ -333,7 +333,7 @@ func TestPageOfACrash(t *testing.T) {
 	b.Holds(`$('layer').textContent.includes('num_output: 500')`)
 	for view, note := range map[string]string{"data": "data-note", "tests": "tests-note", "time": "time-note"} {
 		b.Click("#tab-" + view)
-		b.Holds(fmt.Sprintf(`!$('view-%s').hidden && $(%q).textContent === 'No connection to the run.'`, view, note))
+		b.Holds(fmt.Sprintf(`!$('view-%s').hidden && $(%q).textContent === 'The run has ended: there is nothing new to see here.' && !$('after').hidden`, view, note))
 	}
 	<-done
 	if err := cmd.Wait(); err == nil {

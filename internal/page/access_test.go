@@ -13,7 +13,7 @@ import (
 
 // spoken are the roles of what a user acts on or is told of: each must have a name.
 var spoken = map[string]bool{
-	"button": true, "tab": true, "combobox": true, "checkbox": true, "slider": true, "spinbutton": true, "textbox": true, "image": true, "img": true, "region": true, // a group without a name may be <details>
+	"application": true, "button": true, "tab": true, "combobox": true, "checkbox": true, "slider": true, "spinbutton": true, "textbox": true, "image": true, "img": true, "region": true, // a group without a name may be <details>
 	"tablist": true, "progressbar": true, "dialog": true,
 }
 

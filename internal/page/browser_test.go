@@ -62,8 +62,14 @@ func TestPage(t *testing.T) {
 		`charts.get('loss').u.data[2][50]`:                         "0.5",
 		`charts.get('loss').plot.getAttribute('aria-label')`:       "loss: chart. Last values: train 0.02 at iteration 99, test 0 0.5 at iteration 100. Arrow keys read its points.",
 		`[...charts.values()].every(c => c.u.width === c.plot.clientWidth && c.u.root.getBoundingClientRect().right <= c.frame.getBoundingClientRect().right)`: "true",
-		`$('said').textContent`:                              "The run trains.",
-		`document.documentElement.scrollWidth <= innerWidth`: "true",
+		`$('said').textContent`:  "The run trains.",
+		`$('facts').textContent`: "s.prototxt · running for 10 s · about 10 s to go · seed 0",
+		`$('after').hidden`:      "true",
+		`[duration(59.6), duration(3599), duration(86399)].join()`:                              "1 min 0 s,59 min 59 s,23 h 59 min",
+		`left({iterations: [0, 1, 2, 3, 4, 5], seconds: [0, 9, 18, 19, 20, 21]}, 0, 16).join()`: "about 10 s to go",
+		`left({iterations: [0, 1, 2, 8, 9], seconds: [0, 9, 18, 19, 29]}, 8, 20).join()`:        "about 1 min 40 s to go",
+		`left({iterations: [0, 1], seconds: [0, 9]}, 2, 20).length`:                             "0",
+		`document.documentElement.scrollWidth <= innerWidth`:                                    "true",
 	} {
 		if got := b.Value(expression); got != want {
 			t.Errorf("%s is %q, want %q", expression, got, want)
@@ -81,7 +87,7 @@ func TestPage(t *testing.T) {
 	take(&events.Iteration{Iteration: 100, Loss: 9, Outputs: []events.Value{{Name: "loss", Value: 9, Weight: 1}}})
 	b.Holds(`charts.get('loss').u.data[1].at(-1) === 9`)
 	take(&events.Crashed{Iteration: 101, Error: "conv1: no <i>luck</i>", Stack: "goroutine <7>"})
-	b.Holds(`$('words').textContent === 'conv1: no <i>luck</i>' && !$('words').hidden && $('buttons').hidden && $('stack').textContent === 'goroutine <7>' && !$('stackBox').hidden`)
+	b.Holds(`$('words').textContent === 'conv1: no <i>luck</i>' && !$('words').hidden && $('buttons').hidden && !$('after').hidden && $('facts').textContent.includes('ran for') && $('stack').textContent === 'goroutine <7>' && !$('stackBox').hidden`)
 	s.Close()
 	b.Holds(`!online && $('state').textContent === 'Crashed at iteration 101.' && $('said').textContent === $('state').textContent && charts.get('loss').u.data[1].at(-1) === 9`)
 }
@@ -143,7 +149,7 @@ func pressButtons(t *testing.T, b *pagetest.Browser, pressed *counter) {
 		for _, answer := range []string{"no", "yes"} {
 			b.Press(button, answer)
 		}
-		b.Holds(`$('reading').textContent === 'The run was asked.'`)
+		b.Holds(fmt.Sprintf(`$('reading').textContent === 'Asked the run for %s.'`, map[string]string{"#snapshot": "a snapshot", "#stop": "its end", "#test": "a test"}[button]))
 		b.Do(chromedp.Evaluate(`$('reading').textContent = ''`, nil))
 	}
 	for _, rate := range []string{"fast", "0.5"} {
@@ -154,7 +160,7 @@ func pressButtons(t *testing.T, b *pagetest.Browser, pressed *counter) {
 		b.Do(chromedp.Evaluate(fmt.Sprintf(`$('reading').textContent = ''; $('amount').value = %q`, rate), nil))
 		b.Click("#confirm [value=yes]")
 		b.Holds(`!asking && $('reading').textContent !== ''`)
-		if got, want := b.Value(`$('reading').textContent`), map[string]string{"fast": "no positive learning rate", "0.5": "The run was asked."}[rate]; !strings.Contains(got, want) {
+		if got, want := b.Value(`$('reading').textContent`), map[string]string{"fast": "no positive learning rate", "0.5": "Asked the run for learning rate 0.5."}[rate]; !strings.Contains(got, want) {
 			t.Errorf("learning rate %s: %q, want %q", rate, got, want)
 		}
 	}

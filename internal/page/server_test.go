@@ -384,7 +384,7 @@ func (p pretended) Layer(ctx context.Context, name string) (*inspect.Layer, erro
 
 func (p pretended) Batch(ctx context.Context) (*inspect.Batch, error) {
 	tiles := picture.NewTiles([]float32{0, 1, 2, 3}, []int{1, 1, 2, 2})
-	return &inspect.Batch{Size: 64, Tops: []inspect.Top{{Name: "data", Shape: "64 1 2 2 (256)", Values: inspect.NewHistogram([]float32{1})}},
+	return &inspect.Batch{Size: 64, Names: strings.Split("0123456789", ""), Tops: []inspect.Top{{Name: "data", Shape: "64 1 2 2 (256)", Values: inspect.NewHistogram([]float32{1})}},
 		Items: []inspect.Item{{Pictures: [][]byte{tiles.PNG()}, Labels: []inspect.Label{{Top: "label", Values: []events.Number{7}}}}}}, nil
 }
 

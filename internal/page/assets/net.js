@@ -29,7 +29,7 @@ function fill(table, head, rows) {
 
 async function get(path) {
   const answer = await fetch('api/' + path, {headers}).catch(() => null);
-  if (!answer) throw new Error('No connection to the run.');
+  if (!answer) throw new Error(run && (run.stopped || run.crashed) ? 'The run has ended: there is nothing new to see here.' : 'No connection to the run.');
   if (!answer.ok) throw new Error((await answer.text()).trim());
   return answer.json();
 }
@@ -258,8 +258,8 @@ async function showData() {
       const li = element('li');
       for (const p of item.pictures || []) li.append(picture(p, 'item ' + i));
       for (const l of item.labels || []) {
-        const name = l.values.length === 1 && (b.names || [])[l.values[0]];
-        li.append(element('span', `${l.top} ${l.values.map(v => figure(number(v))).join(' ')}${name ? ': ' + name : ''}`));
+        const text = l.values.map(v => figure(number(v))).join(' '), name = l.values.length === 1 && (b.names || [])[l.values[0]];
+        li.append(element('span', `${l.top} ${text}${name && name !== text ? ': ' + name : ''}`));
       }
       return li;
     }));

@@ -112,7 +112,7 @@ function duration(s) {
   if (!Number.isFinite(s)) return '-';
   s = Math.round(s);
   const h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60;
-  return (h ? h + ' h ' : '') + (h || m ? m + ' min ' : '') + s % 60 + ' s';
+  return h ? `${h} h ${m} min` : m ? `${m} min ${s % 60} s` : `${s} s`;
 }
 
 function showState() {
@@ -159,17 +159,23 @@ function showRun() {
     state.textContent = `Iteration ${done} of ${s.max_iter}`;
   }
   say(run.crashed || run.stopped || !online ? state.textContent : 'The run trains.');
-  const facts = [`${s.solver}`, `running for ${duration(run.seconds)}`];
-  if (!run.crashed && !run.stopped && train && train.iterations.length > 1) {
-    const n = train.iterations.length, back = Math.max(0, n - 20);
-    const pace = (train.seconds[n - 1] - train.seconds[back]) / (train.iterations[n - 1] - train.iterations[back]);
-    facts.push(`about ${duration(pace * (s.max_iter - done))} to go`);
-  }
+  const ended = !!(run.crashed || run.stopped), facts = [s.solver, `${ended ? 'ran' : 'running'} for ${duration(run.seconds)}`];
+  if (!ended && train) facts.push(...left(train, s.iteration, s.max_iter));
   if (s.workers > 1) facts.push(`${s.workers} workers`);
   facts.push(`seed ${s.seed}`);
   if (run.snapshot) facts.push(`last snapshot ${run.snapshot.state}`);
   $('facts').textContent = facts.join(' \u00b7 ');
-  $('buttons').hidden = !token || !online || !!(run.crashed || run.stopped);
+  $('buttons').hidden = !token || !online || ended;
+  $('after').hidden = !ended;
+}
+
+// left tells the time to the last iteration by the pace of the second half of those since the last start.
+function left(train, start, end) {
+  const n = train.iterations.length, at = i => train.iterations[i];
+  const back = Math.max(n >> 1, train.iterations.findIndex(i => i >= start));
+  if (back >= n - 1) return [];
+  const pace = (train.seconds[n - 1] - train.seconds[back]) / (at(n - 1) - at(back));
+  return [`about ${duration(pace * (end - at(n - 1) - 1))} to go`];
 }
 
 // ---- curves ----
@@ -274,7 +280,7 @@ function zoom(to) {
 function newChart(title) {
   const frame = document.createElement('section');
   frame.className = 'chart';
-  frame.innerHTML = '<h2></h2><div class="plot" tabindex="0" role="img"></div><div class="tools"></div><div class="table" hidden></div>';
+  frame.innerHTML = '<h2></h2><div class="plot" tabindex="0" role="application" aria-roledescription="chart"></div><div class="tools"></div><div class="table" hidden></div>';
   frame.querySelector('h2').textContent = title;
   const chart = {title, frame, plot: frame.querySelector('.plot'), table: frame.querySelector('.table'), list: [], kind: ''};
   chart.plot.addEventListener('keydown', e => key(chart, e));
@@ -472,14 +478,15 @@ function ask(question, amount) {
   }, {once: true}));
 }
 
-function press(id, question, amount) {
+// press lets a button ask the run for something. amount is the first value of the dialog's field.
+function press(id, thing, question, amount) {
   $(id).addEventListener('click', async () => {
     if (asking) return;
     const said = await ask(question, amount && amount());
     if (!said) return;
     const path = 'api/press/' + id + (amount ? '?value=' + encodeURIComponent(said.amount.trim()) : '');
     const answer = await fetch(path, {method: 'POST', headers}).catch(() => null);
-    if (answer && answer.ok) $('reading').textContent = 'The run was asked.';
+    if (answer && answer.ok) $('reading').textContent = `Asked the run for ${thing}${amount ? ' ' + said.amount.trim() : ''}.`;
     else $('reading').textContent = 'The run did not accept this: ' + (answer ? await answer.text() : 'no connection');
   });
 }
@@ -487,10 +494,10 @@ const lastRate = () => {
   const t = tables.get('train'), column = t ? t.columns[t.names.indexOf('lr')] : [];
   return column.length ? figure(column[column.length - 1]) : '';
 };
-press('test', 'Run the test nets before the next iteration?');
-press('rate', 'Set the learning rate from the next iteration on? Its policy goes on from there. Snapshots do not store it.', lastRate);
-press('snapshot', 'Write a snapshot after the current iteration?');
-press('stop', 'Stop the run after the current iteration? It writes a snapshot if its solver says so.');
+press('test', 'a test', 'Run the test nets before the next iteration?');
+press('rate', 'learning rate', 'Set the learning rate from the next iteration on? Its policy goes on from there. Snapshots do not store it.', lastRate);
+press('snapshot', 'a snapshot', 'Write a snapshot after the current iteration?');
+press('stop', 'its end', 'Stop the run after the current iteration? It writes a snapshot if its solver says so.');
 
 // ---- settings ----
 
