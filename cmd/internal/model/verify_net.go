@@ -227,10 +227,14 @@ func printVerify(e *cli.Env, rows []verifyRow, o *verifyOptions) error {
 		return fmt.Sprintf("%.2e", v)
 	}
 	fmt.Fprintf(e.Tables, "%-40s %-20s %10s %10s %10s\n", "layer", "type", "forward", "backward", "weights")
-	failed := 0
+	failed, overflow := 0, 0
 	for _, r := range rows {
 		mark := ""
-		if !r.within(o.tolerance) {
+		switch {
+		case r.overflow:
+			mark = "not compared: overflow"
+			overflow++
+		case !r.within(o.tolerance):
 			mark = "ABOVE TOLERANCE"
 			failed++
 		}
@@ -241,6 +245,9 @@ func printVerify(e *cli.Env, rows []verifyRow, o *verifyOptions) error {
 		return fmt.Errorf("%s: %d of %d layers differ by more than %g between the MPE path and the CPE path on machine %s",
 			o.model, failed, len(rows), o.tolerance, o.device.MachineName)
 	}
-	fmt.Fprintf(e.Tables, "all %d layers agree within %g on machine %s\n", len(rows), o.tolerance, o.device.MachineName)
+	if overflow > 0 {
+		e.Log.Warnf("%s: %d of %d layers read values above %g, or values that are not numbers, and were not compared", o.model, overflow, len(rows), mostValue)
+	}
+	fmt.Fprintf(e.Tables, "all %d layers agree within %g on machine %s\n", len(rows)-overflow, o.tolerance, o.device.MachineName)
 	return nil
 }
