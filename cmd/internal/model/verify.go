@@ -222,13 +222,13 @@ func takeOver(b, a *blob.Blob) float64 {
 	return worst
 }
 
-// compareWeights returns the worst difference of weights' gradients. term is the largest gradient of the layer's tops: a bias has the sum of such
-// terms. In front of a batch normalisation they cancel out, so that the sum is rounding alone, and differences are relative to a term.
+// compareWeights returns the worst difference of weights' gradients. term is the largest gradient of the layer's tops: a bias or a scale has the
+// sum of such terms. In front of a batch normalisation they cancel out, so that the sum is rounding alone, and differences are relative to a term.
 func compareWeights(a, b []*blob.Blob, term float64) float64 {
 	worst := -1.0
 	for k := range a {
 		least := 0.0
-		if a[k].NumAxes() == 1 {
+		if axes := a[k].NumAxes(); axes == 1 || axes == 4 && a[k].Count() == a[k].Dim(1) { // SegNet's BN has weights of 1 x C x 1 x 1
 			least = term
 		}
 		worst = max(worst, relativeDifference(a[k].Diff(), b[k].Diff(), least))
