@@ -96,10 +96,11 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 	if err := checkTypes(filtered, origin, opt.Pos); err != nil {
 		return nil, err
 	}
-	filtered, origin, err = InsertSplits(filtered, origin)
+	whole, from, err := InsertSplits(filtered, origin)
 	if err != nil {
 		return nil, locate(err, opt.Pos, origin)
 	}
+	filtered, origin = whole, from
 	if len(filtered.Layer) == 0 {
 		if len(p.Layer) == 0 {
 			return nil, opt.fail(p, errors.New("the net has no layers"))

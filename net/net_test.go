@@ -73,6 +73,8 @@ net.prototxt:3: layer "b" (ReLu): unknown layer type "ReLu", did you mean "ReLU"
 			`net.prototxt:0: net "bare": no layers for phase TRAIN, level 0, stages []`},
 		{"missing bottom", head + `layer { name: "a" type: "ReLU" bottom: "y" top: "y" }`,
 			`net.prototxt:2: layer "a": unknown bottom blob "y" (bottom index 0)`},
+		{"missing bottom behind a layer of another phase", "layer { name: 'v' type: 'DummyData' top: 'x' include { phase: TEST } }\n" + head + `layer { name: "a" type: "ReLU" bottom: "y" top: "y" }`,
+			`net.prototxt:3: layer "a": unknown bottom blob "y" (bottom index 0)`},
 		{"two makers", head + `layer { name: "a" type: "ReLU" bottom: "x" top: "t" }`,
 			`net.prototxt:2: layer "a" (ReLU): top blob "t" is produced by multiple sources: layer "x" at net.prototxt:1 makes it already`},
 		{"no type", head + `layer { name: "a" bottom: "x" top: "y" }`, `net.prototxt:2: layer "a": type is missing (known types: AbsVal, `},
