@@ -370,6 +370,8 @@ func TestBoard(t *testing.T) {
 	b.Holds(`$('differences').textContent === 'Two shown runs are needed.'`)
 	take(&events.Crashed{Iteration: 20, Error: "no luck"})
 	b.Holds(`$('run-table').rows[2].cells[3].textContent === 'crashed: no luck'`)
+	b.Do(chromedp.Evaluate(`$('differences').append(element('pre', 'x'.repeat(9999) + '\n'.repeat(99), {class: 'difference'}))`, nil))
+	b.Holds(`$('differences').clientHeight < innerHeight`)
 	mu.Lock()
 	list = append(list[:1:1], Run{"c", second})
 	mu.Unlock()

@@ -63,7 +63,7 @@ func plotLog(e *cli.Env, o *plotOptions) error {
 	}
 	format, err := figure.Format(o.out)
 	if err != nil {
-		return err
+		return &cli.UsageError{Err: err}
 	}
 	var logs []namedLog
 	for _, path := range o.logs {

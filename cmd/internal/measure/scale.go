@@ -157,9 +157,11 @@ func (o *scaleOptions) check() (err error) {
 		return cli.Usagef("-mapping: %w", err)
 	}
 	if o.plot != "" {
-		_, err = figure.Format(o.plot)
+		if _, err := figure.Format(o.plot); err != nil {
+			return cli.Usagef("-plot %w", err)
+		}
 	}
-	return err
+	return nil
 }
 
 // read loads the cluster, the machine and the net.

@@ -71,7 +71,7 @@ func (o *lrFindOptions) check() error {
 		return cli.Usagef("lr_find trains with one worker; run it without mpirun")
 	case o.out != "":
 		if _, err := figure.Format(o.out); err != nil {
-			return cli.FlagError("out", err)
+			return cli.Usagef("-out: %w", err)
 		}
 	}
 	return nil
