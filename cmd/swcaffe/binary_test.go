@@ -1,9 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"sync"
@@ -13,34 +13,32 @@ import (
 	"github.com/swcaffe/swcaffe/internal/page/pagetest"
 )
 
-var built struct {
+var linked struct {
 	once sync.Once
 	dir  string
 	path string
-	out  []byte
 	err  error
 }
 
-// buildBinary builds the command once, for tests that run it as its users do, with signals and all.
+// buildBinary returns a link to the test binary under the command's name, for tests that run the command as its users do, with signals and
+// all: TestMain makes the test binary the command when it is called so. A build of the command alone would be linked a second time.
 func buildBinary(t *testing.T) string {
 	t.Helper()
-	built.once.Do(func() {
-		dir, err := os.MkdirTemp("", "swcaffe-test-*")
-		if err != nil {
-			built.err = err
-			return
+	linked.once.Do(func() {
+		linked.dir, linked.err = os.MkdirTemp("", "swcaffe-test-*")
+		linked.path = filepath.Join(linked.dir, "swcaffe")
+		self, err := os.Executable()
+		if linked.err = errors.Join(linked.err, err); linked.err == nil {
+			linked.err = os.Symlink(self, linked.path)
 		}
-		built.dir = dir
-		built.path = filepath.Join(dir, "swcaffe")
-		built.out, built.err = exec.Command("go", "build", "-o", built.path, ".").CombinedOutput()
 	})
-	if built.err != nil {
-		t.Fatalf("go build: %v\n%s", built.err, built.out)
+	if linked.err != nil {
+		t.Fatal(linked.err)
 	}
-	return built.path
+	return linked.path
 }
 
-// tests are those of the package; what was built for them goes when they have run.
+// tests are those of the package; the link that was made for them goes when they have run.
 type tests struct{ *testing.M }
 
 func (t tests) Run() int {
@@ -52,8 +50,8 @@ func (t tests) Run() int {
 	}
 	code := t.M.Run()
 	pagetest.Close()
-	if built.dir != "" {
-		if err := os.RemoveAll(built.dir); err != nil {
+	if linked.dir != "" {
+		if err := os.RemoveAll(linked.dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
