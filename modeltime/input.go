@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
+	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 )
@@ -53,11 +54,18 @@ func SetBatch(p *caffepb.NetParameter, n int) error {
 // standIn replaces layers that read images from files by constant data of the same shape, since a model does not need the images. Their size
 // must be known: from a crop, or from the resizing of the layers of images or AnnotatedData. AnnotatedData gets an object for each image, with
 // yolo_data_type none. Images are assumed to have three channels, or one if the layer makes them grey.
-func standIn(p *caffepb.NetParameter) {
+//
+// A DummyData layer cannot write objects: it has one value for a whole top. standIn returns the names of the layers that need them, for
+// [writeObjects].
+func standIn(p *caffepb.NetParameter) (objects map[string]bool) {
+	objects = map[string]bool{}
 	for _, l := range p.Layer {
 		s := sizeOf(l)
 		if s.batch == 0 || s.height == 0 || s.width == 0 || len(l.Top) == 0 {
 			continue
+		}
+		if len(l.Top) > 1 && l.GetType() == "AnnotatedData" && l.GetAnnotatedDataParam().GetYoloDataType() == 0 {
+			objects[l.GetName()] = true
 		}
 		l.Type = proto.String("DummyData")
 		l.DummyDataParam = &caffepb.DummyDataParameter{Shape: []*caffepb.BlobShape{{Dim: []int64{s.batch, s.channels, s.height, s.width}}}}
@@ -68,6 +76,20 @@ func standIn(p *caffepb.NetParameter) {
 			l.DummyDataParam.Shape[2] = &caffepb.BlobShape{Dim: []int64{s.batch, 1, 1, 2}}
 		}
 		l.DataParam, l.ImageDataParam, l.DenseImageDataParam, l.WindowDataParam, l.AnnotatedDataParam, l.TransformParam = nil, nil, nil, nil, nil, nil
+	}
+	return objects
+}
+
+// writeObjects gives each image one object of class 1 in its middle, in the layers with the given names.
+func writeObjects(n *swnet.Net, names map[string]bool) {
+	for i := range n.NumLayers() {
+		if !names[n.LayerName(i)] {
+			continue
+		}
+		rows := n.Tops(i)[1].Data()
+		for image := range len(rows) / 8 {
+			copy(rows[8*image:], []float32{float32(image), 1, 0, 0.25, 0.25, 0.75, 0.75, 0}) // image, class, instance, box, difficult
+		}
 	}
 }
 

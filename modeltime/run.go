@@ -62,11 +62,17 @@ func (o *Options) build(m *cpe.Machine, file *swproto.Net) (*swnet.Net, error) {
 			return nil, err
 		}
 	}
-	standIn(p)
+	objects := standIn(p)
 	d := &layers.Device{Machine: m, Random: layers.NewRandom(o.Seed), Log: o.Log, Force: o.Force}
 	n, err := swnet.New(p, swnet.Options{State: o.State, Device: d, Pos: file.LayerPos})
-	if err != nil || o.Built == nil {
-		return n, err
+	if err != nil {
+		return nil, err
+	}
+	if m.Values() {
+		writeObjects(n, objects)
+	}
+	if o.Built == nil {
+		return n, nil
 	}
 	if err := o.Built(n); err != nil {
 		n.Close()

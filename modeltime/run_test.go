@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -160,6 +161,37 @@ func TestModesAgree(t *testing.T) {
 			if string(out) != first {
 				t.Errorf("%s, %v:\n%s\nfirst:\n%s", name, mode, out, first)
 			}
+		}
+	}
+}
+
+// TestObjectsOfDetectors: nets that learn or test detection run with values too, without the data. Training reports the same figures in both
+// modes; a test's depend on the number of detections.
+func TestObjectsOfDetectors(t *testing.T) {
+	const detector = `
+layer { name: "data" type: "AnnotatedData" top: "data" top: "label" data_param { source: "nowhere" batch_size: 3 }
+  transform_param { resize_param { resize_mode: WARP height: 8 width: 8 } } annotated_data_param { batch_sampler { } } }
+layer { name: "loc" type: "Convolution" bottom: "data" top: "loc" convolution_param { num_output: 4 kernel_size: 8 weight_filler { type: "xavier" } } }
+layer { name: "loc_flat" type: "Flatten" bottom: "loc" top: "loc_flat" }
+layer { name: "conf" type: "Convolution" bottom: "data" top: "conf" convolution_param { num_output: 3 kernel_size: 8 weight_filler { type: "xavier" } } }
+layer { name: "conf_flat" type: "Flatten" bottom: "conf" top: "conf_flat" }
+layer { name: "prior" type: "PriorBox" bottom: "loc" bottom: "data" top: "prior" prior_box_param { min_size: 4 } }
+layer { name: "loss" type: "MultiBoxLoss" bottom: "loc_flat" bottom: "conf_flat" bottom: "prior" bottom: "label" top: "loss"
+  include { phase: TRAIN } propagate_down: [true, true, false, false] multibox_loss_param { num_classes: 3 } }
+layer { name: "out" type: "DetectionOutput" bottom: "loc_flat" bottom: "conf_flat" bottom: "prior" top: "out"
+  include { phase: TEST } detection_output_param { num_classes: 3 nms_param { top_k: 4 } } }
+layer { name: "eval" type: "DetectionEvaluate" bottom: "out" bottom: "label" top: "eval"
+  include { phase: TEST } detection_evaluate_param { num_classes: 3 } }
+`
+	for _, phase := range []caffepb.Phase{caffepb.Phase_TRAIN, caffepb.Phase_TEST} {
+		var totals [2]Total
+		for i, mode := range []cpe.Mode{cpe.CostOnly, cpe.Functional} {
+			o := options(t)
+			o.Mode, o.State = mode, swnet.MergeState(phase)
+			totals[i] = run(t, detector, o).Total
+		}
+		if phase == caffepb.Phase_TRAIN && !reflect.DeepEqual(totals[0], totals[1]) {
+			t.Errorf("%v: cost only %+v, functional %+v", phase, totals[0], totals[1])
 		}
 	}
 }
