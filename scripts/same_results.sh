@@ -10,7 +10,7 @@
 #   train mpe      the same with -engine mpe
 #   train sw26010  the same on the modelled SW26010 with computed values; batches of 4, without the nets for ImageNet
 #   time cost      "swcaffe time -machine sw26010" of each net in phase TRAIN (deploy.prototxt: TEST), as text and with -json, both cost models
-#   time values    the same with -mode functional, for batches of 4; host times, in the log, are not compared
+#   time values    the same with -mode functional, for batches of at most 4; host times, in the log, are not compared
 # For each case, it prints a line at its end: "equal"; "differs" with the file and its first differing byte; or "fails" with the
 # last line of the log. It exits with 1 unless all cases are equal. A case that fails alike in both builds is not equal.
 #
@@ -83,6 +83,11 @@ small() {
   sed "${edit[@]}" "$1" >"$4"
 }
 
+# at_most BATCH NET prints the batch size, or the smallest of the net's data layers if that is less.
+at_most() {
+  sed -nE 's/.*batch_size: ([0-9]+).*/\1/p' "$2" | { cat && echo "$1"; } | sort -n | head -n 1
+}
+
 # solver SOLVER NET PREFIX prints a solver with two iterations and without tests.
 solver() {
   sed -E '/^(net|test_[a-z_]*|iter_size|max_iter|snapshot|snapshot_prefix|random_seed|display):?[ {]/d' "$1"
@@ -114,9 +119,7 @@ run() {
       batch=2 flags+=(-stage synthetic)
       [ "$3" != mpe ] || batch=1 pixels=32
     elif ((batch > 0)); then
-      local own
-      own=$(sed -nE 's/.*batch_size: ([0-9]+).*/\1/p' "$net" | sort -n | head -n 1)
-      ((batch < own)) || batch=$own
+      batch=$(at_most $batch "$net")
     fi
     if ((batch > 0)); then
       net=models/$name.net.prototxt && small "$from" "$batch" "$pixels" "$net"
@@ -132,8 +135,10 @@ run() {
       flags+=(-stage synthetic)
     fi
     if [ "$3" = values ]; then
-      net=models/$name.net.prototxt && small "$2" 4 64 "$net"
-      flags+=(-model "$net" -mode functional -batch 4)
+      local batch
+      batch=$(at_most 4 "$2")
+      net=models/$name.net.prototxt && small "$2" "$batch" 64 "$net"
+      flags+=(-model "$net" -mode functional -batch "$batch")
     fi
     failed=$(both "$name" time "${flags[@]}" -json "out/$name/report.json")
   fi
@@ -151,7 +156,7 @@ run() {
   echo "$result" >>"$work/results"
   printf '[%d of %d, %d s] %s %s, %s: %s\n' "$(wc -l <"$work/results")" "$cases" $(($(date +%s) - began)) "$1" "$3" "$2" "$result"
 }
-export -f for_imagenet small solver both run
+export -f for_imagenet small at_most solver both run
 export keep
 
 levels=()
