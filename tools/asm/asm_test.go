@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestMain is the command itself where writeAll starts it for the assembly of a package.
+// TestMain runs the command itself if writeAll has started it to print the assembly of a package.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "-room" {
 		main()
@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestGenerated: what stands in internal/simd is what the list of kernels gives, and nothing else that is generated stands there.
+// TestGenerated: internal/simd has exactly the generated files that the list of kernels gives.
 func TestGenerated(t *testing.T) {
 	fresh, there := t.TempDir(), filepath.Join("..", "..", "internal", "simd")
 	if err := writeAll(fresh); err != nil {

@@ -39,7 +39,7 @@ func most(s emit.ISA) int {
 	return 6
 }
 
-// pixelTiles are pixels, and vectors of one and of two blocks of channels as far as registers go.
+// pixelTiles are pixels, and vectors of one and of two blocks of channels, as far as there are registers.
 func pixelTiles(s emit.ISA) (sizes [][]int) {
 	for vectors := emit.Lanes / s.Width; vectors <= 2; vectors++ {
 		for pixels := range most(s) {
@@ -71,7 +71,7 @@ func offsetSumTiles(s emit.ISA) (sizes [][]int) {
 	return sizes
 }
 
-// poolWindows are the windows, k x k and s apart, that nets have most.
+// poolWindows are the most common windows of nets, k x k and s apart.
 var poolWindows = fixed([]int{3, 1}, []int{3, 2}, []int{2, 2})
 
 // Families whose members have names instead of numbers.

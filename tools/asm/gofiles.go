@@ -45,7 +45,7 @@ func formatted(text *bytes.Buffer) []byte {
 	return out
 }
 
-// parameters are those of call.
+// parameters returns the parameter list of the function call.
 func (k *kernel) parameters() string {
 	if k.by == "" {
 		return k.args
@@ -53,7 +53,7 @@ func (k *kernel) parameters() string {
 	return k.by + ", " + k.args
 }
 
-// names are those of a list of parameters.
+// names returns the names in a parameter list.
 func names(parameters string) (list []string) {
 	for p := range strings.SplitSeq(parameters, ", ") {
 		name, _, _ := strings.Cut(p, " ")
@@ -71,7 +71,8 @@ func (k *kernel) declare(to *bytes.Buffer) {
 	}
 }
 
-// dispatch writes the function that calls the assembly. Where only one level has any, it is of that level, or of one above it.
+// dispatch writes the function that calls the assembly. If only one level has assembly, the function calls it without asking for the level: its
+// callers have done so.
 func (k *kernel) dispatch(to *bytes.Buffer) {
 	fmt.Fprintf(to, "\n// %s %s\nfunc %s(%s) {\n", k.call, k.doc, k.call, k.parameters())
 	var have []emit.ISA
@@ -93,7 +94,7 @@ func (k *kernel) dispatch(to *bytes.Buffer) {
 	to.WriteString("}\n")
 }
 
-// pick writes a switch over a parameter of by, with one over the next in each of its cases, and the calls at the end.
+// pick writes a switch over the first parameter of by. Each case has a switch over the next parameter; the last cases call the assembly.
 func (k *kernel) pick(to *bytes.Buffer, s emit.ISA, members []member, parameter int) {
 	if parameter == len(members[0].when) {
 		fmt.Fprintf(to, "%s%s(%s)\n", members[0].name, s.Tag, strings.Join(names(k.args), ", "))

@@ -19,8 +19,8 @@ const (
 	rowsToRows   = "d *float32, ldd int, a *float32, lda int, b *float32, ldb, n int, words *int32"
 )
 
-// kernels is the list of all kernels that have assembly. Arrays lie as the Go functions with upper-case names say; here is what the assembly
-// adds to that. n is a number of values, a multiple of the vector's lanes where there are no words, which are a mask's (isa.Mask).
+// kernels is the list of all kernels that have assembly. The exported Go functions describe the layout of arrays; the comments here add what is
+// particular to the assembly. words point to a mask (isa.Mask). n is a number of values; without words it is a multiple of the vector's lanes.
 var kernels = []kernel{
 	{"vec", "elementwise", "computes d[i] from d[i], x[i], y[i], s and t. A switch keeps the calls direct, so that buffers on the stack stay there.",
 		"o op", "d, x, y *float32, n int, s, t float32", elementwise},
@@ -32,9 +32,9 @@ var kernels = []kernel{
 	{"vec", "columnSquares", "adds (x-y)² to sums.", "", "sums *float64, x, y *float32, n int", one("columnSquares", vec.ColumnSquares)},
 	{"vec", "sumShifted", "adds up the runs of n values at k offsets.", "",
 		"dst, src *float32, offs *int, k, n int, words *int32", one("sumShifted", vec.SumShifted)},
-	{"vec", "update", "moves n weights by a rule; step points to a Step.",
+	{"vec", "update", "updates n weights by a rule; step points to a Step.",
 		"r Rule", "weights, gradients, h0, h1 *float32, n int, step *float32", updates},
-	{"vec", "drop", "multiplies values with scale or 0, at random; state is SplitMix64's of the first number.", "",
+	{"vec", "drop", "multiplies values by scale or 0, at random; state is SplitMix64's state for the first number.", "",
 		"dst, src *float32, n int, state uint64, below uint32, scale float32", one("drop", vec.Drop)},
 	{"vec", "every", "copies n values that lie stride apart; n is positive.",
 		"stride int", "dst, src *float32, n int", family("every%d", fixed([]int{2}, []int{4}), of1(vec.Every))},
@@ -49,7 +49,7 @@ var kernels = []kernel{
 
 	{"vgemm", "micro", "is the micro-kernel of packed panels: the first rows of a panel of A, some vectors of columns, m rows and n columns stored.",
 		"rows, vectors int", "k int, a, b" + tileArgs, family("micro%dx%d", tiles, of2(vgemm.Micro))},
-	{"vgemm", "byRows", "is the micro-kernel of operands that are not packed, values of a row of A side by side; m counts for the last of the tiles.",
+	{"vgemm", "byRows", "is the micro-kernel of operands that are not packed, values of a row of A side by side; the last tile stores m rows.",
 		"rows, vectors int", unpackedArgs, family("rows%dx%d", tiles, of2(vgemm.ByRows))},
 	{"vgemm", "byColumns", "is byRows with values of a column of A side by side.",
 		"rows, vectors int", unpackedArgs, family("columns%dx%d", tiles, of2(vgemm.ByColumns))},
@@ -64,7 +64,7 @@ var kernels = []kernel{
 		"m, n int", "sums, a *float32, lda int, b *float32, ldb, k int, words *int32",
 		family("dotRows%dx%d", fixed([]int{1, 4}, []int{1, 1}, []int{2, 4}, []int{2, 1}), of2(vgemm.DotRows))},
 	{"vgemm", "mixRows", "adds four rows, times coefficients, to each of m.", "m int", rowsToRows, family("mixRows%d", numbers(2), of1(vgemm.MixRows))},
-	{"vgemm", "outerRows", "multiplies m columns with m rows, and adds that or stores it.",
+	{"vgemm", "outerRows", "multiplies m columns with m rows, and adds or stores the products.",
 		"m int, add bool", "d *float32, ldd, rows int, a *float32, lda int, x *float32, ldx, n int, words *int32", outerProducts},
 
 	{"vconv", "pixels", "is the micro-kernel of pointwise convolutions of blocks of channels, for tiles of some pixels and vectors.",
@@ -86,7 +86,7 @@ var kernels = []kernel{
 	{"vconv", "tapSums", "is the micro-kernel of their weight gradient, for some kernel offsets.",
 		"offsets int", "rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool",
 		family("tapSums%d", numbers(5), of1(vconv.DepthTapSums))},
-	{"vconv", "maximaSums", "adds up what outputs took, for some runs; with AVX-512 too a run has the lanes of AVX2.",
+	{"vconv", "maximaSums", "adds up the inputs that outputs took, for some runs. A run has the lanes of AVX2, with AVX-512 too.",
 		"most int", "runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32",
 		at(vconv.MaximaLanes, family("maximaSums%d", numbers(vconv.MaximaRuns), of1(vconv.MaximaSums)))},
 
@@ -122,7 +122,7 @@ var kernels = []kernel{
 		family("maxBlocksGrad%dx%d", poolWindows, ofWindow(vpool.MaxBlocksGroups))},
 
 	{"vnorm", "moments", "stores Σ x and Σ (x-pivot)² of half a vector's lanes each.", "", "out *float64, x *float32, n int, pivot *float32", one("moments", vnorm.Moments)},
-	{"vnorm", "normalise", "normalises, scales, shifts and rectifies; p points to a Normal.", "", "y, x *float32, n int, p *float32", one("normalise", vnorm.Normalise)},
+	{"vnorm", "normalise", "normalises, scales, shifts and rectifies; p points to a Row.", "", "y, x *float32, n int, p *float32", one("normalise", vnorm.Normalise)},
 	{"vnorm", "normaliseSums", "stores Σ g*xn and Σ g of half a vector's lanes each.", "",
 		"out *float64, dy, x *float32, n int, p *float32", one("normaliseSums", vnorm.NormaliseSums)},
 	{"vnorm", "normaliseGrad", "stores A*g + B + C*xn.", "", "dx, dy, x *float32, n int, p *float32", one("normaliseGrad", vnorm.NormaliseGrad)},

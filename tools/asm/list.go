@@ -8,30 +8,30 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/vpool"
 )
 
-// kernel is an entry of the list: a function of a package of internal/simd, written as assembly for one or both levels, or a family of
-// such functions. From it come the assembly, its declarations in Go, and the function call, which picks the level and the family's member.
+// kernel is an entry of the list: a function of a package of internal/simd in assembly, for one or both levels, or a family of such functions.
+// The generator writes from it the assembly, its declarations in Go, and the function call, which picks the level and the family's member.
 type kernel struct {
 	room string // the package
 	call string // the name in Go
-	doc  string // what it does, after its name
+	doc  string // a comment that follows the name
 	by   string // parameters of call that pick a member of a family
-	args string // all other parameters, which are the assembly's
+	args string // all other parameters; the assembly has these
 	of   func(s emit.ISA) []member
 }
 
 // member is a function of a kernel for one level.
 type member struct {
-	name string   // of the assembly, without the level's
+	name string   // of the assembly, without the level's tag
 	when []string // the values of the parameters of by
 	emit func()   // writes the body
 }
 
-// one is a kernel that is no family.
+// one is the only member of a kernel that is no family.
 func one(name string, body func(emit.ISA)) func(emit.ISA) []member {
 	return func(s emit.ISA) []member { return []member{{name, nil, func() { body(s) }}} }
 }
 
-// at is a kernel of one level only, that whose vectors have so many lanes.
+// at restricts a kernel to the level whose vectors have the given number of lanes.
 func at(width int, of func(emit.ISA) []member) func(emit.ISA) []member {
 	return func(s emit.ISA) []member {
 		if s.Width != width {
@@ -41,7 +41,7 @@ func at(width int, of func(emit.ISA) []member) func(emit.ISA) []member {
 	}
 }
 
-// family has a member for each of some lists of numbers, which are in its name and are given to body.
+// family has a member for each list of numbers. The numbers are part of its name, and body gets them.
 func family(format string, sizes func(s emit.ISA) [][]int, body func(s emit.ISA, v []int)) func(emit.ISA) []member {
 	return func(s emit.ISA) (list []member) {
 		for _, v := range sizes(s) {
@@ -56,7 +56,7 @@ func family(format string, sizes func(s emit.ISA) [][]int, body func(s emit.ISA,
 	}
 }
 
-// of1, of2 and of3 give body its numbers one by one.
+// of1, of2 and of3 pass the numbers to body one by one.
 func of1(body func(s emit.ISA, a int)) func(emit.ISA, []int) {
 	return func(s emit.ISA, v []int) { body(s, v[0]) }
 }
@@ -69,12 +69,12 @@ func of3(body func(s emit.ISA, a, b, c int)) func(emit.ISA, []int) {
 	return func(s emit.ISA, v []int) { body(s, v[0], v[1], v[2]) }
 }
 
-// ofWindow gives body its numbers as windows.
+// ofWindow passes the numbers to body as a window.
 func ofWindow(body func(s emit.ISA, q vpool.Squares)) func(emit.ISA, []int) {
 	return func(s emit.ISA, v []int) { body(s, vpool.Squares{K: v[0], S: v[1]}) }
 }
 
-// fixed are the same lists of numbers at both levels.
+// fixed gives the same lists of numbers for both levels.
 func fixed(lists ...[]int) func(emit.ISA) [][]int {
 	return func(emit.ISA) [][]int { return lists }
 }

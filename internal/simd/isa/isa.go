@@ -1,19 +1,19 @@
 // Package isa knows the levels of vector instructions: AVX-512, AVX2 with FMA, and plain Go.
 //
 // A Level says how many float32 values a vector has. The best level that the processor and the operating system support is chosen once, when
-// the program starts. The environment variable SWCAFFE_SIMD (avx512, avx2 or go) asks for another one; a request that is unknown or not
-// supported falls to the best level, and Name says what was asked. A program linked with
+// the program starts. The environment variable SWCAFFE_SIMD (avx512, avx2 or go) asks for another one. If that is unknown or not supported,
+// the best level is used, and Name returns the request too. A program linked with
 //
 //	-ldflags "-X github.com/swcaffe/swcaffe/internal/simd/isa.requested=go"
 //
-// asks for that level where the variable is not set. For go test it is another program, whose results are cached separately.
+// asks for that level if the variable is not set. go test caches the results of such a program separately.
 //
-// The packages beside this one hold the kernels. Each asks Width, which is 0 without vectors, whether to call assembly or a loop in Go.
+// The packages beside this one hold the kernels. They call assembly, or a loop in Go if Width is 0.
 package isa
 
 import "os"
 
-// Level is a set of instructions.
+// Level is a level of vector instructions.
 type Level struct {
 	Name  string
 	Width int // float32 values of a vector, 0 for plain Go
@@ -78,10 +78,10 @@ func Use(name string) (restore func()) {
 // Width is the number of float32 values of a vector at the level in use: 16, 8, or 0 for plain Go.
 func Width() int { return active.Width }
 
-// Vectors reports whether the level in use has vectors. Plain Go has no use for operands that are not packed.
+// Vectors reports whether the level in use has vectors. Plain Go has no kernels for operands that are not packed.
 func Vectors() bool { return active.Width > 0 }
 
-// Whole is the part of n values that are whole vectors; 0 for plain Go.
+// Whole is the number of values in the whole vectors that n values fill; 0 for plain Go.
 func Whole(n int) int {
 	w := active.Width
 	if w == 0 {
@@ -93,5 +93,6 @@ func Whole(n int) int {
 // words are 16 words of ones, then 16 of zeros.
 var words = [32]int32{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}
 
-// Mask points to the words of a mask of the first n lanes, of 16 at most. Kernels that count lanes themselves get Mask(0) and go n words back.
+// Mask points to the words of a mask of the first n lanes; n is at most 16. Kernels that count lanes themselves get Mask(0): the mask of n lanes
+// begins n words before it.
 func Mask(n int) *int32 { return &words[16-n] }

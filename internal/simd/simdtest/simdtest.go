@@ -10,7 +10,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
 )
 
-// guard is what stands around slices that Banded makes.
+// guard is the value before and after slices that Banded makes.
 const guard = 12345.5
 
 // Each runs a test at every level of the computer, plain Go among them.
@@ -26,7 +26,7 @@ func Each(t *testing.T, f func(t *testing.T)) {
 // Seeded is a source of the same values in every run.
 func Seeded(seed int) *rand.Rand { return rand.New(rand.NewPCG(uint64(seed), 7)) }
 
-// Banded is a slice of n normal values that begins off values into another one, of guard values.
+// Banded is a slice of n normally distributed values inside a larger slice of guard values. It begins off values after the first guards.
 func Banded(n, off int) (all, inner []float32) {
 	all = make([]float32, n+off+20)
 	for i := range all {
@@ -58,7 +58,7 @@ func Near(got float32, want, scale, tol float64) bool {
 	return math.Abs(float64(got)-want) <= tol*scale+1e-45
 }
 
-// Pseudo is n values in [-1, 1) that a seed decides.
+// Pseudo is n pseudo-random values in [-1, 1), determined by a seed.
 func Pseudo(n int, seed int) []float32 {
 	r := Seeded(seed)
 	v := make([]float32, n)

@@ -1439,7 +1439,7 @@ func maximaSums4AVX2(runs *int, x *float32, n int, index, places *int32, dy, sum
 //go:noescape
 func maximaSums5AVX2(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32)
 
-// maximaSums adds up what outputs took, for some runs; with AVX-512 too a run has the lanes of AVX2.
+// maximaSums adds up the inputs that outputs took, for some runs. A run has the lanes of AVX2, with AVX-512 too.
 func maximaSums(most int, runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32) {
 	switch most {
 	case 1:

@@ -8,12 +8,12 @@ const MaximaLanes = 8
 // maximaRuns is the largest number of runs of one call of maximaSums.
 const maximaRuns = 5
 
-// MaximaSums is the weight gradient of a convolution behind which there is maximum pooling. Output i of the pooling took one result of the
-// convolution, and dy[i] is the gradient of that one. For each run r of kernel offsets
+// MaximaSums is the weight gradient of a convolution before maximum pooling. Output i of the pooling is one result of the convolution, and
+// dy[i] is that result's gradient. For each run r of kernel offsets
 //
 //	sums[r*MaximaLanes+j] += Σ dy[i] * x[runs[r]+places[1+index[i]]+j]
 //
-// where an index is -1 or more, and x has all values that are read. To each of the first MaximaLanes values of all it adds Σ dy[i].
+// where index[i] is at least -1, and x has all values that are read. It adds Σ dy[i] to each of the first MaximaLanes values of all.
 func MaximaSums(sums, all, x []float32, runs []int, dy []float32, index, places []int32) {
 	if len(dy) == 0 {
 		return

@@ -8,8 +8,8 @@ const maxOffsetLines = 4
 // OffsetPixels is the largest number of pixels of a tile of OffsetKernel.
 func OffsetPixels() int { return PixelRows() }
 
-// OffsetTiles is a run of pixels that OffsetKernel convolves: tiles of N pixels, at most OffsetPixels, one after the other. The input of a
-// pixel at an offset lies Step behind that of the pixel before; results are in blocks of channels JumpC apart.
+// OffsetTiles is a run of pixels that OffsetKernel convolves: tiles of N pixels, at most OffsetPixels, one after the other. At a kernel offset,
+// inputs of neighbouring pixels are Step apart. Results are in blocks of channels JumpC apart.
 type OffsetTiles struct{ Tiles, N, Step, JumpC int }
 
 // OffsetKernel is the micro-kernel of convolutions whose images lie by planes and whose results lie in blocks of channels. Lanes are output
@@ -60,16 +60,16 @@ func offsetsGo(offs []int, x, b, start, c []float32, accumulate, floor bool) {
 // OffsetSumSize returns the largest numbers of kernel offsets, and of lines of them, that OffsetSums takes.
 func OffsetSumSize() (offsets, lines int) { return OffsetPixels(), maxOffsetLines }
 
-// OffsetRows are the pixels that OffsetSums adds up: rows of N results, in blocks of channels JumpY apart, rows NextY apart. The
-// input of a result at an offset of a line lies Step behind that of the result before; rows of inputs are NextX apart. Ahead, unless empty, is
-// memory that will be read next: as many pixels of it are fetched.
+// OffsetRows are the pixels that OffsetSums adds up: rows of N results, in blocks of channels JumpY apart, rows NextY apart. At a kernel offset,
+// inputs of neighbouring results are Step apart; rows of inputs are NextX apart. Ahead, unless empty, is memory that will be read next: it is
+// prefetched, as many pixels as are added up.
 type OffsetRows struct {
 	Rows, N, Step, NextX, JumpY, NextY int
 	Ahead                              []float32
 }
 
-// OffsetSums is the micro-kernel of the weight gradient of such convolutions, for kernel offsets i, width in each line, and the first n blocks of
-// 16 of the 32 columns j of c:
+// OffsetSums is the micro-kernel of the weight gradient of OffsetKernel's convolutions. A line has width kernel offsets i. For them and the first n
+// blocks of 16 of the 32 columns j of c:
 //
 //	c[i*32+j] (+)= Σ x[lines[i/width]+p*Step+i%width] * Y[p][j] over the pixels p of all rows
 //

@@ -90,9 +90,9 @@ func PixelSumSize() (rows, blocks int) {
 	return isa.BlockLanes, 1
 }
 
-// PixelRuns are the pixels that PixelSums adds up: runs of N pixels side by side. From one run to the next are NextA values in A and NextB in B;
-// blocks of channels of A are JumpA apart, those of B JumpB. Ahead, unless empty, is memory that will be read next and is fetched: a block for
-// each tile of rows, JumpAhead apart, whose runs are NextAhead apart.
+// PixelRuns are the pixels that PixelSums adds up: runs of N pixels side by side. Runs are NextA values apart in A and NextB in B; blocks of
+// channels are JumpA apart in A and JumpB in B. Ahead, unless empty, is memory that will be read next, and is prefetched: a block for each tile
+// of rows. These blocks are JumpAhead apart, and their runs NextAhead.
 type PixelRuns struct {
 	Runs, N, NextA, NextB, JumpA, JumpB int
 	Ahead                               []float32
@@ -139,8 +139,8 @@ func pixelSumsGo(pixels int, a, b, c []float32, ldc, m, n int, accumulate bool) 
 	}
 }
 
-// sumTiles calls the micro-kernels of PixelSums. With AVX-512 one kernel computes some blocks of columns, for tiles of half a block of rows; a is
-// the second half's if odd is set. With AVX2 three kernels share the rows of a block, each beginning a run where the one before has ended.
+// sumTiles calls the micro-kernels of PixelSums. With AVX-512 one kernel computes some blocks of columns for tiles of half a block of rows; if odd
+// is set, a points to the second half. With AVX2 three kernels share the rows of a block, one after the other.
 func sumTiles(columns int, r *PixelRuns, a []float32, b *float32, c []float32, ldc int, odd, accumulate bool, m, n int) {
 	nextA, nextB := r.NextA-r.N*isa.BlockLanes, r.NextB-r.N*isa.BlockLanes
 	ahead, nextAhead, jumpAhead := b, nextB, 0

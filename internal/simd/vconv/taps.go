@@ -2,10 +2,10 @@ package vconv
 
 import "github.com/swcaffe/swcaffe/internal/simd/isa"
 
-// tapPixels is the largest number of pixels of a tile of TapKernel, tapOffsets that of the offsets of one call of tapSums.
+// tapPixels is the largest number of pixels in a tile of TapKernel, tapOffsets the largest number of offsets in a call of tapSums.
 const tapPixels, tapOffsets = 12, 5
 
-// TapPixels are the N pixels that TapKernel convolves. From a pixel to the next its input at an offset is Step values on, its result To.
+// TapPixels are the N pixels that TapKernel convolves. Inputs of neighbouring pixels are Step values apart, their results To.
 type TapPixels struct{ N, Step, To int }
 
 // TapKernel is the micro-kernel of depthwise convolutions of images in blocks of channels, for pixels i and the 16 channels j of a block:
@@ -55,11 +55,11 @@ func tapGo(offs []int, x, w, start, c []float32, floor bool) {
 	}
 }
 
-// TapRows are the pixels that TapSums adds up: rows of N pixels. Inputs at an offset lie Step apart, rows of them NextX. Gradients lie side by
-// side, rows of them NextY apart.
+// TapRows are the pixels that TapSums adds up: rows of N pixels. Inputs of neighbouring pixels are Step apart, rows of inputs NextX. Gradients lie
+// side by side; rows of gradients are NextY apart.
 type TapRows struct{ Rows, N, Step, NextX, NextY int }
 
-// TapSums is the micro-kernel of the weight gradient of such convolutions:
+// TapSums is the micro-kernel of the weight gradient of depthwise convolutions:
 //
 //	c[k*16+j] (+)= Σ x[offs[k]+p*Step+j] * y[p*16+j] over the pixels p of all rows
 //

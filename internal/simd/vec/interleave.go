@@ -2,8 +2,8 @@ package vec
 
 import "github.com/swcaffe/swcaffe/internal/simd/isa"
 
-// Interleave copies values of rows, which are lds values apart, in turn: dst[j*rows+i] = src[i*lds+j] for all of dst, which may end within
-// the rows.
+// Interleave copies values of rows in turn: dst[j*rows+i] = src[i*lds+j]. Rows are lds values apart. It fills dst, whose end may leave out
+// some rows' last value.
 func Interleave(dst, src []float32, lds, rows int) {
 	n, width := len(dst)/rows, isa.Width()
 	switch {

@@ -565,7 +565,7 @@ func adaDeltaAVX2(weights, gradients, h0, h1 *float32, n int, step *float32)
 //go:noescape
 func adamAVX2(weights, gradients, h0, h1 *float32, n int, step *float32)
 
-// update moves n weights by a rule; step points to a Step.
+// update updates n weights by a rule; step points to a Step.
 func update(r Rule, weights, gradients, h0, h1 *float32, n int, step *float32) {
 	if isa.Width() == 16 {
 		switch r {
@@ -610,7 +610,7 @@ func dropAVX512(dst, src *float32, n int, state uint64, below uint32, scale floa
 //go:noescape
 func dropAVX2(dst, src *float32, n int, state uint64, below uint32, scale float32)
 
-// drop multiplies values with scale or 0, at random; state is SplitMix64's of the first number.
+// drop multiplies values by scale or 0, at random; state is SplitMix64's state for the first number.
 func drop(dst, src *float32, n int, state uint64, below uint32, scale float32) {
 	if isa.Width() == 16 {
 		dropAVX512(dst, src, n, state, below, scale)

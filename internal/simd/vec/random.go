@@ -21,8 +21,8 @@ func Uniform(key, counter uint64) uint32 {
 	return uint32((z ^ z>>31) >> (64 - UniformBits))
 }
 
-// Drop sets dst[i] to src[i] times scale, or times 0 where number first+i of key's sequence is less than below. Infinities and NaN that are dropped
-// become NaN.
+// Drop sets dst[i] to src[i] times scale. Where number first+i of key's sequence is less than below, the factor is 0 instead; infinities and NaN
+// become NaN there.
 func Drop(dst, src []float32, key, first uint64, below uint32, scale float32) {
 	src = src[:len(dst)]
 	whole := isa.Whole(len(dst))

@@ -21,7 +21,7 @@ func CopyRows(dst []float32, ldd int, src []float32, lds, rows, n int) {
 	}
 }
 
-// copyFours copies rows of 4 values: one array of four takes less time than a masked vector.
+// copyFours copies rows of 4 values: copying an array of four takes less time than a masked vector.
 func copyFours(dst []float32, ldd int, src []float32, lds, rows int) {
 	for ; rows > 1; rows-- {
 		*(*[4]float32)(dst) = *(*[4]float32)(src)
@@ -45,7 +45,7 @@ func GatherRows(dst []float32, ldd int, src []float32, offs []int, n int) {
 	}
 }
 
-// turns reports whether a block is transposed in whole registers, which it must not leave mostly empty.
+// turns reports whether a block is large enough to be transposed in whole registers.
 func turns(rows, cols int) bool { return isa.Width() == 16 && rows > 4 && cols >= 4 }
 
 // Transpose sets dst[j*ldd+i] = src[i*lds+j] for rows i and columns j.
@@ -81,8 +81,8 @@ func Transpose(dst, src []float32, ldd, lds, rows, cols int) {
 	}
 }
 
-// AddRow is Axpy whose elements have the same bits however few they are: on levels that multiply and add with one rounding the end of
-// the slices goes through the kernel too.
+// AddRow is Axpy whose results have the same bits for slices of any length. Levels that multiply and add with one rounding also use the kernel
+// for the elements past the last whole vector.
 func AddRow(d, x []float32, a float32) {
 	width := isa.Width()
 	if width == 0 || len(d) >= width || len(d) == 0 {

@@ -2,9 +2,9 @@ package vec
 
 import "github.com/swcaffe/swcaffe/internal/simd/isa"
 
-// run applies an elementwise kernel and reports whether it did: without vectors the caller's loop has to. The end of the slices goes through
-// the kernel in a padded copy, so that an element's result does not depend on its place. Arithmetic on less than one vector is left to the
-// caller, since padding would take longer than the loop.
+// run applies an elementwise kernel. It reports false if the caller has to compute in a loop: at a level without vectors, and for arithmetic on
+// less than one vector, since padding would take longer than the loop. The elements past the last whole vector are copied and padded to one, so
+// that an element's result does not depend on its place.
 func run(o op, d, x, y []float32, s, t float32) bool {
 	n, width := len(d), isa.Width()
 	if width == 0 || o < opExp && n < width {
@@ -44,7 +44,7 @@ func first(x []float32) *float32 {
 	return &x[0]
 }
 
-// folded applies a reduction to the first n elements, whole pairs of vectors, and returns their sum and n.
+// folded applies a reduction to as many elements as fill whole pairs of vectors. It returns their sum and their number n.
 func folded(f fold, x, y []float32) (sum float64, n int) {
 	width := isa.Width()
 	if width == 0 || len(x) < 2*width {

@@ -35,8 +35,8 @@ func (r Rule) Histories() int {
 // The kernels read it as float32 values.
 type Step struct{ Scale, Decay, Rate, Momentum, Beta, Delta, Correct float32 }
 
-// Update applies a rule to weights, gradients and histories h in one pass. The gradients become what is subtracted from the weights. All arrays are
-// as long as weights, and no two overlap.
+// Update applies a rule to weights, gradients and histories h in one pass. It overwrites each gradient with the value that is subtracted from its
+// weight. All arrays are as long as weights, and no two overlap.
 func (r Rule) Update(s *Step, weights, gradients []float32, h [][]float32) {
 	n := len(weights)
 	arrays := [4][]float32{weights, gradients[:n], h[0][:n], h[0][:n]}

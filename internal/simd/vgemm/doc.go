@@ -1,8 +1,8 @@
 // Package vgemm holds the micro-kernels of matrix products in float32, and the packing of their panels.
 //
-// MicroKernel is the one of BLIS: it multiplies a packed panel of A with a packed panel of B into a tile of C of the size that Tile says.
-// StridedPanel does without packing, ScatteredKernel takes rows of B from anywhere, and DotRows, MixRows and OuterRows are for products with one
-// or two rows, which read a matrix once from memory. The kernels check nothing but that slices are long enough.
+// MicroKernel is BLIS's: it multiplies a packed panel of A with a packed panel of B into a tile of C, whose size Tile returns. StridedPanel needs
+// no packing. ScatteredKernel reads rows of B at any offsets. DotRows, MixRows and OuterRows are for products with one or two rows, which read
+// a matrix once from memory. The kernels check only that slices are long enough.
 package vgemm
 
 import "github.com/swcaffe/swcaffe/internal/simd/isa"
@@ -21,8 +21,8 @@ func Tile() (mr, nr int) {
 // goRows and goColumns are the tile of plain Go.
 const goRows, goColumns = 4, 8
 
-// upTo is the number of rows, a third, two thirds or all of a tile's mr, of the smallest kernel for m of them; none for none. It does not divide
-// by mr: that would take as long as a small tile's loop.
+// upTo is the number of rows of the smallest kernel that computes m rows: a third, two thirds or all of a tile's mr; 0 if m is 0. It does not
+// divide by mr: a division would take as long as a small tile's loop.
 func upTo(m, mr int) int {
 	switch third := mr / 3; {
 	case m > 2*third:

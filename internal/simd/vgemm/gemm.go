@@ -9,7 +9,7 @@ func MicroKernel(k int, a, b, c []float32, ldc int, accumulate bool) {
 	MicroKernelEdge(k, a, b, c, ldc, mr, nr, accumulate)
 }
 
-// MicroKernelEdge is MicroKernel for a tile of which only m rows and n columns are stored. The panels are full, with zeros.
+// MicroKernelEdge is MicroKernel for a tile of which only m rows and n columns are stored. The panels are padded with zeros.
 func MicroKernelEdge(k int, a, b, c []float32, ldc, m, n int, accumulate bool) {
 	if !isa.Vectors() || k == 0 {
 		microGo(k, a, b, c, ldc, m, n, accumulate)
@@ -20,7 +20,7 @@ func MicroKernelEdge(k int, a, b, c []float32, ldc, m, n int, accumulate bool) {
 	micro(upTo(m, mr), vectors(n), k, &a[0], &b[0], &c[0], ldc, accumulate, m, n, isa.Mask(0))
 }
 
-// microGo is the micro-kernel in plain Go, for a tile of goRows x goColumns; where k is 0 it serves all levels.
+// microGo is the micro-kernel in plain Go, for a tile of goRows x goColumns. If k is 0, all levels use it.
 func microGo(k int, a, b, c []float32, ldc, m, n int, accumulate bool) {
 	if k > 0 && isa.Vectors() {
 		panic("vgemm: the Go micro-kernel has the tile of the Go level")

@@ -145,7 +145,7 @@ func rows6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ld
 //go:noescape
 func rows6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
-// byRows is the micro-kernel of operands that are not packed, values of a row of A side by side; m counts for the last of the tiles.
+// byRows is the micro-kernel of operands that are not packed, values of a row of A side by side; the last tile stores m rows.
 func byRows(rows, vectors int, k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32) {
 	if isa.Width() == 16 {
 		switch rows {
@@ -536,7 +536,7 @@ func outerRows2AVX2(d *float32, ldd, rows int, a *float32, lda int, x *float32, 
 //go:noescape
 func addOuterRows2AVX2(d *float32, ldd, rows int, a *float32, lda int, x *float32, ldx, n int, words *int32)
 
-// outerRows multiplies m columns with m rows, and adds that or stores it.
+// outerRows multiplies m columns with m rows, and adds or stores the products.
 func outerRows(m int, add bool, d *float32, ldd, rows int, a *float32, lda int, x *float32, ldx, n int, words *int32) {
 	if isa.Width() == 16 {
 		switch m {

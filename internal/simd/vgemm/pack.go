@@ -62,8 +62,8 @@ func packFour(dst, src []float32, ld, p, k, mr int) {
 }
 
 // PackB packs k rows of whole panels of nr columns, row-major src having leading dimension ld:
-// dst[j/nr*nr*k + p*nr + j%nr] = src[p*ld+j]. It reads whole rows, one after the other: panel by panel each part of a row would be in
-// another page.
+// dst[j/nr*nr*k + p*nr + j%nr] = src[p*ld+j]. It reads whole rows, one after the other: if it packed panel by panel, successive
+// reads would be in different pages.
 func PackB(dst, src []float32, ld, k, panels, nr int) {
 	if k == 0 || panels == 0 {
 		return

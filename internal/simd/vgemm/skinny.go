@@ -5,7 +5,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// DotTile is the largest number of rows of b that DotRows takes, MixTile the number of rows that MixRows adds at a time.
+// DotTile is the largest number of rows of b in a call of DotRows, MixTile the number of rows that MixRows adds at a time.
 const DotTile, MixTile = 4, 4
 
 // DotRows sets sums[i*n+j] = Σp a[i*lda+p]*b[j*ldb+p] over p < k, for m rows of a, 1 or 2, and n of b, at most DotTile. With vectors it adds in float32
@@ -50,7 +50,7 @@ func MixRows(d []float32, ldd int, a []float32, lda, m int, b []float32, ldb, ro
 	}
 }
 
-// OuterRows sets d[r*ldd+c] = Σi a[i*lda+r]*x[i*ldx+c] over m rows of x, 1 or 2, for rows of d and n columns; with add it adds that.
+// OuterRows sets d[r*ldd+c] = Σi a[i*lda+r]*x[i*ldx+c] over m rows of x, 1 or 2, for n columns of rows r of d. With add it adds the sum to d.
 func OuterRows(d []float32, ldd, rows int, a []float32, lda int, x []float32, ldx, m, n int, add bool) {
 	if isa.Vectors() && n > 0 && rows > 0 && m > 0 {
 		_, _, _ = d[(rows-1)*ldd+n-1], a[(m-1)*lda+rows-1], x[(m-1)*ldx+n-1]

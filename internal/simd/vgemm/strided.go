@@ -2,10 +2,9 @@ package vgemm
 
 import "github.com/swcaffe/swcaffe/internal/simd/isa"
 
-// StridedPanel is a micro-kernel whose operands are not packed: C[i][j] (+)= Σp a[i*row+p*col]*b[p*ldb+j] over p < k, for m rows, of one
-// tile or of several below each other, and n columns, those of one tile at most. Either values of A's rows lie side by side (col is 1) or
-// values of its columns (row is 1). It reads as many rows of A as StridedRows says, and whole vectors of B's columns. C is not read unless
-// accumulate is set.
+// StridedPanel is a micro-kernel whose operands are not packed: C[i][j] (+)= Σp a[i*row+p*col]*b[p*ldb+j] over p < k, for m rows and n columns.
+// The rows are those of any number of tiles, the columns at most those of one. In A, either the values of a row lie side by side (col is 1) or
+// those of a column (row is 1). It reads StridedRows(m) rows of A, and whole vectors of B's columns. C is not read unless accumulate is set.
 func StridedPanel(m, n, k int, a []float32, row, col int, b []float32, ldb int, c []float32, ldc int, accumulate bool) {
 	if m == 0 {
 		return
@@ -27,7 +26,7 @@ func StridedPanel(m, n, k int, a []float32, row, col int, b []float32, ldb int, 
 	}
 }
 
-// strided calls the micro-kernel of some rows; m counts for the last of the tiles.
+// strided calls the micro-kernel of some rows for several tiles; the last tile has m rows.
 func strided(rows, k int, a *float32, row, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int) {
 	switch {
 	case col == 1:

@@ -64,8 +64,8 @@ func Signs(values []float32) []uint16 {
 	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(values))), 2*len(values))
 }
 
-// BlockNormaliseAdd sets y[i] to v of Row for x[i] plus other[i], times the slope where that is below 0; y may be other. The signs of the pixels
-// go to signs unless that is nil.
+// BlockNormaliseAdd sets y[i] to v of Row for x[i] plus other[i]; a sum below 0 is multiplied by the slope. y may be other. Unless signs is nil, it
+// gets the signs of the sums.
 func BlockNormaliseAdd(y []float32, signs []uint16, x, other []float32, p *Block) {
 	x = wholePixels(x)
 	y, other = y[:len(x)], other[:len(x)]
@@ -116,7 +116,7 @@ func BlockNormaliseSums(products, sums []float64, dy, x []float32, p *Block) {
 	addLanes(products, sums, &out)
 }
 
-// BlockMaskSums sets g[i] = dy[i], times the slope where its sign is not set, and adds Σ g*xn and Σ g of each channel to products and sums, in
+// BlockMaskSums sets g[i] to dy[i], times the slope where i's sign is not set. It adds Σ g*xn and Σ g of each channel to products and sums, in
 // float64; g may be dy.
 func BlockMaskSums(products, sums []float64, g, dy []float32, signs []uint16, x []float32, p *Block) {
 	g = wholePixels(g)
@@ -142,7 +142,7 @@ func BlockMaskSums(products, sums []float64, g, dy []float32, signs []uint16, x 
 	addLanes(products, sums, &out)
 }
 
-// BlockNormaliseGrad sets dx[i] = A * (g[i] - B - C*xn[i]) with g as in NormaliseSums and the constants of i's channel; dx may be dy. Where all g
+// BlockNormaliseGrad sets dx[i] = A * (g[i] - B - C*xn[i]) with g as in NormaliseSums and the constants of i's channel; dx may be dy. If all g
 // are equal and B is their mean, the difference is exactly 0, however large A is.
 func BlockNormaliseGrad(dx, dy, x []float32, p *Block) {
 	dx = wholePixels(dx)
@@ -162,7 +162,7 @@ func BlockNormaliseGrad(dx, dy, x []float32, p *Block) {
 	}
 }
 
-// wholePixels returns x, and panics if it is not whole pixels of isa.BlockLanes values.
+// wholePixels returns x. It panics unless x consists of whole pixels of isa.BlockLanes values.
 func wholePixels(x []float32) []float32 {
 	if len(x)%isa.BlockLanes != 0 {
 		panic("vnorm: a part of a pixel of a block of channels")
@@ -170,7 +170,7 @@ func wholePixels(x []float32) []float32 {
 	return x
 }
 
-// addLanes adds two sums of each channel, one behind the other.
+// addLanes adds two sums of each channel; the second sums follow the first.
 func addLanes(a, b []float64, out *[2 * isa.BlockLanes]float64) {
 	a, b = a[:isa.BlockLanes], b[:isa.BlockLanes]
 	for i := range a {

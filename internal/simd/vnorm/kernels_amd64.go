@@ -25,7 +25,7 @@ func normaliseAVX512(y, x *float32, n int, p *float32)
 //go:noescape
 func normaliseAVX2(y, x *float32, n int, p *float32)
 
-// normalise normalises, scales, shifts and rectifies; p points to a Normal.
+// normalise normalises, scales, shifts and rectifies; p points to a Row.
 func normalise(y, x *float32, n int, p *float32) {
 	if isa.Width() == 16 {
 		normaliseAVX512(y, x, n, p)

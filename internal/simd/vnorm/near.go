@@ -8,7 +8,7 @@ type NearChannels struct{ Below, X, Above []float32 }
 // HasNear reports whether NearSquares and MulAddNear have a kernel for windows of size channels.
 func HasNear(size int) bool { return size == 3 || size == 5 }
 
-// NearSquares sets d[i] = scale*Σ x² + shift over the window of size channels around that of i. d must be none of the blocks.
+// NearSquares sets d[i] = scale*Σ x² + shift over the window of size channels around i's channel. d must be none of the blocks.
 func NearSquares(d []float32, c NearChannels, size int, scale, shift float32) {
 	c = c.of(d)
 	if isa.Vectors() && len(d) > 0 {
@@ -25,7 +25,7 @@ func NearSquares(d []float32, c NearChannels, size int, scale, shift float32) {
 	}
 }
 
-// MulAddNear adds scale*a[i]*Σ x to d[i], over the window of size channels around that of i. d must be none of the blocks.
+// MulAddNear adds scale*a[i]*Σ x to d[i], over the window of size channels around i's channel. d must be none of the blocks.
 func MulAddNear(d, a []float32, c NearChannels, size int, scale float32) {
 	c, a = c.of(d), a[:len(d)]
 	if isa.Vectors() && len(d) > 0 {
@@ -47,7 +47,7 @@ func (c NearChannels) of(d []float32) NearChannels {
 	return NearChannels{c.Below[:n], c.X[:n], c.Above[:n]}
 }
 
-// at returns the value of i's pixel in the channel k-i above that of i.
+// at returns the value of i's pixel in the channel that is k-i above i's channel.
 func (c NearChannels) at(i, k int) float32 {
 	switch first := i - i%isa.BlockLanes; {
 	case k < first:

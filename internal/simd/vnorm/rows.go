@@ -6,7 +6,7 @@ import "github.com/swcaffe/swcaffe/internal/simd/isa"
 //
 //	xn = (x - Mean) * Scale,  v = xn * Gamma + Beta,  y = v, times Slope where v < 0.
 //
-// NormaliseGrad says what A, B and C are. The kernels read a Row as eight float32 values.
+// NormaliseGrad uses A, B and C. The kernels read a Row as eight float32 values.
 type Row struct{ Mean, Scale, Gamma, Beta, Slope, A, B, C float32 }
 
 // Moments returns Σ x[i] and Σ (x[i] - pivot)², summed in float64.
@@ -114,7 +114,7 @@ func NormaliseGrad(dx, dy, x []float32, p *Row) {
 	}
 }
 
-// addUp adds up the float64 lanes of two sums, one behind the other, of half a vector's lanes each.
+// addUp adds up the float64 lanes of two sums. Each has half a vector's lanes; those of the second follow the first's.
 func addUp(lanes *[16]float64) (a, b float64) {
 	n := isa.Width() / 2
 	for i := range n {

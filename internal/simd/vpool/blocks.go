@@ -20,23 +20,23 @@ type Blocks struct {
 	runs          []inputRun
 }
 
-// inputRun is n columns of inputs from column from on. For windows that have a kernel of their own it is n groups of columns, each as wide as windows
-// are apart: all columns of a group lie in the same windows, the first group's in those from column output on.
+// inputRun is n columns of inputs from column from on. For windows with a kernel of their own it is n groups of columns instead. A group is as wide as
+// the distance of windows, so that all its columns lie in the same windows; those of the first group begin at column output of the outputs.
 type inputRun struct {
 	from, n, output int
 	groups          bool
 }
 
-// meeting is the range along an axis that belongs to a place: for an output the inputs of its window, for an input the outputs in whose windows
-// it is. There are count of them, and at is the offset of the first in a row of pixels, in bytes. place is the place in the window of the
-// first input or, for an input, its place in the window of the first output.
+// meeting is a range along an axis. For an output it has the inputs of the output's window; place is the first input's place in the window. For an
+// input it has the outputs whose windows contain the input; place is the input's place in the first output's window. The range has count pixels,
+// and at is the offset of the first in a row of pixels, in bytes.
 type meeting struct{ at, count, place int }
 
-// first is the number of the range's first.
+// first is the number of the range's first pixel.
 func (m meeting) first() int { return m.at / pixelBytes }
 
 const (
-	// MaxBlockWindow is the largest number of inputs of a window of maximum pooling: a byte says which was taken.
+	// MaxBlockWindow is the largest number of inputs of a window of maximum pooling: a byte holds the place of the input that was taken.
 	MaxBlockWindow = noPlace
 
 	noPlace    = 255 // of a maximum that ReLU cut off
@@ -74,7 +74,7 @@ func windowsMeet(outputs, inputs, k, step, pad int) []meeting {
 	return list
 }
 
-// inputsMeet lists the outputs in whose windows each input along an axis is.
+// inputsMeet lists, for each input along an axis, the outputs whose windows contain it.
 func inputsMeet(inputs, outputs, k, step, pad int) []meeting {
 	list := make([]meeting, inputs)
 	for i := range list {
@@ -89,10 +89,10 @@ func inputsMeet(inputs, outputs, k, step, pad int) []meeting {
 	return list
 }
 
-// inputRuns cuts the columns of inputs into runs. The windows that a group lies in all exist.
+// inputRuns cuts the columns of inputs into runs. Groups are made only where all windows that contain them exist.
 func (p *Blocks) inputRuns() (runs []inputRun) {
 	s := &p.shape
-	more := (s.KW - 1) / s.SW // windows that a group lies in, less one
+	more := (s.KW - 1) / s.SW // windows that contain a group, less one
 	first, last := max(more, (s.Left+s.SW-1)/s.SW), min(s.OW, (s.W+s.Left)/s.SW)-1
 	if common := s.KW == 3 && s.SW <= 2 || s.KW == 2 && s.SW == 2; !common || first > last {
 		return []inputRun{{n: s.W}}
@@ -106,7 +106,7 @@ func (p *Blocks) inputRuns() (runs []inputRun) {
 	return runs
 }
 
-// sizes are those of windows, which count padding, as much behind the plane as before it.
+// sizes returns the sizes of windows. They count padding, as much of it behind the plane as before it.
 func (p *Blocks) sizes() []float32 {
 	s := &p.shape
 	list := make([]float32, s.OH*s.OW*isa.BlockLanes)

@@ -43,7 +43,7 @@ func (p *Blocks) aveRow(dst, divisors, src []float32, row meeting) {
 	}
 }
 
-// maxRowGrad computes the gradient of a row of inputs; dy and taken begin with the first row of outputs whose windows have it.
+// maxRowGrad computes the gradient of a row of inputs; dy and taken begin with the first row of outputs whose windows contain it.
 func (p *Blocks) maxRowGrad(dx, dy []float32, taken []uint8, row meeting) {
 	s := &p.shape
 	for x, m := range p.beside {
@@ -63,7 +63,7 @@ func (p *Blocks) maxRowGrad(dx, dy []float32, taken []uint8, row meeting) {
 	}
 }
 
-// aveRowGrad computes the gradient of a row of inputs; share begins with the first row of outputs whose windows have it.
+// aveRowGrad computes the gradient of a row of inputs; share begins with the first row of outputs whose windows contain it.
 func (p *Blocks) aveRowGrad(dx, share []float32, row meeting) {
 	for x, m := range p.beside {
 		to := dx[x*isa.BlockLanes:][:isa.BlockLanes]

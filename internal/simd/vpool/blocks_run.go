@@ -13,10 +13,10 @@ type Rows struct{ From, To int }
 // Inputs returns the rows of inputs in the windows of rows of outputs.
 func (p *Blocks) Inputs(outputs Rows) Rows { return met(p.rows[outputs.From:outputs.To]) }
 
-// Outputs returns the rows of outputs whose windows have rows of inputs.
+// Outputs returns the rows of outputs whose windows contain some of the rows of inputs.
 func (p *Blocks) Outputs(inputs Rows) Rows { return met(p.above[inputs.From:inputs.To]) }
 
-// met returns the rows from the first to the last that a list names.
+// met returns the rows from the first to the last in a list.
 func met(list []meeting) (r Rows) {
 	for _, m := range list {
 		first := m.first()
@@ -31,12 +31,12 @@ func met(list []meeting) (r Rows) {
 	return r
 }
 
-// values is the offset of row y in an array that begins with row From, of rows of w pixels.
+// values is the offset of row y in an array of rows of w pixels that begins with row From.
 func (r Rows) values(y, w int) int { return (y - r.From) * w * isa.BlockLanes }
 
 // Max sets dst to the largest values of the windows of some rows of outputs, and taken to their places in the windows, counted row by row. Of
-// equal values the first counts, and NaN is larger than all numbers. With relu, maxima that are not above 0 become 0, from no place; NaN
-// stays. dst and taken begin with the first of the rows, src with the first row of Inputs.
+// equal values the first is taken, and NaN is larger than all numbers. With relu, maxima that are not above 0 become 0 and get the code of no
+// place; NaN stays. dst and taken begin with the first of the rows, src with the first row of Inputs.
 func (p *Blocks) Max(dst []float32, taken []uint8, src []float32, outputs Rows, relu bool) {
 	s, inputs, limit := &p.shape, p.Inputs(outputs), float32(math.NaN())
 	p.check(len(src), min(len(dst), len(taken)), inputs, outputs)
@@ -87,8 +87,8 @@ func (p *Blocks) MaxGrad(dx, dy []float32, taken []uint8, inputs Rows) {
 	}
 }
 
-// AverageGrad is MaxGrad for means: the gradients, divided by their windows' sizes, of all outputs whose windows have an input. share is scratch
-// for as many values as dy has, and may be dy.
+// AverageGrad sets some rows of dx to the sums of the gradients of the outputs whose windows contain an input, each divided by its window's size.
+// share is scratch for as many values as dy has, and may be dy.
 func (p *Blocks) AverageGrad(dx, dy, share []float32, inputs Rows) {
 	s, outputs := &p.shape, p.Outputs(inputs)
 	p.check(len(dx), min(len(dy), len(share)), inputs, outputs)

@@ -10,17 +10,17 @@ import (
 // (y*S-Top, x*S-Left), and no window is outside the plane.
 type Shape struct{ H, W, OH, OW, K, S, Top, Left int }
 
-// Planes pools planes of one shape with vectors of columns of windows, and has the tables for that. It is read-only once made, and belongs to the
+// Planes pools planes of one shape with vectors of columns of windows, and holds the tables for it. It is read-only once made, and valid only at the
 // level at which it was made.
 type Planes struct {
 	shape Shape
-	width int // of the vectors for which the tables are
+	width int // lanes of the vectors for which the tables were made
 
 	columns, inputs  []poolBlock
 	maxRows, aveRows []poolRow
 	gradRows         []gradRow
 	divisors         []float32
-	band, gradBand   int // rows of outputs, and of inputs, that are worked through before the next columns
+	band, gradBand   int // rows of outputs, and of inputs, that are computed before the next columns
 }
 
 // bandValues is the largest number of inputs of a band: its lines stay in L1 from one block of columns to the next.
@@ -50,8 +50,8 @@ type poolBlock struct {
 // the last row of a window, the float32 height of the window.
 type poolRow struct{ offset, word int }
 
-// gradRow says which rows of outputs have a row of inputs in their windows: the offset of the first in bytes, and their number. index is that of
-// the inputs' column 0.
+// gradRow describes the rows of outputs whose windows contain a row of inputs: the offset of the first in bytes, and their number. index is the
+// index of the inputs' column 0.
 type gradRow struct{ offset, count, index int }
 
 // NewPlanes prepares pooling. It returns nil without vectors, and for windows that have no kernel.
@@ -130,7 +130,7 @@ func (p *Planes) makeColumns() {
 	}
 }
 
-// makeGradRows lists the rows of outputs whose windows have each row of inputs, and computes the sizes of windows.
+// makeGradRows lists, for each row of inputs, the rows of outputs whose windows contain it, and computes the sizes of windows.
 func (p *Planes) makeGradRows() {
 	s := &p.shape
 	for y := range s.H {

@@ -2,7 +2,7 @@ package vpool
 
 import "github.com/swcaffe/swcaffe/internal/simd/vec"
 
-// Max sets dst to the largest value of each window and mask to its index in the plane. Of equal values the first counts, and NaN is larger than
+// Max sets dst to the largest value of each window and mask to its index in the plane. Of equal values the first is taken, and NaN is larger than
 // all numbers.
 func (p *Planes) Max(dst []float32, mask []int32, src []float32) {
 	p.check(len(src), min(len(dst), len(mask)))
@@ -42,8 +42,8 @@ func (p *Planes) MaxGrad(dx, dy []float32, mask []int32) {
 	}
 }
 
-// AverageGrad sets dx to the sums of the gradients dy, divided by their windows' sizes, of the outputs whose windows have an input, in the order of
-// the outputs. share is scratch for as many values as dy has.
+// AverageGrad sets dx to the sums of the gradients dy of the outputs whose windows contain an input, each divided by its window's size, in the order
+// of the outputs. share is scratch for as many values as dy has.
 func (p *Planes) AverageGrad(dx, dy, share []float32) {
 	p.check(len(dx), min(len(dy), len(share)))
 	s := &p.shape

@@ -6,10 +6,10 @@ import "github.com/swcaffe/swcaffe/internal/simd/isa"
 // are Stride apart.
 type Windows struct{ KH, KW, Ld, Stride int }
 
-// end is the number of inputs from the first of the first window to the last of the last of n windows.
+// end is the number of inputs from the first input of the first window to the last input of the last of n windows.
 func (s *Windows) end(n int) int { return (s.KH-1)*s.Ld + (n-1)*s.Stride + s.KW }
 
-// Max sets dst[i] to the largest input of window i and mask[i] to its index in the plane. Of equal inputs the first counts, and NaN is larger
+// Max sets dst[i] to the largest input of window i and mask[i] to its index in the plane. Of equal inputs the first is taken, and NaN is larger
 // than all numbers. Rows of the plane have w inputs, and src begins at index.
 func Max(dst []float32, mask []int32, src []float32, index, w int, s *Windows) {
 	n := len(dst)

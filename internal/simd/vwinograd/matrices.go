@@ -16,7 +16,7 @@ var matrices = func() (all [][mapCount]matrix) {
 	return all
 }()
 
-// pointsOf are the finite points for squares of an edge: 0 and pairs of opposite signs. Where the edge is even, infinity is one more.
+// pointsOf are the finite points for squares of an edge: 0 and pairs of opposite signs. If the edge is even, infinity is a further point.
 func pointsOf(edge int) []float64 {
 	return []float64{0, 1, -1, 2, -2, 0.5, -0.5}[:(edge-1)|1]
 }
@@ -74,7 +74,7 @@ func powersOf(p float64, n int) []float64 {
 	return c
 }
 
-// unit is n zeros, and a 1 at one place.
+// unit is a vector of n values, 1 at one place and 0 elsewhere.
 func unit(one, n int) []float64 {
 	c := make([]float64, n)
 	c[one] = 1

@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
 )
 
-// Form is one of Apply's minimal filterings F(Tile x Tile, Kernel x Kernel) (Lavin and Gray 2016, section 4).
+// Form is a minimal filtering F(Tile x Tile, Kernel x Kernel) (Lavin and Gray 2016, section 4).
 type Form struct{ Tile, Kernel int }
 
 // forms are those that have maps.
@@ -26,10 +26,10 @@ func (f Form) Points() int { return f.Edge() * f.Edge() }
 // Taps is the number of weights of a kernel.
 func (f Form) Taps() int { return f.Kernel * f.Kernel }
 
-// SumPoint is the point, 1 along both axes, where OutputGrad gives the sum of a square.
+// SumPoint is the point 1 along both axes. There, OutputGrad's result is the sum of the square.
 func (f Form) SumPoint() int { return f.Edge() + 1 }
 
-// Map is one of the linear maps of a form,
+// Map is one of the linear maps of a form:
 //
 //	Y = A'[(G w G') * (B' d B)]A
 //
@@ -37,7 +37,7 @@ func (f Form) SumPoint() int { return f.Edge() + 1 }
 //
 //	dw = G'[(A dY A') * (B' d B)]G,  dd = B[(G w G') * (A dY A')]B'
 //
-// where neighbouring squares overlap, so that dd is added.
+// Neighbouring squares overlap, so that dd is added to their gradient.
 type Map int
 
 const (
@@ -46,11 +46,11 @@ const (
 	Weights                // G w G'
 	OutputGrad             // A dY A'
 	WeightsGrad            // G' M G
-	InputGrad              // B M B', added to what there is
+	InputGrad              // B M B', added to dst
 	mapCount
 )
 
-// Lanes is the number of squares that a map works on side by side: value i of all of them, then value i+1.
+// Lanes is the number of squares that are interleaved: value i of all of them, then value i+1.
 const Lanes = isa.BlockLanes
 
 // maxEdge is the largest edge of a square.
@@ -59,10 +59,10 @@ const maxEdge = 8
 // Scratch is the number of float32 values of scratch memory that Apply needs.
 const Scratch = maxEdge * maxEdge * Lanes
 
-// Strides are the distances between rows and between columns of a square, and from one square to the next.
+// Strides are the distances between rows, between columns and between squares, in values.
 type Strides struct{ SrcRow, SrcCol, SrcNext, DstRow, DstCol, DstNext int }
 
-// Bias has for each lane a value that Output adds, and a floor: lower results become it, NaN stays.
+// Bias has for each lane a value that Output adds, and a floor: lower results become the floor, NaN stays.
 type Bias struct{ Add, Floor [Lanes]float32 }
 
 // NewBias returns a Bias that changes nothing.

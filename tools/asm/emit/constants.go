@@ -12,7 +12,7 @@ import (
 // consts are the constants of the file that is emitted, by name.
 var consts = map[string]Mem{}
 
-// stored is the constant of a name in memory, which write writes the first time.
+// stored is the constant with a name in memory. write defines it at the first use.
 func stored(name string, write func()) Mem {
 	if m, ok := consts[name]; ok {
 		return m
@@ -63,7 +63,7 @@ func (s ISA) D(x float64) Mem {
 	return s.quads(fmt.Sprintf("d%d_%016x", s.Width, u), func(int) uint64 { return u })
 }
 
-// Quads is a constant vector of 64-bit integers, which the first two tell from others.
+// Quads is a constant vector of 64-bit integers. Its name has the first two of them, so that these must differ between constants.
 func (s ISA) Quads(value func(lane int) uint64) Mem {
 	return s.quads(fmt.Sprintf("q%d_%016x_%016x", s.Width, value(0), value(1)), value)
 }

@@ -1,8 +1,8 @@
 // Package emit holds what the generators of all packages of internal/simd share.
 //
-// An ISA is an instruction level. Its methods emit what takes other instructions at each: arithmetic on vectors, constants in memory, masked
-// loads and stores, loops over vectors, conversions to float64, transposition in registers, and the tiles of micro-kernels. Generators are
-// written once for both levels, and ask Width where they must.
+// An ISA is an instruction level. Its methods emit the operations whose instructions differ between levels: arithmetic on vectors, constants in
+// memory, masked loads and stores, loops over vectors, conversions to float64, transposition in registers, and the tiles of micro-kernels.
+// Generators are written once for both levels; the few that differ ask for Width.
 package emit
 
 import (

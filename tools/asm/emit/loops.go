@@ -23,7 +23,7 @@ func (s ISA) EachVector(body func(at reg.GPVirtual)) {
 // Ahead is the distance in bytes at which lines are fetched ahead: a page, since the hardware prefetcher stops at the end of one.
 const Ahead = 4096
 
-// InVectors emits a loop over n values: most vectors at a time, then one, of which the last is masked by words. body gets the number of
+// InVectors emits a loop over n values: most vectors at a time, then one at a time. The last vector is masked by words. body gets the number of
 // vectors, and the mask or nil; label is the name of the first loop.
 func (s ISA) InVectors(label string, n, words reg.Register, most int, body func(count int, mask reg.Register)) {
 	Label(label)
@@ -41,7 +41,7 @@ func (s ISA) InVectors(label string, n, words reg.Register, most int, body func(
 	Label("done")
 }
 
-// EachColumn is InVectors with an index, which counts bytes from the first value on; body gets the vectors' distances in bytes from it.
+// EachColumn is InVectors with an index in bytes from the first value; body gets the vectors' distances in bytes from the index.
 func (s ISA) EachColumn(n, words reg.Register, vectors int, body func(at reg.Register, disps []int, mask reg.Register)) {
 	at := GP64()
 	XORQ(at, at)
@@ -58,7 +58,7 @@ func (s ISA) EachColumn(n, words reg.Register, vectors int, body func(at reg.Reg
 // Unroll is the number of steps in a turn of the loops of kernels whose operands are not packed.
 const Unroll = 4
 
-// Steps emits a loop of k steps, unroll of them in a turn, and the rest one by one. some emits n steps.
+// Steps emits a loop of k steps: unroll steps in a turn, then the rest one by one. some emits n steps.
 func (s ISA) Steps(k reg.Register, unroll int, some func(n int)) {
 	CMPQ(k, U32(uint32(unroll)))
 	JLT(LabelRef("one"))

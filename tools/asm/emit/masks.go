@@ -60,7 +60,8 @@ func (s ISA) LoadMasked(m Mem, mask reg.Register) reg.VecVirtual {
 	return r
 }
 
-// StoreMasked stores the lanes of a mask. AVX2 stores whole vectors without one: masked stores take longer, on some processors far longer.
+// StoreMasked stores the lanes of a mask. With AVX2 it stores whole vectors without the mask: masked stores take longer, on some processors far
+// longer.
 func (s ISA) StoreMasked(v reg.VecVirtual, m Mem, mask reg.Register) {
 	if s.Width == 16 {
 		VMOVUPS(v, mask, m)

@@ -17,8 +17,8 @@ func (s ISA) Accumulators(rows, nv int) [][]reg.VecVirtual {
 	return acc
 }
 
-// AddProducts adds a value times some vectors to a row of a tile. With embed each multiplication of AVX-512 broadcasts the value from memory: an
-// instruction less for a load more. A cycle has two loads, and the core's other thread takes part of the instructions.
+// AddProducts adds a value times some vectors to a row of a tile. With embed each multiplication of AVX-512 broadcasts the value from memory, which
+// saves an instruction and costs a load. A core can do two loads a cycle, and its two threads share the instructions of a cycle.
 func (s ISA) AddProducts(sums []reg.VecVirtual, value Mem, vectors []reg.VecVirtual, embed bool) {
 	if embed && s.Width == 16 {
 		for j, v := range vectors {
@@ -34,7 +34,7 @@ func (s ISA) AddProducts(sums []reg.VecVirtual, value Mem, vectors []reg.VecVirt
 }
 
 // StoreTile ends a micro-kernel: it stores the tile's first m rows and n columns, in rows ldc bytes apart, or adds them if accumulate is set.
-// after, unless nil, emits what follows the stores.
+// after, unless nil, emits the code behind the stores.
 func (s ISA) StoreTile(acc [][]reg.VecVirtual, c, ldc reg.Register, after func()) {
 	keep := Load(Param("accumulate"), GP8())
 	m, n := GP("m"), GP("n")
@@ -68,7 +68,7 @@ func (s ISA) StoreTile(acc [][]reg.VecVirtual, c, ldc reg.Register, after func()
 	s.storeEdge(acc, c, ldc, keep, m, s.masks(n, len(acc[0])), after)
 }
 
-// masks are those of the first n columns of some vectors.
+// masks are the masks of the first n columns, one for each vector.
 func (s ISA) masks(n reg.Register, vectors int) []reg.Register {
 	words, zero := GP("words"), GP64()
 	XORQ(zero, zero)

@@ -8,7 +8,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Shuffled takes two quarters of each of two registers; the pairs of bits of which are their numbers.
+// Shuffled takes two quarters of each of two registers; the parameter which has a pair of bits for each, the quarter's number.
 func (s ISA) Shuffled(which int, a, b reg.VecVirtual) reg.VecVirtual {
 	r := s.V()
 	VSHUFF32X4(Imm(uint64(which)), b, a, r)

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// MaximaLanes is the number of values of a run, at every level: kernels of nets' first layers seldom have more in a line.
+	// MaximaLanes is the number of values of a run, at every level: a line of a kernel in a net's first layer seldom has more.
 	MaximaLanes = 8
-	// MaximaRuns is the largest number of runs of MaximaSums. Each has two sums: an addition ends when four more have begun.
+	// MaximaRuns is the largest number of runs of MaximaSums. Each has two sums, since an addition takes as long as four more take to begin.
 	MaximaRuns = 5
 )
 
-// MaximaSums emits, for a number of runs, the sums of what n outputs took of images: sums[r] += dy[i] * x[runs[r]+places[index[i]]] over i,
-// x being 8 values; and, in each lane of all, += dy[i].
+// MaximaSums emits, for a number of runs r, sums over the inputs that n outputs took: sums[r] += dy[i] * x[runs[r]+places[index[i]]] over i, where
+// x is a vector of 8 values. It adds dy[i] to each lane of all.
 func MaximaSums(s emit.ISA, runs int) {
 	list, x := emit.GP("runs"), emit.GP("x")
 	from := addresses(list, x, runs)

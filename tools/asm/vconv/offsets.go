@@ -77,7 +77,7 @@ func addPixels(s emit.ISA, acc [][]reg.VecVirtual, at, apart, thrice reg.Registe
 
 // OffsetSums emits the micro-kernel of such a convolution's weight gradient: C (kernel offsets, width of each of some lines, x nv vectors
 // of output channels, rows of 32 columns) (+)= the sum over rows of pixels of x[offs[line]+pixel*step+offset] times Y (pixels side by
-// side, vectors jumpY apart). Rows of x begin nextX behind the last one's end, those of Y nextY. It fetches as many pixels of
+// side, vectors jumpY apart). A row of x begins nextX behind the end of the one before, a row of Y nextY. It prefetches as many pixels from
 // ahead.
 func OffsetSums(s emit.ISA, lines, width, nv int) {
 	rows := emit.GP("rows")

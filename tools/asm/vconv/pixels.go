@@ -9,8 +9,8 @@ import (
 )
 
 // Pixels emits the micro-kernel of a pointwise convolution of tiles of some pixels with nv vectors of output channels: C (rows x vectors,
-// pixels side by side, vectors jumpC apart) = start + A (rows x 16*blocks, blocks jumpA apart) * B, panels of 32 columns. It fetches
-// ahead: to L1 the same pixels of the next block, or the next tile's pixels of the first block, and the places of the next results; to L2 the
+// pixels side by side, vectors jumpC apart) = start + A (rows x 16*blocks, blocks jumpA apart) * B, panels of 32 columns. It prefetches
+// to L1 the same pixels of the next block, or the next tile's pixels of the first block, and the places of the next results; and to L2 the
 // pixels behind these.
 func Pixels(s emit.ISA, rows, nv int) {
 	Label("tile")
@@ -81,7 +81,7 @@ func fetchLater(s emit.ISA, later, last, jumpC reg.Register, nv int) {
 	CMOVQGT(last, later)
 }
 
-// started are accumulators whose rows all begin with the vectors at start.
+// started are accumulators; each row is set to the vectors at start.
 func started(s emit.ISA, start reg.Register, rows, nv int) [][]reg.VecVirtual {
 	acc := make([][]reg.VecVirtual, rows)
 	for i := range acc {
@@ -127,8 +127,8 @@ func putPixels(s emit.ISA, acc [][]reg.VecVirtual, column func(j int) Mem) {
 
 // PixelSums emits the micro-kernel of such a convolution's weight gradient, for tiles of rows: C (rows of output channels x vectors of
 // input channels) (+)= the sum over runs of pixels of A (rows of a block, pixels 16 values apart, runs nextA) times B (vectors jumpB
-// apart, runs nextB). From a tile to the next A moves on by stepA and thenA in turn. Each tile fetches as many pixels of ahead,
-// those of the next tile jumpAhead further on.
+// apart, runs nextB). After each tile A advances by stepA and thenA in turn. Each tile prefetches as many pixels from ahead, which advances by
+// jumpAhead.
 func PixelSums(s emit.ISA, rows, nv int) {
 	Label("tile")
 	runs, pixels := emit.GP("runs"), emit.GP("pixels")
@@ -189,7 +189,7 @@ func PixelSums(s emit.ISA, rows, nv int) {
 	s.StoreTile(acc, c, ldc, func() { nextTile(c) })
 }
 
-// nextTile moves the parameters on to the next tile, whose C is there, and begins it if there is one.
+// nextTile advances the parameters to the next tile, whose C is at c, and starts it unless the last tile is done.
 func nextTile(c reg.Register) {
 	MOVQ(c, emit.ParamAt("c"))
 	step, then, at := emit.GP("stepA"), emit.GP("thenA"), emit.GP("a")

@@ -40,16 +40,15 @@ func eachPixel(n int, at, apart, thrice reg.Register, use func(i int, pixel Mem)
 	}
 }
 
-// rowLoop is a loop over rows of pixels, two pixels in a turn. Pixels of x are step bytes apart and those of y lie side by side; from the end of a
-// row to the next one are nextX and nextY bytes. begin and end are how the first and the last instructions of a turn are aligned; 0 is not
-// at all.
+// rowLoop is a loop over rows of pixels, two pixels in a turn. Pixels of x are step bytes apart and those of y lie side by side. The next row
+// begins nextX and nextY bytes behind the end of a row. begin and end are the alignments of the first and the last instructions of a turn; 0: none.
 type rowLoop struct {
 	x                           []reg.GPVirtual
 	y, step, nextX, nextY, rows reg.Register
 	begin, end                  int
 }
 
-// run emits the loop. two works on two pixels, one on the last of an odd number; both move x on.
+// run emits the loop. two computes two pixels, one the last of an odd number; both advance x.
 func (l *rowLoop) run(two, one func()) {
 	left := GP64()
 	Label("row")
@@ -79,7 +78,7 @@ func (l *rowLoop) run(two, one func()) {
 	JNE(LabelRef("row"))
 }
 
-// storeOrAdd stores sums at a number of bytes behind c, or adds them to what is there if keep is set.
+// storeOrAdd stores sums at a number of bytes behind c, or adds them to the values there if keep is set.
 func storeOrAdd(acc [][]reg.VecVirtual, c, keep reg.Register, at func(i, j int) int) {
 	TESTB(keep, keep)
 	JEQ(LabelRef("write"))

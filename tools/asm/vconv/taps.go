@@ -8,8 +8,8 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// DepthTaps emits the micro-kernel of a depthwise convolution of some pixels, which lie apart values from each other, and of further tiles of as
-// many: a vector of channels of each becomes start + the sum over k of x[offs[k]+apart*pixel] * w[k]. Results are to values from each other.
+// DepthTaps emits the micro-kernel of a depthwise convolution of tiles of some pixels, which are apart values from each other. Each pixel's result, a
+// vector of channels, is start + the sum over k of x[offs[k]+apart*pixel] * w[k]. Results are to values from each other.
 func DepthTaps(s emit.ISA, pixels int) {
 	tiles, x, apart := emit.GP("tiles"), emit.GP("x"), emit.GP("apart")
 	c, to := emit.GP("c"), emit.GP("to")
@@ -54,8 +54,8 @@ func DepthTaps(s emit.ISA, pixels int) {
 }
 
 // DepthTapSums emits the micro-kernel of such a convolution's weight gradient: for each of some offsets, a vector of channels of the sum over rows
-// of pixels of x[offset+pixel*step] * y[pixel], y's pixels being side by side. Rows of x begin nextX behind the last one's end, those of
-// y nextY. Pixels take turns in two sums, which are added at the end.
+// of pixels of x[offset+pixel*step] * y[pixel], y's pixels being side by side. A row of x begins nextX behind the end of the one before, a row of
+// y nextY. Pixels are added to two sums in turn, which are added at the end.
 func DepthTapSums(s emit.ISA, offsets int) {
 	rows, offs, base := emit.GP("rows"), emit.GP("offs"), emit.GP("x")
 	step, nextX := emit.GP("step"), emit.GP("nextX")

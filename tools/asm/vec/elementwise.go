@@ -76,7 +76,7 @@ func Elementwise(s emit.ISA, uses string, unroll int, body func(l lane) reg.VecV
 	s.Ret()
 }
 
-// Operation is an elementwise kernel: which operands its body uses, and how many vectors a turn of its loop does.
+// Operation is an elementwise kernel: the operands that its body uses, and the number of vectors in a turn of its loop.
 type Operation struct {
 	Name, Uses string
 	Unroll     int
@@ -112,7 +112,7 @@ func Arithmetic(s emit.ISA) []Operation {
 		{"min", "xy", 2, func(l lane) reg.VecVirtual {
 			return s.Sel(emit.Unord, l.x, l.x, l.x, s.Min(l.x, l.y))
 		}},
-		// y says whose sign x gets.
+		// x gets the sign of y.
 		{"mulSign", "xy", 2, func(l lane) reg.VecVirtual {
 			zero := s.Load(s.F(0))
 			below := s.Sel(emit.LT, l.y, zero, s.Sub(zero, l.x), s.Mul(l.x, zero))
@@ -132,7 +132,7 @@ func Arithmetic(s emit.ISA) []Operation {
 			return s.Mul(s.Mul(l.x, l.y), s.Sub(s.Load(s.F(1)), l.y))
 		}},
 		{"tanhGrad", "xy", 4, func(l lane) reg.VecVirtual { return s.Mul(l.x, s.Fnma(l.y, l.y, s.F(1))) }},
-		// y is the slopes; in the gradient d is, x the gradient and y the forward input.
+		// y holds the slopes. In the gradient d holds them, x is the gradient and y the forward input.
 		{"prelu", "xy", 2, func(l lane) reg.VecVirtual {
 			return s.Sel(emit.GT, l.x, s.F(0), l.x, s.Mul(l.x, l.y))
 		}},

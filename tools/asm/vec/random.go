@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// golden is what SplitMix64 adds to its state for every number, splitMix the multipliers of its output function.
+// golden is the increment of SplitMix64's state, splitMix the multipliers of its output function.
 const golden = 0x9e3779b97f4a7c15
 
 var splitMix = [2]uint64{0xbf58476d1ce4e5b9, 0x94d049bb133111eb}

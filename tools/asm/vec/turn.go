@@ -11,8 +11,8 @@ import (
 // columnsFetched is the distance in bytes at which Turn fetches its source ahead.
 const columnsFetched = 256
 
-// Turn emits dst[j*ldd+i] = src[i*lds+j] for up to 16 rows i and columns j, in registers of 16 lanes. For rows past the last it
-// reads the last one again; columns past the last are written to the last one's place, which is written after them.
+// Turn emits dst[j*ldd+i] = src[i*lds+j] for up to 16 rows i and columns j, in registers of 16 lanes. Instead of rows past the last it
+// reads the last one again. It writes columns past the last to the last one's place, and then the last one over them.
 func Turn(s emit.ISA) {
 	dst := emit.GP("dst")
 	src := emit.GP("src")

@@ -8,13 +8,13 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// moved are the vectors of an update: the gradient, which becomes what is subtracted from the weights, and the histories.
+// moved are the vectors of an update: the gradient, which becomes the value that is subtracted from the weights, and the histories.
 type moved struct {
 	g reg.VecVirtual
 	h [2]reg.VecVirtual
 }
 
-// coefficients are those of a vec.Step, and what is derived from them: corrected is the rate times Correct, more is 1 + momentum, rest 1 - momentum,
+// coefficients are those of a vec.Step, and values derived from them: corrected is the rate times Correct, more is 1 + momentum, rest 1 - momentum,
 // restBeta 1 - beta.
 type coefficients struct{ scale, decay, rate, momentum, beta, delta, corrected, more, rest, restBeta reg.VecVirtual }
 

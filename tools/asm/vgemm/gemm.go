@@ -8,8 +8,8 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// panelAhead is the distance in bytes at which a panel of A is fetched ahead, which those of B push out of L1; columnsAhead is that of a panel of B
-// with AVX-512.
+// panelAhead is the distance in bytes at which a panel of A is fetched ahead, since panels of B push it out of L1. columnsAhead is the distance for a
+// panel of B with AVX-512.
 const (
 	panelAhead   = 768
 	columnsAhead = 1536
@@ -113,7 +113,7 @@ func fetchRows(s emit.ISA, c, ldc reg.Register, rows, nv int) {
 	}
 }
 
-// fetchRow fetches a row of nv vectors, which need not begin with a line.
+// fetchRow fetches a row of nv vectors, which need not begin at a cache line.
 func fetchRow(s emit.ISA, at reg.Register, nv int) {
 	for j := range nv {
 		PREFETCHT0(Mem{Base: at, Disp: j * 4 * s.Width})

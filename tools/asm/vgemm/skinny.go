@@ -28,8 +28,8 @@ func lines(s emit.ISA, row, at reg.Register, disps []int) {
 	}
 }
 
-// DotRows emits sums[i*rows+j] = Σp a[i*lda+p]*b[j*ldb+p] over p < k for m rows of a and so many of b. Sums have the same order
-// whatever the rows of b.
+// DotRows emits sums[i*rows+j] = Σp a[i*lda+p]*b[j*ldb+p] over p < k for m rows of a and rows of b. The order of summation does not depend on the
+// number of rows of b.
 func DotRows(s emit.ISA, m, rows int) {
 	sums := emit.GP("sums")
 	lda, ldb := emit.GP("lda"), emit.GP("ldb")
@@ -143,7 +143,7 @@ func MixRows(s emit.ISA, m int) {
 	s.Ret()
 }
 
-// OuterRows emits d[r*ldd+c] = Σi a[i*lda+r]*x[i*ldx+c] over m rows of x, for so many rows of d and n columns, or adds that to it.
+// OuterRows emits d[r*ldd+c] = Σi a[i*lda+r]*x[i*ldx+c] over m rows of x, for the rows and n columns of d, or adds the sums to d.
 func OuterRows(s emit.ISA, m int, add bool) {
 	to, rows := emit.GP("d"), emit.GP("rows")
 	ldd, lda, ldx := emit.GP("ldd"), emit.GP("lda"), emit.GP("ldx")

@@ -48,7 +48,7 @@ func ByRows(s emit.ISA, rows, nv int) {
 	storeUnpacked(s, acc)
 }
 
-// ByColumns is byRows for an A of which values of a column lie side by side, and columns lda apart.
+// ByColumns is ByRows for an A stored by columns: values of a column lie side by side, columns lda apart.
 func ByColumns(s emit.ISA, rows, nv int) {
 	k, a, lda, b, ldb := unpacked(s, rows, nv)
 	ADDQ(Imm(uint64(4*rows)), emit.ParamAt("a"))
@@ -66,8 +66,8 @@ func ByColumns(s emit.ISA, rows, nv int) {
 	storeUnpacked(s, acc)
 }
 
-// unpacked begins a micro-kernel of operands that are not packed, for tiles of rows one below another; the distances it returns are in bytes. Each
-// tile begins here, with the parameters a and c moved on.
+// unpacked begins a micro-kernel of operands that are not packed, for tiles of rows one below another. It returns distances in bytes. Each tile
+// begins here, after the parameters a and c have been advanced.
 func unpacked(s emit.ISA, rows, nv int) (k, a, lda, b, ldb reg.Register) {
 	Label("tile")
 	c, ldc := emit.Place()

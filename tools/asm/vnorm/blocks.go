@@ -11,8 +11,8 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// channelRows returns the constants of a block's channels that parameters point to: in registers where a vector is a row of them,
-// which leaves enough; else in memory. The operand of constant i for vector g of a row is rows[g][i]. Slope is one value for all.
+// channelRows returns the constants of a block's channels that parameters point to. They are in registers if one vector holds all channels, which
+// leaves enough registers, else in memory. The operand of constant i for vector g of a row is rows[g][i]. Slope is one value for all.
 func channelRows(s emit.ISA, params ...string) [][]Op {
 	rows := make([][]Op, emit.Lanes/s.Width)
 	for _, param := range params {
@@ -42,8 +42,8 @@ const (
 	gradParams   = normalParams + ", a, b, c"
 )
 
-// eachPixel emits a loop over n values of arrays, n a multiple of lanes; body gets the index register and each vector of the
-// lanes: which it is, and how many bytes behind the index it stands.
+// eachPixel emits a loop over n values of arrays, n a multiple of lanes. body is called for each vector of the lanes; it gets the index register,
+// the vector's number and its distance in bytes behind the index.
 func eachPixel(s emit.ISA, arrays []reg.Register, body func(at reg.GPVirtual, g, disp int)) {
 	n, at := emit.GP("n"), GP64()
 	XORQ(at, at)
@@ -61,8 +61,8 @@ func eachPixel(s emit.ISA, arrays []reg.Register, body func(at reg.GPVirtual, g,
 	Label("done")
 }
 
-// storeLanes stores two sums of each lane one behind the other, of which each vector of the lanes has four registers: the halves of the
-// first sum, and those of the second.
+// storeLanes stores two sums of each lane, the second ones behind the first. Each vector of the lanes has four registers: the halves of the first
+// sum, and those of the second.
 func storeLanes(s emit.ISA, acc []reg.VecVirtual) {
 	out := emit.GP("out")
 	for i, sum := range acc {
@@ -127,7 +127,7 @@ func BlockNormalise(s emit.ISA) {
 	s.Ret()
 }
 
-// BlockNormaliseAdd emits what blockNormalise makes without a slope, plus other, rectified; unless signs is nil it gets the signs of the sums.
+// BlockNormaliseAdd emits v of a vnorm.Row plus other, rectified; unless signs is nil it gets the signs of the sums.
 func BlockNormaliseAdd(s emit.ISA) {
 	p := channelRows(s, strings.Split(normalParams, ", ")...)
 	x := emit.GP("x")
@@ -163,7 +163,7 @@ func BlockNormaliseSums(s emit.ISA) {
 	storeLanes(s, acc)
 }
 
-// BlockMaskSums emits g, which is dy, times the slope where its sign is not set, and the sums of blockNormaliseSums for it.
+// BlockMaskSums emits g, which is dy, times the slope where its sign is not set, and the sums of BlockNormaliseSums for it.
 func BlockMaskSums(s emit.ISA) {
 	p := channelRows(s, "mean", "scale", "slope")
 	x := emit.GP("x")

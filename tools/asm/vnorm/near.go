@@ -8,8 +8,8 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// NearSquares emits scale*Σ x² + shift, the sum being over the window of size channels around each. Local response normalisation wants it
-// of images in blocks of channels.
+// NearSquares emits scale*Σ x² + shift for each channel of images in blocks of channels; the sum is over the window of size channels around it.
+// Local response normalisation needs it.
 func NearSquares(s emit.ISA, size int) {
 	scale, shift := s.Constant("scale"), s.Constant("shift")
 	dst := emit.GP("dst")
@@ -37,8 +37,8 @@ func MulAddNear(s emit.ISA, size int) {
 	s.Ret()
 }
 
-// eachWindow emits a loop over n values of x, pixels of a block of channels, of which below and above are the blocks around it; body
-// gets, for each vector, those of the channels from half below its own to half above.
+// eachWindow emits a loop over n values of x, pixels of a block of channels; below and above are the neighbouring blocks. For each vector, body gets
+// the vectors of the channels from half below its own to half above.
 func eachWindow(s emit.ISA, half int, fetched []reg.Register, body func(window []reg.VecVirtual, at Mem)) {
 	below, x, above := emit.GP("below"), emit.GP("x"), emit.GP("above")
 	eachPixel(s, append(fetched, above), func(index reg.GPVirtual, g, disp int) {

@@ -17,7 +17,7 @@ const (
 	cmpNotAtLeast = 0x19 // less, or one is NaN
 )
 
-// meeting loads an entry of the table of an axis, a range of pixels: the offset of the first in bytes, their number, and the place of the first.
+// meeting loads an entry of an axis's table, a range of pixels: the first pixel's offset in bytes, the number of pixels, and the first pixel's place.
 func meeting(table reg.Register) (at, count, place reg.Register) {
 	at, count, place = GP64(), GP64(), GP64()
 	MOVQ(Mem{Base: table}, at)
@@ -61,8 +61,8 @@ func blockWindows(s emit.ISA, first func(x Mem, place reg.Register), next func(x
 }
 
 // MaxBlocks emits the maxima of windows and their places. places are the places of the first row of windows, those of the next row
-// are wide bytes on. Maxima up to the limit become 0, from no place. All vectors of a pixel go through the loop together, since each waits
-// for its last comparison.
+// are wide bytes on. Maxima up to the limit become 0 and get the code of no place. The loop handles all vectors of a pixel together, since each
+// comparison of a vector depends on the one before.
 func MaxBlocks(s emit.ISA) {
 	dst, mask := emit.GP("dst"), emit.GP("mask")
 	limit, zero, none := s.Constant("limit"), s.Zero(), s.Load(s.Bits(noneCode))

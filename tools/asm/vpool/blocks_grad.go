@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// blockInputs emits a loop over a row of n inputs. columns is their table; the outputs whose windows have them are in count rows, at least one, ld
+// blockInputs emits a loop over a row of n inputs. columns is their table. The outputs whose windows contain them are in count rows, at least one, ld
 // bytes apart, the first at dy. begin gets the offset in bytes of an input's first output, and the input's place in its window; add adds an
 // output to the sum, line follows each row of outputs.
 func blockInputs(s emit.ISA, sum reg.VecVirtual, begin func(output, place reg.Register), add func(dy Mem), line func()) {
@@ -42,9 +42,9 @@ func blockInputs(s emit.ISA, sum reg.VecVirtual, begin func(output, place reg.Re
 	s.Ret()
 }
 
-// MaxBlocksGrad emits the sums, in the order of the outputs, of those that took an input. places are the places that the inputs have
-// in windows of the first row of outputs that meets them; in those of the next row and of the next column they come down and across
-// bytes before.
+// MaxBlocksGrad emits, for each input, the sum over the outputs that took it, in the order of the outputs. places are the inputs' places in the windows
+// of the first row of outputs that meets them. Their places in the windows of the next row are down bytes before, those in the windows of the
+// next column across bytes.
 func MaxBlocksGrad(s emit.ISA) {
 	across, ld := emit.GP("across"), emit.GP("ld")
 	SHRQ(Imm(2), ld)
@@ -87,7 +87,7 @@ func addTaken(s emit.ISA, sum reg.VecVirtual, dy Mem, took reg.VecVirtual, place
 	VADDPS(lanes, sum, sum)
 }
 
-// AveBlocksGrad is as maxBlocksGrad, of all outputs that meet an input.
+// AveBlocksGrad is as MaxBlocksGrad, but sums over all outputs that meet an input.
 func AveBlocksGrad(s emit.ISA) {
 	sum := s.V()
 	blockInputs(s, sum, func(_, _ reg.Register) {}, func(dy Mem) { VADDPS(dy, sum, sum) }, func() {})

@@ -18,7 +18,7 @@ const (
 )
 
 // PackPlaces emits the codes of places for windows of at most three rows. The window of output i of a row begins at index
-// first + i*step of a plane; its places are numbered row by row, edge in each, and span is what a row of the plane is longer.
+// first + i*step of a plane. Its places are numbered row by row, edge in each; span is the length of a row of the plane less edge.
 func PackPlaces(s emit.ISA) {
 	codes, index, y := emit.GP("codes"), emit.GP("index"), emit.GP("y")
 	base, next := windows(s)
@@ -91,7 +91,7 @@ func (w *windowRows) shift(op func(...Op), x, place reg.VecVirtual) {
 	op(w.span, x, last, x)
 }
 
-// windows are the indices at which the windows of a vector of outputs begin, and how far on those of the next one do.
+// windows returns the indices at which the windows of a vector of outputs begin, and the distance to those of the next vector.
 func windows(s emit.ISA) (base, next reg.VecVirtual) {
 	base, next = s.V(), s.V()
 	first := s.V()
@@ -109,7 +109,7 @@ type pointer struct {
 	size int
 }
 
-// inParts emits a loop over n values, a vector at a time, the last one masked; pointers move on with it.
+// inParts emits a loop over n values, a vector at a time, the last one masked; it advances pointers.
 func inParts(s emit.ISA, body func(mask reg.Register), pointers ...pointer) {
 	n, full, ones, word, mask := emit.GP("n"), GP64(), GP64(), GP64(), K()
 	MOVQ(U32(uint32(s.Width)), full)

@@ -13,8 +13,8 @@ import (
 // Squares is pooling by windows of K x K that are S apart.
 type Squares struct{ K, S int }
 
-// Vectors of a block's table, forward: lanes to be stored, lanes inside the image of each load, each tap's column, but for the
-// first the first column inside the image, and the divisors' extents along the row.
+// Vectors of a block's table, forward: lanes to be stored; for each load the lanes inside the image; each tap's column (the first tap's is at least
+// the first column inside the image); and the divisors' extents along the row.
 const (
 	tableStore = iota
 	tableLoad
@@ -43,7 +43,7 @@ func maskOf(s emit.ISA, table reg.Register, i int) func() reg.Register {
 	return func() reg.Register { return s.Load(entry(s, table, i)) }
 }
 
-// loads returns the masks of the loads of a row, which are k for neighbouring windows and else two for every two taps.
+// loads returns the masks of the loads of a row: k loads if windows are neighbours, else two for every two taps.
 func loads(s emit.ISA, q Squares, table reg.Register) []func() reg.Register {
 	n := q.K
 	if q.S == 2 {
@@ -75,7 +75,7 @@ func tapsOf(s emit.ISA, q Squares, row reg.Register, load func(m Mem, i int) reg
 	return taps
 }
 
-// slide emits a loop over n rows of outputs whose windows share rows: line works out row i of a window, done an output row.
+// slide emits a loop over n rows of outputs whose windows share rows. line emits row i of a window, done the end of a row of outputs.
 func slide(s emit.ISA, q Squares, n reg.Register, line func(i int), done func(), keep func(from, to int)) {
 	for i := range q.K - q.S {
 		line(i)
@@ -94,8 +94,8 @@ func slide(s emit.ISA, q Squares, n reg.Register, line func(i int), done func(),
 }
 
 // MaxPlane emits the maxima, and their indices in the plane, of up to a vector of columns of windows. The word of a row is the
-// index of its column 0. Rows above or below the image are those of its edges, which the windows have anyway, and inputs
-// beside it count as -inf that comes after the first input inside.
+// index of its column 0. Rows above and below the image are replaced by its first and last row, which the windows contain anyway.
+// Inputs beside it count as -inf, behind the first input inside.
 func MaxPlane(s emit.ISA, q Squares) {
 	dst, mask, src, rows, table := emit.GP("dst"), emit.GP("mask"), emit.GP("src"), emit.GP("rows"), emit.GP("table")
 	ldo, n, col := emit.GP("ldo"), emit.GP("n"), emit.GP("col")
@@ -141,7 +141,7 @@ func MaxPlane(s emit.ISA, q Squares) {
 	})
 }
 
-// loadOr loads the lanes of a mask, the others being those of another vector.
+// loadOr loads the lanes of a mask; the other lanes are those of another vector.
 func loadOr(s emit.ISA, m Mem, mask reg.Register, other reg.VecVirtual) reg.VecVirtual {
 	if s.Width == 16 {
 		r := s.Load(other)

@@ -16,8 +16,8 @@ const (
 	gradColumn = gradLoad + 3
 )
 
-// gradLoop is what the backward kernels share: loops over rows of inputs, over the rows of outputs that meet them, and over the
-// taps of a row, which begin and tap work out.
+// gradLoop is the loops that the backward kernels share: over rows of inputs, over the rows of outputs that meet them, and over the taps of a row.
+// begin and tap emit their bodies.
 type gradLoop struct {
 	emit.ISA
 	q       Squares
@@ -44,8 +44,8 @@ func newGradLoop(s emit.ISA, q Squares, arrays ...string) *gradLoop {
 	return l
 }
 
-// parities returns which sums get output i of those that meet a lane: where windows are 2 apart, the last meets the even input and
-// the odd one, the one before it only the even one.
+// parities returns the sums to which output i, of those that meet a lane, is added. If windows are 2 apart, the last output meets the even input and
+// the odd one, the output before it only the even one.
 func (l *gradLoop) parities(i int) []int {
 	if l.q.S == 2 && i == len(l.loads)-1 {
 		return []int{0, 1}
@@ -100,8 +100,8 @@ func (l *gradLoop) run(begin func(index Mem), tap func(at []Mem, i int)) {
 	s.Ret()
 }
 
-// MaxPlaneGrad emits the gradient of up to a vector of columns of inputs, or of pairs of them: the sum, in the order of the outputs,
-// of those that took the input.
+// MaxPlaneGrad emits the gradient of up to a vector of columns of inputs, or of pairs of them: the sum over the outputs that took the input, in the
+// order of the outputs.
 func MaxPlaneGrad(s emit.ISA, q Squares) {
 	l := newGradLoop(s, q, "dy", "mask")
 	columns, table := make([]Op, q.S), emit.GP("table")
@@ -136,7 +136,7 @@ func MaxPlaneGrad(s emit.ISA, q Squares) {
 	})
 }
 
-// AvePlaneGrad is as maxPlaneGrad, of all outputs that meet an input.
+// AvePlaneGrad is as MaxPlaneGrad, but sums over all outputs that meet an input.
 func AvePlaneGrad(s emit.ISA, q Squares) {
 	l := newGradLoop(s, q, "dy")
 	l.run(func(Mem) {}, func(at []Mem, i int) {

@@ -14,12 +14,12 @@ type linear struct {
 	name    string
 	in, out int
 	biased  bool
-	added   bool // to what dst holds
+	added   bool // results are added to dst
 	apply   func(x []reg.VecVirtual) []reg.VecVirtual
 }
 
-// pointPairs are, by the edge of squares, the numbers that are points together with their negatives. 0 is a point of all, infinity
-// of those whose edge is even.
+// pointPairs are, by the edge of squares, the numbers that are points together with their negatives. 0 is always a point, infinity if the edge is
+// even.
 var pointPairs = map[int][]float64{4: {1}, 6: {1, 2}, 7: {1, 2, 0.5}, 8: {1, 2, 0.5}}
 
 // mapper emits maps: an instruction level, and the constants of the map at hand.
@@ -64,7 +64,7 @@ func (s mapper) minimal(m, r int) []linear {
 	}
 }
 
-// others are all numbers but number i.
+// others returns all numbers of a list but number i.
 func others(all []float64, i int) []float64 {
 	return slices.Delete(slices.Clone(all), i, i+1)
 }
@@ -111,7 +111,7 @@ func (s mapper) through(x []reg.VecVirtual, pairs []float64) []reg.VecVirtual {
 	return append(points, infinity...)
 }
 
-// throughTransposed is the transpose of through: of each point's product, a coefficient's share goes to the input that it is for.
+// throughTransposed is the transpose of through: each input gets the sum of the points' products, times the input's coefficients.
 func (s mapper) throughTransposed(x []reg.VecVirtual, pairs []float64) []reg.VecVirtual {
 	all := product(pairs)
 	zero := all
@@ -187,7 +187,7 @@ func (s mapper) transposed(x []reg.VecVirtual, n int, pairs []float64, zero floa
 	return results
 }
 
-// Every is every second of the vectors, from one on.
+// every returns every second of the vectors, beginning with a given one.
 func every(x []reg.VecVirtual, first int) (list []reg.VecVirtual) {
 	for i := first; i < len(x); i += 2 {
 		list = append(list, x[i])

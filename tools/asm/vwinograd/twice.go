@@ -61,7 +61,7 @@ func (s mapper) twice(l linear) {
 	s.kept.end("square")
 }
 
-// firstHalf emits the map of the rows of a square. Of the results the first stay columns are returned in registers; the others go to tmp.
+// firstHalf emits the map of the rows of a square. It returns the first stay columns of the results in registers, and stores the others in tmp.
 func (s mapper) firstHalf(l linear, src, tmp reg.Register, field func(i int) reg.GPVirtual, stay int) [][]reg.VecVirtual {
 	wide, held := 4*s.Width, make([][]reg.VecVirtual, stay)
 	row, at := field(0), GP64()
@@ -86,7 +86,7 @@ func (s mapper) firstHalf(l linear, src, tmp reg.Register, field func(i int) reg
 	return held
 }
 
-// put stores a result: of a biased map after adding b and with the floor behind bias, of an added one added to what is there.
+// put stores a result. A biased map's gets b and the floor behind bias; an added map's is added to dst.
 func (s mapper) put(l linear, v reg.VecVirtual, bias reg.Register, b reg.VecVirtual, to Mem) {
 	if l.biased {
 		v = s.Max(s.Load(Mem{Base: bias, Disp: emit.PixelBytes}), s.Add(v, b))
@@ -105,8 +105,8 @@ func (s mapper) columnsKept(l linear) int {
 	return max(0, min(l.out, (32-l.in-l.out-8)/l.in))
 }
 
-// kept are constant vectors that a loop of AVX-512 has in registers. In memory they would lie across two cache lines each, since Go aligns data to
-// 32 bytes at most, and loading them would take twice as long.
+// kept are constant vectors that a loop of AVX-512 keeps in registers. In memory each would lie across two cache lines, since Go aligns data to
+// 32 bytes at most, and loading it would take twice as long.
 type kept struct {
 	s       emit.ISA
 	values  []float64
@@ -126,7 +126,7 @@ func (h *kept) f(x float64) Op {
 	return h.vectors[i]
 }
 
-// begin stands before the loop, end behind the function: only there it is known which constants the loop needs.
+// begin is emitted before the loop, end behind the function: only there the generator knows which constants the loop needs.
 func (h *kept) begin() {
 	if h.s.Width == 16 {
 		JMP(LabelRef("constants"))
