@@ -82,17 +82,8 @@ alive go vet ./...
 step "the assembly and its dispatch are what tools/asm writes"
 (cd tools/asm && alive go test ./...)
 
-# From here on, a file left in the temporary folder is an error. go test repeats a test that used this folder if its name has changed, and does
-# not see what other programs read for a test. So the name depends on their versions and on all files but docs and Go's, which it does see.
-unseen=$({
-  pwd
-  dpkg-query -W "${packages[@]}"
-  { git ls-files -co --exclude-standard -- ':!*.go' ':!docs'; git grep --untracked -l '^//go:build.*mpi' -- '*.go'; } | xargs -d '\n' sha256sum 2>&1 || true
-  find ../shared/conformance -printf '%p %s %t\n' 2>/dev/null || true
-} | sha256sum)
-temporary=${TMPDIR:-/tmp}/swcaffe.${unseen:0:8}
-rm -rf "$temporary"
-mkdir -m 700 "$temporary"
+# From here on, a file left in the temporary folder is an error.
+temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 export TMPDIR=$temporary
 
