@@ -8,6 +8,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/randomtest"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -36,8 +37,8 @@ func (p *problem) byLayers() error {
 	}
 	got, err := p.build(layers.CPE, m, false)
 	var small *cpe.LDMError
-	if p.mesh && errors.As(err, &small) {
-		return nil // the plan fits into no LDM: refused
+	if p.mesh && p.strategy != shape.Auto && errors.As(err, &small) {
+		return nil // the convolution's plan fits into no LDM: refused
 	}
 	if err != nil {
 		return fmt.Errorf("the net is refused on the CPE path alone: %w", err)
