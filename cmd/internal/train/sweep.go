@@ -59,17 +59,20 @@ func (s *sweep) top() float64 {
 }
 
 // steepest returns the index at which the smoothed loss falls fastest with the logarithm of the rate, before its lowest value. Each slope is
-// that of a line of least squares through a window of iterations; the delay of moving means is taken off. It is not ok if the loss
-// falls nowhere, but for rounding.
+// that of a line of least squares through a window of iterations; the delay of moving means is taken off. Windows whose first means are of
+// fewer losses than the delay say more of those than of the rate and are left out. It is not ok if the loss falls nowhere, but for rounding.
 func (s *sweep) steepest() (at int, ok bool) {
 	half := s.window() / 2
 	fastest := -sweepFalls * math.Abs(s.smoothed[0]) / float64(2*half)
-	for i := half; i+half < len(s.smoothed) && i <= s.best(); i++ {
+	for i := sweepLag + half; i+half < len(s.smoothed) && i <= s.best(); i++ {
 		if slope := slope(s.smoothed[i-half : i+half+1]); slope < fastest {
 			fastest, at, ok = slope, i, true
 		}
 	}
-	return max(0, at-sweepLag), ok
+	if !ok {
+		return 0, false
+	}
+	return at - sweepLag, true
 }
 
 // slope returns the slope of the line of least squares through values at equal distances of 1.

@@ -32,6 +32,18 @@ func TestSteepest(t *testing.T) {
 	}
 }
 
+// TestSteepestAfterTheStart: the means of the first few losses fall fast by chance, and suggest no rate.
+func TestSteepestAfterTheStart(t *testing.T) {
+	n := 0
+	s, _ := swept(60, func(rate float64) float64 {
+		n++
+		return 2/(1+math.Pow(rate/0.001, 2)) + 5*math.Pow(0.3, float64(n))
+	})
+	if at, ok := s.steepest(); !ok || s.rates[at] < 2e-4 || s.rates[at] > 4e-3 {
+		t.Errorf("the suggested rate is %g (%v), want about 0.001", s.rates[at], ok)
+	}
+}
+
 // TestNothingFalls: a loss that only rises, or stays, gives no suggestion; one that is not finite ends the sweep and is left out.
 func TestNothingFalls(t *testing.T) {
 	for name, loss := range map[string]func(float64) float64{
