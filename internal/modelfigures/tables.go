@@ -65,16 +65,16 @@ var tables = []table{
 		{head: "test loss (nats a character)", output: "loss", decimals: 3},
 	}},
 	{model: "fcn", rows: one, columns: []column{accuracy}},
-	{model: "pspnet", rows: one, seeds: 1, columns: []column{
+	{model: "pspnet", rows: one, columns: []column{
 		{head: "mean IoU", output: "mean_iou", decimals: 3},
 		accuracy,
 	}},
 	{model: "cifar10_full", rows: one, columns: []column{accuracy}},
 	{model: "cifar10_resnet8", rows: one, columns: []column{accuracy}},
-	{model: "cifar10_mobilenet_v2", rows: one, seeds: 1, columns: []column{accuracy}},
-	{model: "cifar10_shufflenet", rows: one, seeds: 1, columns: []column{accuracy}},
+	{model: "cifar10_mobilenet_v2", rows: one, columns: []column{accuracy}},
+	{model: "cifar10_shufflenet", rows: one, columns: []column{accuracy}},
 	{model: "cifar10_quick", rows: one, columns: []column{accuracy}},
-	{model: "mobilenet_ssd", rows: one, seeds: 1, columns: []column{precision}},
+	{model: "mobilenet_ssd", rows: one, columns: []column{precision}},
 	{model: "faster_rcnn", rows: one, seeds: 1, columns: []column{precision}},
 	{model: "mnist_autoencoder", rows: one, columns: []column{
 		{head: "cross entropy of a test image", output: "cross_entropy_loss", testNet: 1, decimals: 1},
