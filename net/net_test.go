@@ -28,6 +28,11 @@ func deviceOn(t *testing.T, machine string) *layers.Device {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return deviceOf(t, spec)
+}
+
+func deviceOf(t *testing.T, spec cpe.Spec) *layers.Device {
+	t.Helper()
 	m, err := cpe.New(spec, cpe.DefaultMode(spec))
 	if err != nil {
 		t.Fatal(err)
@@ -125,12 +130,17 @@ func TestPlanTooLargeForLDM(t *testing.T) {
 	p := parse(t, `
 		layer { name: "x" type: "DummyData" top: "x" dummy_data_param { shape { dim: 1 dim: 50000 } } }
 		layer { name: "wide" type: "Softmax" bottom: "x" top: "y" }`)
-	_, err := New(p, Options{State: MergeState(caffepb.Phase_TEST), Device: deviceOn(t, "sw26010")})
+	spec, err := cpe.Load("sw26010")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.LDMBytes = 8 // less than one value of each array
+	_, err = New(p, Options{State: MergeState(caffepb.Phase_TEST), Device: deviceOf(t, spec)})
 	var ldm *cpe.LDMError
-	if !errors.As(err, &ldm) || ldm.Have != 65536 || ldm.Asked < 50000*4 {
+	if !errors.As(err, &ldm) || ldm.Have != 8 || ldm.Asked < 50000*4 {
 		t.Fatalf("error %v is no LDM error with sensible figures", err)
 	}
-	for _, want := range []string{`layer "wide"`, "65536"} {
+	for _, want := range []string{`layer "wide"`, "there are 8"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q lacks %q", err, want)
 		}
