@@ -1,6 +1,6 @@
 package cpe
 
-// Ledger sums the costs of modelled kernels. On a native machine it stays zero.
+// Ledger sums the costs of modelled kernels. On a native machine it stays zero. It is a list of counters, one a field: reports name them so.
 type Ledger struct {
 	// Time is the time of the slowest core group, summed over kernels.
 	Time VTime

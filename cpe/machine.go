@@ -18,7 +18,6 @@ type Machine struct {
 	scratch
 	tiles int // number of values that each core group stores for tiles; see Reserve
 
-	tracing bool // see StartTrace
 	workers workers
 	shares  shares
 	claimed atomic.Int32 // units of the current program that core groups have claimed

@@ -11,8 +11,9 @@ type Stint struct {
 	Lasted VTime
 }
 
-// observed is a machine's observer; see Observe.
+// observed holds how a machine's work is watched; see Observe and StartTrace.
 type observed struct {
+	tracing  bool
 	observer func(program string, list []Stint) // nil: none
 	stints   []Stint
 }

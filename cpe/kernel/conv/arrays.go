@@ -11,6 +11,8 @@ import "github.com/swcaffe/swcaffe/cpe/kernel/shape"
 //	both gradients   X, W, DY -> DX, DW, DB
 //
 // Bias and DB may be nil. DW may be nil too if the kernel has the ability SumBiases.
+//
+// The operands stand side by side under the names that formulas give them; levels between would only lengthen every use.
 type Arrays struct {
 	X, W, Bias, Y  []float32
 	DX, DW, DB, DY []float32
