@@ -146,7 +146,7 @@ func (f *filling) follow(level float64) {
 	}
 }
 
-// forget tells a class's other link that this link has no level any more.
+// forget updates a class's other link when this link loses its level.
 func (f *filling) forget(id, link int32, level float64) {
 	c := &f.classes[id]
 	other := c.other(link)
@@ -196,7 +196,7 @@ func (f *filling) settle(first item) {
 	f.follow(l.level)
 }
 
-// limit tells a class, and its other link, that this link has its level.
+// limit updates a class, and its other link, when this link gets its level.
 func (f *filling) limit(id, link int32) {
 	c, level := &f.classes[id], f.links[link].level
 	other, leader := c.other(link), c.leader
@@ -223,7 +223,7 @@ func (f *filling) limit(id, link int32) {
 	}
 }
 
-// limit tells an open link the largest rate that messages of a class get elsewhere, where only their own limit was known.
+// limit gives an open link the largest rate that messages of a class get elsewhere, in place of their own limit.
 func (l *fillingLink) limit(c *fillingClass, rate float64) {
 	switch {
 	case !l.counted || rate == c.limit:

@@ -7,7 +7,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/racing"
 )
 
-// traffic is a filling, and which of its classes are in use.
+// traffic is a filling with the numbers of its classes.
 type traffic struct {
 	filling
 	ids    map[flowKey]int32
@@ -42,7 +42,7 @@ func (f *traffic) change(key flowKey, messages int32) {
 	f.unused = append(f.unused, id)
 }
 
-// rate is what each message of a class gets.
+// rate is the rate of each message of a class.
 func (f *filling) rate(id int32) float64 {
 	if c := &f.classes[id]; c.leader != None {
 		return f.links[c.leader].level

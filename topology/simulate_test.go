@@ -103,14 +103,15 @@ func TestSwCaffeFormulas(t *testing.T) {
 	}
 }
 
-// TestCostOverSupernodes holds the closed forms of the algorithms that TestSwCaffeFormulas leaves out, and of a fold across an uplink.
+// TestCostOverSupernodes compares the closed forms of the algorithms that TestSwCaffeFormulas leaves out, and of a fold across an uplink, with the
+// textbook's.
 func TestCostOverSupernodes(t *testing.T) {
 	const alpha, across, beta1, beta2, gamma, n = 2e-6, 3e-6, 1 / 10e9, 2 / 10e9, 1 / 4e9, 4e6
 	for _, c := range []struct{ p, q float64 }{{8, 4}, {64, 4}, {16, 8}, {16, 1}, {8, 8}} {
 		p, q, s := c.p, c.q, c.p/c.q
 		spec := testSpec(64, int(q), 2)
 		in, out := math.Log2(q), math.Log2(s)
-		// What a ring's and a tree's slowest messages take, across if there is more than one supernode, and over an uplink of their own.
+		// The costs of a ring's and a tree's slowest messages: across supernodes, if there are several, and over an uplink that each has to itself.
 		across, beta2 := across*min(1, s-1), beta1+(beta2-beta1)*min(1, s-1)
 		own := max(beta1, beta2/q)
 		adding := (p - 1) / p * n * gamma
@@ -137,7 +138,7 @@ func TestCostOverSupernodes(t *testing.T) {
 	near(t, "three in one", float64(Cost("recursive_doubling", spec, layout(t, spec, 3, Block), n)), 3*(alpha+n*beta1)+2*n*gamma, 1e-9)
 }
 
-// TestTooLongToPlay: a ring that cannot be worked out, of more steps than are played, is an error with the closed form's estimate.
+// TestTooLongToPlay: a ring that has no exact closed form and too many steps to simulate is an error with the estimate.
 func TestTooLongToPlay(t *testing.T) {
 	spec := testSpec(20_000, 256, 4)
 	l := layout(t, spec, 20_000, RoundRobin)
@@ -147,8 +148,8 @@ func TestTooLongToPlay(t *testing.T) {
 	}
 }
 
-// TestUnsharedUplinks: a ring over supernodes, and a pair in two, have the uplinks to themselves: their messages take what they
-// would inside, and the uplink's latency.
+// TestUnsharedUplinks: a ring over supernodes, and a pair in two, have the uplinks to themselves. Their messages take as long as inside a
+// supernode, plus the uplink's latency.
 func TestUnsharedUplinks(t *testing.T) {
 	const alpha, across, beta, gamma, elements = 2e-6, 3e-6, 1 / 10e9, 1 / 4e9, 16 * 9 * 1000
 	const n = 4.0 * elements
@@ -212,8 +213,8 @@ func TestUplinkShares(t *testing.T) {
 	}
 }
 
-// TestDirectionsAreApart: k messages into a supernode, each from another one, share its uplink's way in as those out of one do its way out; what
-// goes the other way at the same time, more of it or less, changes neither.
+// TestDirectionsAreApart: k messages into a supernode, each from a different one, share its uplink like k messages out of it. Messages in the other
+// direction at the same time, however many, change nothing.
 func TestDirectionsAreApart(t *testing.T) {
 	const q, oversubscription, elements, others = 8, 4, 1_000_000, 8
 	spec := testSpec(q*(others+1), q, oversubscription)
@@ -247,13 +248,13 @@ func TestDirectionsAreApart(t *testing.T) {
 	}
 }
 
-// TestMaxMin: a message whose other uplink is crowded leaves its share of the first to the others.
+// TestMaxMin: a message that is slowed down on one of its uplinks leaves the rest of its share of the other uplink to other messages.
 func TestMaxMin(t *testing.T) {
 	spec := testSpec(12, 4, 2) // uplinks of 20 GB/s
 	spec.Latency, spec.UplinkLatency = 0, 0
 	l := layout(t, spec, 12, Block)
-	// Three messages enter supernode 2 by one from 0 and two more from 1, and two leave 0 for 1: into 2 each gets 20/3 GB/s, and those
-	// from 0 to 1 get (20 - 20/3)/2 each, by the uplink of 0.
+	// Three messages enter supernode 2, one from 0 and two from 1; two more go from 0 to 1. Each message into 2 gets 20/3 GB/s. Those from 0
+	// to 1 share the rest of the uplink of 0: (20 - 20/3)/2 GB/s each.
 	ends := map[[2]int]VTime{}
 	_, err := Simulate(spec, l, pairs(12, [][3]int{{0, 8, 1e6}, {4, 9, 1e6}, {5, 10, 1e6}, {1, 6, 1e6}, {2, 7, 1e6}}), 4, func(m Message) {
 		ends[[2]int{m.From, m.To}] = m.End
@@ -267,8 +268,8 @@ func TestMaxMin(t *testing.T) {
 	}{{0, 8, 20e9 / 3}, {4, 9, 20e9 / 3}, {1, 6, 20e9 / 3}, {2, 7, 20e9 / 3}} {
 		near(t, fmt.Sprintf("%d to %d", c.from, c.to), float64(ends[[2]int{c.from, c.to}]), 4e6/c.rate, 1e-9)
 	}
-	// One alone from 0 to 1 beside the crowd of four into 2 (5 GB/s each): the link's 10 GB/s, though an even split of the uplink
-	// of 0 among its two would be 10 too; with three from 0 to 1 it is (20 - 5)/3... of which the second case below.
+	// Four messages enter supernode 2, 5 GB/s each, one of them from 0. Two more go from 0 to 1 and share the rest of the uplink of 0:
+	// (20 - 5)/2 GB/s each.
 	ends = map[[2]int]VTime{}
 	list := [][3]int{{0, 8, 1e6}, {4, 9, 1e6}, {5, 10, 1e6}, {6, 11, 1e6}, {1, 4, 1e6}, {2, 5, 1e6}}
 	if _, err := Simulate(spec, l, pairs(12, list), 4, func(m Message) { ends[[2]int{m.From, m.To}] = m.End }); err != nil {

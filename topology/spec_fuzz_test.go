@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzSpec: whatever a cluster's file says, it is refused or has times: finite, and not negative.
+// FuzzSpec: any text of a cluster's file is refused, or gives times that are finite and not negative.
 func FuzzSpec(f *testing.F) {
 	f.Add([]byte(goodSpec))
 	files, err := clusterFiles.ReadDir("clusters")

@@ -39,7 +39,7 @@ func TestParseSpec(t *testing.T) {
 	if want := (Storage{32, 2.5e9, 256 << 20}); *got.Storage != want || !slices.Equal(got.bySize, []sizePoint{{8, 0.5e9}, {4096, 3e9}}) {
 		t.Errorf("storage %+v, bandwidth by size %+v", got.Storage, got.bySize)
 	}
-	// The ends of what is possible are.
+	// The limits themselves are allowed.
 	for _, c := range [][2]string{
 		{"oversubscription: 2", "oversubscription: 1e6"}, {"oversubscription: 2", "oversubscription: 1e-6"}, {" latency_us: 2", " latency_us: 1e9"},
 		{" latency_us: 2", " latency_us: 0"}, {"s: 10 ", "s: 1e-6 "}, {"nodes: 8", "nodes: 1048576"},
@@ -51,13 +51,13 @@ func TestParseSpec(t *testing.T) {
 	}
 }
 
-// What a cluster may have besides.
+// Optional fields of a cluster.
 const (
 	sizes = "by_size { message_bytes: 8 bandwidth_gbytes_per_s: 0.5 } by_size { message_bytes: 4096 bandwidth_gbytes_per_s: 3 }"
 	disks = "storage { arrays: 32 bandwidth_gbytes_per_s: 2.5 stripe_mbytes: 256 }\n"
 )
 
-// TestParseSpecErrors: every figure that is missing or cannot be is named with its place and value.
+// TestParseSpecErrors: an error names every figure that is missing or impossible, with its place and value.
 func TestParseSpecErrors(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"nodes: 8", "nodes: 0", `test.prototxt:2: cluster "test": nodes must be positive, it is 0`},

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// cpuTime is what the process has computed for, whoever else uses the machine.
+// cpuTime is the processor time of this process, which other programs do not change.
 func cpuTime(t *testing.T) time.Duration {
 	t.Helper()
 	var u syscall.Rusage

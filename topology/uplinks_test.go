@@ -8,13 +8,13 @@ import (
 	"github.com/swcaffe/swcaffe/internal/racing"
 )
 
-// straightMessage is a message of the straightforward form: all are looked at whenever one joins or ends.
+// straightMessage is a message of the straightforward simulation, which computes all rates anew whenever a message joins or ends.
 type straightMessage struct {
 	key   flowKey
 	from  int32
 	left  float64 // bytes
 	rate  float64
-	fixed bool // rate is
+	fixed bool // the rate is final
 }
 
 // straightRates gives all messages their max-min fair rates by raising all together until a link is full, or one is at its limit.
@@ -57,8 +57,8 @@ func straightRates(messages []*straightMessage, links int, bandwidth float64) {
 	}
 }
 
-// TestUplinks holds the ends of messages that come and go against the straightforward form. Sizes and times are such that many end
-// together, though rounding tells them apart.
+// TestUplinks compares the ends of messages that come and go with the straightforward simulation. Sizes and times are such that many end
+// together but for rounding.
 func TestUplinks(t *testing.T) {
 	racing.SkipSequential(t)
 	const supernodes, bandwidth = 6, 7.0
@@ -97,7 +97,7 @@ func TestUplinks(t *testing.T) {
 				for _, from := range u.finish() {
 					straight = endStraight(t, straight, from, next, slack)
 				}
-				if u.changed() { // as where something else has happened at the same time
+				if u.changed() { // as if something else had happened at the same time
 					u.share(max(now, at) * (1 + simultaneous))
 				}
 			}

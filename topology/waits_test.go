@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestWaits: a long wait is told of after five seconds and at growing intervals, and so is its end; short waits are not, nor is a call
+// TestWaits: a long wait is reported after five seconds and at growing intervals, and so is its end. Short waits are not reported, nor is a call
 // that has replaced a long one.
 func TestWaits(t *testing.T) {
 	var told []string

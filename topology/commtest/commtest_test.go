@@ -9,10 +9,10 @@ import (
 	"github.com/swcaffe/swcaffe/topology"
 )
 
-// ranks are the numbers of ranks that the contract is held at.
+// ranks are the numbers of ranks with which the contract is tested.
 var ranks = []int{1, 2, 3, 4, 6, 7, 8, 12}
 
-// longest bounds the arrays where the tests are to be short, as under the race detector.
+// longest bounds the length of arrays if the tests must be short, as under the race detector.
 func longest() int {
 	if testing.Short() {
 		return 1029

@@ -64,7 +64,7 @@ func checkPart(t *testing.T, tr part, longest int) {
 	}
 }
 
-// lengthsDiffer: a message that is shorter than the receiver expects, and one that is longer, are errors there.
+// lengthsDiffer: the receiver gets an error for a message that is shorter or longer than it expects.
 func lengthsDiffer(t *testing.T, tr topology.Transport) {
 	for _, c := range []struct {
 		sent, wanted int

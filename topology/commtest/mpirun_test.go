@@ -26,7 +26,7 @@ func mpirun(t *testing.T, pattern string, longest int) (output string, err error
 	return string(out), err
 }
 
-// TestMPI holds the MPI transport to the contract.
+// TestMPI tests the contract on the MPI transport.
 func TestMPI(t *testing.T) {
 	out, err := mpirun(t, "^TestJob$", longest())
 	if err != nil {

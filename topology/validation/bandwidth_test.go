@@ -10,7 +10,7 @@ import (
 )
 
 // TestAllReduceBandwidth compares the bandwidth of all-reduces by size with the thesis's figure, on the network of entry 2 of DEVIATIONS.md:
-// the median error of each curve is 20 % at most. What the measured links alone give stands beside it.
+// the median error of each curve is 20 % at most. The test also prints the bandwidth on the measured links alone.
 func TestAllReduceBandwidth(t *testing.T) {
 	long(t)
 	assumed, measured := cluster(t, "taihulight_mpi.prototxt"), cluster(t, "taihulight")
@@ -24,7 +24,7 @@ func TestAllReduceBandwidth(t *testing.T) {
 	for _, row := range read(t, "allreduce_bandwidth.csv") {
 		curve := curves[row["algorithm"]+" "+row["nodes"]]
 		if curve == nil {
-			continue // what SWMPI's own all-reduce does is not published
+			continue // the algorithm of SWMPI's own all-reduce is not published
 		}
 		bytes, nodes, published := int(row.Float("mbytes")*mega), row.Int("nodes"), row.Float("gbytes_per_s")
 		name := fmt.Sprintf("%s %s, %s MB", row["algorithm"], row["nodes"], row["mbytes"])
@@ -40,7 +40,7 @@ func TestAllReduceBandwidth(t *testing.T) {
 	t.Logf("GB/s, measured links alone\n%v", links)
 }
 
-// busBandwidth is 2 n (p-1)/p / t in GB/s. The rings of 1024 nodes, whose steps are all alike, are not played.
+// busBandwidth is 2 n (p-1)/p / t in GB/s. The rings of 1024 nodes, whose steps are all alike, are not simulated.
 func busBandwidth(t *testing.T, spec topology.Spec, algorithm string, nodes, bytes int) float64 {
 	t.Helper()
 	if algorithm == "ring" && nodes > 256 {
@@ -57,13 +57,13 @@ func busBandwidth(t *testing.T, spec topology.Spec, algorithm string, nodes, byt
 	return timing.BusBandwidth(nodes, bytes) / 1e9
 }
 
-// ringTime is (p-1) (2 message(n/p) + reduction(n/p)): of a ring whose uplinks carry one message at a time.
+// ringTime is (p-1) (2 message(n/p) + reduction(n/p)), the time of a ring whose uplinks carry one message at a time.
 func ringTime(spec topology.Spec, nodes, bytes int) topology.VTime {
 	part := float64(bytes) / float64(nodes)
 	return topology.VTime(nodes-1) * (2*spec.MessageTime(part, nodes > spec.NodesPerSupernode) + spec.ReduceTime(part))
 }
 
-// TestRingTime: the simulated ring takes what ringTime says, also over an uplink.
+// TestRingTime: the simulated ring takes as long as ringTime, also over an uplink.
 func TestRingTime(t *testing.T) {
 	spec := cluster(t, "taihulight_mpi.prototxt")
 	spec.NodesPerSupernode = 32

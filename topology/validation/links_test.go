@@ -9,9 +9,9 @@ import (
 	"github.com/swcaffe/swcaffe/topology"
 )
 
-// TestLinks compares the links of taihulight with swCaffe's figure 6. One direction inside a supernode is what the cluster's file was made
-// from, within 1 %. Nothing else was; from where the limits of uplinks, or of links, are reached on, the rest is within 10 to 20 %. Short messages in both
-// directions are too fast by what entry 14 of DEVIATIONS.md says.
+// TestLinks compares the links of taihulight with swCaffe's figure 6. The curve of one direction inside a supernode, from which the cluster's file
+// was made, agrees within 1 %. The other curves are within 10 to 20 % for messages long enough to reach the limits of uplinks or links. Short
+// messages in both directions are too fast; entry 14 of DEVIATIONS.md says why.
 func TestLinks(t *testing.T) {
 	spec := cluster(t, "taihulight")
 	columns := []struct {

@@ -13,8 +13,8 @@ import (
 )
 
 // TestChipPartition prints the modelled times of AlexNet on a divided KNL beside the SC17 paper's times to an accuracy, relative to the
-// undivided one. The model has no reason why dividing pays (entry 5 of DEVIATIONS.md): what is held is that groups which take 64 images each lose
-// 2 % of the images a second at most, and that 17 groups with the paper's data fit and 18 do not.
+// undivided one. The model does not explain why dividing pays (entry 5 of DEVIATIONS.md). The test therefore checks only that groups with 64 images
+// each lose at most 2 % of the images a second, and that 17 groups with the paper's data fit the memory and 18 do not.
 func TestChipPartition(t *testing.T) {
 	long(t)
 	const data, batch = 687 << 20, 64

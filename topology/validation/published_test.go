@@ -38,7 +38,7 @@ func cluster(t *testing.T, nameOrFile string) topology.Spec {
 // machines are kept by net, core groups and software, because modelling a net takes a while.
 var machines = map[string]*scaling.Machine{}
 
-// machine models a net of the tree on core groups of the SW26010, which runs the kernels of a publication.
+// machine models one of the repository's nets on core groups of the SW26010 with the kernels of a publication.
 func machine(t *testing.T, net string, coreGroups int, software string) *scaling.Machine {
 	t.Helper()
 	key := fmt.Sprint(net, coreGroups, software)
@@ -82,7 +82,7 @@ func long(t *testing.T) {
 	}
 }
 
-// holdAll fails on points that are further off than a limit.
+// holdAll fails for each point whose error is above a limit.
 func holdAll(t *testing.T, points validation.Points, limit float64) {
 	t.Helper()
 	for _, p := range points {

@@ -55,8 +55,8 @@ func statedCompute(net string, model func(batch int) (scaling.Compute, error)) f
 	}
 }
 
-// TestScalability compares speed-ups and communication shares with swCaffe's, under the stated assumption: each is within 10 %. Beside
-// them stands what the topology-aware all-reduce gives on measured links. Reduction and broadcast along a tree at a measured bandwidth, with
+// TestScalability compares speed-ups and communication shares with swCaffe's, under the stated assumption: each is within 10 %. It also prints
+// the results of the topology-aware all-reduce on measured links. Reduction and broadcast along a tree at a measured bandwidth, with
 // nothing fitted, also give the speed-ups within 10 %, and shares within 6 points.
 func TestScalability(t *testing.T) {
 	long(t)

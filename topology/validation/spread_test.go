@@ -20,7 +20,7 @@ tree, with a node's time modelled by the kernels of 2019 (entry 1). knl_cori: wh
 longer than on one, along a tree with nothing hidden.
 Written by: go test ./topology/validation -run TestSpread -rewrite`
 
-// TestSpread holds the factors by which package trust widens modelled times of communication against the published times.
+// TestSpread checks that the factors by which package trust widens modelled times of communication follow from the published times.
 func TestSpread(t *testing.T) {
 	long(t)
 	const file = "../../modeltime/trust/clusters.csv"
@@ -32,7 +32,7 @@ func TestSpread(t *testing.T) {
 		spec := cluster(t, path)
 		for _, row := range read(t, "allreduce_bandwidth.csv") {
 			if row["algorithm"] != "topology" && row["algorithm"] != "ring" {
-				continue // what SWMPI's own all-reduce does is not published
+				continue // the algorithm of SWMPI's own all-reduce is not published
 			}
 			nodes, bytes := row.Int("nodes"), int(row.Float("mbytes")*1e6)
 			if published := row.Float("gbytes_per_s"); published > 0 && nodes <= 1024 {
@@ -67,7 +67,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// addWeakScaling adds what SC17's iterations on several nodes take longer than those on one.
+// addWeakScaling adds the time by which SC17's iterations on several nodes are longer than those on one.
 func addWeakScaling(t *testing.T, add func(name string, modelled, published float64)) {
 	t.Helper()
 	cori := cluster(t, "knl_cori")

@@ -10,7 +10,7 @@ import (
 	"github.com/swcaffe/swcaffe/topology"
 )
 
-// fixed is a job of which a node's time and the size of the weights are known, not modelled.
+// fixed is a job whose time on a node and size of weights are given, not modelled.
 func fixed(seconds topology.VTime, bytes int64) scaling.Job {
 	return scaling.Job{Compute: func(int) (scaling.Compute, error) {
 		return scaling.Compute{Layers: []scaling.Layer{{Backward: seconds, GradientBytes: bytes}}}, nil
@@ -21,8 +21,8 @@ func fixed(seconds topology.VTime, bytes int64) scaling.Job {
 var scWeights = map[string]int64{"googlenet": 4 * 13_378_280, "vgg19": 575e6}
 
 // TestWeakScaling compares the SC17 paper's weak scaling with synchronous EASGD on the network of entry 3 of DEVIATIONS.md: every row is within
-// 5 %. One node's time is the published one; what scaling adds is modelled. What the cluster's links alone give stands
-// beside it.
+// 5 %. One node's time is the published one; the time that scaling adds is modelled. The test also prints the efficiency on the cluster's links
+// alone.
 func TestWeakScaling(t *testing.T) {
 	const scalarAddition = 4 * 1.4e9 / 6 // bytes a second: a float32 each 6 cycles of 1.4 GHz
 	cori := cluster(t, "knl_cori")
@@ -50,8 +50,8 @@ func TestWeakScaling(t *testing.T) {
 	holdAll(t, assumed, 0.05)
 }
 
-// TestSwFLOW compares the efficiency of EASGD with 512 processes with swFLOW's, under entry 4 of DEVIATIONS.md: within 5 points. What a tree
-// and all-reduces of every worker would give stands beside it.
+// TestSwFLOW compares the efficiency of EASGD with 512 processes with swFLOW's, under entry 4 of DEVIATIONS.md: within 5 points. The test also
+// prints the efficiency of a tree, and of all-reduces by every worker.
 func TestSwFLOW(t *testing.T) {
 	long(t)
 	spec := cluster(t, "taihulight")
