@@ -26,10 +26,11 @@ const longestBlocks = 3
 func NewMeshPlan(spec *cpe.Spec, s Shape) (Plan, error) {
 	best, bestTime := Plan{}, 0.0
 	rows, cols := spec.Rows*max(1, spec.Pipe.BlockRows), spec.Cols*max(1, spec.Pipe.BlockCols)
+	bns, bks := evenSizes(s.N, cols, spec.Cols), evenSizes(s.K, meshSteps(spec), meshSteps(spec))
 	for _, bm := range evenSizes(s.M, rows, spec.Rows) {
-		for _, bn := range evenSizes(s.N, cols, spec.Cols) {
+		for _, bn := range bns {
 			tries := 0
-			for _, bk := range evenSizes(s.K, meshSteps(spec), meshSteps(spec)) {
+			for _, bk := range bks {
 				p := meshPlan(spec, s, bm, bn, bk)
 				if p.LDM > spec.LDMBytes {
 					continue
