@@ -1,9 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"sync"
@@ -13,32 +13,34 @@ import (
 	"github.com/swcaffe/swcaffe/internal/page/pagetest"
 )
 
-var linked struct {
+var built struct {
 	once sync.Once
 	dir  string
 	path string
+	out  []byte
 	err  error
 }
 
-// buildBinary returns a link to the test binary under the command's name, for tests that run the command as its users do, with signals and
-// all: TestMain makes the test binary the command when it is called so. A build of the command alone would be linked a second time.
+// buildBinary builds the command once, for tests that run it as its users do, with signals and all.
 func buildBinary(t *testing.T) string {
 	t.Helper()
-	linked.once.Do(func() {
-		linked.dir, linked.err = os.MkdirTemp("", "swcaffe-test-*")
-		linked.path = filepath.Join(linked.dir, "swcaffe")
-		self, err := os.Executable()
-		if linked.err = errors.Join(linked.err, err); linked.err == nil {
-			linked.err = os.Symlink(self, linked.path)
+	built.once.Do(func() {
+		dir, err := os.MkdirTemp("", "swcaffe-test-*")
+		if err != nil {
+			built.err = err
+			return
 		}
+		built.dir = dir
+		built.path = filepath.Join(dir, "swcaffe")
+		built.out, built.err = exec.Command("go", "build", "-o", built.path, ".").CombinedOutput()
 	})
-	if linked.err != nil {
-		t.Fatal(linked.err)
+	if built.err != nil {
+		t.Fatalf("go build: %v\n%s", built.err, built.out)
 	}
-	return linked.path
+	return built.path
 }
 
-// tests are those of the package; the link that was made for them goes when they have run.
+// tests are those of the package; what was built for them goes when they have run.
 type tests struct{ *testing.M }
 
 func (t tests) Run() int {
@@ -50,8 +52,8 @@ func (t tests) Run() int {
 	}
 	code := t.M.Run()
 	pagetest.Close()
-	if linked.dir != "" {
-		if err := os.RemoveAll(linked.dir); err != nil {
+	if built.dir != "" {
+		if err := os.RemoveAll(built.dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
