@@ -182,3 +182,48 @@ func TestTraceOfACluster(t *testing.T) {
 		}
 	}
 }
+
+// TestTraceOfRanges: every modelled span says where its true time probably lies, but for waits, which follow from the messages. With a machine or a
+// cluster of which nothing was published none does.
+func TestTraceOfRanges(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "solver.prototxt"), []byte(tracedNet), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		flags string
+		known bool
+	}{
+		{"-workers 3 -transport sim -cluster taihulight -machine sw26010", true},
+		{"-workers 3 -transport sim -cluster infiniband_fdr -machine sw26010", false},
+		{"-machine sw26010", true},
+		{"-machine knl7250", false},
+	} {
+		cmd := exec.Command(buildBinary(t), strings.Fields("train -solver solver.prototxt -trace t.json -trace_iterations 1 "+c.flags)...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", c.flags, err, out)
+		}
+		_, rows := traceOf(t, filepath.Join(dir, "t.json"))
+		ranged := 0
+		for name, spans := range rows {
+			for _, s := range spans {
+				low, known := s.Args["low_ms"].(float64)
+				high, _ := s.Args["high_ms"].(float64)
+				switch {
+				case known != (c.known && strings.HasPrefix(name, "2 ") && s.Cat != "wait" && s.Dur > 0):
+					t.Errorf("%s, %s: %+v", c.flags, name, s)
+				case known:
+					ranged++
+					const hair = 2e-6 // times are rounded to nanoseconds
+					if ms := s.Dur / 1000; low > ms+hair || high < ms-hair || high > 50*ms+hair {
+						t.Errorf("%s, %s: %+v lies outside its range", c.flags, name, s)
+					}
+				}
+			}
+		}
+		if c.known && ranged < 5 {
+			t.Errorf("%s: %d spans have ranges", c.flags, ranged)
+		}
+	}
+}

@@ -23,6 +23,7 @@ type Message struct {
 	Bytes        int
 	Sent, Wanted time.Time // when the sender and the receiver were ready for it
 	Begin, End   time.Time // of its transfer
+	Notes        map[string]any
 }
 
 // messageKey tells messages apart.

@@ -3,6 +3,7 @@ package timeline
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -46,9 +47,10 @@ func (r *Recorder) settle() {
 			}
 			of[worker] = append(of[worker], m)
 		}
+		notes := map[string]any{"from": m.From, "to": m.To, "bytes": m.Bytes}
+		maps.Copy(notes, m.Notes)
 		r.spans = append(r.spans, Span{
-			Row: r.lane(m.From, "sends"), Name: "to " + r.name(m.To), Category: CategoryMessage, Begin: m.Begin, Took: m.End.Sub(m.Begin),
-			Notes: map[string]any{"from": m.From, "to": m.To, "bytes": m.Bytes},
+			Row: r.lane(m.From, "sends"), Name: "to " + r.name(m.To), Category: CategoryMessage, Begin: m.Begin, Took: m.End.Sub(m.Begin), Notes: notes,
 		})
 	}
 	slices.Sort(workers)

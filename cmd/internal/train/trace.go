@@ -12,6 +12,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/cli"
 	"github.com/swcaffe/swcaffe/internal/page"
 	"github.com/swcaffe/swcaffe/internal/timeline"
+	"github.com/swcaffe/swcaffe/modeltime/trust"
 	"github.com/swcaffe/swcaffe/solver/events"
 )
 
@@ -28,6 +29,7 @@ type tracer struct {
 	last     time.Time    // of the last event
 	file     *capture     // of -trace; nil: none
 	ranks    *ranks       // the other processes; nil: none
+	wire     trust.Spread // of the modelled cluster; nil: none, or nothing is known of it
 	work     sync.WaitGroup
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/swcaffe/swcaffe/internal/timeline"
+	"github.com/swcaffe/swcaffe/modeltime/trust"
 	"github.com/swcaffe/swcaffe/solver/centre"
 	"github.com/swcaffe/swcaffe/topology"
 )
@@ -78,7 +79,7 @@ func (t *tracer) carried(m topology.Message) {
 	t.tap(m.From).each(func(c *capture) {
 		c.modelled.AddMessage(timeline.Message{
 			From: m.From, To: m.To, Bytes: m.Bytes, Sent: atSeconds(float64(m.Sent)), Wanted: atSeconds(float64(m.Wanted)),
-			Begin: atSeconds(float64(m.Start)), End: atSeconds(float64(m.End)),
+			Begin: atSeconds(float64(m.Start)), End: atSeconds(float64(m.End)), Notes: t.transferred(float64(m.End - m.Start)),
 		})
 	})
 }
@@ -90,7 +91,7 @@ func (t *tracer) served(s centre.Service, row int) {
 			{From: s.Worker, To: row, Sent: atSeconds(s.Sent), Begin: atSeconds(s.Request[0]), End: atSeconds(s.Request[1])},
 			{From: row, To: s.Worker, Wanted: atSeconds(s.Request[1]), Begin: atSeconds(s.Answer[0]), End: atSeconds(s.Answer[1])},
 		} {
-			m.Bytes = s.Bytes
+			m.Bytes, m.Notes = s.Bytes, t.transferred(m.End.Sub(m.Begin).Seconds())
 			if m.From == row {
 				m.Sent = m.Begin
 			} else {
@@ -99,6 +100,17 @@ func (t *tracer) served(s centre.Service, row int) {
 			c.modelled.AddMessage(m)
 		}
 	})
+}
+
+// transferred has the range of a transfer's time on a modelled cluster; nil if none is known.
+func (t *tracer) transferred(seconds float64) map[string]any {
+	r := t.wire.Range(trust.Communication, 1e3*seconds)
+	if !r.Known() {
+		return nil
+	}
+	notes := map[string]any{}
+	addRange(notes, r)
+	return notes
 }
 
 // atSeconds is a modelled time as one of a timeline, whose viewers know one kind.

@@ -2,12 +2,14 @@ package train
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/timeline"
 	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/modeltime/trust"
 	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/solver"
 )
@@ -148,11 +150,11 @@ func (r *row) layer(i int, backward bool, begun time.Time) {
 	for _, c := range r.to {
 		c.recorder.Add(s)
 	}
-	r.flush(s.Name, s.Category)
+	r.flush(s.Name, s.Category, kindOf(n.LayerType(i), algorithmsOf(n, i, backward)))
 }
 
-// flush records the threads' parts of the kernels of a layer.
-func (r *row) flush(name, category string) {
+// flush records the threads' parts of the kernels of a layer. Modelled times have the range of a pass of this kind.
+func (r *row) flush(name, category string, kind trust.Kind) {
 	for _, t := range r.stints {
 		span := timeline.Span{Name: name, Category: category, Begin: t.Begun, Took: t.Took, Notes: map[string]any{"kernel": t.program}}
 		for _, c := range r.to {
@@ -163,10 +165,33 @@ func (r *row) flush(name, category string) {
 			}
 			span.Row = c.modelled.Lane(r.rank, fmt.Sprintf("core group %d", t.Group))
 			span.Begin, span.Took = modelledTime(t.From), modelledTime(t.Lasted).Sub(modelledTime(0))
+			ms := t.Lasted.Milliseconds()
+			if known := trust.Of(r.machine.Spec().Name).Range(kind, ms); known.Known() {
+				addRange(span.Notes, known)
+			}
 			c.modelled.Add(span)
 		}
 	}
 	r.stints = r.stints[:0]
+}
+
+// addRange notes where the true time of a modelled span probably lies, in ms.
+func addRange(notes map[string]any, r trust.Range) { notes["low_ms"], notes["high_ms"] = r.Low, r.High }
+
+// kindOf is the kind of a pass with these algorithms, as package trust tells them apart: the widest if it cannot be told.
+func kindOf(layerType, algorithms string) trust.Kind {
+	switch {
+	case strings.Contains(algorithms, ";"):
+	case strings.HasPrefix(algorithms, "explicit-"):
+		return trust.Explicit
+	case strings.HasPrefix(algorithms, "mesh-"):
+		return trust.Implicit
+	case layerType == "InnerProduct":
+		return trust.Product
+	case layerType == "Pooling":
+		return trust.Pooling
+	}
+	return trust.Any
 }
 
 // modelledTime is a machine's modelled time in a timeline.
@@ -207,7 +232,7 @@ func (r *row) stepped() {
 		return
 	}
 	r.updated, r.calls = time.Now(), r.tap.calls.Load()
-	r.flush("update", "update")
+	r.flush("update", "update", trust.Iteration)
 	r.add("update", "update", r.passed, r.updated)
 	if r.virtual != nil {
 		r.virtual.updated = r.virtual.Clock.Now()

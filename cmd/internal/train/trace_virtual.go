@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/swcaffe/swcaffe/internal/timeline"
+	"github.com/swcaffe/swcaffe/modeltime/trust"
 	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/solver"
 )
@@ -22,7 +23,7 @@ func (v *virtualRow) ended(add func(timeline.Span), rank int, iteration string, 
 		begin, end := atSeconds(at), atSeconds(at+seconds)
 		at += seconds
 		if end.After(begin) {
-			add(timeline.Span{Row: rank, Name: name, Category: category, Begin: begin, Took: end.Sub(begin)})
+			add(timeline.Span{Row: rank, Name: name, Category: category, Begin: begin, Took: end.Sub(begin), Notes: v.notes(seconds)})
 		}
 	}
 	for range v.passes {
@@ -37,5 +38,18 @@ func (v *virtualRow) ended(add func(timeline.Span), rank int, iteration string, 
 	at = v.updated
 	end := v.Clock.Now()
 	span("exchange", "exchange", end-at)
-	add(timeline.Span{Row: rank, Name: iteration, Category: "iteration", Begin: atSeconds(v.begun), Took: max(0, time.Duration((end-v.begun)*1e9))})
+	add(timeline.Span{
+		Row: rank, Name: iteration, Category: "iteration", Begin: atSeconds(v.begun), Took: max(0, time.Duration((end-v.begun)*1e9)), Notes: v.notes(end - v.begun),
+	})
+}
+
+// notes has the range of a time, relative to it as an iteration's; nil if none is known.
+func (v *virtualRow) notes(seconds float64) map[string]any {
+	if v.Range == nil {
+		return nil
+	}
+	low, high, _ := v.Range(seconds)
+	notes := map[string]any{}
+	addRange(notes, trust.Range{Low: 1e3 * low, High: 1e3 * high})
+	return notes
 }

@@ -105,6 +105,9 @@ func (s *simulation) costsOf(r *modeltime.Report) solver.Costs {
 // run calls work for every worker. Strategies with a centre send their messages through the queue; they use the local transport
 // only to compare nets at the start. The other strategies send all messages over the simulated network.
 func (s *simulation) run(e *cli.Env, w *workerFlags, work func(t *solver.Team, log *logrus.Logger) error) error {
+	if w.tracer != nil {
+		w.tracer.wire = trust.Of(s.cluster.Name)
+	}
 	if solver.HasCentre(w.strategy) {
 		if w.tracer != nil {
 			s.queue.Observe(func(served centre.Service) { w.tracer.served(served, w.workers) })
