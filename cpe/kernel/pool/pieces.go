@@ -107,13 +107,7 @@ func (p *Kernel) runPiece(c *cpe.CPE, t *poolTile, k int) error {
 	if err := p.openPiece(c, t, from); err != nil {
 		return err
 	}
-	from.load(c)
-	to.place(c)
-	if s.Masked() && p.backward {
-		t.mask.load(c)
-	} else if s.Masked() {
-		t.mask.place(c)
-	}
+	p.fetch(c, t, from, to)
 	if p.backward && s.Masked() {
 		c.Scalar(float64(t.out.rows.N * t.out.cols.N))
 	} else {
@@ -124,10 +118,7 @@ func (p *Kernel) runPiece(c *cpe.CPE, t *poolTile, k int) error {
 		p.computePiece(t, k)
 	}
 	if k == t.pieces.count()-1 {
-		to.store(c)
-		if s.Masked() && !p.backward {
-			t.mask.store(c)
-		}
+		p.store(c, t, to)
 	}
 	return nil
 }

@@ -60,22 +60,34 @@ func (p *Kernel) runTile(c *cpe.CPE, t *poolTile) error {
 	} else {
 		c.Scalar(outputs * float64(s.KH*s.KW))
 	}
-	from.load(c)
-	to.place(c)
-	if s.Masked() && p.backward {
-		t.mask.load(c)
-	} else if s.Masked() {
-		t.mask.place(c)
-	}
+	p.fetch(c, t, from, to)
 	if c.Values() {
 		t.indices = Indices(t.mask.values)
 		p.compute(t)
 	}
+	p.store(c, t, to)
+	return nil
+}
+
+// fetch loads what a tile, or a piece of one, is computed of, and opens its results.
+func (p *Kernel) fetch(c *cpe.CPE, t *poolTile, from, to *part) {
+	from.load(c)
+	to.place(c)
+	switch {
+	case !p.shape.Masked():
+	case p.backward:
+		t.mask.load(c)
+	default:
+		t.mask.place(c)
+	}
+}
+
+// store stores a tile's results.
+func (p *Kernel) store(c *cpe.CPE, t *poolTile, to *part) {
 	to.store(c)
-	if s.Masked() && !p.backward {
+	if p.shape.Masked() && !p.backward {
 		t.mask.store(c)
 	}
-	return nil
 }
 
 // compute pools the tile, or computes the gradient of its inputs.
