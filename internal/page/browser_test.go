@@ -185,7 +185,9 @@ func TestPageWithoutToken(t *testing.T) {
 func TestNetAndData(t *testing.T) {
 	b := pagetest.Open(t)
 	h, take := sample()
-	take(&events.Started{Net: "n", Iteration: 100, MaxIter: 200, NetText: drawnNet})
+	take(&events.Started{Net: "n", Iteration: 100, MaxIter: 200, NetText: drawnNet, Layers: []events.Layer{
+		{Name: "conv <1>", Type: "Convolution", Tops: []string{"4 2 1 1 (8)"}, Weights: 18}, {Name: "relu", Type: "ReLU", Tops: []string{"4 2 1 1 (8)"}},
+	}})
 	s, _ := begin(t, Config{Address: loopback, Runs: one(h), Inspector: pretended{}})
 	b.Do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(s.URL()))
 	b.Holds(`(lookEvery = 20) && run && run.started`)
@@ -205,7 +207,7 @@ func TestNetAndData(t *testing.T) {
 	b.Click("#follow")
 	b.Holds(`tables.has('norms') && tables.get('norms').iterations.length >= 2 && charts.has('gradients (root mean square)') && charts.get('gradients (root mean square)').u.data[0].length >= 2`)
 	b.Click("#follow")
-	b.Holds(`!$('follow').checked && !looking`)
+	b.Holds(`!$('follow').checked && !looks`)
 	const point = `layers: [{name: 'ip', weights: 1, gradient_rms: 2, weight_rms: 1}]`
 	for _, c := range [][2]string{
 		{`charts.get('weights (root mean square)').list.map(c => c.label).join()`, "conv <1>,ip"},
@@ -238,10 +240,21 @@ func TestNetAndData(t *testing.T) {
 	b.Holds(`document.documentElement.scrollWidth <= innerWidth`)
 	b.Click("#tab-net")
 	b.Holds(`!$('view-net').hidden && document.documentElement.scrollWidth <= innerWidth`)
+	b.Holds(`!looks`)
+	const late = `(real => { window.fetch = (path, o) => real(path, o).then(a => path === 'api/layers' ? new Promise(done => { window.release = () => done(a); }) : a); })(window.fetch)`
+	b.Do(chromedp.Evaluate(late, nil))
+	b.Click("#net-again")
+	b.Holds(`window.release`)
 	take(&events.Stopped{Iteration: 100})
 	b.Holds(`run.stopped`)
 	b.Click("#net-again")
-	b.Holds(`$('net-note').textContent === '' && $('layers').rows.length === 1`) // this run's start has no layers
+	const recorded = `$('net-note').textContent === '' && $('layers').rows.length === 3 && $('layers').rows[0].cells.length === 4`
+	b.Holds(recorded)
+	b.Do(chromedp.Evaluate(`release()`, nil)) // the answer of before the end
+	b.Holds(`!looks`)
+	if b.Value(recorded) != "true" {
+		t.Error("an answer that came late replaced a newer one")
+	}
 }
 
 // lookAtTests opens the view of the tests: a classification, nothing, and detections. After a test the page asks again.

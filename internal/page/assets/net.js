@@ -64,21 +64,27 @@ for (const [i, v] of views.entries()) {
   });
 }
 
-// busy shows a note while a request waits, and its error.
-async function busy(note, what) {
-  $(note).textContent = 'Waiting for the current iteration ...';
-  try {
-    await what();
-    $(note).textContent = '';
-  } catch (e) {
-    $(note).textContent = e.message;
-  }
+const requests = new Map(); // by note: the last one
+
+// busy does what asks the run and shows the answers. A note says meanwhile that the page waits, and then what it returns, or the error.
+// It gets its answers from ask, which ends it if a later request of the same note has begun: its answers are older than what the page shows.
+async function busy(note, what, waiting = 'Waiting for the current iteration ...') {
+  const request = Symbol(note), last = () => requests.get(note) === request;
+  const ask = async path => {
+    const answer = await get(path);
+    if (!last()) throw new Error('superseded');
+    return answer;
+  };
+  requests.set(note, request);
+  $(note).textContent = waiting;
+  const text = await what(ask).catch(e => e.message);
+  if (last()) $(note).textContent = text || '';
 }
 
 // ---- the net ----
 
-let drawn = null;    // the drawing of a run: {of, places, prototxts}
-let looking = false; // an answer is on the way
+let drawn = null; // the drawing of a run: {of, prototxts}
+let looks = 0;    // answers that are on the way
 
 // netRun is the run whose net is shown.
 const netRun = () => (board && runs.get($('net-run').value)) || runs.values().next().value;
@@ -87,9 +93,9 @@ const netRun = () => (board && runs.get($('net-run').value)) || runs.values().ne
 const looksIn = () => !board && online && !run.stopped && !run.crashed;
 
 async function showNet() {
-  looking = true;
+  looks++;
   await showLayers();
-  looking = false;
+  looks--;
 }
 
 // chooseRun lists a board's runs. It drops the drawing and the layer of another run.
@@ -103,12 +109,11 @@ function chooseRun() {
   if (names.includes(before)) select.value = before;
 }
 
-// drawNet fetches the drawing of a run's net, once for every start.
-async function drawNet(r) {
+// drawNet asks for the drawing of a run's net, once for every start.
+async function drawNet(r, ask) {
   const of = r.name + ' ' + r.state.began;
   if (drawn && drawn.of === of) return;
-  const d = await get('net?' + new URLSearchParams({run: r.name}));
-  if (drawn && drawn.of === of) return;
+  const d = await ask('net?' + new URLSearchParams({run: r.name}));
   $('drawing').src = URL.createObjectURL(new Blob([d.svg], {type: 'image/svg+xml'}));
   drawn = {of, prototxts: d.prototxts};
   $('places').replaceChildren(...d.places.map(p => {
@@ -128,17 +133,17 @@ function layerButton(name) {
 }
 
 async function showLayers() {
-  await busy('net-note', async () => {
+  await busy('net-note', async ask => {
     chooseRun();
     const r = netRun();
     if (!r || !r.state.started) throw new Error(board ? 'No run has started yet.' : 'The training has not started yet.');
-    await drawNet(r);
+    await drawNet(r, ask);
     $('net-about').hidden = !looksIn();
     if (!looksIn()) {
       showRecorded(r);
       return;
     }
-    const overview = await get('layers'), list = overview.layers;
+    const overview = await ask('layers'), list = overview.layers;
     if ($('follow').checked) record(overview);
     fill($('layers'), ['layer', 'type', 'tops', 'forward ms', 'backward ms', 'weights', 'RMS of weights', 'RMS of gradients', ''], list.map(l => {
       return [layerButton(l.name), l.type, (l.tops || []).join('; '), short(number(l.forward_ms)), short(number(l.backward_ms)),
@@ -186,7 +191,7 @@ let lookEvery = 2000; // milliseconds
 (async function lookAgain() {
   for (;;) {
     await new Promise(done => setTimeout(done, lookEvery));
-    if ($('follow').checked && run && looksIn() && !looking) await showNet();
+    if ($('follow').checked && run && looksIn() && !looks) await showNet();
   }
 })();
 
@@ -216,12 +221,12 @@ const picture = (data, alt) => element('img', undefined, {src: 'data:image/png;b
 
 async function showLayer(name) {
   for (const b of $('places').children) b.setAttribute('aria-pressed', String(b.title === name));
-  if (!looksIn()) {
-    showRecordedLayer(name);
-    return;
-  }
-  await busy('layer-note', async () => {
-    const l = await get('layer?name=' + encodeURIComponent(name)), parts = [];
+  await busy('layer-note', async ask => {
+    if (!looksIn()) {
+      showRecordedLayer(name);
+      return;
+    }
+    const l = await ask('layer?name=' + encodeURIComponent(name)), parts = [];
     parts.push(element('h2', `${l.name} (${l.type})`));
     const facts = [`forward ${short(number(l.forward_ms))} ms, backward ${short(number(l.backward_ms))} ms`, `${figure(l.bytes / 1e6)} MB of tops and weights, with gradients`];
     if (l.dead !== null) facts.push(`${figure(100 * number(l.dead))} % of channels are 0 in the whole batch (dead)`);
@@ -244,15 +249,14 @@ function showRecordedLayer(name) {
   if (l && l.weights) parts.push(element('p', `${l.weights} weights`));
   const text = drawn.prototxts[name];
   if (text) parts.push(element('pre', text));
-  $('layer-note').textContent = '';
   $('layer').replaceChildren(...parts);
 }
 
 // ---- the data ----
 
 async function showData() {
-  await busy('data-note', async () => {
-    const b = await get('batch');
+  await busy('data-note', async ask => {
+    const b = await ask('batch');
     fill($('data-tops'), ['top', 'shape', 'values'], (b.tops || []).map(t => [t.name, t.shape, statistics(t.values)]));
     $('items').replaceChildren(...(b.items || []).map((item, i) => {
       const li = element('li');

@@ -14,27 +14,22 @@ const lastTest = net => {
 async function showTests() {
   const net = +$('test-net').value || 0;
   asked = net + ' ' + lastTest(net);
-  try {
-    testView = await get('test?net=' + net);
-  } catch (e) {
-    $('tests-note').textContent = e.message;
-    return;
-  }
-  const t = testView, select = $('test-net');
-  $('which').hidden = t.nets < 2;
-  if (select.options.length !== t.nets) {
-    select.replaceChildren(...[...Array(t.nets).keys()].map(k => element('option', String(k), {value: k})));
-    select.value = net;
-  }
-  const waits = 'The next test will be shown' + ($('test').hidden || $('buttons').hidden ? '.' : ', also one that "Test now" begins.');
-  if (t.note) $('tests-note').textContent = 'Nothing to show: ' + t.note;
-  else if (!t.results) $('tests-note').textContent = `Results are collected from now on. ${waits}`;
-  else $('tests-note').textContent = `Test before iteration ${t.iteration}. ${waits}`;
-  const now = t.results ? net + ' ' + t.iteration : '';
-  if (now !== tested) {
-    tested = now;
-    $('results').replaceChildren(...(t.results ? resultParts(t.results) : []));
-  }
+  await busy('tests-note', async ask => {
+    const t = testView = await ask('test?net=' + net), select = $('test-net');
+    $('which').hidden = t.nets < 2;
+    if (select.options.length !== t.nets) {
+      select.replaceChildren(...[...Array(t.nets).keys()].map(k => element('option', String(k), {value: k})));
+      select.value = net;
+    }
+    const now = t.results ? net + ' ' + t.iteration : '';
+    if (now !== tested) {
+      tested = now;
+      $('results').replaceChildren(...(t.results ? resultParts(t.results) : []));
+    }
+    const waits = 'The next test will be shown' + ($('test').hidden || $('buttons').hidden ? '.' : ', also one that "Test now" begins.');
+    if (t.note) return 'Nothing to show: ' + t.note;
+    return (t.results ? `Test before iteration ${t.iteration}. ` : 'Results are collected from now on. ') + waits;
+  }, 'Asking the run ...');
 }
 
 // testsChanged asks again when a test has ended, so that the next one is collected as well.

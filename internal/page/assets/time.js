@@ -14,15 +14,17 @@ async function showTime() {
   $('model').hidden = !modelled().length;
   const work = modelled().length ? showModel() : null;
   if (!board) {
-    await busy('time-note', async () => { timing = await get('timeline'); });
-    if (timing) drawTimes();
+    await busy('time-note', async ask => {
+      timing = await ask('timeline');
+      drawTimes();
+      return `Iteration ${timing.iteration}. ${timing.note}`.trim();
+    });
   }
   await work;
 }
 
 function drawTimes() {
   const parts = [];
-  $('time-note').textContent = `Iteration ${timing.iteration}. ${timing.note}`.trim();
   const seen = new Set([...timing.rows, ...timing.modelled].flatMap(r => r.spans.map(s => s.category)));
   $('key').replaceChildren(...Object.entries(kinds).filter(([k]) => seen.has(k)).map(([k, name]) => {
     const item = element('span', name, {class: 'key'});
@@ -117,29 +119,20 @@ function totals(rows) {
   return details;
 }
 
-let modelling = 0; // questions so far
-
 async function showModel() {
-  const names = modelled().map(r => r.name), select = $('model-run'), mine = ++modelling;
+  const names = modelled().map(r => r.name), select = $('model-run');
   $('model-which').hidden = names.length < 2;
   if ([...select.options].map(o => o.value).join('\n') !== names.join('\n')) select.replaceChildren(...names.map(n => element('option', n, {value: n})));
-  $('model-note').textContent = 'Modelling ...';
-  let v;
-  try {
-    v = await get('model?' + new URLSearchParams({run: select.value, layer: $('model-layer').value, direction: $('model-direction').value}));
-  } catch (e) {
-    if (mine === modelling) $('model-note').textContent = e.message;
-    return;
-  }
-  if (mine === modelling) drawModel(v);
+  await busy('model-note', async ask =>
+    drawModel(await ask('model?' + new URLSearchParams({run: select.value, layer: $('model-layer').value, direction: $('model-direction').value}))), 'Modelling ...');
 }
 
 // ranged is a modelled figure and where the true one probably lies, if that is known.
 const ranged = (v, r) => short(v) + (r ? ` (${short(r.low)}-${short(r.high)})` : '');
 
+// drawModel returns the figures of an iteration, in words.
 function drawModel(v) {
   const r = v.report, layers = $('model-layer'), passes = [['forward', 'forward'], ['weight_gradient', 'weight gradient'], ['input_gradient', 'input gradient']];
-  $('model-note').textContent = `${r.model} on ${r.machine}, batch ${r.batch}: ${ranged(r.total.iteration_ms, r.total.iteration_ms_range)} ms an iteration, ${ranged(r.total.images_per_s, r.total.images_per_s_range)} images/s (modelled).`;
   const wanted = ['', ...r.layers.filter(l => l.forward).map(l => l.name)];
   if ([...layers.options].map(o => o.value).join('\n') !== wanted.join('\n')) {
     const before = layers.value;
@@ -157,6 +150,7 @@ function drawModel(v) {
   if (v.heatmap) parts.push(drawing(v.heatmap, `LDM and DMA of each CPE in ${r.mesh.layer}, ${r.mesh.direction}: at most ${Math.max(...r.mesh.cpes.map(c => c.ldm_peak_bytes))} of ${r.mesh.ldm_bytes} bytes of LDM`));
   parts.push(captioned('Passes through layers, modelled; in parentheses where the true figures probably lie', ['layer', 'pass', 'algorithm', 'ms', 'GFLOP/s', '% of the peak', 'bound by'], rows));
   $('model-pictures').replaceChildren(...parts);
+  return `${r.model} on ${r.machine}, batch ${r.batch}: ${ranged(r.total.iteration_ms, r.total.iteration_ms_range)} ms an iteration, ${ranged(r.total.images_per_s, r.total.images_per_s_range)} images/s (modelled).`;
 }
 
 for (const id of ['model-run', 'model-layer', 'model-direction']) $(id).addEventListener('change', showModel);
