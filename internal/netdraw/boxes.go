@@ -23,11 +23,14 @@ type line struct {
 	size vg.Length
 }
 
-// lines returns the text of a box, layer by layer: name, details and phase of the first one, and one line for each in-place
+// lines returns the text of a box, layer by layer: name, details, shapes and phase of the first one, and one line for each in-place
 // layer.
 func (g *Graph) lines(b *box) [][]line {
 	first := b.layers[0]
 	head := []line{{first.GetName(), true, nameSize}, {g.details(first), false, detailSize}}
+	if shapes := g.shapes(b); shapes != "" {
+		head = append(head, line{shapes, false, detailSize})
+	}
 	if only := g.only(b.phases); only != "" {
 		head = append(head, line{only, false, detailSize})
 	}

@@ -21,6 +21,8 @@ type Options struct {
 	RankDir string
 	// Rates adds the learning-rate multipliers of each layer's weights.
 	Rates bool
+	// Shapes adds the shapes of tops, by phase and layer, each as the log has it: "64 1 28 28 (50176)".
+	Shapes map[caffepb.Phase]map[string][]string
 }
 
 // box is a layer followed by the in-place layers on its blob, in their order.

@@ -247,6 +247,37 @@ func TestSettle(t *testing.T) {
 	}
 }
 
+// TestShapes: a box has the shapes of what its first layer makes, in each phase that it is in; a scalar has none.
+func TestShapes(t *testing.T) {
+	var p caffepb.NetParameter
+	if _, err := swproto.UnmarshalText("net.prototxt", []byte(twoPhases), &p); err != nil {
+		t.Fatal(err)
+	}
+	shapes := map[caffepb.Phase]map[string][]string{
+		caffepb.Phase_TRAIN: {"train": {"64 1 8 8 (4096)", "64 (64)"}, "conv": {"64 8 6 6 (18432)"}, "drop": {"64 8 6 6 (18432)"}, "loss": {"(1)"}},
+		caffepb.Phase_TEST:  {"test": {"10 1 8 8 (640)", "10 (10)"}, "conv": {"10 8 6 6 (2880)"}, "loss": {"(1)"}, "acc": {"(1)"}},
+	}
+	for _, c := range []struct {
+		states []*caffepb.NetState
+		want   string
+	}{
+		{[]*caffepb.NetState{train, test}, "train: 64x1x8x8, 64; test: 10x1x8x8, 10; conv: 64x8x6x6 / 10x8x6x6; drop: 64x8x6x6; loss: ; acc: "},
+		{[]*caffepb.NetState{test}, "test: 10x1x8x8, 10; conv: 10x8x6x6; loss: ; acc: "},
+	} {
+		g, err := New(&p, Options{States: c.states, RankDir: "TB", Shapes: shapes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, b := range g.boxes {
+			got = append(got, b.layers[0].GetName()+": "+g.shapes(b))
+		}
+		if text := strings.Join(got, "; "); text != c.want {
+			t.Errorf("got  %s\nwant %s", text, c.want)
+		}
+	}
+}
+
 // TestDrawing draws names that would have to be quoted, and a net without layers.
 func TestDrawing(t *testing.T) {
 	g := graphOf(t, strings.ReplaceAll(twoPhases, `"label"`, `"a \"label\\ <b>"`), train, test)

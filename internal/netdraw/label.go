@@ -41,7 +41,7 @@ func (g *Graph) details(l *caffepb.LayerParameter) string {
 			add("top %d", k)
 		}
 	default:
-		parts = append(parts, sourceDetails(l)...)
+		parts = append(parts, g.sourceDetails(l)...)
 	}
 	if w := l.LossWeight; len(w) > 0 && w[0] != 1 {
 		add("weight %g", w[0])
@@ -120,8 +120,8 @@ func window(sizes []uint32, h, w uint32) string {
 	return strings.Join(words, "x")
 }
 
-// sourceDetails returns the source of a layer's data and their number.
-func sourceDetails(l *caffepb.LayerParameter) []string {
+// sourceDetails returns the source of a layer's data and their number. Shapes that the prototxt gives are left out if the graph has all shapes.
+func (g *Graph) sourceDetails(l *caffepb.LayerParameter) []string {
 	source, batch := "", uint32(0)
 	var shapes []*caffepb.BlobShape
 	switch l.GetType() {
@@ -144,6 +144,9 @@ func sourceDetails(l *caffepb.LayerParameter) []string {
 	if source != "" {
 		parts = append(parts, path.Base(source), fmt.Sprintf("batch %d", batch))
 	}
+	if g.opt.Shapes != nil {
+		return parts
+	}
 	for _, s := range shapes {
 		parts = append(parts, strings.ReplaceAll(strings.Trim(fmt.Sprint(s.GetDim()), "[]"), " ", "x"))
 	}
@@ -160,6 +163,26 @@ func rates(l *caffepb.LayerParameter) string {
 		return ""
 	}
 	return " lr " + strings.Join(words, ", ")
+}
+
+// shapes lists the shapes of what a box's first layer makes, "64x20x24x24". If the phases differ, it lists those of TRAIN before those of TEST.
+func (g *Graph) shapes(b *box) string {
+	var phases []string
+	for _, state := range g.opt.States {
+		if !b.phases[state.GetPhase()] {
+			continue
+		}
+		var tops []string
+		for _, s := range g.opt.Shapes[state.GetPhase()][b.layers[0].GetName()] {
+			extents, _, _ := strings.Cut(s, "(")
+			tops = append(tops, strings.Join(strings.Fields(extents), "x"))
+		}
+		tops = slices.Compact(slices.DeleteFunc(tops, func(s string) bool { return s == "" }))
+		if text := strings.Join(tops, ", "); text != "" && !slices.Contains(phases, text) {
+			phases = append(phases, text)
+		}
+	}
+	return strings.Join(phases, " / ")
 }
 
 // only returns the name of a box's phase if the drawing has both phases and the box only one.

@@ -55,10 +55,10 @@ type drawing struct {
 	Texts  map[string]string `json:"prototxts"` // by layer
 }
 
-// drawNet draws a net's prototxt.
-func drawNet(text string) (*drawing, error) {
+// drawNet draws the training net of a run.
+func drawNet(started *events.Started) (*drawing, error) {
 	var p caffepb.NetParameter
-	if _, err := swproto.UnmarshalText("the run's net", []byte(text), &p); err != nil {
+	if _, err := swproto.UnmarshalText("the run's net", []byte(started.NetText), &p); err != nil {
 		return nil, err
 	}
 	state := p.GetState()
@@ -66,7 +66,13 @@ func drawNet(text string) (*drawing, error) {
 		state = &caffepb.NetState{}
 	}
 	state.Phase = caffepb.Phase_TRAIN.Enum()
-	g, err := netdraw.New(&p, netdraw.Options{States: []*caffepb.NetState{state}, RankDir: "TB"})
+	shapes := map[string][]string{}
+	for _, l := range started.Layers {
+		shapes[l.Name] = l.Tops
+	}
+	g, err := netdraw.New(&p, netdraw.Options{
+		States: []*caffepb.NetState{state}, RankDir: "TB", Shapes: map[caffepb.Phase]map[string][]string{caffepb.Phase_TRAIN: shapes},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +104,7 @@ func (s *Server) net(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	d, err := drawNet(started.NetText)
+	d, err := drawNet(started)
 	answer(w, d, err)
 }
 

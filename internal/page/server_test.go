@@ -440,8 +440,9 @@ func TestLooking(t *testing.T) {
 	for _, path := range append(paths, "/api/net") {
 		expect(s, path, 409, "has not started")
 	}
-	h.Take(events.Event{Time: time.Now(), Body: &events.Started{NetText: drawnNet}})
+	h.Take(events.Event{Time: time.Now(), Body: &events.Started{NetText: drawnNet, Layers: []events.Layer{{Name: "conv <1>", Tops: []string{"4 2 1 1 (8)"}}}}})
 	expect(s, "/api/net", 200, `"layer":"relu"`)
+	expect(s, "/api/net", 200, `\u003e4x2x1x1\u003c`)
 	expect(s, paths[0], 200, `"gradient_rms":"NaN"`)
 	expect(s, paths[1], 200, `"dead":0.25`)
 	expect(s, paths[2], 200, `"size":64`)

@@ -33,7 +33,7 @@ func (c *checker) net(path string, log *logrus.Logger) error {
 		return err
 	}
 	var found []error
-	for _, phase := range c.phasesOf(file, log) {
+	for _, phase := range phasesOf(file, c.phases, &c.o.state, log) {
 		err := c.phase(file, phase, log)
 		if err != nil && !slices.ContainsFunc(found, func(known error) bool { return known.Error() == err.Error() }) {
 			found = append(found, err)
@@ -59,14 +59,14 @@ func (c *checker) phase(file *swproto.Net, phase caffepb.Phase, log *logrus.Logg
 	return errors.Join(err, n.Close())
 }
 
-// phasesOf lists the phases for which a net is made. A train.prototxt as SSD's, whose data layer is for TRAIN alone, is no net for TEST: a
+// phasesOf lists those of some phases for which a net is made. A train.prototxt as SSD's, whose data layer is for TRAIN alone, is no net for TEST: a
 // warning says so. If all phases lack something, all are listed, so that building them finds the fault.
-func (c *checker) phasesOf(file *swproto.Net, log *logrus.Logger) (list []caffepb.Phase) {
+func phasesOf(file *swproto.Net, phases []caffepb.Phase, state *cli.StateFlags, log *logrus.Logger) (list []caffepb.Phase) {
 	var warnings []string
-	for _, phase := range c.phases {
-		kept, _, err := swnet.Filter(file.Param, c.o.state.StateOver(file, phase))
+	for _, phase := range phases {
+		kept, _, err := swnet.Filter(file.Param, state.StateOver(file, phase))
 		if err != nil {
-			return c.phases
+			return phases
 		}
 		if len(kept.Layer) == 0 {
 			continue
@@ -76,10 +76,10 @@ func (c *checker) phasesOf(file *swproto.Net, log *logrus.Logger) (list []caffep
 			list = append(list, phase)
 			continue
 		}
-		warnings = append(warnings, fmt.Sprintf("not checked for phase %s: layer %q needs %q, which only layers of other phases make", phase, layer, blob))
+		warnings = append(warnings, fmt.Sprintf("there is no net for phase %s: layer %q needs %q, which only layers of other phases make", phase, layer, blob))
 	}
 	if len(list) == 0 {
-		return c.phases
+		return phases
 	}
 	for _, w := range warnings {
 		log.Warn(w)

@@ -9,8 +9,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/cli"
 	"github.com/swcaffe/swcaffe/internal/netdraw"
+	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
+	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -18,11 +22,12 @@ import (
 var DrawNet = cli.Command{
 	Name:     "draw_net",
 	Synopsis: "draw a net as a picture",
-	Args:     "INPUT.prototxt OUTPUT.svg|OUTPUT.png|OUTPUT.dot [-rankdir LR|TB|BT|RL] [-phase TRAIN|TEST|ALL]",
+	Args:     "INPUT.prototxt OUTPUT.svg|OUTPUT.png|OUTPUT.dot [-rankdir LR|TB|BT|RL] [-phase TRAIN|TEST|ALL] [-shapes]",
 	Example:  "swcaffe draw_net -rankdir TB models/googlenet/train_val.prototxt googlenet.svg",
 	Words:    []string{"in", "out"},
 	Help: `Draws a net definition: a box for each layer with its type and sizes, with the layers that work on its blob in place below it, and an
 arrow for each blob that a layer reads, labelled if its name differs from its layer's. Layers and blobs of only one phase are dashed.
+With -shapes, a box has the shapes of its tops; if they differ, those of TRAIN before those of TEST.
 A .dot file is for Graphviz; .svg and .png files need no other program.`,
 	Do: cli.With(drawFlags, drawNet),
 }
@@ -32,13 +37,14 @@ func drawFlags(fs *flag.FlagSet, o *drawOptions) {
 	cli.OutputVar(fs, &o.out, "out", "the `FILE` to write: .svg, .png or .dot")
 	cli.StringVar(fs, &o.direction, "rankdir", "LR", "the direction from inputs to outputs: LR (left to right), TB (top to bottom), BT or RL", cli.OneOf("LR", "TB", "BT", "RL"))
 	cli.StringVar(fs, &o.phase, "phase", "ALL", "the phase that is drawn: TRAIN, TEST or ALL", cli.OneOf("TRAIN", "TEST", "ALL"))
+	fs.BoolVar(&o.shapes, "shapes", false, "show the shapes of tops. The net is built in memory, so that its data must be there")
 	fs.BoolVar(&o.rates, "display_lrm", false, "show the learning-rate multipliers of weights")
 	o.state.Register(fs)
 }
 
 type drawOptions struct {
 	in, out, direction, phase string
-	rates                     bool
+	rates, shapes             bool
 	state                     cli.StateFlags
 }
 
@@ -60,6 +66,11 @@ func drawNet(e *cli.Env, o *drawOptions) error {
 	n, err := cli.ReadNet(e, o.in)
 	if err != nil {
 		return err
+	}
+	if o.shapes {
+		if opt.Shapes, err = shapesOf(e, n, opt.States, &o.state); err != nil {
+			return err
+		}
 	}
 	graph, err := netdraw.New(n.Param, opt)
 	if err != nil {
@@ -89,4 +100,39 @@ func (o *drawOptions) options() (netdraw.Options, error) {
 		opt.States = append(opt.States, o.state.State(p))
 	}
 	return opt, nil
+}
+
+// shapesOf builds the net of each phase and returns the shapes of its tops.
+func shapesOf(e *cli.Env, file *swproto.Net, states []*caffepb.NetState, flags *cli.StateFlags) (map[caffepb.Phase]map[string][]string, error) {
+	var phases []caffepb.Phase
+	for _, s := range states {
+		phases = append(phases, s.GetPhase())
+	}
+	spec, err := cpe.Load("host")
+	if err != nil {
+		return nil, err
+	}
+	machine, err := cpe.New(spec, cpe.DefaultMode(spec))
+	if err != nil {
+		return nil, err
+	}
+	defer machine.Close()
+	shapes := map[caffepb.Phase]map[string][]string{}
+	for _, phase := range phasesOf(file, phases, flags, e.Log) {
+		device := &layers.Device{Machine: machine, Random: layers.NewRandom(1), Log: cli.QuietLog()}
+		n, err := cli.BuildNet(file, phase, flags, swnet.Options{Device: device, Economise: true, ForwardOnly: true})
+		if err != nil {
+			return nil, err
+		}
+		shapes[phase] = map[string][]string{}
+		for i := range n.NumLayers() {
+			for _, top := range n.Tops(i) {
+				shapes[phase][n.LayerName(i)] = append(shapes[phase][n.LayerName(i)], top.ShapeString())
+			}
+		}
+		if err := n.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return shapes, nil
 }
