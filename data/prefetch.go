@@ -105,6 +105,7 @@ type Prefetcher struct {
 	position uint64 // items delivered, to all workers
 	waited   time.Duration
 	scratch  Scratch // scratch of the reading goroutine
+	raws     buffers // of decoded records, for the next ones
 	observer atomic.Pointer[Observer]
 
 	batches []*Batch

@@ -265,6 +265,32 @@ func (b brittle) Decode(r *Record, s *Scratch) (Pixels, int, error) {
 	return p, label, err
 }
 
+// countedBuffers counts the records that bring no memory of their own.
+type countedBuffers struct {
+	Source
+	empty int
+}
+
+func (c *countedBuffers) Next(r *Record) error {
+	if cap(r.Raw) == 0 {
+		c.empty++
+	}
+	return c.Source.Next(r)
+}
+
+// TestEncodedItems: batches that are decoded keep no encoded items; two batches may hold some, one that is read and one that is decoded.
+func TestEncodedItems(t *testing.T) {
+	const batch, ahead = 50, 8
+	p := prefetcher(t, numbered(t, 10, 1, 2, 3), options{batch: batch, ahead: ahead, workers: 2})
+	defer p.Close()
+	counted := &countedBuffers{Source: p.Source}
+	p.Source = counted
+	take(t, p, 5*ahead)
+	if counted.empty > 2*batch {
+		t.Errorf("%d buffers for %d batches of %d, want those of two", counted.empty, ahead, batch)
+	}
+}
+
 // TestPrefetchPanic: a panic in the reading goroutine (the first item of a batch), or in a worker, is raised by Next, and by every Next after
 // it. The batches before are delivered.
 func TestPrefetchPanic(t *testing.T) {

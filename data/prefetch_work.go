@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/relay"
@@ -55,7 +56,7 @@ func (p *Prefetcher) seek(item uint64) (err error) {
 func (p *Prefetcher) fill(b *Batch) (err error) {
 	defer relay.CatchError(&err)
 	for i := range b.records {
-		b.records[i].Item = b.first + uint64(i)
+		b.records[i].Item, b.records[i].Raw = b.first+uint64(i), p.raws.take()
 		if err := p.Source.Next(&b.records[i]); err != nil {
 			return err
 		}
@@ -79,6 +80,32 @@ func (p *Prefetcher) fill(b *Batch) (err error) {
 	b.Data = b.Data[:count]
 	b.Labels[0] = float32(label)
 	return p.transform(b, 0, pixels)
+}
+
+// buffers keeps memory for records between their decoding and the next read. So only batches that are being read or decoded hold encoded items,
+// not those that wait for the consumer.
+type buffers struct {
+	mu   sync.Mutex
+	free [][]byte
+}
+
+// take returns a buffer with any content, or nil.
+func (b *buffers) take() []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	last := len(b.free) - 1
+	if last < 0 {
+		return nil
+	}
+	buffer := b.free[last]
+	b.free = b.free[:last]
+	return buffer
+}
+
+func (b *buffers) put(buffer []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.free = append(b.free, buffer)
 }
 
 // dispatch hands the items from 1 on to the workers, in tasks small enough to keep all workers busy.
@@ -128,6 +155,8 @@ func (p *Prefetcher) transform(b *Batch, i int, pixels Pixels) error {
 	if err := p.Transformer.Transform(b.Data[i*size:(i+1)*size], shape, pixels, p.Seed, item); err != nil {
 		return itemError(&b.records[i], item, err)
 	}
+	p.raws.put(b.records[i].Raw)
+	b.records[i].Raw = nil
 	return nil
 }
 

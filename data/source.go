@@ -14,7 +14,7 @@ import (
 type Record struct {
 	Name  string // database or image file, for messages
 	Key   []byte // key in the database, for messages
-	Raw   []byte // serialised Datum or file content; the next read into the record reuses it
+	Raw   []byte // serialised Datum or file content; the next read into the record reuses it; a Prefetcher's batches have none
 	Label int    // set by sources that keep labels beside the data
 	// LabelName is the file of the pixels' labels, set by OpenImagePairs.
 	LabelName string
