@@ -162,7 +162,7 @@ func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed ui
 	}
 	o.strategies.Log(log, s.Net(), o.device.Engine)
 	actions.begin()
-	debug.FreeOSMemory() // training allocates nothing, so that no later collection would return what making the nets has left behind
+	debug.FreeOSMemory()
 	log.Info("Starting Optimization")
 	if err := s.Solve(); err != nil {
 		return err
@@ -197,7 +197,23 @@ func (o *trainOptions) attach(e *cli.Env, opt *solver.Options, actions *signals)
 	if o.events.status != nil {
 		opt.Progress = o.events.status.progress
 	}
+	opt.Progress = freeing(opt.Progress)
 	opt.Events, opt.MachineText = o.events.stream, o.machineText
+}
+
+// freeing returns the memory that the first iteration has left behind to the system, before it reports the progress of the second one. Later
+// iterations allocate next to nothing, so that no collection would.
+func freeing(progress func(testing bool, done, of int)) func(testing bool, done, of int) {
+	iterations := 0
+	return func(testing bool, done, of int) {
+		if !testing {
+			iterations++
+			if iterations == 2 {
+				debug.FreeOSMemory()
+			}
+		}
+		progress(testing, done, of)
+	}
 }
 
 // findSnapshot returns an error if the state to resume from is not there.
