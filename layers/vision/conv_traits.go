@@ -43,7 +43,7 @@ func (l *convolution) Arrange(a layers.Arranged) error {
 	if a.In.Thin != [2]int{} {
 		images = conv.FrontBlocks
 	}
-	if err := l.conv.SetLayouts(images, results); err != nil {
+	if err := l.conv.Arrange(images, results, a.Inference); err != nil {
 		return err
 	}
 	before := l.blocked

@@ -14,6 +14,8 @@ type Problem struct {
 	Direction       shape.Direction
 	Images, Results Layout // layouts, both of values and of gradients
 	Spec            *cpe.Spec
+	// Inference: the net only runs forward. Results may then differ by rounding from those of training, which have the bits of earlier versions.
+	Inference bool
 }
 
 // Layout is the order of images or results in memory.

@@ -14,8 +14,8 @@ import (
 
 // Forward is the algorithm offsets.
 var Forward = conv.Algorithm{
-	Name: "offsets", Doc: "vectors of output channels, from single values of a padded band, for images of few channels or few pixels", Family: shape.Implicit,
-	Directions: []shape.Direction{shape.Forward}, Supports: byVectors,
+	Name: "offsets", Doc: "vectors of output channels, from single values of a padded band, for images of few channels or few pixels, and in inference for strides", Family: shape.Implicit,
+	Directions: []shape.Direction{shape.Forward}, Supports: func(p *conv.Problem) error { return byVectors(p, suits(p)) },
 	Cost: conv.OffsetCost, Works: conv.ReadsPlanes, Can: forwardCan, Kernel: conv.Staged(newForward),
 	Special: true,
 	General: true,
@@ -28,7 +28,7 @@ func forwardCan(p *conv.Problem) conv.Abilities {
 	return conv.FloorResults
 }
 
-// Kernel is the host's forward convolution for images of few channels or few pixels:
+// Kernel is the host's forward convolution for images of few channels or few pixels, and in inference for strides:
 //
 //	Y' (pixels x Out) = X' (pixels x C*offsets) * W' (C*offsets x Out) + bias
 //
@@ -209,6 +209,14 @@ func fewChannels(p *conv.Problem) error {
 	return conv.Unless(conv.FewChannels(&p.Shape), "it computes only images of fewer than %d channels or of few pixels, one group, no dilation, and at least %d output channels", conv.ManyChannels, conv.SomeOutputs)
 }
 
-func byVectors(p *conv.Problem) error {
-	return conv.FirstReason(conv.OnHost(p), conv.Unless(p.Images == conv.Planes, "it reads only planes; images are in %v", p.Images), fewChannels(p), conv.WholeBlocks(p.Results, p.Shape.Out))
+// suits refuses problems that suit vectors of output channels neither for few channels nor, in inference, for strides.
+func suits(p *conv.Problem) error {
+	return conv.Unless(conv.FewChannels(&p.Shape) || p.Inference && conv.Strides(&p.Shape),
+		"it computes only images of fewer than %d channels or of few pixels, or in inference strides with at most %d weights or few pixels; one group, no dilation, and at least %d output channels",
+		conv.ManyChannels, conv.StridedWeights, conv.SomeOutputs)
+}
+
+// byVectors refuses what the kernels with vectors of output channels cannot compute, or what a shape does not suit.
+func byVectors(p *conv.Problem, unsuited error) error {
+	return conv.FirstReason(conv.OnHost(p), conv.Unless(p.Images == conv.Planes, "it reads only planes; images are in %v", p.Images), unsuited, conv.WholeBlocks(p.Results, p.Shape.Out))
 }

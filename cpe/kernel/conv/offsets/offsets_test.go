@@ -126,6 +126,60 @@ func runFewChannels(t *testing.T, m *cpe.Machine, s shape.Conv, out bool, want *
 	return [4][]float32{y, dx, dw, db}
 }
 
+// TestStrides: forward passes of inference, of many channels with strides, and the bits that they have on one core group.
+func TestStrides(t *testing.T) {
+	caches := [][]*cpe.Machine{kerneltest.CacheMachines(t, 1<<20), kerneltest.CacheMachines(t, 16<<10)}
+	for _, s := range []shape.Conv{
+		convtest.Shape2D(3, 16, 32, 1, 32, 30, 3, 3, 2, 1, 1),
+		convtest.Shape2D(5, 33, 9, 1, 13, 29, 3, 2, 2, 1, 1),
+		convtest.Shape2D(2, 18, 48, 1, 21, 50, 4, 5, 3, 2, 1),
+		convtest.Shape2D(9, 64, 64, 1, 17, 19, 3, 3, 2, 0, 1),
+		convtest.Shape2D(1, 160, 128, 1, 7, 9, 3, 3, 2, 1, 1), // more than StridedWeights
+		{N: 12, C: 20, Out: 16, Group: 1, In: []int{90}, Kernel: []int{7}, Stride: []int{3}, Pad: []int{2}, Dilation: []int{1}},
+		{N: 3, C: 17, Out: 40, Group: 1, In: []int{24, 31}, Kernel: []int{3, 3}, Stride: []int{1, 2}, Pad: []int{1, 0}, Dilation: []int{1, 1}},
+	} {
+		want := convtest.NewCase(s, kerneltest.Values)
+		for i, machines := range caches {
+			t.Run(fmt.Sprintf("%v, cache %d", s, i), func(t *testing.T) { testStrides(t, machines, s, want) })
+		}
+	}
+}
+
+func testStrides(t *testing.T, machines []*cpe.Machine, s shape.Conv, want *convtest.Case) {
+	var first []float32
+	for _, m := range machines {
+		c, err := plan.New(m, s, shape.Implicit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(c.Algorithm(shape.Forward)); got == offsets.Forward.Name {
+			t.Fatalf("computed by %s in training", got)
+		}
+		if err := c.Arrange(conv.Planes, conv.Planes, true); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(c.Algorithm(shape.Forward)); got != offsets.Forward.Name {
+			t.Fatalf("computed by %s", got)
+		}
+		y := make([]float32, len(want.WantY))
+		for range 2 { // the second run meets used buffers
+			for i := range y {
+				y[i] = float32(math.NaN())
+			}
+			if err := c.Run(shape.Forward, conv.Arrays{X: want.X, W: want.W, Bias: want.Bias, Y: y}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if first == nil {
+			first = y
+			kerneltest.Near(t, "y", y, want.WantY, s.Depth())
+		}
+		if !slices.Equal(y, first) {
+			t.Errorf("the result with %d core groups differs", m.Spec().CoreGroups)
+		}
+	}
+}
+
 // TestFewChannelsFallBack: dilated kernels, groups, pointwise kernels, few outputs and more channels or weights have other kernels.
 func TestFewChannelsFallBack(t *testing.T) {
 	for _, s := range []shape.Conv{

@@ -16,7 +16,7 @@ import (
 // Weights is the algorithm offsets-weights.
 var Weights = conv.Algorithm{
 	Name: "offsets-weights", Doc: "the weight gradient in vectors of output channels", Family: shape.Implicit,
-	Directions: []shape.Direction{shape.WeightGradient}, Supports: byVectors, Cost: conv.OffsetCost, Works: conv.ReadsPlanes,
+	Directions: []shape.Direction{shape.WeightGradient}, Supports: func(p *conv.Problem) error { return byVectors(p, fewChannels(p)) }, Cost: conv.OffsetCost, Works: conv.ReadsPlanes,
 	Can: conv.Only(conv.SetWeights | conv.SumBiases), Kernel: conv.Staged(func(t *conv.Task) error { return NewWeights(t, nil) }),
 	Special: true,
 }

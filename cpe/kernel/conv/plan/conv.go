@@ -17,6 +17,7 @@ type Conv struct {
 	forced  [3]Force       // what the user asks for, by Direction
 	free    bool           // the user asks for no family
 	layouts [2]conv.Layout // of images and results
+	infers  bool           // it is part of a net for inference
 	tuner   Tuner          // chooses algorithms by measurement, if not nil
 	does    [3]*direction  // by Direction
 	both    *direction     // both gradients at once, if not nil
@@ -70,7 +71,7 @@ func (c *Conv) prepare() error {
 
 // problem returns a direction's problem in the present layouts.
 func (c *Conv) problem(d shape.Direction) conv.Problem {
-	return conv.Problem{Shape: c.shape, Direction: d, Images: c.layouts[0], Results: c.layouts[1], Spec: c.spec}
+	return conv.Problem{Shape: c.shape, Direction: d, Images: c.layouts[0], Results: c.layouts[1], Spec: c.spec, Inference: c.infers}
 }
 
 // choiceKey identifies a problem and a Force among the choices that a machine remembers. It is binary, because formatting text would be slow:
@@ -88,6 +89,9 @@ func keyOf(p *conv.Problem, f Force) choiceKey {
 		for _, v := range extents {
 			key = binary.AppendVarint(key, int64(v))
 		}
+	}
+	if p.Inference {
+		key = append(key, 1)
 	}
 	return choiceKey(append(key, f.Name...))
 }
@@ -183,8 +187,13 @@ func (c *Conv) Run(d shape.Direction, a conv.Arrays) error {
 
 // SetLayouts changes the layouts of images and results for all directions. Blocks says which are possible.
 func (c *Conv) SetLayouts(images, results conv.Layout) error {
-	if layouts := [2]conv.Layout{images, results}; c.layouts != layouts {
-		c.layouts = layouts
+	return c.Arrange(images, results, c.infers)
+}
+
+// Arrange is SetLayouts, and says whether the convolution is part of a net for inference.
+func (c *Conv) Arrange(images, results conv.Layout, inference bool) error {
+	if layouts := [2]conv.Layout{images, results}; c.layouts != layouts || c.infers != inference {
+		c.layouts, c.infers = layouts, inference
 		return c.prepare()
 	}
 	return nil
@@ -192,7 +201,7 @@ func (c *Conv) SetLayouts(images, results conv.Layout) error {
 
 // ForShape plans the same convolution for images of other extents, in the same layouts. It keeps the strategies, or the tuner.
 func (c *Conv) ForShape(s shape.Conv) (*Conv, error) {
-	n := &Conv{machine: c.machine, spec: c.spec, free: c.free, layouts: c.layouts, tuner: c.tuner}
+	n := &Conv{machine: c.machine, spec: c.spec, free: c.free, layouts: c.layouts, infers: c.infers, tuner: c.tuner}
 	for d := range shape.Direction(3) {
 		p := c.problem(d)
 		p.Images, p.Results = conv.Planes, conv.Planes
