@@ -193,11 +193,15 @@ func (p *parser) field(f *frame) bool {
 	return true
 }
 
+// oneMessage parses a message in braces. If only the opening brace is missing, it reports that and reads on as if the brace were there.
 func (p *parser) oneMessage(f *frame, fd protoreflect.FieldDescriptor, name token) {
-	if !p.tok.is("{") && !p.tok.is("<") {
+	braced := p.tok.is("{") || p.tok.is("<")
+	if !braced {
 		p.fail(name.pos, f, "%q needs a message in braces; found %s", name.text, p.tok)
-		p.skipValue(name)
-		return
+		if p.tok.kind != tokWord || fd.Message().Fields().ByName(protoreflect.Name(p.tok.text)) == nil {
+			p.skipValue(name)
+			return
+		}
 	}
 	child := &frame{parent: f, field: fd, open: p.tok, close: "}", path: f.pathOf(fd)}
 	if p.tok.is("<") {
@@ -216,7 +220,9 @@ func (p *parser) oneMessage(f *frame, fd protoreflect.FieldDescriptor, name toke
 	if _, seen := p.source.at[child.path]; !seen {
 		p.source.at[child.path] = name.pos
 	}
-	p.read()
+	if braced {
+		p.read()
+	}
 	p.message(child)
 }
 

@@ -15,13 +15,21 @@ type UnknownError struct {
 	OrFile      bool // the name could have been a file's too
 }
 
-// Error returns `unknown KIND "NAME", did you mean "X"? (KINDS: A, B)`, with `, and no such file` before the bracket for OrFile.
+// screen is the number of names up to which an error lists all of them beside a suggestion.
+const screen = 40
+
+// Error returns `unknown KIND "NAME", did you mean "X"? (KINDS: A, B)`, with `, and no such file` before the bracket for OrFile. Long lists are
+// left out if there is a suggestion.
 func (e *UnknownError) Error() string {
 	file := ""
 	if e.OrFile {
 		file = ", and no such file"
 	}
-	return fmt.Sprintf("unknown %s %q%s%s (%s: %s)", e.Kind, e.Name, DidYouMean(e.Name, e.Known), file, e.Kinds, strings.Join(e.Known, ", "))
+	meant := DidYouMean(e.Name, e.Known)
+	if meant != "" && len(e.Known) > screen {
+		return fmt.Sprintf("unknown %s %q%s%s", e.Kind, e.Name, meant, file)
+	}
+	return fmt.Sprintf("unknown %s %q%s%s (%s: %s)", e.Kind, e.Name, meant, file, e.Kinds, strings.Join(e.Known, ", "))
 }
 
 // Unknown returns an UnknownError.
@@ -38,13 +46,15 @@ func DidYouMean(name string, known []string) string {
 }
 
 // Nearest returns the only known name that name abbreviates, or else the one with the smallest edit distance, ignoring case. The
-// distance must be at most a third of the name's length (at least 2) and leave a letter of the name. Nearest returns "" if there
-// is none.
+// distance must be at most a third of the name's length, at least 2 from four letters on and else 1. Nearest returns "" if there is none.
 func Nearest(name string, known []string) string {
 	if whole := shortFor(name, known); len(whole) == 1 {
 		return whole[0]
 	}
-	limit := min(max(2, len(name)/3), len(name)-1)
+	limit := max(2, len(name)/3)
+	if len(name) < 4 {
+		limit = min(1, len(name)-1)
+	}
 	best, bestDistance := "", limit+1
 	for _, k := range known {
 		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < bestDistance {

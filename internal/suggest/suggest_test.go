@@ -1,6 +1,10 @@
 package suggest
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
 
 func TestNearest(t *testing.T) {
 	known := []string{"Convolution", "InnerProduct", "ReLU", "PReLU", "Pooling"}
@@ -29,6 +33,16 @@ func TestNearest(t *testing.T) {
 	}
 	if got := DidYouMean("xyzzy", known); got != "" {
 		t.Errorf("%q", got)
+	}
+	many := slices.Repeat(known, 10)
+	if got := Unknown("type", "Relu", "types", many).Error(); got != `unknown type "Relu", did you mean "ReLU"?` {
+		t.Errorf("%q", got)
+	}
+	if got := Unknown("type", "xyzzy", "types", many).Error(); !strings.HasSuffix(got, "PReLU, Pooling)") {
+		t.Errorf("%q", got)
+	}
+	if got := Nearest("Foo", []string{"Log", "foe"}); got != "foe" {
+		t.Errorf("for three letters: %q", got)
 	}
 	if got := Unknown("type", "xyzzy", "types", known[:2]).Error(); got != `unknown type "xyzzy" (types: Convolution, InnerProduct)` {
 		t.Errorf("%q", got)
