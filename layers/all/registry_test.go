@@ -80,14 +80,17 @@ func TestTypesAreSorted(t *testing.T) {
 	}
 }
 
-func TestUnknownTypeSuggestsTheNearest(t *testing.T) {
-	_, err := layers.Find("Convolutoin")
-	if err == nil {
-		t.Fatal("an unknown type was found")
-	}
-	for _, part := range []string{`"Convolutoin"`, `"Convolution"?`, "InnerProduct"} {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("the error %q does not contain %q", err, part)
+// TestUnknownType: an error suggests the nearest type, or lists all types if none is near.
+func TestUnknownType(t *testing.T) {
+	for name, parts := range map[string][]string{"Convolutoin": {`"Convolutoin"`, `"Convolution"?`}, "Quixotic": {`"Quixotic"`, "Convolution, ", "InnerProduct, "}} {
+		_, err := layers.Find(name)
+		if err == nil {
+			t.Fatalf("the type %s was found", name)
+		}
+		for _, part := range parts {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("the error %q does not contain %q", err, part)
+			}
 		}
 	}
 }

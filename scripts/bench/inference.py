@@ -19,6 +19,7 @@ import report
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 LEFT_OUT = ("char_rnn",)  # its latency is that of a step, with states
+USUAL = "lenet,cifar10_quick,cifar10_resnet8,alexnet,googlenet,resnet18,resnet50,vgg16,mobilenet,mobilenet_ssd"
 ONE_IMAGE = {"faster_rcnn": "the regions of an image are the priors of its second stage"}  # nets that take one image, and why
 START, END = "<!-- tables of scripts/bench.sh -inference -->", "<!-- end of inference tables -->"
 
@@ -90,7 +91,8 @@ class Bench:
                     times[p.name] += p.ask(run=self.o.seconds)["ms"]
                     time.sleep(0.02)  # other programs' threads stop spinning
         if self.caffe_version:
-            times["Caffe"] = self.time_caffe(folder)
+            times["Caffe"], refused["Caffe"] = self.time_caffe(folder)
+        times, refused = ({k: v for k, v in d.items() if v} for d in (times, refused))
         self.rows.append((net, batch, times, refused))
         print(line(net, batch, times), flush=True)
         for name, why in refused.items():
@@ -129,16 +131,19 @@ class Bench:
                 sys.exit("bench.sh: %s differs from swcaffe on %s by %g, of a largest value of %g" % (name, net, worst, np.abs(want).max()))
 
     def time_caffe(self, folder):
-        """Means of runs, since caffe time prints no other figure; it also runs backward."""
+        """Returns means of runs, since caffe time prints no other figure; it also runs backward. Of a net that Caffe refuses it returns why."""
         means = []
         for _ in range(self.o.rounds):
             done = subprocess.run([self.caffe, "time", "-model", os.path.join(folder, "net.prototxt"), "-phase", "TEST", "-iterations", "3"],
                                   capture_output=True, text=True, env={**os.environ, "OPENBLAS_NUM_THREADS": str(self.o.threads)})
             found = re.search(r"Average Forward pass: ([\d.e+-]+) ms", done.stderr)
+            unknown = re.search(r"Unknown layer type: \w+|has no field named \"\w+\"", done.stderr)
+            if unknown:
+                return [], unknown.group(0)
             if done.returncode or not found:
                 sys.exit("bench.sh: caffe time fails: " + done.stderr[-500:])
             means.append(float(found.group(1)))
-        return means
+        return means, None
 
 
 def values(file):
@@ -193,13 +198,13 @@ def options():
     p = argparse.ArgumentParser(prog="scripts/bench.sh -inference")
     p.add_argument("dir", help=argparse.SUPPRESS)
     p.add_argument("-write", action="store_true", help="write the table of docs/PERFORMANCE.md")
-    p.add_argument("-nets", default=",".join(zoo), help="which of %s, separated by commas" % ", ".join(zoo))
+    p.add_argument("-nets", default=USUAL, help="all, or some of %s, separated by commas; without it %s" % (", ".join(zoo), USUAL))
     p.add_argument("-batches", default="1,4,16", help="numbers of images")
     p.add_argument("-rounds", type=int, default=3, help="slices of each program")
     p.add_argument("-seconds", type=float, default=0.3, help="the length of a slice")
     p.add_argument("-threads", type=int, default=len(os.sched_getaffinity(0)))
     o = p.parse_args()
-    o.nets, o.batches = o.nets.split(","), [int(n) for n in o.batches.split(",")]
+    o.nets, o.batches = zoo if o.nets == "all" else o.nets.split(","), [int(n) for n in o.batches.split(",")]
     for n in o.nets:
         if n not in zoo:
             p.error("no net %r; nets: %s" % (n, ", ".join(zoo)))
