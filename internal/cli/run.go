@@ -150,11 +150,14 @@ func (e *Env) inform(c Command, f *commonFlags) (done bool) {
 	return true
 }
 
+// prototxtFlags are the flags of commands that read prototxts. (check takes files, draw_net -in.)
+var prototxtFlags = []string{"model", "solver", "file", "in"}
+
 // explainPath adds the working directory to an error about a missing file if its relative path comes from a prototxt, not from
 // the command line: no argument names this path or another one in its folder.
 func explainPath(err error, flags *flag.FlagSet, args []string) error {
 	var missing *fs.PathError
-	if !errors.As(err, &missing) || !errors.Is(err, fs.ErrNotExist) || filepath.IsAbs(missing.Path) || flags.Lookup("model") == nil && flags.Lookup("solver") == nil {
+	if !errors.As(err, &missing) || !errors.Is(err, fs.ErrNotExist) || filepath.IsAbs(missing.Path) || !slices.ContainsFunc(prototxtFlags, func(n string) bool { return flags.Lookup(n) != nil }) {
 		return err
 	}
 	dir := filepath.Dir(missing.Path)
