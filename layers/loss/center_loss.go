@@ -38,11 +38,12 @@ type centerLoss struct {
 	counts  []int // items by class
 	factors []float32
 
-	rows             part.RowMover
-	sum, scale, step *stream.Kernel
-	alpha            float32
-	ins              [2][]float32
-	outs             [1][]float32
+	rows        part.RowMover
+	sum         squaredError
+	scale, step *stream.Kernel
+	alpha       float32
+	ins         [2][]float32
+	outs        [1][]float32
 }
 
 func (l *centerLoss) SetUp(bottom, _ []*blob.Blob) (err error) {
@@ -78,15 +79,10 @@ func (l *centerLoss) Reshape(bottom, top []*blob.Blob) error {
 	if err := l.rows.Reshape(&l.Base, l.classes, values); err != nil || l.MPE() {
 		return err
 	}
+	if err := l.sum.prepare(&l.Base, "CenterLoss", items*values); err != nil {
+		return err
+	}
 	streams, flat := part.StreamsOf(&l.Base), [3]int{1, 1, items * values}
-	l.sum = streams.Make(stream.Pass{
-		Name: "CenterLoss", Dims: flat, Ins: part.Arrays(2), Outs: part.Arrays(1), Sums: 1, Cost: stream.Work{Flops: 3},
-		Op: func(t *stream.Tile) {
-			d := t.Out[0][:t.I]
-			vec.Sub(d, t.In[0], t.In[1])
-			t.Sum[0] += vec.SumSq(d)
-		},
-	})
 	l.scale = streams.Make(stream.Pass{
 		Name: "CenterLoss gradient", Dims: flat, Ins: part.Arrays(1), Outs: part.Arrays(1), Cost: stream.Work{Flops: 1},
 		Op: func(t *stream.Tile) { vec.Scale(t.Out[0][:t.I], t.In[0], l.alpha) },
@@ -126,23 +122,13 @@ func (l *centerLoss) Forward(bottom, top []*blob.Blob) error {
 	if err := l.readLabels(bottom[1].Data()); err != nil {
 		return err
 	}
-	x, centres, diff := bottom[0].Data(), l.room.Data(), l.diff.Data()
+	centres := l.room.Data()
 	if err := l.rows.Gather(centres, l.Weights[0].Data(), l.index); err != nil {
 		return err
 	}
-	var sum float64
-	if l.MPE() {
-		for i := range diff {
-			d := float64(x[i]) - float64(centres[i])
-			diff[i] = float32(d)
-			sum += d * d
-		}
-	} else {
-		l.ins, l.outs[0] = [2][]float32{x, centres}, diff
-		if err := l.sum.Run(l.ins[:], l.outs[:]); err != nil {
-			return err
-		}
-		sum = l.sum.Sums()[0]
+	sum, err := l.sum.of(bottom[0].Data(), centres, l.diff.Data())
+	if err != nil {
+		return err
 	}
 	top[0].Data()[0] = float32(sum / float64(2*max(1, l.dims[1])))
 	return nil

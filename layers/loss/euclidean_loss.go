@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/part"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -27,10 +25,8 @@ type euclideanLoss struct {
 	count int
 	diff  *blob.Blob // a - b
 
-	sum      *stream.Kernel
+	sum      squaredError
 	gradient pairGradient
-	ins      [2][]float32
-	outs     [1][]float32
 }
 
 func (l *euclideanLoss) SetUp(_, _ []*blob.Blob) error {
@@ -58,34 +54,18 @@ func (l *euclideanLoss) Reshape(bottom, top []*blob.Blob) error {
 }
 
 func (l *euclideanLoss) prepare() error {
-	dims, streams := [3]int{1, 1, l.count}, part.StreamsOf(&l.Base)
-	l.sum = streams.Make(stream.Pass{
-		Name: "euclidean loss", Dims: dims, Ins: part.Arrays(2), Outs: part.Arrays(1), Sums: 1, Cost: stream.Work{Flops: 3},
-		Op: func(t *stream.Tile) {
-			d := t.Out[0][:t.I]
-			vec.Sub(d, t.In[0], t.In[1])
-			t.Sum[0] += vec.SumSq(d)
-		},
-	})
+	if err := l.sum.prepare(&l.Base, "euclidean loss", l.count); err != nil {
+		return err
+	}
+	streams := part.StreamsOf(&l.Base)
 	l.gradient.scale = streams.Make(l.gradient.pass("euclidean loss gradient", l.count))
 	return streams.Err
 }
 
 func (l *euclideanLoss) Forward(bottom, top []*blob.Blob) error {
-	a, b, diff := bottom[0].Data(), bottom[1].Data(), l.diff.Data()
-	var sum float64
-	if l.MPE() {
-		for i := range a {
-			d := float64(a[i]) - float64(b[i])
-			diff[i] = float32(d)
-			sum += d * d
-		}
-	} else {
-		l.ins, l.outs[0] = [2][]float32{a, b}, diff
-		if err := l.sum.Run(l.ins[:], l.outs[:]); err != nil {
-			return err
-		}
-		sum = l.sum.Sums()[0]
+	sum, err := l.sum.of(bottom[0].Data(), bottom[1].Data(), l.diff.Data())
+	if err != nil {
+		return err
 	}
 	top[0].Data()[0] = float32(sum / 2 / float64(max(1, bottom[0].Legacy(0))))
 	return nil
