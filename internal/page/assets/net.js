@@ -114,6 +114,7 @@ async function drawNet(r, ask) {
   const of = r.name + ' ' + r.state.began;
   if (drawn && drawn.of === of) return;
   const d = await ask('net?' + new URLSearchParams({run: r.name}));
+  if (drawn && drawn.of === of) return; // page.js asks as well
   $('drawing').src = URL.createObjectURL(new Blob([d.svg], {type: 'image/svg+xml'}));
   drawn = {of, prototxts: d.prototxts};
   $('places').replaceChildren(...d.places.map(p => {

@@ -48,7 +48,7 @@ function receive(news) {
   dirty = true;
   showState();
   testsChanged();
-  if (!board && first && run.started) drawNet(first).catch(() => {}); // so that it is there when the run has ended
+  if (!board && first && run.started) drawNet(first, get).catch(() => {}); // so that it is there when the run has ended
 }
 
 function takePart(all, p) {
