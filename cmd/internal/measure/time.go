@@ -49,7 +49,7 @@ also leaves out mechanisms of the model, and a table shows the worth of each mec
 
 -explain LAYER lists every algorithm for each direction of a convolution and marks the chosen one. A row has the estimated cost, or the
 reason why the algorithm cannot be used or is left out. On this computer the cost is work, relative to the least; on a modelled
-machine it is milliseconds. With -tune there are measured times too.
+machine it is milliseconds. With -tune there are measured times too. With -forward_only it lists those of inference.
 
 -dry_run runs nothing: it prints every layer's shapes, parameters and FLOPs an image, two for each multiply-add of convolutions,
 inner products and recurrent layers, as publications count them.`,
@@ -103,9 +103,6 @@ func timeModel(e *cli.Env, o *timeOptions) error {
 	}
 	if o.modelled.batch < 0 {
 		return cli.Usagef("-batch %d: the number of images cannot be negative", o.modelled.batch)
-	}
-	if o.forwardOnly && o.explain != "" {
-		return cli.Usagef("-explain lists the algorithms of both passes; leave -forward_only out")
 	}
 	if o.explain != "" && (o.dryRun || o.passes || o.json != "") {
 		return cli.Usagef("-explain prints tables and times nothing; leave -dry_run, -passes and -json out")
@@ -172,7 +169,7 @@ func timeMeasured(e *cli.Env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase
 	}
 	switch {
 	case o.explain != "":
-		return explain(e, n, o.explain, device.Tuner != nil)
+		return explain(e, n, o, device.Tuner != nil)
 	case o.passes:
 		return printPasses(e.Tables, n)
 	}

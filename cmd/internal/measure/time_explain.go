@@ -3,24 +3,29 @@ package measure
 import (
 	"fmt"
 	"io"
+	"slices"
 
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/cli"
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 
 // explain prints what every algorithm would cost in a convolution layer of a net on this computer. With a tuner the net is run first, so that
 // algorithms which the tuning file does not have are measured.
-func explain(e *cli.Env, n *swnet.Net, layer string, tunes bool) error {
-	if _, err := n.Explain(layer); err != nil {
+func explain(e *cli.Env, n *swnet.Net, o *timeOptions, tunes bool) error {
+	if _, err := n.Explain(o.explain); err != nil {
 		return cli.FlagError("explain", err)
 	}
 	if tunes {
-		if err := warmUp(e, n, false); err != nil {
+		if err := warmUp(e, n, o.forwardOnly); err != nil {
 			return err
 		}
 	}
-	list, err := n.Explain(layer)
-	return printExplanations(e.Tables, layer, list, err)
+	list, err := n.Explain(o.explain)
+	if o.forwardOnly {
+		list = slices.DeleteFunc(list, func(x swnet.Explanation) bool { return x.Direction != shape.Forward })
+	}
+	return printExplanations(e.Tables, o.explain, list, err)
 }
 
 // printExplanations prints a table for each direction of a layer.

@@ -16,7 +16,7 @@ type Force struct {
 	Name   string // an algorithm's name, or ""
 }
 
-// ParseForce parses the value of -strategy: a family or the name of an algorithm. The error lists both and suggests the nearest name.
+// ParseForce parses the value of -strategy: a family or the name of an algorithm. The error suggests the nearest name, or lists both.
 func ParseForce(text string) (Force, error) {
 	if family, err := shape.ParseStrategy(text); err == nil {
 		return Force{Family: family}, nil

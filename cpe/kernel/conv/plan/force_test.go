@@ -12,7 +12,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// TestParseForce: families and algorithms are taken by their names, and an error suggests the nearest of both.
+// TestParseForce: families and algorithms are taken by their names, and an error suggests the nearest of both, or lists them.
 func TestParseForce(t *testing.T) {
 	for _, st := range shape.Strategies {
 		if f, err := plan.ParseForce(st.String()); err != nil || f != (plan.Force{Family: st}) || f.String() != st.String() {
@@ -25,9 +25,12 @@ func TestParseForce(t *testing.T) {
 		}
 	}
 	for text, near := range map[string]string{"winogard2": "winograd2", "implicit-paded": "implicit-padded"} {
-		if _, err := plan.ParseForce(text); err == nil || !strings.HasPrefix(err.Error(), `unknown strategy "`+text+`", did you mean "`+near+`"? (strategies and algorithms: auto, explicit, `) {
+		if _, err := plan.ParseForce(text); err == nil || err.Error() != `unknown strategy "`+text+`", did you mean "`+near+`"?` {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+	if _, err := plan.ParseForce("quixotic"); err == nil || !strings.HasPrefix(err.Error(), `unknown strategy "quixotic" (strategies and algorithms: auto, explicit, `) {
+		t.Errorf("no name is near: %v", err)
 	}
 }
 

@@ -29,19 +29,24 @@ type Key struct {
 	Direction       shape.Direction
 	ImagesInBlocks  bool
 	ResultsInBlocks bool
+	Inference       bool // inference has other algorithms for the shape than training
 }
 
-// String prints the shape and the layouts.
+// String prints the shape, the layouts, and whether the problem is one of inference.
 func (t Key) String() string {
+	text := t.Shape.String()
 	switch {
 	case t.ImagesInBlocks && t.ResultsInBlocks:
-		return t.Shape.String() + ", in blocks"
+		text += ", in blocks"
 	case t.ImagesInBlocks:
-		return t.Shape.String() + ", images in blocks"
+		text += ", images in blocks"
 	case t.ResultsInBlocks:
-		return t.Shape.String() + ", results in blocks"
+		text += ", results in blocks"
 	}
-	return t.Shape.String()
+	if t.Inference {
+		text += ", inference"
+	}
+	return text
 }
 
 // Timing is the measured time of an algorithm.
@@ -93,7 +98,7 @@ func newTuned(c *Conv, p conv.Problem) (*direction, error) {
 // key returns the tuner's key of the problem.
 func (t *tuned) key() Key {
 	p := &t.problem
-	return Key{p.Shape, p.Direction, p.Images != conv.Planes, p.Results != conv.Planes}
+	return Key{p.Shape, p.Direction, p.Images != conv.Planes, p.Results != conv.Planes, p.Inference && conv.Strides(&p.Shape)}
 }
 
 // run computes the direction, and measures it if the tuner does not know it. The cost model's choice runs last, so that its results stay.
