@@ -63,28 +63,28 @@ func machineFile(t *testing.T, old, new string) string {
 // TestLoadErrors: a figure that cannot be is named with its file, its line and its field.
 func TestLoadErrors(t *testing.T) {
 	cases := []struct{ old, new, want string }{
-		{"ldm_bytes: 65536", "ldm_bytes: 0", `mine.prototxt:13: machine "sw26010": ldm_bytes must be positive, it is 0`},
-		{"clock_ghz: 1.45", "clock_ghz: -1", `mine.prototxt:10: machine "sw26010": clock_ghz must be positive, it is -1`},
-		{"clock_ghz: 1.45", "clock_ghz: inf", `mine.prototxt:10: machine "sw26010": clock_ghz must be a finite number, it is +Inf`},
-		{"clock_ghz: 1.45", "clock_ghz: fast", `mine.prototxt:10:12: field "clock_ghz": "fast" is not a number`},
-		{"mesh_rows: 8", "mesh_row: 8", `mine.prototxt:8:1: unknown field "mesh_row" of Machine, did you mean "mesh_rows"?`},
-		{"mesh_rows: 8", "mesh_rows: 80000", `mine.prototxt:7: machine "sw26010": core_groups 4 of 80000 x 8 CPEs are too many: at most 65536 CPEs`},
-		{"clock_ghz: 1.45", "clock_ghz: 1e-300", `mine.prototxt:10: machine "sw26010": clock_ghz must be at least 1e-06, it is 1e-300`},
-		{"special_cycles: 20", "special_cycles: 1e30", `mine.prototxt:12: machine "sw26010": special_cycles must be at most 1e+06, it is 1e+30`},
+		{"ldm_bytes: 65536", "ldm_bytes: 0", `mine.prototxt:14: machine "sw26010": ldm_bytes must be positive, it is 0`},
+		{"clock_ghz: 1.45", "clock_ghz: -1", `mine.prototxt:11: machine "sw26010": clock_ghz must be positive, it is -1`},
+		{"clock_ghz: 1.45", "clock_ghz: inf", `mine.prototxt:11: machine "sw26010": clock_ghz must be a finite number, it is +Inf`},
+		{"clock_ghz: 1.45", "clock_ghz: fast", `mine.prototxt:11:12: field "clock_ghz": "fast" is not a number`},
+		{"mesh_rows: 8", "mesh_row: 8", `mine.prototxt:9:1: unknown field "mesh_row" of Machine, did you mean "mesh_rows"?`},
+		{"mesh_rows: 8", "mesh_rows: 80000", `mine.prototxt:8: machine "sw26010": core_groups 4 of 80000 x 8 CPEs are too many: at most 65536 CPEs`},
+		{"clock_ghz: 1.45", "clock_ghz: 1e-300", `mine.prototxt:11: machine "sw26010": clock_ghz must be at least 1e-06, it is 1e-300`},
+		{"special_cycles: 20", "special_cycles: 1e30", `mine.prototxt:13: machine "sw26010": special_cycles must be at most 1e+06, it is 1e+30`},
 		{"end_cycles: 75", "end_cycles: nan", `machine "sw26010": pipe.original.single.end_cycles must be a finite number, it is NaN`},
 		{`point_name: "swcaffe"`, `point_name: "swcaffe" use: "swdn"`, `machine "sw26010": unknown curve "swdn", did you mean "swdnn"? (curves: swcaffe, swdnn, swgemm)`},
-		{"special_cycles: 20", "special_cycles: inf", `mine.prototxt:12: machine "sw26010": special_cycles must be a finite number, it is +Inf`},
+		{"special_cycles: 20", "special_cycles: inf", `mine.prototxt:13: machine "sw26010": special_cycles must be a finite number, it is +Inf`},
 		{"block_bytes: 8 get_gbytes_per_s: 0.87", "block_bytes: 8 get_gbytes_per_s: nan", "dma.point[1] has cpes 1, block_bytes 8, get_gbytes_per_s NaN, put_gbytes_per_s 0.87: all must be positive, and rates finite"},
 		{"block_bytes: 8 get_gbytes_per_s: 0.87", "block_bytes: 8 get_gbytes_per_s: inf", "dma.point[1] has cpes 1, block_bytes 8, get_gbytes_per_s +Inf"},
 		{"block_bytes: 8 get_gbytes_per_s: 0.87", "block_bytes: 8 get_gbytes_per_s: 1e-30", "dma.point[1] has cpes 1, block_bytes 8, get_gbytes_per_s 1e-30"},
-		{"special_cycles: 20", "special_cycles: -2", `mine.prototxt:12: machine "sw26010": special_cycles must not be negative, it is -2`},
+		{"special_cycles: 20", "special_cycles: -2", `mine.prototxt:13: machine "sw26010": special_cycles must not be negative, it is -2`},
 		{"fifo_depth: 4", "fifo_depth: 0", `bus.fifo_depth must be positive, it is 0`},
-		{"fifo_depth: 4", "", `mine.prototxt:34: machine "sw26010": bus.fifo_depth must be positive, it is 0`},
+		{"fifo_depth: 4", "", `mine.prototxt:38: machine "sw26010": bus.fifo_depth must be positive, it is 0`},
 		{"block_rows: 4", "block_rows: 0", `pipe with step_cycles 16, block_rows 0, block_cols 16: all must be positive`},
-		{"single: CONVERTED", "single: DOUBLED", `mine.prototxt:28:11: in pipe: field "single": "DOUBLED" is not a value`},
+		{"single: CONVERTED", "single: DOUBLED", `mine.prototxt:32:11: in pipe: field "single": "DOUBLED" is not a value`},
 		{"block_bytes: 8 get_gbytes_per_s: 0.87", "block_bytes: 8 get_gbytes_per_s: 0", "dma.point[1] has cpes 1, block_bytes 8, get_gbytes_per_s 0"},
-		{"block_bytes: 8 ", "block_bytes: 4 ", `mine.prototxt:52: machine "sw26010": dma.point[1] with cpes 1, block_bytes 4 stands twice`},
-		{"\ndma {", "\nmemory { gbytes_per_s: 0 }\ndma {", `mine.prototxt:42: machine "sw26010": memory.gbytes_per_s must be positive, it is 0`},
+		{"block_bytes: 8 ", "block_bytes: 4 ", `mine.prototxt:56: machine "sw26010": dma.point[1] with cpes 1, block_bytes 4 stands twice`},
+		{"\ndma {", "\nmemory { gbytes_per_s: 0 }\ndma {", `mine.prototxt:46: machine "sw26010": memory.gbytes_per_s must be positive, it is 0`},
 	}
 	for _, c := range cases {
 		_, err := Load(machineFile(t, c.old, c.new))
@@ -190,6 +190,19 @@ func modelled(t *testing.T) *Machine {
 	return m
 }
 
+// started makes a modelled machine whose threads run already, so that a program costs only its own steps.
+func started(t *testing.T) *Machine {
+	t.Helper()
+	s := load(t, "sw26010")
+	s.MPE.StartUs = 0
+	m, err := New(s, Functional)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return m
+}
+
 // TestBusesAreQueues: messages arrive in the order in which they were sent, along rows and columns apart.
 func TestBusesAreQueues(t *testing.T) {
 	err := modelled(t).Run(program(func(g *CoreGroup) error {
@@ -280,7 +293,7 @@ func TestLDMOverflow(t *testing.T) {
 
 // TestOverlap: double-buffered steps take the longer of a transfer and the work of the step before.
 func TestOverlap(t *testing.T) {
-	m := modelled(t)
+	m := started(t)
 	run := func(overlap bool) Ledger {
 		m.ResetLedger()
 		err := m.Run(program(func(g *CoreGroup) error {
@@ -309,7 +322,7 @@ func TestOverlap(t *testing.T) {
 
 // TestSlowestGroupCounts: groups work side by side.
 func TestSlowestGroupCounts(t *testing.T) {
-	m := modelled(t)
+	m := started(t)
 	err := m.Run(program(func(g *CoreGroup) error {
 		g.CPEs()[7].Compute(float64(1000*(g.Index()+1)), 0)
 		return nil

@@ -5,7 +5,7 @@ type Ledger struct {
 	// Time is the time of the slowest core group, summed over kernels.
 	Time VTime
 	// Compute, DMA, Bus and Latency are that group's slowest CPE's times by cause. Double-buffered transfers overlap computing, so that the
-	// causes can sum to more than Time. Latency is the start-up time of transfers and buses.
+	// causes can sum to more than Time. Latency is the start-up time of transfers, buses and the CPEs' threads.
 	Compute, DMA, Bus, Latency VTime
 	MPE                        VTime // time of the management core
 
@@ -49,6 +49,12 @@ func (l *Ledger) addTotals(o *Ledger, n int) {
 	l.BusBytes += by * o.BusBytes
 	l.DMARequests += by * o.DMARequests
 	l.LDMPeak = max(l.LDMPeak, o.LDMPeak)
+}
+
+// start adds the time that the management core takes to start and join threads.
+func (l *Ledger) start(t VTime) {
+	l.Time += t
+	l.Latency += t
 }
 
 // repeat multiplies the costs added since before by n.

@@ -101,7 +101,9 @@ func fromProto(m *machinepb.Machine) Spec {
 			ValueBytes: int(m.GetBus().GetValueBytes()),
 		},
 		Memory: MemorySpec{Shared: m.Memory != nil, GBps: m.GetMemory().GetGbytesPerS(), Bytes: int(m.GetMemory().GetBytes())},
-		MPE:    MPESpec{GFlops: m.GetMpe().GetGflops(), CopyGBps: m.GetMpe().GetCopyGbytesPerS(), CacheBytes: int(m.GetMpe().GetCacheBytes())},
+		MPE: MPESpec{
+			GFlops: m.GetMpe().GetGflops(), CopyGBps: m.GetMpe().GetCopyGbytesPerS(), CacheBytes: int(m.GetMpe().GetCacheBytes()), StartUs: m.GetMpe().GetStartUs(),
+		},
 		native: m.GetNative(),
 	}
 	for i, p := range m.GetDma().GetPoint() {

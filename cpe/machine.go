@@ -103,8 +103,14 @@ func (m *Machine) ResetLedger() { m.ledger = Ledger{} }
 
 // Run runs a program on the first groups core groups (all, if groups is 0 or more than there are), and returns when all are done. Of several
 // errors it returns that of the group with the lowest number. A panic on any core group is raised in the caller's goroutine, as a *relay.Panic,
-// when all are done.
-func (m *Machine) Run(p Program, groups int) error {
+// when all are done. On a modelled machine it charges one start of the CPEs' threads, unless the program leaves all its work to the management
+// cores.
+func (m *Machine) Run(p Program, groups int) error { return m.run(p, groups, m.spec.StartTime()) }
+
+// Resume runs a program as Run does, and charges no start: the threads are those of an earlier Run, which go on with another part of its work.
+func (m *Machine) Resume(p Program, groups int) error { return m.run(p, groups, 0) }
+
+func (m *Machine) run(p Program, groups int, start VTime) error {
 	if m.mode == Planned {
 		panic("cpe: a planned machine was asked to run " + p.Name())
 	}
@@ -115,13 +121,13 @@ func (m *Machine) Run(p Program, groups int) error {
 		g.of = groups
 		g.tiles = room(g.tiles, m.tiles)
 	}
-	before := m.ledger.Time
+	begun := m.ledger.Time
 	if m.mode == Native {
 		m.runNative(p, groups)
 	} else {
-		m.runModelled(p, groups)
+		begun += m.runModelled(p, groups, start)
 	}
-	m.tell(p, groups, before)
+	m.tell(p, groups, begun)
 	for i, err := range m.errs[:groups] {
 		if err != nil {
 			clear(m.errs)
@@ -146,7 +152,7 @@ func (m *Machine) raise(groups int) {
 }
 
 // GroupsFor returns how many core groups, for Run, a program should have that does some amount of work: one if it is less than least,
-// otherwise all (0). Waking a core of this computer takes time. A modelled machine starts all core groups at no cost.
+// otherwise all (0). Waking a core of this computer takes time. A modelled machine starts all core groups in the time of one.
 func (m *Machine) GroupsFor(work, least int) int {
 	if m.mode.native() && work < least {
 		return 1
@@ -166,8 +172,8 @@ func (m *Machine) runNative(p Program, groups int) {
 }
 
 // runModelled runs the groups, which are concurrent in modelled time, and adds their costs in order. If values move, they also run
-// concurrently on this computer.
-func (m *Machine) runModelled(p Program, groups int) {
+// concurrently on this computer. It returns what it charged for the start of threads: start, or nothing if no CPE was needed.
+func (m *Machine) runModelled(p Program, groups int, start VTime) VTime {
 	run := func(g *CoreGroup) {
 		defer relay.Catch(&g.panicked)
 		g.reset()
@@ -192,6 +198,23 @@ func (m *Machine) runModelled(p Program, groups int) {
 		m.ledger.addTotals(&g.ledger, 1)
 	}
 	m.ledger.addTimes(&slowest.ledger, 1)
+	if m.leftAll(groups) {
+		start = 0
+	}
+	m.ledger.start(start)
+	return start
+}
+
+// leftAll reports whether the current program left all work of the first groups core groups to their management cores.
+func (m *Machine) leftAll(groups int) bool {
+	left := false
+	for _, g := range m.groups[:groups] {
+		if g.ledger.Time > g.ledger.MPE {
+			return false
+		}
+		left = left || g.ledger.MPE > 0
+	}
+	return left
 }
 
 // Reserve reserves storage on every core group for the tiles (Take) of a kernel: the given number of values, padding included. Kernels call

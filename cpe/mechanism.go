@@ -52,6 +52,8 @@ var mechanisms = suggest.Table[Mechanism]{Kind: "mechanism", Kinds: "mechanisms"
 		func(s *Spec) { s.Software.ScalarCycles = 0 }},
 	{"single", "then products in single precision cost what they cost in double precision, without conversion", false, replans,
 		func(s *Spec) { s.Pipe.Single, s.Bus.ValueBytes = SingleLikeDouble, 4 }},
+	{"start", "then starting and joining the CPEs' threads takes no time", false, "",
+		func(s *Spec) { s.MPE.StartUs = 0 }},
 	{"stall", "then transfers overlap accumulating products too", false, replans,
 		func(s *Spec) { s.DMA.OverlapsBuses = true }},
 	{"unbuffered", "then the implicit convolution of the original keeps the weights of a kernel offset, and overlaps", false, replans,

@@ -43,6 +43,7 @@ func TestWithout(t *testing.T) {
 		"pending":   {gets(short, 3), false},
 		"requests":  {gets(short, 1), true},
 		"padding":   {func(g *CoreGroup) error { g.Multiply(5, 17, 8, true, Scheduled, 0); return nil }, true},
+		"start":     {func(g *CoreGroup) error { return nil }, true},
 		"single":    {func(g *CoreGroup) error { g.step.compute += fromNs(g.Spec().ConvertNs(4096)); return nil }, true},
 		"listings":  {func(g *CoreGroup) error { g.Multiply(32, 32, 32, true, OriginalDouble, 0); return nil }, true},
 		"overlap": {func(g *CoreGroup) error {

@@ -7,7 +7,7 @@ type Stint struct {
 	Group  int
 	Begun  time.Time // native
 	Took   time.Duration
-	From   VTime // modelled: charged before this run
+	From   VTime // modelled: charged before the group's threads ran, their start included
 	Lasted VTime
 }
 
@@ -22,8 +22,8 @@ type observed struct {
 // not be called while a program runs.
 func (m *Machine) Observe(f func(program string, list []Stint)) { m.observer = f }
 
-// tell tells the observer of a run on the first core groups. before is what had been charged.
-func (m *Machine) tell(p Program, groups int, before VTime) {
+// tell tells the observer of a run on the first core groups. begun is what had been charged when their threads had started.
+func (m *Machine) tell(p Program, groups int, begun VTime) {
 	if m.observer == nil {
 		return
 	}
@@ -33,7 +33,7 @@ func (m *Machine) tell(p Program, groups int, before VTime) {
 		if m.mode == Native {
 			s.Begun, s.Took = g.begun, g.spent
 		} else {
-			s.From, s.Lasted = before, g.ledger.Time
+			s.From, s.Lasted = begun, g.ledger.Time
 		}
 		m.stints = append(m.stints, s)
 	}

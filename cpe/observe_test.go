@@ -20,11 +20,7 @@ func (rising) RunGroup(g *CoreGroup) error {
 
 // TestObserve: an observer has every run with its core groups' times, which begin where those of the run before end; without one nothing is told.
 func TestObserve(t *testing.T) {
-	m, err := New(load(t, "sw26010"), Functional)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
+	m := started(t)
 	var got []Stint
 	runs := 0
 	m.Observe(func(program string, list []Stint) {

@@ -48,6 +48,8 @@ var parameters = suggest.Table[Parameter]{Kind: "machine parameter", Kinds: "par
 		func(s *Spec) float64 { return float64(s.Rows) }, func(s *Spec, v float64) { s.Rows = int(v) }},
 	{"special_cycles", "cycles", false, "cycles of an exponential, a logarithm, a division or a root",
 		func(s *Spec) float64 { return s.SpecialCycles }, func(s *Spec, v float64) { s.SpecialCycles = v }},
+	{"start_us", "us", false, "time to start the CPEs' threads for one kernel and to join them",
+		func(s *Spec) float64 { return s.MPE.StartUs }, func(s *Spec, v float64) { s.MPE.StartUs = v }},
 	{"step_cycles", "cycles", false, "cycles of a step of K of a product, once the pipes are full",
 		func(s *Spec) float64 { return s.Pipe.StepCycles }, func(s *Spec, v float64) { s.Pipe.StepCycles = v }},
 }}

@@ -10,7 +10,7 @@ type DMAProbe struct {
 	Put   bool
 }
 
-// Run returns the total bandwidth in GB/s of the first groups core groups (0: all) of a CostOnly machine.
+// Run returns the total bandwidth in GB/s of the first groups core groups (0: all) of a CostOnly machine, whose threads have started before.
 func (p DMAProbe) Run(m *Machine, groups int) (float64, error) {
 	spec := &m.spec
 	switch {
@@ -34,7 +34,7 @@ func (p DMAProbe) Run(m *Machine, groups int) (float64, error) {
 	before := m.ledger
 	m.ResetLedger()
 	err := m.Run(dmaProgram{&p, b}, groups)
-	seconds := m.ledger.Time.Seconds()
+	seconds := (m.ledger.Time - spec.StartTime()).Seconds()
 	m.ledger = before
 	return float64(groups*p.CPEs*p.Bytes) / seconds / 1e9, err
 }

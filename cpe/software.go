@@ -26,6 +26,10 @@ type Software struct {
 	Grouped bool
 	// Batched: im2col transfers a line of all images in one request if they fit LDM.
 	Batched bool
+	// ByImage: explicit convolutions start the CPEs' threads anew for the im2col, the col2im and every product of an image.
+	ByImage bool
+	// ByPoint: Winograd's convolution starts the CPEs' threads anew for every product of a point.
+	ByPoint bool
 	// ScalarCycles: im2col, col2im and pooling go value by value, overlap nothing, and take this many cycles for an operation; 0: they use
 	// vectors.
 	ScalarCycles float64
@@ -41,14 +45,15 @@ type Software struct {
 // table 3.2).
 var softwares = suggest.Table[Software]{Kind: "software", Kinds: "software", Name: func(s Software) string { return s.Name }, Entries: []Software{
 	{Name: "swcaffe"},
-	{Name: "swcaffe-2019", BatchOnly: true, LineNorm: true},
+	{Name: "swcaffe-2019", BatchOnly: true, ByPoint: true, LineNorm: true},
 	published2018,
 	grouped2018(),
 }}
 
 // published2018 is the program of the paper's tables.
 var published2018 = Software{
-	Name: "swcaffe-2018", BatchOnly: true, Unbuffered: true, Listed: true, Awaited: true, Batched: true, ScalarCycles: 11, DataParallel: true, OnMPE: true,
+	Name: "swcaffe-2018", BatchOnly: true, Unbuffered: true, Listed: true, Awaited: true, Batched: true, ByImage: true, ScalarCycles: 11,
+	DataParallel: true, OnMPE: true,
 }
 
 // grouped2018 is the same program with the col2im of the public source.

@@ -67,6 +67,7 @@ type MPESpec struct {
 	GFlops     float64
 	CopyGBps   float64
 	CacheBytes int
+	StartUs    float64 // to start the CPEs' threads for one kernel and to join them
 }
 
 // CPEs returns the number of CPEs of a core group.

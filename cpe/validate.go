@@ -124,7 +124,7 @@ func (s Spec) notNegatives() []figure {
 		{"pipe.step_cycles", s.Pipe.StepCycles}, {"pipe.prologue_cycles", s.Pipe.PrologueCycles}, {"pipe.epilogue_cycles", s.Pipe.EpilogueCycles},
 		{"pipe.sync_cycles", s.Pipe.SyncCycles}, {"pipe.block_cycles", s.Pipe.BlockCycles}, {"pipe.convert_cycles", s.Pipe.ConvertCycles},
 		{"bus.latency_cycles", s.Bus.LatencyCycles}, {"mpe.gflops", s.MPE.GFlops}, {"mpe.copy_gbytes_per_s", s.MPE.CopyGBps},
-		{"mpe.cache_bytes", float64(s.MPE.CacheBytes)},
+		{"mpe.cache_bytes", float64(s.MPE.CacheBytes)}, {"mpe.start_us", s.MPE.StartUs},
 	}...)
 }
 
@@ -144,7 +144,7 @@ type duration struct {
 }
 
 func (s Spec) durations() []duration {
-	list := []duration{{figure{"dma.latency_ns", s.DMA.LatencyNs}, mostNs}}
+	list := []duration{{figure{"dma.latency_ns", s.DMA.LatencyNs}, mostNs}, {figure{"mpe.start_us", s.MPE.StartUs}, mostNs / 1000}}
 	for _, f := range append(s.Pipe.Original.figures(), []figure{
 		{"special_cycles", s.SpecialCycles}, {"bus.latency_cycles", s.Bus.LatencyCycles},
 		{"pipe.step_cycles", s.Pipe.StepCycles}, {"pipe.prologue_cycles", s.Pipe.PrologueCycles}, {"pipe.epilogue_cycles", s.Pipe.EpilogueCycles},

@@ -7,7 +7,7 @@ import (
 
 // lineNorm describes the passes of swDNN's BatchNorm over a line, one channel of one image (swDNNv1.0, slave/batch_norm/sw_slave_batch_norm.c, commit
 // d6a7b2c6, in training). A core group's CPEs take the channels of an image in turn, 64 at a time, and an image after the other. Every
-// request is awaited and nothing overlaps.
+// request is awaited and nothing overlaps. Each direction starts the CPEs' threads once (src/swbatchnorm.c).
 //
 //   - Forward: a get and two sums, value by value; then a get, and puts of the result, of the normalised values once more, and of the deviation
 //     of every value.
@@ -55,7 +55,7 @@ func (r *runner) byLines(i int, d shape.Direction, l cpe.Ledger) cpe.Ledger {
 	bytes := float64(line * images * channels)
 	of := func(ns float64) cpe.VTime { return r.spec.CycleTime(each * ns * r.spec.ClockGHz) }
 	t := cpe.Ledger{
-		DMA: of(dma), Latency: of(wait), Compute: r.spec.CycleTime(each * rounds * n.sums * scalarCycles * float64(line/4)),
+		DMA: of(dma), Latency: of(wait) + r.spec.StartTime(), Compute: r.spec.CycleTime(each * rounds * n.sums * scalarCycles * float64(line/4)),
 		Flops: l.Flops, GetBytes: int64(n.gets * bytes), PutBytes: int64(n.puts * bytes),
 		DMARequests: int64(n.gets+n.puts) * int64(images*channels), LDMPeak: ldm,
 	}

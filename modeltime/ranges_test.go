@@ -47,7 +47,7 @@ func TestRanges(t *testing.T) {
 	for _, c := range []struct {
 		layer string
 		kind  trust.Kind
-	}{{"conv1", trust.Explicit}, {"scale", trust.MPE}, {"pool", trust.Pooling}, {"ip", trust.Product}, {"loss", trust.Any}} {
+	}{{"conv1", trust.Explicit}, {"scale", trust.MPE}, {"pool", trust.Pooling}, {"ip", trust.Product}, {"loss", trust.Stream}} {
 		for i, l := range r.Layers {
 			if l.Name != c.layer {
 				continue

@@ -3,6 +3,7 @@ package validation_test
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"testing"
 
@@ -79,7 +80,7 @@ func TestSwDNNRuns(t *testing.T) {
 
 // TestLog compares the layers of a log of 2017 on one core group with the kernels of 2018. Left out are the two lines that give the cycles of
 // Dropout and LRN. No other time was used for the model. In 2017 convolutions did not choose: the implicit strategy ran wherever it could. With the
-// machine's own curve the median error of ReLUs, of Dropout and of LRN is 20 % at most; DEVIATIONS.md says what the other layers lack.
+// machine's own curve the median error of ReLUs is 5 % at most, that of Dropout and of LRN 20 %; DEVIATIONS.md says what the other layers lack.
 func TestLog(t *testing.T) {
 	for _, curve := range curves(t) {
 		t.Run(curve, func(t *testing.T) {
@@ -88,8 +89,8 @@ func TestLog(t *testing.T) {
 				t.Logf("%s: %s", kind, of[kind].Summary())
 			}
 			t.Logf("implicit convolutions, s\n%v", of["implicit"])
-			if e := of["ReLU"].MedianError(); curve == own && e > 0.20 {
-				t.Errorf("the median error of ReLUs is %.1f%%, want 20 %% at most", 100*e)
+			if e, worst := of["ReLU"].MedianError(), math.Abs(of["ReLU"].Worst().Error()); curve == own && (e > 0.05 || worst > 0.30) {
+				t.Errorf("the median error of ReLUs is %.1f%%, the worst %.1f%%, want 5 and 30 %% at most", 100*e, 100*worst)
 			}
 			if n := len(of["ReLU"]); n != 166 {
 				t.Errorf("%d points of ReLUs, want 166", n)
@@ -148,7 +149,7 @@ func logPoints(t *testing.T, spec cpe.Spec) map[string]validation.Points {
 }
 
 // TestLogOfResNet compares the layers of a log of 2017-12, read after the model was complete, with explicit convolutions of the kernels of 2018. Its
-// products are the vendor library's, so that only ReLUs are those of a program that is modelled: their median error is 20 % at most.
+// products are the vendor library's, so that only ReLUs are those of a program that is modelled: their median error is 5 % at most.
 func TestLogOfResNet(t *testing.T) {
 	for _, curve := range curves(t) {
 		of := resnetPoints(t, withCurve(t, sw26010(t, 1, in2018), curve))
@@ -159,8 +160,8 @@ func TestLogOfResNet(t *testing.T) {
 			continue
 		}
 		t.Logf("s\n%v%v", of["Convolution"], of["ReLU"])
-		if e, n := of["ReLU"].MedianError(), len(of["ReLU"]); e > 0.20 || n != 26 {
-			t.Errorf("the median error of ReLUs is %.1f%% in %d points, want 20 %% at most in 26", 100*e, n)
+		if e, n := of["ReLU"].MedianError(), len(of["ReLU"]); e > 0.05 || n != 26 {
+			t.Errorf("the median error of ReLUs is %.1f%% in %d points, want 5 %% at most in 26", 100*e, n)
 		}
 	}
 }

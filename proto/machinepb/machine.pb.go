@@ -819,7 +819,9 @@ type MPE struct {
 	Gflops         *float64               `protobuf:"fixed64,1,opt,name=gflops" json:"gflops,omitempty"`
 	CopyGbytesPerS *float64               `protobuf:"fixed64,2,opt,name=copy_gbytes_per_s,json=copyGbytesPerS" json:"copy_gbytes_per_s,omitempty"`
 	// Size of the cache used for loop blocking.
-	CacheBytes    *uint64 `protobuf:"varint,3,opt,name=cache_bytes,json=cacheBytes,def=262144" json:"cache_bytes,omitempty"`
+	CacheBytes *uint64 `protobuf:"varint,3,opt,name=cache_bytes,json=cacheBytes,def=262144" json:"cache_bytes,omitempty"`
+	// Time to start the CPEs' threads for one kernel and to join them, in microseconds. 0: none.
+	StartUs       *float64 `protobuf:"fixed64,4,opt,name=start_us,json=startUs" json:"start_us,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -878,6 +880,13 @@ func (x *MPE) GetCacheBytes() uint64 {
 		return *x.CacheBytes
 	}
 	return Default_MPE_CacheBytes
+}
+
+func (x *MPE) GetStartUs() float64 {
+	if x != nil && x.StartUs != nil {
+		return *x.StartUs
+	}
+	return 0
 }
 
 type Pipe_Original struct {
@@ -1088,12 +1097,13 @@ const file_swcaffe_machine_proto_rawDesc = "" +
 	"\x10p2p_gbytes_per_s\x18\x04 \x01(\x01R\rp2pGbytesPerS\x123\n" +
 	"\x16broadcast_gbytes_per_s\x18\x05 \x01(\x01R\x13broadcastGbytesPerS\x12\"\n" +
 	"\vvalue_bytes\x18\x06 \x01(\r:\x014R\n" +
-	"valueBytes\"q\n" +
+	"valueBytes\"\x8c\x01\n" +
 	"\x03MPE\x12\x16\n" +
 	"\x06gflops\x18\x01 \x01(\x01R\x06gflops\x12)\n" +
 	"\x11copy_gbytes_per_s\x18\x02 \x01(\x01R\x0ecopyGbytesPerS\x12'\n" +
 	"\vcache_bytes\x18\x03 \x01(\x04:\x06262144R\n" +
-	"cacheBytesB,Z*github.com/swcaffe/swcaffe/proto/machinepb"
+	"cacheBytes\x12\x19\n" +
+	"\bstart_us\x18\x04 \x01(\x01R\astartUsB,Z*github.com/swcaffe/swcaffe/proto/machinepb"
 
 var (
 	file_swcaffe_machine_proto_rawDescOnce sync.Once

@@ -26,6 +26,8 @@ func NewTask(m *cpe.Machine, p *Problem) *Task { return &Task{Problem: *p, Machi
 type Stage struct {
 	cpe.Program
 	Groups int // number of core groups to use; 0: all
+	// Resumed: the stage goes on with an earlier stage's work in the same threads; see cpe.Machine.Resume.
+	Resumed bool
 	// Skipped, if not nil, is asked in each run whether the stage can be left out.
 	Skipped func() bool
 }
@@ -72,7 +74,11 @@ func (t *Task) RunStages(a Arrays) error {
 		if s.Skipped != nil && s.Skipped() {
 			continue
 		}
-		if err := t.Machine.Run(s.Program, s.Groups); err != nil {
+		run := t.Machine.Run
+		if s.Resumed {
+			run = t.Machine.Resume
+		}
+		if err := run(s.Program, s.Groups); err != nil {
 			return err
 		}
 	}

@@ -27,8 +27,13 @@ func (p primitive) RunGroup(g *cpe.CoreGroup) error {
 // 32 and 64 of its granularity up to 512 each: the best reaches 94 to 98 % of the peak (Fang 2019, 4.3.1: 722.95 GFLOP/s,
 // 97.3 %, and 76.1 % of 1505 shapes above 500).
 func TestPrimitive(t *testing.T) {
-	m := kerneltest.Machine(t, "sw26010", true)
-	spec := m.Spec()
+	spec := kerneltest.Machine(t, "sw26010", true).Spec()
+	spec.MPE.StartUs = 0 // the rate of threads that run
+	m, err := cpe.New(spec, cpe.CostOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
 	var best, shapes, fast float64
 	var which primitive
 	for rows := 32; rows <= 512; rows += 32 {

@@ -126,6 +126,7 @@ func (e *kernel) RunGroup(g *cpe.CoreGroup) error {
 	switch e.Direction {
 	case shape.WeightGradient:
 		lo, hi := g.Share(plan.Chunks)
+		e.startEach(g, (hi-lo)*e.Shape.N/plan.Chunks)
 		for chunk := lo; chunk < hi; chunk++ {
 			if err := e.chunk(g, w, chunk); err != nil {
 				return err
@@ -134,11 +135,37 @@ func (e *kernel) RunGroup(g *cpe.CoreGroup) error {
 		return nil
 	case shape.InputGradient:
 		lo, hi := g.Share(e.Shape.N)
+		e.startEach(g, hi-lo)
 		return g.Repeat(lo, hi, w.unit)
 	}
 	lo, hi := g.Share(e.Shape.N * plan.bands())
+	e.startEach(g, (hi-lo)/plan.bands())
 	w.add = true
 	return e.units(g, w, lo, hi)
+}
+
+// startEach charges the starts of the CPEs' threads beyond the program's own, if the software starts them for the im2col or col2im and for every
+// product of an image. A batch has one im2col.
+func (e *kernel) startEach(g *cpe.CoreGroup, images int) {
+	if !e.Spec.Software.ByImage || images == 0 {
+		return
+	}
+	starts := 0
+	if !e.onMPE() {
+		starts = images * e.Shape.Group
+	}
+	switch {
+	case e.batch > 0:
+		starts += e.Shape.Group
+	case !e.direct:
+		starts += images
+	}
+	g.StartAgain(starts - 1)
+}
+
+// onMPE reports whether the products run on the management core.
+func (e *kernel) onMPE() bool {
+	return e.geo.Software.OnMPE && e.Direction == shape.Forward && e.Shape.Depth() < shortSum
 }
 
 // units computes the units lo <= i < hi. Whole images all cost the same, and are repeated as such.

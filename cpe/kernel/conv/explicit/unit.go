@@ -74,7 +74,7 @@ func (e *kernel) forward(g *cpe.CoreGroup, w *worker, unit, group int) error {
 	if e.Args.Bias != nil {
 		w.job.Bias = e.Args.Bias[group*out:]
 	}
-	if e.geo.Software.OnMPE && s.Depth() < shortSum {
+	if e.onMPE() {
 		n := b.Width(e.geo)
 		return g.LeaveToMPE(2*float64(out*n*s.Depth()), 4*float64(s.Depth()*n+out*n), func() error { return w.product.Run(g, &w.job) })
 	}

@@ -151,7 +151,8 @@ func (v *meshKernel) weightNeed(n int) int {
 	return 2*n*(v.form.Taps()+v.form.Points()) + vectorNeed(v.form)
 }
 
-// list returns the stages.
+// list returns the stages. The modelled machine has memory for all tiles' points at once, as sw_winograd_conv of swDNNv1.0 allocates it, and
+// starts threads once for each step. Blocks are this computer's: the steps of all but the first go on in these threads.
 func (v *meshKernel) list() []conv.Stage {
 	var list []conv.Stage
 	if v.Direction != shape.WeightGradient {
@@ -159,11 +160,12 @@ func (v *meshKernel) list() []conv.Stage {
 	}
 	for first := 0; first < v.runs.count(); first += v.block {
 		b := meshBlock{v, first, min(v.runs.count(), first+v.block)}
-		list = append(list, conv.Stages(&meshEnter{b}, &meshMultiply{b})...)
+		last := cpe.Program(&meshLeave{b})
 		if v.Direction == shape.WeightGradient {
-			list = append(list, conv.Stages(&meshCollect{b})...)
-		} else {
-			list = append(list, conv.Stages(&meshLeave{b})...)
+			last = &meshCollect{b}
+		}
+		for _, p := range []cpe.Program{&meshEnter{b}, &meshMultiply{b}, last} {
+			list = append(list, conv.Stage{Program: p, Resumed: first > 0})
 		}
 	}
 	return list

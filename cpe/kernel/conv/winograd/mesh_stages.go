@@ -60,7 +60,8 @@ func (e *meshEnter) RunGroup(g *cpe.CoreGroup) error {
 	})
 }
 
-// meshMultiply is the stage that computes the products.
+// meshMultiply is the stage that computes the products. Software may call a kernel for each of them, as batched_gemm of swDNNv1.0 does, whose
+// sw_sgemm starts the CPEs' threads once.
 type meshMultiply struct{ meshBlock }
 
 // RunGroup computes a core group's share of the products.
@@ -73,6 +74,9 @@ func (p *meshMultiply) RunGroup(g *cpe.CoreGroup) error {
 		cols, depth = p.ins, tiles
 	}
 	lo, hi := g.Share(p.Shape.Group * points * p.chunks)
+	if g.Spec().Software.ByPoint && p.first == 0 {
+		g.StartAgain(hi - lo - 1)
+	}
 	for i := lo; i < hi; i++ {
 		group, point, chunk := i/p.chunks/points, i/p.chunks%points, i%p.chunks
 		w.job = gemm.Job{A: &w.a, B: &w.b, M1: s.M, N0: chunk * s.N, N1: min(cols, (chunk+1)*s.N), K1: depth}

@@ -63,6 +63,46 @@ func TestWinogradBlocks(t *testing.T) {
 	convtest.CheckWinograd(t, m, s, shape.Winograd2, check(s, 1<<14, 4), convtest.NewCase(s, convtest.Normal))
 }
 
+// TestWinogradBlocksStartOnce: blocks are this computer's, so that the modelled machine starts as many threads for four as for one.
+func TestWinogradBlocksStartOnce(t *testing.T) {
+	spec := kerneltest.Machine(t, "sw26010", true).Spec()
+	s := convtest.Shape2D(3, 1, 1, 1, 50, 50, 3, 3, 1, 1, 1)
+	for d := range len(kernels{}) {
+		for _, points := range []int{winograd.MostMeshPoints, 1 << 12} {
+			var times [2]cpe.VTime
+			for i := range times {
+				spec := spec
+				if i == 0 {
+					spec.MPE.StartUs = 0
+				}
+				m, err := cpe.New(spec, cpe.CostOnly)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer m.Close()
+				k, err := winograd.MeshInBlocks(m, &conv.Problem{Shape: s, Direction: shape.Direction(d), Spec: &spec}, points)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if blocks := len(k.Stages) / 3; (points < winograd.MostMeshPoints) != (blocks > 1) {
+					t.Errorf("%v, %d values: %d blocks", shape.Direction(d), points, blocks)
+				}
+				if err := k.Run(conv.Arrays{}); err != nil {
+					t.Fatal(err)
+				}
+				times[i] = m.Ledger().Time
+			}
+			want := 4 * spec.StartTime()
+			if shape.Direction(d) == shape.WeightGradient {
+				want = 3 * spec.StartTime()
+			}
+			if got := times[1] - times[0]; got != want {
+				t.Errorf("%v, blocks of %d values: starting takes %v, want %v", shape.Direction(d), points, got, want)
+			}
+		}
+	}
+}
+
 // kernels are those of three directions.
 type kernels [3]conv.Kernel
 
