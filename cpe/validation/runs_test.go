@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -94,6 +95,15 @@ func TestLog(t *testing.T) {
 			}
 			if n := len(of["ReLU"]); n != 166 {
 				t.Errorf("%d points of ReLUs, want 166", n)
+			}
+			for _, p := range of["Dropout"] {
+				most := 0.05
+				if strings.HasSuffix(p.Name, "backward") {
+					most = 0.33 // the log's lines differ by as much from each other
+				}
+				if math.Abs(p.Error()) > most {
+					t.Errorf("%s is off by %.1f%%, want %.0f %% at most", p.Name, 100*p.Error(), 100*most)
+				}
 			}
 			for kind, want := range map[string]int{"Dropout": 12, "LRN": 2} {
 				if e, n := of[kind].MedianError(), len(of[kind]); e > 0.20 || n != want {
