@@ -57,7 +57,8 @@ type kernel struct {
 }
 
 // shortSum is the smallest K for which swGEMM's blocking search works (Software.OnMPE). Shorter products go to the vendor's library, which is
-// assumed to run them on the management core.
+// assumed to run them on the management core. forward_cpu_gemm of base_conv_layer calls the same product with and without an im2col before it, so
+// that this holds for 1x1 kernels too.
 const shortSum = 32
 
 // worker is the state of one core group.
@@ -165,7 +166,7 @@ func (e *kernel) startEach(g *cpe.CoreGroup, images int) {
 
 // onMPE reports whether the products run on the management core.
 func (e *kernel) onMPE() bool {
-	return e.geo.Software.OnMPE && e.Direction == shape.Forward && e.Shape.Depth() < shortSum
+	return e.Spec.Software.OnMPE && e.Direction == shape.Forward && e.Shape.Depth() < shortSum
 }
 
 // units computes the units lo <= i < hi. Whole images all cost the same, and are repeated as such.

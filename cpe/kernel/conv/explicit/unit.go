@@ -75,8 +75,8 @@ func (e *kernel) forward(g *cpe.CoreGroup, w *worker, unit, group int) error {
 		w.job.Bias = e.Args.Bias[group*out:]
 	}
 	if e.onMPE() {
-		n := b.Width(e.geo)
-		return g.LeaveToMPE(2*float64(out*n*s.Depth()), 4*float64(s.Depth()*n+out*n), func() error { return w.product.Run(g, &w.job) })
+		n, depth := b.Width(e.geo), s.Depth()
+		return g.LeaveToMPE(2*float64(out*n*depth), 4*float64(depth*n+out*n+out*depth), func() error { return w.product.Run(g, &w.job) })
 	}
 	return w.product.Run(g, &w.job)
 }

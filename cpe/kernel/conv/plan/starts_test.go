@@ -20,6 +20,7 @@ func TestStarts(t *testing.T) {
 	grouped := convtest.Shape2D(16, 64, 64, 2, 14, 14, 3, 3, 1, 1, 1)
 	few := convtest.Shape2D(16, 3, 64, 1, 14, 14, 3, 3, 1, 1, 1) // its products forward are left to the management cores
 	point := convtest.Shape2D(16, 64, 64, 1, 14, 14, 1, 1, 1, 0, 1)
+	fewPoints := convtest.Shape2D(16, 16, 64, 1, 14, 14, 1, 1, 1, 0, 1)
 	for _, c := range []struct {
 		name, software string
 		shape          shape.Conv
@@ -32,6 +33,7 @@ func TestStarts(t *testing.T) {
 		{"wide", "swcaffe-2018", wide, shape.Explicit, [...]int{shape.Forward: 2 * 64, shape.WeightGradient: 2*64 + 4, shape.InputGradient: 2 * 64}},
 		{"few channels", "swcaffe-2018", few, shape.Explicit, [...]int{shape.Forward: 1, shape.WeightGradient: 1 + 4 + 4, shape.InputGradient: 2 * 4}},
 		{"pointwise", "swcaffe-2018", point, shape.Explicit, [...]int{shape.Forward: 4, shape.WeightGradient: 4 + 4, shape.InputGradient: 4}},
+		{"pointwise, few channels", "swcaffe-2018", fewPoints, shape.Explicit, [...]int{shape.Forward: 0, shape.WeightGradient: 4 + 4, shape.InputGradient: 4}},
 		{"small", "swcaffe", small, shape.Winograd2, [...]int{shape.Forward: 4, shape.WeightGradient: 3, shape.InputGradient: 4}},
 		{"small", "swcaffe-2019", small, shape.Winograd2, [...]int{shape.Forward: 3 + 4, shape.WeightGradient: 2 + 4, shape.InputGradient: 3 + 4}},
 	} {
