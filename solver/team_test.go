@@ -203,14 +203,15 @@ base_lr: 0.05 momentum: 0.9 weight_decay: 0.001 lr_policy: "fixed" random_seed: 
 func TestUnevenParts(t *testing.T) {
 	for _, fields := range racing.Few([]string{"", "iter_size: 3", "clip_gradients: 0.1", `type: "Adam" momentum2: 0.99 delta: 0.001`}) {
 		text := unevenNet + fields
-		want := crew{text: text}.trained(t, 12)[0]
+		iterations := racing.Iterations(12)
+		want := crew{text: text}.trained(t, iterations)[0]
 		for _, c := range []crew{
 			{workers: 3}, {workers: 7}, {coreGroups: 4}, {workers: 2, coreGroups: 3},
 			{workers: 3, team: Team{BucketBytes: 1}}, {workers: 2, coreGroups: 2, team: Team{BucketBytes: 100, CheckEvery: 1}},
 		} {
 			c.text = text
 			near(t, fmt.Sprintf("%d workers of %d core groups, buckets of %d bytes, %s", c.workers, c.coreGroups, c.team.BucketBytes, fields),
-				c.trained(t, 12)[0], want, 1e-6)
+				c.trained(t, iterations)[0], want, 1e-6)
 		}
 	}
 }
@@ -254,19 +255,20 @@ func TestStatisticsAreAveraged(t *testing.T) {
 func TestResumeWithOtherWorkers(t *testing.T) {
 	dir := t.TempDir()
 	text := lenet(t, dir, 50, 12)
-	want := crew{workers: 3, text: text, dir: dir}.trained(t, 10)[0]
+	part := racing.Iterations(5)
+	want := crew{workers: 3, text: text, dir: dir}.trained(t, 2*part)[0]
 	if err := (crew{workers: 3, text: text, dir: dir}).run(t, func(rank int, s *Solver) error {
-		return errors.Join(s.Step(5), s.Snapshot())
+		return errors.Join(s.Step(part), s.Snapshot())
 	}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []crew{{}, {workers: 2}, {workers: 3}, {workers: 2, coreGroups: 2}} {
 		c.text, c.dir = text, dir
 		if err := c.run(t, func(rank int, s *Solver) error {
-			if err := s.Restore(filepath.Join(dir, "s_iter_5.solverstate")); err != nil {
+			if err := s.Restore(filepath.Join(dir, fmt.Sprintf("s_iter_%d.solverstate", part))); err != nil {
 				return err
 			}
-			if err := s.Step(5); err != nil {
+			if err := s.Step(part); err != nil {
 				return err
 			}
 			if c.workers == 3 {

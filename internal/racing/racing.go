@@ -24,3 +24,12 @@ func Few[T any](list []T) []T {
 	}
 	return few
 }
+
+// Iterations returns a third of n, rounded up, under the race detector, and n otherwise. A training's iterations have the same goroutines and
+// buffers, so that the first ones show a race.
+func Iterations(n int) int {
+	if !Detector {
+		return n
+	}
+	return (n + 2) / 3
+}
