@@ -84,23 +84,25 @@ func shortFor(name string, known []string) (whole []string) {
 	return whole
 }
 
-// distance is the Levenshtein distance in bytes.
+// distance is the least number of bytes to insert, leave out or replace, or of neighbours to exchange (optimal string alignment).
 func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
+	for j := range rows[0] {
+		rows[0][j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
+		row, above, two := rows[i%3], rows[(i+2)%3], rows[(i+1)%3]
 		row[0] = i
 		for j := 1; j <= len(b); j++ {
-			substitute := diagonal
+			replaced := above[j-1]
 			if a[i-1] != b[j-1] {
-				substitute++
+				replaced++
 			}
-			diagonal = row[j]
-			row[j] = min(substitute, row[j]+1, row[j-1]+1)
+			row[j] = min(replaced, above[j]+1, row[j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], two[j-2]+1)
+			}
 		}
 	}
-	return row[len(b)]
+	return rows[len(a)%3][len(b)]
 }

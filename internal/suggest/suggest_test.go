@@ -69,7 +69,7 @@ func TestDistance(t *testing.T) {
 	for _, tt := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}, {"ab", "ba", 2}, {"intention", "execution", 5}, {"a", "bcd", 3}} {
+	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}, {"ab", "ba", 1}, {"sdg", "sgd", 1}, {"abcd", "badc", 2}, {"ca", "abc", 3}, {"intention", "execution", 5}, {"a", "bcd", 3}} {
 		if got := distance(tt.a, tt.b); got != tt.want {
 			t.Errorf("from %q to %q: %d, want %d", tt.a, tt.b, got, tt.want)
 		}
