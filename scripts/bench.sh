@@ -8,7 +8,7 @@
 #   scripts/bench.sh -inference [-write] [-nets lenet,mobilenet|all] [-batches 1,4,16] [-rounds N] [-seconds N] [-threads N]
 #
 # -inference compares the latency of forward passes of ten nets, or with -nets of any deploy net of the zoo, with ONNX Runtime, OpenCV,
-# PyTorch and Caffe, in less than ten minutes. scripts/onnx_oracles.sh -install fetches the first two.
+# PyTorch and Caffe, in about a quarter of an hour. scripts/onnx_oracles.sh -install fetches the first two.
 #
 # -quick measures few iterations, in less than ten minutes. With AVX-512, the nets are also measured with AVX2 alone. Run it on an
 # otherwise idle machine. The other programs come from Debian (apt-get install gcc libopenblas0 python3-torch), and Caffe from
