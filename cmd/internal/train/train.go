@@ -162,7 +162,7 @@ func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed ui
 	}
 	o.strategies.Log(log, s.Net(), o.device.Engine)
 	actions.begin()
-	debug.FreeOSMemory()
+	debug.FreeOSMemory() // of what making the nets has left behind; see freeing for the first iteration
 	log.Info("Starting Optimization")
 	if err := s.Solve(); err != nil {
 		return err

@@ -14,7 +14,7 @@ type Problem struct {
 	Direction       shape.Direction
 	Images, Results Layout // layouts, both of values and of gradients
 	Spec            *cpe.Spec
-	// Inference: the net only runs forward. Results may then differ by rounding from those of training, which have the bits of earlier versions.
+	// Inference: the net only runs forward. Its results may differ from training's by rounding. Training keeps the bits of earlier versions.
 	Inference bool
 }
 

@@ -212,8 +212,8 @@ func fewChannels(p *conv.Problem) error {
 // suits refuses problems that suit vectors of output channels neither for few channels nor, in inference, for strides.
 func suits(p *conv.Problem) error {
 	return conv.Unless(conv.FewChannels(&p.Shape) || p.Inference && conv.Strides(&p.Shape),
-		"it computes only images of fewer than %d channels or of few pixels, or in inference strides with at most %d weights or few pixels; one group, no dilation, and at least %d output channels",
-		conv.ManyChannels, conv.StridedWeights, conv.SomeOutputs)
+		"it computes only images of fewer than %d channels or of few pixels, one group, no dilation, and at least %d output channels; in inference also more channels, if there are strides and at most %d weights or few pixels",
+		conv.ManyChannels, conv.SomeOutputs, conv.StridedWeights)
 }
 
 // byVectors refuses what the kernels with vectors of output channels cannot compute, or what a shape does not suit.
