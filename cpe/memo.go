@@ -44,16 +44,29 @@ func (g *CoreGroup) Charged(c *CPE, key int) bool {
 	if g.machine.tracing {
 		return false
 	}
-	if k := g.memo.find(key); k != nil {
-		if k.total > g.memo.turn.total {
-			g.memo.turn = *k
-		}
-		g.ledger.addTotals(&k.ledger, 1)
+	if g.chargeKnown(key, 1) {
 		c.charged = g.Values()
 		return !c.charged
 	}
 	g.memo.ledger, g.memo.cost = g.ledger, c.cost
 	return false
+}
+
+// ChargedAlike charges n CPEs' work of the same key at once. It returns true if nothing remains to be done: only costs are modelled, and this
+// one is known.
+func (g *CoreGroup) ChargedAlike(key, n int) bool { return !g.everyWork() && g.chargeKnown(key, n) }
+
+// chargeKnown charges n pieces of work of a key whose cost is known, each of another CPE.
+func (g *CoreGroup) chargeKnown(key, n int) bool {
+	k := g.memo.find(key)
+	if k == nil {
+		return false
+	}
+	if k.total > g.memo.turn.total {
+		g.memo.turn = *k
+	}
+	g.ledger.addTotals(&k.ledger, n)
+	return true
 }
 
 // Remember records the cost of the work since Charged.

@@ -20,7 +20,7 @@ func (b *Band) Width(g *Geometry) int { return b.Rows * g.Width }
 // Spread writes the column matrix of a band (im2col).
 func (g *Geometry) Spread(cg *cpe.CoreGroup, columns []float32, b *Band) error {
 	if cg.HasDMA() {
-		return g.eachLine(cg, b, func(c *cpe.CPE, ch, at int) error { return g.scatter(c, columns, b, ch, at) })
+		return g.eachLine(cg, func(c *cpe.CPE, ch, at int) error { return g.scatter(c, columns, b, ch, at) })
 	}
 	for ch := range g.Channels {
 		for k := range g.Outer {
@@ -68,7 +68,7 @@ func (g *Geometry) Fold(cg *cpe.CoreGroup, columns []float32, b *Band, first boo
 		return g.foldGroups(cg, columns, b)
 	}
 	if cg.HasDMA() {
-		return g.eachLine(cg, b, func(c *cpe.CPE, ch, at int) error { return g.collect(c, columns, b, ch, at) })
+		return g.eachLine(cg, func(c *cpe.CPE, ch, at int) error { return g.collect(c, columns, b, ch, at) })
 	}
 	for ch := range g.Channels {
 		if first {

@@ -26,30 +26,56 @@ func (g *Geometry) LineUsers() [][]int32 {
 	return g.users
 }
 
-// eachLine deals the lines of every channel to the CPEs, which do some work for each.
-func (g *Geometry) eachLine(cg *cpe.CoreGroup, b *Band, work func(c *cpe.CPE, ch, at int) error) error {
+// lineRun is lines from <= at < to of a channel, one after the other, that cost the same.
+type lineRun struct{ from, to, key int }
+
+// lineRuns returns the lines of a channel, and the padding if something reads it, as runs of equal cost. The cost of a line depends on how
+// many output rows and kernel offsets read it.
+func (g *Geometry) lineRuns() []lineRun {
 	users := g.LineUsers()
-	lines := len(users)
-	cpes := cg.CPEs()[:cg.Deal(g.Channels*(lines-1))]
-	n := 0
+	padding := len(users) - 1
+	var runs []lineRun
+	for at := range users {
+		key := 2 * len(users[at])
+		if at == padding {
+			if key == 0 {
+				break
+			}
+			key++
+		}
+		if last := len(runs) - 1; last >= 0 && runs[last].key == key {
+			runs[last].to++
+			continue
+		}
+		runs = append(runs, lineRun{from: at, to: at + 1, key: key})
+	}
+	return runs
+}
+
+// eachLine deals the lines of every channel to the CPEs, which do some work for each. If only costs are modelled, the lines of a run that fall
+// into one step are charged together.
+func (g *Geometry) eachLine(cg *cpe.CoreGroup, work func(c *cpe.CPE, ch, at int) error) error {
+	cpes := cg.CPEs()[:cg.Deal(g.Channels*(len(g.LineUsers())-1))]
+	runs := g.lineRuns()
+	next := 0 // the CPE of the next line
 	for ch := range g.Channels {
-		for at := range lines {
-			if at == lines-1 && len(users[at]) == 0 {
-				continue
-			}
-			c := cpes[n%len(cpes)]
-			key := 2 * len(users[at])
-			if at == lines-1 {
-				key++
-			}
-			if !cg.Charged(c, key) {
-				if err := work(c, ch, at); err != nil {
-					return err
+		for _, r := range runs {
+			for at := r.from; at < r.to; {
+				lines := min(r.to-at, len(cpes)-next)
+				if !cg.ChargedAlike(r.key, lines) {
+					lines = 1
+					if c := cpes[next]; !cg.Charged(c, r.key) {
+						if err := work(c, ch, at); err != nil {
+							return err
+						}
+						cg.Remember(c, r.key)
+					}
 				}
-				cg.Remember(c, key)
-			}
-			if n++; n%len(cpes) == 0 {
-				cg.Sync()
+				at += lines
+				if next += lines; next == len(cpes) {
+					cg.Sync()
+					next = 0
+				}
 			}
 		}
 	}
