@@ -104,37 +104,63 @@ func Apply(f Form, kind Map, dst, src []float32, at int, s *Strides, n int, bias
 	}
 }
 
+// lanes are a value of each of Lanes squares.
+type lanes [Lanes]float64
+
+// weighted sets l to the sum of x[0], x[apart], x[2*apart] and so on times the coefficients of a row of a matrix, added in this order. Four
+// lanes at a time fit registers. Coefficients of 0 add nothing.
+func (l *lanes) weighted(row []float64, x []lanes, apart int) {
+	for lane := 0; lane < Lanes; lane += 4 {
+		var a, b, c, d float64
+		for k, by := range row {
+			if by == 0 {
+				continue
+			}
+			v := (*[4]float64)(x[k*apart][lane:])
+			a += by * v[0]
+			b += by * v[1]
+			c += by * v[2]
+			d += by * v[3]
+		}
+		*(*[4]float64)(l[lane:]) = [4]float64{a, b, c, d}
+	}
+}
+
 // applyGo multiplies squares by a matrix from the left and by its transpose from the right, with float64 sums.
 func applyGo(m matrix, kind Map, dst, src []float32, at int, s *Strides, n int, bias *Bias) {
 	out, in := len(m), len(m[0])
-	var half [maxEdge * maxEdge]float64
+	var half [maxEdge * maxEdge]lanes // src times the transpose
 	for square := range n {
-		for lane := range Lanes {
-			from, to := at+square*s.SrcNext+lane, square*s.DstNext+lane
-			for i := range in {
-				for j, row := range m {
-					half[i*out+j] = 0
-					for k, v := range row {
-						half[i*out+j] += v * float64(src[from+i*s.SrcRow+k*s.SrcCol])
-					}
+		for i := range in {
+			var line [maxEdge]lanes
+			for k := range in {
+				for lane, v := range (*[Lanes]float32)(src[at+square*s.SrcNext+i*s.SrcRow+k*s.SrcCol:]) {
+					line[k][lane] = float64(v)
 				}
 			}
-			for i, row := range m {
-				for j := range out {
-					sum := 0.0
-					for k, v := range row {
-						sum += v * half[k*out+j]
-					}
-					at := to + i*s.DstRow + j*s.DstCol
-					switch kind {
-					case Output:
-						sum = max(sum+float64(bias.Add[lane]), float64(bias.Floor[lane]))
-					case InputGrad:
-						sum += float64(dst[at])
-					}
-					dst[at] = float32(sum)
-				}
+			for j, row := range m {
+				half[i*out+j].weighted(row, line[:in], 1)
 			}
 		}
+		for i, row := range m {
+			for j := range out {
+				var sum lanes
+				sum.weighted(row, half[j:], out)
+				store(kind, (*[Lanes]float32)(dst[square*s.DstNext+i*s.DstRow+j*s.DstCol:]), &sum, bias)
+			}
+		}
+	}
+}
+
+// store stores the results of a map as its kind says.
+func store(kind Map, dst *[Lanes]float32, sum *lanes, bias *Bias) {
+	for lane, v := range sum {
+		switch kind {
+		case Output:
+			v = max(v+float64(bias.Add[lane]), float64(bias.Floor[lane]))
+		case InputGrad:
+			v += float64(dst[lane])
+		}
+		dst[lane] = float32(v)
 	}
 }

@@ -20,19 +20,17 @@ func TestWinograd(t *testing.T) {
 	})
 }
 
-const lanes = Lanes
-
 // mapped applies a map to n squares of edge in that lie one behind another, rows first, the last value of each first if
 // backward is set, and returns squares of edge out, to which InputGrad adds.
 func mapped(f Form, kind Map, src []float32, in, out, n int, backward bool, bias *Bias) []float32 {
-	dst := make([]float32, n*out*out*lanes)
+	dst := make([]float32, n*out*out*Lanes)
 	if kind == InputGrad {
 		copy(dst, simdtest.Pseudo(len(dst), 5))
 	}
-	s := Strides{in * lanes, lanes, in * in * lanes, out * lanes, lanes, out * out * lanes}
+	s := Strides{in * Lanes, Lanes, in * in * Lanes, out * Lanes, Lanes, out * out * Lanes}
 	at := 0
 	if backward {
-		s.SrcRow, s.SrcCol, at = -s.SrcRow, -s.SrcCol, (in*in-1)*lanes
+		s.SrcRow, s.SrcCol, at = -s.SrcRow, -s.SrcCol, (in*in-1)*Lanes
 	}
 	Apply(f, kind, dst, src, at, &s, n, bias, make([]float32, Scratch))
 	return dst
@@ -41,14 +39,14 @@ func mapped(f Form, kind Map, src []float32, in, out, n int, backward bool, bias
 // checkSums compares the value of each square's points grad at SumPoint with the sum of the square of y.
 func checkSums(t *testing.T, f Form, grad, y []float32) {
 	t.Helper()
-	values, points := f.Tile*f.Tile*lanes, f.Points()*lanes
+	values, points := f.Tile*f.Tile*Lanes, f.Points()*Lanes
 	for square := range len(y) / values {
-		for lane := range lanes {
+		for lane := range Lanes {
 			var want float64
-			for i := lane; i < values; i += lanes {
+			for i := lane; i < values; i += Lanes {
 				want += float64(y[square*values+i])
 			}
-			if got := float64(grad[square*points+f.SumPoint()*lanes+lane]); math.Abs(got-want) > 1e-4 {
+			if got := float64(grad[square*points+f.SumPoint()*Lanes+lane]); math.Abs(got-want) > 1e-4 {
 				t.Fatalf("sum of lane %d of square %d is %g, want %g", lane, square, got, want)
 			}
 		}
@@ -57,9 +55,9 @@ func checkSums(t *testing.T, f Form, grad, y []float32) {
 
 func checkWinograd(t *testing.T, f Form, n int) {
 	m, r, edge := f.Tile, f.Kernel, f.Edge()
-	d, w, y, bias := simdtest.Pseudo(n*edge*edge*lanes, 1), simdtest.Pseudo(n*r*r*lanes, 2), simdtest.Pseudo(n*m*m*lanes, 3), NewBias()
-	copy(bias.Add[:], simdtest.Pseudo(lanes, 4))
-	for lane := range lanes / 4 {
+	d, w, y, bias := simdtest.Pseudo(n*edge*edge*Lanes, 1), simdtest.Pseudo(n*r*r*Lanes, 2), simdtest.Pseudo(n*m*m*Lanes, 3), NewBias()
+	copy(bias.Add[:], simdtest.Pseudo(Lanes, 4))
+	for lane := range Lanes / 4 {
 		bias.Floor[4*lane] = 0.1 * float32(lane)
 	}
 	input := mapped(f, Input, d, edge, edge, n, false, nil)
@@ -77,8 +75,8 @@ func checkWinograd(t *testing.T, f Form, n int) {
 	outputs := mapped(f, Output, product, edge, m, n, false, bias)
 	weights := mapped(f, WeightsGrad, grad, edge, r, n, false, nil)
 	for square := range n {
-		for lane := range lanes {
-			at := func(edge, i, j int) int { return ((square*edge+i)*edge+j)*lanes + lane }
+		for lane := range Lanes {
+			at := func(edge, i, j int) int { return ((square*edge+i)*edge+j)*Lanes + lane }
 			want := filtered(m, func(i, j int) float32 { return d[at(edge, i, j)] }, r, func(i, j int) float32 { return w[at(r, r-1-i, r-1-j)] })
 			for i, v := range want {
 				closeTo(t, "output", outputs[at(m, i/m, i%m)], max(v+float64(bias.Add[lane]), float64(bias.Floor[lane])))
