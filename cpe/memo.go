@@ -3,7 +3,8 @@ package cpe
 // memo remembers the costs of pieces of a CPE's work, by a kernel's key, during one program.
 type memo struct {
 	near   [64]known // costs for small keys
-	far    map[int]known
+	held   uint64    // bit k: near[k] is known
+	far    map[int]*known
 	ledger Ledger // the ledger before the current work
 	cost   cost
 	turn   known // the largest cost charged since the last Sync or Overlap
@@ -11,7 +12,6 @@ type memo struct {
 
 // known is the cost that one piece of work, alone in a step, adds to its CPE and to the ledger.
 type known struct {
-	valid  bool
 	cost   cost
 	total  VTime // total time of the cost
 	ledger Ledger
@@ -19,22 +19,19 @@ type known struct {
 
 // forget empties the memo.
 func (m *memo) forget() {
-	clear(m.near[:])
+	m.held = 0
 	clear(m.far)
 }
 
 // find returns the remembered cost of a key, or nil.
 func (m *memo) find(key int) *known {
 	if key < len(m.near) {
-		if k := &m.near[key]; k.valid {
-			return k
+		if m.held>>key&1 == 0 {
+			return nil
 		}
-		return nil
+		return &m.near[key]
 	}
-	if k, ok := m.far[key]; ok {
-		return &k
-	}
-	return nil
+	return m.far[key]
 }
 
 // Charged charges a CPE's work that has been done with the same key, and so the same cost, before in this program. It returns true if nothing
@@ -75,18 +72,20 @@ func (g *CoreGroup) Remember(c *CPE, key int) {
 		c.charged = false
 		return
 	}
-	k := known{valid: true, cost: c.cost, ledger: g.ledger.Sub(g.memo.ledger)}
+	k := known{cost: c.cost, ledger: g.ledger.Sub(g.memo.ledger)}
 	k.cost.add(&g.memo.cost, -1)
 	k.cost.settle(g.Spec().DMA.MaxPending)
 	k.total = k.cost.total()
 	if key < len(g.memo.near) {
 		g.memo.near[key] = k
+		g.memo.held |= 1 << key
 		return
 	}
 	if g.memo.far == nil {
-		g.memo.far = map[int]known{}
+		g.memo.far = map[int]*known{}
 	}
-	g.memo.far[key] = k
+	far := k // k itself stays off the heap
+	g.memo.far[key] = &far
 }
 
 // Section runs work that starts and ends with no transfers outstanding. If only costs are modelled and work of this key has run before in

@@ -75,20 +75,35 @@ func (v *batchLayout) pair() {
 	g := v.geo
 	results := [...]int{g.Positions(), g.Space(), g.Plane}[v.Direction]
 	v.pairs.starts = pages.Make[int32](results + 2)
-	v.eachTap(func(result int, _ tap) { v.pairs.starts[result+2]++ })
+	v.eachRun(func(r termRun) {
+		for i := range r.n {
+			v.pairs.starts[r.result+i*r.step+2]++
+		}
+	})
 	for i := range results + 1 {
 		v.pairs.starts[i+1] += v.pairs.starts[i]
 	}
 	v.pairs.taps = make([]tap, v.pairs.starts[results+1])
-	v.eachTap(func(result int, t tap) {
-		at := &v.pairs.starts[result+1]
-		v.pairs.taps[*at] = t
-		*at++
+	v.eachRun(func(r termRun) {
+		t := r.first
+		for i := range r.n {
+			at := &v.pairs.starts[r.result+i*r.step+1]
+			v.pairs.taps[*at] = t
+			*at++
+			t.a, t.b = t.a+r.by.a, t.b+r.by.b
+		}
 	})
 }
 
-// eachTap visits the terms of all results. The terms of one result are visited in ascending order of their right-hand matrices.
-func (v *batchLayout) eachTap(visit func(result int, t tap)) {
+// termRun are n terms, whose results are step apart. From one to the next a and b grow by those of by.
+type termRun struct {
+	result, step, n int
+	first, by       tap
+}
+
+// eachRun visits the terms of all results: runs of them, one for each line of outputs and kernel offset. The terms of one result are visited in
+// ascending order of their right-hand matrices.
+func (v *batchLayout) eachRun(visit func(termRun)) {
 	g := v.geo
 	for row := range g.Rows {
 		for outer := range g.Outer {
@@ -101,24 +116,23 @@ func (v *batchLayout) eachTap(visit func(result int, t tap)) {
 				if v.Direction == shape.InputGradient {
 					last = g.Last - 1 - i // descending offsets make positions ascend
 				}
-				k, q := outer*g.Last+last, line*g.Line+g.Shift[last]
-				for x := g.Lo[last]; x < g.Hi[last]; x++ {
-					v.visit(visit, row*g.Width+x, k, q+x*g.Stride)
-				}
+				lo := g.Lo[last]
+				v.terms(visit, row*g.Width+lo, outer*g.Last+last, line*g.Line+g.Shift[last]+lo*g.Stride, g.Hi[last]-lo)
 			}
 		}
 	}
 }
 
-// visit visits the term of output position p, kernel offset k and image position q.
-func (v *batchLayout) visit(visit func(result int, t tap), p, k, q int) {
+// terms visits the terms of n output positions from p on, kernel offset k, and image positions from q on.
+func (v *batchLayout) terms(visit func(termRun), p, k, q, n int) {
+	stride := v.geo.Stride
 	switch v.Direction {
 	case shape.Forward:
-		visit(p, tap{int32(k), int32(q)})
+		visit(termRun{p, 1, n, tap{int32(k), int32(q)}, tap{0, int32(stride)}})
 	case shape.WeightGradient:
-		visit(k, tap{int32(p), int32(q)})
+		visit(termRun{k, 0, n, tap{int32(p), int32(q)}, tap{1, int32(stride)}})
 	case shape.InputGradient:
-		visit(q, tap{int32(k), int32(p)})
+		visit(termRun{q, stride, n, tap{int32(k), int32(p)}, tap{0, 1}})
 	}
 }
 
