@@ -34,9 +34,10 @@ packages=(gcc libc6-dev binutils git lmdb-utils hdf5-tools protobuf-compiler lib
   python3-numpy python3-protobuf mypy chromium)
 
 step "install test tools: ${packages[*]}"
+there=$(dpkg-query -W -f='${Package}: ${Status}\n' "${packages[@]}" 2>/dev/null || true)
 missing=()
 for p in "${packages[@]}"; do
-  dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'install ok installed' || missing+=("$p")
+  grep -qxF "$p: install ok installed" <<<"$there" || missing+=("$p")
 done
 if ((${#missing[@]})); then
   as_root=(env DEBIAN_FRONTEND=noninteractive) # after sudo, which clears the environment

@@ -25,7 +25,8 @@ mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 
 missing=()
-/usr/bin/python3 -c 'import cv2, numpy, onnx' 2>/dev/null || missing=(python3-opencv python3-numpy python3-onnx)
+/usr/bin/python3 -c 'from importlib.util import find_spec
+exit(not all(map(find_spec, ("cv2", "numpy", "onnx"))))' 2>/dev/null || missing=(python3-opencv python3-numpy python3-onnx)
 { command -v node && command -v npm; } >/dev/null || missing+=(nodejs npm)
 if ((${#missing[@]})); then
   as_root=(env DEBIAN_FRONTEND=noninteractive)

@@ -15,9 +15,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	. "github.com/mmcloughlin/avo/build"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
@@ -65,28 +67,21 @@ func assemble(s emit.ISA, room string) {
 	Generate()
 }
 
-// writeAll writes the files of all packages.
+// writeAll writes the files of all packages. As many processes print assembly as there are processors.
 func writeAll(to string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
+	var processes errgroup.Group
+	processes.SetLimit(runtime.NumCPU())
 	for _, room := range rooms() {
 		folder := filepath.Join(to, room)
 		if err := os.MkdirAll(folder, 0o777); err != nil {
 			return err
 		}
 		for _, s := range levels {
-			asm, err := exec.Command(self, "-room", room, "-level", s.Name, "-pkg", "asm").Output()
-			if failed, ok := err.(*exec.ExitError); ok {
-				return fmt.Errorf("%s, %s: %w\n%s", room, s.Name, err, failed.Stderr)
-			} else if err != nil {
-				return err
-			}
-			_, asm = cutLine(asm)
-			if err := os.WriteFile(filepath.Join(folder, s.Name+"_amd64.s"), append([]byte(header), asm...), 0o666); err != nil {
-				return err
-			}
+			processes.Go(func() error { return writeAssembly(self, folder, room, s.Name) })
 		}
 		for name, text := range goFiles(room) {
 			if err := os.WriteFile(filepath.Join(folder, name), text, 0o666); err != nil {
@@ -94,7 +89,19 @@ func writeAll(to string) error {
 			}
 		}
 	}
-	return nil
+	return processes.Wait()
+}
+
+// writeAssembly writes the assembly of a package for a level, which this program prints if it is started so.
+func writeAssembly(self, folder, room, level string) error {
+	asm, err := exec.Command(self, "-room", room, "-level", level, "-pkg", "asm").Output()
+	if failed, ok := err.(*exec.ExitError); ok {
+		return fmt.Errorf("%s, %s: %w\n%s", room, level, err, failed.Stderr)
+	} else if err != nil {
+		return err
+	}
+	_, asm = cutLine(asm)
+	return os.WriteFile(filepath.Join(folder, level+"_amd64.s"), append([]byte(header), asm...), 0o666)
 }
 
 // cutLine cuts the first line off.
