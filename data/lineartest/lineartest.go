@@ -25,19 +25,17 @@ func (s *Set) Add(pixels []byte, label int) {
 func Accuracy(train, test *Set, classes, epochs int) float64 {
 	norm := newNorm(train)
 	m := &model{classes: classes, weights: make([]float32, classes*len(norm.mean)), bias: make([]float32, classes)}
-	x := make([]float32, len(norm.mean))
+	known, unknown := norm.all(train), norm.all(test)
 	rng := rand.New(rand.NewPCG(1, 2))
 	best := 0.0
 	for epoch := range epochs {
 		rate := 0.1 / float32(len(norm.mean)) / float32(1+epoch)
 		for _, i := range rng.Perm(len(train.Labels)) {
-			norm.apply(x, train.Pixels[i])
-			m.step(x, train.Labels[i], rate)
+			m.step(known[i], train.Labels[i], rate)
 		}
 		right := 0
 		for i, label := range test.Labels {
-			norm.apply(x, test.Pixels[i])
-			if m.predict(x) == label {
+			if m.predict(unknown[i]) == label {
 				right++
 			}
 		}
@@ -68,10 +66,16 @@ func newNorm(s *Set) *norm {
 	return out
 }
 
-func (n *norm) apply(dst []float32, pixels []byte) {
-	for i, v := range pixels {
-		dst[i] = (float32(v) - n.mean[i]) * n.scale[i]
+// all returns the normalised images of a set.
+func (n *norm) all(s *Set) [][]float32 {
+	images := make([][]float32, len(s.Pixels))
+	for k, pixels := range s.Pixels {
+		images[k] = make([]float32, len(pixels))
+		for i, v := range pixels {
+			images[k][i] = (float32(v) - n.mean[i]) * n.scale[i]
+		}
 	}
+	return images
 }
 
 type model struct {
@@ -83,11 +87,27 @@ type model struct {
 // row returns the weights of a class.
 func (m *model) row(class, n int) []float32 { return m.weights[class*n : (class+1)*n] }
 
+// score returns the scores of an image's classes. Four sums at a time hide the latency of additions.
 func (m *model) score(x []float32) []float32 {
 	m.scores = append(m.scores[:0], m.bias...)
-	for c := range m.scores {
+	n, c := len(x), 0
+	for ; c+4 <= m.classes; c += 4 {
+		r0, r1, r2, r3 := m.row(c, n), m.row(c+1, n), m.row(c+2, n), m.row(c+3, n)
+		var s0, s1, s2, s3 float32
+		for i, v := range x {
+			s0 += r0[i] * v
+			s1 += r1[i] * v
+			s2 += r2[i] * v
+			s3 += r3[i] * v
+		}
+		m.scores[c] += s0
+		m.scores[c+1] += s1
+		m.scores[c+2] += s2
+		m.scores[c+3] += s3
+	}
+	for ; c < m.classes; c++ {
 		var sum float32
-		for i, w := range m.row(c, len(x)) {
+		for i, w := range m.row(c, n) {
 			sum += w * x[i]
 		}
 		m.scores[c] += sum
@@ -95,8 +115,10 @@ func (m *model) score(x []float32) []float32 {
 	return m.scores
 }
 
-func (m *model) predict(x []float32) int {
-	best, scores := 0, m.score(x)
+func (m *model) predict(x []float32) int { return greatest(m.score(x)) }
+
+func greatest(scores []float32) int {
+	best := 0
 	for c, v := range scores {
 		if v > scores[best] {
 			best = c
@@ -109,7 +131,7 @@ func (m *model) predict(x []float32) int {
 func (m *model) step(x []float32, label int, rate float32) {
 	const decay = 0.01
 	scores := m.score(x)
-	top := scores[m.predict(x)]
+	top := scores[greatest(scores)]
 	var total float64
 	for _, v := range scores {
 		total += math.Exp(float64(v - top))
@@ -121,8 +143,9 @@ func (m *model) step(x []float32, label int, rate float32) {
 		}
 		m.bias[c] -= rate * g
 		row := m.row(c, len(x))
-		for i, w := range row {
-			row[i] = w - rate*(g*x[i]+decay*w)
+		for i, v := range x {
+			w := row[i]
+			row[i] = w - rate*(g*v+decay*w)
 		}
 	}
 }
