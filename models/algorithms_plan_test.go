@@ -236,9 +236,18 @@ func planColumn(list []setting, c *column) ([]choice, error) {
 	return all, nil
 }
 
+// netFiles are the nets that readOnce has read, by path.
+var netFiles sync.Map
+
+// readOnce reads a net's file, which all columns and settings share.
+func readOnce(path string) (*swproto.Net, error) {
+	read, _ := netFiles.LoadOrStore(path, sync.OnceValues(func() (*swproto.Net, error) { return swproto.ReadNet(path) }))
+	return read.(func() (*swproto.Net, error))()
+}
+
 // planNet builds a net, as training or, in phase TEST, classifying does.
 func planNet(s *setting, m *cpe.Machine) (*swnet.Net, error) {
-	file, err := swproto.ReadNet(s.path)
+	file, err := readOnce(s.path)
 	if err != nil {
 		return nil, err
 	}

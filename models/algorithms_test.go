@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -166,6 +167,7 @@ func allChoices(t *testing.T) []choice {
 
 // printChoices is what such a process does in place of tests.
 func printChoices() int {
+	debug.SetGCPercent(400)
 	err := os.Chdir(root)
 	var list []choice
 	if err == nil {

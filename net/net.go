@@ -114,6 +114,7 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 	if n.log == nil {
 		n.log = logrus.New()
 		n.log.SetOutput(io.Discard)
+		n.log.SetLevel(logrus.PanicLevel) // lines that nobody reads are not formatted
 	}
 	if err := n.build(filtered, origin); err != nil {
 		n.Close()

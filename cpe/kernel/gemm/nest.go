@@ -42,13 +42,18 @@ type Job struct {
 
 // NewNests plans a product, reserves its storage, and returns a nest for each core group.
 func NewNests(m *cpe.Machine, s Shape) ([]*Nest, error) {
-	spec := m.Spec()
-	plan, err := NewPlan(&spec, s)
+	plan, err := m.Recall(planKey(s), func() (any, error) {
+		spec := m.Spec()
+		return NewPlan(&spec, s)
+	})
 	if err != nil {
 		return nil, err
 	}
-	return NestsOf(m, s, plan), nil
+	return NestsOf(m, s, plan.(Plan)), nil
 }
+
+// planKey identifies the plan of a product among what a machine remembers: equal layers have equal products.
+type planKey Shape
 
 // NestsOf returns a nest for each core group, for a given plan.
 func NestsOf(m *cpe.Machine, s Shape, plan Plan) []*Nest {
