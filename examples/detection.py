@@ -87,7 +87,7 @@ def finetuned(args, mean, images, labels):
     learned, _, accuracies = fine_tuning.learn(
         args, 'windows', fine_tuning.net('ip2_windows', NONE + 1, 50, rate=10), fine_tuning.Task(inputs[:split], classes[:split], every),
         fine_tuning.Task(inputs[split:], classes[split:], every), 300 if args.small else 800, classification.trained(args),
-        kind=caffe.AdamSolver if args.small else caffe.SGDSolver)
+        kind=caffe.AdamSolver if args.small else caffe.SGDSolver, tests=1)
     print('%d windows to learn from; of others, %.1f %% are classified correctly' % (split, 100 * accuracies[-1]))
     weights = os.path.join(args.out, 'windows.caffemodel')
     learned.save(weights)

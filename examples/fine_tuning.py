@@ -78,8 +78,8 @@ class Task:
         return float(np.mean(right))
 
 
-def learn(args, name, spec, task, test, iterations, weights=None, rate=0.001, kind=caffe.SGDSolver):
-    """Train a net; return it, and iterations and test accuracies on the way."""
+def learn(args, name, spec, task, test, iterations, weights=None, rate=0.001, kind=caffe.SGDSolver, tests=20):
+    """Train a net; return it, and iterations and test accuracies on the way: those of the beginning and of about so many tests."""
     solver = kind(common.solver(args, name, spec, base_lr=rate, weight_decay=0.004))
     if weights:
         solver.net.copy_from(weights)
@@ -87,7 +87,7 @@ def learn(args, name, spec, task, test, iterations, weights=None, rate=0.001, ki
     for i in range(iterations):
         task.fill(solver.net)
         solver.step(1)
-        if (i + 1) % max(1, iterations // 20) == 0:
+        if (i + 1) % max(1, iterations // tests) == 0:
             tested.append(i + 1)
             accuracies.append(test.accuracy(solver.net))
     return solver.net, tested, accuracies

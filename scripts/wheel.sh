@@ -53,8 +53,12 @@ echo "$wheel: $(stat -c %s "$wheel") bytes"
 
 # The wheel must install into a fresh environment and load there. A library for another architecture must at least load and answer.
 if [ "$arch" = "$(uname -m)" ]; then
-  "$python" -m venv --system-site-packages "$venv"
-  "$venv/bin/pip" install -q --no-index --no-deps --disable-pip-version-check "$wheel"
+  # The environment does without a pip of its own, which takes seconds to install: pip runs from the wheel that comes with Python.
+  "$python" -m venv --system-site-packages --without-pip "$venv"
+  pip=$("$python" -c 'import ensurepip, glob, os, sysconfig
+folder = sysconfig.get_config_var("WHEEL_PKG_DIR") or os.path.join(os.path.dirname(ensurepip.__file__), "_bundled")
+print(glob.glob(os.path.join(glob.escape(folder), "pip-*.whl"))[0])')
+  PYTHONPATH=$pip "$venv/bin/python" -m pip install -q --no-index --no-deps --disable-pip-version-check "$wheel"
   venv=$(realpath "$venv")
   (cd "$tree" && "$venv/bin/python" -c 'import caffe; print("import caffe:", len(caffe.layer_type_list()), "layer types")')
 elif command -v "qemu-$arch" >/dev/null; then

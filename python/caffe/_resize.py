@@ -4,6 +4,8 @@ Each axis is resampled alone: every new position is a weighted sum of up to four
 the coefficients of a B-spline that passes through them (Unser, Aldroubi and Eden, "B-spline signal processing", 1993).
 """
 
+import functools
+
 import numpy as np
 
 _POLE = {2: np.sqrt(8) - 3, 3: np.sqrt(3) - 2}
@@ -26,22 +28,36 @@ def resize(image, shape, order, grid):
 
 def _resample(a, size, order, grid):
     old = a.shape[0]
-    if grid:
-        at = (np.arange(size) + 0.5) * (old / size) - 0.5
-    else:
-        at = np.arange(size) * ((old - 1) / (size - 1) if size > 1 else 1)
     if order > 1:
         if grid:
             a = np.pad(a, [(_MARGIN, _MARGIN)] + [(0, 0)] * (a.ndim - 1))
-            at = at + _MARGIN
         a = _coefficients(a, _POLE[order])
     result = np.zeros((size,) + a.shape[1:])
+    for index, weight in _sources(old, size, order, grid):
+        result += weight.reshape((-1,) + (1,) * (a.ndim - 1)) * a[index]
+    return result
+
+
+@functools.lru_cache(maxsize=64)
+def _sources(old, size, order, grid):
+    """Return pairs of positions in an axis of old samples, or of their coefficients, and their weights, for each of size new positions.
+
+    Pictures of few sizes are resized again and again, so pairs are kept. Nobody may change them.
+    """
+    length = old
+    if grid:
+        at = (np.arange(size) + 0.5) * (old / size) - 0.5
+        if order > 1:
+            at, length = at + _MARGIN, old + 2 * _MARGIN
+    else:
+        at = np.arange(size) * ((old - 1) / (size - 1) if size > 1 else 1)
+    pairs = []
     for index, weight in _taps(at, order):
         if grid:
-            weight = np.where((index >= 0) & (index < len(a)), weight, 0)
-            index = np.clip(index, 0, len(a) - 1)
-        result += weight.reshape((-1,) + (1,) * (a.ndim - 1)) * a[_mirrored(index, len(a))]
-    return result
+            weight = np.where((index >= 0) & (index < length), weight, 0)
+            index = np.clip(index, 0, length - 1)
+        pairs.append((_mirrored(index, length), weight))
+    return pairs
 
 
 def _taps(at, order):
