@@ -60,7 +60,9 @@ func RenderLengths(format string, w, h vg.Length, paint func(c draw.Canvas)) ([]
 		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(dpi))}
 	}
 	c := draw.New(canvas)
-	c.FillPolygon(color.White, []vg.Point{{}, {X: w}, {X: w, Y: h}, {Y: h}})
+	if format != "png" { // which begins white
+		c.FillPolygon(color.White, []vg.Point{{}, {X: w}, {X: w, Y: h}, {Y: h}})
+	}
 	paint(c)
 	var b bytes.Buffer
 	if _, err := canvas.WriteTo(&b); err != nil || format == "png" {
