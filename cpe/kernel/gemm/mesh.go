@@ -25,6 +25,7 @@ const longestBlocks = 3
 // transfers as shorter ones, in fewer requests.
 func NewMeshPlan(spec *cpe.Spec, s Shape) (Plan, error) {
 	best, bestTime := Plan{}, 0.0
+	times := tileTimes{spec, map[tileOf]float64{}}
 	rows, cols := spec.Rows*max(1, spec.Pipe.BlockRows), spec.Cols*max(1, spec.Pipe.BlockCols)
 	bns, bks := evenSizes(s.N, cols, spec.Cols), evenSizes(s.K, meshSteps(spec), meshSteps(spec))
 	for _, bm := range evenSizes(s.M, rows, spec.Rows) {
@@ -35,7 +36,7 @@ func NewMeshPlan(spec *cpe.Spec, s Shape) (Plan, error) {
 				if p.LDM > spec.LDMBytes {
 					continue
 				}
-				if t := MeshNs(spec, s, p); bestTime == 0 || t < bestTime {
+				if t := times.meshNs(s, p); bestTime == 0 || t < bestTime {
 					best, bestTime = p, t
 				}
 				if tries++; tries == longestBlocks {
@@ -89,6 +90,37 @@ func evenSizes(n, unit, mesh int) []int {
 
 // MeshNs is the modelled time of a product on one core group, in nanoseconds. Partial blocks count as whole ones.
 func MeshNs(spec *cpe.Spec, s Shape, p Plan) float64 {
+	times := tileTimes{spec: spec}
+	return times.meshNs(s, p)
+}
+
+// tileTimes are the times of tiles on a machine. It keeps those that were asked for if known is a map.
+type tileTimes struct {
+	spec  *cpe.Spec
+	known map[tileOf]float64
+}
+
+// tileOf is a tile of rows x cols values that is loaded or, with put, stored.
+type tileOf struct {
+	rows, cols int
+	put        bool
+}
+
+// of returns the time of a tile.
+func (t *tileTimes) of(tile tileOf) float64 {
+	ns, ok := t.known[tile]
+	if !ok {
+		ns = tileNs(t.spec, tile.rows, tile.cols, tile.put)
+		if t.known != nil {
+			t.known[tile] = ns
+		}
+	}
+	return ns
+}
+
+// meshNs is MeshNs on the machine.
+func (t *tileTimes) meshNs(s Shape, p Plan) float64 {
+	spec := t.spec
 	m, n, k := tiling.Blocks(p.BM, spec.Rows), tiling.Blocks(p.BN, spec.Cols), tiling.Blocks(p.BK, p.Steps)
 	nm, nn, nk := tiling.Blocks(s.M, p.BM), tiling.Blocks(s.N, p.BN), max(1, tiling.Blocks(s.K, p.BK))
 	visits := float64(nm * nn * nk)
@@ -97,7 +129,7 @@ func MeshNs(spec *cpe.Spec, s Shape, p Plan) float64 {
 		if trans {
 			rows, cols = cols, rows
 		}
-		return tileNs(spec, rows, cols, false)
+		return t.of(tileOf{rows, cols, false})
 	}
 	a, b := visits, visits
 	if nk == 1 {
@@ -107,9 +139,9 @@ func MeshNs(spec *cpe.Spec, s Shape, p Plan) float64 {
 		}
 	}
 	transfers := a*fetch(m, k, s.TransA) + b*fetch(k, n, s.TransB)
-	c := tileNs(spec, m, n, true)
+	c := t.of(tileOf{m, n, true})
 	if s.Accumulate {
-		c += tileNs(spec, m, n, false)
+		c += t.of(tileOf{m, n, false})
 	}
 	if p.Double {
 		each := transfers / visits
