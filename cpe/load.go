@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/swcaffe/swcaffe/internal/suggest"
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -33,11 +34,38 @@ func Names() []string {
 // Load returns a built-in machine by its name, or a machine from the user's prototxt file. Figures that the file of a native machine leaves
 // out are detected.
 func Load(nameOrFile string) (Spec, error) {
+	if known, ok := builtIn.Load(nameOrFile); ok {
+		return known.(*description).spec()
+	}
 	file, text, err := Text(nameOrFile)
 	if err != nil {
 		return Spec{}, err
 	}
-	return Parse(file, text)
+	d, err := describe(file, text)
+	if err != nil {
+		return Spec{}, err
+	}
+	if file != nameOrFile {
+		builtIn.Store(nameOrFile, d)
+	}
+	return d.spec()
+}
+
+// builtIn keeps the descriptions of the built-in machines that were loaded, by name.
+var builtIn sync.Map
+
+// description is a machine's text, parsed. It does not change.
+type description struct {
+	machine *machinepb.Machine
+	source  *swproto.Source
+}
+
+// describe parses a machine's text.
+func describe(file string, text []byte) (*description, error) {
+	d := &description{machine: &machinepb.Machine{}}
+	var err error
+	d.source, err = swproto.UnmarshalText(file, text, d.machine)
+	return d, err
 }
 
 // Text returns the file of a machine, and its name.
@@ -55,12 +83,16 @@ func Text(nameOrFile string) (file string, text []byte, err error) {
 
 // Parse reads a machine's text. Errors name the file.
 func Parse(file string, text []byte) (Spec, error) {
-	m := &machinepb.Machine{}
-	source, err := swproto.UnmarshalText(file, text, m)
+	d, err := describe(file, text)
 	if err != nil {
 		return Spec{}, err
 	}
-	s := fromProto(m)
+	return d.spec()
+}
+
+// spec returns the machine, with the figures detected that the description leaves out.
+func (d *description) spec() (Spec, error) {
+	s, source := fromProto(d.machine), d.source
 	if s.DMA.use != "" {
 		if err := s.DMA.choose(s.DMA.use); err != nil {
 			return Spec{}, fmt.Errorf("%s: machine %q: %w", source.Nearest("dma.use"), s.Name, err)
