@@ -61,7 +61,7 @@ func (c crew) worker(t *testing.T, tr topology.Transport, work func(rank int, s 
 	if err != nil {
 		return err
 	}
-	spec.CoreGroups = max(1, spec.CoreGroups/max(1, c.workers*c.coreGroups))
+	spec.CoreGroups = max(1, spec.CoreGroups/(max(1, c.workers)*max(1, c.coreGroups))) // as train -workers divides them
 	for i := range max(1, c.coreGroups) {
 		m, err := cpe.New(spec, cpe.DefaultMode(spec))
 		if err != nil {
