@@ -25,21 +25,9 @@ func TestTraffic(t *testing.T) {
 			continue
 		}
 		for _, software := range cpe.Softwares() {
-			o := withSoftware(t, software)
-			o.Batch, o.Bare = 8, true
-			least := map[string][3]float64{}
-			o.Built = func(n *swnet.Net) error {
-				for i := range n.NumLayers() {
-					least[n.LayerName(i)] = compulsory(n, i)
-				}
-				return nil
-			}
-			r, err := Run(model(t, name), o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range r.Layers {
-				l := &r.Layers[i]
+			m := eightImages(t, name, software, true)
+			for i := range m.report.Layers {
+				l := &m.report.Layers[i]
 				for d, p := range []*Direction{l.Forward, l.WeightGradient, l.InputGradient} {
 					if p == nil {
 						continue
@@ -54,14 +42,15 @@ func TestTraffic(t *testing.T) {
 					if p.MemoryBytes != p.DMABytes+p.MPEBytes {
 						t.Errorf("%s: %d bytes are not %d and %d", what(), p.MemoryBytes, p.DMABytes, p.MPEBytes)
 					}
-					if need := least[l.Name][d]; float64(p.MemoryBytes) < need {
+					if need := m.least[l.Name][d]; float64(p.MemoryBytes) < need {
 						t.Errorf("%s moves %d bytes, %.3f of the %.0f that it must", what(), p.MemoryBytes, float64(p.MemoryBytes)/need, need)
 					}
-					holdRoof(t, what, &o.Spec, p)
+					holdRoof(t, what, &m.spec, p)
 				}
 			}
 		}
 	}
+	t.Logf("%d passes, %d of them on management cores", passes, onMPE)
 	if passes < 1000 || onMPE < 100 {
 		t.Errorf("%d passes, %d of them on management cores", passes, onMPE)
 	}
