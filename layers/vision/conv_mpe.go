@@ -14,7 +14,11 @@ func convRuns(s *shape.Conv) (runs []convRun, starts []int) {
 	out, last := s.OutSize(), len(s.In)-1
 	lead, leadOut := leadingAxes(s), out[:last]
 	lines := pages.Make[int](blob.CountOf(lead.Kernel...)) // the image's line for each line of the kernel, -1 in the padding
-	starts = pages.Make[int](blob.CountOf(out...) + 1)[:0]
+	most := len(lines)                                     // runs of a position
+	if s.Dilation[last] > 1 {
+		most *= s.Kernel[last]
+	}
+	runs, starts = pages.Make[convRun](blob.CountOf(out...) * most)[:0], pages.Make[int](blob.CountOf(out...) + 1)[:0]
 	for p := range blob.CountOf(leadOut...) {
 		for k := range lines {
 			at, ok := convInput(&lead, leadOut, p, k)
