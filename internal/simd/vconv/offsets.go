@@ -1,6 +1,9 @@
 package vconv
 
-import "github.com/swcaffe/swcaffe/internal/simd/isa"
+import (
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
 
 // maxOffsetLines is the largest number of lines that OffsetSums reads.
 const maxOffsetLines = 4
@@ -40,20 +43,10 @@ func OffsetKernel(r *OffsetTiles, offs []int, x, b, start, c []float32, n int, a
 
 // offsetsGo computes a block of columns of one pixel.
 func offsetsGo(offs []int, x, b, start, c []float32, accumulate, floor bool) {
-	sums := [isa.BlockLanes]float32(start)
-	for k, at := range offs {
-		for j, v := range b[k*pixelPanel:][:isa.BlockLanes] {
-			sums[j] += x[at] * v
-		}
-	}
-	for j, v := range sums {
-		if accumulate {
-			v += c[j]
-		}
-		if floor {
-			v = max(v, 0)
-		}
-		c[j] = v
+	for lane := 0; lane < isa.BlockLanes; lane += len(vec.Eight{}) {
+		sums := vec.Eight(start[lane:])
+		sums.AddProductsAt(offs, x, b[lane:], pixelPanel)
+		finish(&sums, c[lane:], accumulate, floor)
 	}
 }
 
@@ -100,17 +93,14 @@ func OffsetSums(r *OffsetRows, lines []int, width int, x, y, c []float32, n int,
 
 // offsetSumsGo computes a block of columns of one offset.
 func offsetSumsGo(r *OffsetRows, x, y, c []float32, accumulate bool) {
-	var sums [isa.BlockLanes]float32
-	if accumulate {
-		sums = [isa.BlockLanes]float32(c)
-	}
-	for row := range r.Rows {
-		for p := range r.N {
-			at := x[row*r.NextX+p*r.Step]
-			for j, v := range y[row*r.NextY+p*isa.BlockLanes:][:isa.BlockLanes] {
-				sums[j] += at * v
-			}
+	for lane := 0; lane < isa.BlockLanes; lane += len(vec.Eight{}) {
+		var sums vec.Eight
+		if accumulate {
+			sums = vec.Eight(c[lane:])
 		}
+		for row := range r.Rows {
+			sums.AddProducts(r.N, x[row*r.NextX:], r.Step, y[row*r.NextY+lane:], isa.BlockLanes)
+		}
+		*(*vec.Eight)(c[lane:]) = sums
 	}
-	copy(c, sums[:])
 }

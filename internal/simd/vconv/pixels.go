@@ -1,6 +1,9 @@
 package vconv
 
-import "github.com/swcaffe/swcaffe/internal/simd/isa"
+import (
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
 
 // pixelPanel is the number of columns of PixelKernel's panels of B: two blocks.
 const pixelPanel = 2 * isa.BlockLanes
@@ -63,14 +66,17 @@ func pixelTiles(blocks int, a []float32, jumpA int, b, start, c []float32, jumpC
 
 // pixelGo computes a block of columns of one pixel.
 func pixelGo(blocks int, a []float32, jumpA int, b, start, c []float32, accumulate, floor bool) {
-	sums := [isa.BlockLanes]float32(start)
-	for block := range blocks {
-		for p, x := range a[block*jumpA:][:isa.BlockLanes] {
-			for j, y := range b[(block*isa.BlockLanes+p)*pixelPanel:][:isa.BlockLanes] {
-				sums[j] += x * y
-			}
+	for lane := 0; lane < isa.BlockLanes; lane += len(vec.Eight{}) {
+		sums := vec.Eight(start[lane:])
+		for block := range blocks {
+			sums.AddProducts(isa.BlockLanes, a[block*jumpA:], 1, b[block*isa.BlockLanes*pixelPanel+lane:], pixelPanel)
 		}
+		finish(&sums, c[lane:], accumulate, floor)
 	}
+}
+
+// finish stores sums, added to what c holds if accumulate is set, and not below 0 with floor.
+func finish(sums *vec.Eight, c []float32, accumulate, floor bool) {
 	for j, v := range sums {
 		if accumulate {
 			v += c[j]
@@ -126,15 +132,14 @@ func PixelSums(r *PixelRuns, a, b, c []float32, ldc, first, m, n int, accumulate
 // pixelSumsGo adds up a run of n pixels in plain Go, for rows of one block of A and columns of one block of B.
 func pixelSumsGo(pixels int, a, b, c []float32, ldc, m, n int, accumulate bool) {
 	for i := range m {
-		to := c[i*ldc : i*ldc+n]
-		if !accumulate {
-			clear(to)
-		}
-		for p := range pixels {
-			x := a[i+p*isa.BlockLanes]
-			for j, y := range b[p*isa.BlockLanes:][:n] {
-				to[j] += x * y
+		for j := 0; j < n; j += len(vec.Eight{}) {
+			var sums vec.Eight // those of columns beyond n are not stored
+			to := c[i*ldc+j : i*ldc+min(j+len(sums), n)]
+			if accumulate {
+				copy(sums[:], to)
 			}
+			sums.AddProducts(pixels, a[i:], isa.BlockLanes, b[j:], isa.BlockLanes)
+			copy(to, sums[:])
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package vgemm
 
-import "github.com/swcaffe/swcaffe/internal/simd/isa"
+import (
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
 
 // StridedPanel is a micro-kernel whose operands are not packed: C[i][j] (+)= Σp a[i*row+p*col]*b[p*ldb+j] over p < k, for m rows and n columns.
 // The rows are those of any number of tiles, the columns at most those of one. In A, either the values of a row lie side by side (col is 1) or
@@ -53,15 +56,27 @@ func quotient(a, b int) int { return int(uint32(a) / uint32(b)) }
 
 // stridedGo is StridedPanel in plain Go.
 func stridedGo(k int, a []float32, row, col int, b []float32, ldb int, c []float32, ldc, m, n int, accumulate bool) {
+	const lanes = len(vec.Eight{})
+	whole := n / lanes * lanes
 	for i := range m {
 		to := c[i*ldc : i*ldc+n]
 		if !accumulate {
 			clear(to)
 		}
+		if k == 0 {
+			continue
+		}
+		for j := 0; j < whole; j += lanes {
+			(*vec.Eight)(to[j:]).AddProducts(k, a[i*row:], col, b[j:], ldb)
+		}
+		rest := to[whole:]
+		if len(rest) == 0 {
+			continue
+		}
 		for p := range k {
 			x := a[i*row+p*col]
-			for j, y := range b[p*ldb : p*ldb+len(to)] {
-				to[j] += x * y
+			for j, y := range b[p*ldb+whole:][:len(rest)] {
+				rest[j] += x * y
 			}
 		}
 	}
