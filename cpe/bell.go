@@ -13,13 +13,6 @@ type bell struct {
 	sleeper
 }
 
-// looks is the number of polls, lasting some microseconds, before await yields its processor between polls. patience is how long it polls
-// before it sleeps.
-const (
-	looks    = 8000
-	patience = 300 * time.Microsecond
-)
-
 // ring ends a wait.
 func (b *bell) ring() {
 	b.rings.Add(1)

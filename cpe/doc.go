@@ -30,7 +30,8 @@
 //	                                                 without a mechanism, a machine with a publication's software
 //	host.go                                          detection of this computer
 //	machine.go, mode.go, observe.go                  running programs on all core groups
-//	workers.go, bell.go, thread_*.go, shares.go      running them natively
+//	workers.go, bell.go, patience*.go, thread_*.go, shares.go
+//	                                                 running them natively
 //	scratch.go                                       scratch memory
 //	group.go, cpe.go, view.go, tile.go, bus.go       the operations, and the register buses
 //	dma.go, bandwidth.go, pipe.go, clock.go, ledger.go, memo.go
