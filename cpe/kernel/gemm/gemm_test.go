@@ -10,26 +10,31 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 )
 
-// multiply is the definition of a Shape.
+// multiply is the definition of a Shape. It is not instrumented for the race detector, which would make it slow; only one goroutine calls it.
+//
+//go:norace
 func multiply(s Shape, a, b, c []float32) []float64 {
 	out := make([]float64, s.M*s.N)
+	stepK, stepJ := s.N, 1
+	if s.TransB {
+		stepK, stepJ = 1, s.K
+	}
 	for i := range s.M {
-		for j := range s.N {
-			var sum float64
-			for k := range s.K {
-				x, y := i*s.K+k, k*s.N+j
-				if s.TransA {
-					x = k*s.M + i
-				}
-				if s.TransB {
-					y = j*s.K + k
-				}
-				sum += float64(a[x]) * float64(b[y])
+		sums := out[i*s.N:][:s.N]
+		for k := range s.K {
+			at := i*s.K + k
+			if s.TransA {
+				at = k*s.M + i
 			}
-			if s.Accumulate {
-				sum += float64(c[i*s.N+j])
+			x := float64(a[at])
+			for j := range sums {
+				sums[j] += x * float64(b[k*stepK+j*stepJ])
 			}
-			out[i*s.N+j] = sum
+		}
+		if s.Accumulate {
+			for j := range sums {
+				sums[j] += float64(c[i*s.N+j])
+			}
 		}
 	}
 	return out

@@ -5,7 +5,6 @@ package kerneltest
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -48,16 +47,6 @@ func Published(t testing.TB, software string) cpe.Spec {
 		t.Fatal(err)
 	}
 	return spec
-}
-
-// Values are n seeded values in [-1, 1).
-func Values(n int, seed uint64) []float32 {
-	r := rand.New(rand.NewPCG(seed, 1))
-	v := make([]float32, n)
-	for i := range v {
-		v[i] = 2*r.Float32() - 1
-	}
-	return v
 }
 
 // Near compares float32 sums of a number of terms, products of values up to 1, with their values in float64. The tolerance is 8 times the

@@ -35,52 +35,60 @@ var poolShapes = []Shape{
 	{N: 1, C: 1, H: 126, W: 127, KH: 64, KW: 65, SH: 1, SW: 1, PH: 1, PW: 1, OH: 65, OW: 65},
 }
 
-// poolReference pools by the definition: every window is visited value by value.
+// poolReference pools by the definition: every window is visited value by value. It is not instrumented for the race detector, which would make it
+// slow; only one goroutine calls it.
+//
+//go:norace
 func poolReference(s Shape, x []float32, key uint64) (y []float64, mask []int32) {
 	y, mask = make([]float64, s.N*s.C*s.OH*s.OW), make([]int32, s.N*s.C*s.OH*s.OW)
 	for o := range y {
-		plane, oy, ox := o/(s.OH*s.OW), o/s.OW%s.OH, o%s.OW
+		plane, oy, ox := x[o/(s.OH*s.OW)*s.H*s.W:][:s.H*s.W], o/s.OW%s.OH, o%s.OW
+		top, left := oy*s.SH-s.PH, ox*s.SW-s.PW
 		var sum, squares float64
 		best, at := math.Inf(-1), -1
-		each := func(visit func(i int, v float64)) {
-			for ky := range s.KH {
-				for kx := range s.KW {
-					iy, ix := oy*s.SH-s.PH+ky, ox*s.SW-s.PW+kx
-					if iy >= 0 && iy < s.H && ix >= 0 && ix < s.W {
-						visit(iy*s.W+ix, float64(x[plane*s.H*s.W+iy*s.W+ix]))
-					}
+		for iy := max(top, 0); iy < min(top+s.KH, s.H); iy++ {
+			for ix := max(left, 0); ix < min(left+s.KW, s.W); ix++ {
+				v := float64(plane[iy*s.W+ix])
+				sum, squares = sum+v, squares+v*v
+				if v > best {
+					best, at = v, iy*s.W+ix
 				}
 			}
 		}
-		each(func(i int, v float64) {
-			sum, squares = sum+v, squares+v*v
-			if v > best {
-				best, at = v, i
-			}
-		})
 		switch {
 		case s.Method == Max:
 			y[o], mask[o] = best, int32(at)
 		case s.Method == Ave:
 			size := 0
-			for iy := oy*s.SH - s.PH; iy < min(oy*s.SH-s.PH+s.KH, s.H+s.PH); iy++ {
-				for ix := ox*s.SW - s.PW; ix < min(ox*s.SW-s.PW+s.KW, s.W+s.PW); ix++ {
+			for iy := top; iy < min(top+s.KH, s.H+s.PH); iy++ {
+				for ix := left; ix < min(left+s.KW, s.W+s.PW); ix++ {
 					size++
 				}
 			}
 			y[o] = sum / float64(size)
 		case s.Train:
-			running, threshold, found := 0.0, sum*float64(stream.Uniform(key, uint64(o))), false
-			each(func(i int, v float64) {
-				if running += v; !found && running >= threshold {
-					y[o], mask[o], found = v, int32(i), true
-				}
-			})
+			y[o], mask[o] = drawnPlace(s, plane, top, left, sum*float64(stream.Uniform(key, uint64(o))))
 		default:
 			y[o] = squares / sum
 		}
 	}
 	return y, mask
+}
+
+// drawnPlace returns the first value at which the sum of a window's values reaches a threshold, and its place; zeros if none does.
+//
+//go:norace
+func drawnPlace(s Shape, plane []float32, top, left int, threshold float64) (float64, int32) {
+	running := 0.0
+	for iy := max(top, 0); iy < min(top+s.KH, s.H); iy++ {
+		for ix := max(left, 0); ix < min(left+s.KW, s.W); ix++ {
+			v := float64(plane[iy*s.W+ix])
+			if running += v; running >= threshold {
+				return v, int32(iy*s.W + ix)
+			}
+		}
+	}
+	return 0, 0
 }
 
 func TestPool(t *testing.T) {
@@ -131,10 +139,13 @@ func testPool(t *testing.T, m *cpe.Machine, s Shape) {
 	kerneltest.Near(t, "dx", dx, poolBackwardReference(s, dy, wantMask), s.KH*s.KW)
 }
 
-// poolBackwardReference sums, for every input, the outputs that took it or whose mean it is in.
+// poolBackwardReference sums, for every input, the outputs that took it or whose mean it is in. Like poolReference it is not instrumented.
+//
+//go:norace
 func poolBackwardReference(s Shape, dy []float32, mask []int32) []float64 {
 	dx := make([]float64, s.N*s.C*s.H*s.W)
-	for o, g := range dy {
+	for o := range dy {
+		g := dy[o]
 		plane, oy, ox := o/(s.OH*s.OW), o/s.OW%s.OH, o%s.OW
 		if s.Method != Ave {
 			dx[plane*s.H*s.W+int(mask[o])] += float64(g)

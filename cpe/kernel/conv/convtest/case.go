@@ -12,25 +12,37 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// pair is one multiplication within a plane of an input, a kernel and an output: the indices of its operands and of the result.
-type pair struct{ x, w, y int }
+// line is the multiplications of a weight with the inputs of a row of n outputs: the places of the weight, and of the first input and output,
+// in their planes. Inputs of neighbouring outputs are step apart.
+type line struct{ x, w, y, n, step int }
 
-// pairs lists the multiplications of one channel of an image.
-func pairs(s shape.Conv) []pair {
-	var list []pair
+// lines lists the multiplications of one channel of an image. Those with padding are left out.
+func lines(s shape.Conv) []line {
+	var list []line
 	out := s.OutSize()
-	for p := range Volume(out) {
+	last := len(out) - 1
+	width, step := out[last], s.Stride[last]
+	for row := range Volume(out[:last]) {
 		for k := range Volume(s.Kernel) {
-			in, inside, scale := 0, true, 1
-			for i, rp, rk := len(out)-1, p, k; i >= 0; i-- {
+			in, inside, scale := 0, true, s.In[last]
+			for i, rp, rk := last-1, row, k/s.Kernel[last]; i >= 0; i-- {
 				at := rp%out[i]*s.Stride[i] - s.Pad[i] + rk%s.Kernel[i]*s.Dilation[i]
 				inside = inside && at >= 0 && at < s.In[i]
 				in += at * scale
 				scale *= s.In[i]
 				rp, rk = rp/out[i], rk/s.Kernel[i]
 			}
-			if inside {
-				list = append(list, pair{in, k, p})
+			first := k%s.Kernel[last]*s.Dilation[last] - s.Pad[last]
+			from := 0
+			for from < width && first+from*step < 0 {
+				from++
+			}
+			to := from
+			for to < width && first+to*step < s.In[last] {
+				to++
+			}
+			if inside && from < to {
+				list = append(list, line{in + first + from*step, k, row*width + from, to - from, step})
 			}
 		}
 	}
@@ -107,29 +119,34 @@ func NewCase(s shape.Conv, random func(n int, seed uint64) []float32) *Case {
 	for i := range c.WantDW {
 		c.WantDW[i] = float64(c.DW[i])
 	}
-	met := pairs(s)
+	met := lines(s)
 	for n := range s.N {
 		for o := range s.Out {
 			for i := range ci {
-				c.multiply(met, pair{(n*s.C + o/co*ci + i) * xs, (o*ci + i) * ws, (n*s.Out + o) * ys})
+				c.multiply(met, (n*s.C+o/co*ci+i)*xs, (o*ci+i)*ws, (n*s.Out+o)*ys)
 			}
 		}
 	}
 	return c
 }
 
-// multiply adds the products of the planes at the given indices to all three results. It is not instrumented for the race detector, which
-// would make it slow; only one goroutine calls it.
+// multiply adds the products of the planes that begin at x, w and y to all three results. It is not instrumented for the race detector, which
+// would make it slow; only one goroutine calls it. Nor does it range over values, whose addresses a program with the detector checks.
 //
 //go:norace
-func (c *Case) multiply(met []pair, at pair) {
-	xs, ws, dys := c.X[at.x:], c.W[at.w:], c.DY[at.y:]
-	wantY, wantDX, wantDW := c.WantY[at.y:], c.WantDX[at.x:], c.WantDW[at.w:]
-	for _, m := range met {
-		x, w, dy := float64(xs[m.x]), float64(ws[m.w]), float64(dys[m.y])
-		wantY[m.y] += x * w
-		wantDX[m.x] += dy * w
-		wantDW[m.w] += dy * x
+func (c *Case) multiply(met []line, x, w, y int) {
+	for i := range met {
+		m := &met[i]
+		xs, dxs := c.X[x+m.x:], c.WantDX[x+m.x:]
+		dys, ys := c.DY[y+m.y:][:m.n], c.WantY[y+m.y:][:m.n]
+		weight, sum := float64(c.W[w+m.w]), c.WantDW[w+m.w]
+		for p, at := 0, 0; p < m.n; p, at = p+1, at+m.step {
+			x, dy := float64(xs[at]), float64(dys[p])
+			ys[p] += x * weight
+			dxs[at] += dy * weight
+			sum += dy * x
+		}
+		c.WantDW[w+m.w] = sum
 	}
 }
 

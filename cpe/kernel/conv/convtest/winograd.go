@@ -29,15 +29,11 @@ func EachWinograd(s shape.Conv, f func(st shape.Strategy)) {
 // Long reports whether short tests leave out a shape with many weights, which takes seconds in plain Go or with the race detector.
 func Long(s shape.Conv) bool { return testing.Short() && s.C*s.Out > 1<<16 }
 
+// normal are the values of Normal.
+var normal = kerneltest.NewDraws(2, func(r *rand.Rand) float32 { return float32(r.NormFloat64()) })
+
 // Normal returns n seeded values of unit variance.
-func Normal(n int, seed uint64) []float32 {
-	r := rand.New(rand.NewPCG(seed, 2))
-	v := make([]float32, n)
-	for i := range v {
-		v[i] = float32(r.NormFloat64())
-	}
-	return v
-}
+func Normal(n int, seed uint64) []float32 { return normal.First(n, seed) }
 
 // RelativeError returns the largest difference between sums of a number of terms, in standard deviations of such a sum.
 func RelativeError(got []float32, want []float64, terms int) float64 {
