@@ -7,6 +7,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"github.com/swcaffe/swcaffe/internal/alloctest"
+	"github.com/swcaffe/swcaffe/internal/racing"
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
@@ -18,14 +19,14 @@ func TestDynamic(t *testing.T) {
 	if !isa.Vectors() {
 		t.Skip("takes long without vectors")
 	}
-	for _, s := range []Shape{
+	for _, s := range racing.Few([]Shape{
 		{M: 37, N: 1301, K: 350},
 		{M: 41, N: 1299, K: 790, Accumulate: true},
 		{M: 131, N: 1283, K: 129, TransA: true},
 		{M: 50, N: 1290, K: 513, TransB: true},
 		{M: 2050, N: 530, K: 767, TransA: true, TransB: true},
 		{M: 301, N: 303, K: 401},
-	} {
+	}) {
 		for _, bias := range [][]float32{nil, kerneltest.Values(s.N, 4)} {
 			if bias != nil && s.Accumulate {
 				continue

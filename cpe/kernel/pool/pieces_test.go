@@ -7,6 +7,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/internal/racing"
 )
 
 // TestPieces: pooling has the same bits where windows pass through LDM in pieces as where they fit, for all methods, and takes no more LDM
@@ -23,7 +24,7 @@ func TestPieces(t *testing.T) {
 	}
 	large, small := machine(4<<20), []*cpe.Machine{machine(80), machine(128)}
 	forward, backward := 0, 0
-	for _, s := range poolShapes[:15] {
+	for _, s := range racing.Few(poolShapes[:15]) {
 		for _, way := range []Shape{{Method: Max}, {Method: Max, ReLU: true}, {Method: Ave}, {Method: Stochastic, Train: true}, {Method: Stochastic}} {
 			s.Method, s.ReLU, s.Train = way.Method, way.ReLU, way.Train
 			wantY, wantMask, wantDx, _ := poolOn(t, large, s)
@@ -45,7 +46,7 @@ func TestPieces(t *testing.T) {
 			}
 		}
 	}
-	if forward < 50 || backward < 25 {
+	if !racing.Detector && (forward < 50 || backward < 25) {
 		t.Errorf("%d poolings in pieces forward and %d backward: the shapes test nothing", forward, backward)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
+	"github.com/swcaffe/swcaffe/internal/racing"
 )
 
 var poolShapes = []Shape{
@@ -93,7 +94,7 @@ func drawnPlace(s Shape, plane []float32, top, left int, threshold float64) (flo
 
 func TestPool(t *testing.T) {
 	kerneltest.OnMachines(t, func(t *testing.T, m *cpe.Machine) {
-		for _, s := range poolShapes {
+		for _, s := range racing.Few(poolShapes) {
 			for _, way := range []struct {
 				method Method
 				train  bool
