@@ -134,6 +134,9 @@ func TestSignalEndsTestOfAll(t *testing.T) {
 	text := testedLenet(t)
 	for _, asked := range []int{0, 2} {
 		for _, poll := range []int{1, 3, 4} {
+			if racing.Detector && poll != 3+asked/2 {
+				continue // one poll of each rank
+			}
 			polls := 0
 			c := crew{workers: 3, text: text, options: func(rank int, o *Options) {
 				if rank == asked {

@@ -311,13 +311,14 @@ func TestSignalsReachAll(t *testing.T) {
 
 // TestSteadyStateAllocatesNothing: after the first iterations, iterations of workers and core groups allocate nothing.
 func TestSteadyStateAllocatesNothing(t *testing.T) {
+	few, many := racing.Iterations(100), racing.Iterations(300)
 	for _, c := range []crew{
 		{coreGroups: 2}, {workers: 2}, {workers: 2, team: Team{BucketBytes: 1}}, {workers: 2, team: Team{Strategy: "easgd"}},
 		{workers: 2, team: Team{Strategy: "hogwild_sgd"}}, {workers: 2, team: Team{Strategy: "sync_easgd3"}},
 	} {
 		c.text = normNet
 		per := map[int]float64{}
-		for _, n := range []int{100, 300} {
+		for _, n := range []int{few, many} {
 			count := 0
 			if err := c.run(t, func(rank int, s *Solver) error {
 				err := s.Step(10)
@@ -332,7 +333,7 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 			}
 			per[n] = float64(count)
 		}
-		if each := (per[300] - per[100]) / 200; each > 0.5 {
+		if each := (per[many] - per[few]) / float64(many-few); each > 0.5 {
 			t.Errorf("%d workers of %d core groups, strategy %q: %.1f allocations an iteration", c.workers, c.coreGroups, c.team.Strategy, each)
 		}
 	}
