@@ -1,5 +1,5 @@
-// Package simdtest holds what tests of vector kernels share: Each runs a test at every level of the computer, Banded makes slices between
-// guard values, Near compares with a bound.
+// Package simdtest holds what tests of vector kernels share: Each runs a test at every level of the computer, SkipRepeated leaves
+// out tests that do not depend on the level, Banded makes slices between guard values, Near compares with a bound.
 package simdtest
 
 import (

@@ -12,9 +12,11 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/racing"
+	"github.com/swcaffe/swcaffe/internal/simd/simdtest"
 )
 
 func TestConvCostOnly(t *testing.T) {
+	simdtest.SkipRepeated(t)
 	racing.SkipSequential(t)
 	shapes := convtest.Shapes
 	if testing.Short() {
@@ -45,6 +47,7 @@ func TestConvCostOnly(t *testing.T) {
 
 // TestPublishedConvCostOnly: so it is with the kernels of the original.
 func TestPublishedConvCostOnly(t *testing.T) {
+	simdtest.SkipRepeated(t)
 	racing.SkipSequential(t)
 	for _, software := range []string{"swcaffe-source", "swcaffe-2019"} {
 		spec := kerneltest.Published(t, software)
