@@ -13,9 +13,10 @@ now=0
 step() { printf '\n== [step %d of %d, %d s] %s\n' $((now += 1)) "$steps" "$SECONDS" "$*"; }
 
 # gotest runs go test with the packages as last arguments. On a terminal, it prefixes each package's line with the number of
-# finished packages. go test's own vet is off: the step "go vet" makes these checks and more, once for all steps.
+# finished packages. go test's own vet is off: the step "go vet" makes these checks and more, once for all steps. Tests wait for processes
+# and links for files, so one package more than processors runs at a time.
 gotest() {
-  set -- -vet=off "$@"
+  set -- -vet=off -p $(($(nproc) + 1)) "$@"
   if [ ! -t 1 ]; then
     go test "$@"
     return
