@@ -9,8 +9,8 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// TestOverwrittenTop: a later layer may overwrite a ReLU layer's top in place, directly or through a view, without an effect on the ReLU's
-// gradient. For z = -2 relu(a) the gradient is -2 where a > 0.
+// TestOverwrittenTop: a later layer may overwrite the top of a ReLU or ReLU6 layer in place, directly or through a view, without an effect on
+// its gradient. For z = -2 relu(a) the gradient is -2 where a > 0.
 func TestOverwrittenTop(t *testing.T) {
 	const (
 		given = `
@@ -20,6 +20,8 @@ func TestOverwrittenTop(t *testing.T) {
 	layer { name: "s" type: "Power" bottom: "b" top: "s" }`
 		relu = `
 	layer { name: "relu" type: "ReLU" bottom: "x" top: "r" }`
+		relu6 = `
+	layer { name: "relu" type: "ReLU6" bottom: "x" top: "r" }`
 		sum = `
 	layer { name: "sum" type: "Eltwise" bottom: "x" bottom: "s" top: "x2" }
 	layer { name: "relu" type: "ReLU" bottom: "x2" top: "r" }`
@@ -39,6 +41,7 @@ func TestOverwrittenTop(t *testing.T) {
 	for _, tt := range []struct{ name, net string }{
 		{"alone", given + relu + scaled("r")},
 		{"through a view", given + relu + view + scaled("v")},
+		{"ReLU6", given + relu6 + scaled("r")},
 		{"of a sum", given + sum + scaled("r")},
 		{"of a sum of normalised values", given + norm + scaled("r")},
 	} {

@@ -30,7 +30,7 @@ type neuronRule struct {
 	slope func(x, y float64) float64 // f'(x); nil if the layer has no gradient
 
 	needs neuronNeeds // arguments of tileGrad
-	// either: Backward also works from x if needs says y.
+	// either: Backward also works from x if needs says y. slope and tileGrad then get for both arguments the one that holds values.
 	either bool
 	// keepX: the derivative needs x even if the layer runs in place. Forward then keeps a copy.
 	keepX bool
@@ -229,6 +229,13 @@ func (n *neuronLayer) Backward(top []*blob.Blob, propagateDown []bool, bottom []
 	if n.inPlace && n.rule.inPlaceSlope != nil {
 		n.squareSlopes(dx, y)
 		return nil
+	}
+	if n.rule.either { // y may be overwritten, and x not kept
+		if n.needs() == needsY {
+			x = y
+		} else {
+			y = x
+		}
 	}
 	for i, g := range dy {
 		dx[i] = float32(float64(g) * n.rule.slope(float64(x[i]), float64(y[i])))

@@ -20,22 +20,14 @@ func relu(n *neuronLayer) (neuronRule, error) {
 	return neuronRule{
 		needs: needs, either: true,
 		f: func(x float64) float64 { return max(x, 0) + float64(slope)*min(x, 0) },
-		slope: func(x, y float64) float64 {
-			if n.needs() == needsY {
-				x = y
-			}
+		slope: func(x, _ float64) float64 {
 			if x > 0 {
 				return 1
 			}
 			return float64(slope)
 		},
-		tile: func(y, x []float32, _ scratch) { vec.ReLU(y, x, slope) },
-		tileGrad: func(dx, dy, x, y []float32, _ scratch) {
-			if n.needs() == needsY {
-				x = y
-			}
-			vec.ReLUGrad(dx, dy, x, slope)
-		},
-		cost: stream.Work{Flops: 2},
+		tile:     func(y, x []float32, _ scratch) { vec.ReLU(y, x, slope) },
+		tileGrad: func(dx, dy, x, _ []float32, _ scratch) { vec.ReLUGrad(dx, dy, x, slope) },
+		cost:     stream.Work{Flops: 2},
 	}, nil
 }
