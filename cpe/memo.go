@@ -49,11 +49,11 @@ func (g *CoreGroup) Charged(c *CPE, key int) bool {
 	return false
 }
 
-// ChargedAlike charges n CPEs' work of the same key at once. It returns true if nothing remains to be done: only costs are modelled, and this
-// one is known.
+// ChargedAlike charges n pieces of work of the same key at once, each of another CPE. It returns false, and charges nothing, if values count or
+// the key's cost is not known yet: the caller must then do the work.
 func (g *CoreGroup) ChargedAlike(key, n int) bool { return !g.everyWork() && g.chargeKnown(key, n) }
 
-// chargeKnown charges n pieces of work of a key whose cost is known, each of another CPE.
+// chargeKnown charges n pieces of work of a key, each of another CPE. It returns false if the key's cost is not known.
 func (g *CoreGroup) chargeKnown(key, n int) bool {
 	k := g.memo.find(key)
 	if k == nil {

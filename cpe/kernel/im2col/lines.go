@@ -26,7 +26,7 @@ func (g *Geometry) LineUsers() [][]int32 {
 	return g.users
 }
 
-// lineRun is lines from <= at < to of a channel, one after the other, that cost the same.
+// lineRun is the lines from <= at < to of a channel. All have the key of their cost in common.
 type lineRun struct{ from, to, key int }
 
 // lineRuns returns the lines of a channel, and the padding if something reads it, as runs of equal cost. The cost of a line depends on how
