@@ -90,6 +90,13 @@ temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 export TMPDIR=$temporary
 
+# The steps below leave the processors idle for some of the time. Random problems take that time: at the lowest priority, until they have
+# had 90 s of every processor. Fixed seeds give the same problems every time, as many as time permits. scripts/fuzz.sh draws fresh ones.
+alive go build -o build/randomtest ./internal/randomtest/run
+chrt --idle 0 build/randomtest -seed 1 -cpu_seconds $((90 * $(nproc))) -timeout 20m -dir build/problems >build/random.log 2>&1 &
+random=$!
+trap 'kill "$random" 2>/dev/null || true; rm -rf "$temporary"' EXIT
+
 # On a busy machine a package may need more than go test's default of ten minutes.
 step "go test"
 gotest -timeout 30m ./...
@@ -100,7 +107,7 @@ level() { gotest -ldflags "-X github.com/swcaffe/swcaffe/internal/simd/isa.reque
 # The step above runs kernels and layers at the machine's highest vector level; packages of internal/simd test every level
 # themselves. This step runs plain Go. The race detector's step runs AVX2, since the detector does not slow assembly down.
 step "go test, kernels and layers in plain Go"
-level go -timeout 30m -short ./cpe/kernel/... ./layers/...
+level go -timeout 30m -short ./layers/... ./cpe/kernel/...
 
 # TestMPI of cmd/swcaffe, in the step "go test", builds the command with this tag and runs it as MPI jobs.
 step "go test -tags mpi"
@@ -109,23 +116,21 @@ CGO_ENABLED=1 gotest -tags mpi -short ./topology/... ./internal/mpitest/...
 below=
 if grep -qsw avx2 /proc/cpuinfo; then below=avx2; fi
 step "go test -race (packages with goroutines), at ${below:-the highest level}"
-level "$below" -timeout 30m -race -short ./cpe ./cpe/kernel/... ./data ./data/lmdb ./modeltime ./solver ./solver/centre ./topology/... ./cmd/internal/python \
-  ./internal/page ./internal/board ./internal/metrics ./internal/timeline
+level "$below" -timeout 30m -race -short ./solver ./solver/centre ./cpe ./cpe/kernel/... ./data ./data/lmdb ./modeltime ./topology/... \
+  ./cmd/internal/python ./internal/page ./internal/board ./internal/metrics ./internal/randomtest ./internal/timeline
 gotest -race -run FirstRunningSums ./layers/all
 
 step "ONNX models in ONNX Runtime, OpenCV and ONNX's checker"
 ./scripts/onnx_oracles.sh -quick
 
-# Fixed seeds give the same problems every time, as many as time permits. scripts/fuzz.sh draws fresh ones. Processes that are killed or
-# stopped leave the cores idle most of the time, so the faults are injected meanwhile.
-step "random nets and kernel problems for 90 s; faults at random moments"
-alive go build -o build/randomtest ./internal/randomtest/run
-./scripts/faults.sh >build/faults.log 2>&1 &
-faults=$!
-trap 'kill "$faults" 2>/dev/null || true; rm -rf "$temporary"' EXIT
-build/randomtest -seed 1 -seconds 90 -dir build/problems
-alive wait "$faults" || { cat build/faults.log; exit 1; }
+# Processes that are killed or stopped leave the cores idle most of the time.
+step "faults at random moments"
+alive ./scripts/faults.sh >build/faults.log 2>&1 || { cat build/faults.log; exit 1; }
 cat build/faults.log
+
+step "random nets and kernel problems, which began before go test"
+alive wait "$random" || { cat build/random.log; exit 1; }
+tail -n 1 build/random.log
 
 step "no temporary files"
 left=$(ls -A "$temporary")

@@ -2,11 +2,13 @@ package randomtest
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"time"
 )
@@ -14,10 +16,16 @@ import (
 // request and answer are the messages between parent and child, one JSON value per line.
 type request struct{ Kind, Text string }
 
-type answer struct{ Failure string }
+// Took is the processor time of the check.
+type answer struct {
+	Failure string
+	Took    time.Duration
+}
 
-// Serve runs in the child: it checks each problem from in and answers on out, until in ends.
+// Serve runs in the child: it checks each problem from in and answers on out, until in ends. An interrupt on the terminal reaches the parent
+// too, which stops its children.
 func Serve(kinds []Kind, in io.Reader, out io.Writer) error {
+	signal.Ignore(os.Interrupt)
 	requests, answers := json.NewDecoder(in), json.NewEncoder(out)
 	for {
 		var r request
@@ -27,9 +35,11 @@ func Serve(kinds []Kind, in io.Reader, out io.Writer) error {
 			return err
 		}
 		var a answer
+		before := processorTime()
 		if err := check(kinds, r); err != nil {
 			a.Failure = err.Error()
 		}
+		a.Took = processorTime() - before
 		if err := answers.Encode(a); err != nil {
 			return err
 		}
@@ -81,30 +91,39 @@ func (c *child) start() error {
 	return c.cmd.Start()
 }
 
-// check returns the failure of a problem, "" if it passes. An error concerns the processes, not the problem.
-func (c *child) check(kind, text string) (failure string, err error) {
+// check returns the failure of a problem, "" if it passes, and the processor time that the check took; of a problem that ends the process, the
+// time by the clock. An error concerns the processes, not the problem. It is context.Canceled if ctx ends before the check does.
+func (c *child) check(ctx context.Context, kind, text string) (failure string, took time.Duration, err error) {
 	if c.cmd == nil {
 		if err := c.start(); err != nil {
-			return "", err
+			return "", 0, err
 		}
 	}
 	line, err := json.Marshal(request{kind, text})
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
-	hangs := time.AfterFunc(c.timeout, func() { c.cmd.Process.Kill() })
+	kill := c.cmd.Process.Kill
+	start := time.Now()
+	hangs := time.AfterFunc(c.timeout, func() { kill() })
+	defer context.AfterFunc(ctx, func() { kill() })()
 	c.requests.Write(append(line, '\n')) // if the child is dead, the read below reports it
 	reply, err := c.answers.ReadBytes('\n')
 	inTime := hangs.Stop()
 	if err == nil {
 		var a answer
-		return a.Failure, json.Unmarshal(reply, &a)
+		err = json.Unmarshal(reply, &a)
+		return a.Failure, a.Took, err
 	}
 	died := c.stop()
-	if !inTime {
-		return fmt.Sprintf("takes longer than %v", c.timeout), nil
+	took = time.Since(start)
+	switch {
+	case ctx.Err() != nil:
+		return "", took, context.Canceled
+	case !inTime:
+		return fmt.Sprintf("takes longer than %v", c.timeout), took, nil
 	}
-	return fmt.Sprintf("the process ends: %v\n%s", died, c.stderr), nil
+	return fmt.Sprintf("the process ends: %v\n%s", died, c.stderr), took, nil
 }
 
 // stop ends the process, if it runs, and waits for it.

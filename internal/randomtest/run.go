@@ -3,6 +3,7 @@ package randomtest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -18,7 +19,8 @@ type Options struct {
 	Kinds   []Kind
 	Seed    uint64        // the seed determines problem i of each kind
 	Count   int           // number of problems of each kind; 0: no limit
-	For     time.Duration // no problem starts after this time; 0: no limit
+	For     time.Duration // Run ends after this time; 0: no limit
+	CPU     time.Duration // Run ends when the checks have taken this much time of the processors, beside whatever else runs; 0: no limit
 	Timeout time.Duration // a problem that takes longer counts as hanging
 	Jobs    int           // number of child processes
 	Levels  []string      // levels of vector instructions; problem i uses level i modulo their number
@@ -40,25 +42,28 @@ type runner struct {
 	Options
 	mutex    sync.Mutex
 	next     []int           // by kind: the number of its next problem
-	spent    []time.Duration // by kind
+	spent    []time.Duration // by kind: processor time
 	checked  map[[2]string]int
 	failures []Failure
-	err      error // error of a child process
+	err      error  // error of a child process
+	end      func() // ends the checks; a failure is shrunk nevertheless
 }
 
-// Run draws and checks problems, and returns the failures. Every kind gets the same share of the time.
+// Run draws and checks problems, and returns the failures. Every kind gets the same share of the processors' time. A check that is under
+// way when Run ends is stopped, and does not count.
 func Run(ctx context.Context, o Options) ([]Failure, error) {
 	r := &runner{Options: o, next: make([]int, len(o.Kinds)), spent: make([]time.Duration, len(o.Kinds)), checked: map[[2]string]int{}}
+	checks, end := context.WithCancel(ctx)
+	r.end = end
+	defer end()
 	if o.For > 0 {
-		var cancel func()
-		ctx, cancel = context.WithTimeout(ctx, o.For)
-		defer cancel()
+		defer time.AfterFunc(o.For, end).Stop()
 	}
 	start, done := time.Now(), make(chan struct{})
 	go r.progress(start, done)
 	var wait sync.WaitGroup
 	for range o.Jobs {
-		wait.Go(func() { r.work(ctx) })
+		wait.Go(func() { r.work(ctx, checks) })
 	}
 	wait.Wait()
 	close(done)
@@ -66,26 +71,28 @@ func Run(ctx context.Context, o Options) ([]Failure, error) {
 	return r.failures, r.err
 }
 
-// work checks problems one after the other.
-func (r *runner) work(ctx context.Context) {
+// work checks problems one after the other until checks ends. It shrinks a failure until ctx ends.
+func (r *runner) work(ctx, checks context.Context) {
 	children := map[string]*child{}
 	for _, level := range r.Levels {
 		children[level] = &child{level: level, timeout: r.Timeout}
 		defer children[level].stop()
 	}
-	for ctx.Err() == nil {
+	for checks.Err() == nil {
 		kind, index, ok := r.draw()
 		if !ok {
 			return
 		}
 		k, level := r.Kinds[kind], r.Levels[index%len(r.Levels)]
 		p := k.Random(rand.New(rand.NewPCG(r.Seed, uint64(index))))
-		start := time.Now()
-		what, err := children[level].check(k.Name, p.String())
-		if err == nil && what != "" {
-			p, what, err = shrink(children[level], k.Name, p, what)
+		what, took, err := children[level].check(checks, k.Name, p.String())
+		if errors.Is(err, context.Canceled) {
+			return
 		}
-		r.note(kind, level, time.Since(start), err)
+		r.note(kind, level, took, err)
+		if err == nil && what != "" {
+			p, what, err = shrink(ctx, children[level], k.Name, p, what)
+		}
 		if err == nil && what != "" {
 			err = r.fail(Failure{Kind: k.Name, Level: level, Index: index, Problem: p, What: what})
 		}
@@ -124,6 +131,13 @@ func (r *runner) note(kind int, level string, took time.Duration, err error) {
 	r.spent[kind] += took
 	r.checked[[2]string{r.Kinds[kind].Name, level}]++
 	r.err = cmp.Or(r.err, err)
+	var all time.Duration
+	for _, d := range r.spent {
+		all += d
+	}
+	if r.CPU > 0 && all >= r.CPU {
+		r.end()
+	}
 }
 
 // fail writes a problem to its file and prints the command that repeats it.

@@ -1,6 +1,8 @@
 package randomtest
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -11,15 +13,18 @@ import (
 // these.
 const Refused = "refused: "
 
-// shrink makes a failing problem smaller as long as it fails in any way.
-func shrink(c *child, kind string, p Problem, what string) (Problem, string, error) {
+// shrink makes a failing problem smaller as long as it fails in any way, until ctx ends.
+func shrink(ctx context.Context, c *child, kind string, p Problem, what string) (Problem, string, error) {
 	for steps := 0; steps < maxShrinks; {
 		smaller := false
 		for _, s := range p.Smaller() {
 			if steps++; steps > maxShrinks {
 				break
 			}
-			w, err := c.check(kind, s.String())
+			w, _, err := c.check(ctx, kind, s.String())
+			if errors.Is(err, context.Canceled) {
+				return p, what, nil
+			}
 			if err != nil {
 				return p, what, err
 			}
@@ -63,7 +68,7 @@ func (o *Options) checkText(name, text string) error {
 	}
 	for _, level := range o.Levels {
 		c := &child{level: level, timeout: o.Timeout}
-		what, err := c.check(o.Kinds[0].Name, text)
+		what, _, err := c.check(context.Background(), o.Kinds[0].Name, text)
 		c.stop()
 		if err != nil {
 			return err

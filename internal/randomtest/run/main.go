@@ -41,6 +41,7 @@ func run() error {
 		seed    = flag.Uint64("seed", 1, "where random numbers begin; 0 takes the time")
 		count   = flag.Int("count", 0, "problems of each kind (0: no bound)")
 		seconds = flag.Float64("seconds", 0, "how long to go on (0: no bound)")
+		cpu     = flag.Float64("cpu_seconds", 0, "how much processor time the checks may take in sum, however long that lasts (0: no bound)")
 		timeout = flag.Duration("timeout", 2*time.Minute, "when a problem is taken to hang")
 		jobs    = flag.Int("jobs", runtime.NumCPU(), "processes that check at the same time")
 		levels  = flag.String("levels", strings.Join(isa.Levels(), ","), "levels of vector instructions, separated by commas")
@@ -66,8 +67,9 @@ func run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	o := randomtest.Options{
-		Kinds: kinds, Seed: *seed, Count: *count, For: time.Duration(*seconds * float64(time.Second)), Timeout: *timeout,
-		Jobs: *jobs, Levels: strings.Split(*levels, ","), Dir: *dir, Out: os.Stdout, Most: *most,
+		Kinds: kinds, Seed: *seed, Count: *count, For: time.Duration(*seconds * float64(time.Second)),
+		CPU: time.Duration(*cpu * float64(time.Second)), Timeout: *timeout, Jobs: *jobs, Levels: strings.Split(*levels, ","),
+		Dir: *dir, Out: os.Stdout, Most: *most,
 	}
 	if o.Seed == 0 {
 		o.Seed = uint64(time.Now().UnixNano())
