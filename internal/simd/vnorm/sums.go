@@ -49,8 +49,9 @@ func PowRatio(own, ratio, dy, x, s []float32, p float32) {
 		powRatio(&own[0], &ratio[0], &dy[0], &x[0], &s[0], n, isa.Mask(0))
 		return
 	}
-	vec.MulPow(own, dy, s, p)
-	vec.MulPow(ratio, x, s, p)
+	vec.Pow(ratio, s, p)
+	vec.Mul(own, ratio, dy)
+	vec.Mul(ratio, ratio, x)
 	vec.Mul(ratio, ratio, dy)
 	vec.Div(ratio, ratio, s)
 }
