@@ -73,6 +73,18 @@ CGO_ENABLED=0 alive go list -export ./... >/dev/null
 CGO_ENABLED=0 alive go build -o build/swcaffe ./cmd/swcaffe
 export SWCAFFE_TEST_BINARY=$PWD/build/swcaffe # tests that run the command need not link it again
 
+# From here on, a file left in the temporary folder is an error.
+temporary=$(mktemp -d)
+trap 'rm -rf "$temporary"' EXIT
+export TMPDIR=$temporary
+
+# The steps below leave the processors idle for some of the time. Random problems take that time: at the lowest priority, until they have
+# had 90 s of every processor. Fixed seeds give the same problems every time, as many as time permits. scripts/fuzz.sh draws fresh ones.
+CGO_ENABLED=0 alive go build -o build/randomtest ./internal/randomtest/run
+chrt --idle 0 build/randomtest -seed 1 -cpu_seconds $((90 * $(nproc))) -timeout 20m -dir build/problems >build/random.log 2>&1 &
+random=$!
+trap 'kill "$random" 2>/dev/null || true; rm -rf "$temporary"' EXIT
+
 step "go build (cgo, -tags mpi)"
 CGO_ENABLED=1 alive go list -export ./... >/dev/null
 CGO_ENABLED=1 alive go list -export -tags mpi ./... >/dev/null
@@ -84,18 +96,6 @@ alive go vet ./...
 
 step "the assembly and its dispatch are what tools/asm writes"
 (cd tools/asm && alive go test ./...)
-
-# From here on, a file left in the temporary folder is an error.
-temporary=$(mktemp -d)
-trap 'rm -rf "$temporary"' EXIT
-export TMPDIR=$temporary
-
-# The steps below leave the processors idle for some of the time. Random problems take that time: at the lowest priority, until they have
-# had 90 s of every processor. Fixed seeds give the same problems every time, as many as time permits. scripts/fuzz.sh draws fresh ones.
-alive go build -o build/randomtest ./internal/randomtest/run
-chrt --idle 0 build/randomtest -seed 1 -cpu_seconds $((90 * $(nproc))) -timeout 20m -dir build/problems >build/random.log 2>&1 &
-random=$!
-trap 'kill "$random" 2>/dev/null || true; rm -rf "$temporary"' EXIT
 
 # On a busy machine a package may need more than go test's default of ten minutes.
 step "go test"
@@ -128,7 +128,7 @@ step "faults at random moments"
 alive ./scripts/faults.sh >build/faults.log 2>&1 || { cat build/faults.log; exit 1; }
 cat build/faults.log
 
-step "random nets and kernel problems, which began before go test"
+step "random nets and kernel problems, which began after the first build"
 alive wait "$random" || { cat build/random.log; exit 1; }
 tail -n 1 build/random.log
 
