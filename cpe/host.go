@@ -6,13 +6,14 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // detectHost completes a description from this computer: a core group for every core that Go may use, the LDM from the size of a core's L2
 // cache, and the other caches. Figures that /sys does not give keep their values from the file.
 func detectHost(s Spec) Spec {
 	s.CoreGroups = runtime.GOMAXPROCS(0)
-	for _, c := range caches("/sys/devices/system/cpu/cpu0/cache") {
+	for _, c := range hostCaches() {
 		switch {
 		case c.level == 1 && c.data:
 			s.L1Bytes = c.bytes
@@ -24,6 +25,9 @@ func detectHost(s Spec) Spec {
 	}
 	return s
 }
+
+// hostCaches are the caches of this computer. Reading them takes a millisecond, which every new device would wait for.
+var hostCaches = sync.OnceValue(func() []cache { return caches("/sys/devices/system/cpu/cpu0/cache") })
 
 type cache struct {
 	level, bytes int
