@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -126,6 +127,20 @@ func TestEnds(t *testing.T) {
 		if len(failures) > 0 || checked[sleeper.Name] > 0 {
 			t.Errorf("%s: %d failures, %d problems checked, want none", name, len(failures), checked[sleeper.Name])
 		}
+	}
+}
+
+// TestRepeatEnds: an interrupt ends the check of a single problem.
+func TestRepeatEnds(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	time.AfterFunc(200*time.Millisecond, interrupt)
+	start := time.Now()
+	o := Options{Kinds: []Kind{sleeper}, Levels: []string{"go"}, Timeout: time.Minute, Out: io.Discard}
+	if err := CheckOne(ctx, o, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if took := time.Since(start); took > 15*time.Second {
+		t.Errorf("ends after %v", took)
 	}
 }
 

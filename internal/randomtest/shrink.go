@@ -43,32 +43,32 @@ func shrink(ctx context.Context, c *child, kind string, p Problem, what string) 
 // maxShrinks limits the problems tried for one failure.
 const maxShrinks = 2000
 
-// Repeat checks the problem in a file on every level.
-func Repeat(o Options, file string) error {
+// Repeat checks the problem in a file on every level, until ctx ends.
+func Repeat(ctx context.Context, o Options, file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	return o.checkText(file, string(text))
+	return o.checkText(ctx, file, string(text))
 }
 
-// CheckOne prints the problem with a given number, as drawn, and checks it on every level.
-func CheckOne(o Options, index int) error {
+// CheckOne prints the problem with a given number, as drawn, and checks it on every level, until ctx ends.
+func CheckOne(ctx context.Context, o Options, index int) error {
 	if len(o.Kinds) != 1 {
 		return fmt.Errorf("of which kind is problem %d: one is needed", index)
 	}
 	text := o.Kinds[0].Random(rand.New(rand.NewPCG(o.Seed, uint64(index)))).String()
 	fmt.Fprintln(o.Out, text)
-	return o.checkText(fmt.Sprintf("problem %d of seed %d", index, o.Seed), text)
+	return o.checkText(ctx, fmt.Sprintf("problem %d of seed %d", index, o.Seed), text)
 }
 
-func (o *Options) checkText(name, text string) error {
+func (o *Options) checkText(ctx context.Context, name, text string) error {
 	if len(o.Kinds) != 1 {
 		return fmt.Errorf("of which kind is %s: one is needed", name)
 	}
 	for _, level := range o.Levels {
 		c := &child{level: level, timeout: o.Timeout}
-		what, _, err := c.check(context.Background(), o.Kinds[0].Name, text)
+		what, _, err := c.check(ctx, o.Kinds[0].Name, text)
 		c.stop()
 		if err != nil {
 			return err

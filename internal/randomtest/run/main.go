@@ -75,10 +75,10 @@ func run() error {
 		o.Seed = uint64(time.Now().UnixNano())
 	}
 	if *problem != "" {
-		return randomtest.Repeat(o, *problem)
+		return randomtest.Repeat(ctx, o, *problem)
 	}
 	if *index >= 0 {
-		return randomtest.CheckOne(o, *index)
+		return randomtest.CheckOne(ctx, o, *index)
 	}
 	failures, err := randomtest.Run(ctx, o)
 	if err == nil && len(failures) > 0 {
