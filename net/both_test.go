@@ -86,7 +86,7 @@ func TestGradientsTogetherInOtherBatches(t *testing.T) {
 }
 
 // TestGradientsAndPoolingTogether: convolutions with bottom gradients are fused with pooling and give the bits of separate layers. Covered
-// are nets that economise, ReLU layers before, between and (not fused) after, both layouts, and frozen parameters.
+// are nets that economise, ReLU layers before, between and after, both layouts, and frozen parameters.
 func TestGradientsAndPoolingTogether(t *testing.T) {
 	conv := conv3x3("x", "y", "16", "") + reluOf("y")
 	second := strings.Replace(conv3x3("y", "a", "16", ""), `name: "a"`, `name: "conv"`, 1)
@@ -96,7 +96,7 @@ func TestGradientsAndPoolingTogether(t *testing.T) {
 	}{
 		{"a pool", conv + second + poolA, 2},
 		{"a ReLU layer between", conv + second + reluA + poolA, 3},
-		{"a ReLU layer behind", conv + second + poolA + reluS, 2},
+		{"a ReLU layer behind", conv + second + poolA + reluS, 3},
 		{"by planes", conv + strings.Replace(second, "16", "7", 1) + poolA, 2},
 		{"in blocks", conv + second + strings.Replace(poolA, `top: "s"`, `top: "b"`, 1) + conv3x3("b", "s", "16", ""), 2},
 		{"fixed biases", conv + fixed(second, 1, 0) + poolA, 2},

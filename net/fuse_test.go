@@ -52,11 +52,11 @@ func TestConvolutionAndPoolingTogether(t *testing.T) {
 	}{
 		{firstConv(blocks) + poolA, 2},
 		{firstConv(blocks) + reluA + poolA, 3},
-		{firstConv(blocks) + poolA + reluS, 2},
+		{firstConv(blocks) + poolA + reluS, 3},
 		{firstConv(blocks) + reluA + poolA + reluS, 3},
 		{firstConv(planes) + poolA, 2},
 		{firstConv(planes) + reluA + poolA, 3},
-		{firstConv(planes) + poolA + reluS, 2},
+		{firstConv(planes) + poolA + reluS, 3},
 		{firstConv(strided) + reluA + poolA, 3},
 	} {
 		for _, procs := range []int{1, 2, 3} {
@@ -242,6 +242,21 @@ func TestNormalisationAndPoolingTogether(t *testing.T) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 		sameRuns(t, n, one)
 	}
+}
+
+// TestNormalisationPoolingAndReLUTogether: LRN fused with pooling and the ReLU layer behind gives the losses and gradients of separate layers,
+// also where all maxima of a window are negative.
+func TestNormalisationPoolingAndReLUTogether(t *testing.T) {
+	text := images + firstConv(`num_output: 16 kernel_size: 3`) + `
+	layer { name: "norm" type: "LRN" bottom: "a" top: "n" lrn_param { alpha: 0.5 } }
+	layer { name: "pool" type: "Pooling" bottom: "n" top: "s" pooling_param { kernel_size: 2 stride: 2 } }` + reluS + classifier
+	n := buildWith(t, text, func(o *Options) { o.Economise = true })
+	for i, d := range n.nodes {
+		if got := len(n.plan.Tasks[i].Nodes); d.Name == "norm" && got != 3 {
+			t.Fatalf("%d layers are computed together, want 3", got)
+		}
+	}
+	runsAre(t, n, buildWith(t, text, func(*Options) {}), near)
 }
 
 // TestChainsBehindEachOther: a fused chain in place works correctly after another chain, whatever layers start the first one.

@@ -76,6 +76,17 @@ func fusePooled(base *layers.Base, first poolable, second layers.Layer) layers.L
 	return both
 }
 
+// withReLU adds a ReLU layer after the pooling, under poolReLU's conditions. Reshape makes the kernel.
+func (l *pooled) withReLU(relu layers.Layer) layers.Layer {
+	rectified, ok := poolReLU(l.pool, relu).(*pooling)
+	if !ok {
+		return nil
+	}
+	all := *l
+	all.pool = rectified
+	return &all
+}
+
 func (l *pooled) SetUp(_, _ []*blob.Blob) error { return nil }
 
 func (l *pooled) Reshape(bottom, top []*blob.Blob) error {

@@ -188,7 +188,12 @@ func (l *pooling) outputs(size, kernel, stride, pad int) int {
 
 func init() {
 	layers.RegisterFusion(layers.Fusion{Name: "relu-pool", Fuse: func(first, second layers.Layer) layers.Layer { return poolReLU(second, first) }})
-	layers.RegisterFusion(layers.Fusion{Name: "pool-relu", Fuse: poolReLU})
+	layers.RegisterFusion(layers.Fusion{Name: "pool-relu", Fuse: func(first, second layers.Layer) layers.Layer {
+		if l, ok := first.(*pooled); ok {
+			return l.withReLU(second)
+		}
+		return poolReLU(first, second)
+	}})
 }
 
 // poolReLU combines maximum pooling with a ReLU layer without negative slope before or after it, or returns nil. In both cases the pooled
