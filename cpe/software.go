@@ -7,7 +7,7 @@ import "github.com/swcaffe/swcaffe/internal/suggest"
 //
 // Measured times of a machine are those of some program on it. The SW26010's times by layer were published in 2018. Those of whole nets were
 // published again in 2019, up to 2.6 times better, on the same chips. What the program of 2018 did is known from its source, which
-// DEVIATIONS.md quotes as [CODE].
+// DEVIATIONS.md quotes as [CODE]. It is a list of differences, one a field.
 type Software struct {
 	Name string
 	// BatchOnly: the implicit convolution computes one position of the images at a time, and needs 128 images per core group forward and 64
