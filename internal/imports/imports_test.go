@@ -70,7 +70,7 @@ var allowed = []struct {
 	{"cpe", []string{"proto/", "internal/simd/", "internal/pages", "internal/relay", "internal/suggest"}},
 	{"cpe/tune", []string{"proto/", "cpe", "cpe/kernel/", "internal/simd/"}},
 	{"data/", []string{"proto/", "blob", "internal/box", "internal/pages", "data/", "internal/relay"}},
-	{"layers/layertest", []string{"proto/", "blob", "internal/alloctest", "cpe/", "layers"}},
+	{"layers/layertest", []string{"proto/", "blob", "internal/alloctest", "internal/racing", "cpe/", "layers"}},
 	{"layers", []string{"proto/", "blob", "internal/simd/", "internal/pages", "internal/suggest", "cpe/"}},
 	{"layers/part", []string{"proto/", "blob", "internal/simd/", "internal/pages", "cpe/", "layers"}},
 	{"layers/data", []string{"proto/", "blob", "internal/simd/", "internal/pages", "internal/suggest", "data/", "cpe/", "layers", "layers/part"}},

@@ -66,7 +66,7 @@ func (l *yoloLoss) emptyUnit(w *stream.UnitWorker, unit int) {
 	at, stride := l.at(plane, first)
 	x, xs := w.Load(stream.Rect(l.x, at, 5, stride, n))
 	w.Load(stream.Span(l.truth, plane/len(l.anchors)*5*l.slots, 5*l.slots))
-	e, es := w.Place(stream.Rect(l.errors.Data(), at, 5+l.classes, stride, n))
+	e, es := w.Place(stream.Rect(l.e, at, 5+l.classes, stride, n))
 	if w.Cost(n*(20+16*l.slots), 5*n); w.Values() {
 		for i := range n {
 			l.emptyCell(e[i:], es, x[i:], xs, plane, first+i)
@@ -78,7 +78,7 @@ func (l *yoloLoss) emptyTile(unit int) {
 	plane, first, n := l.tile(unit)
 	for i := range n {
 		at, stride := l.at(plane, first+i)
-		l.emptyCell(l.errors.Data()[at:], stride, l.x[at:], stride, plane, first+i)
+		l.emptyCell(l.e[at:], stride, l.x[at:], stride, plane, first+i)
 	}
 }
 
@@ -126,7 +126,7 @@ func (l *yoloLoss) totalUnit(w *stream.UnitWorker, unit int) {
 		x, xs = w.Load(stream.Rect(l.x, at, channels, stride, n))
 		specials = n * channels
 	}
-	e, es := w.Update(stream.Rect(l.errors.Data(), at, channels, stride, n))
+	e, es := w.Update(stream.Rect(l.e, at, channels, stride, n))
 	sum, _ := w.Place(stream.Span(l.cells.sums, unit, 1))
 	if w.Cost(2*n*channels, specials); w.Values() {
 		sum[0] = l.total(e, es, x, xs, n)
@@ -136,7 +136,7 @@ func (l *yoloLoss) totalUnit(w *stream.UnitWorker, unit int) {
 func (l *yoloLoss) totalTile(unit int) {
 	plane, first, n := l.tile(unit)
 	at, stride := l.at(plane, first)
-	l.cells.sums[unit] = l.total(l.errors.Data()[at:], stride, l.x[at:], stride, n)
+	l.cells.sums[unit] = l.total(l.e[at:], stride, l.x[at:], stride, n)
 }
 
 // total returns the sum of n cells' squared errors. With use_logic_gradient it then multiplies errors of probabilities by the sigmoid's

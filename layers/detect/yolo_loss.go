@@ -54,7 +54,7 @@ type yoloLoss struct {
 
 	images, slots int        // slots: objects that an image may have
 	errors        *blob.Blob // like bottom 0
-	x, truth      []float32
+	x, truth, e   []float32  // the values of bottom 0, bottom 1 and errors
 	truths        []truth
 	starts        []int // of each image among the truths, and their end
 	taken         []int // predictions of an image to which objects belong
@@ -138,7 +138,7 @@ func (l *yoloLoss) Reshape(bottom, top []*blob.Blob) error {
 }
 
 func (l *yoloLoss) Forward(bottom, top []*blob.Blob) error {
-	l.x, l.truth = bottom[0].Data(), bottom[1].Data()
+	l.x, l.truth, l.e = bottom[0].Data(), bottom[1].Data(), l.errors.Data()
 	if l.Device.Machine.Values() {
 		if err := l.readTruths(); err != nil {
 			return err

@@ -57,7 +57,7 @@ func (l *yoloLoss) placeTruths() {
 			continue
 		}
 		at, stride := l.at(t.image*len(l.anchors)+anchor, cell)
-		l.objectErrors(l.errors.Data()[at:], l.x[at:], stride, anchor, cell, t, slices.Contains(taken, at))
+		l.objectErrors(l.e[at:], l.x[at:], stride, anchor, cell, t, slices.Contains(taken, at))
 		taken = append(taken, at)
 	}
 	l.taken = taken

@@ -74,6 +74,7 @@ type Fixture struct {
 	propagate []bool
 	blocked   bool // images have channels in blocks
 	begins    bool // Backward starts the sums of the weights' gradients (StartDiff)
+	fresh     bool // blobs get their storage when the layer first uses it: nothing is set to NaN
 }
 
 // New builds a case's layer on a device, fills bottoms and weights and calls SetUp and Reshape. If the layer refuses, New returns its
@@ -157,7 +158,7 @@ func (f *Fixture) run() error {
 	if err := f.Layer.Reshape(f.Bottom, f.Top); err != nil {
 		return fmt.Errorf("Reshape: %w", err)
 	}
-	if len(f.Bottom) > 0 && f.Device.Machine.Values() {
+	if len(f.Bottom) > 0 && f.Device.Machine.Values() && !f.fresh {
 		for _, t := range append(layers.TraitsOf(f.Layer).Keeps, f.Top...) {
 			poison(t.Data())
 		}
@@ -220,6 +221,23 @@ func (f *Fixture) backward(diffs [][]float32) error {
 
 // backwardWithout is backward with the values of the lost blobs set to NaN.
 func (f *Fixture) backwardWithout(lost []*blob.Blob, diffs [][]float32) error {
+	if !f.fresh {
+		f.prepareGradients(lost)
+	}
+	for _, t := range f.Top { // tops may share storage with bottoms
+		t.ZeroDiff()
+	}
+	for i, d := range diffs {
+		copy(f.Top[i].Diff(), d)
+	}
+	if err := f.Layer.Backward(f.Top, f.propagate, f.Bottom); err != nil {
+		return fmt.Errorf("Backward: %w", err)
+	}
+	return nil
+}
+
+// prepareGradients sets what Backward must write, and the values of the lost blobs, to NaN, and the sums to which it adds to known values.
+func (f *Fixture) prepareGradients(lost []*blob.Blob) {
 	if f.Device.Machine.Values() {
 		for _, b := range lost {
 			poison(b.Data())
@@ -230,12 +248,6 @@ func (f *Fixture) backwardWithout(lost []*blob.Blob, diffs [][]float32) error {
 			poison(b.Diff())
 		}
 	}
-	for _, t := range f.Top {
-		t.ZeroDiff()
-	}
-	for i, d := range diffs {
-		copy(f.Top[i].Diff(), d)
-	}
 	for i, w := range f.Layer.Params() {
 		for k := range w.Diff() {
 			w.Diff()[k] = f.before(i, k)
@@ -245,10 +257,6 @@ func (f *Fixture) backwardWithout(lost []*blob.Blob, diffs [][]float32) error {
 			w.StartDiff()
 		}
 	}
-	if err := f.Layer.Backward(f.Top, f.propagate, f.Bottom); err != nil {
-		return fmt.Errorf("Backward: %w", err)
-	}
-	return nil
 }
 
 // before returns the gradient of value k of weight i before Backward. It is a small binary fraction, so that adding to it loses little

@@ -33,8 +33,8 @@ func init() {
 
 // faults lists faults of layers, with the check that must find each and the text of its report.
 var faults = []struct {
-	name                                                     string
-	gradient, paths, cores, start, reads, reshape, allocates []string
+	name                                                            string
+	gradient, paths, first, cores, start, reads, reshape, allocates []string
 }{
 	{name: "without fault"},
 	{name: "draws a factor"},
@@ -46,8 +46,8 @@ var faults = []struct {
 	{name: "writes a gradient in Forward", reads: []string{"Forward has written 3 to element 0 of the gradient of blob 0"}},
 	{name: "weight gradient overwrites", gradient: []string{"weight 0 element 0"}, start: []string{"gradient of weight 0 element 0"}},
 	{name: "adds to memory that was not cleared", start: []string{"cpe on host, sums started by StartDiff", "cpe on sw26010", "gradient of weight 0 element 0 is NaN"}},
-	{name: "path is off by 0.001", paths: []string{"CPE on host", "CPE on sw26010", "top 0 element 3", "gradient of bottom 0 element 3"}, start: []string{"top 0 element 3"}},
-	{name: "path gives NaN", paths: []string{"top 0 element 0 is NaN"}, start: []string{"top 0 element 0 is NaN"}},
+	{name: "path is off by 0.001", paths: []string{"CPE on host", "CPE on sw26010", "top 0 element 3", "gradient of bottom 0 element 3"}, first: []string{"cpe on sw26010: top 0 element 3"}, start: []string{"top 0 element 3"}},
+	{name: "path gives NaN", paths: []string{"top 0 element 0 is NaN"}, first: []string{"top 0 element 0 is NaN"}, start: []string{"top 0 element 0 is NaN"}},
 	{name: "depends on the number of cores", cores: []string{"on 3 cores", "top 0 element 2"}},
 	{name: "keeps its first extent", reshape: []string{"after a change of shapes to [[6]]", "top 0 element 4"}},
 	{name: "allocates", allocates: []string{"an iteration allocates 1 times"}},
@@ -149,6 +149,7 @@ func TestFaultsAreFound(t *testing.T) {
 			}{
 				{"CheckGradient", CheckGradient(b.Device(layers.MPE), c), fault.gradient},
 				{"CheckPaths", CheckPaths(b, c), fault.paths},
+				{"CheckFirstUse", CheckFirstUse(b, c), fault.first},
 				{"CheckCores", CheckCores(b, c), fault.cores},
 				{"CheckStart", CheckStart(b, c), fault.start},
 				{"CheckReads", CheckReads(b, c), fault.reads},

@@ -135,6 +135,31 @@ func CheckTiled(b *Bench, c *Case) error {
 	return nil
 }
 
+// CheckFirstUse compares the CPE path with the MPE path in an iteration in which the layer is the first to use its storage. Core groups that ask
+// a blob for new storage at the same time may each get their own. That changes a result seldom; the race detector finds it every time.
+func CheckFirstUse(b *Bench, c *Case) error {
+	var want *outcome
+	var errs []error
+	for _, d := range []*layers.Device{b.Device(layers.MPE), device(layers.CPE, b.Host), device(layers.CPE, b.Model)} {
+		f, err := New(d, c)
+		if err != nil {
+			return err
+		}
+		f.fresh = true
+		got, err := f.iterate()
+		if want == nil {
+			want = got
+		}
+		if err == nil {
+			err = got.against(want, orElse(c.Paths, 1e-5))
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("first use of storage, %v on %s: %w", d.Engine, d.Machine.Spec().Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // CheckCores checks that the CPE path on this computer gives the same bits for any number of cores.
 func CheckCores(b *Bench, c *Case) error {
 	var want *outcome

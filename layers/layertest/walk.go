@@ -1,8 +1,11 @@
 package layertest
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
+	"github.com/swcaffe/swcaffe/internal/racing"
 	"github.com/swcaffe/swcaffe/layers"
 )
 
@@ -49,33 +52,52 @@ func covered(typ layers.Type, cases []*Case) string {
 	return "none of the type's cases checks the gradient"
 }
 
+// checkAll runs the checks; under the race detector only those whose goroutines and storage are unlike those of the others.
 func checkAll(t *testing.T, b *Bench, c *Case) {
 	with := *c
 	with.Param += c.files(t)
-	if !with.skipsGradient() {
-		for _, engine := range Engines() {
-			if err := CheckGradient(b.Device(engine), &with); err != nil {
-				t.Errorf("%v: %v", engine, err)
-			}
-		}
+	checks := []func(*Bench, *Case) error{CheckFirstUse, CheckCores}
+	if !racing.Detector {
+		checks = append(checks, checkGradients, CheckPaths, CheckTiled, CheckStart, CheckReads, checkReshapes, checkAllocations)
 	}
-	for _, check := range []func(*Bench, *Case) error{CheckPaths, CheckTiled, CheckCores, CheckStart, CheckReads} {
+	for _, check := range checks {
 		if err := check(b, &with); err != nil {
 			t.Error(err)
 		}
 	}
-	if with.Again != nil {
-		for _, engine := range Engines() {
-			if err := CheckReshape(func() *layers.Device { return b.Device(engine) }, &with); err != nil {
-				t.Errorf("%v: %v", engine, err)
-			}
+}
+
+func checkGradients(b *Bench, c *Case) error {
+	if c.skipsGradient() {
+		return nil
+	}
+	return onEngines(func(engine layers.Engine) error { return CheckGradient(b.Device(engine), c) })
+}
+
+func checkReshapes(b *Bench, c *Case) error {
+	if c.Again == nil {
+		return nil
+	}
+	return onEngines(func(engine layers.Engine) error {
+		return CheckReshape(func() *layers.Device { return b.Device(engine) }, c)
+	})
+}
+
+func checkAllocations(b *Bench, c *Case) error {
+	if c.Allocates != "" {
+		return nil
+	}
+	return CheckAllocations(b, c)
+}
+
+// onEngines runs a check on both engines.
+func onEngines(check func(layers.Engine) error) (err error) {
+	for _, engine := range Engines() {
+		if failed := check(engine); failed != nil {
+			err = errors.Join(err, fmt.Errorf("%v: %w", engine, failed))
 		}
 	}
-	if with.Allocates == "" {
-		if err := CheckAllocations(b, &with); err != nil {
-			t.Error(err)
-		}
-	}
+	return err
 }
 
 func (c *Case) skipsGradient() bool {
