@@ -22,7 +22,7 @@ import sys
 def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("-swcaffe", default="swcaffe")
-    p.add_argument("-forward_only", action="store_true")
+    p.add_argument("-forward_only", action="store_true", help="inference: phase TEST, forward alone")
     p.add_argument("-rounds", type=int, default=3)
     p.add_argument("-seconds", type=float, default=1, help="of measured iterations in each run")
     p.add_argument("-batch", type=int, default=0)
@@ -36,7 +36,7 @@ class Timer:
     """Runs swcaffe time on one model."""
 
     def __init__(self, a, model):
-        self.command = [a.swcaffe, "time", "-model", model, "-batch", str(a.batch)] + ["-forward_only"] * a.forward_only
+        self.command = [a.swcaffe, "time", "-model", model, "-batch", str(a.batch)] + ["-forward_only", "-phase", "TEST"] * a.forward_only
         self.environment = dict(os.environ, SWCAFFE_SIMD=a.level)
         self.iterations = 2
 
