@@ -5,6 +5,7 @@
 //   - CheckPaths compares the CPE path on every machine with the MPE path: tops, gradients and weights. On modelled machines it also
 //     compares the charges of real execution with those of cost-only execution;
 //   - CheckTiled checks that the CPE path runs on the machine it is given;
+//   - CheckFirstUse compares the paths in an iteration in which the layer is the first to use its storage;
 //   - CheckCores checks that the computer's number of cores changes no bit;
 //   - CheckStart checks that sums of weights' gradients may start in memory that was not cleared;
 //   - CheckReads checks that Backward does not read the values listed in the layer's Traits.Unread;
