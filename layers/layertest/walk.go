@@ -52,7 +52,8 @@ func covered(typ layers.Type, cases []*Case) string {
 	return "none of the type's cases checks the gradient"
 }
 
-// checkAll runs the checks; under the race detector only those whose goroutines and storage are unlike those of the others.
+// checkAll runs the checks. Under the race detector it runs two: in CheckFirstUse core groups use new storage, in CheckCores storage that is
+// there. The other checks run the same goroutines again.
 func checkAll(t *testing.T, b *Bench, c *Case) {
 	with := *c
 	with.Param += c.files(t)
