@@ -24,11 +24,16 @@ func (d ImageDecoder) Decode(r *Record, _ *Scratch) (Pixels, int, error) {
 	if err != nil {
 		return Pixels{}, 0, err
 	}
-	if d.Augmenter == nil {
-		return imagePixels(im), r.Label, nil
-	}
-	p, err := augmented(im, d.Augmenter, d.Seed, r.Item)
+	p, err := d.pixels(im, r.Item)
 	return p, r.Label, err
+}
+
+// pixels returns the pixels of an image that has been resized, after the steps of the augmenter.
+func (d ImageDecoder) pixels(im *imageio.Image, item uint64) (Pixels, error) {
+	if d.Augmenter == nil {
+		return imagePixels(im), nil
+	}
+	return augmented(im, d.Augmenter, d.Seed, item)
 }
 
 // read reads an image file and resizes the image.

@@ -42,3 +42,13 @@ func (a *Augmenter) Of(seed, item uint64) *Augmenter {
 	}
 	return a.choices[0] // behind rounding
 }
+
+// Warps reports whether every resize_param gives images its size whatever their proportions.
+func (a *Augmenter) Warps() bool {
+	for _, c := range a.choices {
+		if !c.Warps() {
+			return false
+		}
+	}
+	return a.resize == nil || a.resize.GetResizeMode() == caffepb.ResizeParameter_WARP
+}

@@ -31,6 +31,11 @@ func New(height, width, channels int) *Image {
 	return &Image{height, width, channels, make([]byte, height*width*channels)}
 }
 
+// Extensions lists the endings, in lower case, that files of the formats which Decode reads usually have.
+func Extensions() []string {
+	return []string{".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".pnm", ".pbm", ".pgm", ".ppm"}
+}
+
 // Mode selects the channels that Decode returns.
 type Mode int
 

@@ -73,7 +73,7 @@ func isHelp(arg string) bool {
 }
 
 // parseFlags parses gflags-style flags: one dash or two, -x=v or -x v, -nox for booleans, -flagfile FILE with one flag a line.
-// Words without a dash set the flags listed in words, in order; more of them are an error.
+// Words without a dash set those flags listed in words that are not given with a dash, in order; more of them are an error.
 func parseFlags(fs *flag.FlagSet, common *commonFlags, args []string, words []string) error {
 	args, err := expandFlagFiles(args, 0)
 	if err != nil {
@@ -93,24 +93,37 @@ func parseFlags(fs *flag.FlagSet, common *commonFlags, args []string, words []st
 			args[i] = "-" + off + "=false"
 		}
 	}
+	var given []string
 	for {
 		if err := fs.Parse(args); err != nil {
 			return explain(fs, common, err)
 		}
 		if args = fs.Args(); len(args) == 0 {
-			return nil
+			return setWords(fs, common, given, words)
 		}
+		given, args = append(given, args[0]), args[1:]
+	}
+}
+
+// setWords sets the flags named by words, in order, to what was given without a flag. It passes over flags that have been set, except one
+// that takes all remaining words.
+func setWords(fs *flag.FlagSet, common *commonFlags, given, words []string) error {
+	fs.Visit(func(f *flag.Flag) {
+		words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == f.Name })
+	})
+	for _, word := range given {
 		if len(words) == 0 {
-			return fmt.Errorf("unexpected argument %q%s", args[0], flagFor(fs, args[0]))
+			return fmt.Errorf("unexpected argument %q%s", word, flagFor(fs, word))
 		}
 		name, all := strings.CutSuffix(words[0], "...")
-		if err := fs.Set(name, args[0]); err != nil {
-			return explain(fs, common, fmt.Errorf("invalid value %q for -%s: %w", args[0], name, err))
+		if err := fs.Set(name, word); err != nil {
+			return explain(fs, common, fmt.Errorf("invalid value %q for -%s: %w", word, name, err))
 		}
-		if args = args[1:]; !all {
+		if !all {
 			words = words[1:]
 		}
 	}
+	return nil
 }
 
 // flagFor returns a hint at the flag that a word without a flag is meant for: one for files of its ending.

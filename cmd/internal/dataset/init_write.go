@@ -144,7 +144,7 @@ func (p *trainingPlan) tell(e *cli.Env) {
 	if p.unreadable > 0 {
 		fmt.Fprintf(e.Stdout, "%d files could not be read as images and are left out; the log names them.\n", p.unreadable)
 	}
-	classify := []string{"classify", in(deployFile), weights, in(meanFile), in(labelsFile), p.test[0].Name, "-scale", p.net.scale}
+	classify := []string{"classify", in(deployFile), weights, in(netFile), in(labelsFile), p.test[0].Name}
 	fmt.Fprintf(e.Stdout, "\nTrain, test, and classify an image:\n\n  %s\n  %s\n  %s\n",
 		e.CommandLine("train", "-solver", in(solverFile)),
 		e.CommandLine("test", "-model", in(netFile), "-weights", weights, "-iterations", fmt.Sprint(p.testIter)),

@@ -2,19 +2,17 @@ package infer
 
 import (
 	"cmp"
+	"encoding/csv"
 	"flag"
 	"fmt"
+	"io"
 	"slices"
+	"strconv"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/data"
-	"github.com/swcaffe/swcaffe/data/imageio"
-	"github.com/swcaffe/swcaffe/data/regular"
 	"github.com/swcaffe/swcaffe/internal/cli"
 	"github.com/swcaffe/swcaffe/internal/testreport"
 	swnet "github.com/swcaffe/swcaffe/net"
-	swproto "github.com/swcaffe/swcaffe/proto"
-	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver/events"
 )
 
@@ -22,77 +20,108 @@ import (
 var Classify = cli.Command{
 	Name:     "classify",
 	Synopsis: "name what images show",
-	Args:     "DEPLOY WEIGHTS MEAN LABELS IMAGE [-top 5] [-scale 1]",
-	Example:  "swcaffe classify deploy.prototxt net.caffemodel mean.binaryproto labels.txt cat.jpg",
-	Words:    []string{"model", "weights", "mean", "labels", "image"},
+	Args:     "DEPLOY WEIGHTS MEAN LABELS IMAGE... [-top 5] [-csv FILE]",
+	Example:  "swcaffe classify deploy.prototxt net.caffemodel train_val.prototxt labels.txt photos/",
+	Words:    []string{"model", "weights", "mean", "labels", "image..."},
 	Quiet:    true,
-	Help: `Scales an image to the size of the net's input, subtracts the mean of each channel (MEAN may be "none"), runs the net and prints the
-labels with the largest outputs, as Caffe's classification example does. LABELS has a label a line, or is SSD's LabelMap, or "none".
-As there, nothing else is printed: -logtostderr shows the log.`,
+	Help: `Turns images into the net's input, runs the net and prints the labels with the largest outputs. IMAGE may be a folder: all image files
+below it are classified. LABELS has a label a line, or is SSD's LabelMap, or "none".
+
+MEAN says what happens to images:
+
+  train_val.prototxt   what the training did in its tests: its data layer names size, crop, mean and scale
+  mean.binaryproto     as Caffe's classification example: the image gets the size of the input, and the mean of each channel is subtracted
+  none                 the same without a mean
+
+Without MEAN (-model, -weights and -labels as flags) it is the transform_param of DEPLOY's Input layer. As in Caffe's example, nothing else is
+printed: -logtostderr shows the log. An image among several that cannot be read is named and left out, and the exit code is 1.`,
 	Do: cli.With(classifyFlags, classify),
 }
 
 func classifyFlags(fs *flag.FlagSet, o *classifyOptions) {
 	cli.StringVar(fs, &o.model, "model", "", "the net definition `FILE` for deployment (prototxt)", cli.Prototxt)
 	cli.StringVar(fs, &o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas", cli.Weights)
-	cli.StringVar(fs, &o.mean, "mean", "", "the mean image `FILE`, or none", cli.OneOf("none").OrFiles(cli.FileOf(".binaryproto")))
 	cli.StringVar(fs, &o.labels, "labels", "", "the `FILE` of labels, or none", cli.OneOf("none").OrFiles(cli.AnyFile))
-	cli.StringVar(fs, &o.image, "image", "", "the image `FILE`", cli.AnyFile)
+	cli.AppendVar(fs, &o.images, "image", "an image `FILE`, or a folder of images; may be given several times", cli.AnyFile)
 	cli.OutputVar(fs, &o.json, "json", "write the labels to `FILE` as well (docs/json.md); -: to standard output, alone")
+	cli.OutputVar(fs, &o.csv, "csv", "write the labels to `FILE` as well: a line for each image and label; -: to standard output, alone")
 	fs.IntVar(&o.top, "top", 5, "how many labels to print")
-	fs.Float64Var(&o.scale, "scale", 1, "the factor for pixels, like transform_param's scale in training")
+	o.register(fs)
 	o.device.Register(fs)
 }
 
 type classifyOptions struct {
-	model, weights, mean, labels, image, json string
-	top                                       int
-	scale                                     float64
-	device                                    cli.DeviceFlags
+	model, weights, labels, json, csv string
+	images                            []string
+	top                               int
+	preprocessing
+	device cli.DeviceFlags
 }
 
 func classify(e *cli.Env, o *classifyOptions) error {
-	if o.model == "" || o.weights == "" || o.mean == "" || o.labels == "" || o.image == "" {
-		return cli.Usagef("need five words: swcaffe classify DEPLOY WEIGHTS MEAN LABELS IMAGE")
+	if o.model == "" || o.weights == "" || o.labels == "" || len(o.images) == 0 {
+		return cli.Usagef("need five words: swcaffe classify DEPLOY WEIGHTS MEAN LABELS IMAGE...")
 	}
 	if o.top < 1 {
 		return cli.Usagef("-top %d: at least one label is needed", o.top)
+	}
+	if err := o.check(); err != nil {
+		return err
 	}
 	t := trained{device: &o.device, model: o.model, weights: o.weights, seed: o.device.SeedOrTime()}
 	return t.use(e, func(n *swnet.Net) error { return o.run(e, n) })
 }
 
-// run classifies the image and prints the most probable labels.
+// run classifies the images, and prints and writes the most probable labels.
 func (o *classifyOptions) run(e *cli.Env, n *swnet.Net) error {
-	input, err := o.input(n)
+	input, err := imageInput(n, o.model)
 	if err != nil {
-		return err
-	}
-	if err := o.load(input); err != nil {
-		return err
-	}
-	if _, err := n.Forward(); err != nil {
 		return err
 	}
 	outputs := n.Outputs()
 	if len(outputs) != 1 {
 		return fmt.Errorf("%s has %d outputs, a classifier has one", o.model, len(outputs))
 	}
-	scores := outputs[0].Blob.Data()[:outputs[0].Blob.Count()/input.Shape()[0]]
-	labels, err := o.names(len(scores))
+	labels, err := o.names(outputs[0].Blob.Count() / input.Shape()[0])
 	if err != nil {
 		return err
 	}
-	report := classifyReport{Image: o.image, Predictions: []prediction{}}
-	fmt.Fprintf(e.Tables, "---------- Prediction for %s ----------\n", o.image)
-	for _, i := range largest(scores, o.top) {
-		fmt.Fprintf(e.Tables, "%.4f - %q\n", scores[i], labels[i])
-		report.Predictions = append(report.Predictions, prediction{i, labels[i], events.Number(scores[i])})
+	prepare, err := o.of(e, o.model, input)
+	if err != nil {
+		return err
 	}
-	return e.WriteJSON(o.json, report)
+	files, err := imageFiles(o.images)
+	if err != nil {
+		return err
+	}
+	item := input.CountFrom(1)
+	var reports []classifyReport
+	run := imageRun{
+		files: files, batch: input.Shape()[0],
+		load: func(k int, file string) error { return prepare.Read(input.Data()[k*item:][:item], file) },
+		run: func(part []string) error {
+			if _, err := n.Forward(); err != nil {
+				return err
+			}
+			for k, file := range part {
+				r := o.report(file, outputs[0].Blob, k, labels)
+				r.print(e)
+				reports = append(reports, r)
+			}
+			return nil
+		},
+	}
+	unread, err := run.do(e)
+	if err != nil {
+		return err
+	}
+	if err := o.write(e, reports, len(files)); err != nil {
+		return err
+	}
+	return run.unreadError(unread)
 }
 
-// classifyReport is the file of -json.
+// classifyReport is an image in the file of -json.
 type classifyReport struct {
 	Image       string       `json:"image"`
 	Predictions []prediction `json:"predictions"`
@@ -104,72 +133,43 @@ type prediction struct {
 	Score events.Number `json:"score"`
 }
 
-// input returns the net's only input, which must have 1 or 3 channels.
-func (o *classifyOptions) input(n *swnet.Net) (*blob.Blob, error) {
-	for i := range n.NumLayers() {
-		if n.LayerType(i) != "Input" {
-			continue
-		}
-		b := n.Tops(i)[0]
-		if s := b.Shape(); len(s) != 4 || s[1] != 1 && s[1] != 3 || b.Count() == 0 {
-			return nil, fmt.Errorf("%s: the input is %s; it should be images x 1 or 3 channels x height x width, none of them 0", o.model, b.ShapeString())
-		}
-		return b, nil
+// report returns the most probable labels of item k of a batch.
+func (o *classifyOptions) report(file string, output *blob.Blob, k int, labels []string) classifyReport {
+	r := classifyReport{Image: file, Predictions: []prediction{}}
+	scores := output.Data()[k*len(labels):][:len(labels)]
+	for _, i := range largest(scores, o.top) {
+		r.Predictions = append(r.Predictions, prediction{i, labels[i], events.Number(scores[i])})
 	}
-	return nil, fmt.Errorf("%s has no Input layer; is it a net for deployment?", o.model)
+	return r
 }
 
-// load copies the image into every item of the input's batch.
-func (o *classifyOptions) load(input *blob.Blob) error {
-	s := input.Shape()
-	mode := imageio.Color
-	if s[1] == 1 {
-		mode = imageio.Gray
+func (r *classifyReport) print(e *cli.Env) {
+	fmt.Fprintf(e.Tables, "---------- Prediction for %s ----------\n", r.Image)
+	for _, p := range r.Predictions {
+		fmt.Fprintf(e.Tables, "%.4f - %q\n", p.Score, p.Label)
 	}
-	file, err := regular.ReadFile(o.image)
-	if err != nil {
-		return err
-	}
-	im, _, err := imageio.DecodeResized(file, mode, s[2], s[3])
-	if err != nil {
-		return fmt.Errorf("%s: %w", o.image, err)
-	}
-	means, err := o.channelMeans(s[1])
-	if err != nil {
-		return err
-	}
-	plane := s[2] * s[3]
-	for i, v := range im.Planes() {
-		value := (float32(v) - means[i/plane]) * float32(o.scale)
-		for k := range s[0] {
-			input.Data()[k*len(im.Pix)+i] = value
-		}
-	}
-	return nil
 }
 
-// channelMeans returns the mean of each channel of the mean image.
-func (o *classifyOptions) channelMeans(channels int) ([]float32, error) {
-	means := make([]float32, channels)
-	if o.mean == "none" {
-		return means, nil
+// write writes the files of -json and -csv. The JSON of one image is an object, that of several a list.
+func (o *classifyOptions) write(e *cli.Env, reports []classifyReport, images int) error {
+	var content any = reports
+	if images == 1 {
+		content = reports[0]
 	}
-	var p caffepb.BlobProto
-	if err := swproto.ReadBinary(o.mean, &p); err != nil {
-		return nil, err
+	if err := e.WriteJSON(o.json, content); err != nil || o.csv == "" {
+		return err
 	}
-	b := blob.New(0)
-	if err := b.FromProto(&p); err != nil {
-		return nil, fmt.Errorf("%s: %w", o.mean, err)
-	}
-	s := b.Shape()
-	if len(s) < 3 || s[len(s)-3] != channels {
-		return nil, fmt.Errorf("%s: the mean is %s, the net's input has %d channels", o.mean, b.ShapeString(), channels)
-	}
-	for c, mean := range data.ChannelMeans(b, channels) {
-		means[c] = float32(mean)
-	}
-	return means, nil
+	return e.CreateFile(o.csv, func(to io.Writer) error {
+		w := csv.NewWriter(to)
+		w.Write([]string{"image", "rank", "class", "label", "score"})
+		for _, r := range reports {
+			for i, p := range r.Predictions {
+				w.Write([]string{r.Image, strconv.Itoa(i + 1), strconv.Itoa(p.Class), p.Label, strconv.FormatFloat(float64(p.Score), 'g', -1, 32)})
+			}
+		}
+		w.Flush()
+		return w.Error()
+	})
 }
 
 // names reads the labels, one for each of the n outputs.

@@ -1,16 +1,15 @@
 package infer
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/data/imageio"
-	"github.com/swcaffe/swcaffe/data/regular"
 	"github.com/swcaffe/swcaffe/internal/box"
 	"github.com/swcaffe/swcaffe/internal/cli"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -22,42 +21,43 @@ import (
 var Detect = cli.Command{
 	Name:     "detect",
 	Synopsis: "find the objects in images",
-	Args:     "-model DEPLOY -weights FILES [-threshold 0.5] [-label_map FILE] [-out DIR] IMAGE...",
+	Args:     "-model DEPLOY -weights FILES [-mean TRAIN_VAL] [-threshold 0.5] [-label_map FILE] [-out DIR] IMAGE...",
 	Example:  "swcaffe detect -model deploy.prototxt -weights ssd.caffemodel -label_map labelmap.prototxt -out found street.jpg",
 	Words:    []string{"image..."},
 	Quiet:    true,
-	Help: `Scales every image to the size of the net's input, subtracts the means, runs the net, and prints the detections of its DetectionOutput layer, or of YOLO's:
-image, class, score, xmin, ymin, xmax, ymax, in pixels of the image. The means and the scale are those of the Input layer's transform_param,
-unless flags give them.
--out DIR also writes, for every image, the picture with its boxes (-pictures png, svg or both) and a VOC annotation (.xml). -json and -coco
-write one file for all images. Nothing else is printed: -logtostderr shows the log.`,
+	Help: `Turns images into the net's input, runs the net, and prints the detections of its DetectionOutput layer, or of YOLO's:
+image, class, score, xmin, ymin, xmax, ymax, in pixels of the image. IMAGE may be a folder: objects are found in all image files below it.
+Means, scale and resizing are those of the Input layer's transform_param, or with -mean train_val.prototxt those of the data layer of the training,
+unless flags give others. -out DIR also writes, for every image, the picture with its boxes (-pictures png, svg or both) and a VOC annotation (.xml).
+-json, -csv and -coco write one file for all images. Nothing else is printed: -logtostderr shows the log. An image among several that cannot be
+read is named and left out, and the exit code is 1.`,
 	Do: cli.With(detectFlags, detect),
 }
 
 func detectFlags(fs *flag.FlagSet, o *detectOptions) {
 	cli.StringVar(fs, &o.model, "model", "", "the net definition `FILE` for deployment (prototxt)", cli.Prototxt)
 	cli.StringVar(fs, &o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas", cli.Weights)
-	cli.AppendVar(fs, &o.images, "image", "an image `FILE`; may be given several times", cli.AnyFile)
+	cli.AppendVar(fs, &o.images, "image", "an image `FILE`, or a folder of images; may be given several times", cli.AnyFile)
 	fs.Float64Var(&o.threshold, "threshold", 0.5, "the least score of a detection")
 	cli.StringVar(fs, &o.labelMap, "label_map", "", "the `FILE` with the names of classes: SSD's LabelMap", cli.Prototxt)
-	fs.StringVar(&o.means, "mean_value", "", "a `VALUE` to subtract from pixels, or one for each channel, separated by commas")
-	fs.Float64Var(&o.scale, "scale", 0, "the factor for pixels, like transform_param's scale; 0 takes that of the Input layer")
+	o.register(fs)
 	cli.StringVar(fs, &o.out, "out", "", "the `DIRECTORY` for pictures and VOC annotations", cli.Folder)
 	cli.StringVar(fs, &o.pictures, "pictures", "png", "the formats of pictures in -out: png, svg or png,svg", cli.OneOf("png", "svg", "png,svg"))
 	cli.OutputVar(fs, &o.json, "json", "write the detections to `FILE` as JSON")
+	cli.OutputVar(fs, &o.csv, "csv", "write the detections to `FILE` as CSV")
 	cli.OutputVar(fs, &o.coco, "coco", "write the detections to `FILE` as COCO results")
 	o.device.Register(fs)
 }
 
 type detectOptions struct {
-	model, weights, labelMap, means string
-	images                          []string
-	threshold, scale                float64
-	out, pictures, json, coco       string
-	device                          cli.DeviceFlags
+	model, weights, labelMap       string
+	images                         []string
+	threshold                      float64
+	out, pictures, json, csv, coco string
+	preprocessing
+	device cli.DeviceFlags
 
-	names      map[int]string
-	meanValues []float32
+	names map[int]string
 }
 
 // found is an image with its detections.
@@ -84,15 +84,19 @@ func detect(e *cli.Env, o *detectOptions) error {
 			return cli.Usagef("-pictures %s: use png, svg or png,svg", o.pictures)
 		}
 	}
-	if err := o.check(); err != nil {
+	var err error
+	if o.images, err = imageFiles(o.images); err != nil {
+		return err
+	}
+	if err := errors.Join(o.preprocessing.check(), o.checkNames()); err != nil {
 		return err
 	}
 	t := trained{device: &o.device, model: o.model, weights: o.weights, seed: o.device.SeedOrTime()}
 	return t.use(e, func(n *swnet.Net) error { return o.run(e, n) })
 }
 
-// check reads the label map and the means, and refuses images of which one would overwrite another's files.
-func (o *detectOptions) check() error {
+// checkNames reads the label map, and refuses images of which one would overwrite another's files.
+func (o *detectOptions) checkNames() error {
 	if o.labelMap != "" {
 		var m caffepb.LabelMap
 		if _, err := swproto.ReadText(o.labelMap, &m); err != nil {
@@ -103,15 +107,6 @@ func (o *detectOptions) check() error {
 			if o.names[int(item.GetLabel())] = item.GetDisplayName(); item.GetDisplayName() == "" {
 				o.names[int(item.GetLabel())] = item.GetName()
 			}
-		}
-	}
-	if o.means != "" {
-		for _, word := range strings.Split(o.means, ",") {
-			v, err := strconv.ParseFloat(word, 32)
-			if err != nil {
-				return cli.Usagef("-mean_value %s: %q is not a number", o.means, word)
-			}
-			o.meanValues = append(o.meanValues, float32(v))
 		}
 	}
 	seen := map[string]string{}
@@ -136,35 +131,52 @@ func (o *detectOptions) run(e *cli.Env, n *swnet.Net) error {
 	if err != nil {
 		return err
 	}
-	if err := o.readTransform(e, input.Shape()[1]); err != nil {
+	prepare, err := o.of(e, o.model, input)
+	if err != nil {
 		return err
 	}
-	var all []found
-	bar := cli.NewProgress(e.Stderr, len(o.images), "images")
-	batch := input.Shape()[0]
-	for first := 0; first < len(o.images); first += batch {
-		part := make([]found, min(batch, len(o.images)-first))
-		for k := range part {
-			part[k].file = o.images[first+k]
-			if err := o.load(&part[k], input, k); err != nil {
-				return err
-			}
-		}
-		if _, err := n.Forward(); err != nil {
-			return err
-		}
-		o.collect(part, output.Data())
-		for i := range part {
-			if err := o.writeImage(&part[i]); err != nil {
-				return err
-			}
-			part[i].image = &imageio.Image{Height: part[i].image.Height, Width: part[i].image.Width}
-		}
-		all = append(all, part...)
-		bar.Add(len(part))
+	if prepare.Crops() {
+		return errors.New("the preprocessing crops images or adds borders, so that boxes would not be those of the whole image: detect needs a transform_param without crop_size, whose resize_mode is WARP")
 	}
-	bar.Finish()
-	return o.write(e, all)
+	item := input.CountFrom(1)
+	part := make([]found, input.Shape()[0])
+	var all []found
+	run := imageRun{
+		files: o.images, batch: len(part),
+		load: func(k int, file string) (err error) {
+			part[k] = found{file: file}
+			if part[k].image, err = imageio.Read(file, prepare.Mode()); err != nil {
+				return err
+			}
+			if err := prepare.Put(input.Data()[k*item:][:item], part[k].image); err != nil {
+				return fmt.Errorf("%s: %w", file, err)
+			}
+			return nil
+		},
+		run: func(files []string) error {
+			if _, err := n.Forward(); err != nil {
+				return err
+			}
+			batch := part[:len(files)]
+			o.collect(batch, output.Data())
+			for i := range batch {
+				if err := o.writeImage(&batch[i]); err != nil {
+					return err
+				}
+				batch[i].image = &imageio.Image{Height: batch[i].image.Height, Width: batch[i].image.Width}
+			}
+			all = append(all, batch...)
+			return nil
+		},
+	}
+	unread, err := run.do(e)
+	if err != nil {
+		return err
+	}
+	if err := o.write(e, all); err != nil {
+		return err
+	}
+	return run.unreadError(unread)
 }
 
 // detectors are the layer types whose top has rows of image, class, score and box.
@@ -172,8 +184,7 @@ var detectors = []string{"DetectionOutput", "YoloDetectionOutput", "Yolov3Detect
 
 // ends returns the net's input and its detections.
 func (o *detectOptions) ends(n *swnet.Net) (input, output *blob.Blob, err error) {
-	c := classifyOptions{model: o.model}
-	if input, err = c.input(n); err != nil {
+	if input, err = imageInput(n, o.model); err != nil {
 		return nil, nil, err
 	}
 	for i := range n.NumLayers() {
@@ -185,66 +196,6 @@ func (o *detectOptions) ends(n *swnet.Net) (input, output *blob.Blob, err error)
 		return nil, nil, fmt.Errorf("%s has no DetectionOutput layer; is it a detection net for deployment?", o.model)
 	}
 	return input, output, nil
-}
-
-// readTransform takes means and scale from the Input layer where flags do not give them.
-func (o *detectOptions) readTransform(e *cli.Env, channels int) error {
-	file, err := cli.ReadNet(e, o.model)
-	if err != nil {
-		return err
-	}
-	for _, l := range file.Param.Layer {
-		if l.GetType() != "Input" || l.TransformParam == nil {
-			continue
-		}
-		if o.means == "" {
-			o.meanValues = l.TransformParam.GetMeanValue()
-		}
-		if o.scale == 0 {
-			o.scale = float64(l.TransformParam.GetScale())
-		}
-		break
-	}
-	if o.scale == 0 {
-		o.scale = 1
-	}
-	switch len(o.meanValues) {
-	case 0:
-		o.meanValues = []float32{0}
-		fallthrough
-	case 1:
-		for len(o.meanValues) < channels {
-			o.meanValues = append(o.meanValues, o.meanValues[0])
-		}
-	case channels:
-	default:
-		return fmt.Errorf("there are %d mean values, but the net's input has %d channels", len(o.meanValues), channels)
-	}
-	return nil
-}
-
-// load reads an image into item k of the input.
-func (o *detectOptions) load(f *found, input *blob.Blob, k int) error {
-	s, mode := input.Shape(), imageio.Color
-	if s[1] == 1 {
-		mode = imageio.Gray
-	}
-	file, err := regular.ReadFile(f.file)
-	if err != nil {
-		return err
-	}
-	if f.image, err = imageio.Decode(file, mode); err != nil {
-		return fmt.Errorf("%s: %w", f.file, err)
-	}
-	im, err := f.image.Resize(s[2], s[3])
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.file, err)
-	}
-	plane, values := s[2]*s[3], input.Data()[k*input.CountFrom(1):]
-	for i, v := range im.Planes() {
-		values[i] = (float32(v) - o.meanValues[i/plane]) * float32(o.scale)
-	}
-	return nil
 }
 
 // collect hands the rows of a batch to their images. Rows of images beyond the last one are of a batch that is not full.

@@ -2,14 +2,17 @@ package infer
 
 import (
 	"cmp"
+	"encoding/csv"
 	"encoding/xml"
 	"fmt"
 	"image"
 	"image/color"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/swcaffe/swcaffe/data/imageio"
@@ -32,10 +35,32 @@ func (o *detectOptions) write(e *cli.Env, all []found) error {
 			return err
 		}
 	}
+	if o.csv != "" {
+		if err := e.CreateFile(o.csv, func(to io.Writer) error { return writeCSV(to, all) }); err != nil {
+			return err
+		}
+	}
 	if o.coco == "" {
 		return nil
 	}
 	return e.WriteJSON(o.coco, cocoOf(all))
+}
+
+// writeCSV writes a line for each detection.
+func writeCSV(to io.Writer, all []found) error {
+	w := csv.NewWriter(to)
+	w.Write([]string{"image", "class", "name", "score", "xmin", "ymin", "xmax", "ymax"})
+	for _, f := range all {
+		for _, d := range f.detections {
+			row := []string{f.file, strconv.Itoa(d.label), d.name}
+			for _, v := range []float32{d.score, d.XMin, d.YMin, d.XMax, d.YMax} {
+				row = append(row, strconv.FormatFloat(float64(v), 'g', -1, 32))
+			}
+			w.Write(row)
+		}
+	}
+	w.Flush()
+	return w.Error()
 }
 
 // imageJSON is an image in the -json file.

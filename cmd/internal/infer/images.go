@@ -1,0 +1,88 @@
+package infer
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/data/imageio"
+	"github.com/swcaffe/swcaffe/internal/cli"
+)
+
+// imageRun runs a net on images, batch by batch.
+type imageRun struct {
+	files []string
+	batch int                            // the most images at a time
+	load  func(k int, file string) error // puts an image into item k of the batch
+	run   func(files []string) error     // runs the net on the batch, whose items are these images
+}
+
+// imageFiles replaces each folder in a list by the image files below it, in the order of their names. Other files and hidden ones are left out.
+func imageFiles(list []string) (files []string, err error) {
+	for _, path := range list {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		before := len(files)
+		err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
+			switch hidden := strings.HasPrefix(d.Name(), ".") && file != path; {
+			case err != nil:
+				return err
+			case hidden && d.IsDir():
+				return fs.SkipDir
+			case !hidden && !d.IsDir() && slices.Contains(imageio.Extensions(), strings.ToLower(filepath.Ext(file))):
+				files = append(files, file)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(files) == before {
+			return nil, fmt.Errorf("%s: the folder has no image files (%s)", path, strings.Join(imageio.Extensions(), ", "))
+		}
+	}
+	return files, nil
+}
+
+// do runs all batches. An image among several that cannot be read is named and left out, and counted.
+func (r *imageRun) do(e *cli.Env) (unread int, err error) {
+	bar := cli.NewProgress(e.Stderr, len(r.files), "images")
+	defer bar.Finish()
+	part := make([]string, 0, r.batch)
+	for i, file := range r.files {
+		bar.Add(1)
+		switch err := r.load(len(part), file); {
+		case err == nil:
+			part = append(part, file)
+		case len(r.files) == 1:
+			return 1, err
+		default:
+			unread++
+			fmt.Fprintf(e.Stderr, "Left out: %v\n", err)
+		}
+		if len(part) == r.batch || i == len(r.files)-1 && len(part) > 0 {
+			if err := r.run(part); err != nil {
+				return unread, err
+			}
+			part = part[:0]
+		}
+	}
+	return unread, nil
+}
+
+// unreadError returns the error of a run that left images out, nil if it left out none.
+func (r *imageRun) unreadError(unread int) error {
+	if unread == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d images could not be read; they are named above and left out", unread, len(r.files))
+}
