@@ -119,7 +119,7 @@ var allowed = []struct {
 	{"cmd/internal/infer", []string{"internal/cli", "solver/events", "internal/testreport", "internal/box", "internal/figure", "solver/evaluate", "internal/caffelog", "internal/suggest", "proto/", "blob", "data/", "layers", "net", "solver", "topology"}},
 	{"cmd/internal/measure", []string{"internal/cli", "internal/caffelog", "internal/figure", "internal/modelplot", "internal/pages", "internal/simd/", "internal/suggest", "proto/", "cpe/", "layers", "net", "net/schedule", "scaling", "solver", "topology", "modeltime/"}},
 	{"cmd/internal/model", []string{"internal/cli", "solver/events", "internal/netdraw", "internal/onnx/", "proto/", "blob", "cpe", "layers", "net", "solver"}},
-	{"cmd/internal/dataset", []string{"internal/cli", "internal/caffelog", "internal/pages", "internal/relay", "internal/suggest", "proto/", "blob", "data/"}},
+	{"cmd/internal/dataset", []string{"internal/cli", "internal/caffelog", "internal/pages", "internal/relay", "internal/suggest", "proto/", "blob", "data/", "layers", "net", "solver"}},
 	{"cmd/internal/logs", []string{"internal/cli", "solver/events", "internal/board", "internal/figure", "internal/page", "proto"}},
 	{"cmd/internal/scoretest", []string{"proto/", "data/"}},
 	{"cmd/internal/all", []string{"internal/cli", "cmd/internal/"}},

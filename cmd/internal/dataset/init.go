@@ -18,7 +18,7 @@ import (
 var Init = cli.Command{
 	Name:     "init",
 	Synopsis: "prepare a training on images of your own: databases, mean, nets, solver",
-	Args:     "DIR [IMAGES] [-net NAME] [-size N] [-crop N] [-test_share S] [-force]",
+	Args:     "DIR [IMAGES] [-net NAME] [-weights FILES] [-size N] [-crop N] [-test_share S] [-force]",
 	Example:  "swcaffe init pets photos/",
 	Words:    []string{"out", "images"},
 	Help: `Prepares a training in the folder DIR and prints the commands that train, test and classify. IMAGES is a folder with a folder of
@@ -37,15 +37,20 @@ The net follows from the images' size, or is named by -net:
   cifar10_quick   up to 48
   resnet8         larger ones
 
-All are models of the folder models/, with as many outputs as there are classes. They can be edited before the training. Paths in the files begin
-where init was called. A file that is no image is named in the log, counted and left out.`,
+All are models of the folder models/, with as many outputs as there are classes. -net also takes a net definition for deployment (.prototxt) with
+one Input layer; its last InnerProduct or Convolution layer gets an output for each class. All can be edited before the training. -weights
+begins the training with weights of the same net: that last layer is new, and the others learn at a tenth of the usual rate.
+
+Paths in the files begin where init was called. A file that is no image is named in the log, counted and left out. So is a file that shows
+the same picture as another one of its class, and all files that show a picture of several classes.`,
 	Do: cli.With(initFlags, initTraining),
 }
 
 func initFlags(fs *flag.FlagSet, o *initOptions) {
 	cli.StringVar(fs, &o.out, "out", "", "the folder `DIR` to prepare", cli.Folder)
 	cli.StringVar(fs, &o.images, "images", "", "the `FOLDER` of classes, or the CSV file, with the images", cli.AnyFile)
-	cli.StringVar(fs, &o.net, "net", autoNet, "the net: auto, lenet, cifar10_quick or resnet8", cli.OneOf("auto", "lenet", "cifar10_quick", "resnet8"))
+	cli.StringVar(fs, &o.net, "net", autoNet, "the net: auto, lenet, cifar10_quick, resnet8, or the `FILE` of a net for deployment", cli.OneOf("auto", "lenet", "cifar10_quick", "resnet8").OrFiles(cli.Prototxt))
+	cli.StringVar(fs, &o.weights, "weights", "", "trained weights to begin with: .caffemodel `FILES`, separated by commas", cli.Weights)
 	fs.IntVar(&o.size, "size", 0, "height and width of images in the databases; 0: as the net has them")
 	fs.IntVar(&o.crop, "crop", 0, "height and width of the net's input: a random part of the image in training, its middle in tests; 0: the whole image")
 	fs.BoolVar(&o.gray, "gray", false, "treat images as grey; without the flag, they are if all files are")
@@ -57,14 +62,14 @@ func initFlags(fs *flag.FlagSet, o *initOptions) {
 }
 
 type initOptions struct {
-	out, images, net string
-	size, crop       int
-	gray, mirror     bool
-	testShare        float64
-	iterations       int
-	seed             uint64
-	force            bool
-	interrupted      context.Context
+	out, images, net, weights string
+	size, crop                int
+	gray, mirror              bool
+	testShare                 float64
+	iterations                int
+	seed                      uint64
+	force                     bool
+	interrupted               context.Context
 }
 
 // Names of init's outputs in its folder.
@@ -124,7 +129,7 @@ func (o *initOptions) check() error {
 	case o.iterations < 0:
 		return cli.Usagef("-iterations %d: cannot be negative", o.iterations)
 	}
-	if o.net != autoNet {
+	if o.net != autoNet && !namesFile(o.net) {
 		if _, err := zoo.Find(o.net); err != nil {
 			return cli.FlagError("net", err)
 		}

@@ -14,6 +14,7 @@ import (
 // imageFacts are an image's size and channels, or why it cannot be read.
 type imageFacts struct {
 	side, channels int // the shorter side
+	sum            pixelSum
 	err            error
 }
 
@@ -24,6 +25,8 @@ type survey struct {
 	side       int        // the median of the images' shorter sides
 	gray       bool       // no image has colours
 	unreadable int
+	// Files left out since they show the same picture as another one: of the same class, and of different classes.
+	copies, contradictory int
 }
 
 // surveyImages reads every image once. It names and counts those that cannot be read, and fails if too few are left.
@@ -50,12 +53,14 @@ func (o *initOptions) surveyImages(e *cli.Env) (*survey, error) {
 	bar := cli.NewProgress(e.Stderr, len(all), "images")
 	defer bar.Finish()
 	var sides []int
+	var read []data.Record
+	var sums []pixelSum
 	err = inOrder(len(all), sizesAhead, func(i int) imageFacts {
 		im, err := imageio.Read(all[i].Name, imageio.Unchanged)
 		if err != nil {
 			return imageFacts{err: err}
 		}
-		return imageFacts{side: min(im.Height, im.Width), channels: im.Channels}
+		return imageFacts{side: min(im.Height, im.Width), channels: im.Channels, sum: sumOf(im)}
 	}, func(i int, f imageFacts) error {
 		bar.Add(1)
 		if o.interrupted.Err() != nil {
@@ -66,13 +71,16 @@ func (o *initOptions) surveyImages(e *cli.Env) (*survey, error) {
 			s.unreadable++
 			return nil
 		}
-		s.files[all[i].Label] = append(s.files[all[i].Label], all[i].Name)
+		read, sums = append(read, all[i]), append(sums, f.sum)
 		sides = append(sides, f.side)
 		s.gray = s.gray && f.channels == 1
 		return nil
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, im := range s.withoutCopies(e, read, sums) {
+		s.files[im.Label] = append(s.files[im.Label], im.Name)
 	}
 	if err := s.enough(o.images); err != nil {
 		return nil, err
@@ -87,6 +95,9 @@ func (s *survey) enough(source string) error {
 	why := ""
 	if s.unreadable > 0 {
 		why = fmt.Sprintf("; %d files could not be read as images", s.unreadable)
+	}
+	if n := s.copies + s.contradictory; n > 0 {
+		why += fmt.Sprintf("; %d files show the same pictures as others", n)
 	}
 	for label, files := range s.files {
 		if len(files) < 2 {

@@ -48,7 +48,7 @@ func TestSplit(t *testing.T) {
 // the images.
 func TestSchedule(t *testing.T) {
 	for n := 1; n < 3000; n++ {
-		s := newSchedule(n, n, 20, 0)
+		s := newSchedule(n, n, 0, &zooNet{epochs: 20, batch: 64, testBatch: 100})
 		covered := s.testIter * s.testBatch
 		if covered < n || covered-s.testBatch >= n || s.testBatch > 100 || n%100 == 0 && covered != n || n > 1000 && covered > n+n/50 {
 			t.Errorf("%d test images: %d batches of %d", n, s.testIter, s.testBatch)
@@ -57,7 +57,7 @@ func TestSchedule(t *testing.T) {
 			t.Errorf("%d images: %+v", n, s)
 		}
 	}
-	if s := newSchedule(1000, 10, 20, 3); s.maxIter != 3 || s.testInterval != 1 {
+	if s := newSchedule(1000, 10, 3, &zooNet{epochs: 20, batch: 64, testBatch: 100}); s.maxIter != 3 || s.testInterval != 1 {
 		t.Errorf("with -iterations 3: %+v", s)
 	}
 }

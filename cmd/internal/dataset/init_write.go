@@ -16,7 +16,8 @@ import (
 type trainingPlan struct {
 	*initOptions
 	*survey
-	net         zooNet
+	base        *base
+	net         *zooNet // of the base
 	channels    int
 	input       int // height and width of the net's input
 	train, test []data.Record
@@ -36,34 +37,57 @@ func (o *initOptions) plan(e *cli.Env) (*trainingPlan, error) {
 		return nil, err
 	}
 	p := &trainingPlan{initOptions: o, survey: s, channels: 3}
-	if o.gray || s.gray {
+	if p.base, err = o.baseFor(e, s.side, len(s.classes)); err != nil {
+		return nil, err
+	}
+	p.net = &p.base.zooNet
+	if o.gray || s.gray && p.base.channels == 0 || p.base.channels == 1 {
 		p.channels = 1
 	}
-	p.net = netFor(o.net, s.side)
-	if o.size == 0 {
-		o.size = max(p.net.size, o.crop)
-	}
-	if o.crop > o.size {
-		return nil, cli.Usagef("-crop %d: must be at most -size, %d", o.crop, o.size)
-	}
-	p.input = o.size
-	if o.crop > 0 {
-		p.input = o.crop
+	if err := p.chooseSize(); err != nil {
+		return nil, err
 	}
 	p.train, p.test = s.split(o.testShare, o.seed)
-	p.schedule = newSchedule(len(p.train), len(p.test), p.net.epochs, o.iterations)
+	p.schedule = newSchedule(len(p.train), len(p.test), o.iterations, p.net)
+	if o.weights != "" {
+		return p, p.finetune(e)
+	}
 	return p, nil
 }
 
+// chooseSize sets the size of images in the databases and that of the net's input.
+func (p *trainingPlan) chooseSize() error {
+	o, fixed := p.initOptions, p.base.channels > 0 // the input of a file's net is as the file says
+	if fixed && p.channels != p.base.channels {
+		return cli.Usagef("-gray: the input of %s has %d channels", o.net, p.base.channels)
+	}
+	if fixed && o.crop != 0 && o.crop != p.net.size {
+		return cli.Usagef("-crop %d: the input of %s has height and width %d", o.crop, o.net, p.net.size)
+	}
+	if o.size == 0 {
+		o.size = max(p.net.size, o.crop)
+	}
+	if fixed && o.size != p.net.size {
+		o.crop = p.net.size
+	}
+	if o.crop > o.size {
+		return cli.Usagef("-crop %d: must be at most -size, %d", o.crop, o.size)
+	}
+	if p.input = o.size; o.crop > 0 {
+		p.input = o.crop
+	}
+	return nil
+}
+
 // newSchedule returns the counts for a number of images. Small sets get small batches, and more epochs.
-func newSchedule(train, test, epochs, iterations int) (s schedule) {
+func newSchedule(train, test, iterations int, net *zooNet) (s schedule) {
 	const leastIterations = 500
-	s.batch = max(1, min(64, train/8))
-	s.testBatch = testBatch(test)
+	s.batch = max(1, min(net.batch, train/8))
+	s.testBatch = testBatch(test, net.testBatch)
 	s.testIter = (test + s.testBatch - 1) / s.testBatch
 	s.maxIter = iterations
 	if s.maxIter == 0 {
-		whole := math.Ceil(float64(epochs) * float64(train) / float64(s.batch) / 100)
+		whole := math.Ceil(float64(net.epochs) * float64(train) / float64(s.batch) / 100)
 		s.maxIter = int(min(math.MaxInt32, max(leastIterations, 100*whole)))
 	}
 	s.testInterval = max(1, s.maxIter/10)
@@ -72,14 +96,14 @@ func newSchedule(train, test, epochs, iterations int) (s schedule) {
 	return s
 }
 
-// testBatch returns the batch size up to 100 with which whole batches exceed n images by least, the largest of several. An image that is
+// testBatch returns the batch size up to most, at least the half of it, with which whole batches exceed n images by least, the largest of several. An image that is
 // tested twice would count twice.
-func testBatch(n int) int {
-	if n <= 100 {
+func testBatch(n, most int) int {
+	if n <= most {
 		return n
 	}
-	best, excess := 100, 100
-	for b := 100; b >= 50; b-- {
+	best, excess := most, most
+	for b := most; b >= most/2; b-- {
 		if over := (n+b-1)/b*b - n; over < excess {
 			best, excess = b, over
 		}
@@ -135,7 +159,7 @@ func (p *trainingPlan) writeDatabase(e *cli.Env, part []data.Record, folder, nam
 // tell prints what was made and the commands that follow.
 func (p *trainingPlan) tell(e *cli.Env) {
 	in := func(name string) string { return filepath.Join(p.out, name) }
-	weights := fmt.Sprintf("%s_iter_%d.caffemodel", in(p.net.name), p.maxIter)
+	weights := in(p.net.name) + "_best.caffemodel"
 	colour := "colour"
 	if p.channels == 1 {
 		colour = "grey"
@@ -143,6 +167,12 @@ func (p *trainingPlan) tell(e *cli.Env) {
 	fmt.Fprintf(e.Stdout, "%s: %d training and %d test images of %d classes, %s, %dx%d, for the net %s.\n", p.out, len(p.train), len(p.test), len(p.classes), colour, p.size, p.size, p.net.name)
 	if p.unreadable > 0 {
 		fmt.Fprintf(e.Stdout, "%d files could not be read as images and are left out; the log names them.\n", p.unreadable)
+	}
+	if p.copies > 0 {
+		fmt.Fprintf(e.Stdout, "%d files show the same picture as another one of their class and are left out; the log names them.\n", p.copies)
+	}
+	if p.contradictory > 0 {
+		fmt.Fprintf(e.Stdout, "%d files show a picture that is in several classes and are left out; the log names them.\n", p.contradictory)
 	}
 	classify := []string{"classify", in(deployFile), weights, in(netFile), in(labelsFile), p.test[0].Name}
 	fmt.Fprintf(e.Stdout, "\nTrain, test, and classify an image:\n\n  %s\n  %s\n  %s\n",
