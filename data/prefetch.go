@@ -2,10 +2,15 @@ package data
 
 import (
 	"errors"
+	"regexp"
 	"runtime"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/swcaffe/swcaffe/data/annotation"
@@ -96,6 +101,22 @@ func (b *Batch) PixelLabels(item int) []float32 { return b.records[item].Labels 
 // Size returns height and width of an item's image before it was cropped, of a PairDecoder.
 func (b *Batch) Size(item int) (height, width int) {
 	return b.records[item].Size[0], b.records[item].Size[1]
+}
+
+// keyNumber matches the number that convert_imageset puts before the name of a file in a key.
+var keyNumber = regexp.MustCompile(`^[0-9]{8}_(.+)$`)
+
+// Name returns the name of an item, for messages: the path of its file, or its key in a database without the number before it.
+func (b *Batch) Name(item int) string {
+	r := &b.records[item]
+	if len(r.Key) == 0 {
+		return r.Name
+	}
+	key := string(r.Key)
+	if !utf8.ValidString(key) || strings.ContainsFunc(key, unicode.IsControl) {
+		return strconv.Quote(key)
+	}
+	return keyNumber.ReplaceAllString(key, "$1")
 }
 
 // Prefetcher prepares batches ahead of their use. It reuses batches with their buffers.

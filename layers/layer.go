@@ -77,6 +77,10 @@ type Closer interface {
 	Close() error
 }
 
+// ItemNamer is implemented by layers that read items with names. ItemName returns that of item k of the last batch, from 0: the path of
+// an image's file, or the key in a database without the number that convert_imageset puts before it; "" if there is none.
+type ItemNamer interface{ ItemName(k int) string }
+
 // DataWaiter is implemented by layers that read data ahead. DataWait returns how long Forward has waited for batches. ObserveData has a
 // function called, by several goroutines, after every piece of the work ahead: "read", or "decode" of one of several workers. nil ends that.
 type DataWaiter interface {

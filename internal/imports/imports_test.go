@@ -91,7 +91,7 @@ var allowed = []struct {
 	{"internal/onnx/onnxtest", []string{"internal/onnx", "internal/onnx/onnxpb", "proto/", "layers", "net"}},
 	{"internal/onnx/intake", []string{"internal/onnx", "internal/onnx/onnxpb", "internal/onnx/export", "proto/", "blob", "layers", "net"}},
 	{"internal/onnx/export", []string{"internal/box", "internal/onnx", "internal/onnx/onnxpb", "proto/", "blob", "layers", "net"}},
-	{"internal/testreport", []string{"proto/", "blob", "data/", "net", "internal/caffelog", "solver/evaluate", "internal/picture"}},
+	{"internal/testreport", []string{"proto/", "blob", "data/", "layers", "net", "internal/caffelog", "solver/evaluate", "internal/picture"}},
 	{"internal/netdraw", []string{"proto/", "net", "internal/figure"}},
 	{".", []string{"proto/", "cpe", "layers", "net", "solver"}},
 	{"modeltime/trust", nil},

@@ -122,7 +122,7 @@ func (r *Report) addDetections() {
 		}
 		if share, ok := ratio(count[boxRight], count[boxObject]+count[boxWrong]); ok && share < 1 {
 			r.offer(share, func(m *mistake) {
-				m.label, m.boxes, m.pictures = -1, boxes, r.images.of(image)
+				m.label, m.boxes, m.pictures, m.name = -1, boxes, r.images.of(image), r.images.name(image)
 			})
 		}
 		r.items++

@@ -9,6 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/data"
 	"github.com/swcaffe/swcaffe/internal/picture"
+	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -35,6 +36,7 @@ func (p *Picture) URL() string {
 type images struct {
 	blob      *blob.Blob
 	transform *data.Transformer // what the data layer has done to them; nil: nothing
+	names     layers.ItemNamer  // nil: they have none
 }
 
 // findImages returns the first top of shape items x (1 or 3) x height x width of a layer without bottoms, nil if there is none. Annotations have
@@ -49,6 +51,7 @@ func findImages(n *swnet.Net, annotations []int) (*images, error) {
 				continue
 			}
 			im := &images{blob: n.Blob(n.BlobNames()[n.TopIDs(i)[k]])}
+			im.names, _ = n.Layer(i).(layers.ItemNamer)
 			p := n.LayerParam(i).GetTransformParam()
 			if p == nil {
 				return im, nil
@@ -61,6 +64,14 @@ func findImages(n *swnet.Net, annotations []int) (*images, error) {
 		}
 	}
 	return nil, nil
+}
+
+// name returns the name of image k of the batch, "" if it has none.
+func (im *images) name(k int) string {
+	if im == nil || im.names == nil || k >= im.blob.Dim(0) {
+		return ""
+	}
+	return im.names.ItemName(k)
 }
 
 // of returns image k of the batch, with mean and scale undone.

@@ -37,7 +37,7 @@ func (m *markup) mistake(c *Mistake) {
 	}
 	m.put("</div>\n<table><tbody><tr><th scope=\"row\"><strong>$</strong></th><td>$</td></tr>\n", c.Head, c.Score)
 	m.rows(c.Guesses)
-	m.put("</tbody></table>\n<p class=\"faint\">image $ of the test</p>\n</li>\n", c.Item)
+	m.put("</tbody></table>\n<p class=\"faint\">$image $ of the test</p>\n</li>\n", unless(c.Name == "", c.Name+", "), c.Item)
 }
 
 // picture appends a picture of an image, with the boxes of its objects and detections over it.

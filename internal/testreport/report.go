@@ -5,7 +5,7 @@
 // shows, also on the page of a run. Write writes it as an HTML page (page.go).
 //
 //	confusion.go  Confusion: items by label and predicted class, with accuracy, precision and intersection over union
-//	mistakes.go   the worst items
+//	mistakes.go   the worst items, and a table of all that are misclassified
 //	boxes.go      Box: objects and detections over an image
 //	labels.go     the names of classes
 //	curves.go     curves of precision over recall
@@ -39,6 +39,7 @@ type Report struct {
 	confusion *Confusion // of the judge's labels
 	images    *images
 	mistakes  []mistake // the worst first
+	wrong     []wrongItem
 	items     int
 	scratch   []float64
 
@@ -118,9 +119,10 @@ func (r *Report) addItem(image int) {
 			own = g.probability
 		}
 	}
+	r.wrong = append(r.wrong, wrongItem{r.items, r.images.name(image), label, class, own})
 	r.offer(own, func(m *mistake) {
 		m.label, m.guesses = label, guesses[:min(shownGuesses, len(guesses))]
-		m.pictures = r.images.of(image)
+		m.pictures, m.name = r.images.of(image), r.images.name(image)
 	})
 }
 
@@ -148,7 +150,7 @@ func (r *Report) addMap(image, places int) {
 			height, width = 1, places
 		}
 		r.offer(share, func(m *mistake) {
-			m.label = -1
+			m.label, m.name = -1, r.images.name(image)
 			m.pictures = append(r.images.of(image), NewPicture("labels", picture.Classes(truth, height, width)), NewPicture("predicted", picture.Classes(found, height, width)))
 		})
 	}

@@ -79,6 +79,7 @@ type Cell struct {
 // Mistake is an image that was misclassified, or of which a part was.
 type Mistake struct {
 	Item     int       `json:"item"` // its number in the test
+	Name     string    `json:"name"` // of its file, or in its database; "": it has none
 	Head     string    `json:"head"`
 	Score    string    `json:"score"`
 	Guesses  []Row     `json:"guesses"`
@@ -192,7 +193,7 @@ func (r *Report) matrixPicture() image.Image {
 func (r *Report) showMistakes(s *Results) {
 	s.NoPictures = r.images == nil
 	for _, m := range r.mistakes {
-		c := Mistake{Pictures: m.pictures, Item: m.item, Boxes: m.boxes}
+		c := Mistake{Pictures: m.pictures, Item: m.item, Name: m.name, Boxes: m.boxes}
 		switch {
 		case m.boxes != nil:
 			c.Head, c.Score = "right boxes", percent(m.score, true)

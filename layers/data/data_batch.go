@@ -17,6 +17,7 @@ type batchLayer struct {
 	layers.Base
 	batches   *data.Prefetcher
 	augmenter *augment.Augmenter // nil: none
+	last      *data.Batch        // the batch that Forward has handed out
 	window    layers.Window
 	shape     [4]int
 	copies    [2]part.Mover // data, labels
@@ -98,7 +99,7 @@ func (l *batchLayer) take(top []*blob.Blob) (*data.Batch, error) {
 		return nil, l.charge(top)
 	}
 	b, err := l.batches.Next()
-	if err != nil {
+	if l.last = b; err != nil {
 		return nil, err
 	}
 	if b.Shape != l.shape {
@@ -132,8 +133,17 @@ func (l *batchLayer) Position() uint64 { return l.batches.Position() }
 
 // SetPosition implements Positioner.
 func (l *batchLayer) SetPosition(items uint64) error {
+	l.last = nil
 	l.batches.SetPosition(items)
 	return nil
+}
+
+// ItemName implements ItemNamer.
+func (l *batchLayer) ItemName(k int) string {
+	if l.last == nil {
+		return ""
+	}
+	return l.last.Name(k)
 }
 
 // Window implements Sharer.

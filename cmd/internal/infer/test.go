@@ -18,7 +18,8 @@ var Test = cli.Command{
 		"Under mpirun the processes compute the batches in turn, and the first one prints them all.\n\n" +
 		"-report DIR writes DIR/index.html, a page without other files: the confusion matrix, accuracy by class, and the worst-misclassified\n" +
 		"images with their scores; for segmentations also intersection over union and maps of classes; for detections curves of precision\n" +
-		"over recall, and the worst images with their objects and boxes.",
+		"over recall, and the worst images with their objects and boxes. Images have the names of their files. DIR/mistakes.csv lists all\n" +
+		"misclassified images.",
 	Do: cli.With(testFlags, test),
 }
 

@@ -20,8 +20,11 @@ type testReport struct {
 	page *testreport.Report // nil: none was asked for
 }
 
-// reportFile is the page's file in the folder.
-const reportFile = "index.html"
+// Files in the folder: the page, and the table of misclassified items.
+const (
+	reportFile   = "index.html"
+	mistakesFile = "mistakes.csv"
+)
 
 func (r *testReport) path() string { return filepath.Join(r.folder, reportFile) }
 
@@ -75,6 +78,9 @@ func (r *testReport) add() {
 func (r *testReport) write(e *cli.Env, s *scores) error {
 	if r.page == nil {
 		return nil
+	}
+	if err := e.CreateFile(filepath.Join(r.folder, mistakesFile), r.page.WriteMistakes); err != nil {
+		return err
 	}
 	return e.CreateFile(r.path(), func(w io.Writer) error { return r.page.Write(w, s.figures()) })
 }

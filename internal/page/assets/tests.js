@@ -136,7 +136,7 @@ function mistakeParts(r) {
     }
     const table = element('table');
     fill(table, [m.head, m.score], (m.guesses || []).map(g => [g.name, g.value]));
-    li.append(row, table, element('p', `image ${m.item} of the test`, {class: 'soft'}));
+    li.append(row, table, element('p', `${m.name ? m.name + ', ' : ''}image ${m.item} of the test`, {class: 'soft'}));
     cards.append(li);
   }
   return [...parts, cards];
