@@ -36,3 +36,16 @@ awk -v got="$accuracy" -v wanted="$wanted" 'BEGIN { exit !(got >= wanted) }' || 
   echo "that is less than $wanted" >&2
   exit 1
 }
+
+cat <<'END'
+
+What next:
+
+  bin/swcaffe test -model models/lenet/train_val.prototxt -weights models/lenet/lenet_iter_2000.caffemodel -iterations 40 -report report
+                             writes report/index.html: the confusion matrix, and the misclassified digits
+  bin/swcaffe init pets photos
+                             prepares a training on images of your own, with a folder for each class; docs/images.md goes from there to answers
+  bin/swcaffe check solver.prototxt
+                             finds the faults of a solver or net that you have
+  bin/swcaffe help           lists all commands
+END
