@@ -12,7 +12,8 @@ import (
 )
 
 // MarshalText prints a message in the text format, in the form of Caffe's files: `layer {`, two spaces per level, one field per
-// line in the order of field numbers, and floats in the shortest form that reads back exactly. Equal messages give equal text.
+// line in the order of field numbers, and floats in the shortest form that reads back exactly, also where it is read as a double
+// first (Caffe does). Equal messages give equal text.
 // Unknown fields are left out.
 func MarshalText(m proto.Message) []byte {
 	var b strings.Builder
@@ -84,5 +85,10 @@ func floatText(v float64, bits int) string {
 	case math.IsInf(v, -1):
 		return "-inf"
 	}
-	return strconv.FormatFloat(v, 'g', -1, bits)
+	text := strconv.FormatFloat(v, 'g', -1, bits)
+	if again, _ := strconv.ParseFloat(text, 64); bits == 32 && float32(again) != float32(v) {
+		const enough = 9 // digits that tell a float from its neighbours by half a step or more
+		return strconv.FormatFloat(v, 'g', enough, 64)
+	}
+	return text
 }

@@ -34,10 +34,10 @@ func parseScalar(fd protoreflect.FieldDescriptor, word string, negative bool) (p
 		v, err := parseUint(signed, 64)
 		return protoreflect.ValueOfUint64(v), err
 	case protoreflect.FloatKind:
-		v, err := parseFloat(signed, 32)
-		return protoreflect.ValueOfFloat32(float32(v)), err
+		v, err := parseFloat(signed)
+		return protoreflect.ValueOfFloat32(roundFloat(v)), err
 	case protoreflect.DoubleKind:
-		v, err := parseFloat(signed, 64)
+		v, err := parseFloat(signed)
 		return protoreflect.ValueOfFloat64(v), err
 	}
 	return protoreflect.Value{}, fmt.Errorf("%q is not %s", signed, wanted(fd.Kind()))
@@ -104,10 +104,12 @@ func parseUint(s string, bits int) (uint64, error) {
 }
 
 // parseFloat parses decimals, with or without a final f, and inf and nan in any case. Too large numbers become infinite.
-func parseFloat(s string, bits int) (float64, error) {
+func parseFloat(s string) (float64, error) {
 	switch strings.ToLower(s) {
-	case "nan", "-nan":
+	case "nan":
 		return math.NaN(), nil
+	case "-nan":
+		return math.Copysign(math.NaN(), -1), nil
 	case "inf", "infinity":
 		return math.Inf(1), nil
 	case "-inf", "-infinity":
@@ -117,11 +119,21 @@ func parseFloat(s string, bits int) (float64, error) {
 	if strings.HasSuffix(s, "f") || strings.HasSuffix(s, "F") {
 		digits = s[:len(s)-1]
 	}
-	v, err := strconv.ParseFloat(digits, bits)
+	v, err := strconv.ParseFloat(digits, 64)
 	if err != nil && !math.IsInf(v, 0) || !isDecimal(digits) {
 		return 0, fmt.Errorf("%q is not a number", s)
 	}
 	return v, nil
+}
+
+// roundFloat rounds the double that a text was read as to the value of a float field, as protobuf's C++ does, and so Caffe. A text is thus rounded
+// twice: 1.00000005960464477540 becomes the double 1+2^-24, and that 1. Numbers up to half a step above the largest float become it.
+func roundFloat(v float64) float32 {
+	const most = math.MaxFloat32 + 1<<103
+	if math.Abs(v) <= most {
+		v = max(-math.MaxFloat32, min(v, math.MaxFloat32))
+	}
+	return float32(v)
 }
 
 func parseEnum(ed protoreflect.EnumDescriptor, s string) (protoreflect.Value, error) {

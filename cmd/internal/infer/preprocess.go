@@ -49,7 +49,7 @@ func (p *preprocessing) meanValues() (values []float32, err error) {
 		return nil, nil
 	}
 	for _, word := range strings.Split(p.values, ",") {
-		v, err := strconv.ParseFloat(word, 32)
+		v, err := strconv.ParseFloat(word, 64) // rounded through a double, like the numbers of a prototxt
 		if err != nil {
 			return nil, cli.Usagef("-mean_value %s: %q is not a number", p.values, word)
 		}
