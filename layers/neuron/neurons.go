@@ -77,10 +77,13 @@ func clip(n *neuronLayer) (neuronRule, error) {
 	}
 	return neuronRule{
 		f: func(x float64) float64 {
-			if x = min(x, float64(hi)); x > float64(lo) {
-				return x
+			if x > float64(hi) {
+				x = float64(hi)
 			}
-			return float64(lo)
+			if !(x > float64(lo)) {
+				x = float64(lo)
+			}
+			return x
 		},
 		slope: func(x, _ float64) float64 {
 			if x >= float64(lo) && x <= float64(hi) {
@@ -88,7 +91,7 @@ func clip(n *neuronLayer) (neuronRule, error) {
 			}
 			return 0
 		},
-		tile:     func(y, x []float32, _ scratch) { vec.Clamp(y, x, lo, max(lo, hi)) },
+		tile:     func(y, x []float32, _ scratch) { vec.Clamp(y, x, lo, hi) },
 		tileGrad: func(dx, dy, x, _ []float32, _ scratch) { vec.ClampGrad(dx, dy, x, lo, hi) },
 		cost:     stream.Work{Flops: 2},
 	}, nil
@@ -99,7 +102,7 @@ func clip(n *neuronLayer) (neuronRule, error) {
 func elu(n *neuronLayer) (neuronRule, error) {
 	alpha := n.Param.GetEluParam().GetAlpha()
 	return neuronRule{
-		f: func(x float64) float64 { return max(x, 0) + float64(alpha)*math.Expm1(min(x, 0)) },
+		f: func(x float64) float64 { return max(x, 0) + float64(alpha*float32(math.Expm1(min(x, 0)))) }, // 0, not -0, if the product underflows
 		slope: func(x, y float64) float64 {
 			slope := float64(alpha) + y
 			if !(x <= 0) {

@@ -36,10 +36,19 @@ func power(n *neuronLayer) (neuronRule, error) {
 	return neuronRule{
 		needs:        needs,
 		inPlaceSlope: powerInPlace(exponent, scale, shift),
-		f:            func(x float64) float64 { return math.Pow(float64(shift)+float64(scale)*x, float64(exponent)) },
-		slope:        slope,
+		f: func(x float64) float64 {
+			if x *= float64(scale); shift != 0 { // Caffe adds no shift of 0, so that -0 stays
+				x += float64(shift)
+			}
+			return math.Pow(x, float64(exponent))
+		},
+		slope: slope,
 		tile: func(y, x []float32, _ scratch) {
-			vec.Affine(y, x, scale, shift)
+			if shift == 0 {
+				vec.Scale(y, x, scale)
+			} else {
+				vec.Affine(y, x, scale, shift)
+			}
 			switch exponent {
 			case 1:
 			case 2:

@@ -151,7 +151,7 @@ func (l *prelu) Forward(bottom, top []*blob.Blob) error {
 		copy(l.saved.Data(), x)
 	}
 	for i, v := range x {
-		y[i] = max(v, 0) + a[i/l.dims[2]%l.dims[1]]*min(v, 0)
+		y[i] = rectified(v, a[i/l.dims[2]%l.dims[1]])
 	}
 	return nil
 }

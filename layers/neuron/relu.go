@@ -19,7 +19,7 @@ func relu(n *neuronLayer) (neuronRule, error) {
 	}
 	return neuronRule{
 		needs: needs, either: true,
-		f: func(x float64) float64 { return max(x, 0) + float64(slope)*min(x, 0) },
+		f: func(x float64) float64 { return float64(rectified(float32(x), slope)) },
 		slope: func(x, _ float64) float64 {
 			if x > 0 {
 				return 1
@@ -30,4 +30,16 @@ func relu(n *neuronLayer) (neuronRule, error) {
 		tileGrad: func(dx, dy, x, _ []float32, _ scratch) { vec.ReLUGrad(dx, dy, x, slope) },
 		cost:     stream.Work{Flops: 2},
 	}, nil
+}
+
+// rectified is std::max(x, 0) + slope*std::min(x, 0) in single precision, as Caffe's ReLU and PReLU layers compute it. Both functions return x where
+// it equals 0. So 0 and -5 give 0, also with a slope of 0, and -0 gives -0 unless slope is below 0.
+func rectified(x, slope float32) float32 {
+	switch {
+	case x > 0:
+		return x + float32(slope*0)
+	case x < 0:
+		return 0 + float32(slope*x)
+	}
+	return x + float32(slope*x)
 }

@@ -81,8 +81,8 @@ func finish(sums *vec.Eight, c []float32, accumulate, floor bool) {
 		if accumulate {
 			v += c[j]
 		}
-		if floor {
-			v = max(v, 0)
+		if floor && v < 0 {
+			v = 0
 		}
 		c[j] = v
 	}

@@ -48,8 +48,8 @@ func tapGo(offs []int, x, w, start, c []float32, floor bool) {
 		}
 	}
 	for j, v := range sums {
-		if floor {
-			v = max(v, 0)
+		if floor && v < 0 {
+			v = 0
 		}
 		c[j] = v
 	}

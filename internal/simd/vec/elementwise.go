@@ -142,18 +142,31 @@ func Affine(d, x []float32, scale, shift float32) {
 	}
 }
 
-// ReLU sets d[i] = x[i], times slope where x[i] < 0; NaN stays.
+// ReLU sets d[i] = max(x[i], 0) + slope*min(x[i], 0); NaN stays. Signs of zeros are those that C++ gives: max and min of x[i] and 0 are x[i] where
+// neither is larger.
 func ReLU(d, x []float32, slope float32) {
-	if run(opRelu, d, x, nil, slope, 0) {
+	op := opRelu
+	if slope == 0 {
+		op = opRectify
+	}
+	if run(op, d, x, nil, slope, 0) {
 		return
 	}
 	for i := range d {
-		v := x[i]
-		if v < 0 {
-			v *= slope
-		}
-		d[i] = v
+		d[i] = leaky(x[i], slope)
 	}
+}
+
+// leaky is a value of ReLU.
+func leaky(x, slope float32) float32 {
+	above, below := x, x
+	if x < 0 {
+		above = 0
+	}
+	if x > 0 {
+		below = 0
+	}
+	return above + float32(slope*below)
 }
 
 // ReLUGrad sets d[i] = dy[i], times slope where x[i] is not above 0.

@@ -20,6 +20,7 @@ const (
 	opAbs
 	opAffine
 	opRelu
+	opRectify
 	opReluGrad
 	opMax
 	opMin

@@ -47,6 +47,9 @@ func affineAVX512(d, x, y *float32, n int, s, t float32)
 func reluAVX512(d, x, y *float32, n int, s, t float32)
 
 //go:noescape
+func rectifyAVX512(d, x, y *float32, n int, s, t float32)
+
+//go:noescape
 func reluGradAVX512(d, x, y *float32, n int, s, t float32)
 
 //go:noescape
@@ -161,6 +164,9 @@ func affineAVX2(d, x, y *float32, n int, s, t float32)
 func reluAVX2(d, x, y *float32, n int, s, t float32)
 
 //go:noescape
+func rectifyAVX2(d, x, y *float32, n int, s, t float32)
+
+//go:noescape
 func reluGradAVX2(d, x, y *float32, n int, s, t float32)
 
 //go:noescape
@@ -264,6 +270,8 @@ func elementwise(o op, d, x, y *float32, n int, s, t float32) {
 			affineAVX512(d, x, y, n, s, t)
 		case opRelu:
 			reluAVX512(d, x, y, n, s, t)
+		case opRectify:
+			rectifyAVX512(d, x, y, n, s, t)
 		case opReluGrad:
 			reluGradAVX512(d, x, y, n, s, t)
 		case opMax:
@@ -346,6 +354,8 @@ func elementwise(o op, d, x, y *float32, n int, s, t float32) {
 		affineAVX2(d, x, y, n, s, t)
 	case opRelu:
 		reluAVX2(d, x, y, n, s, t)
+	case opRectify:
+		rectifyAVX2(d, x, y, n, s, t)
 	case opReluGrad:
 		reluGradAVX2(d, x, y, n, s, t)
 	case opMax:

@@ -10,25 +10,25 @@ func MulSign(d, x, y []float32) {
 		case y[i] > 0:
 			d[i] = v
 		case y[i] < 0:
-			d[i] = 0 - v
+			d[i] = -v
 		default:
 			d[i] = v * 0
 		}
 	}
 }
 
-// Clamp sets d[i] to x[i] limited to [lo, hi]; NaN becomes lo.
+// Clamp sets d[i] to max(lo, min(x[i], hi)); NaN becomes lo. Of zeros of both signs x[i] is taken before hi, and lo before both, as in C++.
 func Clamp(d, x []float32, lo, hi float32) {
 	if run(opClamp, d, x, nil, lo, hi) {
 		return
 	}
 	for i := range d {
-		v := lo
-		if x[i] > lo {
-			v = x[i]
-		}
+		v := x[i]
 		if v > hi {
 			v = hi
+		}
+		if !(v > lo) {
+			v = lo
 		}
 		d[i] = v
 	}

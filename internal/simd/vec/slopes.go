@@ -20,17 +20,13 @@ func TanhGrad(d, dy, y []float32) {
 	}
 }
 
-// PReLU sets d[i] = x[i], times a[i] where x[i] is not above 0.
+// PReLU sets d[i] = max(x[i], 0) + a[i]*min(x[i], 0), as ReLU does.
 func PReLU(d, x, a []float32) {
 	if run(opPrelu, d, x, a, 0, 0) {
 		return
 	}
 	for i := range d {
-		v := x[i]
-		if !(v > 0) {
-			v *= a[i]
-		}
-		d[i] = v
+		d[i] = leaky(x[i], a[i])
 	}
 }
 

@@ -79,12 +79,7 @@ func TestElementwise(t *testing.T) {
 		}, 1e-7},
 		{"SigmoidGrad", SigmoidGrad, func(d, x, y float64) float64 { return x * y * (1 - y) }, 3e-7},
 		{"TanhGrad", TanhGrad, func(d, x, y float64) float64 { return x * (1 - y*y) }, 4e-7},
-		{"PReLU", PReLU, func(d, x, y float64) float64 {
-			if x > 0 {
-				return x
-			}
-			return x * y
-		}, 1e-7},
+		{"PReLU", PReLU, func(d, x, y float64) float64 { return max(x, 0) + y*min(x, 0) }, 1e-7},
 		{"PReLUGrad", func(d, x, y []float32) {
 			slopes := append([]float32(nil), d...)
 			copy(d, x)

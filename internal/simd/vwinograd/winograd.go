@@ -157,7 +157,9 @@ func store(kind Map, dst *[Lanes]float32, sum *lanes, bias *Bias) {
 	for lane, v := range sum {
 		switch kind {
 		case Output:
-			v = max(v+float64(bias.Add[lane]), float64(bias.Floor[lane]))
+			if v += float64(bias.Add[lane]); v < float64(bias.Floor[lane]) {
+				v = float64(bias.Floor[lane])
+			}
 		case InputGrad:
 			v += float64(dst[lane])
 		}

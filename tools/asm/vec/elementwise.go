@@ -99,8 +99,11 @@ func Arithmetic(s emit.ISA) []Operation {
 		{"sqrt", "x", 2, func(l lane) reg.VecVirtual { r := s.V(); VSQRTPS(l.x, r); return r }},
 		{"abs", "x", 4, func(l lane) reg.VecVirtual { return s.And(l.x, s.Bits(0x7fffffff)) }},
 		{"affine", "xst", 4, func(l lane) reg.VecVirtual { return s.Fma(l.x, l.s, l.t) }},
-		{"relu", "xs", 4, func(l lane) reg.VecVirtual {
-			return s.Sel(emit.LT, l.x, s.F(0), s.Mul(l.x, l.s), l.x)
+		{"relu", "xs", 4, func(l lane) reg.VecVirtual { return leaky(s, l.x, l.s) }},
+		// relu for a slope s of 0 of either sign: its products are exact, and so is the fused sum.
+		{"rectify", "xs", 4, func(l lane) reg.VecVirtual {
+			zero := s.Zero()
+			return s.Fma(s.Min(zero, l.x), l.s, s.Max(zero, l.x))
 		}},
 		// x is the gradient, y the forward input.
 		{"reluGrad", "xys", 2, func(l lane) reg.VecVirtual {
@@ -115,10 +118,10 @@ func Arithmetic(s emit.ISA) []Operation {
 		// x gets the sign of y.
 		{"mulSign", "xy", 2, func(l lane) reg.VecVirtual {
 			zero := s.Load(s.F(0))
-			below := s.Sel(emit.LT, l.y, zero, s.Sub(zero, l.x), s.Mul(l.x, zero))
+			below := s.Sel(emit.LT, l.y, zero, s.Mul(l.x, s.F(-1)), s.Mul(l.x, zero))
 			return s.Sel(emit.GT, l.y, zero, l.x, below)
 		}},
-		{"clamp", "xst", 4, func(l lane) reg.VecVirtual { return s.Min(s.Max(l.x, l.s), l.t) }},
+		{"clamp", "xst", 4, func(l lane) reg.VecVirtual { return s.Max(s.Min(l.t, l.x), l.s) }},
 		// x is the gradient, y the forward input.
 		{"clampGrad", "xyst", 2, func(l lane) reg.VecVirtual {
 			no := s.Mul(l.x, s.F(0))
@@ -133,9 +136,7 @@ func Arithmetic(s emit.ISA) []Operation {
 		}},
 		{"tanhGrad", "xy", 4, func(l lane) reg.VecVirtual { return s.Mul(l.x, s.Fnma(l.y, l.y, s.F(1))) }},
 		// y holds the slopes. In the gradient d holds them, x is the gradient and y the forward input.
-		{"prelu", "xy", 2, func(l lane) reg.VecVirtual {
-			return s.Sel(emit.GT, l.x, s.F(0), l.x, s.Mul(l.x, l.y))
-		}},
+		{"prelu", "xy", 2, func(l lane) reg.VecVirtual { return leaky(s, l.x, l.y) }},
 		{"preluGrad", "dxy", 2, func(l lane) reg.VecVirtual {
 			return s.Sel(emit.GT, l.y, s.F(0), l.x, s.Mul(l.x, l.d))
 		}},
@@ -148,4 +149,11 @@ func Arithmetic(s emit.ISA) []Operation {
 		{"larger", "xy", 4, func(l lane) reg.VecVirtual { return s.Sel(emit.GT, l.x, l.y, l.x, l.y) }},
 		{"where", "xys", 2, func(l lane) reg.VecVirtual { return s.Sel(emit.EQ, l.y, l.s, l.x, s.Load(s.F(0))) }},
 	}
+}
+
+// leaky returns max(x, 0) + slope*min(x, 0). Where x is 0 or NaN, Max and Min return x, as C++'s std::max and std::min do, and the sum of a product
+// that underflows to -0 and 0 is 0. A fused sum would be -0.
+func leaky(s emit.ISA, x, slope reg.VecVirtual) reg.VecVirtual {
+	zero := s.Zero()
+	return s.Add(s.Max(zero, x), s.Mul(s.Min(zero, x), slope))
 }
