@@ -61,6 +61,35 @@ func TestHDF5OutputAppends(t *testing.T) {
 	}
 }
 
+// TestHDF5OutputOfALoss: blobs without axes are rows of 1x1x1, as Caffe writes them.
+func TestHDF5OutputOfALoss(t *testing.T) {
+	b := layertest.NewBench(t)
+	for _, engine := range layertest.Engines() {
+		path := filepath.Join(t.TempDir(), "o.h5")
+		f := layertest.Build(t, b, engine, layertest.Case{
+			Type: "HDF5Output", Tops: -1, Param: fmt.Sprintf("hdf5_output_param { file_name: %q }", path),
+			Bottoms: []layertest.Bottom{layertest.In(), layertest.In(1)},
+		})
+		for _, loss := range []float32{0.5, 0.25} {
+			f.SetInput(0, loss)
+			f.SetInput(1, 10*loss)
+			f.Forward(t)
+		}
+		if err := f.Layer.(layers.Closer).Close(); err != nil {
+			t.Fatal(err)
+		}
+		sets, err := hdf5.Read(path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range [][]float32{{0.5, 0.25}, {5, 2.5}} {
+			if !slices.Equal(sets[i].Shape, []int{2, 1, 1, 1}) || !slices.Equal(sets[i].Data, want) {
+				t.Errorf("%v: %s is %v %v, want %v", engine, sets[i].Path, sets[i].Shape, sets[i].Data, want)
+			}
+		}
+	}
+}
+
 func TestHDF5OutputErrors(t *testing.T) {
 	b := layertest.NewBench(t)
 	file := fmt.Sprintf("hdf5_output_param { file_name: %q }", filepath.Join(t.TempDir(), "o.h5"))

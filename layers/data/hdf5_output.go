@@ -36,6 +36,7 @@ type hdf5Output struct {
 	rows    [2][]float32 // of all batches
 	stage   [2][]float32 // one batch
 	shape   [2][]int     // shape of a row
+	batch   int          // number of rows of a batch
 	count   int          // number of rows
 	written int
 	copies  [2]part.Mover
@@ -51,13 +52,16 @@ func (l *hdf5Output) SetUp(_, _ []*blob.Blob) error {
 func (l *hdf5Output) Reshape(bottom, _ []*blob.Blob) error {
 	for i, b := range bottom {
 		shape := slices.Clone(b.Shape())
-		if len(shape) < 1 || len(shape) > 4 {
-			return fmt.Errorf("bottom %d has %d axes, HDF5Output writes 1 to 4: %s", i, len(shape), b.ShapeString())
+		if len(shape) > 4 {
+			return fmt.Errorf("bottom %d has %d axes, HDF5Output writes at most 4: %s", i, len(shape), b.ShapeString())
 		}
 		for len(shape) < 4 {
-			shape = append(shape, 1)
+			shape = append(shape, 1) // a blob without axes, such as a loss, is one row of 1x1x1
 		}
-		if shape[0] != bottom[0].Shape()[0] {
+		if i == 0 {
+			l.batch = shape[0]
+		}
+		if shape[0] != l.batch {
 			return fmt.Errorf("data and label must have the same number of rows: %s and %s", bottom[0].ShapeString(), b.ShapeString())
 		}
 		if l.count > 0 && !slices.Equal(shape[1:], l.shape[i]) {
@@ -84,7 +88,7 @@ func (l *hdf5Output) Forward(bottom, _ []*blob.Blob) error {
 		}
 		l.rows[i] = append(l.rows[i], l.stage[i]...)
 	}
-	l.count += bottom[0].Shape()[0]
+	l.count += l.batch
 	if l.count >= 2*l.written {
 		return l.write()
 	}

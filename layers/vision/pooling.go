@@ -16,7 +16,7 @@ import (
 
 func init() {
 	layers.Register(layers.Type{
-		Name: "Pooling", Doc: "maximum, mean or random value of windows of N x C x H x W; a second top gets the positions of the maxima",
+		Name: "Pooling", Doc: "maximum, mean or random value of windows of N x C x H x W; a second top gets the positions of the maxima; NaN is the largest value",
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &pooling{Base: layers.Base{Param: p, Device: d}}
 		},
@@ -24,7 +24,7 @@ func init() {
 	})
 }
 
-// pooling is Caffe's Pooling layer.
+// pooling is Caffe's Pooling layer. A window with NaN has the maximum NaN. Caffe's comparisons skip NaN, which hides that a net diverges.
 type pooling struct {
 	layers.Base
 	window pool.Shape // kernel, stride, padding and method; Reshape sets the extents

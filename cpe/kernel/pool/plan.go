@@ -11,7 +11,7 @@ import (
 type Method int
 
 const (
-	// Max takes the largest value; of equal ones the first.
+	// Max takes the largest value; of equal ones the first. NaN is larger than all numbers.
 	Max Method = iota
 	// Ave takes the mean over the part of the window inside the padded image.
 	Ave
