@@ -30,6 +30,8 @@ func (d *storedSet) prepare() ([]chunk, error) {
 			return nil, damaged("%d bytes for shape %v of %s", len(l.compact), d.shape, d.kind)
 		}
 		return nil, nil
+	case l.class == layoutContiguous && d.external != nil:
+		return nil, d.checkExternal(need)
 	case l.address == undefined:
 		return nil, d.checkWritten(0)
 	case l.class == layoutContiguous:
@@ -62,20 +64,29 @@ func (d *storedSet) checkedChunks() ([]chunk, error) {
 			return nil, damaged("chunks of more bytes than the file's %d", d.f.size)
 		}
 	}
-	return all, d.checkWritten(written)
+	return all, d.checkWritten(d.stretched(written, len(all)))
+}
+
+// stretched returns the bytes of values that some chunks of so many bytes can hold. gzip has the highest ratio of all filters but scaleoffset, which
+// stores equal values in no bits.
+func (d *storedSet) stretched(bytes uint64, chunks int) float64 {
+	if len(d.filters) == 0 {
+		return float64(bytes)
+	}
+	for _, f := range d.filters {
+		if f.id == filterScaleOffset {
+			return float64(chunks) * float64(d.chunkBytes())
+		}
+	}
+	return float64(bytes) * deflateRatio
 }
 
 // mostUnwritten limits the number of values in a dataset without stored chunks. The file's length does not bound these.
 const mostUnwritten = 1 << 24
 
-// checkWritten fails if stored chunks of so many bytes cannot hold a dataset.
-func (d *storedSet) checkWritten(bytes uint64) error {
-	values := float64(bytes) / float64(d.kind.size)
-	for _, f := range d.filters {
-		if f.id == filterDeflate {
-			values *= deflateRatio
-		}
-	}
+// checkWritten fails if so many bytes of values, and what was never written, cannot be a dataset.
+func (d *storedSet) checkWritten(bytes float64) error {
+	values := bytes / float64(d.kind.size)
 	if n := d.count(); float64(n) > values+mostUnwritten {
 		return fmt.Errorf("shape %v has %d values, of which the file's %d bytes can hold %.0f: more than %d were never written", d.shape, n, d.f.size, values, mostUnwritten)
 	}
@@ -105,15 +116,19 @@ func (d *storedSet) visit(chunks []chunk, use func(at, n int, b []byte)) error {
 }
 
 func (d *storedSet) visitContiguous(count int, use func(at, n int, b []byte)) error {
-	if d.layout.address == undefined {
+	if d.layout.address == undefined && d.external == nil {
 		return nil
+	}
+	read := func(b []byte, at uint64) error { return d.f.readInto(b, d.layout.address+at, "values") }
+	if d.external != nil {
+		read = d.readExternal
 	}
 	size := d.kind.size
 	step := max(1, 1<<18/size)
 	b := make([]byte, min(step, count)*size)
 	for at := 0; at < count; at += step {
 		n := min(step, count-at)
-		if err := d.f.readInto(b[:n*size], d.layout.address+uint64(at*size), "values"); err != nil {
+		if err := read(b[:n*size], uint64(at*size)); err != nil {
 			return err
 		}
 		use(at, n, b)

@@ -13,7 +13,8 @@ type storedSet struct {
 	kind       *datatype
 	layout     *layout
 	filters    []filter
-	fill       []byte // the fill value; nil: zeros
+	fill       []byte    // the fill value; nil: zeros
+	external   []segment // of other files, with the values; nil: they are in this one
 }
 
 // maxRank is libhdf5's limit on the number of axes.
@@ -34,7 +35,7 @@ func (f *file) dataset(o *object) (*storedSet, error) {
 		read(messageFilters, d.parseFilters),
 		read(messageOldFill, d.parseOldFill),
 		read(messageFill, d.parseFill),
-		read(messageExternal, func([]byte) error { return errors.New("its values are in external files, which are not read") }),
+		read(messageExternal, d.parseExternal),
 	)
 	if err != nil {
 		return nil, err

@@ -29,6 +29,7 @@ type datatype struct {
 	exponentAt, exponentSize int
 	mantissaAt, mantissaSize int
 	bias                     uint64
+	explicit                 bool // the mantissa's first bit, the one before the point, is stored
 	text                     bool // for sequences of variable length: the sequence is a string
 }
 
@@ -57,10 +58,11 @@ func (f *file) datatype(b []byte) (*datatype, error) {
 		t.big, t.signed = flags&1 != 0, flags&8 != 0
 		t.bitOffset, t.precision = c.u16(), c.u16()
 	case classFloat:
-		if flags&0x40 != 0 || flags>>4&3 != 2 {
-			return nil, fmt.Errorf("floats of a form that is not IEEE's cannot be read")
+		const vax, implied = 0x40, 2
+		if flags&vax != 0 {
+			return nil, fmt.Errorf("floats in VAX's order of bytes cannot be read")
 		}
-		t.big, t.sign = flags&1 != 0, int(flags>>8&255)
+		t.big, t.sign, t.explicit = flags&1 != 0, int(flags>>8&255), flags>>4&3 != implied
 		t.bitOffset, t.precision = c.u16(), c.u16()
 		t.exponentAt, t.exponentSize = c.u8(), c.u8()
 		t.mantissaAt, t.mantissaSize = c.u8(), c.u8()
@@ -80,25 +82,27 @@ func (f *file) datatype(b []byte) (*datatype, error) {
 	return t, c.err
 }
 
-// number fails unless the values are numbers of at most 8 bytes.
+// number fails unless the values are integers of at most 8 bytes or floats of at most 16.
 func (t *datatype) number() error {
 	bits := 8 * t.size
 	switch {
-	case t.class != classInteger && t.class != classFloat || t.size > 8:
-		return fmt.Errorf("%s cannot be read as numbers: integers and floats of up to 8 bytes can", t)
+	case t.class != classInteger && t.class != classFloat || t.size > 16 || t.class == classInteger && t.size > 8:
+		return fmt.Errorf("%s cannot be read as numbers: integers of up to 8 bytes and floats of up to 16 can", t)
 	case t.precision < 1 || t.bitOffset+t.precision > bits:
 		return damaged("numbers with %d bits from bit %d on in %d bytes", t.precision, t.bitOffset, t.size)
 	case t.class == classFloat && (t.sign >= bits || t.exponentAt+t.exponentSize > bits || t.mantissaAt+t.mantissaSize > bits ||
-		t.exponentSize < 1 || t.exponentSize > 15 || t.mantissaSize < 1 || t.mantissaSize > 52):
+		t.exponentSize < 1 || t.exponentSize > 15 || t.mantissaSize < 1):
 		return damaged("floats of %d bytes with an exponent of %d bits at %d, a mantissa of %d at %d and a sign at %d",
 			t.size, t.exponentSize, t.exponentAt, t.mantissaSize, t.mantissaAt, t.sign)
 	}
 	return nil
 }
 
-// bits returns the bytes of a value as an unsigned number, in the byte order of the type.
-func (t *datatype) bits(b []byte) uint64 {
-	var full [8]byte
+// pattern is a value's bytes as an unsigned number of two words, the lower first.
+type pattern [2]uint64
+
+func (t *datatype) pattern(b []byte) pattern {
+	var full [16]byte
 	for i := range t.size {
 		if t.big {
 			full[i] = b[t.size-1-i]
@@ -106,37 +110,69 @@ func (t *datatype) bits(b []byte) uint64 {
 			full[i] = b[i]
 		}
 	}
-	return binary.LittleEndian.Uint64(full[:])
+	return pattern{binary.LittleEndian.Uint64(full[:]), binary.LittleEndian.Uint64(full[8:])}
+}
+
+// field returns n bits, at most 64, from bit at on.
+func (p pattern) field(at, n int) uint64 {
+	v := p[at/64] >> (at % 64)
+	if at < 64 {
+		v |= p[1] << (64 - at)
+	}
+	return v & (1<<n - 1)
+}
+
+// any reports whether one of the bits from at up to end is set.
+func (p pattern) any(at, end int) bool {
+	for ; at < end; at += 64 {
+		if p.field(at, min(64, end-at)) != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // integer decodes an integer. Convert the result to uint64 for unsigned types.
 func (t *datatype) integer(b []byte) int64 {
 	up := 64 - t.bitOffset - t.precision
-	v := t.bits(b) << up
+	v := t.pattern(b)[0] << up
 	if t.signed {
 		return int64(v) >> (64 - t.precision)
 	}
 	return int64(v >> (64 - t.precision))
 }
 
-// float decodes a floating-point value.
+// float decodes a floating-point value. A mantissa of more bits than a float64 has loses the lowest ones; if these are not all 0, the last bit that stays
+// is set, so that rounding the result to float32 gives what rounding the value does.
 func (t *datatype) float(b []byte) float64 {
-	v := t.bits(b)
+	v := t.pattern(b)
 	most := uint64(1)<<t.exponentSize - 1
-	exponent := v >> t.exponentAt & most
-	mantissa := v >> t.mantissaAt & (1<<t.mantissaSize - 1)
+	exponent := v.field(t.exponentAt, t.exponentSize)
+	const kept = 52
+	width := min(t.mantissaSize, kept)
+	at := t.mantissaAt + t.mantissaSize - width
+	mantissa := v.field(at, width)
+	if v.any(t.mantissaAt, at) {
+		mantissa |= 1
+	}
+	point := width // bits behind the point
+	if t.explicit {
+		point--
+	}
 	var x float64
 	switch {
-	case exponent == most && mantissa != 0:
+	case exponent == most && (mantissa&(1<<point-1) != 0):
 		return math.NaN()
 	case exponent == most:
 		x = math.Inf(1)
 	case exponent == 0:
-		x = math.Ldexp(float64(mantissa), 1-int(t.bias)-t.mantissaSize)
+		x = math.Ldexp(float64(mantissa), 1-int(t.bias)-point)
+	case t.explicit:
+		x = math.Ldexp(float64(mantissa), int(exponent)-int(t.bias)-point)
 	default:
-		x = math.Ldexp(float64(mantissa|1<<t.mantissaSize), int(exponent)-int(t.bias)-t.mantissaSize)
+		x = math.Ldexp(float64(mantissa|1<<point), int(exponent)-int(t.bias)-point)
 	}
-	if v>>t.sign&1 != 0 {
+	if v.field(t.sign, 1) != 0 {
 		x = -x
 	}
 	return x
@@ -144,7 +180,7 @@ func (t *datatype) float(b []byte) float64 {
 
 // isIEEE reports whether the type is little-endian IEEE 754 of the given size: Go's float32 or float64.
 func (t *datatype) isIEEE(size, exponent, mantissa int) bool {
-	return t.class == classFloat && !t.big && t.size == size && t.exponentSize == exponent && t.exponentAt == mantissa && t.mantissaAt == 0 &&
+	return t.class == classFloat && !t.big && !t.explicit && t.size == size && t.exponentSize == exponent && t.exponentAt == mantissa && t.mantissaAt == 0 &&
 		t.mantissaSize == mantissa && t.bias == 1<<(exponent-1)-1 && t.sign == 8*size-1
 }
 

@@ -23,8 +23,10 @@ type file struct {
 	// budget is the number of bytes that may still be read. A structure reachable on several paths is read again on each, so the
 	// budget exceeds the file's length. In a damaged file structures may form a cycle; the budget then ends the reading.
 	budget int64
-	values float64 // limit on the number of values in the remaining datasets
+	values float64 // number of values in the datasets so far
+	most   float64 // limit on it
 	groups map[uint64][]link
+	others map[string]*os.File // external files, by the names that they have here
 }
 
 // deflateRatio is the highest compression ratio of gzip.
@@ -36,12 +38,12 @@ func open(path string) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &file{r: r, groups: map[uint64][]link{}}
+	f := &file{r: r, groups: map[uint64][]link{}, others: map[string]*os.File{}}
 	info, err := r.Stat()
 	if err == nil {
 		f.size = info.Size()
 		f.budget = 1<<20 + min(f.size, math.MaxInt64/32)*16
-		f.values = float64(f.size) * deflateRatio
+		f.most = float64(f.size)*deflateRatio + mostUnwritten
 		err = f.readSuperblock()
 	}
 	if err != nil {
@@ -51,7 +53,12 @@ func open(path string) (*file, error) {
 	return f, nil
 }
 
-func (f *file) close() { f.r.Close() }
+func (f *file) close() {
+	f.r.Close()
+	for _, other := range f.others {
+		other.Close()
+	}
+}
 
 // check fails unless n bytes at an address lie in the file.
 func (f *file) check(address, n uint64, what string) error {
@@ -104,10 +111,10 @@ func (f *file) allow(shape []int) error {
 	for _, n := range shape {
 		count *= float64(n)
 	}
-	if f.values -= count; f.values < 0 {
+	if f.values += count; f.values > f.most {
 		return fmt.Errorf("shape %v is more than a file of %d bytes can hold", shape, f.size)
 	}
-	if bytes := 4 * (float64(f.size)*deflateRatio - f.values); bytes > pages.Memory() {
+	if bytes := 4 * f.values; bytes > pages.Memory() {
 		return &pages.TooMuch{Bytes: bytes}
 	}
 	return nil

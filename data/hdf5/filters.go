@@ -6,17 +6,45 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"maps"
 	"math/bits"
+	"slices"
+	"strings"
 )
+
+// decoder undoes a filter of a chunk. Its result has at most most bytes.
+type decoder func(d *storedSet, f *filter, b []byte, most int) ([]byte, error)
 
 const (
-	filterDeflate  = 1
-	filterShuffle  = 2
-	filterFletcher = 3
+	filterSzip        = 4
+	filterScaleOffset = 6
 )
 
+// filterHead is the most bytes by which a filter makes a chunk longer: scaleoffset's head.
+const filterHead = soHead
+
+// decoders are the filters that can be read, by their numbers.
+var decoders = map[int]decoder{
+	1:          func(_ *storedSet, _ *filter, b []byte, most int) ([]byte, error) { return inflate(b, most) },
+	2:          undoShuffle,
+	3:          func(_ *storedSet, _ *filter, b []byte, _ int) ([]byte, error) { return checkSum(b) },
+	filterSzip: undoSzip, 5: undoNbit, filterScaleOffset: undoScaleOffset, 32000: undoLZF,
+}
+
 // filterNames names the filters that files may identify by number only.
-var filterNames = map[int]string{4: "szip", 5: "nbit", 6: "scaleoffset", 32000: "lzf", 32001: "blosc", 32004: "lz4", 32008: "bitshuffle", 32015: "zstd"}
+var filterNames = map[int]string{
+	1: "gzip", 2: "shuffle", 3: "fletcher32", 4: "szip", 5: "nbit", 6: "scaleoffset", 32000: "lzf",
+	32001: "blosc", 32004: "lz4", 32008: "bitshuffle", 32015: "zstd",
+}
+
+// readable lists the names of the filters that can be read.
+func readable() string {
+	var names []string
+	for _, id := range slices.Sorted(maps.Keys(decoders)) {
+		names = append(names, filterNames[id])
+	}
+	return strings.Join(names, ", ")
+}
 
 // filter is one step of the pipeline that chunks passed when they were written.
 type filter struct {
@@ -63,9 +91,6 @@ func (d *storedSet) parseFilters(b []byte) error {
 		if c.err != nil {
 			return c.err
 		}
-		if f.id != filterDeflate && f.id != filterShuffle && f.id != filterFletcher {
-			return fmt.Errorf("it is stored with %s: gzip, shuffle and fletcher32 can be read", &f)
-		}
 		d.filters = append(d.filters, f)
 	}
 	return nil
@@ -78,19 +103,13 @@ func (d *storedSet) undo(b []byte, mask uint64, want int) ([]byte, error) {
 		if mask>>i&1 != 0 {
 			continue
 		}
-		var err error
-		switch f := &d.filters[i]; f.id {
-		case filterDeflate:
-			b, err = inflate(b, want+4*i)
-		case filterShuffle:
-			size := d.kind.size
-			if len(f.values) > 0 {
-				size = int(f.values[0])
-			}
-			b = unshuffle(b, size)
-		case filterFletcher:
-			b, err = checkSum(b)
+		f := &d.filters[i]
+		decode, ok := decoders[f.id]
+		if !ok {
+			return nil, fmt.Errorf("a chunk is stored with %s: %s can be read", f, readable())
 		}
+		var err error
+		b, err = decode(d, f, b, want+filterHead*i)
 		if err != nil {
 			return nil, err
 		}
@@ -116,6 +135,14 @@ func inflate(b []byte, most int) ([]byte, error) {
 		return nil, damaged("a compressed chunk has more than %d bytes", most)
 	}
 	return out.Bytes(), nil
+}
+
+func undoShuffle(d *storedSet, f *filter, b []byte, _ int) ([]byte, error) {
+	size := d.kind.size
+	if len(f.values) > 0 {
+		size = int(f.values[0])
+	}
+	return unshuffle(b, size), nil
 }
 
 // unshuffle undoes the shuffle filter, which stores first the first byte of every value, then all second bytes, and so on. Bytes

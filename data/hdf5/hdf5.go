@@ -2,9 +2,10 @@
 // File.
 //
 // The reader understands files of libhdf5 1.6 to 1.14: groups of all kinds and sizes, soft links, contiguous, compact and chunked
-// datasets with every kind of chunk index, the filters gzip, shuffle and fletcher32, and integers and floats of up to 8 bytes in
-// both byte orders. Other filters, external links and files, and virtual datasets give an error that names the feature. The
-// writer uses the oldest version of every structure, which every libhdf5 reads: symbol tables and contiguous datasets.
+// datasets with every kind of chunk index, values in external files, integers of up to 8 bytes and floats of up to 16 in both byte
+// orders, the filters gzip, shuffle, fletcher32, szip, nbit, scaleoffset and lzf, and chunks that were stored without their filters.
+// Other filters, external links and virtual datasets give an error that names the feature. The writer uses the oldest version of every
+// structure, which every libhdf5 reads: symbol tables and contiguous datasets.
 //
 // A damaged file gives an error that names the file. It cannot make the reader loop for ever or allocate more memory than the
 // file could fill.
