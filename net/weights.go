@@ -33,12 +33,12 @@ func (n *Net) LoadWeights(w *swproto.Weights) error {
 		}
 		copied[d] = len(src.Blobs) > 0 || copied[d]
 	}
-	n.logUncopied(copied)
+	n.logUncopied(copied, len(w.Param.Layer))
 	return nil
 }
 
-// logUncopied logs the layers with weights of their own that were not copied.
-func (n *Net) logUncopied(copied map[*node]bool) {
+// logUncopied logs the layers with weights of their own that were not copied from a file with so many layers.
+func (n *Net) logUncopied(copied map[*node]bool, layers int) {
 	var without []string
 	some := false
 	for _, d := range n.nodes {
@@ -46,6 +46,10 @@ func (n *Net) logUncopied(copied map[*node]bool) {
 		if some = some || copied[d]; own && !copied[d] {
 			without = append(without, d.param.GetName())
 		}
+	}
+	if len(without) > 0 && layers == 0 {
+		n.log.Warnf("No weights were copied: the file has no layers, so that all keep their present weights (%s)", strings.Join(without, ", "))
+		return
 	}
 	if len(without) > 0 && !some {
 		n.log.Warnf("No weights were copied: the file has no layer with the name of one of the net's layers with weights (%s)", strings.Join(without, ", "))

@@ -9,7 +9,7 @@
 //	binary.go, wire.go          binary files, and the diagnosis of damaged ones
 //	atomic.go                   files that are written completely or not at all
 //	file.go                     ReadNet, ReadSolver
-//	stored.go                   OpenWeights, OpenState, ReadWeights
+//	stored.go                   OpenWeights, OpenState, ReadBinaryNet
 //	upgrade*.go                 nets and solvers in older forms to the current one
 //	forks.go                    layers and fields of Caffe's forks, for error messages
 //

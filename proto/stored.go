@@ -9,7 +9,6 @@ import (
 	"os"
 
 	"github.com/swcaffe/swcaffe/proto/caffepb"
-	"google.golang.org/protobuf/proto"
 )
 
 // Stored gives access to the values of blobs that are still in the file. Long lists of floats are not read with their message,
@@ -92,7 +91,7 @@ func (s *Stored) read(dst []float32, far span) error {
 	return nil
 }
 
-// Weights are the weights of a trained net, read from a file and upgraded to the current form.
+// Weights are the weights of a trained net, read from a file and upgraded to the current form. Its layers have a name, a type and blobs.
 type Weights struct {
 	Param    *caffepb.NetParameter
 	Warnings []string
@@ -102,27 +101,40 @@ type Weights struct {
 	*Stored
 }
 
-// OpenWeights reads a .caffemodel and upgrades old forms. Call Close after reading the values.
-func OpenWeights(path string) (*Weights, error) { return readWeights(path, openBinary) }
-
-// ReadWeights is OpenWeights with all values in the messages.
-func ReadWeights(path string) (*Weights, error) {
-	return readWeights(path, func(path string, m proto.Message) (*Stored, error) { return nil, ReadBinary(path, m) })
-}
-
-func readWeights(path string, read func(path string, m proto.Message) (*Stored, error)) (*Weights, error) {
-	w, state := &Weights{Param: &caffepb.NetParameter{}}, &caffepb.SolverState{}
+// OpenWeights reads a .caffemodel and upgrades old forms. Call Close after reading the values. A file without layers may be a net that has none; it is
+// an error if it has fields that are not a net's, since almost any small binary file parses as a net.
+func OpenWeights(path string) (*Weights, error) {
+	w := &Weights{Param: &caffepb.NetParameter{}}
 	var err error
-	if w.Stored, err = read(path, w.Param); err != nil {
-		if ReadBinary(path, state) == nil && state.LearnedNet != nil {
-			return nil, fmt.Errorf("%s: a solver state, which has no weights: those are in %s", path, state.GetLearnedNet())
-		}
-		return nil, err
+	if w.Stored, err = openBinary(path, w.Param); err != nil {
+		return nil, notWeights(path, err)
 	}
-	if w.Warnings, err = UpgradeNet(w.Param, path); err != nil {
+	if len(w.Param.Layer)+len(w.Param.Layers) == 0 && len(w.Param.ProtoReflect().GetUnknown()) > 0 {
+		return nil, errors.Join(fmt.Errorf("%s: no weights: the file has no layers", path), w.Close())
+	}
+	if w.Warnings, err = upgradeWeights(w.Param, path); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	return w, nil
+}
+
+// ReadBinaryNet reads a .caffemodel completely, with the parameters of its layers, and upgrades it as a net.
+func ReadBinaryNet(path string) (p *caffepb.NetParameter, warnings []string, err error) {
+	p = &caffepb.NetParameter{}
+	if err := ReadBinary(path, p); err != nil {
+		return nil, nil, notWeights(path, err)
+	}
+	warnings, err = UpgradeNet(p, path)
+	return p, warnings, err
+}
+
+// notWeights replaces the error of a file that is no net by a better one if it is a solver state.
+func notWeights(path string, err error) error {
+	state := &caffepb.SolverState{}
+	if ReadBinary(path, state) == nil && state.LearnedNet != nil {
+		return fmt.Errorf("%s: a solver state, which has no weights: those are in %s", path, state.GetLearnedNet())
+	}
+	return err
 }
 
 // State is the content of a .solverstate.

@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -16,25 +17,38 @@ import (
 // errWhole means that a file must be read as a whole, because it is no regular file, is damaged, or has an unusual layout.
 var errWhole = errors.New("to be read whole")
 
-// openBinary is ReadBinary for a message with blobs. Long lists of values stay in the file.
+// openBinary is ReadBinary for a message with blobs. Long lists of values stay in the file. Of nets it reads what weights need (skips).
 func openBinary(path string, m proto.Message) (*Stored, error) {
-	if isStream(path) {
-		return nil, ReadBinary(path, m)
+	if !isStream(path) {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		s, err := index(f, m)
+		if err == nil {
+			return s, nil
+		}
+		f.Close()
+		if !errors.Is(err, errWhole) {
+			return nil, err
+		}
 	}
-	f, err := os.Open(path)
+	data, err := readWhole(path)
 	if err != nil {
 		return nil, err
 	}
-	s, err := index(f, m)
-	if err == nil {
-		return s, nil
-	}
-	f.Close()
-	if !errors.Is(err, errWhole) {
-		return nil, err
+	proto.Reset(m)
+	x := &indexer{from: bytes.NewReader(data), whole: true}
+	if x.message(m.ProtoReflect(), span{0, int64(len(data))}) == nil && complete(m) {
+		return nil, nil
 	}
 	proto.Reset(m)
-	return nil, ReadBinary(path, m) // reports the fault, if there is one
+	return nil, unmarshalBinary(path, data, m) // reports the fault
+}
+
+// complete reports whether a message has fields, and all that it must have.
+func complete(m proto.Message) bool {
+	return len(setFields(m.ProtoReflect())) > 0 && proto.CheckInitialized(m) == nil
 }
 
 // index reads a message without its long lists, and records their positions.
@@ -50,7 +64,7 @@ func index(f *os.File, m proto.Message) (*Stored, error) {
 	if err := x.message(m.ProtoReflect(), span{0, info.Size()}); err != nil {
 		return nil, err
 	}
-	if len(setFields(m.ProtoReflect())) == 0 || proto.CheckInitialized(m) != nil {
+	if !complete(m) {
 		return nil, errWhole
 	}
 	return &Stored{file: f, at: x.found}, nil
@@ -62,6 +76,7 @@ type indexer struct {
 	window []byte // bytes of the file, from start on
 	start  int64
 	found  map[*caffepb.BlobProto]*blobSpans
+	whole  bool // lists are read into their messages
 }
 
 // message reads the message at a position.
@@ -79,9 +94,10 @@ func (x *indexer) message(m protoreflect.Message, at span) error {
 		fd := m.Descriptor().Fields().ByNumber(num)
 		list := blob != nil && (num == blobData || num == blobDiff)
 		switch {
-		case list && lists[num]: // the list is stored in several pieces
+		case skips(m.Descriptor(), fd):
+		case list && lists[num] && !x.whole: // the list is stored in several pieces
 			return errWhole
-		case list && body.bytes >= longBytes:
+		case list && body.bytes >= longBytes && !x.whole:
 			if err := x.note(blob, num, body); err != nil {
 				return err
 			}
@@ -102,6 +118,18 @@ func (x *indexer) message(m protoreflect.Message, at span) error {
 		return errWhole
 	}
 	return nil
+}
+
+// skips reports whether a field of a net or a layer is not read: weights need names, types and blobs. Forks give the same field number to different
+// messages, so that the parameters of a fork's layers may not parse, or lack fields that ours must have.
+func skips(md protoreflect.MessageDescriptor, fd protoreflect.FieldDescriptor) bool {
+	switch {
+	case md.Name() == "NetParameter":
+		return fd != nil && fd.Message() != nil && !mayHaveBlobs(fd.Message())
+	case md.Name() == "BlobProto" || !mayHaveBlobs(md):
+		return false
+	}
+	return fd == nil || fd.Name() != "name" && fd.Name() != "type" && !mayHaveBlobs(fd.Message())
 }
 
 // mayHaveBlobs reports whether a message of the indexed files is a blob or contains blobs.

@@ -16,6 +16,31 @@ func UpgradeNet(p *caffepb.NetParameter, path string) (warnings []string, err er
 	return u.warnings, err
 }
 
+// upgradeWeights is UpgradeNet for the names, types and blobs of a net's layers.
+func upgradeWeights(p *caffepb.NetParameter, path string) (warnings []string, err error) {
+	u := newUpgrader(p, path)
+	if isV0(p) {
+		err = u.step("V0LayerParameter", u.unwrapV0)
+	}
+	if err == nil && len(p.Layers) > 0 {
+		err = u.step("V1LayerParameter", u.fromV1)
+	}
+	return u.warnings, err
+}
+
+// unwrapV0 gives every V1 layer the name, type and blobs of the V0 layer inside it.
+func (u *upgrader) unwrapV0() error {
+	for _, l := range u.net.Layers {
+		if old := l.Layer; old != nil {
+			l.Layer, l.Name, l.Blobs = nil, old.Name, old.Blobs
+			if typ, ok := v0Types[old.GetType()]; ok {
+				l.Type = typ.Enum()
+			}
+		}
+	}
+	return nil
+}
+
 // upgrader upgrades one net to the current form.
 type upgrader struct {
 	net  *caffepb.NetParameter
@@ -153,7 +178,7 @@ func shapesOf(dims []int32) []*caffepb.BlobShape {
 }
 
 // upgradeBatchNorm clears the three params with which old nets excluded the statistics of BatchNorm layers from training. The
-// layer now excludes them itself.
+// layer now excludes them itself. It reports whether one of them was trained or decayed before.
 func upgradeBatchNorm(p *caffepb.NetParameter) bool {
 	done := false
 	for _, l := range p.Layer {
@@ -161,9 +186,9 @@ func upgradeBatchNorm(p *caffepb.NetParameter) bool {
 			continue
 		}
 		for _, spec := range l.Param {
+			done = done || spec.GetLrMult() != 0 || spec.GetDecayMult() != 0
 			spec.LrMult, spec.DecayMult = proto.Float32(0), proto.Float32(0)
 		}
-		done = true
 	}
 	return done
 }

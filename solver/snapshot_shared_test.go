@@ -1,12 +1,16 @@
 package solver
 
 import (
+	"bytes"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/data/hdf5"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
 )
 
 // sharingNet has two layers that share w. The second also has a bias of its own.
@@ -67,5 +71,37 @@ func TestHDF5MissesAWeight(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), `layer "b"`) || !strings.Contains(err.Error(), "number of blobs") {
 			t.Errorf("%s is missing: %v", name, err)
 		}
+	}
+}
+
+// TestWeightsWithoutLayers: a file of weights without any layer leaves the fillers' values, with a warning. A file of something else is an error.
+func TestWeightsWithoutLayers(t *testing.T) {
+	dir := t.TempDir()
+	binary, group, other := filepath.Join(dir, "w.caffemodel"), filepath.Join(dir, "w.h5"), filepath.Join(dir, "other.h5")
+	if err := swproto.WriteBinary(binary, &caffepb.NetParameter{Name: proto.String("empty")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := hdf5.Write(group, &hdf5.File{Groups: []string{"/data"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := hdf5.Write(other, &hdf5.File{Floats: []hdf5.Dataset{{Path: "/labels", Shape: []int{1}, Data: []float32{1}}}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{binary, group} {
+		s := train(t, t.TempDir(), sharingNet)
+		before := slices.Clone(weights(s))
+		var log bytes.Buffer
+		s.log.SetOutput(&log)
+		if err := LoadWeights(s.Net(), path, s.log); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		sameBits(t, path, weights(s), before)
+		if want := "No weights were copied: the file has no layers, so that all keep their present weights (a, b)"; strings.Count(log.String(), want) != 1 {
+			t.Errorf("%s: the log is %q, want %q", path, log.String(), want)
+		}
+	}
+	s := train(t, t.TempDir(), sharingNet)
+	if err := LoadWeights(s.Net(), other, s.log); err == nil || !strings.Contains(err.Error(), other+": no weights: the file has no group /data") {
+		t.Errorf("a file of data: %v", err)
 	}
 }

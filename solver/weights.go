@@ -11,8 +11,8 @@ import (
 	"github.com/swcaffe/swcaffe/solver/caffeh5"
 )
 
-// LoadWeights copies weights from a comma-separated list of files, .caffemodel or HDF5, into a net. Later files overwrite earlier ones. A
-// file without layers is an error, because almost any small binary file parses as one.
+// LoadWeights copies weights from a comma-separated list of files, .caffemodel or HDF5, into a net. Later files overwrite earlier ones.
+// Layers that no file has keep their values.
 func LoadWeights(n *swnet.Net, list string, log *logrus.Logger) error {
 	paths, err := weightFiles(list)
 	if err != nil {
@@ -46,9 +46,6 @@ func loadFile(n *swnet.Net, path string, log *logrus.Logger) error {
 	defer w.Close()
 	for _, warning := range w.Warnings {
 		log.Warn(warning)
-	}
-	if len(w.Param.Layer) == 0 && len(n.Learnable()) > 0 {
-		return fmt.Errorf("%s: no weights: the file has no layers", path)
 	}
 	if err := n.LoadWeights(w); err != nil {
 		return fmt.Errorf("%s: %w", path, err)

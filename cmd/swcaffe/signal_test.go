@@ -146,12 +146,12 @@ func wholeSnapshots(t *testing.T, dir string) int {
 	t.Helper()
 	models, _ := filepath.Glob(filepath.Join(dir, "*.caffemodel"))
 	for _, m := range models {
-		p, err := swproto.ReadWeights(m)
+		p, _, err := swproto.ReadBinaryNet(m)
 		if err != nil {
 			t.Error(err)
 			continue
 		}
-		if n := len(p.Param.Layer[1].Blobs[0].Data); n != 500*64 {
+		if n := len(p.Layer[1].Blobs[0].Data); n != 500*64 {
 			t.Errorf("%s: %d weights", m, n)
 		}
 	}

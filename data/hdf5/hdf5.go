@@ -72,6 +72,21 @@ func ReadInteger(path, dataset string) (int64, error) {
 	return readOne(path, dataset, (*storedSet).integer)
 }
 
+// HasGroup reports whether a file has a group at a path.
+func HasGroup(path, group string) bool {
+	f, err := open(path)
+	if err != nil {
+		return false
+	}
+	defer f.close()
+	address, err := f.resolve(group, f.root, 0)
+	if err != nil {
+		return false
+	}
+	o, err := f.object(address)
+	return err == nil && o.isGroup()
+}
+
 // readOne calls use with the dataset at a path. A missing dataset is an error.
 func readOne[T any](path, name string, use func(d *storedSet) (T, error)) (value T, err error) {
 	f, err := open(path)

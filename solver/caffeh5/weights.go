@@ -50,6 +50,9 @@ func ReadWeights(path string, n *swnet.Net) (*swproto.Weights, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(sets) == 0 && !hdf5.HasGroup(path, "data") {
+		return nil, fmt.Errorf("%s: no weights: the file has no group /data", path)
+	}
 	p := &caffepb.NetParameter{}
 	layers := map[string]*caffepb.LayerParameter{}
 	for _, s := range sets {

@@ -70,12 +70,12 @@ func upgradeNetText(e *cli.Env, o *upgradeOptions) error {
 }
 
 func upgradeNetBinary(e *cli.Env, o *upgradeOptions) error {
-	w, err := swproto.ReadWeights(o.in)
+	net, warnings, err := swproto.ReadBinaryNet(o.in)
 	if err != nil {
 		return err
 	}
-	warn(e, w.Warnings)
-	return e.WriteBinary(o.out, w.Param)
+	warn(e, warnings)
+	return e.WriteBinary(o.out, net)
 }
 
 func upgradeSolverText(e *cli.Env, o *upgradeOptions) error {
