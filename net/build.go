@@ -114,8 +114,11 @@ func (n *Net) addLayer(d *node, unread map[string]bool) (err error) {
 	for _, b := range d.Params() {
 		b.Seal() // nobody has seen them
 	}
+	if err := n.appendParams(d); err != nil {
+		return err
+	}
 	n.addName(d)
-	return n.appendParams(d)
+	return nil
 }
 
 // wire finds a layer's bottoms by name, creates its tops and reads their loss weights.
@@ -139,18 +142,6 @@ func (n *Net) wire(d *node, unread map[string]bool) error {
 		return err
 	}
 	return n.setLossWeights(d)
-}
-
-// addName registers d under its name. It logs a warning if an earlier layer has the same name and one of the two has weights: a file of
-// weights cannot tell them apart.
-func (n *Net) addName(d *node) {
-	name := d.param.GetName()
-	first, taken := n.named[name]
-	if !taken {
-		n.named[name] = d
-	} else if len(first.Params())+len(d.Params()) > 0 {
-		n.log.Warnf("Two layers are named %q: a file of weights identifies layers by name and cannot tell them apart", name)
-	}
 }
 
 func (n *Net) appendBottom(d *node, j int, unread map[string]bool) error {

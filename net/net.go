@@ -58,9 +58,9 @@ type Net struct {
 	opt   Options
 	log   *logrus.Logger
 	nodes []*node
-	named map[string]*node // by layer name; the first layer of that name
-	graph *schedule.Graph  // input of the plan: the nodes and their blobs
-	plan  *schedule.Plan   // the tasks that run
+	named namesakes
+	graph *schedule.Graph // input of the plan: the nodes and their blobs
+	plan  *schedule.Plan  // the tasks that run
 	wires
 	weights
 	memory
@@ -107,7 +107,7 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 		}
 		return nil, opt.fail(p, fmt.Errorf("no layers for phase %v, level %d, stages %q", opt.State.GetPhase(), opt.State.GetLevel(), opt.State.GetStage()))
 	}
-	n := &Net{name: p.GetName(), opt: opt, log: opt.Device.Log, named: map[string]*node{}, wires: wires{ids: map[string]int{}}, running: running{scale: 1}}
+	n := &Net{name: p.GetName(), opt: opt, log: opt.Device.Log, named: namesakes{}, wires: wires{ids: map[string]int{}}, running: running{scale: 1}}
 	n.graph = &schedule.Graph{
 		Kept: map[int]bool{}, Device: opt.Device, ForwardOnly: opt.ForwardOnly, Changing: opt.Changing, Economise: opt.Economise, Without: opt.Without,
 	}
@@ -235,8 +235,8 @@ func (n *Net) Blob(name string) *blob.Blob {
 
 // Params returns the weights of the first layer with the given name, or nil.
 func (n *Net) Params(layer string) []*blob.Blob {
-	if d := n.named[layer]; d != nil {
-		return d.Params()
+	if all := n.named[layer]; len(all) > 0 {
+		return all[0].Params()
 	}
 	return nil
 }

@@ -439,7 +439,7 @@ layer { name: "loss" type: "EuclideanLoss" bottom: "b" bottom: "t" top: "loss" }
 	if err != nil {
 		t.Fatal(err)
 	}
-	weights := func(layer string) []float32 { return n.named[layer].Params()[0].Data() }
+	weights := func(layer string) []float32 { return n.named[layer][0].Params()[0].Data() }
 	inf := float32(math.Inf(1))
 	for i, step := range []struct {
 		layer string

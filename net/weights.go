@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// CopyWeights copies the weights of a trained net into the layers of the same name. Layers missing in p keep their values, and layers of p
+// CopyWeights copies the weights of a trained net into the layers of the same name; of several layers with weights and one name, in their order. Layers missing in p keep their values, and layers of p
 // missing in the net are ignored; the log says so for each. If nothing was copied, it has a warning. CopyWeights returns an error if a
 // layer has a different number of weights or other shapes.
 func (n *Net) CopyWeights(p *caffepb.NetParameter) error {
@@ -20,9 +20,9 @@ func (n *Net) CopyWeights(p *caffepb.NetParameter) error {
 
 // LoadWeights is CopyWeights for a file. It reads the values directly into the weights.
 func (n *Net) LoadWeights(w *swproto.Weights) error {
-	copied := map[*node]bool{}
+	copied, pairs := map[*node]bool{}, n.pairing()
 	for _, src := range w.Param.Layer {
-		d := n.named[src.GetName()]
+		d := pairs.next(src.GetName(), len(src.Blobs) > 0)
 		if d == nil {
 			n.log.Infof("Ignoring source layer %s", src.GetName())
 			continue
@@ -94,8 +94,9 @@ func copyWeight(b *blob.Blob, p *caffepb.BlobProto, from *swproto.Stored) error 
 
 // ShareWeights makes the layers of n use the weights of other's layers of the same name, as a test net shares those of the training net.
 func (n *Net) ShareWeights(other *Net) error {
+	pairs := n.pairing()
 	for _, src := range other.nodes {
-		d := n.named[src.param.GetName()]
+		d := pairs.next(src.param.GetName(), src.hasWeights())
 		if d == nil {
 			continue
 		}

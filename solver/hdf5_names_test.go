@@ -104,3 +104,38 @@ func TestHDF5RefusesNames(t *testing.T) {
 		t.Errorf("reading: error %v", err)
 	}
 }
+
+// TestLayersOfOneName: a training of layers with one name, or none, continues from its snapshot without a difference, and its test net has the
+// weights of each. An HDF5 file cannot hold them.
+func TestLayersOfOneName(t *testing.T) {
+	for _, names := range [][]string{{"ip", "ip"}, {"", "", ""}, {"a", "ip", "b", "ip"}} {
+		text := strings.Replace(chain(names...), "snapshot_format: HDF5", `test_iter: 1 test_interval: 100 test_initialization: false`, 1)
+		dir := t.TempDir()
+		whole := train(t, dir, text)
+		step(t, whole, 2)
+		if err := whole.Snapshot(); err != nil {
+			t.Fatal(err)
+		}
+		resumed := train(t, dir, text)
+		if err := resumed.Restore(filepath.Join(dir, "s_iter_2.solverstate")); err != nil {
+			t.Fatal(err)
+		}
+		sameBits(t, fmt.Sprintf("%q, read", names), weights(resumed), weights(whole))
+		step(t, whole, 2)
+		step(t, resumed, 2)
+		sameBits(t, fmt.Sprintf("%q, resumed", names), weights(resumed), weights(whole))
+		if err := whole.TestNow(); err != nil {
+			t.Fatal(err)
+		}
+		for k := range whole.Net().NumLayers() {
+			for i, b := range whole.Net().Layer(k).Params() {
+				if test := whole.TestNets()[0].Layer(k).Params()[i]; !b.SharesData(test) {
+					t.Errorf("%q: layer %d of the test net has another weight %d", names, k, i)
+				}
+			}
+		}
+		if _, err := newSolver(t, t.TempDir(), chain(names...)); err == nil || !strings.Contains(err.Error(), "snapshot_format: HDF5: ") {
+			t.Errorf("%q as HDF5: error %v", names, err)
+		}
+	}
+}
