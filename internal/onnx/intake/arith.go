@@ -229,8 +229,9 @@ func (n *node) unequal(a, b *value, sign float32, product bool) error {
 		a, b = b, a
 	}
 	axis, size, ok := channelOf(b.shape, a.shape)
-	if !ok {
-		return fmt.Errorf("operands of shapes %v and %v; Caffe's Eltwise takes equal shapes, Scale and Bias cover axes without gaps", a.shape, b.shape)
+	alike := len(b.shape) == len(a.shape) && a.shape[0] == 1 && axis > 0 && count(a.shape[:axis]) > 1 // b's batch may not become an axis of 1
+	if !ok || alike {
+		return n.repeated(a, b, sign, product)
 	}
 	if len(b.shape) == len(a.shape) && axis > 0 && count(b.shape[:axis]) == 1 && a.shape[0] == 1 {
 		axis, size = 0, axis+size // keep the batch's axis, so that its size may change
@@ -253,24 +254,16 @@ func (n *node) unequal(a, b *value, sign float32, product bool) error {
 	return n.one("Bias", &caffepb.LayerParameter{BiasParam: &caffepb.BiasParameter{Axis: proto.Int32(int32(axis))}}, []*value{a, small})
 }
 
-func maximum(n *node) error { return n.eltwise(caffepb.EltwiseParameter_MAX) }
-func sum(n *node) error     { return n.eltwise(caffepb.EltwiseParameter_SUM) }
-
-func (n *node) eltwise(op caffepb.EltwiseParameter_EltwiseOp) error {
-	var in []*value
-	for k := range n.GetInput() {
-		v, err := n.plain(k)
-		if err != nil {
-			return err
+// repeated combines values whose extents of 1 are in other places than behind a common beginning: Tile layers repeat them.
+func (n *node) repeated(a, b *value, sign float32, product bool) error {
+	return composed(func(c chain) *value {
+		in := c.spreadAll(a, b)
+		switch {
+		case product:
+			return c.product(in...)
+		case sign == -1:
+			return c.total([]float32{1, -1}, in...)
 		}
-		if k > 0 && !slices.Equal(v.shape, in[0].shape) {
-			return fmt.Errorf("operands of shapes %v and %v; Caffe's Eltwise takes equal shapes", in[0].shape, v.shape)
-		}
-		in = append(in, v)
-	}
-	if len(in) == 1 {
-		n.set(0, in[0])
-		return nil
-	}
-	return n.one("Eltwise", &caffepb.LayerParameter{EltwiseParam: &caffepb.EltwiseParameter{Operation: op.Enum()}}, in)
+		return c.total(nil, in...)
+	})(n)
 }

@@ -189,7 +189,7 @@ func TestRefuses(t *testing.T) {
 		{"the padding before it is read by", newModel(13, 2, 3).ints("p", 0, 1, 0, 1).node("v", "Pad", "x p").node("u", "Relu", "v").node("y", "Relu", "u")},
 		{"sums over all axes from 1", newModel(11, 2, 3, 4).node("y", "Softmax", "x")},
 		{"shape [5 -1] for a value of shape [2 3]", newModel(13, 2, 3).ints("s", 5, -1).node("y", "Reshape", "x s")},
-		{"operands of shapes [2 3] and", newModel(13, 2, 3).node("v", "ReduceMean", "x", list("axes", 1), number("keepdims", 0)).node("y", "Add", "x v")},
+		{"operands of shapes [[2 3] [2]]: extents 3 and 2 of axis 1", newModel(13, 2, 3).node("v", "ReduceMean", "x", list("axes", 1), number("keepdims", 0)).node("y", "Add", "x v")},
 		{`node 0, "n_y" (Relu): attribute "alpha" is not translated`, newModel(13, 2, 3).node("y", "Relu", "x", number("alpha", 1))},
 		{`(GRU): it is not translated: Caffe's recurrent layers`, newModel(13, 2, 3, 4).node("v", "Round", "x").node("y", "GRU", "v")},
 		{`mode "linear" with coordinate_transformation_mode "half_pixel"`, newModel(13, 2, 3, 4, 5).floats("e", 0).ints("s", 2, 3, 8, 10).node("y", "Resize", "x e e s", text("mode", "linear"))},

@@ -123,7 +123,7 @@ var inexpressible = map[string]string{
 	"Proposal": "Proposal_y", "ROIPooling/proposed": "Proposal_y", "DetectionOutput": "(Gather)", "DetectionOutput/classes": "(Gather)", "DetectionOutput/all": "(Gather)", "DetectionOutput/clip": "(Gather)", "DetectionOutput/none": "(Gather)",
 	"YoloDetectionOutput": "(TopK)", "YoloDetectionOutput/two": "(TopK)", "YoloDetectionOutput/all": "(TopK)", "YoloDetectionOutput/none": "(TopK)",
 	"Yolov3DetectionOutput": "(TopK)", "Yolov3DetectionOutput/all": "(TopK)", "Yolov3DetectionOutput/best": "(TopK)",
-	"PSROIPooling": "(CumSum)", "PSROIPooling/whole": "(CumSum)", "PriorBox": "both operands are constants", "ROIAlign": "(Gather)", "ROIAlign/samples": "(Gather)", "Normalize/pixels": "axes without gaps", "InnerProduct/normalize": "(ReduceSumSquare): input 0 is a constant",
+	"PSROIPooling": "(CumSum)", "PSROIPooling/whole": "(CumSum)", "PriorBox": "both operands are constants", "ROIAlign": "(Gather)", "ROIAlign/samples": "(Gather)", "InnerProduct/normalize": "(ReduceSumSquare): input 0 is a constant",
 }
 
 // TestTranslated imports exported models without their record, operator by operator, and compares with the evaluator of ONNX's operators.

@@ -10,6 +10,11 @@ import (
 
 // reduce is a Reduction over all axes from one on. Other axes come last by a Permute.
 func reduce(op caffepb.ReductionParameter_ReductionOp) rule {
+	return reduceBy(func(c chain, v *value, axis int) *value { return c.reduction(op, v, axis, 1) })
+}
+
+// reduceBy brings the reduced axes to the end, and the result into the shape that keepdims asks for.
+func reduceBy(f reducer) rule {
 	return func(n *node) error {
 		v, err := n.input(0)
 		if err != nil {
@@ -40,8 +45,7 @@ func reduce(op caffepb.ReductionParameter_ReductionOp) rule {
 				return err
 			}
 		}
-		p := &caffepb.ReductionParameter{Operation: op.Enum(), Axis: proto.Int32(int32(len(kept)))}
-		if err := n.one("Reduction", &caffepb.LayerParameter{ReductionParam: p}, []*value{{blob: x.blob, shape: x.shape}}); err != nil {
+		if err := composed(func(c chain) *value { return f(c, &value{blob: x.blob, shape: x.shape}, len(kept)) })(n); err != nil {
 			return err
 		}
 		out := n.values[n.GetOutput()[0]]

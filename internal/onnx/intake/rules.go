@@ -19,12 +19,18 @@ func init() {
 		"Relu": positive("ReLU"), "Sigmoid": positive("Sigmoid"), "Tanh": simple("TanH"), "Abs": positive("AbsVal"), "Softplus": positive("BNLL"),
 		"LeakyRelu": leakyRelu, "PRelu": prelu, "Elu": elu, "Clip": clip, "Exp": simple("Exp"), "Log": simple("Log"), "HardSigmoid": hardSigmoid,
 		"Sqrt": powerOf(0.5, 1, 0), "Neg": powerOf(1, -1, 0), "Reciprocal": powerOf(-1, 1, 0), "Pow": pow,
-		"Add": add, "Sub": sub, "Mul": mul, "Div": div, "Max": maximum, "Sum": sum,
+		"Add": add, "Sub": sub, "Mul": mul, "Div": div, "Max": extreme(1), "Min": extreme(-1),
+		"Sum": several(caffepb.EltwiseParameter_SUM, 1, false), "Mean": several(caffepb.EltwiseParameter_SUM, 1, true),
+		"Softsign": softsign, "Selu": selu, "Celu": celu, "ThresholdedRelu": thresholdedRelu, "Shrink": shrink, "Sign": sign, "Cosh": cosh, "Sinh": sinh,
+		"LayerNormalization": layerNormalization, "InstanceNormalization": instanceNormalization, "GroupNormalization": groupNormalization,
+		"MeanVarianceNormalization": meanVarianceNormalization, "Expand": expand,
 		"Identity": alias, "Dropout": dropout, "Cast": cast, "Greater": greater, "ArgMax": argMax,
 		"Flatten": flatten, "Reshape": reshape, "Squeeze": squeeze, "Unsqueeze": squeeze, "Transpose": transpose, "Pad": pad,
 		"Concat": concat, "Split": split, "Slice": slice, "Tile": tile, "Gather": gather,
 		"Resize": resize, "Upsample": resize, "MaxRoiPool": maxRoiPool, "HardSwish": simple("HardSwish"), "Mish": simple("Mish"),
 		"ReduceMean": reduce(caffepb.ReductionParameter_MEAN), "ReduceSum": reduce(caffepb.ReductionParameter_SUM),
+		"ReduceMax": reduceBy(largest), "ReduceMin": reduceBy(smallest), "ReduceL2": reduceBy(length), "ReduceLogSum": reduceBy(logSum),
+		"ReduceLogSumExp": reduceBy(logSumExp), "ReduceProd": reduceBy(productOf),
 		"ReduceL1": reduce(caffepb.ReductionParameter_ASUM), "ReduceSumSquare": reduce(caffepb.ReductionParameter_SUMSQ),
 	}
 }
@@ -32,8 +38,6 @@ func init() {
 // refusals has operators that exporters often write and that no layer of Caffe computes, and why.
 var refusals = map[string]string{
 	"LSTM": sequences, "GRU": sequences, "RNN": sequences, "Scan": sequences, "Loop": "Caffe's nets have no loops", "If": "Caffe's nets have no branches",
-	"InstanceNormalization": "Caffe's MVN adds eps to the deviation, and not to the variance below the root",
-	"LayerNormalization":    "Caffe's MVN adds eps to the deviation, and not to the variance below the root",
 }
 
 const sequences = "Caffe's recurrent layers need a second bottom that says where sequences begin, and have other gates"

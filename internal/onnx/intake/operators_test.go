@@ -1,0 +1,190 @@
+package intake
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/internal/onnx"
+	"github.com/swcaffe/swcaffe/internal/onnx/onnxpb"
+	"github.com/swcaffe/swcaffe/internal/onnx/onnxtest"
+	"google.golang.org/protobuf/proto"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write testdata/operators.json anew with ONNX Runtime's outputs; read the diff before you commit it")
+
+func real(name string, value float32) *onnxpb.AttributeProto {
+	return &onnxpb.AttributeProto{Name: proto.String(name), Type: onnxpb.AttributeProto_FLOAT.Enum(), F: proto.Float32(value)}
+}
+
+// input adds another input.
+func (b *maker) input(name string, dims ...int64) *maker {
+	b.m.Graph.Input = append(b.m.Graph.Input, valueInfo(name, dims))
+	return b
+}
+
+// outputs gives the last node further outputs.
+func (b *maker) outputs(names ...string) *maker {
+	last := b.m.Graph.Node[len(b.m.Graph.Node)-1]
+	last.Output = append(last.Output, names...)
+	for _, name := range names {
+		b.m.Graph.Output = append(b.m.Graph.Output, valueInfo(name, nil))
+	}
+	return b
+}
+
+type operatorCase struct {
+	name string
+	b    *maker
+}
+
+// operatorCases are operators that become several layers.
+func operatorCases() (cases []operatorCase) {
+	add := func(name string, b *maker) { cases = append(cases, operatorCase{name, b}) }
+	for _, op := range []string{"Softsign", "Selu", "Celu", "ThresholdedRelu", "Shrink", "Sign", "Cosh", "Sinh"} {
+		add(op, newModel(13, 2, 3, 4).node("y", op, "x"))
+	}
+	add("Shrink/bias", newModel(13, 2, 3, 4).node("y", "Shrink", "x", real("lambd", 0.3), real("bias", 0.7)))
+	add("ThresholdedRelu/negative", newModel(13, 2, 3, 4).node("y", "ThresholdedRelu", "x", real("alpha", -0.5)))
+	add("Celu/alpha", newModel(13, 2, 3, 4).node("y", "Celu", "x", real("alpha", 2.5)))
+	add("Selu/alpha", newModel(13, 2, 3, 4).node("y", "Selu", "x", real("alpha", 2), real("gamma", 3)))
+	for _, op := range []string{"Max", "Min", "Sum", "Mean"} {
+		add(op+"/three", newModel(13, 2, 3, 4).input("z", 4).floats("c", 3, 1).node("y", op, "x z c"))
+		add(op+"/number", newModel(13, 2, 3, 4).floats("c", 1).node("y", op, "c x"))
+		add(op+"/longer number", newModel(13, 3).floats("c", 1, 1).node("y", op, "c x"))
+	}
+	for _, op := range []string{"Add", "Sub", "Mul", "Div"} {
+		add(op+"/batch of 1", newModel(13, 1, 3, 4, 5).input("z", 1, 1, 4, 5).node("y", op, "x z"))
+		add(op+"/gaps", newModel(13, 2, 3, 4, 5).input("z", 2, 1, 4, 1).node("y", op, "x z"))
+		add(op+"/both", newModel(13, 2, 1, 4).input("z", 3, 1).node("y", op, "x z"))
+		add(op+"/shorter first", newModel(13, 4).input("z", 2, 3, 4).node("y", op, "x z"))
+	}
+	for _, op := range []string{"ReduceMax", "ReduceMin", "ReduceL2", "ReduceL1", "ReduceProd", "ReduceLogSumExp", "ReduceSumSquare", "ReduceMean"} {
+		add(op, newModel(13, 2, 3, 4, 5).node("y", op, "x", list("axes", 1, -1)))
+		add(op+"/all", newModel(13, 2, 3, 4).node("y", op, "x", number("keepdims", 0)))
+		add(op+"/first", newModel(13, 2, 3, 4).node("y", op, "x", list("axes", 0), number("keepdims", 0)))
+	}
+	add("ReduceLogSum", newModel(13, 2, 3, 4).node("v", "Abs", "x").node("y", "ReduceLogSum", "v", list("axes", 1)))
+	add("LayerNormalization", newModel(17, 2, 3, 4).floats("s", 4).floats("b", 4).node("y", "LayerNormalization", "x s b", real("epsilon", 0.1)))
+	add("LayerNormalization/axes", newModel(17, 2, 3, 4).floats("s", 3, 4).node("y", "LayerNormalization", "x s", number("axis", 1)).outputs("mean", "factor"))
+	add("LayerNormalization/all", newModel(17, 2, 3).floats("s", 2, 3).floats("b", 2, 3).node("y", "LayerNormalization", "x s b", number("axis", 0)))
+	add("LayerNormalization/live", newModel(17, 2, 3, 4).input("s", 4).input("b", 4).node("y", "LayerNormalization", "x s b"))
+	add("InstanceNormalization", newModel(13, 2, 3, 4, 5).floats("s", 3).floats("b", 3).node("y", "InstanceNormalization", "x s b", real("epsilon", 0.1)))
+	add("GroupNormalization", newModel(21, 2, 6, 4, 5).floats("s", 6).floats("b", 6).node("y", "GroupNormalization", "x s b", number("num_groups", 2)))
+	add("MeanVarianceNormalization", newModel(13, 2, 3, 4, 5).node("y", "MeanVarianceNormalization", "x"))
+	add("MeanVarianceNormalization/last", newModel(13, 2, 3, 4).node("y", "MeanVarianceNormalization", "x", list("axes", 2)))
+	add("Expand", newModel(13, 3, 1).ints("s", 2, 1, 4).node("y", "Expand", "x s"))
+	add("Expand/ones", newModel(13, 2, 3, 4).ints("s", 3, 1).node("y", "Expand", "x s"))
+	return cases
+}
+
+const operatorOutputs = "testdata/operators.json"
+
+// stored has ONNX Runtime's outputs by case and name.
+type stored map[string]map[string]*onnxtest.Tensor
+
+// runCase imports a case's model, and returns the net's outputs after Forward of random inputs.
+func runCase(t *testing.T, c operatorCase) (inputs, outputs map[string]*onnxtest.Tensor) {
+	r, err := Net(&onnx.Model{ModelProto: c.b.m, Path: "test.onnx"}, 2, onnxtest.Device(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := build(t, r)
+	inputs, outputs = onnxtest.FillInputs(n, &onnxtest.Case{}, 3), map[string]*onnxtest.Tensor{}
+	forward(t, n)
+	for _, out := range c.b.m.GetGraph().GetOutput() {
+		b := n.Blob(out.GetName())
+		if b == nil {
+			t.Fatalf("no blob %q", out.GetName())
+		}
+		outputs[out.GetName()] = onnxtest.FromBlob(b.Shape(), b.Data())
+	}
+	return inputs, outputs
+}
+
+func compareAll(t *testing.T, got, want map[string]*onnxtest.Tensor) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%d outputs, want %d", len(got), len(want))
+	}
+	for name, w := range want {
+		if g := got[name]; g == nil || !slices.Equal(g.Dims, w.Dims) {
+			t.Errorf("%s is %v, want shape %v", name, g, w.Dims)
+			continue
+		}
+		data := make([]float32, len(w.Data))
+		for i, v := range got[name].Data {
+			data[i] = float32(v)
+		}
+		compare(t, name, data, w.Data, 1e-5)
+	}
+}
+
+// TestOperators compares imported operators with what ONNX Runtime computed for the same inputs.
+func TestOperators(t *testing.T) {
+	text, err := os.ReadFile(operatorOutputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want stored
+	if err := json.Unmarshal(text, &want); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range operatorCases() {
+		t.Run(c.name, func(t *testing.T) {
+			_, got := runCase(t, c)
+			if want[c.name] == nil {
+				t.Fatalf("%s has no outputs; TestOperatorsRuntime -rewrite stores them", operatorOutputs)
+			}
+			compareAll(t, got, want[c.name])
+		})
+	}
+}
+
+// TestOperatorsRuntime compares with ONNX Runtime itself, and stores its outputs with -rewrite.
+func TestOperatorsRuntime(t *testing.T) {
+	o, all := onnxtest.StartOracle(t, "SWCAFFE_ONNX_RUNTIME"), stored{}
+	for _, c := range operatorCases() {
+		t.Run(c.name, func(t *testing.T) {
+			inputs, got := runCase(t, c)
+			m := proto.CloneOf(c.b.m)
+			for _, out := range m.Graph.Output {
+				out.Type.GetTensorType().Shape = nil
+			}
+			want, err := o.Run(t, m, inputs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compareAll(t, got, want)
+			all[c.name] = map[string]*onnxtest.Tensor{}
+			for name, v := range want {
+				all[c.name][name] = v
+			}
+		})
+	}
+	if *rewrite && !t.Failed() {
+		writeStored(t, all)
+	}
+}
+
+// writeStored writes a line for each output.
+func writeStored(t *testing.T, all stored) {
+	text := []byte("{\n")
+	for i, c := range operatorCases() {
+		line, err := json.Marshal(all[c.name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		end := ","
+		if i == len(operatorCases())-1 {
+			end = ""
+		}
+		text = fmt.Appendf(text, "%q: %s%s\n", c.name, line, end)
+	}
+	if err := os.WriteFile(operatorOutputs, append(text, '}', '\n'), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
