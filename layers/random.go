@@ -18,8 +18,11 @@ func NewRandom(seed uint64) *Random {
 }
 
 // State returns the generator's state for a snapshot.
-func (r *Random) State() []byte {
-	state, err := r.pcg.MarshalBinary()
+func (r *Random) State() []byte { return r.AppendState(nil) }
+
+// AppendState appends to dst what State returns.
+func (r *Random) AppendState(dst []byte) []byte {
+	state, err := r.pcg.AppendBinary(dst)
 	if err != nil {
 		panic("layers: PCG state: " + err.Error())
 	}

@@ -17,12 +17,29 @@ func (n *Net) FirstNonFinite() string {
 	return n.findNonFinite()
 }
 
+// NonFiniteWeight names the first layer with a NaN or an infinity in its weights, or returns "".
+func (n *Net) NonFiniteWeight() string {
+	for _, d := range n.nodes {
+		if where := d.nonFiniteWeight(); where != "" {
+			return where
+		}
+	}
+	return ""
+}
+
+func (d *node) nonFiniteWeight() string {
+	for i, b := range d.Params() {
+		if at := nonFinite(b); at >= 0 {
+			return fmt.Sprintf("layer %q (%s): weight blob %d holds %g at index %d", d.param.GetName(), d.param.GetType(), i, b.Values()[at], at)
+		}
+	}
+	return ""
+}
+
 func (n *Net) findNonFinite() string {
 	for _, d := range n.nodes {
-		for i, b := range d.Params() {
-			if at := nonFinite(b); at >= 0 {
-				return fmt.Sprintf("layer %q (%s): weight blob %d holds %g at index %d", d.param.GetName(), d.param.GetType(), i, b.Values()[at], at)
-			}
+		if where := d.nonFiniteWeight(); where != "" {
+			return where
 		}
 		for k, b := range d.Tops {
 			if n.plan.OnlyForward(b) {

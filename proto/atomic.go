@@ -47,6 +47,25 @@ func CheckWritable(path string) error {
 	return nil
 }
 
+// CheckReplaceable fails if something stands in a file's place that an atomic write does not replace and that does not just take bytes: a folder, a
+// pipe, which may wait for a reader for ever, or a socket.
+func CheckReplaceable(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().IsRegular() || info.Mode()&fs.ModeDevice != 0 {
+		return nil // what prevents Stat prevents the write as well, and its error says more
+	}
+	kind := "it is neither a file nor a device"
+	switch {
+	case info.IsDir():
+		kind = "it is a folder"
+	case info.Mode()&fs.ModeNamedPipe != 0:
+		kind = "it is a pipe"
+	case info.Mode()&fs.ModeSocket != 0:
+		kind = "it is a socket"
+	}
+	return fmt.Errorf("cannot write %s: %s", path, kind)
+}
+
 // behindLinks follows symbolic links to the file at their end.
 func behindLinks(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {

@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"slices"
@@ -162,7 +163,17 @@ func (t *Team) compareWeights(v *Solver) error {
 		return v.failed(fmt.Errorf("rank %d is at another iteration than rank 0", rank))
 	}
 	w := v.update.weights[place-1].weight
-	return v.failed(fmt.Errorf("the weights or histories of rank %d differ from rank 0's: layer %q, param %d", rank, w.Layer, w.Index))
+	return &unequal{v.failed(fmt.Errorf("the weights or histories of rank %d differ from rank 0's: layer %q, param %d", rank, w.Layer, w.Index))}
+}
+
+// unequal says that workers whose weights must be equal differ, so that no worker's can be trusted.
+type unequal struct{ error }
+
+func (e *unequal) Unwrap() error { return e.error }
+
+func isUnequal(err error) bool {
+	differ := (*unequal)(nil)
+	return errors.As(err, &differ)
 }
 
 // compareCentre returns an error unless all workers have the same copy of the centre.
@@ -174,7 +185,7 @@ func (t *Team) compareCentre(v *Solver, state []float32) error {
 	rank, place, differs, err := t.compare(row)
 	if differs {
 		w := v.group.pack.weights[place]
-		return v.failed(fmt.Errorf("the centre of rank %d differs from rank 0's: layer %q, param %d", rank, w.Layer, w.Index))
+		return &unequal{v.failed(fmt.Errorf("the centre of rank %d differs from rank 0's: layer %q, param %d", rank, w.Layer, w.Index))}
 	}
 	return err
 }

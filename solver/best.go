@@ -87,7 +87,26 @@ func (v *Solver) judge(net int, r *results, batches float64) {
 		b.since++
 		return
 	}
+	if where := v.notFinite(r); where != "" {
+		v.log.Warnf("Iteration %d: %s = %s does not count for snapshot_best: %s", v.iter, v.param.GetSnapshotBest(), caffelog.Figure(value), where)
+		b.since++
+		return
+	}
 	b.known, b.value, b.iter, b.since, b.fresh = true, value, v.iter, 0, true
+}
+
+// notFinite names a NaN or an infinity in the results of a test or in the weights, or returns "". A net with such values is no best one, whatever a
+// single output says: accuracy, for instance, ranks NaN.
+func (v *Solver) notFinite(r *results) string {
+	if !finite(r.loss) {
+		return "the test's loss is " + caffelog.Figure(r.loss)
+	}
+	for _, s := range r.scores {
+		if !finite(s.sum) {
+			return fmt.Sprintf("output %s is %s", s.name, caffelog.Figure(s.sum))
+		}
+	}
+	return v.net.NonFiniteWeight()
 }
 
 // firstScore returns the index of the output among the values of all outputs.
@@ -109,9 +128,17 @@ func (v *Solver) keepBest() error {
 	}
 	v.best.fresh = false
 	v.log.Infof("Iteration %d has the best %s so far: %s", v.iter, v.param.GetSnapshotBest(), caffelog.Figure(v.best.value))
-	if err := v.writeBest(); err != nil {
+	before := v.footing.best
+	err := v.writeBest()
+	switch {
+	case err == nil:
+		return nil
+	case !passes(err):
 		return fmt.Errorf("best snapshot, of iteration %d: %w", v.iter, err)
 	}
+	v.log.Errorf("best snapshot, of iteration %d: %v. Training goes on; a later test need only be better than the best one that is written", v.iter, err)
+	v.best.known, v.best.value, v.best.iter = before.known, before.value, before.iter
+	v.footing.best = v.best
 	return nil
 }
 

@@ -39,10 +39,12 @@ func (v *Solver) writeBest() error {
 		return err
 	}
 	base := v.param.GetSnapshotPrefix() + bestMark
-	if err := v.writeFiles(base, newMark); err != nil {
-		return err
+	v.footing.takeTested(v)
+	err := v.persist(func() error { return v.writeFiles(base, newMark, v.param.GetSnapshotDiff()) })
+	if err == nil {
+		err = p.settle()
 	}
-	if err := p.settle(); err != nil {
+	if err != nil {
 		return err
 	}
 	v.report.wrote(p.state)

@@ -8,11 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/internal/racing"
+	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/solver/evaluate"
+	"google.golang.org/protobuf/proto"
 )
 
 // wanderingNet learns noise from noise and is tested on a constant, so that its test loss goes up and down.
@@ -70,6 +73,73 @@ func TestJudge(t *testing.T) {
 		if b := s.best; b.value != c.best || b.iter != c.iter || b.since != c.since || b.known != (c.best != 0) {
 			t.Errorf("%s %v: best %g at %d, %d tests ago (%v), want %g at %d, %d", c.output, c.values, b.value, b.iter, b.since, b.known, c.best, c.iter, c.since)
 		}
+	}
+}
+
+// TestDivergedIsNotBest: a value counts only of a finite net: NaN or infinity in the test's loss, in another output or in the weights rules it out,
+// however good the value is. stop_after counts such tests.
+func TestDivergedIsNotBest(t *testing.T) {
+	text := strings.Replace(wanderingNet, `snapshot_best: "loss"`, `snapshot_best: "accuracy"`, 1)
+	text = strings.Replace(text, `bottom: "t" top: "loss" }`, `bottom: "t" top: "loss" } layer { name: "a" type: "Reduction" bottom: "y" top: "accuracy" include { phase: TEST } }`, 1)
+	s := train(t, t.TempDir(), text)
+	test := func(loss, output, weight float64) {
+		r := results{loss: loss, scores: newScores(s.testNets[0])}
+		for k := range r.scores {
+			r.scores[k].sum = output
+			if r.scores[k].name == "accuracy" {
+				r.scores[k].sum = 4
+			}
+		}
+		s.Net().Learnable()[1].Blob.Data()[2] = float32(weight)
+		s.judge(0, &r, 4)
+	}
+	for i, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		test(bad, 1, 1)
+		test(1, bad, 1)
+		test(1, 1, bad)
+		if s.best.known || s.best.since != 3*(i+1) {
+			t.Errorf("%g: %+v after tests with accuracy 1 of a diverged net", bad, s.best)
+		}
+	}
+	if test(1, 1, 1); !s.best.known || s.best.value != 1 || s.best.since != 0 {
+		t.Errorf("%+v after a test of a finite net", s.best)
+	}
+}
+
+// TestBestThatCannotBeWritten: after a failure that may pass, training goes on, and a later test is compared with the best value that is written.
+func TestBestThatCannotBeWritten(t *testing.T) {
+	before := pauses
+	defer func() { pauses = before }()
+	pauses = nil
+	dir, failed := t.TempDir(), false
+	s := train(t, dir, wanderingNet+"max_iter: 9")
+	values := []float64{0.5, 0.4, 0.45}
+	s.write = func(path string, m proto.Message) error {
+		if strings.Contains(path, "_best") && s.best.value == 0.4 {
+			failed = true
+			return syscall.ENOSPC
+		}
+		return swproto.WriteBinary(path, m)
+	}
+	for i, value := range values {
+		s.iter = i
+		s.footing.take(s, i)
+		r := results{scores: newScores(s.testNets[0])}
+		for k := range r.scores {
+			r.scores[k].sum = value
+		}
+		s.judge(0, &r, 1)
+		if err := s.keepBest(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	state, err := openState(filepath.Join(dir, "s_best.solverstate"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer state.Close()
+	if !failed || s.best.value != 0.45 || state.GetIter() != 2 {
+		t.Errorf("failed: %t, best %g, written is iteration %d; want 0.45 of iteration 2, better than 0.5", failed, s.best.value, state.GetIter())
 	}
 }
 

@@ -196,8 +196,10 @@ func (c *centred) allKept(err error) error {
 		return err
 	case c.way == nil:
 		return c.team.consent(err)
-	case err != nil:
+	case err != nil && !passes(err):
 		return err
+	case err != nil:
+		c.v.log.Errorf("%v. Training goes on; from this snapshot all workers start from the centre", err)
 	}
 	return c.way.Kept(c.message)
 }

@@ -17,13 +17,26 @@ func (v *Solver) Solve() (err error) {
 		return err
 	}
 	defer v.report.ended(&err)
+	v.begun = v.iter
+	v.spare.take()
+	defer v.spare.release()
+	if err := relay.Error(v.solve); err != nil {
+		return relay.RaiseIn(v.rescue(err))
+	}
+	return nil
+}
+
+func (v *Solver) solve() error {
+	if err := v.CheckTargets(); err != nil {
+		return err
+	}
 	v.log.Infof("Solving %s", v.net.Name())
 	v.log.Infof("Learning Rate Policy: %s", v.param.GetLrPolicy())
 	maxIter := int(v.param.GetMaxIter())
 	if err := v.Step(maxIter - v.iter); err != nil {
 		return err
 	}
-	if v.param.GetSnapshotAfterTrain() && (v.param.GetSnapshot() == 0 || v.iter%int(v.param.GetSnapshot()) != 0) {
+	if v.late.owed || v.param.GetSnapshotAfterTrain() && (v.param.GetSnapshot() == 0 || v.iter%int(v.param.GetSnapshot()) != 0) {
 		if err := v.Snapshot(); err != nil {
 			return err
 		}
@@ -85,6 +98,7 @@ func (v *Solver) steps(n int) error {
 	first := v.iter
 	v.losses = lossWindow{values: v.losses.values[:0]}
 	v.speed = speedometer{since: v.opt.Now(), iteration: v.iter, waited: dataWait(v.net)}
+	v.footing.take(v, v.iter)
 	for end := v.iter + n; v.iter < end; {
 		if v.testsNow() && (v.iter > 0 || v.param.GetTestInitialization()) {
 			if err := v.testAll(); err != nil {
@@ -112,8 +126,9 @@ func (v *Solver) steps(n int) error {
 			v.opt.OnUpdated()
 		}
 		v.iter++
-		if s := int(v.param.GetSnapshot()); s > 0 && v.iter%s == 0 || action == Snapshot {
-			if err := v.Snapshot(); err != nil {
+		v.footing.take(v, v.iter)
+		if s := int(v.param.GetSnapshot()); s > 0 && v.iter%s == 0 || action == Snapshot || v.late.due(v.iter) {
+			if err := v.snapshotOrLater(); err != nil {
 				return err
 			}
 		}
@@ -165,7 +180,11 @@ func (v *Solver) iterate() (Action, error) {
 	if v.opt.OnStepped != nil {
 		v.opt.OnStepped()
 	}
-	return v.strategy.updated(rate)
+	action, err := v.strategy.updated(rate)
+	if err != nil && !isUnequal(err) {
+		v.footing.take(v, v.iter+1) // the update is complete, what the workers do after it is not
+	}
+	return action, err
 }
 
 // call calls an optional function.
@@ -250,6 +269,7 @@ func (v *Solver) applyUpdate(display bool) (float64, error) {
 	if clip != 1 {
 		v.log.Infof("Gradient clipping: scaling down gradients (L2 norm %s > %s) by scale factor %s", caffelog.Figure(norm), caffelog.Figure(float64(limit)), caffelog.Figure(float64(clip)))
 	}
+	v.footing.updating = true
 	if err := v.update.apply(v.iter, r, clip); err != nil {
 		return 0, v.failed(err)
 	}

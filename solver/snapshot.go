@@ -17,14 +17,33 @@ import (
 // written in full or not at all: after a full disk or a kill, earlier snapshots are intact. If workers differ, each also writes
 // PREFIX_iter_N.worker_RANK. All workers of a team call Snapshot.
 func (v *Solver) Snapshot() error {
-	if err := v.keepOwn(); err != nil {
-		return fmt.Errorf("snapshot at iteration %d: %w", v.iter, err)
-	}
-	if v.team.rank() > 0 {
-		return nil
-	}
-	return v.strategy.shown(v.snapshot)
+	v.footing.take(v, v.iter)
+	return v.store(v.snapshotBase(), v.param.GetSnapshotDiff())
 }
+
+// store writes a snapshot of the footing, with gradients or without, to files whose names begin with base.
+func (v *Solver) store(base string, diff bool) error {
+	err := v.keepOwn(base)
+	if err == nil && v.team.rank() == 0 {
+		err = v.strategy.shown(func() error { return v.writeSnapshot(base, diff) })
+	}
+	if err != nil {
+		return &snapshotError{v.iter, err}
+	}
+	return nil
+}
+
+// snapshotError says that a snapshot could not be written.
+type snapshotError struct {
+	iter int
+	err  error
+}
+
+func (e *snapshotError) Error() string {
+	return fmt.Sprintf("snapshot at iteration %d: %v", e.iter, e.err)
+}
+
+func (e *snapshotError) Unwrap() error { return e.err }
 
 // snapshotMark separates snapshot_prefix and the iteration in the names of a snapshot's files.
 const snapshotMark = "_iter_"
@@ -32,15 +51,6 @@ const snapshotMark = "_iter_"
 // snapshotBase returns the common start of the names of a snapshot's files.
 func (v *Solver) snapshotBase() string {
 	return fmt.Sprint(v.param.GetSnapshotPrefix(), snapshotMark, v.iter)
-}
-
-func (v *Solver) snapshot() error {
-	base := v.snapshotBase()
-	if err := v.writeSnapshot(base); err != nil {
-		return fmt.Errorf("snapshot at iteration %d: %w", v.iter, err)
-	}
-	v.lastState, v.lastIter = v.stateFile(base), v.iter
-	return nil
 }
 
 // stateFile returns the name of the state of a snapshot whose files' names begin with base.
@@ -52,63 +62,54 @@ func (v *Solver) stateFile(base string) string {
 }
 
 // writeSnapshot writes weights and state to files whose names begin with base.
-func (v *Solver) writeSnapshot(base string) error {
-	if err := v.writeFiles(base, ""); err != nil {
+func (v *Solver) writeSnapshot(base string, diff bool) error {
+	if err := v.persist(func() error { return v.writeFiles(base, "", diff) }); err != nil {
 		return err
 	}
 	v.report.wrote(v.stateFile(base))
+	v.lastState, v.lastIter = v.stateFile(base), v.iter
 	return nil
 }
 
-// writeFiles writes weights and then the state to files whose names begin with base and mark. In the state, the weights have the name that
-// they have without mark.
-func (v *Solver) writeFiles(base, mark string) error {
+// writeFiles writes weights, with gradients or without, and then the state to files whose names begin with base and mark. In the state, the
+// weights have the name that they have without mark.
+func (v *Solver) writeFiles(base, mark string, diff bool) error {
 	model, state := v.weightsFile(base+mark), v.stateFile(base+mark)
-	format, writeWeights, writeState := "binary proto", v.writeBinaryWeights, func(path string, s *caffepb.SolverState) error { return swproto.WriteBinary(path, s) }
+	for _, path := range []string{model, state} {
+		if err := swproto.CheckReplaceable(path); err != nil {
+			return err
+		}
+	}
+	format, writeWeights, writeState := "binary proto", v.writeBinaryWeights, func(path string, s *caffepb.SolverState) error { return v.write(path, s) }
 	if v.param.GetSnapshotFormat() == caffepb.SolverParameter_HDF5 {
 		format, writeWeights, writeState = "HDF5", v.writeHDF5Weights, caffeh5.WriteState
 	}
 	v.log.Infof("Snapshotting to %s file %s", format, v.weightsFile(base))
-	if err := writeWeights(model); err != nil {
+	if err := writeWeights(model, diff); err != nil {
 		return err
 	}
 	v.log.Infof("Snapshotting solver state to %s file %s", format, v.stateFile(base))
 	return writeState(state, v.stateProto(v.weightsFile(base)))
 }
 
-func (v *Solver) writeBinaryWeights(path string) error {
-	return swproto.WriteBinary(path, v.net.ToProto(v.param.GetSnapshotDiff()))
+func (v *Solver) writeBinaryWeights(path string, diff bool) error {
+	return v.write(path, v.net.ToProto(diff))
 }
 
-func (v *Solver) writeHDF5Weights(path string) error {
-	return caffeh5.WriteWeights(path, v.net, v.param.GetSnapshotDiff())
+func (v *Solver) writeHDF5Weights(path string, diff bool) error {
+	return caffeh5.WriteWeights(path, v.net, diff)
 }
 
 // stateProto returns the solver's state in Caffe's layout: the first history of every weight, then the second of every weight. RunState, a
 // field that Caffe skips, has the rest of what a bit-equal continuation needs.
 func (v *Solver) stateProto(model string) *caffepb.SolverState {
-	s := &caffepb.SolverState{
-		Iter:        proto.Int32(int32(v.iter)),
-		LearnedNet:  proto.String(model),
-		CurrentStep: proto.Int32(int32(v.step)),
-		RunState:    &caffepb.RunState{RandomState: v.device.Random.State(), Seed: proto.Uint64(v.seed)},
-	}
-	for _, d := range v.testDevices {
-		s.RunState.TestRandomState = append(s.RunState.TestRandomState, d.Random.State())
-	}
+	s := &caffepb.SolverState{LearnedNet: proto.String(model), RunState: &caffepb.RunState{Seed: proto.Uint64(v.seed)}}
+	v.footing.store(s)
 	for k := range v.update.rule.Histories() {
 		for _, w := range v.update.weights {
 			s.History = append(s.History, w.histories[k].ToProto(false))
 		}
 	}
-	v.best.store(s.RunState, v.iter)
-	v.positions(v.nets(), func(name, layer string, p layers.Positioner) error {
-		s.RunState.Position = append(s.RunState.Position, &caffepb.DataPosition{
-			Net: proto.String(name), Layer: proto.String(layer), Items: proto.Uint64(p.Position()),
-		})
-		return nil
-	})
-	s.RunState.LayerState = v.layerStates()
 	return s
 }
 

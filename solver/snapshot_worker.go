@@ -16,17 +16,17 @@ func workerFile(base string, rank int) string { return fmt.Sprintf("%s.worker_%d
 
 // keepOwn writes the worker's own state if workers differ. On the first worker it returns once all workers have written, or with an error
 // if one could not. A snapshot with a .solverstate is therefore complete. In virtual time, a single process, no such confirmation is
-// needed, and its messages would take virtual time.
-func (v *Solver) keepOwn() error {
+// needed, and its messages would take virtual time. When an error ends the run, other workers may be gone: nobody waits for them.
+func (v *Solver) keepOwn(base string) error {
 	worker, ok := v.strategy.(individual)
-	if !ok {
+	if !ok || v.ending && HasCentre(v.team.Strategy) { // the centre has some workers' steps of the iteration that an error has ended
 		return nil
 	}
 	s := worker.keep()
-	s.LayerState = v.layerStates()
+	s.LayerState = v.footing.layerStates()
 	v.sign(s, v.seed)
-	err := swproto.WriteBinary(workerFile(v.snapshotBase(), v.team.rank()), s)
-	if v.watch != nil {
+	err := v.persist(func() error { return swproto.WriteBinary(workerFile(base, v.team.rank()), s) })
+	if v.watch != nil || v.ending {
 		return err
 	}
 	return worker.allKept(err)

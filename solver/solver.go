@@ -16,6 +16,7 @@ import (
 	"github.com/swcaffe/swcaffe/solver/centre"
 	"github.com/swcaffe/swcaffe/solver/evaluate"
 	"github.com/swcaffe/swcaffe/solver/events"
+	"google.golang.org/protobuf/proto"
 )
 
 // Action is a signal's request to a running solver.
@@ -88,6 +89,14 @@ type Solver struct {
 	watch       *stopwatch
 	report      *reporter
 
+	footing footing
+	spare   spare
+	write   func(path string, m proto.Message) error // swproto.WriteBinary
+	begun   int                                      // the iteration at which Solve began
+	ending  bool                                     // an error ends the run
+	unkept  string                                   // why there is no snapshot of what was trained; see Unkept
+	late    late                                     // a snapshot that could not be written
+
 	restored bool                 // a snapshot was restored since the last run of iterations
 	kept     *caffepb.WorkerState // the worker's own state in that snapshot; nil if absent
 
@@ -107,7 +116,7 @@ type Solver struct {
 // New builds the nets of a solver file and loads the weights that the weights field names. Its error has all faults that can be found at
 // once, a line each: in the fields, in every net, in its sources, in weights and in the place for snapshots.
 func New(s *swproto.Solver, opt Options) (*Solver, error) {
-	v := &Solver{file: s, param: s.Param, opt: opt, log: opt.Log, team: opt.Team, arena: &swnet.Arena{}, best: best{tested: -1}}
+	v := &Solver{file: s, param: s.Param, opt: opt, log: opt.Log, team: opt.Team, arena: &swnet.Arena{}, best: best{tested: -1}, write: swproto.WriteBinary}
 	if v.log == nil {
 		v.log = quiet()
 	}
@@ -177,6 +186,9 @@ func (v *Solver) Stopped() bool { return v.stopped }
 
 // LastSnapshot returns the file and the iteration of the last state written, or "".
 func (v *Solver) LastSnapshot() (state string, iteration int) { return v.lastState, v.lastIter }
+
+// Unkept returns why no snapshot of the last whole iteration was written when an error ended Solve, "" if one was.
+func (v *Solver) Unkept() string { return v.unkept }
 
 // Iter returns the number of iterations done.
 func (v *Solver) Iter() int { return v.iter }

@@ -129,7 +129,11 @@ func (t *Team) consent(err error) error {
 		return err
 	}
 	row := make([]float32, 1)
-	if err != nil {
+	switch {
+	case err == nil:
+	case passes(err):
+		row[0] = consentPasses
+	default:
 		row[0] = 1
 	}
 	rows, failure := t.table(row)
@@ -147,10 +151,13 @@ func (t *Team) consent(err error) error {
 		case failure != nil:
 			return failure
 		}
-		return &PeerError{Rank: rank, Text: text}
+		return &PeerError{Rank: rank, Text: text, Passes: r[0] == consentPasses}
 	}
 	return nil
 }
+
+// consentPasses marks a failure whose cause may pass, see passes.
+const consentPasses = 2
 
 // tell sends the text of one worker's error to all.
 func (t *Team) tell(from int, err error) (string, error) {

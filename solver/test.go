@@ -195,7 +195,7 @@ func (v *Solver) act() error {
 	case a == Stop:
 		v.stopped = true
 	case a == Snapshot:
-		return v.Snapshot()
+		return v.snapshotOrLater()
 	}
 	return nil
 }

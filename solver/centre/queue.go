@@ -16,6 +16,8 @@ type Clock interface {
 type PeerError struct {
 	Rank int
 	Text string
+	// Passes says that the cause may be gone a moment later, as a full disk.
+	Passes bool
 }
 
 func (e *PeerError) Error() string { return fmt.Sprintf("rank %d: %s", e.Rank, e.Text) }
@@ -144,7 +146,7 @@ func (q *Queue) serve() {
 		}
 	}
 	if broken >= 0 && q.failed == nil {
-		q.failed = &PeerError{broken, q.workers[broken].failure.Error()}
+		q.failed = &PeerError{Rank: broken, Text: q.workers[broken].failure.Error()}
 		q.changed.Broadcast()
 	}
 	if next < 0 || q.failed != nil {

@@ -29,8 +29,12 @@ var Train = cli.Command{
 	Example:  "swcaffe train -solver models/lenet/solver.prototxt",
 	Help: `Trains the net that a solver prototxt names. SIGINT and SIGTERM stop training after the current iteration, with a snapshot if the solver
 writes one at its end. SIGHUP writes a snapshot. -sigint_effect, -sigterm_effect and -sighup_effect change this. After a stop, the log
-has the command line that resumes the run. No later signal revokes a stop. Before the first iteration, a stop signal ends the process at
+has the command line that resumes the run. An error writes a snapshot of the last whole iteration too, unless the solver writes none at all
+or the weights hold NaN; the exit code is 1. No later signal revokes a stop. Before the first iteration, a stop signal ends the process at
 once. If the reader of the log goes away, training continues without a log.
+
+A snapshot that cannot be written for a reason that may pass, as a full disk or a full table of files, is tried again some times, and then
+after 1, 2, 4, ... further iterations, while training goes on. If none could be written until the end, the exit code is 1.
 
 Before the first iteration train reports all faults together, as check does: in the solver's fields, in nets, data and weights, and missing
 space or permission for snapshots.
@@ -165,6 +169,7 @@ func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed ui
 	debug.FreeOSMemory() // of what making the nets has left behind; see freeing for the first iteration
 	log.Info("Starting Optimization")
 	if err := s.Solve(); err != nil {
+		logRescue(log, s, o.resumption(e, team), o.events.token != "")
 		return err
 	}
 	logResumption(log, s, o.resumption(e, team), o.events.token != "")
