@@ -3,13 +3,14 @@
 // A Server listens before the training starts, so that a port in use is an error at once. It reads runs from an events.History each, which the
 // training fills, and passes requests to a Control. A board is a page with several runs and no Control. Its files are embedded; a page loads nothing from elsewhere.
 //
-//	server.go   Server: the address, the routes and the limits
-//	guard.go    which requests are answered: token, Host and Origin
-//	stream.go   the curves, as server-sent events
-//	control.go  the buttons
-//	net.go      the drawn net, and what layers, the current batch, tests and an iteration's time hold
-//	model.go    the net on a modelled machine
-//	assets      the page; uplot.js draws the charts (uPlot, MIT licence)
+//	server.go       Server: the address, the routes and the limits
+//	connections.go  the limit of open connections
+//	guard.go        which requests are answered: token, Host and Origin
+//	stream.go       the curves, as server-sent events
+//	control.go      the buttons
+//	net.go          the drawn net, and what layers, the current batch, tests and an iteration's time hold
+//	model.go        the net on a modelled machine
+//	assets          the page; uplot.js draws the charts (uPlot, MIT licence)
 package page
 
 import (
@@ -99,7 +100,9 @@ func Listen(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: cfg, open: !address.IP.IsLoopback(), closing: make(chan struct{}), streams: make(chan struct{}, maxStreams), tick: pace}
+	s := &Server{cfg: cfg, open: !address.IP.IsLoopback(), closing: make(chan struct{}), tick: pace}
+	limit := connectionLimit(fileLimit())
+	s.streams = make(chan struct{}, min(maxStreams, limit*3/4))
 	if cfg.Token == "" {
 		s.cfg.Token = newToken()
 	}
@@ -111,7 +114,7 @@ func Listen(cfg Config) (*Server, error) {
 	}
 	s.http = &http.Server{
 		Handler: s.guard(s.routes()), ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: maxHeader, ErrorLog: log.New(discard{}, "", 0),
+		MaxHeaderBytes: maxHeader, ConnState: (&connections{most: limit}).follow, ErrorLog: log.New(discard{}, "", 0),
 	}
 	return s, nil
 }

@@ -330,11 +330,11 @@ func TestManyClients(t *testing.T) {
 // TestTooManyStreams: streams beyond the limit are refused, and their places become free again.
 func TestTooManyStreams(t *testing.T) {
 	s, _ := begin(t, Config{Address: loopback})
-	for range maxStreams {
+	for range cap(s.streams) {
 		s.streams <- struct{}{}
 	}
 	if got, _ := request(t, s, "GET", "/api/stream"); got != 503 {
-		t.Errorf("stream number %d: %d", maxStreams+1, got)
+		t.Errorf("stream number %d: %d", cap(s.streams)+1, got)
 	}
 	<-s.streams
 	for range 3 { // each gives its place back
