@@ -73,7 +73,7 @@ func Text(nameOrFile string) (file string, text []byte, err error) {
 	file = "machines/" + nameOrFile + ".prototxt"
 	if text, err = machines.ReadFile(file); err != nil {
 		file = nameOrFile
-		text, err = os.ReadFile(file)
+		text, err = swproto.ReadFile(file)
 	}
 	if errors.Is(err, os.ErrNotExist) {
 		err = &suggest.UnknownError{Kind: "machine", Kinds: "machines", Name: nameOrFile, Known: Names(), OrFile: true}

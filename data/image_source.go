@@ -4,9 +4,10 @@ import (
 	"bufio"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
+
+	"github.com/swcaffe/swcaffe/data/regular"
 )
 
 // ImageList is a Source of image files listed in a text file, one "path label" or "path path-of-labels" a line. It keeps the order of the
@@ -71,7 +72,7 @@ func OpenImageNames(file, root string, shuffle bool, seed uint64) (*ImageList, e
 
 // openList makes the items of each line that is not empty.
 func openList(file string, shuffle bool, seed uint64, read func(line string) ([]imageItem, error)) (*ImageList, error) {
-	f, err := os.Open(file)
+	f, err := regular.OpenText(file)
 	if err != nil {
 		return nil, fmt.Errorf("image list: %w", err)
 	}

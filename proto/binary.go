@@ -10,7 +10,7 @@ import (
 
 // ReadBinary reads a message from a binary file.
 func ReadBinary(path string, m proto.Message) error {
-	data, err := readWhole(path)
+	data, err := ReadFile(path)
 	if err != nil {
 		return err
 	}

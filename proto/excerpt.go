@@ -38,7 +38,7 @@ func ExcerptOf(message string) (x Excerpt, ok bool) {
 	}
 	x.Pos.Line, _ = strconv.Atoi(m[3])
 	x.Pos.Col, _ = strconv.Atoi(m[4])
-	data, err := readWhole(x.File)
+	data, err := ReadFile(x.File)
 	if err != nil || len(data) > mostExcerpted || LooksBinary(data) {
 		return x, false
 	}

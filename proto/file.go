@@ -12,7 +12,7 @@ import (
 
 // ReadText reads a message from a prototxt.
 func ReadText(path string, m proto.Message) (*Source, error) {
-	text, err := readWhole(path)
+	text, err := ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (n *Net) LayerOrigin(i int) int {
 // ReadNet reads a net definition, text or binary, and upgrades old forms.
 func ReadNet(path string) (*Net, error) {
 	n := &Net{Param: &caffepb.NetParameter{}, Path: path, list: "layer"}
-	data, err := readWhole(path)
+	data, err := ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ type Solver struct {
 
 // ReadSolver reads a solver definition, upgrades old fields and completes its snapshot_prefix.
 func ReadSolver(path string) (*Solver, error) {
-	text, err := readWhole(path)
+	text, err := ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

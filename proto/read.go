@@ -11,11 +11,16 @@ import (
 // mostStreamed limits the bytes read from a pipe: protobuf's limit for a message.
 const mostStreamed = 1 << 31
 
-// readWhole reads a whole file. A pipe, such as bash's <(...), delivers its bytes only once. They are therefore kept for later
-// calls with the same path, for example by several workers. Devices are an error, since some never end.
-func readWhole(path string) ([]byte, error) {
+// mostRead limits the bytes read from a file. It is far above protobuf's limit for a message, and below what a sparse file may claim to have.
+const mostRead = 1 << 36
+
+// ReadFile reads a whole file that a user names. A pipe, such as bash's <(...), delivers its bytes only once. They are therefore kept for
+// later calls with the same path, for example by several workers. Devices are an error, since some never end.
+func ReadFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
+	case err == nil && info.Mode().IsRegular() && info.Size() > mostRead:
+		return nil, fmt.Errorf("%s: it has %d bytes; a file read as a whole has at most %d", path, info.Size(), mostRead)
 	case err != nil || info.Mode().IsRegular() || info.IsDir():
 		return os.ReadFile(path)
 	case info.Mode()&fs.ModeDevice != 0:
@@ -52,6 +57,13 @@ func readStream(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+	return readAll(f, path, limit)
+}
+
+// ReadInput reads standard input, called name, to its end.
+func ReadInput(name string) ([]byte, error) { return readAll(os.Stdin, name, mostStreamed) }
+
+func readAll(f *os.File, path string, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
 		return nil, err

@@ -97,7 +97,7 @@ func LoadSpec(nameOrFile string) (Spec, error) {
 	if text, err := clusterFiles.ReadFile("clusters/" + nameOrFile + ".prototxt"); err == nil {
 		return ParseSpec(nameOrFile+".prototxt", text)
 	}
-	text, err := os.ReadFile(nameOrFile)
+	text, err := swproto.ReadFile(nameOrFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return Spec{}, &suggest.UnknownError{Kind: "cluster", Kinds: "clusters", Name: nameOrFile, Known: ClusterNames(), OrFile: true}
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
-
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	swproto "github.com/swcaffe/swcaffe/proto"
 )
 
 // Tuner is a tuning file in use. It implements conv.Tuner.
@@ -51,7 +51,11 @@ func Open(path string, spec cpe.Spec, log *logrus.Logger) (*Tuner, error) {
 		return nil, fmt.Errorf("machine %q is modelled: its strategies come from its cost model and are not measured", spec.Name)
 	}
 	t := &Tuner{path: path, machine: machineLine(spec), log: log, now: time.Now, entries: map[key]entry{}}
-	text, err := os.ReadFile(path)
+	var text []byte
+	var err error
+	if path != os.DevNull { // which keeps no results
+		text, err = swproto.ReadFile(path)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && len(text) == 0: // mktemp makes empty ones
 		return t, t.save()

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
+
+	"github.com/swcaffe/swcaffe/data/regular"
 )
 
 // Rows delivers the rows of the datasets in a list of HDF5 files. A row is one index of the first axis of every dataset. After
@@ -32,7 +34,7 @@ type Rows struct {
 // hours. Every file must have the datasets in names.
 func OpenRows(list string, names []string, shuffle bool, seed uint64) (*Rows, error) {
 	r := &Rows{list: list, names: names, shuffle: shuffle, seed: seed}
-	f, err := os.Open(list)
+	f, err := regular.OpenText(list)
 	if err != nil {
 		return nil, err
 	}

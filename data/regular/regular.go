@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
@@ -62,9 +63,17 @@ func ReadFile(path string) ([]byte, error) {
 	return b[:n], nil // shorter than the stated length if the file has shrunk
 }
 
-// ReadText returns the content of a text from a file, a pipe or a device. More than most bytes are an error.
+// OpenText opens a text for reading, from a file or a pipe. A device that may never end is an error.
+func OpenText(path string) (*os.File, error) {
+	if info, err := os.Stat(path); err == nil && info.Mode()&fs.ModeDevice != 0 && !ends(path) {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: check(info.Mode())}
+	}
+	return os.Open(path)
+}
+
+// ReadText returns the content of a text, as of OpenText. More than most bytes are an error.
 func ReadText(path string, most int64) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := OpenText(path)
 	if err != nil {
 		return nil, err
 	}
@@ -74,4 +83,9 @@ func ReadText(path string, most int64) ([]byte, error) {
 		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it has more than %d bytes", most)}
 	}
 	return b, err
+}
+
+// ends reports whether a device is one that users read a text from: none, or what they type.
+func ends(path string) bool {
+	return path == os.DevNull || path == "/dev/stdin" || path == "/dev/tty" || strings.HasPrefix(path, "/dev/fd/")
 }

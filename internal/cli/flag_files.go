@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	swproto "github.com/swcaffe/swcaffe/proto"
 )
 
 const (
@@ -40,7 +42,7 @@ func expandFlagFiles(args []string, depth int) ([]string, error) {
 			out = append(out, flags...)
 			continue
 		}
-		text, err := os.ReadFile(*path)
+		text, err := swproto.ReadFile(*path)
 		if err != nil {
 			return nil, fmt.Errorf("-%s: %w", flagFile, err)
 		}

@@ -101,10 +101,23 @@ func (e *Env) WriteJSON(path string, report any) error {
 	return e.WriteFile(path, append(text, '\n'))
 }
 
+// ReadInput reads a whole file, or standard input. name is its name in messages and results.
+func ReadInput(path string) (text []byte, name string, err error) {
+	if path == StandardStream {
+		text, err = swproto.ReadInput(standardInput)
+		return text, standardInput, err
+	}
+	text, err = swproto.ReadFile(path)
+	return text, path, err
+}
+
+// standardInput is the name of standard input in messages.
+const standardInput = "stdin"
+
 // OpenInput opens a file for sequential reading, or standard input. name is its name in messages and results.
 func OpenInput(path string) (f *os.File, name string, err error) {
 	if path == StandardStream {
-		return os.Stdin, "stdin", nil
+		return os.Stdin, standardInput, nil
 	}
 	f, err = os.Open(path)
 	return f, path, err

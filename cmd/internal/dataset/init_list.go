@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/swcaffe/swcaffe/data/regular"
 	"github.com/swcaffe/swcaffe/internal/cli"
 )
 
@@ -109,12 +111,11 @@ func listClass(folder string) (files []string, err error) {
 
 // listCSV lists the files of a CSV file. Its first line may be a header.
 func listCSV(path string) (classFiles, error) {
-	f, err := os.Open(path)
+	text, err := regular.ReadText(path, mostList)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	r := csv.NewReader(f)
+	r := csv.NewReader(bytes.NewReader(text))
 	r.FieldsPerRecord = -1
 	files, seen := classFiles{}, map[string]int{}
 	for first := true; ; first = false {

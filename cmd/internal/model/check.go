@@ -137,7 +137,7 @@ func (c *checker) solver(path string, log *logrus.Logger) error {
 	for _, n := range s.TestNets() {
 		c.add(n, caffepb.Phase_TEST)
 	}
-	return c.o.strategies.Check(log, s.Net())
+	return errors.Join(s.CheckTargets(), c.o.strategies.Check(log, s.Net()))
 }
 
 // add adds a net to the report.

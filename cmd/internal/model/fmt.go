@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 
 	"github.com/protocolbuffers/txtpbfmt/config"
 	"github.com/protocolbuffers/txtpbfmt/parser"
@@ -55,12 +54,7 @@ func formatFile(e *cli.Env, path string, inPlace, list bool) error {
 	if path == cli.StandardStream && inPlace {
 		return cli.Usagef("-w writes files; the result for standard input can only be printed")
 	}
-	f, path, err := cli.OpenInput(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(f)
+	text, path, err := cli.ReadInput(path)
 	if err != nil {
 		return err
 	}

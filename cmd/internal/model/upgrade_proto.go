@@ -3,7 +3,6 @@ package model
 import (
 	"flag"
 	"fmt"
-	"os"
 	"strconv"
 
 	"github.com/protocolbuffers/txtpbfmt/parser"
@@ -56,7 +55,7 @@ func upgradeNetText(e *cli.Env, o *upgradeOptions) error {
 	if n.Source == nil {
 		return fmt.Errorf("%s is a binary file: use upgrade_net_proto_binary", o.in)
 	}
-	text, err := os.ReadFile(o.in)
+	text, err := swproto.ReadFile(o.in)
 	if err != nil {
 		return err
 	}
@@ -79,7 +78,7 @@ func upgradeNetBinary(e *cli.Env, o *upgradeOptions) error {
 }
 
 func upgradeSolverText(e *cli.Env, o *upgradeOptions) error {
-	text, err := os.ReadFile(o.in)
+	text, err := swproto.ReadFile(o.in)
 	if err != nil {
 		return err
 	}
