@@ -33,7 +33,7 @@ func openBinary(path string, m proto.Message) (*Stored, error) {
 			return nil, err
 		}
 	}
-	data, err := readWhole(path)
+	data, err := ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
