@@ -49,10 +49,16 @@ func elu(n *node) error {
 	return n.elementwise("ELU", &caffepb.LayerParameter{EluParam: &caffepb.ELUParameter{Alpha: proto.Float32(n.float("alpha", 1))}})
 }
 
+// prelu has slopes for each channel, or one. Other slopes become products.
 func prelu(n *node) error {
 	v, err := n.plain(0)
 	if err != nil {
 		return err
+	}
+	if slopes, err := n.operand(1); err != nil {
+		return err
+	} else if slopes.constant == nil {
+		return composed(liveSlopes)(n)
 	}
 	t, err := n.weight(1)
 	if err != nil {
@@ -63,7 +69,7 @@ func prelu(n *node) error {
 	case len(t.Floats) == 1:
 		p.ChannelShared = proto.Bool(true)
 	case !ok || axis != 1 || size != 1:
-		return fmt.Errorf("slopes of shape %v for an input of shape %v; Caffe has one for each channel, or one", t.Dims, v.shape)
+		return composed(liveSlopes)(n)
 	}
 	return n.one("PReLU", &caffepb.LayerParameter{PreluParam: p}, []*value{v}, t)
 }

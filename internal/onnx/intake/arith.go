@@ -69,22 +69,26 @@ func operandOf(t *onnx.Tensor, sign float32, product bool) *onnx.Tensor {
 	return out
 }
 
-// reversed is c - x or c / x.
+// reversed is c - x or c / x: -x + c, or (1/x) c.
 func (n *node) reversed(c *onnx.Tensor, product bool) error {
-	if len(c.Floats) != 1 {
-		return fmt.Errorf("a first operand of shape %v; Caffe's Power has one number", c.Dims)
-	}
 	v, err := n.plain(1)
 	if err != nil {
 		return err
 	}
-	if !product {
+	switch {
+	case len(c.Floats) == 1 && len(c.Dims) <= len(v.shape) && !product:
 		return n.one("Power", powerParam(1, -1, c.Floats[0]), []*value{v})
+	case len(c.Floats) == 1 && len(c.Dims) <= len(v.shape):
+		if err := n.one("Power", powerParam(-1, 1, 0), []*value{v}); err != nil {
+			return err
+		}
+		return n.one("Power", powerParam(1, c.Floats[0], 0), []*value{n.values[n.GetOutput()[0]]})
 	}
-	if err := n.one("Power", powerParam(-1, 1, 0), []*value{v}); err != nil {
+	first, err := n.held(c, n.GetOutput()[0]+"_constant")
+	if err != nil {
 		return err
 	}
-	return n.one("Power", powerParam(1, c.Floats[0], 0), []*value{n.values[n.GetOutput()[0]]})
+	return n.ofTwo(first, v, -1, product)
 }
 
 // withConstant is input k plus or times a constant: a Power, Scale or Bias layer, or the bias of the layer before.
@@ -101,7 +105,17 @@ func (n *node) withConstant(k int, t *onnx.Tensor, product bool) error {
 	if t.Floats == nil {
 		return fmt.Errorf("a constant of integers")
 	}
-	if v.perm != nil && v.flat == 0 && v.pad == nil && len(t.Floats) > 1 && len(t.Dims) <= len(v.perm) {
+	if len(t.Dims) > len(v.dims()) { // the constant gives the result more axes
+		if v, err = n.settle(v); err != nil {
+			return err
+		}
+		c, err := n.held(t, n.GetOutput()[0]+"_constant")
+		if err != nil {
+			return err
+		}
+		return n.repeated(v, c, 1, product)
+	}
+	if v.perm != nil && v.flat == 0 && v.pad == nil && len(t.Floats) > 1 {
 		full := floats(t.Floats, append(slices.Repeat([]int{1}, len(v.perm)-len(t.Dims)), t.Dims...)...)
 		t = transposed(full, inverse(v.perm))
 	} else if v.flat > 0 || v.pad != nil {
@@ -126,7 +140,11 @@ func (n *node) withConstant(k int, t *onnx.Tensor, product bool) error {
 	case len(t.Floats) == 1:
 		return n.one("Power", powerParam(1, 1, t.Floats[0]), []*value{v})
 	case !ok:
-		return fmt.Errorf("a constant of shape %v for a value of shape %v; Caffe's Scale and Bias cover axes without gaps", t.Dims, v.shape)
+		c, err := n.held(t, n.GetOutput()[0]+"_constant")
+		if err != nil {
+			return err
+		}
+		return n.repeated(v, c, 1, product)
 	case product:
 		p := &caffepb.ScaleParameter{}
 		setAxes(&p.Axis, &p.NumAxes, axis, size)

@@ -2,7 +2,7 @@ package intake
 
 import (
 	"fmt"
-	"slices"
+	"math"
 
 	"github.com/swcaffe/swcaffe/internal/onnx"
 )
@@ -20,6 +20,9 @@ func (n *node) foldConstants() (bool, error) {
 		dims := v.dims()
 		n.set(0, &value{constant: &onnx.Tensor{Dims: []int{len(dims)}, Ints: wide(dims)}})
 		return true, nil
+	}
+	if n.GetOpType() == "Size" {
+		return true, n.foldSize()
 	}
 	var in []*onnx.Tensor
 	for k := range n.GetInput() {
@@ -73,14 +76,28 @@ func (n *node) constant() error {
 	return fmt.Errorf("it has no value that a net of Caffe uses")
 }
 
-// folds has the operators that are computed when all inputs are constant. nil means that a case is not folded.
-var folds = map[string]func(n *node, in []*onnx.Tensor) (*onnx.Tensor, error){
+// folds has the operators that are computed when all inputs are constant.
+var folds = map[string]folding{
 	"Identity": func(_ *node, in []*onnx.Tensor) (*onnx.Tensor, error) { return in[0], nil },
 	"Cast":     castConstant, "Gather": gatherConstant, "Concat": concatConstant, "Unsqueeze": sameValues, "Squeeze": sameValues, "Reshape": reshapeConstant,
 	"Transpose": transposeConstant, "Slice": sliceConstant, "ConstantOfShape": constantOfShape,
-	"Mul": arithmetic(func(a, b int64) int64 { return a * b }), "Add": arithmetic(func(a, b int64) int64 { return a + b }),
-	"Sub": arithmetic(func(a, b int64) int64 { return a - b }),
-	"Div": arithmetic(func(a, b int64) int64 { return a / max(b, 1) }),
+	"Mul":        binary(total(func(a, b int64) int64 { return a * b }), func(a, b float32) float32 { return a * b }),
+	"Add":        binary(total(func(a, b int64) int64 { return a + b }), func(a, b float32) float32 { return a + b }),
+	"Sub":        binary(total(func(a, b int64) int64 { return a - b }), func(a, b float32) float32 { return a - b }),
+	"Div":        binary(quotient, func(a, b float32) float32 { return a / b }),
+	"Max":        binary(total(func(a, b int64) int64 { return max(a, b) }), func(a, b float32) float32 { return max(a, b) }),
+	"Min":        binary(total(func(a, b int64) int64 { return min(a, b) }), func(a, b float32) float32 { return min(a, b) }),
+	"Pow":        binary(nil, func(a, b float32) float32 { return float32(math.Pow(float64(a), float64(b))) }),
+	"Equal":      binary(total(equal), nil),
+	"Neg":        unary(func(a int64) int64 { return -a }, func(a float64) float64 { return -a }),
+	"Abs":        unary(func(a int64) int64 { return max(a, -a) }, math.Abs),
+	"Sqrt":       unary(nil, math.Sqrt),
+	"Exp":        unary(nil, math.Exp),
+	"Log":        unary(nil, math.Log),
+	"Floor":      unary(nil, math.Floor),
+	"Ceil":       unary(nil, math.Ceil),
+	"Reciprocal": unary(nil, func(a float64) float64 { return 1 / a }),
+	"Expand":     expandConstant, "Tile": tileConstant, "Where": whereConstant, "Range": rangeConstant, "ReduceProd": productConstant,
 }
 
 func castConstant(n *node, in []*onnx.Tensor) (*onnx.Tensor, error) {
@@ -108,36 +125,6 @@ func castConstant(n *node, in []*onnx.Tensor) (*onnx.Tensor, error) {
 	return t, nil
 }
 
-// gatherConstant picks elements of a list of integers.
-func gatherConstant(_ *node, in []*onnx.Tensor) (*onnx.Tensor, error) {
-	if in[0].Ints == nil || len(in[0].Dims) != 1 || in[1].Ints == nil {
-		return nil, nil
-	}
-	t := &onnx.Tensor{Dims: in[1].Dims, Ints: []int64{}}
-	for _, i := range in[1].Ints {
-		if i < 0 {
-			i += int64(len(in[0].Ints))
-		}
-		if i < 0 || i >= int64(len(in[0].Ints)) {
-			return nil, fmt.Errorf("index %d of %d values", i, len(in[0].Ints))
-		}
-		t.Ints = append(t.Ints, in[0].Ints[i])
-	}
-	return t, nil
-}
-
-func concatConstant(_ *node, in []*onnx.Tensor) (*onnx.Tensor, error) {
-	t := &onnx.Tensor{Ints: []int64{}}
-	for _, c := range in {
-		if c.Ints == nil || len(c.Dims) > 1 {
-			return nil, nil
-		}
-		t.Ints = append(t.Ints, c.Ints...)
-	}
-	t.Dims = []int{len(t.Ints)}
-	return t, nil
-}
-
 // sameValues is Squeeze and Unsqueeze.
 func sameValues(n *node, in []*onnx.Tensor) (*onnx.Tensor, error) {
 	axes, err := n.list("axes", 1)
@@ -155,24 +142,6 @@ func reshapeConstant(n *node, in []*onnx.Tensor) (*onnx.Tensor, error) {
 	dims, err := target(in[0].Dims, whole(in[1].Ints), n.int("allowzero", 0) != 0)
 	return &onnx.Tensor{Dims: dims, Floats: in[0].Floats, Ints: in[0].Ints}, err
 }
-
-// constantOfShape is folded for lists, which exporters fill paddings with.
-func constantOfShape(n *node, in []*onnx.Tensor) (*onnx.Tensor, error) {
-	if len(in[0].Ints) != 1 || in[0].Ints[0] < 0 || in[0].Ints[0] > maxAxes*maxAxes {
-		return nil, nil
-	}
-	fill := &onnx.Tensor{Floats: []float32{0}}
-	if a := n.attr("value"); a != nil {
-		var err error
-		if fill, err = onnx.Decode(a.GetT()); err != nil || fill.Count() != 1 {
-			return nil, err
-		}
-	}
-	return pick(fill, whole(in[0].Ints), make([]int, in[0].Ints[0])), nil
-}
-
-// maxAxes bounds the lists that are computed.
-const maxAxes = 32
 
 func transposeConstant(n *node, in []*onnx.Tensor) (*onnx.Tensor, error) {
 	perm, err := n.perm(len(in[0].Dims))
@@ -220,67 +189,4 @@ func transposed(t *onnx.Tensor, perm []int) *onnx.Tensor {
 		}
 	}
 	return pick(t, dims, places)
-}
-
-// sliceConstant cuts one axis of integers, forwards or backwards.
-func sliceConstant(n *node, in []*onnx.Tensor) (*onnx.Tensor, error) {
-	t := in[0]
-	if t.Ints == nil || len(in) < 3 || len(in[1].Ints) != 1 || len(in[2].Ints) != 1 {
-		return nil, nil
-	}
-	axis, step := 0, 1
-	if len(in) > 3 && len(in[3].Ints) == 1 {
-		axis = int(in[3].Ints[0])
-	}
-	if len(in) > 4 && len(in[4].Ints) == 1 {
-		step = int(in[4].Ints[0])
-	}
-	axis, err := axisOf(axis, len(t.Dims))
-	if err != nil || step != 1 && step != -1 {
-		return nil, err
-	}
-	size, inner := t.Dims[axis], count(t.Dims[axis+1:])
-	bound := func(v int64) int {
-		if v < 0 {
-			v += int64(size)
-		}
-		if step < 0 {
-			return int(max(-1, min(v, int64(size-1))))
-		}
-		return int(max(0, min(v, int64(size))))
-	}
-	from, to := bound(in[1].Ints[0]), bound(in[2].Ints[0])
-	dims := slices.Clone(t.Dims)
-	dims[axis] = max(0, (to-from)*step)
-	var places []int
-	for o := range count(t.Dims[:axis]) {
-		for k := range dims[axis] {
-			for i := range inner {
-				places = append(places, (o*size+from+k*step)*inner+i)
-			}
-		}
-	}
-	return pick(t, dims, places), nil
-}
-
-// arithmetic computes with integers of equal count, or of which one is single.
-func arithmetic(f func(a, b int64) int64) func(n *node, in []*onnx.Tensor) (*onnx.Tensor, error) {
-	return func(_ *node, in []*onnx.Tensor) (*onnx.Tensor, error) {
-		if len(in) != 2 || in[0].Ints == nil || in[1].Ints == nil {
-			return nil, nil
-		}
-		a, b := in[0], in[1]
-		long := a
-		if len(b.Ints) > len(a.Ints) {
-			long = b
-		}
-		if len(a.Ints) == 0 || len(b.Ints) == 0 || len(a.Ints) != len(long.Ints) && len(a.Ints) > 1 || len(b.Ints) != len(long.Ints) && len(b.Ints) > 1 {
-			return nil, nil
-		}
-		out := &onnx.Tensor{Dims: long.Dims, Ints: make([]int64, len(long.Ints))}
-		for i := range out.Ints {
-			out.Ints[i] = f(a.Ints[i%len(a.Ints)], b.Ints[i%len(b.Ints)])
-		}
-		return out, nil
-	}
 }

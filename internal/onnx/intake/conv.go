@@ -146,8 +146,10 @@ func (n *node) convolve(kind string, outputs int) error {
 	if len(t.Dims) != len(v.shape) || len(t.Floats) == 0 {
 		return fmt.Errorf("weights of shape %v for an input of shape %v", t.Dims, v.shape)
 	}
-	if v.pad != nil && v.fill != 0 {
-		return fmt.Errorf("the padding before it is %g, Caffe pads with 0", v.fill)
+	if v.pad != nil && v.fill != 0 { // Caffe pads with 0
+		if v, err = n.settle(v); err != nil {
+			return err
+		}
 	}
 	w, err := n.window(v, slices.Clone(t.Dims[2:]))
 	if err != nil {

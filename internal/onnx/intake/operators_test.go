@@ -36,6 +36,13 @@ func (b *maker) outputs(names ...string) *maker {
 	return b
 }
 
+// constant adds integers of any shape.
+func (b *maker) constant(name string, dims []int64, values ...int64) *maker {
+	b.ints(name, values...)
+	b.m.Graph.Initializer[len(b.m.Graph.Initializer)-1].Dims = dims
+	return b
+}
+
 type operatorCase struct {
 	name string
 	b    *maker
@@ -78,6 +85,44 @@ func operatorCases() (cases []operatorCase) {
 	add("MeanVarianceNormalization/last", newModel(13, 2, 3, 4).node("y", "MeanVarianceNormalization", "x", list("axes", 2)))
 	add("Expand", newModel(13, 3, 1).ints("s", 2, 1, 4).node("y", "Expand", "x s"))
 	add("Expand/ones", newModel(13, 2, 3, 4).ints("s", 3, 1).node("y", "Expand", "x s"))
+	for i, s := range [][4][]int64{
+		{{1, 0}, {9, 4}, {1, 3}, {2, 3}}, {{-1, 6}, {-99, 0}, {2, 3}, {-1, -2}}, {{1}, {6}, {3}, {2}}, {{0, 0}, {3, 7}, {1, 3}, {2, 4}}, {{5, 1}, {1, 2}, {3, 1}, {-2, 5}},
+	} {
+		add(fmt.Sprint("Slice/", i), newModel(13, 2, 3, 6, 7).ints("s", s[0]...).ints("e", s[1]...).ints("a", s[2]...).ints("t", s[3]...).node("y", "Slice", "x s e a t"))
+	}
+	add("Slice/of a shape", newModel(9, 2, 3, 4).node("s", "Shape", "x").node("n", "Slice", "s", list("axes", 0), list("starts", 0), list("ends", 1)).ints("m", -1).
+		node("c", "Concat", "n m", number("axis", 0)).node("y", "Reshape", "x c"))
+	for i, index := range [][]int64{{1, 2}, {-1, 0, 0}, {2, 1, 0}} {
+		for axis := range int64(3) {
+			add(fmt.Sprint("Gather/", i, axis), newModel(13, 3, 3, 3).ints("i", index...).node("y", "Gather", "x i", number("axis", axis)))
+		}
+	}
+	add("Gather/number", newModel(13, 2, 3, 4).constant("i", nil, 2).node("y", "Gather", "x i", number("axis", 2)))
+	add("Gather/matrix", newModel(13, 2, 3, 4).constant("i", []int64{2, 2}, 2, 0, 1, 1).node("y", "Gather", "x i", number("axis", 1)))
+	add("Gather/of a shape", newModel(13, 2, 3, 4).node("s", "Shape", "x").ints("i", 0, 2).ints("m", 3).node("g", "Gather", "s i").
+		node("c", "Concat", "g m", number("axis", 0)).node("y", "Reshape", "x c"))
+	add("Concat/constant", newModel(13, 2, 3).floats("c", 2, 2).node("y", "Concat", "x c x", number("axis", 1)))
+	for _, op := range []string{"Add", "Mul", "Sub", "Div"} {
+		add(op+"/constant of more axes", newModel(13, 2, 3).floats("c", 1, 1, 1).node("y", op, "x c"))
+		add(op+"/longer constant", newModel(13, 2, 3).floats("c", 4, 1, 3).node("t", "Transpose", "x").node("u", "Transpose", "t").node("y", op, "u c"))
+	}
+	add("Sub/constant", newModel(13, 2, 3, 4).floats("c", 2, 1, 4).node("y", "Sub", "c x"))
+	add("Div/constant", newModel(13, 2, 3, 4).floats("c", 3, 1).node("y", "Div", "c x"))
+	add("Mul/gaps of a constant", newModel(13, 2, 3, 4).floats("c", 2, 1, 4).node("y", "Mul", "c x"))
+	for _, mode := range []string{"DCR", "CRD"} {
+		add("DepthToSpace/"+mode, newModel(13, 2, 8, 2, 3).node("y", "DepthToSpace", "x", number("blocksize", 2), text("mode", mode)))
+	}
+	add("SpaceToDepth", newModel(13, 2, 3, 4, 6).node("y", "SpaceToDepth", "x", number("blocksize", 2)))
+	for _, mode := range []string{"constant", "edge", "reflect"} {
+		add("Pad/"+mode, newModel(13, 2, 3, 4).ints("p", 1, 0, 2, 0, 1, 3).floats("v").node("y", "Pad", "x p v", text("mode", mode)))
+	}
+	add("Pad/cut", newModel(13, 2, 3, 6).ints("p", 0, -1, 1, 0, 0, -2).node("y", "Pad", "x p"))
+	add("Pad/channels", newModel(13, 2, 3, 4, 5).ints("p", 0, 0, 0, 0, 0, 2, 0, 0).node("y", "Pad", "x p"))
+	add("Pad/axes", newModel(18, 2, 3, 4, 5).ints("p", 1, 2).ints("a", -1).floats("v").node("y", "Pad", "x p v a"))
+	add("Pad/value before Conv", newModel(13, 2, 2, 4, 5).ints("p", 0, 0, 1, 1, 0, 0, 1, 1).floats("v").floats("w", 3, 2, 3, 3).node("q", "Pad", "x p v").node("y", "Conv", "q w"))
+	add("ConstantOfShape", newModel(13, 2, 3, 4).ints("s", 3, 1).node("c", "ConstantOfShape", "s").node("e", "Exp", "c").node("y", "Add", "x e"))
+	add("Expand/by where", newModel(13, 3, 1).ints("s", 2, -1, 4).ints("m", -1).node("q", "Equal", "s m").ints("o", 1, 1, 1).node("w", "Where", "q o s").node("y", "Expand", "x w"))
+	add("PRelu/live", newModel(13, 2, 3, 4).input("s", 3, 1).node("y", "PRelu", "x s"))
 	return cases
 }
 

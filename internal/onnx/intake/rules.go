@@ -23,7 +23,7 @@ func init() {
 		"Sum": several(caffepb.EltwiseParameter_SUM, 1, false), "Mean": several(caffepb.EltwiseParameter_SUM, 1, true),
 		"Softsign": softsign, "Selu": selu, "Celu": celu, "ThresholdedRelu": thresholdedRelu, "Shrink": shrink, "Sign": sign, "Cosh": cosh, "Sinh": sinh,
 		"LayerNormalization": layerNormalization, "InstanceNormalization": instanceNormalization, "GroupNormalization": groupNormalization,
-		"MeanVarianceNormalization": meanVarianceNormalization, "Expand": expand,
+		"MeanVarianceNormalization": meanVarianceNormalization, "Expand": expand, "DepthToSpace": depthToSpace, "SpaceToDepth": spaceToDepth,
 		"Identity": alias, "Dropout": dropout, "Cast": cast, "Greater": greater, "ArgMax": argMax,
 		"Flatten": flatten, "Reshape": reshape, "Squeeze": squeeze, "Unsqueeze": squeeze, "Transpose": transpose, "Pad": pad,
 		"Concat": concat, "Split": split, "Slice": slice, "Tile": tile, "Gather": gather,

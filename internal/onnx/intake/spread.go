@@ -19,14 +19,14 @@ func (n *node) live(k int) (*value, error) {
 	if v.constant == nil {
 		return n.settle(v)
 	}
-	return n.held(v.constant)
+	return n.held(v.constant, n.GetOutput()[0]+"_constant")
 }
 
 // exact bounds the integers that float32 holds.
 const exact = 1 << 24
 
 // held is a constant as the top of a Parameter layer.
-func (n *node) held(t *onnx.Tensor) (*value, error) {
+func (n *node) held(t *onnx.Tensor, top string) (*value, error) {
 	if t.Ints != nil {
 		f := floats(make([]float32, len(t.Ints)), t.Dims...)
 		for i, v := range t.Ints {
@@ -42,7 +42,7 @@ func (n *node) held(t *onnx.Tensor) (*value, error) {
 		shape.Dim = append(shape.Dim, int64(d))
 	}
 	p := &caffepb.LayerParameter{ParameterParam: &caffepb.ParameterParameter{Shape: shape}}
-	tops, err := n.add("Parameter", p, nil, []*onnx.Tensor{t}, n.GetOutput()[0]+"_constant")
+	tops, err := n.add("Parameter", p, nil, []*onnx.Tensor{t}, top)
 	if err != nil {
 		return nil, err
 	}
@@ -66,13 +66,12 @@ func spreadShape(shapes ...[]int) ([]int, error) {
 			}
 		}
 	}
-	if size := float64(1); true {
-		for _, d := range out {
-			size *= float64(d)
-		}
-		if size > blob.MaxCount {
-			return nil, fmt.Errorf("operands of shapes %v give shape %v of more than %d values", shapes, out, blob.MaxCount)
-		}
+	size := 1.0
+	for _, d := range out {
+		size *= float64(d)
+	}
+	if size > blob.MaxCount {
+		return nil, fmt.Errorf("operands of shapes %v give shape %v of more than %d values", shapes, out, blob.MaxCount)
 	}
 	return out, nil
 }

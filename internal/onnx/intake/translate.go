@@ -62,8 +62,8 @@ type node struct {
 
 func (t *translator) graph(batch int) error {
 	g := t.model.GetGraph()
-	if t.opset < 7 {
-		return fmt.Errorf("opset %d: models from 7 on are read", t.opset)
+	if t.opset < 1 {
+		return fmt.Errorf("it names no opset of ONNX's own operators")
 	}
 	for i, n := range g.GetNode() {
 		if reason, refused := refusals[n.GetOpType()]; refused {
@@ -164,6 +164,9 @@ func (t *translator) node(p *onnxpb.NodeProto) error {
 	if p.GetDomain() != "" && p.GetDomain() != "ai.onnx" {
 		return fmt.Errorf("it is of domain %q; only ONNX's own operators are known", p.GetDomain())
 	}
+	if err := n.modern(); err != nil {
+		return err
+	}
 	if done, err := n.foldConstants(); done || err != nil {
 		return err
 	}
@@ -193,10 +196,14 @@ func (t *translator) node(p *onnxpb.NodeProto) error {
 // output makes sure that a blob has the name of a graph output.
 func (t *translator) output(name string) error {
 	v := t.values[name]
-	if v == nil || v.constant != nil {
-		return fmt.Errorf("it does not depend on an input")
-	}
 	n := &node{translator: t, NodeProto: &onnxpb.NodeProto{Name: proto.String(name), Output: []string{name}}}
+	if v == nil {
+		return fmt.Errorf("no node computes it")
+	}
+	if v.constant != nil {
+		_, err := n.held(v.constant, name)
+		return err
+	}
 	waiting := v.blob
 	v, err := n.settle(v)
 	if err != nil {

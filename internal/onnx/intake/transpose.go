@@ -53,46 +53,53 @@ func transpose(n *node) error {
 	return nil
 }
 
-// pad waits for a convolution or pooling. In a transposed value it waits in the order of the blob's axes.
+// pad waits for a convolution or pooling if it is of spatial axes alone. Any other becomes layers at once.
 func pad(n *node) error {
-	v, err := n.input(0)
+	v, err := n.plain(0)
 	if err != nil {
 		return err
 	}
-	if a := n.attr("mode"); a != nil && string(a.GetS()) != "constant" {
-		return fmt.Errorf("mode %q has no form in Caffe", a.GetS())
-	}
-	pads, err := n.list("pads", 1)
+	pads, err := n.padding(len(v.shape))
 	if err != nil {
 		return err
 	}
-	if v.flat > 0 || v.pad != nil || v.perm != nil {
-		if v, err = n.settle(v); err != nil {
-			return err
-		}
-	}
-	if len(pads) != 2*len(v.shape) || slices.ContainsFunc(pads, func(p int) bool { return p < 0 || p > 1<<20 }) {
+	if len(pads) != 2*len(v.shape) || slices.ContainsFunc(pads, func(p int) bool { return p < -(1<<20) || p > 1<<20 }) {
 		return fmt.Errorf("pads %v for a value of shape %v", pads, v.shape)
 	}
-	fill := n.float("value", 0)
-	if t, err := n.optional(2); err != nil {
+	mode := n.text("mode", "constant")
+	if !slices.ContainsFunc(pads, func(p int) bool { return p != 0 }) {
+		n.set(0, v)
+		return nil
+	}
+	switch mode {
+	case "constant":
+	case "edge", "reflect", "wrap":
+		return composed(func(c chain) *value { return c.border(v, pads, c.mirrors(mode)) })(n)
+	default:
+		return fmt.Errorf("mode %q is unknown", mode)
+	}
+	fill, err := n.fillOf()
+	if err != nil {
 		return err
-	} else if t != nil && len(t.Floats) == 1 {
-		fill = t.Floats[0]
 	}
 	out := &value{blob: v.blob, shape: v.shape, pad: pads, fill: fill, positive: v.positive}
-	if !slices.ContainsFunc(pads, func(p int) bool { return p != 0 }) {
-		out.pad = nil
+	if axes := len(v.shape); axes < 3 || slices.Min(pads) < 0 || pads[0]+pads[1]+pads[axes]+pads[axes+1] > 0 {
+		if out, err = n.bordered(out); err != nil {
+			return err
+		}
 	}
 	n.set(0, out)
 	return nil
 }
 
-// common returns the inputs with the transpose that all of them have.
+// common returns the inputs, constants as Parameter layers, with the transpose that all of them have.
 func (n *node) common() (in []*value, perm []int, err error) {
 	same := true
 	for k := range n.GetInput() {
-		v, err := n.input(k)
+		v, err := n.operand(k)
+		if err == nil && v.constant != nil {
+			v, err = n.held(v.constant, n.GetOutput()[0]+"_constant")
+		}
 		if err != nil {
 			return nil, nil, err
 		}

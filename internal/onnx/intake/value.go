@@ -119,12 +119,12 @@ func (n *node) plain(k int) (*value, error) {
 	return n.settle(v)
 }
 
-// settle makes layers of a flattening and of a transpose. A transpose that moves no elements is a Reshape, another one a Permute, the layer of
+// settle makes layers of a padding, a flattening and a transpose. A transpose that moves no elements is a Reshape, another one a Permute, the layer of
 // Caffe's fork for SSD.
 func (n *node) settle(v *value) (*value, error) {
 	switch {
 	case v.pad != nil:
-		return nil, fmt.Errorf("the padding before it is read by an operator that is no convolution or pooling, and Caffe has no layer for it")
+		return n.bordered(v)
 	case v.perm != nil && v.moves():
 		return n.permuted(v)
 	case v.perm != nil || v.flat > 0:
