@@ -15,7 +15,7 @@ func several(op caffepb.EltwiseParameter_EltwiseOp, sign float32, mean bool) rul
 	return composed(func(c chain) *value {
 		var in []*value
 		for k := range c.GetInput() {
-			v := must(c.live(k))
+			v := must(c.plain(k))
 			if sign < 0 {
 				v = c.power(v, 1, -1, 0)
 			}
@@ -144,7 +144,7 @@ var sinh = composed(func(c chain) *value {
 
 // liveSlopes is PRelu with slopes of any shape: max(x, 0) - slope max(-x, 0).
 func liveSlopes(c chain) *value {
-	in := c.spreadAll(must(c.plain(0)), must(c.live(1)))
+	in := c.spreadAll(must(c.plain(0)), must(c.plain(1)))
 	relu := func(v *value) *value { return c.layer("ReLU", &caffepb.LayerParameter{}, v) }
 	return c.total([]float32{1, -1}, relu(in[0]), c.product(relu(c.power(in[0], 1, -1, 0)), in[1]))
 }

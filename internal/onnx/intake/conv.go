@@ -126,11 +126,37 @@ func compact(list []int) []uint32 {
 
 func conv(n *node) error { return n.convolve("Convolution", 0) }
 
-func convTranspose(n *node) error {
-	if n.attr("output_shape") != nil || n.text("auto_pad", "NOTSET") != "NOTSET" {
-		return fmt.Errorf("output_shape and auto_pad of a ConvTranspose are not translated")
+func convTranspose(n *node) error { return n.convolve("Deconvolution", 1) }
+
+// transposedPads finds the padding of a ConvTranspose for which its output has the size that output_shape, or an auto_pad of SAME, asks for. A
+// negative one at the end is an output_padding.
+func (n *node) transposedPads(w *window, in, more []int) error {
+	mode, shape := n.text("auto_pad", "NOTSET"), n.ints("output_shape", nil)
+	same := mode == "SAME_UPPER" || mode == "SAME_LOWER"
+	if shape == nil && !same {
+		return nil
 	}
-	return n.convolve("Deconvolution", 1)
+	if len(shape) > len(in) {
+		shape = shape[len(shape)-len(in):]
+	}
+	for i := range in {
+		size := in[i] * w.stride[i]
+		if shape != nil && len(shape) == len(in) {
+			size = shape[i]
+		} else if shape != nil {
+			return fmt.Errorf("output_shape %v for %d spatial axes", shape, len(in))
+		}
+		total := w.stride[i]*(in[i]-1) + more[i] + w.dilation[i]*(w.kernel[i]-1) + 1 - size
+		if size < 1 || -total >= max(w.stride[i], w.dilation[i]) {
+			return fmt.Errorf("output_shape %v for an input of %v, strides %v and kernel %v", shape, in, w.stride, w.kernel)
+		}
+		w.begin[i] = max(0, total) / 2
+		if mode != "SAME_UPPER" {
+			w.begin[i] = max(0, total) - max(0, total)/2
+		}
+		w.end[i] = total - w.begin[i]
+	}
+	return nil
 }
 
 // convolve adds a layer whose outputs are on axis outputs of the weights, for each group.
@@ -146,7 +172,7 @@ func (n *node) convolve(kind string, outputs int) error {
 	if len(t.Dims) != len(v.shape) || len(t.Floats) == 0 {
 		return fmt.Errorf("weights of shape %v for an input of shape %v", t.Dims, v.shape)
 	}
-	if v.pad != nil && v.fill != 0 { // Caffe pads with 0
+	if v.pad != nil && (v.fill != 0 || kind == "Deconvolution") { // Caffe pads with 0; padding of a Deconvolution cuts off
 		if v, err = n.settle(v); err != nil {
 			return err
 		}
@@ -157,6 +183,11 @@ func (n *node) convolve(kind string, outputs int) error {
 	}
 	if kind == "Deconvolution" {
 		more := n.ints("output_padding", make([]int, len(w.end)))
+		if len(more) == len(w.end) {
+			if err := n.transposedPads(&w, v.shape[2:], more); err != nil {
+				return err
+			}
+		}
 		for i := range w.end {
 			if len(more) != len(w.end) || more[i] < 0 || more[i] >= max(w.stride[i], w.dilation[i]) {
 				return fmt.Errorf("output_padding %v for strides %v and dilations %v", more, w.stride, w.dilation)

@@ -19,7 +19,7 @@ var gather = composed(func(c chain) *value {
 	out := slices.Concat(dims[:axis], at, dims[axis+1:])
 	if index.constant != nil {
 		indices := must(places(index.constant, dims[axis]))
-		v := must(c.live(0))
+		v := must(c.plain(0))
 		if from, ok := consecutive(indices); ok {
 			return c.shaped(c.between(v, axis, from, from+len(indices)), out...)
 		}

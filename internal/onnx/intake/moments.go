@@ -46,7 +46,7 @@ func (c chain) weighted(v *value, axis int, dims []int) *value {
 		return c.layers(1, "Scale", &caffepb.LayerParameter{ScaleParam: p}, []*value{v}, weights...)[0]
 	}
 	fit := func(k int) *value {
-		w := must(c.live(k))
+		w := must(c.plain(k))
 		if got, err := spreadShape(w.shape, dims); err != nil || !slices.Equal(got, dims) {
 			c.refuse("input %d has shape %v, which does not fit %v", k, w.shape, dims)
 		}

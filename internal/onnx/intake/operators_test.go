@@ -123,6 +123,33 @@ func operatorCases() (cases []operatorCase) {
 	add("ConstantOfShape", newModel(13, 2, 3, 4).ints("s", 3, 1).node("c", "ConstantOfShape", "s").node("e", "Exp", "c").node("y", "Add", "x e"))
 	add("Expand/by where", newModel(13, 3, 1).ints("s", 2, -1, 4).ints("m", -1).node("q", "Equal", "s m").ints("o", 1, 1, 1).node("w", "Where", "q o s").node("y", "Expand", "x w"))
 	add("PRelu/live", newModel(13, 2, 3, 4).input("s", 3, 1).node("y", "PRelu", "x s"))
+	for i, s := range [][2][]int64{{{2, 3, 4}, {2, 4, 5}}, {{3, 4}, {2, 4, 5}}, {{2, 1, 3, 4}, {3, 4, 2}}, {{4}, {4, 3}}, {{2, 3, 4}, {4}}, {{4}, {4}}} {
+		add(fmt.Sprint("MatMul/computed/", i), newModel(13, s[0]...).input("z", s[1]...).node("y", "MatMul", "x z"))
+	}
+	add("MatMul/constants", newModel(13, 2, 3, 4).floats("a", 5, 3).floats("b", 2, 4, 2).node("v", "MatMul", "a x").node("y", "MatMul", "v b"))
+	add("Gemm/computed", newModel(13, 3, 2).input("z", 4, 3).input("c", 4).node("y", "Gemm", "x z c", number("transA", 1), number("transB", 1), real("alpha", 0.5), real("beta", 2)))
+	add("Gemm/rows", newModel(13, 2, 3).floats("w", 3, 4).floats("c", 2, 1).node("y", "Gemm", "x w c", real("beta", 0.5)))
+	for _, op := range []string{"MaxPool", "AveragePool"} {
+		pool := func(name string, b *maker, attrs ...*onnxpb.AttributeProto) {
+			add(op+"/"+name, b.node("y", op, "x", attrs...))
+		}
+		pool("line", newModel(13, 2, 3, 7), list("kernel_shape", 3), list("strides", 2), list("pads", 1, 1))
+		pool("room", newModel(13, 2, 3, 5, 6, 4), list("kernel_shape", 2, 3, 2), list("strides", 2, 2, 1), list("pads", 1, 0, 0, 0, 1, 1))
+		pool("border", newModel(13, 2, 3, 7, 7), list("kernel_shape", 3, 3), list("pads", 1, 1, 1, 1))
+		pool("one side", newModel(13, 2, 3, 8, 8), list("kernel_shape", 2, 2), list("pads", 0, 0, 1, 1))
+		pool("ceiling", newModel(13, 2, 3, 8, 7), list("kernel_shape", 3, 3), list("strides", 2, 2), number("ceil_mode", 1))
+		pool("same", newModel(13, 2, 3, 8, 7), list("kernel_shape", 3, 2), list("strides", 2, 2), text("auto_pad", "SAME_LOWER"))
+		add(op+"/padded before", newModel(13, 2, 3, 6, 6).ints("p", 0, 0, 1, 1, 0, 0, 0, 1).floats("v").node("q", "Pad", "x p v").
+			node("y", op, "q", list("kernel_shape", 3, 3), list("pads", 1, 1, 1, 1)))
+		add("Global"+op+"/line", newModel(13, 2, 3, 7).node("y", "Global"+op, "x"))
+		add("Global"+op+"/room", newModel(13, 2, 3, 2, 3, 4).node("y", "Global"+op, "x"))
+	}
+	add("AveragePool/all count", newModel(13, 2, 3, 7, 8).node("y", "AveragePool", "x", list("kernel_shape", 3, 3), list("strides", 2, 2), list("pads", 1, 1, 1, 1), number("count_include_pad", 1)))
+	for _, mode := range []string{"SAME_UPPER", "SAME_LOWER"} {
+		add("ConvTranspose/"+mode, newModel(13, 2, 2, 4, 5).floats("w", 2, 3, 4, 3).node("y", "ConvTranspose", "x w", text("auto_pad", mode), list("strides", 2, 2)))
+	}
+	add("ConvTranspose/output_shape", newModel(13, 2, 2, 4, 5).floats("w", 2, 3, 3, 3).node("y", "ConvTranspose", "x w", list("output_shape", 9, 10), list("strides", 2, 2)))
+	add("ConvTranspose/padded", newModel(13, 2, 2, 4, 5).ints("p", 0, 0, 1, 0, 0, 0, 2, 1).floats("w", 2, 3, 3, 3).node("q", "Pad", "x p").node("y", "ConvTranspose", "q w"))
 	return cases
 }
 

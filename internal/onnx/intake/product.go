@@ -10,6 +10,9 @@ import (
 
 // gemm is an InnerProduct. A flattening before it becomes the layer's axis.
 func gemm(n *node) error {
+	if n.isComputed() {
+		return computedGemm(n)
+	}
 	v, err := n.input(0)
 	if err != nil {
 		return err
@@ -99,20 +102,4 @@ func spread(b *onnx.Tensor, outputs int) (*onnx.Tensor, error) {
 		return out, nil
 	}
 	return nil, fmt.Errorf("a bias of shape %v for %d outputs", b.Dims, outputs)
-}
-
-// matMul is an InnerProduct over the last axis.
-func matMul(n *node) error {
-	v, err := n.plain(0)
-	if err != nil {
-		return err
-	}
-	t, err := n.weight(1)
-	if err != nil {
-		return err
-	}
-	if len(t.Dims) != 2 || len(v.shape) < 2 {
-		return fmt.Errorf("factors of shapes %v and %v; Caffe's InnerProduct multiplies with a matrix", v.shape, t.Dims)
-	}
-	return n.innerProduct(v, t, nil, len(v.shape)-1, true)
 }

@@ -10,18 +10,6 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// live returns input k as a blob with nothing waiting. A constant becomes a Parameter layer.
-func (n *node) live(k int) (*value, error) {
-	v, err := n.operand(k)
-	if err != nil {
-		return nil, err
-	}
-	if v.constant == nil {
-		return n.settle(v)
-	}
-	return n.held(v.constant, n.GetOutput()[0]+"_constant")
-}
-
 // exact bounds the integers that float32 holds.
 const exact = 1 << 24
 

@@ -96,10 +96,7 @@ func pad(n *node) error {
 func (n *node) common() (in []*value, perm []int, err error) {
 	same := true
 	for k := range n.GetInput() {
-		v, err := n.operand(k)
-		if err == nil && v.constant != nil {
-			v, err = n.held(v.constant, n.GetOutput()[0]+"_constant")
-		}
+		v, err := n.input(k)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -70,11 +70,11 @@ func (v *value) moves() bool {
 	return false
 }
 
-// input returns an operand that must be a value of the net.
+// input returns an operand as a value of the net. A constant becomes a Parameter layer.
 func (n *node) input(k int) (*value, error) {
 	v, err := n.operand(k)
 	if err == nil && v.constant != nil {
-		err = fmt.Errorf("input %d is a constant, where a layer's bottom is needed", k)
+		return n.held(v.constant, n.GetOutput()[0]+"_constant")
 	}
 	return v, err
 }
