@@ -40,6 +40,11 @@ func (a Arity) check(n int) error {
 type Type struct {
 	Name string // the prototxt's type
 	Doc  string // one line: what it computes
+	// Params names the parameter messages of LayerParameter that the layer reads, such as convolution_param. nil: the one with the type's name, as
+	// relu_param of ReLU. Of a user's type, without such a message, nothing is known.
+	Params []string
+	// Prepares names messages that the layer does not read, but by which programs prepare its input: classify and detect.
+	Prepares []string
 
 	New func(*caffepb.LayerParameter, *Device) Layer
 

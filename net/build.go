@@ -88,6 +88,7 @@ func (n *Net) addLayer(d *node, unread map[string]bool) (err error) {
 	if c := len(d.param.PropagateDown); c != 0 && c != len(d.param.Bottom) {
 		return fmt.Errorf("propagate_down must be specified either 0 or %d times (once per bottom), not %d times", len(d.param.Bottom), c)
 	}
+	n.warnIneffective(d)
 	d.Layer = d.kind.New(d.param, n.opt.Device)
 	n.log.Infof("Creating Layer %s", d.param.GetName())
 	if err := n.wire(d, unread); err != nil {
@@ -119,6 +120,25 @@ func (n *Net) addLayer(d *node, unread map[string]bool) (err error) {
 	}
 	n.addName(d)
 	return nil
+}
+
+// warnIneffective warns of parameters that layers of d's type do not read.
+func (n *Net) warnIneffective(d *node) {
+	reads, _ := d.kind.Reads()
+	what := "none"
+	if len(reads) > 0 {
+		what = strings.Join(reads, ", ")
+	}
+	for _, name := range d.kind.Ineffective(d.param) {
+		prepares, also := slices.Contains(d.kind.Prepares, name), ""
+		if prepares && n.opt.Prepares {
+			continue
+		}
+		if prepares {
+			also = "; only classify and detect prepare images by it"
+		}
+		n.log.Warn(n.fail(d, fmt.Errorf("%s has no effect in a layer of this type, which reads %s%s", name, what, also)))
+	}
 }
 
 // wire finds a layer's bottoms by name, creates its tops and reads their loss weights.

@@ -38,6 +38,9 @@ type Options struct {
 	// Changing says that weights change between runs, as those of a net that tests another while it trains. Layers of a net that is
 	// ForwardOnly then keep nothing that they make of weights, which would cost memory.
 	Changing bool
+	// Prepares says that the caller prepares input by the messages that layers state for it (layers.Type.Prepares). Otherwise a warning says that
+	// they have no effect.
+	Prepares bool
 	// Without disables passes and fusions by name, for measurements (schedule.Names).
 	Without []string
 }

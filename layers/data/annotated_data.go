@@ -14,8 +14,9 @@ import (
 
 func init() {
 	layers.Register(layers.Type{
-		Name: "AnnotatedData",
-		Doc:  "hands out batches of images with the boxes of their objects from a LevelDB or LMDB, augmented",
+		Name:   "AnnotatedData",
+		Params: []string{"annotated_data_param", "data_param", "transform_param"},
+		Doc:    "hands out batches of images with the boxes of their objects from a LevelDB or LMDB, augmented",
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &annotatedDataLayer{batchLayer: batchLayer{Base: layers.Base{Param: p, Device: d}}}
 		},

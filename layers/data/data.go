@@ -11,8 +11,9 @@ import (
 
 func init() {
 	layers.Register(layers.Type{
-		Name: "Data",
-		Doc:  "hands out batches of the Datums in a LevelDB or LMDB, transformed",
+		Name:   "Data",
+		Params: []string{"data_param", "transform_param"},
+		Doc:    "hands out batches of the Datums in a LevelDB or LMDB, transformed",
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &dataLayer{batchLayer{Base: layers.Base{Param: p, Device: d}}}
 		},

@@ -11,8 +11,9 @@ import (
 
 func init() {
 	layers.Register(layers.Type{
-		Name: "DenseImageData",
-		Doc:  "hands out batches of image files and of the files with their pixels' labels, named in a list",
+		Name:   "DenseImageData",
+		Params: []string{"dense_image_data_param", "transform_param"},
+		Doc:    "hands out batches of image files and of the files with their pixels' labels, named in a list",
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &denseImageDataLayer{labelledImages{batchLayer: batchLayer{Base: layers.Base{Param: p, Device: d}}}}
 		},

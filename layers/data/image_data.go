@@ -11,8 +11,9 @@ import (
 
 func init() {
 	layers.Register(layers.Type{
-		Name: "ImageData",
-		Doc:  "hands out batches of image files named in a list, resized and transformed",
+		Name:   "ImageData",
+		Params: []string{"image_data_param", "transform_param"},
+		Doc:    "hands out batches of image files named in a list, resized and transformed",
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &imageDataLayer{batchLayer{Base: layers.Base{Param: p, Device: d}}}
 		},

@@ -11,8 +11,9 @@ import (
 
 func init() {
 	layers.Register(layers.Type{
-		Name: "ImageSegData",
-		Doc:  "hands out batches of image files, of their pixels' labels, and of the images' sizes; crops may be larger than images",
+		Name:   "ImageSegData",
+		Params: []string{"image_data_param", "transform_param"},
+		Doc:    "hands out batches of image files, of their pixels' labels, and of the images' sizes; crops may be larger than images",
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &imageSegData{labelledImages{batchLayer: batchLayer{Base: layers.Base{Param: p, Device: d}}}}
 		},

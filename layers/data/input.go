@@ -11,7 +11,7 @@ import (
 
 func init() {
 	layers.Register(layers.Type{
-		Name: "Input", Doc: "tops that the caller fills; zero until then",
+		Name: "Input", Doc: "tops that the caller fills; zero until then", Prepares: []string{"transform_param"},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &input{Base: layers.Base{Param: p, Device: d}}
 		},

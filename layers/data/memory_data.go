@@ -13,6 +13,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "MemoryData", Doc: "hands out batches of values from the program",
+		Params: []string{"memory_data_param", "transform_param"},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &MemoryData{Base: layers.Base{Param: p, Device: d}}
 		},

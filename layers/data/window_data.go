@@ -11,8 +11,9 @@ import (
 
 func init() {
 	layers.Register(layers.Type{
-		Name: "WindowData",
-		Doc:  "hands out batches of windows of images, drawn from foreground and background and warped to one size",
+		Name:   "WindowData",
+		Params: []string{"window_data_param", "transform_param"},
+		Doc:    "hands out batches of windows of images, drawn from foreground and background and warped to one size",
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &windowDataLayer{batchLayer{Base: layers.Base{Param: p, Device: d}}}
 		},

@@ -13,6 +13,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "MultiBoxLoss", Doc: "SSD's loss: codes of matched priors, and classes of these and of the hardest negatives",
+		Params: []string{"multibox_loss_param", "loss_param"},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &multiBoxLoss{Base: layers.Base{Param: p, Device: d}}
 		},

@@ -12,6 +12,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "EuclideanLoss", Doc: "sum of (a - b)^2 / (2 * number of items)",
+		Params: []string{},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &euclideanLoss{Base: layers.Base{Param: p, Device: d}, count: -1}
 		},

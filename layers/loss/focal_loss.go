@@ -14,6 +14,7 @@ func init() {
 	for _, name := range []string{"FocalLoss", "SoftmaxFocalLoss"} {
 		layers.Register(layers.Type{
 			Name: name, Doc: "mean of -alpha (1 - p)^gamma log p with p = softmax(x)[label]; a second top gets the probabilities",
+			Params: []string{"focal_loss_param", "softmax_param", "loss_param"},
 			New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 				l := &focalLoss{probabilityLoss: probabilityLoss{Base: layers.Base{Param: p, Device: d}, axis: int(p.GetSoftmaxParam().GetAxis())}}
 				f := p.GetFocalLossParam()

@@ -10,6 +10,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "MultinomialLogisticLoss", Doc: "mean of -log p[label] of given probabilities",
+		Params: []string{},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &multinomialLoss{itemLoss{Base: layers.Base{Param: p, Device: d}, losses: negLogOwn, slopes: negLogOwnSlopes}}
 		},

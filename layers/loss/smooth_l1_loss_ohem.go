@@ -13,6 +13,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "SmoothL1LossOHEM", Doc: "mean of smooth absolute differences, with optional weights; a second top gets the items' losses",
+		Params: []string{"loss_param"},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &smoothL1LossOHEM{Base: layers.Base{Param: p, Device: d}}
 		},

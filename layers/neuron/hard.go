@@ -5,12 +5,13 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/layers"
 )
 
 func init() {
-	registerNeuron("ReLU6", "y = min(max(x, 0), 6)", true, relu6)
-	registerNeuron("HardSigmoid", "y = min(max(alpha*x + beta, 0), 1)", true, hardSigmoid)
-	registerNeuron("HardSwish", "y = x * min(max(x + 3, 0), 6) / 6", true, hardSwish)
+	registerNeuron(layers.Type{Name: "ReLU6", Doc: "y = min(max(x, 0), 6)", Params: []string{}, InPlace: true}, relu6)
+	registerNeuron(layers.Type{Name: "HardSigmoid", Doc: "y = min(max(alpha*x + beta, 0), 1)", InPlace: true}, hardSigmoid)
+	registerNeuron(layers.Type{Name: "HardSwish", Doc: "y = x * min(max(x + 3, 0), 6) / 6", Params: []string{}, InPlace: true}, hardSwish)
 }
 
 // between returns the largest and smallest float32 that are strictly between two bounds.

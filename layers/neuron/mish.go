@@ -5,10 +5,13 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/part"
 )
 
-func init() { registerNeuron("Mish", "y = x * tanh(log(1 + exp(x)))", true, mish) }
+func init() {
+	registerNeuron(layers.Type{Name: "Mish", Doc: "y = x * tanh(log(1 + exp(x)))", Params: []string{}, InPlace: true}, mish)
+}
 
 // mishLimit is where tanh(log(1 + exp(x))) is 1 in float32, and exp(x)^2 is still finite.
 const mishLimit = 20

@@ -244,6 +244,7 @@ func (n *neuronLayer) Backward(top []*blob.Blob, propagateDown []bool, bottom []
 }
 
 // registerNeuron registers a layer with a neuronRule.
-func registerNeuron(name, doc string, inPlace bool, prepare func(n *neuronLayer) (neuronRule, error)) {
-	layers.Register(layers.Type{Name: name, Doc: doc, New: newNeuron(prepare), Bottoms: layers.Exactly(1), Tops: layers.Exactly(1), InPlace: inPlace})
+func registerNeuron(t layers.Type, prepare func(n *neuronLayer) (neuronRule, error)) {
+	t.New, t.Bottoms, t.Tops = newNeuron(prepare), layers.Exactly(1), layers.Exactly(1)
+	layers.Register(t)
 }

@@ -11,10 +11,10 @@ import (
 )
 
 func init() {
-	registerNeuron("AbsVal", "y = |x|", false, absVal)
-	registerNeuron("BNLL", "y = log(1 + exp(x))", true, bnll)
-	registerNeuron("Clip", "y = max(min, min(max, x))", true, clip)
-	registerNeuron("ELU", "y = x for x > 0, alpha * (exp(x) - 1) otherwise", true, elu)
+	registerNeuron(layers.Type{Name: "AbsVal", Doc: "y = |x|", Params: []string{}}, absVal)
+	registerNeuron(layers.Type{Name: "BNLL", Doc: "y = log(1 + exp(x))", Params: []string{}, InPlace: true}, bnll)
+	registerNeuron(layers.Type{Name: "Clip", Doc: "y = max(min, min(max, x))", InPlace: true}, clip)
+	registerNeuron(layers.Type{Name: "ELU", Doc: "y = x for x > 0, alpha * (exp(x) - 1) otherwise", InPlace: true}, elu)
 	layers.Register(layers.Type{
 		Name: "Threshold", Doc: "y = 1 for x > threshold, 0 otherwise", New: newNeuron(threshold),
 		Bottoms: layers.Exactly(1), Tops: layers.Exactly(1), InPlace: true, NoGradient: true,

@@ -7,12 +7,13 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/layers"
 )
 
 func init() {
-	registerNeuron("Power", "y = (shift + scale*x)^power", true, power)
-	registerNeuron("Exp", "y = base^(shift + scale*x)", true, exponential)
-	registerNeuron("Log", "y = log_base(shift + scale*x)", true, logarithm)
+	registerNeuron(layers.Type{Name: "Power", Doc: "y = (shift + scale*x)^power", InPlace: true}, power)
+	registerNeuron(layers.Type{Name: "Exp", Doc: "y = base^(shift + scale*x)", InPlace: true}, exponential)
+	registerNeuron(layers.Type{Name: "Log", Doc: "y = log_base(shift + scale*x)", InPlace: true}, logarithm)
 }
 
 // power is Caffe's Power layer; y' = power * scale * (shift + scale*x)^(power-1).

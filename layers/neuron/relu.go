@@ -3,10 +3,11 @@ package neuron
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/layers"
 )
 
 func init() {
-	registerNeuron("ReLU", "y = max(x, 0) + negative_slope * min(x, 0)", true, relu)
+	registerNeuron(layers.Type{Name: "ReLU", Doc: "y = max(x, 0) + negative_slope * min(x, 0)", InPlace: true}, relu)
 }
 
 // relu is Caffe's ReLU layer. The derivative at 0 is the negative slope. Backward takes it from the sign of y, which equals that of x

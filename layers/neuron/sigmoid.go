@@ -5,13 +5,14 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/part"
 )
 
 func init() {
-	registerNeuron("Sigmoid", "y = 1 / (1 + exp(-x))", true, sigmoid)
-	registerNeuron("TanH", "y = tanh(x)", true, tanh)
-	registerNeuron("Swish", "y = x / (1 + exp(-beta*x))", true, swish)
+	registerNeuron(layers.Type{Name: "Sigmoid", Doc: "y = 1 / (1 + exp(-x))", InPlace: true}, sigmoid)
+	registerNeuron(layers.Type{Name: "TanH", Doc: "y = tanh(x)", InPlace: true}, tanh)
+	registerNeuron(layers.Type{Name: "Swish", Doc: "y = x / (1 + exp(-beta*x))", InPlace: true}, swish)
 }
 
 // sigmoid is Caffe's Sigmoid layer; y' = y * (1 - y).

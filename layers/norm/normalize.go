@@ -15,6 +15,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Normalize", Doc: "divides each item, or each pixel, by its L2 norm, and scales channels",
+		Params: []string{"norm_param"},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &normalize{Base: layers.Base{Param: p, Device: d}}
 		},

@@ -17,6 +17,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "LSTMUnit", Doc: "one time step of an LSTM: cell and hidden state from the last cell and the gates' inputs",
+		Params: []string{},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &lstmUnitLayer{Base: layers.Base{Param: p, Device: d}}
 		},

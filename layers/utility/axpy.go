@@ -14,6 +14,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Axpy", Doc: "a*x + y, with one factor a for each plane of x",
+		Params: []string{},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &axpy{Base: layers.Base{Param: p, Device: d}}
 		},

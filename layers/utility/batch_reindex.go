@@ -13,6 +13,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "BatchReindex", Doc: "the items of the first bottom that the second one names, in its order",
+		Params: []string{},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &batchReindex{Base: layers.Base{Param: p, Device: d}}
 		},

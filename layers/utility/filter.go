@@ -13,6 +13,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Filter", Doc: "the items of the bottoms for which the last bottom is not 0",
+		Params: []string{},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &filter{Base: layers.Base{Param: p, Device: d}, first: true}
 		},

@@ -9,6 +9,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Silence", Doc: "reads bottoms, so that they are no outputs of the net",
+		Params: []string{},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &silence{Base: layers.Base{Param: p, Device: d}}
 		},

@@ -14,6 +14,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Split", Doc: "gives one bottom to several readers; their gradients add up",
+		Params: []string{},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &split{Base: layers.Base{Param: p, Device: d}}
 		},

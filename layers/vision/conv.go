@@ -18,6 +18,7 @@ func init() {
 	for _, name := range []string{"ConvolutionDepthwise", "DepthwiseConvolution"} {
 		layers.Register(layers.Type{
 			Name: name, Doc: "a Convolution with as many groups as channels",
+			Params: []string{"convolution_param"},
 			New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 				return &convolution{Base: layers.Base{Param: p, Device: d}, depthwise: true}
 			},
@@ -33,6 +34,7 @@ func init() {
 	})
 	layers.Register(layers.Type{
 		Name: "Deconvolution", Doc: "the transpose of a convolution: its Forward is the input gradient of Convolution",
+		Params: []string{"convolution_param"},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &convolution{Base: layers.Base{Param: p, Device: d}, transposed: true}
 		},

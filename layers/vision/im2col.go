@@ -17,6 +17,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Im2col", Doc: "copies the inputs of each kernel offset to columns: N x C x In... becomes N x (C * kernel) x Out...",
+		Params: []string{"convolution_param"},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &im2colLayer{Base: layers.Base{Param: p, Device: d}}
 		},

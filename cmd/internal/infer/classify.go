@@ -68,7 +68,7 @@ func classify(e *cli.Env, o *classifyOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	t := trained{device: &o.device, model: o.model, weights: o.weights, seed: o.device.SeedOrTime()}
+	t := trained{device: &o.device, model: o.model, weights: o.weights, seed: o.device.SeedOrTime(), prepares: true}
 	return t.use(e, func(n *swnet.Net) error { return o.run(e, n) })
 }
 

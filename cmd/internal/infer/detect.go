@@ -91,7 +91,7 @@ func detect(e *cli.Env, o *detectOptions) error {
 	if err := errors.Join(o.preprocessing.check(), o.checkNames()); err != nil {
 		return err
 	}
-	t := trained{device: &o.device, model: o.model, weights: o.weights, seed: o.device.SeedOrTime()}
+	t := trained{device: &o.device, model: o.model, weights: o.weights, seed: o.device.SeedOrTime(), prepares: true}
 	return t.use(e, func(n *swnet.Net) error { return o.run(e, n) })
 }
 

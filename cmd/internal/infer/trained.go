@@ -20,6 +20,7 @@ type trained struct {
 	model, weights string
 	seed           uint64
 	share          layers.Share // this worker's share of the data
+	prepares       bool         // the command transforms images as the net's input layer says
 }
 
 // use builds the net and calls use with it.
@@ -34,7 +35,7 @@ func (t *trained) use(e *cli.Env, use func(*swnet.Net) error) error {
 		return err
 	}
 	device := &layers.Device{Engine: t.device.Engine, Machine: machine, Random: layers.NewRandom(t.seed), Share: t.share, Log: e.Log}
-	n, err := cli.BuildNet(file, caffepb.Phase_TEST, &t.state, swnet.Options{Device: device, Economise: true, ForwardOnly: true})
+	n, err := cli.BuildNet(file, caffepb.Phase_TEST, &t.state, swnet.Options{Device: device, Economise: true, ForwardOnly: true, Prepares: t.prepares})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,57 @@
+package layers
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// ownParams returns the name of the parameter message with a type's name, as the only element of a list; an empty list if there is none.
+func ownParams(typ string) (own []string) {
+	fields := (&caffepb.LayerParameter{}).ProtoReflect().Descriptor().Fields()
+	for i := range fields.Len() {
+		name, ok := strings.CutSuffix(string(fields.Get(i).Name()), "_param")
+		if ok && strings.ReplaceAll(name, "_", "") == strings.ToLower(typ) {
+			own = append(own, string(fields.Get(i).Name()))
+		}
+	}
+	return own
+}
+
+// Reads returns the parameter messages that layers of this type read; known is false for a user's type that does not declare them.
+func (t Type) Reads() (params []string, known bool) {
+	if t.Params != nil {
+		return t.Params, true
+	}
+	own := ownParams(t.Name)
+	return own, len(own) > 0
+}
+
+// Ineffective returns the parameter messages of a layer that layers of its type do not read. A message that gives no more than an engine is left out:
+// engines have no effect on any layer.
+func (t Type) Ineffective(p *caffepb.LayerParameter) (params []string) {
+	reads, known := t.Reads()
+	if !known {
+		return nil
+	}
+	p.ProtoReflect().Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		name := string(fd.Name())
+		if strings.HasSuffix(name, "_param") && fd.Message() != nil && !slices.Contains(reads, name) && decides(v.Message()) {
+			params = append(params, name)
+		}
+		return true
+	})
+	slices.Sort(params)
+	return params
+}
+
+// decides reports whether a message gives more than an engine.
+func decides(m protoreflect.Message) (more bool) {
+	m.Range(func(fd protoreflect.FieldDescriptor, _ protoreflect.Value) bool {
+		more = fd.Name() != "engine"
+		return !more
+	})
+	return more
+}
