@@ -13,9 +13,17 @@ func TestForksFieldsAreNotOurs(t *testing.T) {
 	file := caffepb.File_swcaffe_caffe_proto
 	for name := range forkOf() {
 		if enum, value, ok := strings.Cut(name, "="); ok {
-			ed := file.Messages().ByName("V1LayerParameter").Enums().ByName(protoreflect.Name(enum))
-			if ed == nil || ed.Values().ByName(protoreflect.Name(value)) != nil {
-				t.Errorf("%s: there is no such enum, or it has the value", name)
+			found := file.Messages().ByName("SolverParameter").Fields().ByName(protoreflect.Name(enum)) != nil
+			for i := range file.Messages().Len() {
+				if ed := file.Messages().Get(i).Enums().ByName(protoreflect.Name(enum)); ed != nil {
+					found = true
+					if ed.Values().ByName(protoreflect.Name(value)) != nil {
+						t.Errorf("%s: %s has the value", name, ed.FullName())
+					}
+				}
+			}
+			if !found {
+				t.Errorf("%s: there is no such enum or field", name)
 			}
 			continue
 		}
@@ -58,6 +66,44 @@ func TestLayersOfForksInV1(t *testing.T) {
 		_, err := UnmarshalText("v1.prototxt", []byte("layers { type: "+value+" }"), net)
 		if err == nil || !strings.Contains(err.Error(), "forks of Caffe such as "+fork) {
 			t.Errorf("%s: error %v", value, err)
+		}
+	}
+}
+
+// TestAdvice: an error on what only a fork has says what to write instead. Every piece of advice is for one name at least, and no name has two.
+func TestAdvice(t *testing.T) {
+	for start := range advice {
+		used := false
+		for name := range forkOf() {
+			used = used || strings.HasPrefix(name, start)
+		}
+		if !used {
+			t.Errorf("%s: no fork has such a name", start)
+		}
+	}
+	for name := range forkOf() {
+		found := 0
+		for start := range advice {
+			if strings.HasPrefix(name, start) {
+				found++
+			}
+		}
+		if found > 1 {
+			t.Errorf("%s: %d pieces of advice", name, found)
+		}
+	}
+	for text, want := range map[string]string{
+		`min_lr: 0.1`:  `unknown field "min_lr" of SolverParameter; forks of Caffe such as NVIDIA's have it, BVLC Caffe and swcaffe do not (here nothing bounds the rate`,
+		`stagelr: 0.1`: `forks of Caffe such as caffe-yolo's have it, BVLC Caffe and swcaffe do not (lr_policy "multistep"`,
+		`net_param { layer { relu_param { engine: MKLDNN } } }`:      `"MKLDNN" is not a value of Engine; forks of Caffe such as Intel's have it, BVLC Caffe and swcaffe do not (remove it: engines have no effect here`,
+		`net_param { layer { forward_type: FLOAT16 } }`:              `unknown field "forward_type" of LayerParameter; forks of Caffe such as NVIDIA's have it, BVLC Caffe and swcaffe do not (remove it: all values are float here`,
+		`net_param { engine: "MKLDNN" layer { name: "a" } }`:         `engines have no effect here`,
+		`net_param { layer { lrn_param { engine: MKL2017 } } }`:      `engines have no effect here`,
+		`net_param { layer { convolution_param { engine: CUDN } } }`: `did you mean "CUDNN"?`,
+	} {
+		_, err := UnmarshalText("solver.prototxt", []byte(text), &caffepb.SolverParameter{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", text, err, want)
 		}
 	}
 }

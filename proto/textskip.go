@@ -16,7 +16,7 @@ func (p *parser) unknownField(f *frame) bool {
 	name := p.tok
 	message := string(f.msg.Descriptor().Name())
 	known := fieldNames(f.msg.Descriptor())
-	hint := cmp.Or(FromFork(name.text), FromFork(message+"."+name.text), suggest.DidYouMean(name.text, known))
+	hint := cmp.Or(FromFork(message+"."+name.text), FromFork(name.text), suggest.DidYouMean(name.text, known))
 	for out := f.parent; out != nil; out = out.parent {
 		fd := out.lookup(name.text)
 		if fd == nil {

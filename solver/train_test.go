@@ -388,3 +388,46 @@ func TestSnapshotLayout(t *testing.T) {
 		t.Errorf("run state %v", state.RunState)
 	}
 }
+
+// TestZeroGradients: a gradient of 0, or weights of 0, leave every rule finite. LARS then keeps the whole rate.
+func TestZeroGradients(t *testing.T) {
+	still := strings.Replace(leastSquares, `value: 3`, `value: 4`, 1)
+	zero := strings.Replace(leastSquares, `value: 1 } } }`, `value: 0 } } }`, 1)
+	for _, test := range []struct {
+		net, fields string
+		want        float64
+	}{
+		{still, `base_lr: 0.1 lars_trust: 0.1`, 1},
+		{still, `base_lr: 0.1 weight_decay: 0.25 lars_trust: 0.1`, 1 - 0.1*0.25*2},
+		{zero, `base_lr: 0.1 lars_trust: 0.1`, 0.1 * 3 * 2},
+		{zero, `base_lr: 0.1 lars_trust: 0.1 weight_decay: 0.25 type: "Nesterov"`, 0.1 * 3 * 2},
+		{still, `base_lr: 0.1 type: "Adam"`, 1},
+		{still, `base_lr: 0.1 type: "AdaGrad"`, 1},
+		{still, `base_lr: 0.1 type: "RMSProp" rms_decay: 0.9`, 1},
+		{still, `base_lr: 0.1 type: "AdaDelta" momentum: 0.9`, 1},
+		{still, `base_lr: 0.1 clip_gradients: 1`, 1},
+	} {
+		s := train(t, t.TempDir(), test.net+test.fields)
+		step(t, s, 1)
+		for i, w := range weights(s) {
+			if !(math.Abs(float64(w)-test.want) < 1e-6) {
+				t.Errorf("%s: weight %d is %g, want %g", test.fields, i, w, test.want)
+			}
+		}
+	}
+	for text, want := range map[string]string{
+		`type: "Adam" delta: 0`:     "delta is 0: Adam divides 0 by 0",
+		`type: "AdaGrad" delta: -1`: "delta is -1: AdaGrad divides",
+		`type: "Adam" momentum2: 1`: "momentum2 is 1: Adam's updates are 0",
+		`type: "SGD" delta: 0`:      "",
+		`type: "Adam"`:              "",
+	} {
+		p := &caffepb.SolverParameter{}
+		if _, err := swproto.UnmarshalText("solver", []byte(text+` base_lr: 1 max_iter: 1`), p); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(Doubts(p), "\n"); !strings.Contains(got, want) || (want == "") != (got == "") {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}

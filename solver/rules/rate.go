@@ -30,6 +30,9 @@ func CheckPolicy(p *caffepb.SolverParameter) error {
 	case policy == "warmup":
 		return swproto.WrongField("lr_policy", "lr_policy \"warmup\" is none by itself: give the policy that follows, and in warmup_iter the iterations of a linear start from warmup_start_lr")
 	case !slices.Contains(policies, policy):
+		if fork := swproto.FromFork("lr_policy=" + policy); fork != "" {
+			return swproto.WrongField("lr_policy", "unknown learning rate policy %q%s", policy, fork)
+		}
 		return swproto.WrongField("lr_policy", "%w", suggest.Unknown("learning rate policy", policy, "known policies", policies))
 	case (policy == "step" || policy == "sigmoid") && p.GetStepsize() <= 0:
 		return swproto.WrongField("lr_policy", "lr_policy %q: stepsize must be positive, it is %d", policy, p.GetStepsize())

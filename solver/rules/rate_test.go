@@ -81,6 +81,7 @@ func TestPolicyErrors(t *testing.T) {
 		{`lr_policy: "fixed" base_lr: nan`, "base_lr must be a finite number, it is NaN"},
 		{`lr_policy: "fixed" warmup_start_lr: nan`, "warmup_start_lr NaN cannot be negative"},
 		{`lr_policy: "fixd"`, `did you mean "fixed"?`},
+		{`lr_policy: "multifixed"`, `unknown learning rate policy "multifixed"; forks of Caffe such as caffe-yolo's have it, BVLC Caffe and swcaffe do not (lr_policy "multistep"`},
 		{`lr_policy: "step"`, "stepsize must be positive, it is 0"},
 		{`lr_policy: "sigmoid" gamma: 1`, "stepsize must be positive, it is 0"},
 		{`lr_policy: "step" stepsize: 2 gamma: -0.5`, "gamma must be at least 0, it is -0.5"},
