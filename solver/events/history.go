@@ -10,13 +10,17 @@ import (
 // maxRows limits the rows of a curve in a History.
 const maxRows = 2000
 
-// Columns of the training net's curves, before those of its outputs.
-var ownColumns = []string{"loss", "smoothed_loss", "lr", "items_per_second", "data_wait"}
+// ownColumns are the columns of the training net's curves, before those of its outputs.
+var ownColumns = Columns{[]string{"loss", "smoothed_loss", "lr", "items_per_second", "data_wait"}, []bool{true, true, false, false, false}}
 
 // testColumns are the columns of a test net's curves, before those of its outputs.
-var testColumns = []string{"loss"}
+var testColumns = Columns{[]string{"loss"}, []bool{true}}
 
-// History keeps what a page shows of a run: its curves in a bounded number of points, the last snapshot and how it ended. A resumed run
+// lossColumn is the number of the loss in both.
+const lossColumn = 0
+
+// History keeps what a page shows of a run: its curves in a bounded number of points, the last snapshot and how it ended. Points of the training
+// net are means of neighbours once there are too many; points of a test net are always results of a test. A resumed run
 // continues the curves: points that it computes again replace the old ones. It may be used by several goroutines.
 type History struct {
 	mu      sync.Mutex
@@ -55,12 +59,19 @@ func (h *History) Take(e Event) {
 	switch b := e.Body.(type) {
 	case *Iteration:
 		own := []Number{b.Loss, b.Smoothed, b.Rate, b.Speed, b.Wait}
-		h.train = h.add(h.train, ownColumns, own, b.Iteration, b.Outputs)
+		h.train = h.add(h.train, ownColumns, own, b.Iteration, b.Outputs, true)
+		if !h.sound(b.Iteration) {
+			for _, t := range h.tests { // the test before this iteration had the same weights
+				if t != nil && t.holdsBest(b.Iteration) {
+					t.marks.lose(b.Iteration, t.Rows, h.sound)
+				}
+			}
+		}
 	case *Test:
 		for b.Net >= len(h.tests) {
 			h.tests = append(h.tests, nil)
 		}
-		h.tests[b.Net] = h.add(h.tests[b.Net], testColumns, []Number{b.Loss}, b.Iteration, b.Outputs)
+		h.tests[b.Net] = h.add(h.tests[b.Net], testColumns, []Number{b.Loss}, b.Iteration, b.Outputs, false)
 	case *Snapshot:
 		h.state.Snapshot = b
 	case *Stopped:
@@ -79,31 +90,37 @@ func (h *History) start(at time.Time, s *Started) {
 	}
 	for _, t := range append([]*Table{h.train}, h.tests...) {
 		if t != nil {
-			t.Cut(s.Iteration)
+			t.Cut(s.Iteration, h.sound)
 		}
 	}
 	h.state = State{Started: s, Began: at, Snapshot: h.state.Snapshot}
 }
 
 // add adds a point to a table. It begins a new one if there is none with these columns.
-func (h *History) add(t *Table, columns []string, own []Number, iteration int, outputs []Value) *Table {
-	names, values := slices.Clone(columns), make([]float64, 0, len(own)+len(outputs))
+func (h *History) add(t *Table, columns Columns, own []Number, iteration int, outputs []Value, train bool) *Table {
+	names, losses, values := slices.Clone(columns.Names), slices.Clone(columns.Losses), make([]float64, 0, len(own)+len(outputs))
 	for _, v := range own {
 		values = append(values, float64(v))
 	}
 	for _, o := range outputs {
-		names, values = append(names, "output "+o.Name), append(values, float64(o.Value))
+		names, losses, values = append(names, "output "+o.Name), append(losses, o.Weight != 0), append(values, float64(o.Value))
 	}
 	generation := 0
 	if t != nil {
 		generation = t.Generation
 	}
 	if t == nil || !slices.Equal(t.Names, names) {
-		t = NewTable(maxRows, names)
+		t = NewTable(maxRows, Columns{names, losses}, train)
 		t.Generation = generation + 1
 	}
-	t.Add(iteration, h.state.Seconds, values)
+	t.Add(iteration, h.state.Seconds, values, h.sound(iteration-1))
 	return t
+}
+
+// sound reports whether the training net's loss was finite at an iteration, as far as it is known. A test net without a loss does not show that
+// the weights are NaN.
+func (h *History) sound(iteration int) bool {
+	return h.train == nil || !h.train.marks.broken(lossColumn, iteration)
 }
 
 // State returns the part of the history that is no curve.
@@ -134,6 +151,10 @@ type Part struct {
 	Times []Number `json:"seconds"`
 	// Columns has a list of values for each name.
 	Columns [][]Number `json:"columns"`
+	Mean    int        `json:"mean"`   // points of which each row but the last is the mean; 1: rows are points
+	Losses  []bool     `json:"losses"` // by column
+	Best    []Best     `json:"best"`   // by column, of all points
+	Breaks  []Break    `json:"breaks"` // of all points
 }
 
 // News returns the state and the parts of all tables after the places that a reader has read to, and updates the places. The last row is
@@ -164,7 +185,11 @@ func (h *History) News(places map[string]Place) (State, []Part) {
 
 // part returns the rows from a number on, by columns.
 func (t *Table) part(name string, from int) Part {
-	p := Part{Table: name, From: from, Names: t.Names, Columns: make([][]Number, len(t.Names))}
+	p := Part{Table: name, From: from, Names: t.Names, Columns: make([][]Number, len(t.Names)), Mean: 1,
+		Losses: t.marks.losses, Best: slices.Clone(t.marks.best), Breaks: slices.Clone(t.marks.breaks)}
+	if t.means {
+		p.Mean = t.Stride
+	}
 	for _, r := range t.Rows[from:] {
 		p.Steps, p.Times = append(p.Steps, r.Iteration), append(p.Times, Number(r.Seconds))
 		for i, v := range r.Values {
