@@ -32,7 +32,7 @@ func TestPageOfARun(t *testing.T) {
 		t.Fatalf("the log names no page:\n%s", log)
 	}
 	b.Do(chromedp.Navigate(found[1] + "#token=" + found[2]))
-	b.Holds(`charts.size === 5 && charts.get('l').u.data[0].length > 20`)
+	b.Holds(`charts.size === 4 && charts.get('l').u.data[0].length > 20`)
 	b.Press("#test", "yes")
 	eventually(t, "a test", func() bool {
 		return regexp.MustCompile(`The page asks for a test\.\n.*Iteration \d+, Testing net`).MatchString(log.String())
@@ -76,7 +76,7 @@ func TestPageOfARun(t *testing.T) {
 	defer again.Process.Kill()
 	eventually(t, "a page", func() bool { return pageAt.MatchString(second.String()) })
 	b.Do(chromedp.Navigate(pageAt.FindStringSubmatch(second.String())[1]))
-	b.Holds(`run && run.started && run.started.iteration > 0 && charts.size === 5 && charts.get('l').u.data[0][0] === 0`)
+	b.Holds(`run && run.started && run.started.iteration > 0 && charts.size === 4 && charts.get('l').u.data[0][0] === 0`)
 	b.Click("#tab-time")
 	b.Holds(`timing && timing.iteration >= run.started.iteration && document.querySelectorAll('#timelines rect').length > 0`)
 	again.Process.Kill()
@@ -164,7 +164,7 @@ func TestPageOfWorkers(t *testing.T) {
 		t.Fatalf("the log names no page:\n%s", log)
 	}
 	b.Do(chromedp.Navigate(found[0][len("The run's page: "):]))
-	b.Holds(`charts.size === 5 && $('test').hidden && $('rate').hidden && !$('snapshot').hidden && !$('stop').hidden && $('facts').textContent.includes('2 workers')`)
+	b.Holds(`charts.size === 4 && $('test').hidden && $('rate').hidden && !$('snapshot').hidden && !$('stop').hidden && $('facts').textContent.includes('2 workers')`)
 	b.Click("#tab-net")
 	b.Holds(`$('layers').rows.length === 4`)
 	b.Click("#tab-data")

@@ -49,18 +49,18 @@ func TestPage(t *testing.T) {
 	h, take := sample()
 	s, pressed := begin(t, Config{Address: loopback, Token: "secret", Runs: one(h)})
 	b.Do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(s.URL()))
-	b.Holds(`document.querySelectorAll('.u-legend').length === 6`)
+	b.Holds(`document.querySelectorAll('.legend').length === 5`)
 	for expression, want := range map[string]string{
-		`$('title').textContent`:    "Sample <b>",
-		`$('state').textContent`:    "Iteration 100 of 200",
-		`location.hash`:             "",
-		`[...charts.keys()].join()`: "loss (total),accuracy,loss,learning rate,images/s,wait for data (share of time)",
-		`charts.get('loss (total)').list.map(c => c.label).join()`: "train,train, average_loss,test 0",
-		`charts.get('loss').u.data[0].length`:                      "101",
-		`charts.get('loss').u.data[1][7]`:                          "null",
-		`charts.get('loss').u.data[1][99]`:                         "0.02",
-		`charts.get('loss').u.data[2][50]`:                         "0.5",
-		`charts.get('loss').plot.getAttribute('aria-label')`:       "loss: chart. Last values: train 0.02 at iteration 99, test 0 0.5 at iteration 100. Arrow keys read its points.",
+		`$('title').textContent`:                             "Sample <b>",
+		`$('state').textContent`:                             "Iteration 100 of 200",
+		`location.hash`:                                      "",
+		`[...charts.keys()].join()`:                          "loss,accuracy,learning rate,images/s,wait for data (share of time)",
+		`charts.get('loss').list.map(c => c.label).join()`:   "train,train, average_loss,test 0",
+		`charts.get('loss').u.data[0].length`:                "101",
+		`charts.get('loss').u.data[1][7]`:                    "null",
+		`charts.get('loss').u.data[1][99]`:                   "0.02",
+		`charts.get('loss').u.data[3][50]`:                   "0.5",
+		`charts.get('loss').plot.getAttribute('aria-label')`: "loss: chart. Last values: train 0.02 at iteration 99, train, average_loss 0.02 at iteration 99, test 0 0.5 at iteration 100. Arrow keys read its points.",
 		`[...charts.values()].every(c => c.u.width === c.plot.clientWidth && c.u.root.getBoundingClientRect().right <= c.frame.getBoundingClientRect().right)`: "true",
 		`$('said').textContent`:  "The run trains.",
 		`$('facts').textContent`: "s.prototxt · running for 10 s · about 10 s to go · seed 0",
@@ -97,7 +97,7 @@ func readCharts(t *testing.T, b *pagetest.Browser) {
 	t.Helper()
 	const plot = `charts.get('loss').plot`
 	b.Do(chromedp.Evaluate(plot+`.focus()`, nil), chromedp.KeyEvent(kb.Home), chromedp.KeyEvent(kb.ArrowRight))
-	if got, want := b.Value(`$('reading').textContent`), "iteration 1, train 1, test 0 -"; got != want {
+	if got, want := b.Value(`$('reading').textContent`), "iteration 1, train 1, train, average_loss 1, test 0 -"; got != want {
 		t.Errorf("arrow keys read %q, want %q", got, want)
 	}
 	b.Do(chromedp.KeyEvent("+"))
@@ -106,12 +106,12 @@ func readCharts(t *testing.T, b *pagetest.Browser) {
 	b.Holds(`charts.get('accuracy').u.scales.x.min < 51`)
 	b.Click(`[aria-label="Table of loss"]`)
 	b.Holds(`charts.get('loss').table.querySelectorAll('tbody tr').length === 101`)
-	if got, want := b.Value(`charts.get('loss').table.querySelector('tbody').lastChild.textContent`), "02-"; got != want {
+	if got, want := b.Value(`charts.get('loss').table.querySelector('tbody').lastChild.textContent`), "022-"; got != want {
 		t.Errorf("the first point is %q in the table, want %q", got, want)
 	}
 	b.Do(chromedp.Evaluate(`save = (chart, blob, kind) => blob.text().then(text => { window.saved = kind + text.length + ' ' + text; })`, nil))
 	for kind, want := range map[string]string{
-		"CSV": "iteration,train,test 0\n0,2,\n1,1,\n",
+		"CSV": "iteration,train,\"train, average_loss\",test 0\n0,2,2,\n1,1,1,\n",
 		"SVG": `<polyline clip-path="url(#c)" fill="none" stroke="#1f5fbf"`,
 		"PNG": "PNG\r\n",
 	} {
@@ -136,8 +136,11 @@ func setAxes(t *testing.T, b *pagetest.Browser) {
 	set("images", "value", `'500'`, `charts.get('loss').u.data[0].at(-1) === 10`)
 	set("axis", "value", `'time'`, `Math.abs(charts.get('loss').u.data[0].at(-1) - 10.2) < 0.01`)
 	set("axis", "value", `'iteration'`, `charts.get('loss').u.data[0].at(-1) === 100`)
-	set("smoothing", "value", `'0.5'`, `Math.abs(charts.get('loss').u.data[1][1] - 4/3) < 1e-6`)
-	set("smoothing", "value", `'0'`, `charts.get('loss').u.data[1][1] === 1`)
+	set("smoothing", "value", `'0.5'`, `charts.get('loss').u.data.length === 7 && Math.abs(charts.get('loss').u.data[4][1] - 4/3) < 1e-6`)
+	if got := b.Value(`charts.get('loss').u.data[1][1] + ' ' + charts.get('loss').u.data[1][7]`); got != "1 null" {
+		t.Errorf("with smoothing the values are %s, want 1 null", got)
+	}
+	set("smoothing", "value", `'0'`, `charts.get('loss').u.data.length === 4`)
 	set("log", "checked", `true`, `charts.get('loss').u.scales.y.distr === 3`)
 	set("log", "checked", `false`, `charts.get('loss').u.scales.y.distr === 1`)
 }
@@ -185,7 +188,7 @@ func TestPageWithoutToken(t *testing.T) {
 func TestNetAndData(t *testing.T) {
 	b := pagetest.Open(t)
 	h, take := sample()
-	take(&events.Started{Net: "n", Iteration: 100, MaxIter: 200, NetText: drawnNet, Layers: []events.Layer{
+	take(&events.Started{Net: "n", Iteration: 100, MaxIter: 200, NetText: drawnNet, SolverText: "test_iter: 10\ntest_interval: 50\n", Layers: []events.Layer{
 		{Name: "conv <1>", Type: "Convolution", Tops: []string{"4 2 1 1 (8)"}, Weights: 18}, {Name: "relu", Type: "ReLU", Tops: []string{"4 2 1 1 (8)"}},
 	}})
 	s, _ := begin(t, Config{Address: loopback, Runs: one(h), Inspector: pretended{}})
@@ -268,7 +271,7 @@ func lookAtTests(t *testing.T, b *pagetest.Browser, take func(events.Body)) {
 		{`$('results').textContent.includes('<dog>4375.00 %100.00 %') && $('results').querySelectorAll('meter').length`, "2"},
 		{`$('results').querySelector('.cards table').textContent`, "label <dog>0.0100cat0.9900"},
 		{`$('results').querySelector('.frame img').naturalWidth`, "2"},
-		{`$('tests-note').textContent`, `Test before iteration 50. The next test will be shown, also one that "Test now" begins.`},
+		{`$('tests-note').textContent`, `Test before iteration 50. The next test comes before iteration 100. "Test now" begins one at once.`},
 	} {
 		if got := b.Value(c[0]); got != c[1] {
 			t.Errorf("%s is %q, want %q", c[0], got, c[1])
@@ -282,7 +285,7 @@ func lookAtTests(t *testing.T, b *pagetest.Browser, take func(events.Body)) {
 		t.Errorf("after a test the page asked %d times, want once", got-before)
 	}
 	b.Do(chromedp.Evaluate(`$('test-net').value = 1; $('test-net').dispatchEvent(new Event('change'))`, nil))
-	b.Holds(`$('results').children.length === 0 && $('tests-note').textContent.startsWith('Results are collected from now on.')`)
+	b.Holds(`$('tests-note').textContent === '' && $('results').textContent.includes('No test has ended yet.The next test comes before iteration 150') && $('results').textContent.includes('confusion matrix')`)
 	b.Do(chromedp.Evaluate(`$('test-net').value = 2; $('test-net').dispatchEvent(new Event('change'))`, nil))
 	b.Holds(`$('results').querySelectorAll('.recall').length === 1 && $('results').textContent.includes('class 2: –no detections')`)
 	if got := b.Value(`(r => { const f = document.querySelector('.frame').getBoundingClientRect(); return Math.round(100 * (r.left - f.left) / f.width) + ' ' + Math.round(100 * r.height / f.height); })(document.querySelector('.boxes .object').getBoundingClientRect())`); got != "25 50" {
@@ -362,10 +365,11 @@ func TestBoard(t *testing.T) {
 	b.Do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(s.URL()))
 	b.Holds(`runs.size === 2 && charts.get('loss')`)
 	for expression, want := range map[string]string{
-		`charts.get('loss').list.map(c => c.label).join()`:                         "a <i>: train,a <i>: test 0,b: train",
-		`[...$('run-table').rows[2].cells].map(c => c.textContent).join('|')`:      "|b|Other|no end yet|20 of 300|3|accuracy 0.5",
+		`charts.get('loss').list.map(c => c.label).join()`:                         "a <i>: train,a <i>: train, average_loss,a <i>: test 0,b: train,b: train, average_loss",
+		`[...$('run-table').rows[0].cells].map(c => c.textContent).join('|')`:      "show|run|state|iteration|time|loss|accuracy|best accuracy|test loss|lowest test loss|net name|workers|base_lr",
+		`[...$('run-table').rows[2].cells].map(c => c.textContent).join('|')`:      "|b|no end yet|20 of 300|2 s|3|0.5|0.5 at 20|||Other|0|0.1",
 		`$('tab-data').hidden && $('run-head').hidden && $('buttons').hidden`:      "true",
-		`charts.get('loss').u.data[3][19] + ' ' + charts.get('loss').u.data[1][1]`: "3 1",
+		`charts.get('loss').u.data[4][19] + ' ' + charts.get('loss').u.data[1][1]`: "3 1",
 	} {
 		if got := b.Value(expression); got != want {
 			t.Errorf("%s is %q, want %q", expression, got, want)
@@ -378,11 +382,11 @@ func TestBoard(t *testing.T) {
 	}
 	modelRun(t, b, take)
 	b.Click(`[aria-label="Show b"]`)
-	b.Holds(`charts.get('loss').list.length === 2`)
+	b.Holds(`charts.get('loss').list.length === 3`)
 	b.Click("#compare")
 	b.Holds(`$('differences').textContent === 'Two shown runs are needed.'`)
 	take(&events.Crashed{Iteration: 20, Error: "no luck"})
-	b.Holds(`$('run-table').rows[2].cells[3].textContent === 'crashed: no luck'`)
+	b.Holds(`$('run-table').rows[2].cells[2].textContent === 'crashed: no luck'`)
 	b.Do(chromedp.Evaluate(`$('differences').append(element('pre', 'x'.repeat(9999) + '\n'.repeat(99), {class: 'difference'}))`, nil))
 	b.Holds(`$('differences').clientHeight < innerHeight`)
 	mu.Lock()

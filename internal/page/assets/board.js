@@ -1,11 +1,6 @@
 'use strict';
 
-// The board: a line for each run, and the differences of two runs' solvers and nets.
-
-const lastOf = (t, column) => {
-  const c = t ? t.columns[t.names.indexOf(column)] : undefined;
-  return c && c.length ? c[c.length - 1] : null;
-};
+// The board: a line for each run, with its best values and the fields in which the runs differ, and the differences of two runs' solvers and nets.
 
 function runState(s) {
   if (!s.started) return 'not started';
@@ -14,34 +9,142 @@ function runState(s) {
   return 'no end yet';
 }
 
-let listed = ''; // the runs in the table
+// drawnRun says that a run's curves are shown.
+const drawnRun = r => r.state.started && (!board || r.shown && sought(r));
+
+const sought = r => $('run-filter').value.toLowerCase().split(/\s+/).every(w => r.name.toLowerCase().includes(w));
+
+// Columns of the table: {title, of(run)}. of returns {text, by, bad}, where by is what the column is sorted by. A column that is best first has down.
+const column = (title, of, down) => ({title, of, down});
+const said = text => ({text: String(text ?? ''), by: String(text ?? '')});
+
+// measured is a number, with words behind it.
+const measured = (v, words = '') => typeof v !== 'number' ? {text: ''} : {text: figure(v) + words, by: v, bad: !Number.isFinite(v)};
+
+function lossCell(r) {
+  const train = r.tables.get('train'), value = lastOf(train, 'loss'), broken = train && breaksIn(train, train.names.indexOf('loss')).at(-1);
+  return measured(value, broken && broken.open ? ` since iteration ${broken.from}` : '');
+}
+
+function stateColumns() {
+  const done = r => { const t = r.tables.get('train'); return t && t.iterations.length ? t.iterations.at(-1) + 1 : 0; };
+  return [
+    column('run', r => said(r.name)),
+    column('state', r => said(runState(r.state))),
+    column('iteration', r => r.state.started ? {text: `${done(r)} of ${r.state.started.max_iter}`, by: done(r)} : {text: ''}),
+    column('time', r => r.state.started ? {text: duration(r.state.seconds), by: r.state.seconds} : {text: ''}),
+    column('loss', lossCell),
+  ];
+}
+
+// has says that a run has a table, and a loss if one is wanted.
+const has = (r, name, loss) => r.tables.has(name) && (!loss || hasLoss(r.tables.get(name)));
+
+// testColumns has the last and the best value of every output of the test nets.
+function testColumns(list) {
+  const found = new Map();
+  for (const r of list) {
+    for (const [name, t] of r.tables) {
+      if (!name.startsWith('test')) continue;
+      for (const o of outputsOf(t, false)) found.set(name + ' ' + o, {name, o, title: (name === 'test 0' ? '' : name + ': ') + o.slice(7), losses: false});
+      if (hasLoss(t)) found.set(name + ' loss', {name, o: 'loss', title: (name === 'test 0' ? 'test ' : name + ': ') + 'loss', losses: true});
+    }
+  }
+  return [...found.values()].sort((a, b) => a.losses - b.losses).slice(0, 2 * maxOutputs).flatMap(({name, o, title, losses}) => [
+    column(title, r => measured(has(r, name, losses) && lastOf(r.tables.get(name), o)), !losses),
+    column(`${losses ? 'lowest' : 'best'} ${title}`, r => {
+      const best = has(r, name, losses) && bestOf(r.tables.get(name), o);
+      return best ? measured(best.value, ` at ${best.iteration}`) : {text: ''};
+    }, !losses),
+  ]);
+}
+
+const maxFields = 12;
+
+// fieldColumns has the fields of the solvers and nets that differ.
+function fieldColumns(list) {
+  const names = differing(list.map(fieldsOfRun)), left = names.length - maxFields;
+  $('fields-note').textContent = left > 0 ? `The runs differ in ${left} more fields: ${names.slice(maxFields, maxFields + 20).join(', ')}${left > 20 ? ' ...' : ''}` : '';
+  return names.slice(0, maxFields).map(name => column(name, r => {
+    const text = fieldsOfRun(r).get(name) ?? '', v = +text;
+    return {text, by: text !== '' && Number.isFinite(v) ? v : text};
+  }));
+}
+
+const sorting = {title: 'run', down: false};
+let listed = '';       // the columns and runs in the table
+let rows = new Map();  // by run: {tr, cells}
 
 function showRuns() {
+  const list = [...runs.values()], started = list.filter(r => r.state.started), columns = [...stateColumns(), ...testColumns(list), ...fieldColumns(started)];
   document.title = 'Runs - swcaffe';
   $('board-note').textContent = online ? (runs.size ? `${runs.size} runs` : 'No runs yet. The board waits for files that swcaffe train -log_json writes.') : 'No connection to the board.';
-  const names = [...runs.keys()].join('\n');
-  if (names !== listed) {
-    listed = names;
-    fill($('run-table'), ['show', 'run', 'net', 'state', 'iteration', 'loss', 'last test'], [...runs.values()].map(r => {
-      const box = element('input', undefined, {type: 'checkbox', 'aria-label': 'Show ' + r.name});
-      box.checked = r.shown;
-      box.addEventListener('change', () => {
-        r.shown = box.checked;
-        dirty = true;
-      });
-      return [box, r.name, '', '', '', '', ''];
-    }));
+  const now = JSON.stringify([columns.map(c => c.title), list.map(r => r.name)]);
+  if (now !== listed) {
+    listed = now;
+    layTable(columns, list);
   }
-  const rows = $('run-table').querySelectorAll('tbody tr');
-  [...runs.values()].forEach((r, i) => {
-    const cells = rows[i].children, train = r.tables.get('train'), started = r.state.started;
-    const done = train && train.iterations.length ? train.iterations[train.iterations.length - 1] + 1 : 0;
-    const test = r.tables.get('test 0');
-    const texts = [started ? started.net : '', runState(r.state), started ? `${done} of ${started.max_iter}` : '', figure(lastOf(train, 'loss')),
-      test ? test.names.filter(n => n.startsWith('output ')).map(n => `${n.slice(7)} ${figure(lastOf(test, n))}`).join(', ') : ''];
-    texts.forEach((text, k) => { cells[k + 2].textContent = text; });
+  for (const [i, c] of columns.entries()) {
+    for (const r of list) {
+      const cell = rows.get(r.name).cells[i], {text, bad} = c.of(r);
+      if (cell.textContent !== text) cell.textContent = cell.title = text;
+      cell.classList.toggle('bad', !!bad);
+    }
+  }
+  sortRows(columns, list);
+}
+
+// layTable makes the table's head, whose buttons sort it, and an empty row for each run.
+function layTable(columns, list) {
+  const head = element('tr'), body = element('tbody'), thead = element('thead');
+  head.append(element('th', 'show', {scope: 'col'}), ...columns.map(c => {
+    const th = element('th', undefined, {scope: 'col'}), b = element('button', c.title, {type: 'button', class: 'sort cut', title: c.title});
+    b.addEventListener('click', () => {
+      sorting.down = sorting.title === c.title ? !sorting.down : !!c.down;
+      sorting.title = c.title;
+      showRuns();
+    });
+    th.append(b);
+    return th;
+  }));
+  rows = new Map(list.map(r => {
+    const tr = element('tr'), first = element('td'), box = element('input', undefined, {type: 'checkbox', 'aria-label': 'Show ' + r.name}), colour = element('span', undefined, {class: 'stroke', 'aria-hidden': 'true'});
+    box.checked = r.shown;
+    box.addEventListener('change', () => {
+      r.shown = box.checked;
+      dirty = true;
+    });
+    first.append(box, colour);
+    const cells = columns.map(() => element('td', '', {class: 'cut'}));
+    tr.append(first, ...cells);
+    return [r.name, {tr, cells, colour}];
+  }));
+  thead.append(head);
+  $('run-table').replaceChildren(thead, body);
+}
+
+// sortRows puts the rows in order. What is no number comes last.
+function sortRows(columns, list) {
+  const at = Math.max(0, columns.findIndex(c => c.title === sorting.title)), by = new Map(list.map(r => [r, columns[at].of(r).by]));
+  const rank = v => v === undefined || v === '' || Number.isNaN(v) ? 2 : typeof v === 'string' ? 1 : 0, sign = sorting.down ? -1 : 1;
+  list.sort((a, b) => {
+    const [x, y] = [by.get(a), by.get(b)];
+    return rank(x) - rank(y) || (rank(x) === 2 || x === y ? 0 : sign * (typeof x === 'string' ? x.localeCompare(y, undefined, {numeric: true}) : x - y)) || a.name.localeCompare(b.name);
+  });
+  $('run-table').querySelectorAll('thead th').forEach((th, i) => th.setAttribute('aria-sort', i - 1 !== at ? 'none' : sorting.down ? 'descending' : 'ascending'));
+  const body = $('run-table').tBodies[0];
+  list.forEach((r, i) => {
+    const {tr, colour} = rows.get(r.name);
+    tr.hidden = !sought(r);
+    colour.style.borderTop = `3px ${dashOf(r).length ? 'dashed' : 'solid'} ${colourOf(r)}`;
+    if (body.children[i] !== tr) body.insertBefore(tr, body.children[i] || null);
   });
 }
+
+$('run-filter').addEventListener('input', () => {
+  dirty = true;
+  showRuns();
+});
 
 // difference lists the lines that are only in a ('-') or only in b ('+'), with the others (' '), by the longest common subsequence.
 function difference(a, b) {
@@ -83,7 +186,7 @@ function around(lines, near) {
 }
 
 $('compare').addEventListener('click', () => {
-  const two = [...runs.values()].filter(r => r.shown && r.state.started).slice(0, 2), box = $('differences');
+  const order = [...$('run-table').tBodies[0].rows], two = [...runs.values()].filter(drawnRun).sort((x, y) => order.indexOf(rows.get(x.name).tr) - order.indexOf(rows.get(y.name).tr)).slice(0, 2), box = $('differences');
   box.hidden = false;
   if (two.length < 2) {
     box.replaceChildren(element('p', 'Two shown runs are needed.'));

@@ -45,7 +45,10 @@ function show(view) {
     $('tab-' + v).tabIndex = v === view ? 0 : -1;
   }
   if (view === 'curves') dispatchEvent(new Event('resize'));
-  if (view === 'net') showNet();
+  if (view === 'net') {
+    sizeNet();
+    showNet();
+  }
   if (view === 'data') showData();
   if (view === 'tests') showTests();
   if (view === 'time') showTime();
@@ -128,8 +131,11 @@ async function drawNet(r, ask) {
 
 // layerButton is a layer's name, which shows the layer.
 function layerButton(name) {
-  const b = element('button', name, {type: 'button', class: 'link'});
-  b.addEventListener('click', () => showLayer(name));
+  const b = element('button', name, {type: 'button', class: 'link cut', title: name});
+  b.addEventListener('click', () => {
+    showLayer(name);
+    if (placeOf(name)) centre(placeOf(name));
+  });
   return b;
 }
 
@@ -142,6 +148,7 @@ async function showLayers() {
     $('net-about').hidden = !looksIn();
     if (!looksIn()) {
       showRecorded(r);
+      findLayers(null);
       return;
     }
     const overview = await ask('layers'), list = overview.layers;
@@ -156,12 +163,13 @@ async function showLayers() {
       b.classList.toggle('marked', bad.has(b.title));
       b.setAttribute('aria-label', `Layer ${b.title}${bad.has(b.title) ? ': ' + bad.get(b.title) : ''}`);
     }
+    findLayers(null);
   });
 }
 
 // showRecorded shows what a run has said of its net when it started.
 function showRecorded(r) {
-  fill($('layers'), ['layer', 'type', 'tops', 'weights'], (r.state.started.layers || []).map(l => [layerButton(l.name), l.type, l.tops.join('; '), l.weights ? String(l.weights) : '']));
+  fill($('layers'), ['layer', 'type', 'tops', 'weights'], (r.state.started.layers || []).map(l => [layerButton(l.name), l.type, (l.tops || []).join('; '), l.weights ? String(l.weights) : '']));
 }
 
 const maxRows = 2000; // as in the server's tables
@@ -246,7 +254,7 @@ async function showLayer(name) {
 
 function showRecordedLayer(name) {
   const l = (netRun().state.started.layers || []).find(x => x.name === name), parts = [element('h2', l ? `${l.name} (${l.type})` : name)];
-  if (l) l.tops.forEach((shape, i) => parts.push(element('p', `top ${i}: ${shape}`)));
+  if (l) (l.tops || []).forEach((shape, i) => parts.push(element('p', `top ${i}: ${shape}`)));
   if (l && l.weights) parts.push(element('p', `${l.weights} weights`));
   const text = drawn.prototxts[name];
   if (text) parts.push(element('pre', text));

@@ -1,15 +1,13 @@
 'use strict';
 
-// The page of a run. The server sends parts of tables (the training net's and each test net's); charts show their columns.
+// The page of a run: its stream, its head, its buttons and settings. The server sends parts of tables (the training net's and each test net's); charts
+// show their columns.
 
 const $ = id => document.getElementById(id);
-const runs = new Map();   // by name: {name, state, tables, shown}; a table is {names, iterations, seconds, columns}
+const runs = new Map();   // by name: {name, state, tables, shown, colour}; a table is {names, iterations, seconds, columns, mean, losses, best, breaks}
 let tables = new Map();   // of the first run, by name
 let board = false;        // the page shows many runs
-const charts = new Map(); // by title
 let run = null;           // the last state of the first run
-let range = null;         // the zoomed part of the x axis
-let dirty = false;        // the charts are older than the tables or the settings
 
 // ---- the token ----
 
@@ -27,13 +25,14 @@ const headers = token ? {Authorization: 'Bearer ' + token} : {};
 const number = v => v === 'Infinity' ? Infinity : v === '-Infinity' ? -Infinity : v === 'NaN' ? NaN : v;
 
 let joined = false; // this stream has brought something
+let colours = 0;    // given to runs, each of which keeps its own
 
 function receive(news) {
   board = news.board;
   for (const b of ['test', 'rate', 'snapshot', 'stop']) $(b).hidden = !(news.buttons || []).includes(b);
   for (const name of runs.keys()) if (!(news.names || []).includes(name)) runs.delete(name);
   for (const r of news.runs || []) {
-    if (!runs.has(r.name)) runs.set(r.name, {name: r.name, shown: true, tables: new Map()});
+    if (!runs.has(r.name)) runs.set(r.name, {name: r.name, shown: true, colour: colours++, tables: new Map()});
     const known = runs.get(r.name);
     if (!r.state.started && joined && known.state) r.state.started = known.state.started; // a stream has it once
     known.state = r.state;
@@ -57,6 +56,7 @@ function takePart(all, p) {
     t = {names: p.names, iterations: [], seconds: [], columns: p.names.map(() => [])};
     all.set(p.table, t);
   }
+  Object.assign(t, {mean: p.mean, losses: p.losses, best: p.best, breaks: p.breaks || []});
   t.iterations.length = t.seconds.length = p.from;
   t.iterations.push(...(p.iterations || []));
   t.seconds.push(...(p.seconds || []).map(number));
@@ -106,7 +106,7 @@ function connected(now) {
 
 // ---- the head ----
 
-const figure = v => v === null || v === undefined ? '-' : Number.isNaN(v) ? 'nan' : !Number.isFinite(v) ? String(v) : String(+v.toPrecision(6));
+const figure = v => v === null || v === undefined ? '-' : Number.isNaN(v) ? 'nan' : !Number.isFinite(v) ? (v > 0 ? 'inf' : '-inf') : String(+v.toPrecision(6));
 
 function duration(s) {
   if (!Number.isFinite(s)) return '-';
@@ -167,6 +167,7 @@ function showRun() {
   $('facts').textContent = facts.join(' \u00b7 ');
   $('buttons').hidden = !token || !online || ended;
   $('after').hidden = !ended;
+  showFigures();
 }
 
 // left tells the time to the last iteration by the pace of the second half of those since the last start.
@@ -178,285 +179,68 @@ function left(train, start, end) {
   return [`about ${duration(pace * (end - at(n - 1) - 1))} to go`];
 }
 
-// ---- curves ----
+// ---- the figures of the head ----
 
-const settings = () => ({axis: $('axis').value, images: Math.max(1, +$('images').value || 1), smoothing: +$('smoothing').value, log: $('log').checked});
+const lastOf = (t, name) => t ? t.columns[t.names.indexOf(name)]?.at(-1) : undefined;
+const bestOf = (t, name) => {
+  const b = t && t.best[t.names.indexOf(name)];
+  return b && b.iteration >= 0 ? {iteration: b.iteration, value: number(b.value)} : null;
+};
 
-const ownTitles = {loss: 'loss (total)', smoothed_loss: 'loss (total)', lr: 'learning rate', items_per_second: 'images/s', data_wait: 'wait for data (share of time)'};
-const order = ['loss (total)'];
-const last = ['learning rate', 'images/s', 'wait for data (share of time)'];
+const maxOutputs = 4;
 
-// curves lists the curves of every chart: an output of the training net and of the test nets share one.
-function curves() {
-  const found = new Map();
-  const add = (title, curve) => found.has(title) ? found.get(title).push(curve) : found.set(title, [curve]);
-  for (const r of runs.values()) {
-    if (!r.shown || !r.state.started) continue;
-    const averages = /average_loss: ([2-9]|\d\d)/.test(r.state.started.solver_prototxt);
-    for (const [name, t] of r.tables) {
-      t.names.forEach((column, i) => {
-        if (name === 'norms') {
-          const [kind, layer] = [column.slice(0, column.indexOf(' ')), column.slice(column.indexOf(' ') + 1)];
-          add(kind + ' (root mean square)', {run: r.name, table: name, label: layer, column: i});
-          return;
-        }
-        const output = column.startsWith('output ') ? column.slice(7) : null;
-        if (column === 'smoothed_loss' && !averages) return;
-        const label = column === 'smoothed_loss' ? 'train, average_loss' : name;
-        add(output || ownTitles[column], {run: r.name, table: name, label: board ? `${r.name}: ${label}` : label, test: name.startsWith('test'), column: i});
-      });
+// outputsOf lists the outputs of a table that are no losses, or those that are. Of an output with several values there is none.
+const outputsOf = (t, losses) => t.names.filter((n, i) => n.startsWith('output ') && !n.endsWith(']') && t.losses[i] === losses).slice(0, maxOutputs);
+
+// figuresOf lists what the head shows of a run: {name, value, note, bad}.
+function figuresOf(all) {
+  const train = all.get('train'), tests = [...all].filter(([name]) => name.startsWith('test')), list = [];
+  if (!train && !tests.length) return list;
+  const add = (name, t, column, lowest) => {
+    const value = lastOf(t, column), best = bestOf(t, column), bad = !Number.isFinite(value);
+    const broken = bad ? breaksIn(t, t.names.indexOf(column)).at(-1) : null, spoiled = !Number.isFinite(lastOf(t, 'loss'));
+    list.push({name, value, bad: bad || spoiled, note: broken ? `since iteration ${broken.from}` : spoiled ? 'of a net that is not finite' : `at iteration ${t.iterations.at(-1)}`});
+    list.push({name: `${lowest ? 'lowest' : 'best'} ${name}`, value: best ? best.value : undefined, note: best ? `at iteration ${best.iteration}` : 'no test of a finite net'});
+  };
+  if (train && hasLoss(train)) {
+    const value = lastOf(train, 'loss'), broken = breaksIn(train, train.names.indexOf('loss')).at(-1);
+    list.push({name: 'loss', value, bad: !Number.isFinite(value), note: Number.isFinite(value) ? '' : `since iteration ${broken.from}`});
+  }
+  for (const [name, t] of tests) {
+    const prefix = tests.length > 1 ? name + ': ' : '';
+    for (const o of outputsOf(t, false)) add(prefix + o.slice(7), t, o, false);
+    if (hasLoss(t)) add((prefix || 'test ') + 'loss', t, 'loss', true);
+  }
+  if (!tests.length && train) for (const o of outputsOf(train, false)) list.push({name: 'train ' + o.slice(7), value: lastOf(train, o), note: ''});
+  if (train) list.push({name: 'learning rate', value: lastOf(train, 'lr'), note: ''});
+  return list;
+}
+
+// brokenIn says what in a run's tables became NaN or infinite, the training net's values first.
+function brokenIn(all) {
+  const texts = [];
+  for (const [name, t] of all) {
+    if (name === 'norms') continue;
+    const by = new Map(); // names by when
+    for (const b of t.breaks) {
+      const what = t.names[b.column].replace('output ', ''), at = breaksIn({...t, breaks: [b]}, b.column)[0], key = breakText(at);
+      if (what !== 'smoothed_loss') by.set(key, (by.get(key) || new Set()).add(what));
     }
+    for (const [when, names] of by) texts.push({open: when.startsWith('is'), text: `${name}: ${[...names].slice(0, maxOutputs).join(', ')} ${when}`});
   }
-  const rank = title => order.includes(title) ? 0 : last.includes(title) ? 2 + last.indexOf(title) : 1;
-  return [...found].sort((a, b) => rank(a[0]) - rank(b[0]) || (a[0] < b[0] ? -1 : 1));
+  return texts.sort((a, b) => b.open - a.open).map(t => t.text);
 }
 
-function abscissa(t, s, items) {
-  if (s.axis === 'time') return t.seconds;
-  if (s.axis === 'epoch') return t.iterations.map(i => i * items / s.images);
-  return t.iterations;
-}
-
-// smooth is an exponential moving mean, corrected for its start.
-function smooth(values, weight) {
-  if (!weight) return values;
-  let mean = 0, sum = 0;
-  return values.map(v => {
-    if (!Number.isFinite(v)) return v;
-    mean = weight * mean + (1 - weight) * v;
-    sum = weight * sum + 1 - weight;
-    return mean / sum;
-  });
-}
-
-// dataOf returns the aligned columns of a chart: x and a list for each curve; null is no value.
-function dataOf(list, s) {
-  const parts = list.map(c => {
-    const r = runs.get(c.run), t = r.tables.get(c.table);
-    const usable = v => Number.isFinite(v) && (!s.log || v > 0) ? v : null;
-    return [abscissa(t, s, r.state.started.items), smooth(t.columns[c.column], s.smoothing).map(usable)];
-  });
-  return parts.length === 1 ? parts[0] : uPlot.join(parts);
-}
-
-const dark = matchMedia('(prefers-color-scheme: dark)');
-const palette = () => dark.matches ? ['#8ab4ff', '#ffb86b', '#7fd6a0', '#ff9fc8', '#c7a6ff'] : ['#1f5fbf', '#b35900', '#1a6e3c', '#a8325f', '#6b3fa0'];
-const dashes = [[], [8, 4], [2, 3], [10, 3, 2, 3]]; // beside colours
-const axisName = s => s.axis === 'time' ? 'seconds' : s.axis;
-
-function options(chart, s) {
-  const style = getComputedStyle(document.body), text = style.getPropertyValue('--soft'), line = style.getPropertyValue('--line');
-  const axis = extra => Object.assign({stroke: text, grid: {stroke: line, width: 1}, ticks: {stroke: line}}, extra);
-  const colours = palette();
-  return {
-    width: chart.plot.clientWidth || 400, height: 260,
-    cursor: {sync: {key: 'run'}, drag: {x: true, y: false}},
-    scales: {x: {time: false, range: (u, lo, hi) => range || [lo, hi > lo ? hi : lo + 1]}, y: {distr: s.log ? 3 : 1}},
-    axes: [axis({label: axisName(s), labelSize: 22, size: 40, values: (u, ticks) => ticks.map(figure)}), axis({size: (u, texts) => 20 + 8 * Math.max(4, ...(texts || []).map(t => t.length)), values: (u, ticks) => ticks.map(v => v === null ? '' : figure(v))})],
-    series: [{label: axisName(s), value: (u, v) => figure(v)}].concat(chart.list.map((c, i) => ({
-      label: c.label, stroke: colours[i % colours.length], width: c.test ? 2 : 1.3, spanGaps: true,
-      dash: dashes[i % dashes.length], points: {show: c.test}, value: (u, v) => figure(v),
-    }))),
-    hooks: {setSelect: [u => {
-      if (u.select.width < 4) return;
-      zoom([u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x')]);
-      u.setSelect({left: 0, width: 0, top: 0, height: 0}, false);
-    }]},
-  };
-}
-
-// fit gives a chart the width of its place, which has none while the view is hidden.
-function fit(chart) {
-  const width = chart.plot.clientWidth;
-  if (width && width !== chart.u.width) chart.u.setSize({width, height: 260});
-}
-
-function zoom(to) {
-  range = to;
-  dirty = true;
-}
-
-// newChart makes a chart's frame: heading, plot, tools and room for its table.
-function newChart(title) {
-  const frame = document.createElement('section');
-  frame.className = 'chart';
-  frame.innerHTML = '<h2></h2><div class="plot" tabindex="0" role="application" aria-roledescription="chart"></div><div class="tools"></div><div class="table" hidden></div>';
-  frame.querySelector('h2').textContent = title;
-  const chart = {title, frame, plot: frame.querySelector('.plot'), table: frame.querySelector('.table'), list: [], kind: ''};
-  chart.plot.addEventListener('keydown', e => key(chart, e));
-  chart.plot.addEventListener('dblclick', () => zoom(null));
-  for (const [name, act] of [['Table', toggleTable], ['CSV', saveCSV], ['PNG', savePNG], ['SVG', saveSVG]]) {
-    const b = document.createElement('button');
-    b.type = 'button';
-    b.textContent = name;
-    b.setAttribute('aria-label', `${name} of ${title}`);
-    b.addEventListener('click', () => act(chart, b));
-    frame.querySelector('.tools').append(b);
-  }
-  $('charts').append(frame);
-  return chart;
-}
-
-function draw() {
-  requestAnimationFrame(draw);
-  if (!dirty || document.hidden || ![...runs.values()].some(r => r.state.started)) return;
-  dirty = false;
-  const s = settings(), all = curves();
-  for (const [title, chart] of charts) {
-    if (all.some(a => a[0] === title)) continue;
-    chart.frame.remove();
-    charts.delete(title);
-  }
-  for (const [title] of all) if (!charts.has(title)) charts.set(title, newChart(title)); // all of them, as they share the width
-  for (const [title, list] of all) {
-    const chart = charts.get(title), kind = JSON.stringify([list, s.axis, s.log, dark.matches]);
-    chart.list = list;
-    chart.data = dataOf(list, s);
-    if (chart.kind !== kind) {
-      if (chart.u) chart.u.destroy();
-      chart.u = new uPlot(options(chart, s), chart.data, chart.plot);
-      chart.kind = kind;
-    } else {
-      chart.u.setData(chart.data);
-      fit(chart);
-    }
-    if (!chart.table.hidden) fillTable(chart);
-    chart.plot.setAttribute('aria-label', `${title}: chart. Last values: ${lastValues(chart)}. Arrow keys read its points.`);
-  }
-}
-
-// lastValues lists the last value of each curve of a chart, with its place.
-function lastValues(chart) {
-  const x = chart.data[0], by = axisName(settings());
-  return chart.list.map((c, i) => {
-    const column = chart.data[i + 1];
-    let at = column.length - 1;
-    while (at >= 0 && (column[at] === null || column[at] === undefined)) at--;
-    return at < 0 ? `${c.label} none` : `${c.label} ${figure(column[at])} at ${by} ${figure(x[at])}`;
-  }).join(', ');
-}
-
-// ---- reading with the keyboard ----
-
-function key(chart, e) {
-  const u = chart.u, x = u.data[0];
-  const [lo, hi] = [u.scales.x.min, u.scales.x.max], middle = (lo + hi) / 2;
-  const step = {ArrowLeft: -1, ArrowRight: 1, PageUp: -20, PageDown: 20, Home: -x.length, End: x.length}[e.key];
-  if (step) {
-    const at = Math.min(x.length - 1, Math.max(0, (chart.at === undefined ? x.length : chart.at) + step));
-    chart.at = at;
-    u.setCursor({left: u.valToPos(x[at], 'x'), top: u.bbox.height / devicePixelRatio / 2});
-    $('reading').textContent = [`${axisName(settings())} ${figure(x[at])}`].concat(chart.list.map((c, i) => `${c.label} ${figure(u.data[i + 1][at])}`)).join(', ');
-  } else if (e.key === '+') {
-    zoom([(lo + middle) / 2, (hi + middle) / 2]);
-  } else if (e.key === '-') {
-    zoom([2 * lo - middle, 2 * hi - middle]);
-  } else if (e.key === '0') {
-    zoom(null);
-  } else {
-    return;
-  }
-  e.preventDefault();
-}
-
-// ---- tables and files ----
-
-const heads = chart => [axisName(settings())].concat(chart.list.map(c => c.label));
-const tableRows = 200;
-
-function toggleTable(chart, b) {
-  chart.table.hidden = !chart.table.hidden;
-  b.setAttribute('aria-expanded', String(!chart.table.hidden));
-  if (!chart.table.hidden) fillTable(chart);
-}
-
-// fillTable shows the last points, the newest first.
-function fillTable(chart) {
-  const table = document.createElement('table');
-  const row = (cells, tag) => {
-    const tr = document.createElement('tr');
-    for (const c of cells) {
-      const cell = document.createElement(tag);
-      cell.textContent = c;
-      tr.append(cell);
-    }
-    return tr;
-  };
-  table.createCaption().textContent = `${chart.title}: the last ${tableRows} points`;
-  table.createTHead().append(row(heads(chart), 'th'));
-  const body = table.createTBody(), n = chart.data[0].length;
-  for (let i = n - 1; i >= Math.max(0, n - tableRows); i--) body.append(row(chart.data.map(c => figure(c[i])), 'td'));
-  chart.table.replaceChildren(table);
-}
-
-function save(chart, blob, kind) {
-  const a = document.createElement('a');
-  a.href = URL.createObjectURL(blob);
-  a.download = chart.title.replace(/[^\w.-]+/g, '_') + '.' + kind;
-  a.click();
-  setTimeout(() => URL.revokeObjectURL(a.href), 10000);
-}
-
-function saveCSV(chart) {
-  const quote = v => /[",\n]/.test(v) ? '"' + v.replaceAll('"', '""') + '"' : v;
-  const lines = [heads(chart).map(quote).join(',')];
-  for (let i = 0; i < chart.data[0].length; i++) lines.push(chart.data.map(c => c[i] === null || c[i] === undefined ? '' : String(c[i])).join(','));
-  save(chart, new Blob([lines.join('\n') + '\n'], {type: 'text/csv'}), 'csv');
-}
-
-// savePNG draws the heading above the chart's canvas.
-function savePNG(chart) {
-  const from = chart.u.ctx.canvas, canvas = document.createElement('canvas'), head = 30 * devicePixelRatio;
-  canvas.width = from.width;
-  canvas.height = from.height + head;
-  const c = canvas.getContext('2d'), style = getComputedStyle(document.body);
-  c.fillStyle = style.getPropertyValue('--back');
-  c.fillRect(0, 0, canvas.width, canvas.height);
-  c.font = `${15 * devicePixelRatio}px sans-serif`;
-  let left = 10 * devicePixelRatio;
-  const write = (text, colour) => {
-    c.fillStyle = colour;
-    c.fillText(text, left, 20 * devicePixelRatio);
-    left += c.measureText(text + '   ').width;
-  };
-  write(chart.title, style.getPropertyValue('--text'));
-  chart.list.forEach((curve, i) => write(curve.label, palette()[i % palette().length]));
-  c.drawImage(from, 0, head);
-  canvas.toBlob(blob => save(chart, blob, 'png'));
-}
-
-// saveSVG draws the visible part anew as lines.
-function saveSVG(chart) {
-  const u = chart.u, w = 720, h = 400, left = 70, right = 15, top = 40, bottom = 45, s = settings();
-  const escape = t => t.replace(/[&<>"]/g, c => ({'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;'})[c]);
-  const scale = (v, {min, max}, log) => log ? Math.log(v / min) / Math.log(max / min) : (v - min) / (max - min);
-  const px = v => (left + scale(v, u.scales.x) * (w - left - right)).toFixed(2);
-  const py = v => (h - bottom - scale(v, u.scales.y, s.log) * (h - top - bottom)).toFixed(2);
-  const out = [`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" font-family="sans-serif" font-size="12">`,
-    `<rect width="${w}" height="${h}" fill="white"/><clipPath id="c"><rect x="${left}" y="${top}" width="${w - left - right}" height="${h - top - bottom}"/></clipPath>`,
-    `<text x="${left}" y="22" font-size="15">${escape(chart.title)}</text>`];
-  const ticks = (scale, count) => {
-    const step0 = (scale.max - scale.min) / count, ten = 10 ** Math.floor(Math.log10(step0));
-    const step = [1, 2, 5, 10].map(f => f * ten).find(v => v >= step0), list = [];
-    for (let k = Math.ceil(scale.min / step); k * step <= scale.max; k++) list.push(k * step);
-    return list;
-  };
-  const decades = scale => {
-    const list = [];
-    for (let k = Math.ceil(Math.log10(scale.min)); 10 ** k <= scale.max; k++) list.push(10 ** k);
-    return list.length ? list : [scale.min, scale.max];
-  };
-  for (const v of ticks(u.scales.x, 6)) out.push(`<path d="M${px(v)} ${top}V${h - bottom}" stroke="#ddd"/><text x="${px(v)}" y="${h - bottom + 16}" text-anchor="middle">${figure(v)}</text>`);
-  for (const v of s.log ? decades(u.scales.y) : ticks(u.scales.y, 5)) out.push(`<path d="M${left} ${py(v)}H${w - right}" stroke="#ddd"/><text x="${left - 6}" y="${+py(v) + 4}" text-anchor="end">${figure(v)}</text>`);
-  out.push(`<text x="${(left + w - right) / 2}" y="${h - 8}" text-anchor="middle">${axisName(s)}</text>`);
-  const colours = ['#1f5fbf', '#b35900', '#1a6e3c', '#a8325f', '#6b3fa0'];
-  chart.list.forEach((c, i) => {
-    const points = [];
-    chart.data[0].forEach((x, k) => { if (Number.isFinite(chart.data[i + 1][k])) points.push(`${px(x)},${py(chart.data[i + 1][k])}`); });
-    out.push(`<polyline clip-path="url(#c)" fill="none" stroke="${colours[i % colours.length]}" stroke-width="1.4" points="${points.join(' ')}"/>`,
-      `<text x="${left + 200 + 130 * i}" y="22" fill="${colours[i % colours.length]}">${escape(c.label)}</text>`);
-  });
-  save(chart, new Blob([out.join('\n') + '\n</svg>\n'], {type: 'image/svg+xml'}), 'svg');
+function showFigures() {
+  $('figures').replaceChildren(...figuresOf(tables).map(f => {
+    const box = element('div');
+    box.append(element('dt', f.name, {class: 'cut', title: f.name}), element('dd', figure(f.value), {class: f.bad ? 'bad' : ''}));
+    if (f.note) box.append(element('dd', f.note, {class: 'soft'}));
+    return box;
+  }));
+  const broken = brokenIn(tables), most = 3, text = broken.slice(0, most).join('; ') + (broken.length > most ? `; and ${broken.length - most} more` : '');
+  $('broken').hidden = !broken.length;
+  if ($('broken').textContent !== text) $('broken').textContent = text;
 }
 
 // ---- buttons ----
@@ -491,8 +275,8 @@ function press(id, thing, question, amount) {
   });
 }
 const lastRate = () => {
-  const t = tables.get('train'), column = t ? t.columns[t.names.indexOf('lr')] : [];
-  return column.length ? figure(column[column.length - 1]) : '';
+  const rate = lastOf(tables.get('train'), 'lr');
+  return rate === undefined ? '' : figure(rate);
 };
 press('test', 'a test', 'Run the test nets before the next iteration?');
 press('rate', 'learning rate', 'Set the learning rate from the next iteration on? Its policy goes on from there. Snapshots do not store it.', lastRate);
@@ -501,7 +285,7 @@ press('stop', 'its end', 'Stop the run after the current iteration? It writes a 
 
 // ---- settings ----
 
-for (const id of ['axis', 'images', 'smoothing', 'log']) {
+for (const id of ['axis', 'images', 'smoothing', 'log', 'clip']) {
   $(id).addEventListener('input', () => {
     if (id === 'axis' || id === 'images') range = null;
     $('strength').textContent = $('smoothing').value;
@@ -511,12 +295,12 @@ for (const id of ['axis', 'images', 'smoothing', 'log']) {
 }
 $('settings').addEventListener('submit', e => e.preventDefault());
 $('whole').addEventListener('click', () => zoom(null));
-dark.addEventListener('change', () => { dirty = true; });
 addEventListener('resize', () => {
   for (const c of charts.values()) if (c.u) fit(c);
 });
 
 addEventListener('DOMContentLoaded', () => { // the other scripts are there too
+  dark.addEventListener('change', () => { dirty = true; });
   show('curves');
   draw();
   follow();

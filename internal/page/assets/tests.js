@@ -26,15 +26,42 @@ async function showTests() {
       tested = now;
       $('results').replaceChildren(...(t.results ? resultParts(t.results) : []));
     }
-    const waits = 'The next test will be shown' + ($('test').hidden || $('buttons').hidden ? '.' : ', also one that "Test now" begins.');
+    if (!t.results) $('results').replaceChildren(...awaited(net));
     if (t.note) return 'Nothing to show: ' + t.note;
-    return (t.results ? `Test before iteration ${t.iteration}. ` : 'Results are collected from now on. ') + waits;
+    return t.results ? `Test before iteration ${t.iteration}. ${nextTest()}` : '';
   }, 'Asking the run ...');
+}
+
+// solverNumber is a number of the solver's, by default 0.
+const solverNumber = name => +(new RegExp(`^${name}: (\\d+)`, 'm').exec(run.started.solver_prototxt) || [0, 0])[1];
+
+// nextTest says when the next test comes. waiting adds how long that is.
+function nextTest(waiting) {
+  const every = solverNumber('test_interval'), train = tables.get('train'), done = train && train.iterations.length ? train.iterations.at(-1) + 1 : run.started.iteration;
+  const button = $('test').hidden || $('buttons').hidden ? '' : ' "Test now" begins one at once.';
+  const tested = Math.max(...[...tables].filter(([name]) => name.startsWith('test')).map(([, t]) => t.iterations.at(-1) ?? -1), -1);
+  const next = every ? Math.ceil(Math.max(done, tested + 1, 1) / every) * every : Infinity;
+  if (next > run.started.max_iter) return (every ? 'No other test comes by itself: the run ends before.' : 'The solver has no test_interval, so that no test comes by itself.') + button;
+  const wait = train && waiting ? left(train, run.started.iteration, next)[0] : undefined;
+  return `The next test comes before iteration ${next}${wait ? `, in ${wait.replace(' to go', '')}` : ''}.${button}`;
+}
+
+// awaited says what the view will have, and when. The run collects a test only if somebody looks.
+function awaited(net) {
+  if (!/^test_iter: /m.test(run.started.solver_prototxt)) {
+    return [element('p', 'This run has no tests. Its solver needs test_iter and test_interval, and a net with layers of phase TEST, or test_net.')];
+  }
+  const parts = [], t = tables.get('test ' + net);
+  if (t && t.iterations.length) parts.push(element('p', `The last test, before iteration ${t.iterations.at(-1)}: ${t.names.filter(n => n.startsWith('output ')).slice(0, 2 * maxOutputs).map(n => `${n.slice(7)} ${figure(lastOf(t, n))}`).join(', ')}. More is collected of tests while this view is open, and none has ended since it opened.`));
+  else parts.push(element('p', 'No test has ended yet.'));
+  parts.push(element('p', nextTest(true)), element('p', 'Then this view has, of a classification, the confusion matrix, the accuracy of each class and the worst-misclassified images with their scores; of a segmentation, the masks and the intersection over union of each class; of detections, the boxes over the images and curves of precision over recall.'));
+  return parts;
 }
 
 // testsChanged asks again when a test has ended, so that the next one is collected as well.
 function testsChanged() {
   const net = +$('test-net').value || 0;
+  if (!$('view-tests').hidden && testView && !testView.results && run.started) $('results').replaceChildren(...awaited(net));
   if (!$('view-tests').hidden && online && asked !== net + ' ' + lastTest(net) && !run.stopped && !run.crashed) showTests();
 }
 
