@@ -167,7 +167,7 @@ class UNet(nn.Module):
 
 
 class Sequences(nn.Module):
-    """It is refused."""
+    """An LSTM with batches first, and the last step."""
 
     def __init__(self):
         super().__init__()

@@ -243,17 +243,3 @@ func TestTorchRuntime(t *testing.T) {
 		}
 	})
 }
-
-// TestTorchRefused imports a model with an operator that Caffe's layers do not compute.
-func TestTorchRefused(t *testing.T) {
-	m, err := onnx.Read("testdata/refused/lstm_13.onnx")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = Net(m, 2, onnxtest.Device(t))
-	for _, part := range []string{"testdata/refused/lstm_13.onnx: node ", "(LSTM): it is not translated: Caffe's recurrent layers"} {
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("error %v, want %q in it", err, part)
-		}
-	}
-}

@@ -18,6 +18,7 @@ func (n *node) modern() error {
 	if n.opset >= 7 {
 		return nil
 	}
+	n.attr("output_sequence") // of recurrent operators: the outputs that are read say it
 	n.attr("consumed_inputs") // of opset 1: which memory may be overwritten
 	switch op := n.GetOpType(); {
 	case slices.Contains(aligned, op):

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/internal/onnx"
@@ -150,7 +151,44 @@ func operatorCases() (cases []operatorCase) {
 	}
 	add("ConvTranspose/output_shape", newModel(13, 2, 2, 4, 5).floats("w", 2, 3, 3, 3).node("y", "ConvTranspose", "x w", list("output_shape", 9, 10), list("strides", 2, 2)))
 	add("ConvTranspose/padded", newModel(13, 2, 2, 4, 5).ints("p", 0, 0, 1, 0, 0, 0, 2, 1).floats("w", 2, 3, 3, 3).node("q", "Pad", "x p").node("y", "ConvTranspose", "q w"))
+	for k, op := range []string{"LSTM", "GRU", "RNN"} {
+		gates := []int64{4, 3, 1}[k]
+		sequence := func(directions int64) *maker {
+			b := newModel(14, 3, 2, 4).floats("w", directions, gates*5, 4).floats("r", directions, gates*5, 5).floats("b", directions, 2*gates*5)
+			for _, t := range b.m.Graph.Initializer {
+				for i := range t.FloatData {
+					t.FloatData[i] = 0.7 * (t.FloatData[i] - 1)
+				}
+			}
+			return b
+		}
+		size := number("hidden_size", 5)
+		more, inputs := []string{"h"}, "h0"
+		if op == "LSTM" {
+			more, inputs = []string{"h", "c"}, "h0 c0"
+		}
+		states := func(b *maker, directions int64) *maker {
+			for _, name := range strings.Fields(inputs) {
+				b.input(name, directions, 2, 5)
+			}
+			return b
+		}
+		add(op, sequence(1).node("y", op, "x w r", size))
+		add(op+"/reverse", states(sequence(1).node("y", op, "x w r b - "+inputs, size, text("direction", "reverse")).outputs(more...), 1))
+		add(op+"/bidirectional", states(sequence(2).node("y", op, "x w r b - "+inputs, size, text("direction", "bidirectional")).outputs(more...), 2))
+	}
+	size := number("hidden_size", 5)
+	add("GRU/linear_before_reset", newModel(14, 3, 2, 4).floats("w", 1, 15, 4).floats("r", 1, 15, 5).floats("b", 1, 30).node("y", "GRU", "x w r b", size, number("linear_before_reset", 1)))
+	add("RNN/Relu", newModel(14, 3, 2, 4).floats("w", 1, 5, 4).floats("r", 1, 5, 5).node("y", "RNN", "x w r", size, words("activations", "Relu")))
 	return cases
+}
+
+func words(name string, values ...string) *onnxpb.AttributeProto {
+	a := &onnxpb.AttributeProto{Name: proto.String(name), Type: onnxpb.AttributeProto_STRINGS.Enum()}
+	for _, v := range values {
+		a.Strings = append(a.Strings, []byte(v))
+	}
+	return a
 }
 
 const operatorOutputs = "testdata/operators.json"

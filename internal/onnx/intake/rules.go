@@ -23,6 +23,8 @@ func init() {
 		"Sum": several(caffepb.EltwiseParameter_SUM, 1, false), "Mean": several(caffepb.EltwiseParameter_SUM, 1, true),
 		"Softsign": softsign, "Selu": selu, "Celu": celu, "ThresholdedRelu": thresholdedRelu, "Shrink": shrink, "Sign": sign, "Cosh": cosh, "Sinh": sinh,
 		"LayerNormalization": layerNormalization, "InstanceNormalization": instanceNormalization, "GroupNormalization": groupNormalization,
+		"LSTM": recurrence(4, 2, []string{"Sigmoid", "Tanh", "Tanh"}, lstmPass), "GRU": recurrence(3, 1, []string{"Sigmoid", "Tanh"}, gruPass),
+		"RNN":                       recurrence(1, 1, []string{"Tanh"}, rnnPass),
 		"MeanVarianceNormalization": meanVarianceNormalization, "Expand": expand, "DepthToSpace": depthToSpace, "SpaceToDepth": spaceToDepth,
 		"Identity": alias, "Dropout": dropout, "Cast": cast, "Greater": greater, "ArgMax": argMax,
 		"Flatten": flatten, "Reshape": reshape, "Squeeze": squeeze, "Unsqueeze": squeeze, "Transpose": transpose, "Pad": pad,
@@ -37,10 +39,8 @@ func init() {
 
 // refusals has operators that exporters often write and that no layer of Caffe computes, and why.
 var refusals = map[string]string{
-	"LSTM": sequences, "GRU": sequences, "RNN": sequences, "Scan": sequences, "Loop": "Caffe's nets have no loops", "If": "Caffe's nets have no branches",
+	"Scan": "Caffe's nets have no loops", "Loop": "Caffe's nets have no loops", "If": "Caffe's nets have no branches",
 }
-
-const sequences = "Caffe's recurrent layers need a second bottom that says where sequences begin, and have other gates"
 
 func alias(n *node) error {
 	v, err := n.input(0)

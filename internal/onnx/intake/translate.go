@@ -33,6 +33,7 @@ func Net(m *onnx.Model, batch int, device *layers.Device) (*Result, error) {
 	}
 	t.inPlace()
 	weights := proto.CloneOf(t.net)
+	weights.Layer = slices.DeleteFunc(weights.Layer, func(l *caffepb.LayerParameter) bool { return len(l.Param) > 0 && len(l.Blobs) == 0 }) // they share another's
 	for _, l := range t.net.Layer {
 		l.Blobs = nil
 	}
