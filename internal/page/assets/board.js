@@ -51,7 +51,10 @@ function testColumns(list) {
     }
   }
   return [...found.values()].sort((a, b) => a.losses - b.losses).slice(0, 2 * maxOutputs).flatMap(({name, o, title, losses}) => [
-    column(title, r => measured(has(r, name, losses) && lastOf(r.tables.get(name), o)), !losses),
+    column(title, r => { // an accuracy of a net whose loss is NaN says nothing
+      const cell = measured(has(r, name, losses) && lastOf(r.tables.get(name), o));
+      return {...cell, bad: cell.bad || has(r, name, false) && !Number.isFinite(lastOf(r.tables.get(name), 'loss'))};
+    }, !losses),
     column(`${losses ? 'lowest' : 'best'} ${title}`, r => {
       const best = has(r, name, losses) && bestOf(r.tables.get(name), o);
       return best ? measured(best.value, ` at ${best.iteration}`) : {text: ''};

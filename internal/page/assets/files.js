@@ -56,7 +56,7 @@ function saveCSV(chart) {
 function namesIn(chart, width, measure) {
   let left = 0, row = 0;
   return shownOf(chart).map(i => {
-    const {label} = chart.list[i], text = label.length > 40 ? label.slice(0, 39) + '\u2026' : label, room = measure(text);
+    const {label} = chart.list[i], text = label.length > 40 ? label.slice(0, 26) + '\u2026' + label.slice(-13) : label, room = measure(text);
     if (left && left + room > width) [left, row] = [0, row + 1];
     const place = {i, text, left, row};
     left += room + 16;

@@ -43,7 +43,8 @@ function fillLegend(chart) {
   chart.entries = chart.list.map((c, i) => {
     const li = element('li'), b = element('button', undefined, {type: 'button', title: c.label}), swatch = element('span', undefined, {class: 'stroke', 'aria-hidden': 'true'});
     swatch.style.borderTop = `3px ${dashOf(c).length ? 'dashed' : 'solid'} ${colourOf(c)}`;
-    b.append(swatch, element('span', c.label, {class: 'cut'}), element('span', '', {class: 'value'}));
+    const cut = board ? c.run.length : c.label.length; // what tells a run's curves apart stays
+    b.append(swatch, element('span', c.label.slice(0, cut), {class: 'cut'}), element('span', c.label.slice(cut)), element('span', '', {class: 'value'}));
     b.addEventListener('click', () => {
       if (!chart.off.delete(c.label)) chart.off.add(c.label);
       dirty = true;
