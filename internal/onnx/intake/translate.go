@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/internal/onnx"
 	"github.com/swcaffe/swcaffe/internal/onnx/onnxpb"
 	"github.com/swcaffe/swcaffe/layers"
@@ -18,7 +17,7 @@ type Result struct {
 	Notes        []string
 }
 
-// Net translates a model. batch replaces extents of inputs that are not known. Errors name the file and the node. The device sets up the
+// Net translates a model. batch is the first extent of inputs that leave it open. Errors name the file and the node. The device sets up the
 // layers; nothing is computed on it.
 func Net(m *onnx.Model, batch int, device *layers.Device) (*Result, error) {
 	if r := recorded(m, device); r != nil {
@@ -110,23 +109,9 @@ func (t *translator) graph(batch int) error {
 
 // input adds an Input layer. If all readers are transposes to channels first, the blob has channels first already.
 func (t *translator) input(in *onnxpb.ValueInfoProto, batch int) error {
-	kind := in.GetType().GetTensorType()
-	if kind.GetShape() == nil {
-		return fmt.Errorf("its shape is not known")
-	}
-	var dims []int
-	for i, d := range kind.GetShape().GetDim() {
-		n := d.GetDimValue()
-		if n == 0 {
-			if i > 0 && d.GetDimParam() == "" {
-				t.notes = append(t.notes, fmt.Sprintf("Extent %d of input %q is unknown; it becomes %d", i, in.GetName(), batch))
-			}
-			n = int64(batch)
-		}
-		if n < 1 || n > blob.MaxCount {
-			return fmt.Errorf("extent %d is %d", i, n)
-		}
-		dims = append(dims, int(n))
+	dims, err := t.extents(in, batch)
+	if err != nil {
+		return err
 	}
 	v := &value{blob: in.GetName(), shape: dims}
 	if t.readAsChannelsFirst(in.GetName()) && len(dims) == 4 {
