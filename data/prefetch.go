@@ -85,6 +85,7 @@ type Batch struct {
 	Labels []float32
 
 	first   uint64 // position of item 0 in the stream
+	items   uint64 // of the source, 0 if it was not known yet
 	records []Record
 	pending sync.WaitGroup
 	mu      sync.Mutex
@@ -124,6 +125,7 @@ type Prefetcher struct {
 	Config
 	shape    [4]int
 	position uint64 // items delivered, to all workers
+	items    uint64 // of the source, 0 if not known yet
 	waited   time.Duration
 	scratch  Scratch // scratch of the reading goroutine
 	raws     buffers // of decoded records, for the next ones
@@ -180,7 +182,31 @@ func (p *Prefetcher) inferShape(r *Record) error {
 		return itemError(r, uint64(p.First), err)
 	}
 	p.shape = [4]int{p.BatchSize, shape[0], shape[1], shape[2]}
+	p.items = sizeOf(p.Source)
 	return nil
+}
+
+// sizeOf returns the number of a source's items, 0 if it is not known.
+func sizeOf(s Source) uint64 {
+	if sized, ok := s.(interface{ Len() int }); ok {
+		return uint64(sized.Len())
+	}
+	return 0
+}
+
+// Items returns the number of the source's items, 0 if it is not known. If it is to be counted and the source can be, Items counts up to most
+// items, and returns 0 if there are more.
+func (p *Prefetcher) Items(most uint64) (uint64, error) {
+	counted, ok := p.Source.(interface {
+		Count(most uint64) (uint64, error)
+	})
+	if p.items > 0 || most == 0 || !ok {
+		return p.items, nil
+	}
+	p.halt()
+	var err error
+	p.items, err = counted.Count(most)
+	return p.items, err
 }
 
 // valuesOf returns the number of float32 values that an item's memory corresponds to, bookkeeping of its record included.
@@ -225,7 +251,7 @@ func (p *Prefetcher) Next() (*Batch, error) {
 		p.halt()
 		return nil, relay.RaiseIn(p.err)
 	}
-	p.held = b
+	p.held, p.items = b, max(p.items, b.items)
 	p.position += uint64(p.Stride)
 	return b, nil
 }

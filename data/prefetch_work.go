@@ -61,6 +61,7 @@ func (p *Prefetcher) fill(b *Batch) (err error) {
 			return err
 		}
 	}
+	b.items = sizeOf(p.Source)
 	pixels, label, err := p.Decoder.Decode(&b.records[0], &p.scratch)
 	if err != nil {
 		return itemError(&b.records[0], b.first, err)

@@ -122,6 +122,22 @@ func (s *dbSource) advance() error {
 // Len returns the number of entries, 0 if it is not known yet.
 func (s *dbSource) Len() int { return int(s.size) }
 
+// Count returns the number of entries, 0 if there are more than most. It reads keys, and begins the stream anew.
+func (s *dbSource) Count(most uint64) (uint64, error) {
+	if s.size > 0 {
+		return s.size, nil
+	}
+	if err := s.rewind(); err != nil {
+		return 0, err
+	}
+	for s.item = 0; s.size == 0 && s.item <= most; {
+		if err := s.advance(); err != nil {
+			return 0, err
+		}
+	}
+	return s.size, nil
+}
+
 func (s *dbSource) rewind() error {
 	s.at = 0
 	if s.First() {

@@ -40,6 +40,9 @@ type windowItem struct {
 // mostText limits the bytes of a window file, so that an endless device is an error.
 const mostText = 1 << 28
 
+// Windows returns the number of windows from which the list draws.
+func (l *WindowList) Windows() int { return len(l.foreground) + len(l.background) }
+
 // OpenWindowList reads the window file named by p. With mirror, half of the windows are flipped.
 func OpenWindowList(p *caffepb.WindowDataParameter, mirror bool, seed uint64) (*WindowList, error) {
 	if p.GetSource() == "" {

@@ -32,6 +32,12 @@ type Positioner interface {
 	SetPosition(items uint64) error
 }
 
+// Finite is implemented by layers that read the same items again and again. Items returns how many different ones there are, 0 if that is not
+// known. If it would have to be counted, Items counts up to most items, and returns 0 if there are more. It must not run beside Forward.
+type Finite interface {
+	Items(most uint64) (uint64, error)
+}
+
 // Stateful is implemented by layers whose next Forward may start from values of the last one. State returns the arrays of these values, or
 // none if the layer is set up otherwise. A snapshot stores them, and a resumed run writes them back into the arrays.
 type Stateful interface {

@@ -98,6 +98,11 @@ func (v *Solver) makeTestNets(tests []netSource, found *faults) {
 			continue
 		}
 		v.scorers = append(v.scorers, evaluate.NewScorer(n, v.testers()))
+		repeated, err := evaluate.Repetitions(n, int(v.param.TestIter[i]), false)
+		found.add(err)
+		for _, r := range repeated {
+			v.log.Warn(r.Text("test_iter"))
+		}
 	}
 }
 

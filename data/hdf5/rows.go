@@ -28,6 +28,7 @@ type Rows struct {
 	perm  []int // order of the rows in the current file
 	row   int
 	done  uint64
+	total uint64 // rows of all files; 0 until the first round has ended
 }
 
 // OpenRows reads a list of files and loads the first one. All files must exist now, because the last one may not be read for
@@ -162,7 +163,9 @@ func (r *Rows) Next(dst [][]float32) error {
 func (r *Rows) nextFile() error {
 	if r.file++; r.file == len(r.files) {
 		r.file = 0
-		r.round++
+		if r.round++; r.round == 1 {
+			r.total = r.done
+		}
 		r.draw()
 	}
 	if len(r.files) > 1 {
@@ -172,6 +175,21 @@ func (r *Rows) nextFile() error {
 	}
 	r.start()
 	return nil
+}
+
+// Count returns the number of rows of all files, 0 if it is not known yet. It loads files to know up to most rows, and returns 0 if there are more.
+func (r *Rows) Count(most uint64) (uint64, error) {
+	if len(r.files) == 1 {
+		return uint64(r.rows), nil
+	}
+	if r.total > 0 || most == 0 {
+		return r.total, nil
+	}
+	at := r.done
+	if err := r.Seek(most + 1); err != nil {
+		return 0, err
+	}
+	return r.total, r.Seek(at)
 }
 
 // Position is the number of rows delivered so far.

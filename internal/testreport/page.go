@@ -33,6 +33,9 @@ func (m *markup) summary(s *Results) {
 	m.put("<h1>Test of $</h1>\n<p class=\"faint\">Weights: $</p>\n<p class=\"faint\">$ batches", s.Model, s.Weights, s.Batches)
 	if s.Items > 0 {
 		m.put(", $ images", s.Items)
+		if s.Different < s.Items {
+			m.put(" (only $ different ones: items repeat, and some count more than others)", s.Different)
+		}
 	}
 	m.put("</p>\n<dl>\n")
 	for _, f := range s.Figures {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/internal/picture"
+	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/solver/evaluate"
 )
@@ -43,6 +44,8 @@ type Report struct {
 	items     int
 	scratch   []float64
 
+	sets []layers.Finite // the layers that read the items
+
 	rows       []*blob.Blob // of DetectionEvaluate layers
 	detections []evaluate.Precision
 	names      []string  // of these layers
@@ -53,6 +56,9 @@ type Report struct {
 func New(n *swnet.Net, opt Options) (*Report, error) {
 	r := &Report{opt: opt, judge: findJudge(n)}
 	for i := range n.NumLayers() {
+		if set, ok := n.Layer(i).(layers.Finite); ok {
+			r.sets = append(r.sets, set)
+		}
 		if n.LayerType(i) == "DetectionEvaluate" {
 			r.rows = append(r.rows, n.Blob(n.BlobNames()[n.TopIDs(i)[0]]))
 			r.names = append(r.names, n.LayerName(i))
@@ -98,6 +104,17 @@ func (r *Report) Add() {
 		}
 		r.items++
 	}
+}
+
+// different returns the number of different images among the report's, if the data layers know it.
+func (r *Report) different() int {
+	least := uint64(r.items)
+	for _, s := range r.sets {
+		if items, err := s.Items(0); err == nil && items > 0 {
+			least = min(least, items)
+		}
+	}
+	return int(least)
 }
 
 // addItem adds an item with one label.

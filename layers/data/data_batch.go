@@ -98,9 +98,13 @@ func (l *batchLayer) take(top []*blob.Blob) (*data.Batch, error) {
 	if !l.Device.Machine.Values() {
 		return nil, l.charge(top)
 	}
+	before := l.batches.Position()
 	b, err := l.batches.Next()
 	if l.last = b; err != nil {
 		return nil, err
+	}
+	if items, _ := l.batches.Items(0); items > 0 {
+		tellRestart(&l.Base, "Restarting data prefetching from start.", before+l.batches.Skip, l.batches.Position()+l.batches.Skip, items)
 	}
 	if b.Shape != l.shape {
 		if err := l.resize(top, b.Shape); err != nil {
@@ -144,6 +148,17 @@ func (l *batchLayer) ItemName(k int) string {
 		return ""
 	}
 	return l.last.Name(k)
+}
+
+// Items implements Finite.
+func (l *batchLayer) Items(most uint64) (uint64, error) { return l.batches.Items(most) }
+
+// tellRestart logs, as Caffe does, that the items from one position to another include the last one of a set, after which the first one follows. A
+// batch that is larger than the set says so once.
+func tellRestart(l *layers.Base, text string, from, to, items uint64) {
+	if to/items > from/items && l.Device.Log != nil {
+		l.Device.Log.Info(text)
+	}
 }
 
 // Window implements Sharer.

@@ -67,6 +67,7 @@ func (l *hdf5Data) SetUp(_, top []*blob.Blob) error {
 func (l *hdf5Data) Reshape(_, _ []*blob.Blob) error { return nil }
 
 func (l *hdf5Data) Forward(_, top []*blob.Blob) error {
+	before := l.rows.Position()
 	for b := range l.window.Stride {
 		mine := b - l.window.First
 		for i, s := range l.stage {
@@ -79,6 +80,9 @@ func (l *hdf5Data) Forward(_, top []*blob.Blob) error {
 			return err
 		}
 	}
+	if items, _ := l.rows.Count(0); items > 0 {
+		tellRestart(&l.Base, "Looping around to first file.", before, l.rows.Position(), items)
+	}
 	for i, t := range top {
 		if err := l.copies[i].Run(t.Data(), l.stage[i]); err != nil {
 			return err
@@ -88,6 +92,9 @@ func (l *hdf5Data) Forward(_, top []*blob.Blob) error {
 }
 
 func (l *hdf5Data) Backward(_ []*blob.Blob, _ []bool, _ []*blob.Blob) error { return nil }
+
+// Items implements Finite.
+func (l *hdf5Data) Items(most uint64) (uint64, error) { return l.rows.Count(most) }
 
 // Window implements Sharer.
 func (l *hdf5Data) Window() layers.Window { return l.window }

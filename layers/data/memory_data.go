@@ -102,6 +102,9 @@ func (l *MemoryData) Forward(_, top []*blob.Blob) error {
 // Backward does nothing: data has no gradient.
 func (l *MemoryData) Backward(_ []*blob.Blob, _ []bool, _ []*blob.Blob) error { return nil }
 
+// Items implements Finite.
+func (l *MemoryData) Items(uint64) (uint64, error) { return uint64(len(l.labels)), nil }
+
 // Window implements Sharer.
 func (l *MemoryData) Window() layers.Window { return l.window }
 

@@ -15,7 +15,7 @@ func init() {
 		Params: []string{"window_data_param", "transform_param"},
 		Doc:    "hands out batches of windows of images, drawn from foreground and background and warped to one size",
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
-			return &windowDataLayer{batchLayer{Base: layers.Base{Param: p, Device: d}}}
+			return &windowDataLayer{batchLayer: batchLayer{Base: layers.Base{Param: p, Device: d}}}
 		},
 		Bottoms: layers.Exactly(0), Tops: layers.Exactly(2), NoGradient: true,
 	})
@@ -23,7 +23,13 @@ func init() {
 
 // windowDataLayer is Caffe's WindowData layer. Top 0 is items x 3 x crop_size x crop_size, top 1 the labels. As in Caffe only
 // window_data_param's scale is used. The upgrade of an old net moves the scale to transform_param, where it has no effect.
-type windowDataLayer struct{ batchLayer }
+type windowDataLayer struct {
+	batchLayer
+	windows int
+}
+
+// Items implements Finite.
+func (l *windowDataLayer) Items(uint64) (uint64, error) { return uint64(l.windows), nil }
 
 // SetUp reads the window file and its first window.
 func (l *windowDataLayer) SetUp(_, top []*blob.Blob) error {
@@ -44,6 +50,7 @@ func (l *windowDataLayer) SetUp(_, top []*blob.Blob) error {
 	if err != nil {
 		return err
 	}
+	l.windows = source.Windows()
 	// The decoder has applied transform_param already.
 	plain, err := data.NewTransformer(nil, l.Param.GetPhase())
 	if err != nil {

@@ -106,6 +106,10 @@ func (o *featureOptions) run(e *cli.Env, n *swnet.Net, names, paths []string) (e
 		}
 	}
 	warnUnfed(e, n)
+	var repeated repeats
+	if err := repeated.tell(e, n, "NUM_BATCHES", o.batches); err != nil {
+		return err
+	}
 	e.Log.Info("Extracting Features")
 	for b := range o.batches {
 		if _, err := n.Forward(); err != nil {
@@ -116,6 +120,9 @@ func (o *featureOptions) run(e *cli.Env, n *swnet.Net, names, paths []string) (e
 				return err
 			}
 		}
+	}
+	if err := repeated.tell(e, n, "NUM_BATCHES", o.batches); err != nil {
+		return err
 	}
 	for _, f := range features {
 		e.Log.Infof("Extracted features of %d query images for feature blob %s", f.n, f.name)

@@ -35,6 +35,10 @@ func score(e *cli.Env, t trained, method evaluate.Method, o *testOptions, worker
 			return err
 		}
 		s, scorer := scores{report: report, log: e.Log, net: n, method: method, precisions: make([]evaluate.Precision, len(n.Outputs()))}, evaluate.NewScorer(n, workers)
+		var repeated repeats
+		if err := repeated.tell(e, n, "-iterations", batches); err != nil {
+			return err
+		}
 		for b := 0; b < batches; {
 			run, err := scorer.Next(batches-b, s.add)
 			if err != nil {
@@ -44,6 +48,9 @@ func score(e *cli.Env, t trained, method evaluate.Method, o *testOptions, worker
 		}
 		if workers.Rank() > 0 {
 			return nil
+		}
+		if err := repeated.tell(e, n, "-iterations", batches); err != nil {
+			return err
 		}
 		s.print()
 		return errors.Join(report.write(e, &s), e.WriteJSON(o.json, s.json(o)))

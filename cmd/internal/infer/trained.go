@@ -11,6 +11,7 @@ import (
 	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver"
+	"github.com/swcaffe/swcaffe/solver/evaluate"
 )
 
 // trained describes a net for inference: in phase TEST, with the weights of a -weights flag.
@@ -56,6 +57,21 @@ func warnUnfed(e *cli.Env, n *swnet.Net) {
 			e.Log.Warnf("Layer %q has type Input, which gets no data here and is 0: give a net with data layers, as a train_val.prototxt", l.GetName())
 		}
 	}
+}
+
+// repeats is what a command has said of items that repeat. Whether they do may only be known after the last batch.
+type repeats struct{ said []string }
+
+// tell warns of data layers that read items more than once in a number of batches, once each. flag names the number.
+func (r *repeats) tell(e *cli.Env, n *swnet.Net, flag string, batches int) error {
+	list, err := evaluate.Repetitions(n, batches, false)
+	for _, p := range list {
+		if !slices.Contains(r.said, p.Layer) {
+			r.said = append(r.said, p.Layer)
+			e.Log.Warn(p.Text(flag))
+		}
+	}
+	return err
 }
 
 // warn warns of layers that no file had weights for, since a net with some random weights gives figures without worth.

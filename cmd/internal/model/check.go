@@ -12,6 +12,7 @@ import (
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver"
+	"github.com/swcaffe/swcaffe/solver/evaluate"
 )
 
 // Check is the command check.
@@ -134,8 +135,15 @@ func (c *checker) solver(path string, log *logrus.Logger) error {
 	}
 	defer s.Close()
 	c.add(s.Net(), caffepb.Phase_TRAIN)
-	for _, n := range s.TestNets() {
+	for i, n := range s.TestNets() {
 		c.add(n, caffepb.Phase_TEST)
+		repeated, err := evaluate.Repetitions(n, int(file.Param.TestIter[i]), true)
+		if err != nil {
+			return err
+		}
+		for _, r := range repeated {
+			log.Warn(r.Text("test_iter"))
+		}
 	}
 	return errors.Join(s.CheckTargets(), c.o.strategies.Check(log, s.Net()))
 }
