@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/swcaffe/swcaffe/data/annotation"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -35,10 +36,26 @@ type Source interface {
 	Close() error
 }
 
-// OpenDB opens the database named by a data_param. A missing or empty database is an error.
+// IncompleteMark is the name of a file in the folder of a database whose writing has failed.
+const IncompleteMark = "INCOMPLETE"
+
+// checkComplete returns an error if a database is marked as incomplete.
+func checkComplete(path string) error {
+	mark := filepath.Join(path, IncompleteMark)
+	text, err := os.ReadFile(mark)
+	if err != nil {
+		return nil // there is no mark, or no such folder, which opening the database reports
+	}
+	return fmt.Errorf("%s is incomplete: %s (remove %s to use it as it is)", path, strings.TrimSpace(string(text)), mark)
+}
+
+// OpenDB opens the database named by a data_param. A missing, empty or incomplete database is an error.
 func OpenDB(p *caffepb.DataParameter) (Source, error) {
 	if p.GetSource() == "" {
 		return nil, errors.New("data_param: source is not set")
+	}
+	if err := checkComplete(p.GetSource()); err != nil {
+		return nil, err
 	}
 	switch p.GetBackend() {
 	case caffepb.DataParameter_LMDB:

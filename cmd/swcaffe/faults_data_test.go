@@ -169,7 +169,7 @@ func (c *faultCase) convert() {
 	asked := signals[k] == syscall.SIGINT || signals[k] == syscall.SIGTERM
 	switch {
 	case err == nil, died: // an interrupt ends the process itself before anything is made
-	case asked && failed != nil && failed.ExitCode() == 1 && strings.Contains(text, "interrupted") && strings.Contains(text, "nothing was left behind"):
+	case asked && failed != nil && failed.ExitCode() == 1 && strings.Contains(text, "interrupted") && (strings.Contains(text, "nothing was left behind") || strings.Contains(text, "marked as incomplete")):
 	default:
 		c.errorf(text, "%v", err)
 	}
@@ -221,6 +221,9 @@ func (c *faultCase) judgeConversion(w *conversion, out string, success, mayLeave
 		c.errorf(out, "the next run: %v", err)
 	}
 	compare(true)
+	if left, _ := filepath.Glob(filepath.Join(c.dir, "*.incomplete")); len(left) > 0 && !exists {
+		c.errorf(out, "%q is left after the next run", left)
+	}
 	if left := temporary(); len(left) > 0 && !exists {
 		c.errorf(out, "%q is left after the next run", left)
 	}

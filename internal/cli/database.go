@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -18,10 +19,14 @@ import (
 	"github.com/syndtr/goleveldb/leveldb"
 )
 
-// Database is a new database of results. It is written in a temporary folder and renamed when complete. After an interrupt, the
-// next Put fails.
+// Database is a new database of results. It is written in a temporary folder and renamed when complete. After an error or an interrupt, the
+// records so far are kept beside it as NAME.incomplete, which data layers refuse (data.IncompleteMark). After an interrupt, the next Put fails.
 type Database struct {
+	// OnlyWhole drops the records after an error.
+	OnlyWhole bool
+
 	path        string
+	records     int
 	temporary   *temporaryFolder
 	write       func(key, value []byte) error
 	close       func() error
@@ -95,13 +100,13 @@ func (d *Database) open(which caffepb.DataParameter_DB) error {
 // Put adds a record.
 func (d *Database) Put(key, value []byte) error {
 	if d.interrupted.Err() != nil {
-		return d.interruption()
+		return errInterrupted
 	}
-	return d.write(key, value)
-}
-
-func (d *Database) interruption() error {
-	return fmt.Errorf("interrupted; nothing was left behind of %s", d.path)
+	err := d.write(key, value)
+	if err == nil {
+		d.records++
+	}
+	return err
 }
 
 // Fill calls work, which puts records and returns their number, and publishes the database. If work does not return after an
@@ -109,29 +114,64 @@ func (d *Database) interruption() error {
 func (d *Database) Fill(work func() (int, error)) (int, error) {
 	n, err := Interruptibly(d.interrupted, work)
 	if errors.Is(err, ErrLeftAlone) {
-		d.close = func() error { return nil } // the abandoned work may still use the database
-		err = d.interruption()
+		d.close = func() error { return err } // the abandoned work may still use the database
 	}
 	return n, d.Publish(err)
 }
 
-// Publish closes the database and renames it. After an error it removes the database instead.
+// Publish closes the database and renames it. After an error it keeps what can be read of the database as an incomplete one.
 func (d *Database) Publish(err error) error {
 	defer d.unwatch()
-	if closing := d.close(); err == nil {
+	closing := d.close()
+	if err == nil {
 		err = closing // closing mostly repeats an earlier error
 	}
 	if err == nil {
 		err = Publish(d.temporary.Path, d.path)
 	}
-	if err != nil {
-		return errors.Join(err, d.temporary.Remove())
+	if err == nil {
+		return errors.Join(d.removeIncomplete(), d.temporary.Release())
 	}
-	return d.temporary.Release()
+	if closing == nil && d.records > 0 && !d.OnlyWhole {
+		return d.keepIncomplete(err)
+	}
+	if errors.Is(err, errInterrupted) || errors.Is(err, ErrLeftAlone) {
+		err = fmt.Errorf("%w; nothing was left behind of %s", err, d.path)
+	}
+	return errors.Join(err, d.temporary.Remove())
+}
+
+// incomplete is the name of the records that an error has left of the database.
+func (d *Database) incomplete() string { return filepath.Clean(d.path) + ".incomplete" }
+
+// keepIncomplete marks the closed database as incomplete and gives it its name, in place of an earlier one.
+func (d *Database) keepIncomplete(cause error) error {
+	text := fmt.Sprintf("%s would have had more records than these %d. What ended it: %v\n", d.path, d.records, cause)
+	err := os.WriteFile(filepath.Join(d.temporary.Path, data.IncompleteMark), []byte(text), 0o666)
+	if err == nil {
+		err = d.removeIncomplete()
+	}
+	if err == nil {
+		err = Publish(d.temporary.Path, d.incomplete())
+	}
+	if err != nil {
+		return errors.Join(cause, err, d.temporary.Remove())
+	}
+	return errors.Join(fmt.Errorf("%w; the %d records until then are kept in %s, marked as incomplete", cause, d.records, d.incomplete()), d.temporary.Release())
+}
+
+// removeIncomplete removes what an earlier error has left of the same database.
+func (d *Database) removeIncomplete() error {
+	if _, err := os.Lstat(filepath.Join(d.incomplete(), data.IncompleteMark)); err != nil {
+		return nil
+	}
+	return os.RemoveAll(d.incomplete())
 }
 
 // ErrLeftAlone reports abandoned work: an interrupt could not end it.
 var ErrLeftAlone = errors.New("interrupted")
+
+var errInterrupted = errors.New("interrupted")
 
 // Interruptibly returns the results of work. After an interrupt, work has two seconds to return. Then Interruptibly abandons it,
 // since it may wait for a pipe without a writer. The process should end soon after that. Interruptibly raises a panic of work.

@@ -29,7 +29,10 @@ var ConvertImageset = cli.Command{
 	Example:  "swcaffe convert_imageset -resize_height 256 -resize_width 256 -shuffle images/ train.txt train_lmdb",
 	Words:    []string{"root", "list", "db"},
 	Help: `Reads the images listed in LISTFILE, one "path label" per line, prepends ROOTFOLDER to each path, and writes Datum records with keys
-"00000000_path" into a new database. A file that is no image is skipped with a warning, as in Caffe.`,
+"00000000_path" into a new database. A file that is no image is skipped with a warning, as in Caffe.
+
+After an error or an interrupt, the records until then are kept as DB_NAME.incomplete, which data layers refuse as long as the file INCOMPLETE
+is in that folder.`,
 	Do: cli.With(imagesetFlags, convertImageset),
 }
 

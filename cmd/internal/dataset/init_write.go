@@ -143,6 +143,7 @@ func (p *trainingPlan) writeDatabase(e *cli.Env, part []data.Record, folder, nam
 	if err != nil {
 		return err
 	}
+	db.OnlyWhole = true // init keeps its folder only as a whole
 	n, err := db.Fill(func() (int, error) {
 		return images.convertAll(e, db, len(part), func(i int) convertedImage {
 			im := images.convert(&part[i])

@@ -22,7 +22,10 @@ var ExtractFeatures = cli.Command{
 	Example:  "swcaffe extract_features lenet.caffemodel train_val.prototxt ip1,ip2 ip1_lmdb,ip2_lmdb 40 lmdb",
 	Words:    []string{"weights", "model", "blobs", "dbs", "batches", "backend", "mode", "gpu"},
 	Help: `Runs the net's TEST phase for NUM_BATCHES batches and writes, for every image of every batch, the values of each blob as a Datum
-with float_data into the database of the same place in the list. Keys count images from 0000000000.`,
+with float_data into the database of the same place in the list. Keys count images from 0000000000.
+
+After an error or an interrupt, the images until then are kept as DB.incomplete, which data layers refuse as long as the file INCOMPLETE is in
+that folder.`,
 	Do: cli.With(featureFlags, extractFeatures),
 }
 
