@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -21,7 +20,8 @@ var PlotLog = cli.Command{
 	Args:     "CHART OUTPUT.png|OUTPUT.svg LOGFILE...",
 	Example:  "swcaffe plot_log all train.png train.log",
 	Words:    []string{"chart", "out", "log..."},
-	Help: `Plots the values in logs of "swcaffe train" or "caffe train", a curve for each log. CHART is one of the numbers of Caffe's
+	Help: `Plots the values in logs of "swcaffe train" or "caffe train", a curve for each log, which has one colour in all panels. A cross marks where a
+value became NaN or infinite, a triangle where a log that diverges leaves the range of the others. CHART is one of the numbers of Caffe's
 plot_training_log.py, or a list of panels, separated by commas: loss, accuracy, lr, or the name of an output of the net. "all" means
 loss,accuracy,lr, without panels for which the logs have no values. A LOGFILE may be - for standard input.
 
@@ -125,13 +125,18 @@ func parseCharts(o *plotOptions) ([]chart, error) {
 // panel is a chart with its curves.
 type panel struct {
 	chart
+	logs   int
 	curves []curve
 }
 
 // curve is a line with its name in the legend.
 type curve struct {
 	name   string
-	x, y   []float64
+	log    int       // the number of its log
+	x, y   []float64 // finite values
+	pieces []int     // where in them the lines begin that gaps have between them
+	gaps   []gap
+	end    float64 // x of the last value, finite or not
 	dashed bool // for the train net, in a panel that shows a test net too
 }
 
@@ -139,14 +144,14 @@ type curve struct {
 func makePanels(charts []chart, logs []namedLog, leaveOut bool) ([]panel, error) {
 	var panels []panel
 	for _, c := range charts {
-		p := panel{chart: c}
-		for _, l := range logs {
+		p := panel{chart: c, logs: len(logs)}
+		for k, l := range logs {
 			prefix := ""
 			if len(logs) > 1 {
 				prefix = l.name + ": "
 			}
 			for _, curve := range l.curves(c) {
-				curve.name = prefix + curve.name
+				curve.name, curve.log = prefix+curve.name, k
 				p.curves = append(p.curves, curve)
 			}
 		}
@@ -178,18 +183,29 @@ func (c chart) title() string { return strings.TrimSpace(strings.ToLower(c.phase
 func (l *trainingLog) curves(c chart) []curve {
 	var list []curve
 	add := func(name string, dashed bool, points []logPoint) {
-		line := curve{name: name, dashed: dashed}
+		line, broken := curve{name: name, dashed: dashed}, true
 		for _, p := range points {
-			if math.IsNaN(p.value) || math.IsInf(p.value, 0) || c.logarithmic && p.value <= 0 {
-				continue
-			}
 			x := float64(p.iteration)
 			if c.seconds {
 				x = p.seconds
 			}
+			line.end = max(line.end, x)
+			if p.value-p.value != 0 {
+				if !broken || len(line.x)+len(line.gaps) == 0 {
+					line.gaps = append(line.gaps, newGap(x, p))
+				}
+				broken = true
+				continue
+			}
+			if c.logarithmic && p.value <= 0 {
+				continue
+			}
+			if broken {
+				line.pieces, broken = append(line.pieces, len(line.x)), false
+			}
 			line.x, line.y = append(line.x, x), append(line.y, p.value)
 		}
-		if len(line.x) > 0 {
+		if len(line.x)+len(line.gaps) > 0 {
 			list = append(list, line)
 		}
 	}

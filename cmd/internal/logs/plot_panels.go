@@ -2,8 +2,10 @@ package logs
 
 import (
 	"fmt"
+	"image/color"
 	"math"
 
+	"github.com/swcaffe/swcaffe/internal/caffelog"
 	"github.com/swcaffe/swcaffe/internal/figure"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -43,27 +45,41 @@ func (p *panel) plot() (*plot.Plot, error) {
 	if p.logarithmic {
 		drawn.Y.Scale, drawn.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 	}
-	falling := 0.0
+	falling, limit, row := 0.0, p.limit(), 0
+	sign := func(m mark, colour color.Color) {
+		m.row, m.font = row%6, drawn.Legend.TextStyle
+		m.font.Color, m.style.Color = colour, colour
+		drawn.Add(m)
+		row++
+	}
 	for i, c := range p.curves {
-		points := make(plotter.XYs, len(c.x))
-		for k := range points {
-			points[k] = plotter.XY{X: c.x[k], Y: c.y[k]}
-		}
-		line, marks, err := plotter.NewLinePoints(points)
+		colour := figure.Palette[p.colour(i)%len(figure.Palette)]
+		drawn.X.Max = max(drawn.X.Max, c.end)
+		lines, marks, err := c.lines(colour)
 		if err != nil {
 			return nil, fmt.Errorf("curve %q: %w", c.name, err)
 		}
-		line.Color, line.Width = figure.Palette[i%len(figure.Palette)], vg.Points(1.4)
-		if c.dashed {
-			line.Dashes = []vg.Length{vg.Points(4), vg.Points(2)}
+		for _, line := range lines {
+			drawn.Add(line)
 		}
-		marks.Color, marks.Shape, marks.Radius = line.Color, draw.CircleGlyph{}, vg.Points(1.8)
-		drawn.Add(line)
-		if len(points) <= 60 {
+		if marks != nil && len(c.x) <= 60 {
 			drawn.Add(marks)
 		}
-		drawn.Legend.Add(c.name, line)
-		falling += points[0].Y - points[len(points)-1].Y
+		if len(lines) > 0 {
+			drawn.Legend.Add(c.name, lines[0])
+			falling += c.y[0] - c.y[len(c.y)-1]
+		} else {
+			drawn.Legend.Add(c.name)
+		}
+		for _, g := range c.gaps {
+			sign(mark{x: g.x, words: g.words, shape: draw.CrossGlyph{}, style: draw.LineStyle{Width: vg.Points(0.7), Dashes: []vg.Length{vg.Points(2), vg.Points(2)}}}, colour)
+		}
+		if x, most, ok := c.beyond(limit); ok {
+			sign(mark{x: x, words: "to " + caffelog.Figure(most), shape: draw.PyramidGlyph{}}, colour)
+		}
+	}
+	if drawn.Y.Max > limit {
+		drawn.Y.Max = limit
 	}
 	drawn.Legend.Top, drawn.Legend.Padding, drawn.Legend.XOffs, drawn.Legend.YOffs = falling >= 0, vg.Points(2), vg.Points(-6), vg.Points(-4)
 	if falling < 0 {
@@ -73,10 +89,54 @@ func (p *panel) plot() (*plot.Plot, error) {
 	return drawn, nil
 }
 
+// colour returns the number of a curve's colour: its log's, or its own if there is one log.
+func (p *panel) colour(i int) int {
+	if p.logs > 1 {
+		return p.curves[i].log
+	}
+	return i
+}
+
+// lines returns the pieces of a curve, and its points.
+func (c *curve) lines(colour color.Color) ([]*plotter.Line, *plotter.Scatter, error) {
+	if len(c.x) == 0 {
+		return nil, nil, nil
+	}
+	points := make(plotter.XYs, len(c.x))
+	for k := range points {
+		points[k] = plotter.XY{X: c.x[k], Y: c.y[k]}
+	}
+	var lines []*plotter.Line
+	for k, from := range c.pieces {
+		to := len(points)
+		if k+1 < len(c.pieces) {
+			to = c.pieces[k+1]
+		}
+		line, err := plotter.NewLine(points[from:to])
+		if err != nil {
+			return nil, nil, err
+		}
+		line.Color, line.Width = colour, vg.Points(1.4)
+		if c.dashed {
+			line.Dashes = []vg.Length{vg.Points(4), vg.Points(2)}
+		}
+		lines = append(lines, line)
+	}
+	marks, err := plotter.NewScatter(points)
+	if err != nil {
+		return nil, nil, err
+	}
+	marks.Color, marks.Shape, marks.Radius = colour, draw.CircleGlyph{}, vg.Points(1.8)
+	return lines, marks, nil
+}
+
 // widen sets a range for a panel whose values are all equal.
 func (p *panel) widen(drawn *plot.Plot) {
 	if drawn.X.Max <= drawn.X.Min {
 		drawn.X.Max = drawn.X.Min + 1
+	}
+	if math.IsInf(drawn.Y.Min, 0) {
+		drawn.Y.Min, drawn.Y.Max = 0.1, 1 // no value is finite
 	}
 	if drawn.Y.Max > drawn.Y.Min {
 		return
