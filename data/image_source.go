@@ -49,10 +49,10 @@ func OpenImageList(file, root string, shuffle bool, seed uint64) (*ImageList, er
 }
 
 // OpenImagePairs reads a list of images and images of their labels, as SegNet has it: the paths of an image and of its labels by turns, with
-// white space between them. A line has one pair or several. root is prepended to all paths.
+// white space between them. A line has one pair or several. Paths may have blanks where only one way to cut the line gives files. root is prepended to all paths.
 func OpenImagePairs(file, root string, shuffle bool, seed uint64) (*ImageList, error) {
 	return openList(file, shuffle, seed, func(line string) (items []imageItem, err error) {
-		paths := strings.Fields(line)
+		paths := regular.Paths(root, line, 2)
 		if len(paths)%2 != 0 {
 			return nil, fmt.Errorf("%d paths, not pairs of an image and its labels: %q", len(paths), line)
 		}
@@ -63,10 +63,10 @@ func OpenImagePairs(file, root string, shuffle bool, seed uint64) (*ImageList, e
 	})
 }
 
-// OpenImageNames reads a list of images without labels: the first path of each line, before white space.
+// OpenImageNames reads a list of images without labels: the first path of each line (regular.Paths).
 func OpenImageNames(file, root string, shuffle bool, seed uint64) (*ImageList, error) {
 	return openList(file, shuffle, seed, func(line string) ([]imageItem, error) {
-		return []imageItem{{path: root + strings.Fields(line)[0]}}, nil
+		return []imageItem{{path: root + regular.Paths(root, line, 1)[0]}}, nil
 	})
 }
 

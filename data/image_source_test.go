@@ -125,3 +125,25 @@ func TestImageDecoder(t *testing.T) {
 		t.Errorf("missing file: %v", err)
 	}
 }
+
+// TestListsOfOddPaths: a byte order mark is no part of the first path; the paths of pairs may have blanks.
+func TestListsOfOddPaths(t *testing.T) {
+	root := t.TempDir() + "/"
+	for _, name := range []string{"my dog.png", "my labels.png"} {
+		if err := os.WriteFile(root+name, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := OpenImageList(writeList(t, "\xef\xbb\xbfmy dog.png 3\r\nb.png 4\r\n"), root, false, 1)
+	if err != nil || list.items[0] != (imageItem{path: root + "my dog.png", label: 3}) || list.items[1].path != root+"b.png" {
+		t.Errorf("a list with a byte order mark: %v, error %v", list, err)
+	}
+	pairs, err := OpenImagePairs(writeList(t, "\xef\xbb\xbfmy dog.png my labels.png\na b c d\n"), root, false, 1)
+	if err != nil || len(pairs.items) != 3 || pairs.items[0] != (imageItem{path: root + "my dog.png", labels: root + "my labels.png"}) || pairs.items[2].labels != root+"d" {
+		t.Errorf("pairs: %v, error %v", pairs, err)
+	}
+	names, err := OpenImageNames(writeList(t, "my dog.png\nb.png rest\n"), root, false, 1)
+	if err != nil || names.items[0].path != root+"my dog.png" || names.items[1].path != root+"b.png" {
+		t.Errorf("names: %v, error %v", names, err)
+	}
+}

@@ -3,6 +3,7 @@ package data
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 // windowReader reads Caffe's window files. They are words between white space:
 //
 //	# image_index
-//	image_path
+//	image_path (which may have blanks)
 //	channels height width
 //	num_windows
 //	class_index overlap x1 y1 x2 y2, once a window
@@ -52,7 +53,7 @@ func (r *windowReader) image() error {
 	if index != len(r.list.images) {
 		return r.errorf("image index %d where %d should be: images are numbered from 0", index, len(r.list.images))
 	}
-	path, ok := r.next()
+	path, ok := r.path(r.param.GetRootFolder())
 	if !ok {
 		return r.errorf("the file ends where the path of image %d should be", index)
 	}
@@ -124,14 +125,19 @@ type words struct {
 // spaces separate words.
 const spaces = " \t\r\n\v\f"
 
-// next returns the following word; ok is false at the end.
-func (w *words) next() (word string, ok bool) {
+// skip skips white space.
+func (w *words) skip() {
 	for len(w.rest) > 0 && strings.IndexByte(spaces, w.rest[0]) >= 0 {
 		if w.rest[0] == '\n' {
 			w.line++
 		}
 		w.rest = w.rest[1:]
 	}
+}
+
+// next returns the following word; ok is false at the end.
+func (w *words) next() (word string, ok bool) {
+	w.skip()
 	end := bytes.IndexAny(w.rest, spaces)
 	if end < 0 {
 		end = len(w.rest)
@@ -139,6 +145,25 @@ func (w *words) next() (word string, ok bool) {
 	word = string(w.rest[:end])
 	w.rest = w.rest[end:]
 	return word, word != ""
+}
+
+// path reads the path of a file below root. It is a word, or has blanks: then it ends where only numbers follow on its line. If a file's name ends in a blank
+// and a number, the number is part of the path.
+func (w *words) path(root string) (path string, ok bool) {
+	w.skip()
+	line, _, _ := bytes.Cut(w.rest, []byte("\n"))
+	path = strings.TrimRight(string(line), spaces)
+	all := strings.Fields(path)
+	for ; len(all) > 1; all = all[:len(all)-1] {
+		last := all[len(all)-1]
+		_, noNumber := strconv.ParseInt(last, 10, 32)
+		if _, noFile := os.Stat(root + path); noNumber != nil || noFile == nil {
+			w.rest = w.rest[len(path):]
+			return path, true
+		}
+		path = strings.TrimRight(strings.TrimSuffix(path, last), spaces)
+	}
+	return w.next()
 }
 
 // number reads an integer; what names it in errors.

@@ -264,3 +264,32 @@ func FuzzWindowFile(f *testing.F) {
 		}
 	})
 }
+
+// TestWindowPaths: paths may have blanks, alone on their line or with the numbers behind them. A number may be a path's last word.
+func TestWindowPaths(t *testing.T) {
+	root := t.TempDir() + "/"
+	for _, name := range []string{"my dog.png", "dog 2", "a.png"} {
+		if err := os.WriteFile(root+name, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for text, want := range map[string]string{
+		"# 0\nmy dog.png\n3\n4 4\n1\n1 1 0 0 1 1\n":                        "my dog.png",
+		"# 0 my dog.png 3 4 4 1 1 1 0 0 1 1":                               "my dog.png",
+		"\xef\xbb\xbf# 0\r\nmy dog.png\r\n3\r\n4\r\n4\r\n1\r\n1 1 0 0 1 1": "my dog.png",
+		"# 0\ndog 2\n3 4 4\n1\n1 1 0 0 1 1\n":                              "dog 2",
+		"# 0\ndog 2 3 4 4\n1\n1 1 0 0 1 1\n":                               "dog 2",
+		"# 0\na.png 3 4 4 1 1 1 0 0 1 1\n":                                 "a.png",
+		"# 0\na.png\n3 4 4\n1\n1 1 0 0 1 1\n":                              "a.png",
+		"# 0\nnone.png 3 4 4\n1\n1 1 0 0 1 1\n":                            "none.png",
+		"# 0\nno such.png 3 4 4\n1\n1 1 0 0 1 1\n":                         "no such.png",
+	} {
+		p := windowParam(t, text, fmt.Sprintf("root_folder: %q batch_size: 1 fg_fraction: 1", root))
+		l, err := OpenWindowList(p, false, 1)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+		} else if got := strings.TrimPrefix(l.images[0].path, root); got != want {
+			t.Errorf("%q: path %q, want %q", text, got, want)
+		}
+	}
+}

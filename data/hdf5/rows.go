@@ -31,7 +31,10 @@ type Rows struct {
 	total uint64 // rows of all files; 0 until the first round has ended
 }
 
-// OpenRows reads a list of files and loads the first one. All files must exist now, because the last one may not be read for
+// mostLine limits the bytes of a line, which may name many files.
+const mostLine = 1 << 24
+
+// OpenRows reads a list of files, one a line or several with blanks between them, and loads the first one. A path may have blanks (regular.Paths). All files must exist now, because the last one may not be read for
 // hours. Every file must have the datasets in names.
 func OpenRows(list string, names []string, shuffle bool, seed uint64) (*Rows, error) {
 	r := &Rows{list: list, names: names, shuffle: shuffle, seed: seed}
@@ -44,12 +47,16 @@ func OpenRows(list string, names []string, shuffle bool, seed uint64) (*Rows, er
 		return nil, fmt.Errorf("%s: an HDF5 file, where a text is needed that names such files, one a line", list)
 	}
 	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, mostLine)
 	for n := 1; lines.Scan(); n++ {
-		for _, name := range strings.Fields(lines.Text()) {
-			if _, err := os.Stat(name); err != nil {
+		files := regular.Paths("", lines.Text(), 1)
+		for _, file := range files {
+			if _, err := os.Stat(file); err != nil && len(files) > 1 {
+				return nil, fmt.Errorf("%s:%d: %w; %q is neither one file nor several with blanks between them", list, n, err, strings.TrimSpace(lines.Text()))
+			} else if err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", list, n, err)
 			}
-			r.files = append(r.files, name)
+			r.files = append(r.files, file)
 		}
 	}
 	if err := lines.Err(); err != nil {

@@ -46,6 +46,40 @@ func TestListNamesWhatIsThere(t *testing.T) {
 	}
 }
 
+// TestListsOfOddPaths: paths with blanks, a byte order mark, and more files on a line than a buffer has bytes.
+func TestListsOfOddPaths(t *testing.T) {
+	dir := t.TempDir()
+	list, plain, blank := filepath.Join(dir, "list.txt"), filepath.Join(dir, "a.h5"), filepath.Join(dir, "my train set.h5")
+	for i, path := range []string{plain, blank} {
+		if err := Write(path, &File{Floats: []Dataset{{Path: "/data", Shape: []int{1, 1}, Data: []float32{float32(i)}}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for text, want := range map[string][]string{
+		blank + "\n" + plain:                        {blank, plain},
+		"\xef\xbb\xbf" + plain + "\r\n" + blank:     {plain, blank},
+		"\xef\xbb\xbf" + blank + "\r\n":             {blank},
+		plain + " " + blank + "\t" + plain:          {plain, blank, plain},
+		strings.Repeat(plain+" ", 1<<17/len(plain)): slices.Repeat([]string{plain}, 1<<17/len(plain)),
+	} {
+		if err := os.WriteFile(list, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r, err := OpenRows(list, []string{"data"}, false, 1)
+		if err != nil {
+			t.Error(err)
+		} else if !slices.Equal(r.files, want) {
+			t.Errorf("%.80q: %d files, want %d", text, len(r.files), len(want))
+		}
+	}
+	if err := os.WriteFile(list, []byte(filepath.Join(dir, "my test set.h5")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenRows(list, []string{"data"}, false, 1); err == nil || !strings.Contains(err.Error(), `test set.h5" is neither one file nor several`) {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
 // TestRowsInRounds: files of 3, 1 and 4 rows are read in order or, shuffled, in a new order in each round. Every round has each
 // row once, with the values of all datasets, and the rows of a file are contiguous. Seek reaches the same position as as many
 // calls of Next.

@@ -2,6 +2,7 @@
 package regular
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -63,13 +64,43 @@ func ReadFile(path string) ([]byte, error) {
 	return b[:n], nil // shorter than the stated length if the file has shrunk
 }
 
-// OpenText opens a text for reading, from a file or a pipe. A device that may never end is an error.
-func OpenText(path string) (*os.File, error) {
+// OpenText opens a text for reading, from a file or a pipe. A byte order mark at its start, as some editors write it, is not part of the text. A device
+// that may never end is an error, and so is text in UTF-16.
+func OpenText(path string) (io.ReadCloser, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode()&fs.ModeDevice != 0 && !ends(path) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: check(info.Mode())}
 	}
-	return os.Open(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	t := &text{bufio.NewReader(f), f}
+	start, err := t.Peek(len(mark)) // an error comes again with the first Read
+	switch {
+	case string(start) == mark:
+		_, err = t.Discard(len(mark))
+	case len(start) >= 2 && (string(start[:2]) == "\xff\xfe" || string(start[:2]) == "\xfe\xff"):
+		err = &fs.PathError{Op: "read", Path: path, Err: errors.New("it is text in UTF-16; save it as UTF-8")}
+	default:
+		err = nil
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return t, nil
 }
+
+// mark is the byte order mark in UTF-8.
+const mark = "\xef\xbb\xbf"
+
+// text is an open text.
+type text struct {
+	*bufio.Reader
+	f *os.File
+}
+
+func (t *text) Close() error { return t.f.Close() }
 
 // ReadText returns the content of a text, as of OpenText. More than most bytes are an error.
 func ReadText(path string, most int64) ([]byte, error) {

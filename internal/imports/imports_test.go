@@ -75,7 +75,7 @@ var allowed = []struct {
 	{"layers/part", []string{"proto/", "blob", "internal/simd/", "internal/pages", "cpe/", "layers"}},
 	{"layers/data", []string{"proto/", "blob", "internal/simd/", "internal/pages", "internal/suggest", "data/", "cpe/", "layers", "layers/part"}},
 	{"layers/vision", []string{"proto/", "blob", "internal/simd/", "internal/pages", "cpe/", "layers", "layers/part", "layers/utility"}},
-	{"layers/detect", []string{"proto/", "blob", "internal/simd/", "internal/pages", "internal/box", "cpe/", "layers", "layers/part"}},
+	{"layers/detect", []string{"proto/", "blob", "data/regular", "internal/simd/", "internal/pages", "internal/box", "cpe/", "layers", "layers/part"}},
 	{"layers/all", []string{"layers/"}},
 	{"layers/", []string{"proto/", "blob", "internal/simd/", "internal/pages", "cpe/", "layers", "layers/part"}},
 	{"net/schedule", []string{"blob", "cpe/", "layers"}},

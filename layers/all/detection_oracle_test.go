@@ -179,7 +179,7 @@ func TestDetectionEvaluateByHand(t *testing.T) {
 		}
 	}
 	sizes := filepath.Join(t.TempDir(), "sizes.txt")
-	if err := os.WriteFile(sizes, []byte("a 100 200\nb 10 10\n"), 0o644); err != nil {
+	if err := os.WriteFile(sizes, []byte("\xef\xbb\xbfa  2 100 200\r\nmy b 10 10\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for param, want := range map[string][]float32{

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/swcaffe/swcaffe/data/regular"
 	"github.com/swcaffe/swcaffe/internal/box"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -103,9 +104,9 @@ func readLabelMap(path string) (map[int]string, error) {
 	return names, nil
 }
 
-// readNameSizes reads lines "name height width".
+// readNameSizes reads lines "name height width". A name may have blanks.
 func readNameSizes(path string) ([]namedSize, error) {
-	file, err := os.Open(path)
+	file, err := regular.OpenText(path)
 	if err != nil {
 		return nil, err
 	}
@@ -118,10 +119,14 @@ func readNameSizes(path string) ([]namedSize, error) {
 			continue
 		}
 		var im namedSize
-		if len(words) == 3 {
-			im.name = words[0]
-			im.height, _ = strconv.Atoi(words[1])
-			im.width, _ = strconv.Atoi(words[2])
+		if n := len(words); n >= 3 {
+			im.height, _ = strconv.Atoi(words[n-2])
+			im.width, _ = strconv.Atoi(words[n-1])
+			line := strings.TrimSpace(lines.Text())
+			for _, word := range []string{words[n-1], words[n-2]} { // what stays is the name, with its blanks
+				line = strings.TrimSpace(strings.TrimSuffix(line, word))
+			}
+			im.name = line
 		}
 		if im.height < 1 || im.width < 1 {
 			return nil, fmt.Errorf("%s:%d: want \"name height width\" with positive extents: %q", path, n, lines.Text())

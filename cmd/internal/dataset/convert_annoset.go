@@ -128,7 +128,7 @@ type pair struct{ image, annotation string }
 
 // pairs reads the list and shuffles it if asked.
 func (o *annosetOptions) pairs() ([]pair, error) {
-	pairs, err := readPairs(o.list)
+	pairs, err := readPairs(o.list, o.root)
 	if err == nil && o.shuffle {
 		r := rand.New(rand.NewPCG(o.seed, 0))
 		r.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
@@ -139,8 +139,9 @@ func (o *annosetOptions) pairs() ([]pair, error) {
 // mostList limits the bytes of a list, so that an endless device is an error.
 const mostList = 1 << 30
 
-// readPairs reads a list of "image annotation" lines. The last blank separates the two.
-func readPairs(file string) (pairs []pair, err error) {
+// readPairs reads a list of "image annotation" lines. The last blank separates the two, unless the only way to cut the line into two files below root is
+// another.
+func readPairs(file, root string) (pairs []pair, err error) {
 	text, err := regular.ReadText(file, mostList)
 	if err != nil {
 		return nil, fmt.Errorf("list: %w", err)
@@ -155,6 +156,10 @@ func readPairs(file string) (pairs []pair, err error) {
 		blank := strings.LastIndexAny(line, " \t")
 		if blank < 0 {
 			return nil, fmt.Errorf("list %s:%d: %q is not an image, a space and an annotation or label", file, n, line)
+		}
+		if files := regular.Paths(root, line, 2); len(files) == 2 {
+			pairs = append(pairs, pair{files[0], files[1]})
+			continue
 		}
 		pairs = append(pairs, pair{strings.TrimRight(line[:blank], " \t"), line[blank+1:]})
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/data"
 	"github.com/swcaffe/swcaffe/data/imageio"
+	"github.com/swcaffe/swcaffe/data/lmdb"
 	"github.com/swcaffe/swcaffe/data/regular"
 	"github.com/swcaffe/swcaffe/internal/cli"
 	"github.com/swcaffe/swcaffe/internal/pages"
@@ -163,8 +164,13 @@ func (o *imagesetOptions) convertAll(e *cli.Env, db *cli.Database, images int, c
 		if err := o.checkSame(im.size, im.name); err != nil {
 			return err
 		}
-		if err := db.Put(fmt.Appendf(nil, "%08d_%s", i, strings.TrimPrefix(im.name, o.root)), im.value); err != nil {
-			return err
+		key := fmt.Appendf(nil, "%08d_%s", i, strings.TrimPrefix(im.name, o.root))
+		if len(key) > lmdb.MaxKeySize { // the number alone tells it from the other keys
+			e.Log.Warnf("%s: the path is too long for a key: its first %d bytes are the key's", im.name, lmdb.MaxKeySize-len("12345678_"))
+			key = key[:lmdb.MaxKeySize]
+		}
+		if err := db.Put(key, im.value); err != nil {
+			return fmt.Errorf("%s: %w", im.name, err)
 		}
 		if n++; n%1000 == 0 {
 			e.Log.Infof("Processed %d files.", n)

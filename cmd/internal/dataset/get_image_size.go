@@ -45,7 +45,11 @@ func getImageSize(e *cli.Env, o *sizeOptions) error {
 	if o.out == "" {
 		return cli.Usagef("need three names: swcaffe get_image_size ROOTFOLDER/ LISTFILE OUTFILE")
 	}
-	pairs, err := readPairs(o.list)
+	below := o.root
+	if below != "" {
+		below = strings.TrimSuffix(below, "/") + "/"
+	}
+	pairs, err := readPairs(o.list, below)
 	if err != nil {
 		return err
 	}
@@ -71,7 +75,7 @@ func (o *sizeOptions) readIDs(images int) (map[string]string, error) {
 	if o.ids == "" {
 		return nil, nil
 	}
-	lines, err := readPairs(o.ids)
+	lines, err := readPairs(o.ids, "")
 	if err != nil {
 		return nil, fmt.Errorf("-name_id_file: %w", err)
 	}
