@@ -133,6 +133,22 @@ func TestOutputsShareCharts(t *testing.T) {
 	})
 }
 
+// TestLossesOfTwoNames: runs whose only losses have different names share the chart of the total, and have no others.
+func TestLossesOfTwoNames(t *testing.T) {
+	b := pagetest.Open(t)
+	other := &events.History{}
+	other.Take(events.Event{Time: time.Now(), Body: &events.Started{Net: "n", MaxIter: 10}})
+	other.Take(events.Event{Time: time.Now(), Body: &events.Iteration{Loss: 2.5, Outputs: []events.Value{{Name: "l", Value: 2.5, Weight: 1}}}})
+	list := []Run{{"a", trained(100, "", falling, rising)}, {"b", other}}
+	s, _ := begin(t, Config{Address: loopback, Board: true, Runs: func() []Run { return list }})
+	b.Do(chromedp.Navigate(s.URL()))
+	b.Holds(`runs.size === 2 && charts.size`)
+	expect(t, b, [][2]string{
+		{`[...charts.keys()].slice(0, 3).join()`, "loss (total),accuracy,learning rate"},
+		{`charts.get('loss (total)').list.map(c => c.label).join()`, "a: train,a: test 0,b: train"},
+	})
+}
+
 // TestManyCurves: a chart of 160 curves shows the 10 largest, those that are looked for, or all; a curve whose name is pointed at is lit.
 func TestManyCurves(t *testing.T) {
 	b := pagetest.Open(t)

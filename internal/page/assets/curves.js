@@ -38,20 +38,24 @@ function curves() {
 // hasLoss says that a net has a loss: one without has 0 there in every iteration.
 const hasLoss = t => t.losses.some((l, i) => l && t.names[i].startsWith('output ')) || t.columns[t.names.indexOf('loss')].some(v => v !== 0);
 
-// nameTotal gives the chart of the total loss the name of the net's only loss, if it has no other, so that there is one chart of them. With iter_size
-// the training net's output is that of the last pass, the total the mean of all. It returns the chart's title.
+// nameTotal drops the charts of outputs that are nets' only losses, which the chart of the total loss shows as well, and gives that chart the name of
+// the output if there is one for all runs. With iter_size the training net's output is that of the last pass, the total the mean of all. It returns
+// the chart's title.
 function nameTotal(found) {
-  const whole = (found.get(total) || []).filter(c => columnName(c) === 'loss');
+  const whole = new Map((found.get(total) || []).filter(c => columnName(c) === 'loss').map(c => [c.run + '\n' + c.table, c]));
   const passes = c => c.table === 'train' && /^iter_size: ([2-9]|\d\d)/m.test(runs.get(c.run).state.started.solver_prototxt) && tableOf(c).losses.filter(l => l).length === 3; // with loss and smoothed_loss
-  for (const [title, list] of found) {
-    if (title === total || list.length !== whole.length || list.some((c, i) => c.run !== whole[i].run || c.table !== whole[i].table)) continue;
-    const equal = list.map((c, i) => same(valuesOf(c), valuesOf(whole[i])));
-    if (!equal.includes(true) || !list.every((c, i) => equal[i] || passes(c))) continue;
-    found.set(title, found.get(total));
-    found.delete(total);
-    return title;
+  let name = total;
+  for (const [title, list] of [...found]) {
+    const twins = list.map(c => whole.get(c.run + '\n' + c.table)), equal = list.map((c, i) => twins[i] && same(valuesOf(c), valuesOf(twins[i])));
+    if (title === total || !equal.includes(true) || !list.every((c, i) => equal[i] || twins[i] && passes(c))) continue;
+    found.delete(title);
+    if (list.length === whole.size) name = title;
   }
-  return total;
+  if (name !== total) {
+    found.set(name, found.get(total));
+    found.delete(total);
+  }
+  return name;
 }
 
 const tableOf = c => runs.get(c.run).tables.get(c.table);
