@@ -109,6 +109,11 @@ func hardSigmoid(n *node) error {
 }
 
 func clip(n *node) error {
+	for k := 1; k < len(n.GetInput()); k++ {
+		if v := n.values[n.GetInput()[k]]; v != nil && v.constant == nil {
+			return computedClip(n)
+		}
+	}
 	bounds := [2]float32{n.float("min", -math.MaxFloat32), n.float("max", math.MaxFloat32)}
 	for k := range bounds {
 		t, err := n.optional(1 + k)

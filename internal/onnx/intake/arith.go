@@ -209,7 +209,7 @@ func (n *node) absorbBias(k int, v *value, t *onnx.Tensor, axis, size int) bool 
 func (n *node) ofTwo(a, b *value, sign float32, product bool) error {
 	var err error
 	perm := a.perm
-	if !slices.Equal(a.perm, b.perm) || a.pad != nil || b.pad != nil || a.flat != b.flat || a.flat > 0 {
+	if !slices.Equal(a.perm, b.perm) || len(a.shape) != len(b.shape) || a.pad != nil || b.pad != nil || a.flat != b.flat || a.flat > 0 {
 		perm = nil
 		if a, err = n.settle(a); err != nil {
 			return err
@@ -226,7 +226,11 @@ func (n *node) ofTwo(a, b *value, sign float32, product bool) error {
 		b = inverted[0]
 	}
 	if !slices.Equal(a.shape, b.shape) {
-		return n.unequal(a, b, sign, product)
+		err := n.unequal(a, b, sign, product)
+		if err == nil {
+			n.values[n.GetOutput()[0]].perm = perm
+		}
+		return err
 	}
 	p := &caffepb.EltwiseParameter{}
 	switch {

@@ -148,3 +148,25 @@ func liveSlopes(c chain) *value {
 	relu := func(v *value) *value { return c.layer("ReLU", &caffepb.LayerParameter{}, v) }
 	return c.total([]float32{1, -1}, relu(in[0]), c.product(relu(c.power(in[0], 1, -1, 0)), in[1]))
 }
+
+// computedClip is min(max(x, least), most) with bounds that are computed.
+var computedClip = composed(func(c chain) *value {
+	v := must(c.plain(0))
+	for k, sign := range []float32{1, -1} {
+		if 1+k >= len(c.GetInput()) || c.GetInput()[1+k] == "" {
+			continue
+		}
+		bound := must(c.plain(1 + k))
+		if count(bound.shape) != 1 {
+			c.refuse("a bound of shape %v", bound.shape)
+		}
+		bound = c.spread(c.shaped(bound), v.shape)
+		if sign < 0 {
+			v, bound = c.power(v, 1, -1, 0), c.power(bound, 1, -1, 0)
+		}
+		if v = c.eltwise(caffepb.EltwiseParameter_MAX, nil, v, bound); sign < 0 {
+			v = c.power(v, 1, -1, 0)
+		}
+	}
+	return v
+})

@@ -151,6 +151,14 @@ func operatorCases() (cases []operatorCase) {
 	}
 	add("ConvTranspose/output_shape", newModel(13, 2, 2, 4, 5).floats("w", 2, 3, 3, 3).node("y", "ConvTranspose", "x w", list("output_shape", 9, 10), list("strides", 2, 2)))
 	add("ConvTranspose/padded", newModel(13, 2, 2, 4, 5).ints("p", 0, 0, 1, 0, 0, 0, 2, 1).floats("w", 2, 3, 3, 3).node("q", "Pad", "x p").node("y", "ConvTranspose", "q w"))
+	toLast := list("perm", 0, 2, 3, 1)
+	for _, op := range []string{"Mul", "Add", "Sub", "Div"} {
+		add(op+"/two transposed", newModel(13, 2, 3, 4, 5).node("a", "Relu", "x").node("t", "Transpose", "a", toLast).node("g", "ReduceMean", "t", list("axes", 1, 2)).node("y", op, "t g"))
+		add(op+"/transposed and shorter", newModel(13, 2, 3, 4).input("z", 5, 4).node("t", "Transpose", "x", list("perm", 0, 2, 1)).node("u", "Reshape", "t s").ints("s", 2, 4, 3).
+			node("w", "Transpose", "z", list("perm", 1, 0)).node("v", "ReduceMean", "w", list("axes", 1)).node("y", op, "u v"))
+	}
+	add("Clip/computed", newModel(13, 2, 3, 4).node("m", "ReduceMean", "x", number("keepdims", 0)).floats("c").node("h", "Add", "m c").node("y", "Clip", "x m h"))
+	add("Clip/least", newModel(13, 2, 3, 4).node("m", "ReduceMean", "x", number("keepdims", 0)).node("y", "Clip", "x m"))
 	for k, op := range []string{"LSTM", "GRU", "RNN"} {
 		gates := []int64{4, 3, 1}[k]
 		sequence := func(directions int64) *maker {
