@@ -150,13 +150,7 @@ func checkTransposed(t *testing.T, m *onnxpb.ModelProto, transposed bool) {
 		}
 	}
 	if transposed {
-		last := onnxtest.New(x.Dims[0], x.Dims[2], x.Dims[3], x.Dims[1])
-		plane := x.Dims[2] * x.Dims[3]
-		for i := range last.Data {
-			c, p, item := i%x.Dims[1], i/x.Dims[1]%plane, i/x.Dims[1]/plane
-			last.Data[i] = x.Data[(item*x.Dims[1]+c)*plane+p]
-		}
-		x = last
+		x = channelsLast(x)
 	}
 	forward(t, n)
 	values, err := onnxtest.Run(m, map[string]*onnxtest.Tensor{"x": x})
@@ -169,6 +163,17 @@ func checkTransposed(t *testing.T, m *onnxpb.ModelProto, transposed bool) {
 			t.Error("a transpose is left")
 		}
 	}
+}
+
+// channelsLast transposes a value of channels first.
+func channelsLast(x *onnxtest.Tensor) *onnxtest.Tensor {
+	last := onnxtest.New(x.Dims[0], x.Dims[2], x.Dims[3], x.Dims[1])
+	plane := x.Dims[2] * x.Dims[3]
+	for i := range last.Data {
+		c, p, item := i%x.Dims[1], i/x.Dims[1]%plane, i/x.Dims[1]/plane
+		last.Data[i] = x.Data[(item*x.Dims[1]+c)*plane+p]
+	}
+	return last
 }
 
 // TestRefuses names file, node and reason.
