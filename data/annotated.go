@@ -44,6 +44,7 @@ func (d AnnotatedDecoder) Decode(r *Record, s *Scratch) (Pixels, int, error) {
 	if err != nil {
 		return Pixels{}, 0, err
 	}
+	r.Repaired = s.Datum.Repaired
 	objects, augmenter := a.objects, d.Augmenter.Of(d.Seed, r.Item)
 	var size annotation.Size
 	if im, objects, size, err = augmenter.Apply(im, objects, augment.NewDraws(d.Seed, r.Item)); err != nil {
@@ -64,6 +65,7 @@ func (d *Datum) image(mode imageio.Mode) (*imageio.Image, error) {
 		if err != nil {
 			return nil, fmt.Errorf("encoded datum: %w", err)
 		}
+		d.Repaired = im.Repaired
 		return im, nil
 	}
 	p, err := d.Pixels(mode)

@@ -17,6 +17,8 @@ type Datum struct {
 	Floats                  []float32
 	Label                   int
 	Encoded                 bool
+	// Repaired names damage of an encoded image that its decoding has passed over.
+	Repaired string
 }
 
 // Unmarshal reads a serialised caffe.Datum. Data aliases b; the storage of Floats is reused.

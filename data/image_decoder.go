@@ -24,6 +24,7 @@ func (d ImageDecoder) Decode(r *Record, _ *Scratch) (Pixels, int, error) {
 	if err != nil {
 		return Pixels{}, 0, err
 	}
+	r.Repaired = im.Repaired
 	p, err := d.pixels(im, r.Item)
 	return p, r.Label, err
 }
@@ -70,7 +71,7 @@ func (d PairDecoder) Decode(r *Record, _ *Scratch) (Pixels, int, error) {
 	if err != nil {
 		return Pixels{}, 0, err
 	}
-	r.Size = [2]int{im.Height, im.Width}
+	r.Size, r.Repaired = [2]int{im.Height, im.Width}, im.Repaired
 	p := imagePixels(im)
 	if r.LabelName == "" {
 		shape, err := d.labels.Shape(p)

@@ -31,6 +31,7 @@ func (d *Datum) Pixels(mode imageio.Mode) (Pixels, error) {
 		if err != nil {
 			return Pixels{}, fmt.Errorf("encoded datum: %w", err)
 		}
+		d.Repaired = im.Repaired
 		return imagePixels(im), nil
 	}
 	p := Pixels{

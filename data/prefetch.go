@@ -44,12 +44,14 @@ func (d DatumDecoder) Decode(r *Record, s *Scratch) (Pixels, int, error) {
 	}
 	if d.Augmenter == nil {
 		p, err := s.Datum.Pixels(d.Transformer.Mode())
+		r.Repaired = s.Datum.Repaired
 		return p, s.Datum.Label, err
 	}
 	im, err := s.Datum.image(d.Transformer.Mode())
 	if err != nil {
 		return Pixels{}, 0, err
 	}
+	r.Repaired = s.Datum.Repaired
 	p, err := augmented(im, d.Augmenter, d.Seed, r.Item)
 	return p, s.Datum.Label, err
 }
@@ -76,6 +78,9 @@ type Config struct {
 	// BatchSize.
 	First, Stride int
 	Workers       int // number of decoding goroutines; 0: one per processor
+	// Repaired, if not nil, is called for every item whose image was damaged and read all the same, with its file or database and key, and the damage.
+	// Several goroutines call it.
+	Repaired func(name, damage string)
 }
 
 // Batch is BatchSize transformed items: Data is items x channels x height x width, Labels has one value an item.

@@ -66,6 +66,7 @@ func (p *Prefetcher) fill(b *Batch) (err error) {
 	if err != nil {
 		return itemError(&b.records[0], b.first, err)
 	}
+	p.tellRepaired(&b.records[0])
 	shape, err := p.Transformer.Shape(pixels)
 	if err != nil {
 		return itemError(&b.records[0], b.first, err)
@@ -145,8 +146,20 @@ func (p *Prefetcher) item(b *Batch, i int, scratch *Scratch) (err error) {
 	if err != nil {
 		return itemError(&b.records[i], b.first+uint64(i), err)
 	}
+	p.tellRepaired(&b.records[i])
 	b.Labels[i] = float32(label)
 	return p.transform(b, i, pixels)
+}
+
+// tellRepaired calls Repaired for an item with damage.
+func (p *Prefetcher) tellRepaired(r *Record) {
+	switch {
+	case r.Repaired == "" || p.Repaired == nil:
+	case r.Key != nil:
+		p.Repaired(fmt.Sprintf("%s: key %q", r.Name, r.Key), r.Repaired)
+	default:
+		p.Repaired(r.Name, r.Repaired)
+	}
 }
 
 func (p *Prefetcher) transform(b *Batch, i int, pixels Pixels) error {

@@ -167,16 +167,17 @@ func (p *Preprocessor) SetScale(scale float64) error {
 	return nil
 }
 
-// Read writes an image file's item, channels x height x width, to dst.
-func (p *Preprocessor) Read(dst []float32, path string) error {
-	pixels, _, err := p.decoder.Decode(&Record{Name: path}, nil)
+// Read writes an image file's item, channels x height x width, to dst. repaired names damage of the file that was passed over.
+func (p *Preprocessor) Read(dst []float32, path string) (repaired string, err error) {
+	r := Record{Name: path}
+	pixels, _, err := p.decoder.Decode(&r, nil)
 	if err == nil {
 		err = p.transformer.Transform(dst, p.shape, pixels, 0, 0)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return "", fmt.Errorf("%s: %w", path, err)
 	}
-	return nil
+	return r.Repaired, nil
 }
 
 // Mode is that of images for Put.

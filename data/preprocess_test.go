@@ -111,7 +111,7 @@ func TestPreprocessor(t *testing.T) {
 		got := make([]float32, n)
 		for i, file := range files {
 			for way, read := range map[string]func() error{
-				"Read": func() error { return p.Read(got, file) },
+				"Read": func() error { _, err := p.Read(got, file); return err },
 				"Put": func() error {
 					im, err := imageio.Read(file, p.Mode())
 					if err != nil {

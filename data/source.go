@@ -21,6 +21,7 @@ type Record struct {
 	LabelName string
 	Window    Window // set by a WindowList: the part of the image to use
 	Item      uint64 // position in the stream, set by the Prefetcher
+	Repaired  string // set by Decoders: damage of the image's file that was passed over; "": none
 
 	Labels  []float32           // set by a PairDecoder: the labels of the transformed image's pixels
 	Size    [2]int              // set by a PairDecoder: the image's height and width

@@ -66,6 +66,7 @@ func (d *WindowDecoder) Decode(r *Record, s *Scratch) (Pixels, int, error) {
 	if err != nil {
 		return Pixels{}, 0, err
 	}
+	r.Repaired = im.Repaired
 	p := d.place(r.Window, im)
 	if p.x1 < 0 || p.y1 < 0 || p.x2 < p.x1 || p.y2 < p.y1 || p.x2 >= im.Width || p.y2 >= im.Height || p.height < 1 || p.width < 1 {
 		w := r.Window

@@ -22,11 +22,8 @@ func decode(file []byte, config func(io.Reader) (image.Config, error), full func
 	if err != nil {
 		return nil, head.explain(err)
 	}
-	if err := checkSize(c.Width, c.Height); err != nil {
+	if err := checkDensity(c.Width, c.Height, file); err != nil {
 		return nil, err
-	}
-	if c.Width*c.Height/maxPixelsPerByte > len(file) {
-		return nil, fmt.Errorf("an image of %d x %d pixels cannot be in %d bytes", c.Width, c.Height, len(file))
 	}
 	if err := pages.Room(float64(c.Width) * float64(c.Height) * bytesPerPixel(c.ColorModel)); err != nil {
 		return nil, fmt.Errorf("an image of %d x %d pixels: %w", c.Width, c.Height, err)
@@ -34,6 +31,17 @@ func decode(file []byte, config func(io.Reader) (image.Config, error), full func
 	r := &reader{bytes.NewReader(file), false}
 	im, err := full(r)
 	return im, r.explain(err)
+}
+
+// checkDensity checks an image's size, also against that of its file.
+func checkDensity(width, height int, file []byte) error {
+	if err := checkSize(width, height); err != nil {
+		return err
+	}
+	if width*height/maxPixelsPerByte > len(file) {
+		return fmt.Errorf("an image of %d x %d pixels cannot be in %d bytes", width, height, len(file))
+	}
+	return nil
 }
 
 func checkSize(width, height int) error {
@@ -50,10 +58,6 @@ func bytesPerPixel(m color.Model) float64 {
 		return 8
 	case color.RGBAModel, color.NRGBAModel:
 		return 4
-	case color.CMYKModel:
-		return 4 + 3
-	case color.YCbCrModel:
-		return 3 + 3
 	case color.Gray16Model:
 		return 2 + 3
 	}

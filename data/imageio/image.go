@@ -1,9 +1,8 @@
-// Package imageio decodes and resizes images so that pixels agree with OpenCV's, which Caffe uses: B, G, R order, chroma of JPEGs
-// interpolated as in libjpeg ("fancy upsampling"), alpha dropped, and bilinear resizing in OpenCV's 8-bit fixed-point arithmetic,
-// without smoothing when it shrinks. Decode and DecodeResized return an Image.
+// Package imageio decodes and resizes images so that pixels agree with OpenCV's, which Caffe uses: B, G, R order, alpha dropped, and bilinear
+// resizing in OpenCV's 8-bit fixed-point arithmetic, without smoothing when it shrinks. Decode and DecodeResized return an Image.
 //
-// It reads JPEG, PNG, BMP, TIFF and PNM (PBM, PGM, PPM). All formats but JPEG agree exactly with OpenCV 4.5 and 4.6. JPEGs may
-// differ by up to 3 of 255, because the inverse cosine transform rounds differently.
+// It reads JPEG (package jpeg), PNG, BMP, TIFF and PNM (PBM, PGM, PPM). JPEGs have the pixels of libjpeg-turbo 2.0, which OpenCV 4.5 of
+// Debian 11 reads them with, and are turned upright by Exif's orientation but in mode Unchanged. Damaged JPEGs are read as far as libjpeg reads them, and Image.Repaired says so.
 package imageio
 
 import (
@@ -11,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"image/jpeg"
 	"image/png"
 	"io"
 
@@ -24,11 +22,14 @@ import (
 type Image struct {
 	Height, Width, Channels int
 	Pix                     []byte
+	// Repaired names damage of the file that decoding has passed over, as libjpeg does in JPEGs: the rest of the image is there. It is empty for
+	// a file without damage.
+	Repaired string
 }
 
 // New returns a black image.
 func New(height, width, channels int) *Image {
-	return &Image{height, width, channels, make([]byte, height*width*channels)}
+	return &Image{Height: height, Width: width, Channels: channels, Pix: make([]byte, height*width*channels)}
 }
 
 // Extensions lists the endings, in lower case, that files of the formats which Decode reads usually have.
@@ -98,7 +99,7 @@ func decodeRows(file []byte, mode Mode) (rows, error) {
 	var full func(io.Reader) (image.Image, error)
 	switch {
 	case bytes.HasPrefix(file, []byte("\xff\xd8")):
-		config, full, convert = jpeg.DecodeConfig, jpeg.Decode, fromJPEG
+		return decodeJPEG(file, mode)
 	case bytes.HasPrefix(file, []byte("\x89PNG\r\n\x1a\n")):
 		config, full = png.DecodeConfig, png.Decode
 		convert = func(src image.Image, mode Mode) (rows, error) { return fromPNG(src, file[25], mode) }

@@ -162,15 +162,24 @@ func TestBadImages(t *testing.T) {
 	}
 }
 
-// TestImagesThatEndEarly: a JPEG or PNG that is cut off anywhere behind its signature is an error that says so.
+// TestImagesThatEndEarly: a PNG that is cut off anywhere behind its signature is an error that says so. So is a JPEG cut off before its scan; one
+// cut off behind it has a part of the image, and says that too.
 func TestImagesThatEndEarly(t *testing.T) {
 	var jpg bytes.Buffer
 	if err := jpeg.Encode(&jpg, photo(40, 30), nil); err != nil {
 		t.Fatal(err)
 	}
 	for kind, whole := range map[string][]byte{"JPEG": jpg.Bytes(), "PNG": encodePNG(t, photo(40, 30))} {
+		scan := bytes.Index(whole, []byte("\xff\xda"))
 		for n := 8; n < len(whole); n++ {
-			if _, err := Decode(whole[:n], Color); err == nil || !strings.Contains(err.Error(), "the image file ends early: ") {
+			im, err := Decode(whole[:n], Color)
+			if header := 2 + 12; kind == "JPEG" && n > scan && n < scan+header {
+				continue // what is behind the end makes a header of the scan, or none
+			} else if kind == "JPEG" && n > scan {
+				if err != nil || !strings.Contains(im.Repaired, "the file ends early") && !strings.Contains(im.Repaired, "image data is missing") {
+					t.Fatalf("%s, %d of %d bytes: error %v, without a word about damage", kind, n, len(whole), err)
+				}
+			} else if err == nil || !strings.Contains(err.Error(), "ends early") {
 				t.Fatalf("%s, %d of %d bytes: error %v", kind, n, len(whole), err)
 			}
 		}
@@ -213,11 +222,11 @@ func TestAgainstLibjpeg(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				compareTo(t, got, pipe(t, file, djpeg, "-dct", "int", "-rgb"), 3)
+				compareTo(t, got, pipe(t, file, djpeg, "-dct", "int", "-rgb"))
 				if got, err = Decode(file, Gray); err != nil {
 					t.Fatal(err)
 				}
-				compareTo(t, got, pipe(t, file, djpeg, "-dct", "int", "-grayscale"), 1)
+				compareTo(t, got, pipe(t, file, djpeg, "-dct", "int", "-grayscale"))
 			})
 		}
 	}
@@ -243,7 +252,7 @@ func pipe(t *testing.T, in []byte, path string, args ...string) []byte {
 }
 
 // compareTo compares with a PPM or PGM.
-func compareTo(t *testing.T, got *Image, netpbm []byte, tolerance int) {
+func compareTo(t *testing.T, got *Image, netpbm []byte) {
 	t.Helper()
 	n := got.Height * got.Width * got.Channels
 	want := netpbm[len(netpbm)-n:]
@@ -255,7 +264,7 @@ func compareTo(t *testing.T, got *Image, netpbm []byte, tolerance int) {
 		}
 		worst = max(worst, int(v)-int(want[j]), int(want[j])-int(v))
 	}
-	if worst > tolerance {
+	if worst > 0 {
 		t.Errorf("%d channels differ from libjpeg by up to %d", got.Channels, worst)
 	}
 }
@@ -302,43 +311,11 @@ func bilinear(im *Image, h, w float64, x, y, c int) float64 {
 
 // Values worked out by hand from cv::resize's arithmetic: weights 1536/512 and 512/1536 of 2048.
 func TestResizeFixedPoint(t *testing.T) {
-	src := &Image{1, 2, 1, []byte{0, 255}}
+	src := &Image{Height: 1, Width: 2, Channels: 1, Pix: []byte{0, 255}}
 	if got := resized(t, src, 1, 4).Pix; !slices.Equal(got, []byte{0, 64, 191, 255}) {
 		t.Errorf("0 255 doubled: %v", got)
 	}
 	if got := resized(t, src, 1, 2); got != src {
 		t.Error("resizing to the same size is not the same image")
-	}
-}
-
-// TestColoursOfYCbCr holds every pair of chroma samples against the formulas, rounded: libjpeg's 16-bit constants are near enough that
-// only what is within 0.002 of halfway between two levels may go either way.
-func TestColoursOfYCbCr(t *testing.T) {
-	for _, luma := range []byte{0, 128, 255} {
-		s := image.NewYCbCr(image.Rect(0, 0, 256, 256), image.YCbCrSubsampleRatio444)
-		for i := range s.Y {
-			s.Y[i], s.Cb[i], s.Cr[i] = luma, byte(i%256), byte(i/256)
-		}
-		for i, got := range slices.Collect(slices.Chunk(fromYCbCr(s).image().Pix, 3)) {
-			l, b, r := float64(luma), float64(i%256-128), float64(i/256-128)
-			for c, want := range []float64{l + 1.772*b, l - 0.34414*b - 0.71414*r, l + 1.402*r} {
-				level := math.Min(math.Max(math.Floor(want+0.5), 0), 255)
-				if _, fraction := math.Modf(want); float64(got[c]) != level && math.Abs(math.Abs(fraction)-0.5) > 0.002 {
-					t.Fatalf("Y %v, Cb %v, Cr %v: channel %d is %d, exactly %.4f", l, b+128, r+128, c, got[c], want)
-				}
-			}
-		}
-	}
-}
-
-// TestChromaBetweenRows: libjpeg-turbo's rounding of 3/4 and 1/4 of samples one above the other, down in upper rows and up in lower ones.
-func TestChromaBetweenRows(t *testing.T) {
-	s := image.NewYCbCr(image.Rect(0, 0, 1, 6), image.YCbCrSubsampleRatio440)
-	copy(s.Cb, []byte{0, 2, 5})
-	u := newUpsampler(s)
-	for y, want := range []byte{0, 1, 1, 3, 4, 5} { // 0, 0.5, 1.5, 2.75, 4.25, 5
-		if got := u.row(s.Cb, y, u.cb)[0]; got != want {
-			t.Errorf("row %d has %d, want %d", y, got, want)
-		}
 	}
 }

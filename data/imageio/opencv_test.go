@@ -28,7 +28,7 @@ func TestOpenCV(t *testing.T) {
 			t.Fatal(err)
 		}
 		from, want := unhex(t, in), unhex(t, out)
-		im := &Image{h, w, c, bytes.Clone(from)}
+		im := &Image{Height: h, Width: w, Channels: c, Pix: bytes.Clone(from)}
 		got := im
 		switch name {
 		case "hsv":

@@ -54,6 +54,7 @@ func (from rows) resize(height, width int) *Image {
 // interpolate makes an image whose rows and columns are interpolated as lines and columns say.
 func (from rows) interpolate(lines, columns []tap) *Image {
 	dst := New(len(lines), len(columns), from.channels)
+	dst.Repaired = from.repaired
 	r := resizer{src: from, in: make([]byte, from.width*from.channels), columns: columns, width: len(columns) * from.channels}
 	for i := range r.cache {
 		r.cache[i] = cachedRow{-1, make([]int32, r.width)}

@@ -10,12 +10,14 @@ type rows struct {
 	// storage, if not nil, is memory for all rows. It may overlap the decoder's output: row y never overwrites the source of a
 	// later row.
 	storage []byte
+	// repaired names damage of the file that was passed over.
+	repaired string
 }
 
 // image produces all rows.
 func (r rows) image() *Image {
 	row := r.width * r.channels
-	im := &Image{Height: r.height, Width: r.width, Channels: r.channels}
+	im := &Image{Height: r.height, Width: r.width, Channels: r.channels, Repaired: r.repaired}
 	if r.storage != nil {
 		im.Pix = r.storage[:r.height*row]
 	} else {
@@ -30,7 +32,7 @@ func (r rows) image() *Image {
 // rows returns the rows of an image without conversion.
 func (im *Image) rows() rows {
 	row := im.Width * im.Channels
-	return rows{im.Height, im.Width, im.Channels, func(y int, out []byte) { copy(out, im.Pix[y*row:]) }, im.Pix}
+	return rows{im.Height, im.Width, im.Channels, func(y int, out []byte) { copy(out, im.Pix[y*row:]) }, im.Pix, im.Repaired}
 }
 
 // gray converts B, G, R to grey.
@@ -42,7 +44,7 @@ func (r rows) gray(w weights) rows {
 			p := from[3*i : 3*i+3]
 			out[i] = byte((w.b*int32(p[0]) + w.g*int32(p[1]) + w.r*int32(p[2]) + w.round) >> w.shift)
 		}
-	}, r.storage}
+	}, r.storage, r.repaired}
 }
 
 // replicate converts grey to B, G, R.
@@ -54,7 +56,7 @@ func (r rows) replicate() rows {
 			p := out[3*i : 3*i+3]
 			p[0], p[1], p[2] = v, v, v
 		}
-	}, nil}
+	}, nil, r.repaired}
 }
 
 // withAlpha adds the alpha channel of src to B, G, R.
@@ -66,7 +68,7 @@ func (r rows) withAlpha(src image.Image) rows {
 			copy(out[4*x:4*x+3], from[3*x:])
 			out[4*x+3] = straight(src.At(x, y))[3]
 		}
-	}, nil}
+	}, nil, r.repaired}
 }
 
 // withoutAlpha drops alpha.
@@ -77,5 +79,5 @@ func (r rows) withoutAlpha() rows {
 		for x := range r.width {
 			copy(out[3*x:3*x+3], from[4*x:])
 		}
-	}, r.storage}
+	}, r.storage, r.repaired}
 }

@@ -2,6 +2,7 @@ package data
 
 import (
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/swcaffe/swcaffe/blob"
@@ -37,10 +38,31 @@ func (l *batchLayer) open(top []*blob.Blob, c data.Config) error {
 	l.window = window
 	l.augmenter.SetBatch(window.Stride)
 	c.BatchSize, c.First, c.Stride = window.Count, window.First, window.Stride
+	c.Repaired = l.warnRepaired()
 	if l.batches, err = data.NewPrefetcher(c); err != nil {
 		return errors.Join(err, c.Source.Close())
 	}
 	return l.resize(top, l.batches.Shape())
+}
+
+// mostRepaired is the number of damaged images that a layer names.
+const mostRepaired = 100
+
+// warnRepaired returns a function that names damaged images in the log, each once.
+func (l *batchLayer) warnRepaired() func(name, damage string) {
+	var mu sync.Mutex
+	seen := map[string]bool{}
+	return func(name, damage string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if log := l.Device.Log; log != nil && !seen[name] && len(seen) <= mostRepaired {
+			if seen[name] = true; len(seen) > mostRepaired {
+				log.Warnf("layer %q: more than %d damaged images; the others are not named", l.Param.GetName(), mostRepaired)
+				return
+			}
+			log.Warnf("layer %q: %s: the image is damaged and was read as far as it goes: %s", l.Param.GetName(), name, damage)
+		}
+	}
 }
 
 // transformer reads transform_param. The augmenter, which it also keeps, does the steps resize_param and noise_param; it is nil without them. SSD's data layers

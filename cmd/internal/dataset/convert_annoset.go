@@ -175,7 +175,7 @@ func (o *annosetOptions) convertLabelled(r *data.Record) convertedImage {
 	if err != nil {
 		return convertedImage{unusable: err}
 	}
-	return o.record(r.Name, &caffepb.AnnotatedDatum{Datum: d}, nil)
+	return o.record(r, &caffepb.AnnotatedDatum{Datum: d}, nil)
 }
 
 // convertPair turns an image file and its annotation into a record.
@@ -199,21 +199,21 @@ func (o *annosetOptions) convertPair(p pair) convertedImage {
 	}
 	path := o.root + p.annotation
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return o.record(r.Name, annotated(d, nil), []string{fmt.Sprintf("%s: the annotation %s does not exist; the image has no objects", r.Name, path)})
+		return o.record(r, annotated(d, nil), []string{fmt.Sprintf("%s: the annotation %s does not exist; the image has no objects", r.Name, path)})
 	}
 	found, err := o.reader.Read(path, size)
 	if err != nil {
 		return convertedImage{err: err}
 	}
-	return o.record(r.Name, annotated(d, found.Objects), found.Warnings)
+	return o.record(r, annotated(d, found.Objects), found.Warnings)
 }
 
 // record marshals a record.
-func (o *annosetOptions) record(name string, a *caffepb.AnnotatedDatum, warnings []string) convertedImage {
+func (o *annosetOptions) record(r *data.Record, a *caffepb.AnnotatedDatum, warnings []string) convertedImage {
 	d := a.GetDatum()
 	value, err := proto.MarshalOptions{Deterministic: true}.Marshal(a)
 	size := [3]int{int(d.GetChannels()), int(d.GetHeight()), int(d.GetWidth())}
-	return convertedImage{name: name, size: size, value: value, warnings: warnings, err: err}
+	return convertedImage{name: r.Name, repaired: r.Repaired, size: size, value: value, warnings: warnings, err: err}
 }
 
 // decodeWithin decodes an image and scales it so that its shorter side has minDim pixels or more, and its longer side, which counts more,

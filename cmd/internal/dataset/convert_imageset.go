@@ -141,6 +141,7 @@ type convertedImage struct {
 	size     [3]int // channels, height, width
 	value    []byte // a serialised Datum
 	unusable error  // the file is not an image: skip it
+	repaired string // damage of the file that was passed over
 	warnings []string
 	err      error
 }
@@ -149,6 +150,7 @@ type convertedImage struct {
 func (o *imagesetOptions) convertAll(e *cli.Env, db *cli.Database, images int, convert func(i int) convertedImage) (n int, err error) {
 	bar := cli.NewProgress(e.Stderr, images, "images")
 	defer bar.Finish()
+	repaired := 0
 	err = inOrder(images, o.atATime(), convert, func(i int, im convertedImage) error {
 		bar.Add(1)
 		for _, w := range im.warnings {
@@ -157,6 +159,10 @@ func (o *imagesetOptions) convertAll(e *cli.Env, db *cli.Database, images int, c
 		if im.unusable != nil {
 			e.Log.Warnf("Skipped: %v", im.unusable)
 			return nil
+		}
+		if im.repaired != "" {
+			repaired++
+			e.Log.Warnf("%s: the image is damaged and was read as far as it goes: %s", im.name, im.repaired)
 		}
 		if im.err != nil {
 			return im.err
@@ -177,6 +183,9 @@ func (o *imagesetOptions) convertAll(e *cli.Env, db *cli.Database, images int, c
 		}
 		return nil
 	})
+	if repaired > 0 {
+		e.Log.Warnf("%d of %d images are damaged and were read as far as they go; they are named above", repaired, images)
+	}
 	if err == nil && n == 0 {
 		err = fmt.Errorf("none of the %d files of %s is an image", images, o.list)
 	}
@@ -190,7 +199,7 @@ func (o *imagesetOptions) convert(r *data.Record) convertedImage {
 		return convertedImage{unusable: err}
 	}
 	value, err := proto.Marshal(d)
-	return convertedImage{name: r.Name, size: [3]int{int(d.GetChannels()), int(d.GetHeight()), int(d.GetWidth())}, value: value, err: err}
+	return convertedImage{name: r.Name, repaired: r.Repaired, size: [3]int{int(d.GetChannels()), int(d.GetHeight()), int(d.GetWidth())}, value: value, err: err}
 }
 
 // datum reads an image file into a Datum.
@@ -212,6 +221,7 @@ func (o *imagesetOptions) datumOf(r *data.Record, file []byte) (*caffepb.Datum, 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Name, err)
 	}
+	r.Repaired = im.Repaired
 	if len(im.Pix) > mostDatum {
 		return nil, fmt.Errorf("%s: the image has %d bytes of pixels, a Datum holds %d", r.Name, len(im.Pix), mostDatum)
 	}

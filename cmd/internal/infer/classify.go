@@ -98,7 +98,7 @@ func (o *classifyOptions) run(e *cli.Env, n *swnet.Net) error {
 	var reports []classifyReport
 	run := imageRun{
 		files: files, batch: input.Shape()[0],
-		load: func(k int, file string) error { return prepare.Read(input.Data()[k*item:][:item], file) },
+		load: func(k int, file string) (string, error) { return prepare.Read(input.Data()[k*item:][:item], file) },
 		run: func(part []string) error {
 			if _, err := n.Forward(); err != nil {
 				return err

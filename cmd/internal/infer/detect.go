@@ -143,15 +143,15 @@ func (o *detectOptions) run(e *cli.Env, n *swnet.Net) error {
 	var all []found
 	run := imageRun{
 		files: o.images, batch: len(part),
-		load: func(k int, file string) (err error) {
+		load: func(k int, file string) (repaired string, err error) {
 			part[k] = found{file: file}
 			if part[k].image, err = imageio.Read(file, prepare.Mode()); err != nil {
-				return err
+				return "", err
 			}
 			if err := prepare.Put(input.Data()[k*item:][:item], part[k].image); err != nil {
-				return fmt.Errorf("%s: %w", file, err)
+				return "", fmt.Errorf("%s: %w", file, err)
 			}
-			return nil
+			return part[k].image.Repaired, nil
 		},
 		run: func(files []string) error {
 			if _, err := n.Forward(); err != nil {

@@ -15,9 +15,9 @@ import (
 // imageRun runs a net on images, batch by batch.
 type imageRun struct {
 	files []string
-	batch int                            // the most images at a time
-	load  func(k int, file string) error // puts an image into item k of the batch
-	run   func(files []string) error     // runs the net on the batch, whose items are these images
+	batch int                                                   // the most images at a time
+	load  func(k int, file string) (repaired string, err error) // puts an image into item k of the batch
+	run   func(files []string) error                            // runs the net on the batch, whose items are these images
 }
 
 // imageFiles replaces each folder in a list by the image files below it, in the order of their names. Other files and hidden ones are left out.
@@ -60,9 +60,11 @@ func (r *imageRun) do(e *cli.Env) (unread int, err error) {
 	part := make([]string, 0, r.batch)
 	for i, file := range r.files {
 		bar.Add(1)
-		switch err := r.load(len(part), file); {
+		switch repaired, err := r.load(len(part), file); {
 		case err == nil:
-			part = append(part, file)
+			if part = append(part, file); repaired != "" {
+				fmt.Fprintf(e.Stderr, "%s: the image is damaged and was read as far as it goes: %s\n", file, repaired)
+			}
 		case len(r.files) == 1:
 			return 1, err
 		default:

@@ -1,0 +1,160 @@
+// Package jpeg decodes JPEG files (ITU T.81) to the pixels that libjpeg-turbo makes of them, to the bit, and treats damaged files as it does.
+//
+// A Decoder reads a file. Open reads the headers before the first scan: size, colour space, orientation. Decode reads the scans into planes
+// of samples, one for each component. Gray, BGR and CMYK then make rows of pixels of the planes.
+//
+//	markers.go      segments between scans: tables, frames, scans, colour space, orientation
+//	bits.go         the bits of a scan, up to the next marker; restart markers
+//	huffman.go      Huffman tables and codes
+//	scan.go         the scans of a file; sequential scans, which decode every coefficient of a block at once
+//	progressive.go  progressive scans, which refine the coefficients of all blocks
+//	arithmetic.go   the same scans in arithmetic coding
+//	idct.go         samples of coefficients
+//	smooth.go       AC coefficients that are not known yet, estimated from the neighbours' DC coefficients
+//	upsample.go     chroma at full resolution
+//	colour.go       rows of pixels
+//
+// A file of 12 bits, a lossless or hierarchical one, and one whose height comes behind its scan, are refused, as by libjpeg-turbo.
+package jpeg
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Space is the colour space of a file.
+type Space int
+
+const (
+	Grey    Space = iota // one component
+	YCbCr                // luma and two colour differences
+	RGB                  // stored as they are
+	CMYK                 // usually stored inverted, as Adobe's programs do
+	YCCK                 // CMYK, of which C, M and Y are stored as YCbCr
+	Unknown              // some other number of components: there are no pixels of it
+)
+
+// Decoder reads a JPEG file.
+type Decoder struct {
+	Width, Height int
+	Space         Space
+	Orientation   int // of Exif, 1 to 8; 1 means upright, as does a file that says nothing
+	// Warnings are the kinds of damage that were passed over, each once, in the order of their appearance.
+	Warnings []string
+
+	file []byte
+	pos  int  // the next byte to read
+	last byte // a marker that has been read, but not its segment; 0: none
+
+	quant      [4]*[64]uint16 // in natural order
+	huff       [2][4]*huffman // DC and AC tables
+	arithmetic bool
+	condition  conditioning
+	restart    int // MCUs between restart markers; 0: there are none
+
+	progressive bool
+	components  []component
+	maxH, maxV  int
+	scan        scan
+	scans       int
+	adobe       int // the transform of an Adobe marker; -1: there is none
+	jfif        bool
+}
+
+// component is one of the arrays of samples that a file stores.
+type component struct {
+	id, h, v, table int // sampling factors; the number of the quantisation table
+	quant           *[64]uint16
+	width, height   int // in samples, without padding
+	across, down    int // blocks that cover them
+	stride, rows    int // blocks with padding to whole MCUs
+	dc, ac          int // Huffman or arithmetic tables of the current scan
+
+	samples      []byte // rows of 8*stride
+	coefficients []int16
+	bits         [64]int8 // progressive: the bits of each coefficient that are still unknown; -1: none is known
+}
+
+// maxSide is libjpeg's limit on height and width.
+const maxSide = 65500
+
+// mostSamples limits the blocks of all components, padding included.
+const mostSamples = 1 << 33
+
+// Open reads the headers of a file up to its first scan.
+func Open(file []byte) (*Decoder, error) {
+	d := &Decoder{file: file, Orientation: 1, adobe: -1}
+	if len(file) < 2 || file[0] != 0xff || file[1] != markerSOI {
+		return nil, fmt.Errorf("no JPEG: it does not begin with ff d8")
+	}
+	d.pos = 2
+	d.condition.reset()
+	for {
+		m, err := d.segment()
+		if err != nil {
+			return nil, d.explain(err)
+		}
+		switch m {
+		case markerSOS:
+			d.guessSpace()
+			return d, nil
+		case markerEOI:
+			return nil, fmt.Errorf("the JPEG has no image data")
+		}
+	}
+}
+
+// Components is the number of values that the file has for a pixel.
+func (d *Decoder) Components() int { return len(d.components) }
+
+// Samples is the number of bytes that Decode keeps, and that it needs.
+func (d *Decoder) Samples() (kept, needed float64) {
+	for i := range d.components {
+		c := &d.components[i]
+		n := 64 * float64(c.stride) * float64(c.rows)
+		if kept, needed = kept+n, needed+n; d.severalScans() {
+			needed += 2 * n
+		}
+	}
+	return kept, needed
+}
+
+// severalScans reports whether coefficients must be kept until the last scan.
+func (d *Decoder) severalScans() bool { return d.progressive || len(d.scan.of) < len(d.components) }
+
+// warn notes damage that is passed over.
+func (d *Decoder) warn(what string) {
+	if !slices.Contains(d.Warnings, what) {
+		d.Warnings = append(d.Warnings, what)
+	}
+}
+
+// earlyEnd is the warning of a file that is shorter than its content should be.
+const earlyEnd = "the file ends early"
+
+// explain adds the end of the file to an error to which what is behind the end may have led.
+func (d *Decoder) explain(err error) error {
+	if err != nil && err != errEnd && slices.Contains(d.Warnings, earlyEnd) {
+		return fmt.Errorf("%w: %w", errEnd, err)
+	}
+	return err
+}
+
+// guessSpace sets the colour space, by libjpeg's rules: the JFIF marker, then Adobe's, then the components' names.
+func (d *Decoder) guessSpace() {
+	switch len(d.components) {
+	case 1:
+		d.Space = Grey
+	case 3:
+		ids := [3]int{d.components[0].id, d.components[1].id, d.components[2].id}
+		if d.Space = YCbCr; !d.jfif && (d.adobe == 0 || d.adobe < 0 && ids == [3]int{'R', 'G', 'B'}) {
+			d.Space = RGB
+		}
+	case 4:
+		if d.Space = CMYK; d.adobe > 0 {
+			d.Space = YCCK
+		}
+	default:
+		d.Space = Unknown
+	}
+}

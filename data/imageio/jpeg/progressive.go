@@ -1,0 +1,177 @@
+package jpeg
+
+import "errors"
+
+// errProgression refuses a scan that no progressive JPEG can have.
+var errProgression = errors.New("the header of a progressive scan names coefficients or bits that it cannot have")
+
+// checkProgression checks a scan of a progressive JPEG, and notes which bits of its coefficients are still unknown behind it.
+func (d *Decoder) checkProgression() error {
+	s := &d.scan
+	switch {
+	case s.first == 0 && s.last != 0,
+		s.first > 0 && (s.last < s.first || s.last > 63 || len(s.of) != 1),
+		s.high != 0 && s.low != s.high-1,
+		s.low > 13:
+		return errProgression
+	}
+	for _, c := range s.of {
+		if s.first > 0 && c.bits[0] < 0 {
+			d.warn("a progressive scan comes in the wrong order")
+		}
+		for k := s.first; k <= s.last; k++ {
+			if int(max(c.bits[k], 0)) != s.high {
+				d.warn("a progressive scan comes in the wrong order")
+			}
+			c.bits[k] = int8(s.low)
+		}
+	}
+	return nil
+}
+
+// progressiveScan reads a scan that has some coefficients, or bits of them.
+func (d *Decoder) progressiveScan() error {
+	if err := d.checkProgression(); err != nil {
+		return err
+	}
+	s := &d.scan
+	if d.arithmetic {
+		d.walk(func(m *mcu, component, at int) {
+			values := (*[64]int16)(s.of[component].coefficients[64*at:])
+			if s.high > 0 {
+				m.arithmeticRefinement(values, component)
+			} else {
+				m.arithmeticBlock(values, component)
+			}
+		}, nil)
+		return nil
+	}
+	var tables [4]*huffman
+	for i, c := range s.of {
+		var err error
+		switch {
+		case s.first > 0:
+			tables[i], err = d.table(1, c.ac)
+		case s.high == 0:
+			tables[i], err = d.table(0, c.dc)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	read := (*mcu).firstDC
+	switch {
+	case s.first == 0 && s.high > 0:
+		read = (*mcu).refineDC
+	case s.first > 0 && s.high == 0:
+		read = (*mcu).firstAC
+	case s.first > 0:
+		read = (*mcu).refineAC
+	}
+	d.walk(func(m *mcu, component, at int) {
+		read(m, (*[64]int16)(s.of[component].coefficients[64*at:]), tables[component], component)
+	}, nil)
+	return nil
+}
+
+// firstDC reads the upper bits of a DC coefficient.
+func (m *mcu) firstDC(values *[64]int16, table *huffman, component int) {
+	if n := table.symbol(&m.bits); n > 0 {
+		m.pred[component] += extend(m.bits.take(n), n)
+	}
+	values[0] = int16(m.pred[component] << m.d.scan.low)
+}
+
+// refineDC reads one more bit of a DC coefficient.
+func (m *mcu) refineDC(values *[64]int16, _ *huffman, _ int) {
+	if m.bits.take(1) != 0 {
+		values[0] |= 1 << m.d.scan.low
+	}
+}
+
+// firstAC reads the upper bits of a band of AC coefficients.
+func (m *mcu) firstAC(values *[64]int16, table *huffman, _ int) {
+	if m.eobRun > 0 {
+		m.eobRun--
+		return
+	}
+	s := &m.d.scan
+	for k := s.first; k <= s.last; k++ {
+		symbol := table.symbol(&m.bits)
+		run, size := symbol>>4, symbol&15
+		switch {
+		case size > 0:
+			k += run
+			values[natural[k]] = int16(extend(m.bits.take(size), size) << s.low)
+		case run == 15:
+			k += 15
+		default:
+			m.eobRun = 1<<run - 1
+			if run > 0 {
+				m.eobRun += int(m.bits.take(run))
+			}
+			return
+		}
+	}
+}
+
+// refineAC reads one more bit of the coefficients of a band that are not 0, and new ones.
+func (m *mcu) refineAC(values *[64]int16, table *huffman, _ int) {
+	s := &m.d.scan
+	plus, minus := int16(1)<<s.low, int16(-1)<<s.low
+	k := s.first
+	for ; m.eobRun == 0 && k <= s.last; k++ {
+		symbol := table.symbol(&m.bits)
+		run, size := symbol>>4, symbol&15
+		value := int16(0)
+		switch {
+		case size > 0:
+			if size != 1 {
+				m.d.warn("a code of the image data is damaged")
+			}
+			if value = minus; m.bits.take(1) != 0 {
+				value = plus
+			}
+		case run < 15:
+			m.eobRun = 1 << run
+			if run > 0 {
+				m.eobRun += int(m.bits.take(run))
+			}
+		}
+		if m.eobRun > 0 {
+			break
+		}
+		// The new coefficient comes behind run zeros. Coefficients that are not 0 get their bit on the way.
+		for ; k <= s.last; k++ {
+			v := &values[natural[k]]
+			if *v != 0 {
+				m.refine(v, plus, minus)
+			} else if run--; run < 0 {
+				break
+			}
+		}
+		if value != 0 {
+			values[natural[k]] = value
+		}
+	}
+	if m.eobRun > 0 {
+		for ; k <= s.last; k++ {
+			if v := &values[natural[k]]; *v != 0 {
+				m.refine(v, plus, minus)
+			}
+		}
+		m.eobRun--
+	}
+}
+
+// refine reads the next bit of a coefficient that is not 0.
+func (m *mcu) refine(v *int16, plus, minus int16) {
+	if m.bits.take(1) == 0 || *v&plus != 0 {
+		return
+	}
+	if *v >= 0 {
+		*v += plus
+	} else {
+		*v += minus
+	}
+}
