@@ -133,7 +133,7 @@ func (v *Solver) fillNets(found *faults) {
 				_, err = os.Stat(path)
 			} else {
 				v.log.Infof("Finetuning from %s", path)
-				err = loadFile(v.net, path, v.log)
+				_, err = loadFile(v.net, path, v.log)
 			}
 			found.add(ofNamed(v.file, "weights", err))
 		}

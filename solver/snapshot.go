@@ -186,7 +186,12 @@ func (v *Solver) loadLearnedNet(statePath, model string) error {
 			model = beside
 		}
 	}
-	return LoadWeights(v.net, model, v.log)
+	v.log.Infof("Finetuning from %s", model)
+	layers, err := loadFile(v.net, model, v.log)
+	if err == nil && layers == 0 && len(v.net.Learnable()) > 0 {
+		err = fmt.Errorf("%s: no weights: the file has no layers, so that the training that %s kept cannot go on", model, statePath)
+	}
+	return err
 }
 
 func (v *Solver) setHistory(stored *swproto.State) error {

@@ -2,6 +2,7 @@ package solver
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -74,7 +75,8 @@ func TestHDF5MissesAWeight(t *testing.T) {
 	}
 }
 
-// TestWeightsWithoutLayers: a file of weights without any layer leaves the fillers' values, with a warning. A file of something else is an error.
+// TestWeightsWithoutLayers: a file of weights without any layer leaves the fillers' values, with a warning. A file of something else is an error, and so
+// is a snapshot's file without layers.
 func TestWeightsWithoutLayers(t *testing.T) {
 	dir := t.TempDir()
 	binary, group, other := filepath.Join(dir, "w.caffemodel"), filepath.Join(dir, "w.h5"), filepath.Join(dir, "other.h5")
@@ -98,6 +100,23 @@ func TestWeightsWithoutLayers(t *testing.T) {
 		sameBits(t, path, weights(s), before)
 		if want := "No weights were copied: the file has no layers, so that all keep their present weights (a, b)"; strings.Count(log.String(), want) != 1 {
 			t.Errorf("%s: the log is %q, want %q", path, log.String(), want)
+		}
+	}
+	for _, prefix := range []string{"s", "a,b"} { // a comma separates files in a list, but is part of a snapshot's name
+		dir := t.TempDir()
+		s := train(t, dir, strings.Replace(sharingNet, "snapshot_format: HDF5", "", 1)+fmt.Sprintf("snapshot_prefix: %q", filepath.Join(dir, prefix)))
+		if err := s.Snapshot(); err != nil {
+			t.Fatal(err)
+		}
+		state := filepath.Join(dir, prefix+"_iter_0.solverstate")
+		if err := s.Restore(state); err != nil {
+			t.Errorf("%s: %v", prefix, err)
+		}
+		if err := swproto.WriteBinary(filepath.Join(dir, prefix+"_iter_0.caffemodel"), &caffepb.NetParameter{Name: proto.String("empty")}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Restore(state); err == nil || !strings.Contains(err.Error(), "no weights: the file has no layers, so that the training") {
+			t.Errorf("%s: a snapshot without layers: %v", prefix, err)
 		}
 	}
 	s := train(t, t.TempDir(), sharingNet)

@@ -20,7 +20,7 @@ func LoadWeights(n *swnet.Net, list string, log *logrus.Logger) error {
 	}
 	for _, path := range paths {
 		log.Infof("Finetuning from %s", path)
-		if err := loadFile(n, path, log); err != nil {
+		if _, err := loadFile(n, path, log); err != nil {
 			return err
 		}
 	}
@@ -38,19 +38,20 @@ func weightFiles(list string) (paths []string, err error) {
 	return paths, nil
 }
 
-func loadFile(n *swnet.Net, path string, log *logrus.Logger) error {
+// loadFile copies the weights of a file and returns the number of its layers.
+func loadFile(n *swnet.Net, path string, log *logrus.Logger) (layers int, err error) {
 	w, err := openWeights(n, path)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer w.Close()
 	for _, warning := range w.Warnings {
 		log.Warn(warning)
 	}
 	if err := n.LoadWeights(w); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return 0, fmt.Errorf("%s: %w", path, err)
 	}
-	return nil
+	return len(w.Param.Layer), nil
 }
 
 // openWeights opens a file of weights in either format.
