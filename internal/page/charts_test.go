@@ -278,6 +278,21 @@ func TestManyRuns(t *testing.T) {
 	named(t, b, "board")
 }
 
+// TestFields: fields are named by their paths, and those that differ between runs are found, the solver's first.
+func TestFields(t *testing.T) {
+	b := pagetest.Open(t)
+	s, _ := begin(t, Config{Address: loopback})
+	b.Do(chromedp.Navigate(s.URL()))
+	b.Holds(`document.readyState === 'complete'`)
+	b.Do(chromedp.Evaluate(`window.text = (lr, out) => 'base_lr: ' + lr + '\nstepvalue: 1\nstepvalue: 2\nlayer {\n  name: "a\\001"\n  convolution_param {\n    num_output: ' + out + '\n  }\n}\n'`, nil))
+	expect(t, b, [][2]string{
+		{`[...fieldsIn(text(1, 20))].map(f => f.join('=')).join('|')`, `base_lr=1|stepvalue=1, 2|a\001.convolution_param.num_output=20`},
+		{`differing([fieldsIn(text(1, 20)), fieldsIn(text(2, 20)), fieldsIn(text(1, 30) + 'gamma: 3')]).join()`, `base_lr,gamma,a\001.convolution_param.num_output`},
+		{`usual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5]).hi`, "5"},
+		{`usual([2.3, 2, 1, 1e9]).hi + ' ' + usual([2.3, 0.001, 0.001, 0.001]).hi + ' ' + usual([2.3, ...Array(20).fill(1), 1e9]).hi`, "1000000000 2.3 2.3"},
+	})
+}
+
 // TestZoomOfNet: the drawing of a net of 100 layers fits, zooms about its middle, and goes to layers that are looked for.
 func TestZoomOfNet(t *testing.T) {
 	b := pagetest.Open(t)

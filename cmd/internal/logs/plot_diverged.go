@@ -63,7 +63,7 @@ func (c *curve) usual() (low, high float64) {
 	far := 10 * max(math.Abs(c.y[0]), sizes[int(math.Ceil(0.9*float64(len(sizes)-1)))])
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, v := range c.y {
-		if math.Abs(v) <= far {
+		if math.Abs(v) <= far || far == 0 {
 			low, high = min(low, v), max(high, v)
 		}
 	}

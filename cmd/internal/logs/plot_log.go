@@ -137,7 +137,7 @@ type curve struct {
 	pieces []int     // where in them the lines begin that gaps have between them
 	gaps   []gap
 	end    float64 // x of the last value, finite or not
-	dashed bool // for the train net, in a panel that shows a test net too
+	dashed bool    // for the train net, in a panel that shows a test net too
 }
 
 // makePanels collects the curves. A panel without curves is an error or, with leaveOut, omitted.

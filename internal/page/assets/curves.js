@@ -135,7 +135,7 @@ const unclipped = ['images/s', 'wait for data (share of time)'];
 // usual returns the least and the largest value of a curve, without those that are far larger than its first one and than nine tenths of all.
 function usual(values) {
   const few = values.length > 200 ? values.filter((_, i) => i % Math.ceil(values.length / 200) === 0) : values;
-  const sorted = few.map(Math.abs).sort((a, b) => a - b), far = 10 * Math.max(Math.abs(values[0]), sorted[Math.ceil(0.9 * (sorted.length - 1))]);
+  const sorted = few.map(Math.abs).sort((a, b) => a - b), far = 10 * Math.max(Math.abs(values[0]), sorted[Math.ceil(0.9 * (sorted.length - 1))]) || Infinity;
   const [lo, hi] = extremes(values.filter(v => Math.abs(v) <= far));
   return {lo, hi};
 }

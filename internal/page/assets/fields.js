@@ -9,13 +9,14 @@ function fieldsIn(text) {
   for (const line of text.split('\n')) {
     const [, name, opens, value] = /^\s*(\w+)(?:(\s*\{)|:\s*(.*))$/.exec(line) || [];
     if (opens) path.push(name);
-    else if (name === 'name' && path.length === 1 && path[0] === 'layer') path[0] = JSON.parse(value);
-    else if (name) put(fields, [...path, name].join('.'), value.replace(/^"(.*)"$/, '$1'));
+    else if (name === 'name' && path.length === 1 && path[0] === 'layer') path[0] = bare(value);
+    else if (name) put(fields, [...path, name].join('.'), bare(value));
     else if (/^\s*\}/.test(line)) path.pop();
   }
   return fields;
 }
 
+const bare = value => value.replace(/^"(.*)"$/, '$1');
 const put = (fields, name, value) => fields.set(name, fields.has(name) ? fields.get(name) + ', ' + value : value);
 
 // ownFields are fields of a solver that differ between any two runs, or that a run's start tells better.

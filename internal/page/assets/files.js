@@ -115,7 +115,7 @@ function saveSVG(chart) {
     if (mean) line(mean, colour, pen(!chart.list[i].test));
     out.push(`<text x="${15 + at}" y="${40 + 17 * row}" fill="${colour}">${escape(text)}</text>`);
   }
-  for (const m of chart.marks) out.push(`<text x="${px(m.x)}" y="${m.top ? top + 12 : h - bottom - 2}" text-anchor="middle" fill="${colourOf(chart.list[m.i], onWhite)}">${m.sign} ${escape(m.text)}</text>`);
+  for (const m of chart.marks) out.push(`<text x="${px(m.x) - 4}" y="${m.sign === '\u2715' ? top + 26 : m.top ? top + 12 : h - bottom - 2}" fill="${colourOf(chart.list[m.i], onWhite)}">${m.sign} ${escape(m.text)}</text>`);
   save(chart, new Blob([out.join('\n') + '\n</svg>\n'], {type: 'image/svg+xml'}), 'svg');
 }
 

@@ -36,14 +36,11 @@ let foundAt = 0; // which of the found layers is in the middle
 // findLayers marks the layers whose names or types hold what is typed, hides the others' rows in the table, and scrolls to one of them; null: to the
 // one that is in the middle, if it is another one now.
 function findLayers(at) {
-  const words = $('net-find').value.toLowerCase().split(/\s+/).filter(w => w), types = new Map();
-  for (const tr of $('layers').tBodies[0]?.rows || []) {
-    const [name, type] = [...tr.cells].map(c => c.textContent);
-    types.set(name, type);
-    tr.hidden = !words.every(w => `${name} ${type}`.toLowerCase().includes(w));
-  }
+  const words = $('net-find').value.toLowerCase().split(/\s+/).filter(w => w), types = new Map((netRun()?.state.started?.layers || []).map(l => [l.name, l.type]));
+  const has = name => words.every(w => `${name} ${types.get(name) || ''}`.toLowerCase().includes(w));
+  for (const tr of $('layers').tBodies[0]?.rows || []) tr.hidden = !has(tr.cells[0].textContent);
   const before = $('places').querySelector('.current'), found = [...$('places').children].filter(b => {
-    const hit = words.length > 0 && words.every(w => `${b.title} ${types.get(b.title) || ''}`.toLowerCase().includes(w));
+    const hit = words.length > 0 && has(b.title);
     b.classList.toggle('found', hit);
     b.classList.remove('current');
     return hit;
