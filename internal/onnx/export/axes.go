@@ -119,7 +119,7 @@ func eltwise(l *layer) error {
 	p := l.p.GetEltwiseParam()
 	switch p.GetOperation() {
 	case caffepb.EltwiseParameter_MAX:
-		l.set(0, l.node("Max", l.in))
+		l.set(0, l.chain("Max", l.in)) // OpenCV 4.12 reads a Max of three values wrong
 	case caffepb.EltwiseParameter_PROD:
 		l.set(0, l.chain("Mul", l.in))
 	default:
@@ -157,29 +157,36 @@ func view(l *layer) error {
 	return nil
 }
 
-// reduction reduces all axes from axis on.
+// reduction reduces all axes from axis on. They become one before, since OpenCV 4.8 to 4.12 reduce axes 1, 2 and 3 together wrong; the axis stays
+// up to the product, which they compute wrong for values of one axis.
 func reduction(l *layer) error {
-	p := l.p.GetReductionParam()
+	p, ds := l.p.GetReductionParam(), l.dims(l.bottom[0])
 	axis, _ := l.bottom[0].Axis(int(p.GetAxis()))
-	var axes []int
-	for i := axis; i < l.bottom[0].NumAxes(); i++ {
-		axes = append(axes, i)
+	from := append(slices.Clone(ds[:axis]), product(ds[axis:]))
+	if axis == 0 {
+		from = []dim{{n: 1}, product(ds)}
 	}
+	last := len(from) - 1
 	op := map[caffepb.ReductionParameter_ReductionOp]string{
 		caffepb.ReductionParameter_SUM: "ReduceSum", caffepb.ReductionParameter_ASUM: "ReduceL1",
 		caffepb.ReductionParameter_SUMSQ: "ReduceSumSquare", caffepb.ReductionParameter_MEAN: "ReduceMean",
 	}[p.GetOperation()]
-	l.set(0, l.times(l.reduce(op, l.in[0], axes, false), "coeff", p.GetCoeff()))
+	y := l.times(l.reduce(op, l.reshape(l.in[0], ds, from), []int{last}, true), "coeff", p.GetCoeff())
+	from[last] = dim{n: 1}
+	l.set(0, l.reshape(y, from, l.dims(l.top[0])))
 	return nil
 }
 
 func tile(l *layer) error {
 	p := l.p.GetTileParam()
 	axis, _ := l.bottom[0].Axis(int(p.GetAxis()))
-	repeats := slices.Repeat([]int{1}, l.bottom[0].NumAxes())
-	repeats[axis] = int(p.GetTiles())
-	l.set(0, l.node("Tile", []string{l.in[0], l.ints("repeats", repeats...)}))
+	l.set(0, l.repeat(l.in[0], int(p.GetTiles()), axis))
 	return nil
+}
+
+// repeat puts n copies of a value one behind another. It is a Concat, since OpenCV 4.8 to 4.12 compute a Tile of any axis but the first wrong.
+func (l *layer) repeat(v string, n, axis int) string {
+	return l.node("Concat", slices.Repeat([]string{v}, n), attr{"axis", axis})
 }
 
 func batchReindex(l *layer) error {

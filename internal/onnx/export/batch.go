@@ -1,19 +1,18 @@
 package export
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
 	swnet "github.com/swcaffe/swcaffe/net"
 	"google.golang.org/protobuf/proto"
 )
 
-// variation tells which axes of the tops depend on the batch size: dynamic[layer][top][axis].
+// variation tells which axes of the blobs depend on the batch size, and how often an extent holds it: 0 if it is no multiple of it.
 type variation struct {
-	dynamic [][][]bool
-	batch   int // the size of the present graph
-	of      map[*blob.Blob][]bool
+	of     map[*blob.Blob][]bool
+	factor map[*blob.Blob][]int
 }
 
 // shapesOf copies the shapes of all tops.
@@ -27,88 +26,138 @@ func shapesOf(n *swnet.Net) [][][]int {
 	return all
 }
 
-// batchInputs returns the inputs whose first extent is that of the net's first input.
-func batchInputs(n *swnet.Net) (inputs []*blob.Blob) {
+// part is an input, and how often its first extent holds the batch size: 0 if the extent does not depend on it.
+type part struct {
+	input  *blob.Blob
+	factor int
+}
+
+// batch is the batch size of a net, and what its inputs have to do with it.
+type batch struct {
+	size   int
+	inputs []part
+}
+
+// batches returns what the inputs' extents may mean, the likeliest first. The first input's is the batch size. Inputs of the same extent depend on
+// it rather than not, those with a multiple, such as a list of regions, rather not.
+func batches(n *swnet.Net) []batch {
+	var first batch
+	other := []int{} // the less likely factors
 	for i := range n.NumLayers() {
 		if n.LayerType(i) != "Input" {
 			continue
 		}
 		for _, top := range n.Tops(i) {
-			if top.NumAxes() > 0 && (len(inputs) == 0 || top.Dim(0) == inputs[0].Dim(0)) {
-				inputs = append(inputs, top)
+			switch {
+			case top.NumAxes() == 0:
+			case len(first.inputs) == 0:
+				first.size, first.inputs, other = top.Dim(0), []part{{top, 1}}, []int{1}
+			case top.Dim(0) == first.size:
+				first.inputs, other = append(first.inputs, part{top, 1}), append(other, 0)
+			case first.size > 0 && top.Dim(0)%first.size == 0:
+				first.inputs, other = append(first.inputs, part{top, 0}), append(other, top.Dim(0)/first.size)
 			}
 		}
 	}
-	return inputs
+	if len(first.inputs) == 0 {
+		return nil
+	}
+	all := []batch{first}
+	for k := 1; k < len(other) && len(all) < 32; k++ {
+		for _, b := range all {
+			b.inputs = slices.Clone(b.inputs)
+			b.inputs[k].factor = other[k]
+			all = append(all, b)
+		}
+	}
+	return all
 }
 
 // resize sets the batch size of the inputs.
-func resize(n *swnet.Net, size int) error {
-	for _, b := range batchInputs(n) {
-		b.Reshape(append([]int{size}, b.Shape()[1:]...)...)
+func (b *batch) resize(n *swnet.Net, size int) error {
+	for _, p := range b.inputs {
+		if p.factor > 0 {
+			p.input.Reshape(append([]int{p.factor * size}, p.input.Shape()[1:]...)...)
+		}
 	}
 	return n.Reshape()
 }
 
-// larger returns the other batch size: a multiple, for layers that divide the batch.
-func larger(size int) int { return 3 * size }
-
-// largerBatch returns the shapes for another batch size, and restores the old one.
-func largerBatch(n *swnet.Net) ([][][]int, error) {
-	inputs := batchInputs(n)
-	if len(inputs) == 0 {
-		return nil, errors.New("the net has no input with axes")
-	}
-	for i := range n.NumLayers() {
-		if recurrent[n.LayerType(i)] {
-			return nil, fmt.Errorf("axis 0 of layer %q counts time steps", n.LayerName(i))
-		}
-	}
-	size := inputs[0].Dim(0)
-	err := resize(n, larger(size))
-	other := shapesOf(n)
-	if back := resize(n, size); back != nil {
-		return nil, back
-	}
-	return other, err
-}
+// larger is the other batch size: a multiple, for layers that divide the batch.
+func (b *batch) larger() int { return 3 * b.size }
 
 var recurrent = map[string]bool{"LSTM": true, "RNN": true, "Lstm": true, "LSTMUnit": true}
 
-// dynamicGraph makes the graph for two batch sizes and compares. If a node differs, fixed names its layer.
-func dynamicGraph(n *swnet.Net, opt *Options, shapes, other [][][]int) (*exporter, error) {
-	vary := &variation{of: map[*blob.Blob][]bool{}}
-	for i := range shapes {
-		for k, top := range n.Tops(i) {
-			if len(shapes[i][k]) != len(other[i][k]) {
-				return &exporter{fixed: fmt.Sprintf("the number of axes of layer %q's top depends on it", n.LayerName(i))}, nil
-			}
-			axes := make([]bool, len(shapes[i][k]))
-			for a := range axes {
-				axes[a] = shapes[i][k][a] != other[i][k][a]
-			}
-			vary.of[top] = axes
+// openBatch makes the graph of a net whose batch size is open. If it cannot be, fixed says why.
+func openBatch(n *swnet.Net, opt *Options) (e *exporter, fixed string, err error) {
+	for i := range n.NumLayers() {
+		if recurrent[n.LayerType(i)] {
+			return nil, fmt.Sprintf("axis 0 of layer %q counts time steps", n.LayerName(i)), nil
 		}
 	}
-	size := batchInputs(n)[0].Dim(0)
-	if err := resize(n, larger(size)); err != nil {
-		return nil, err
+	all := batches(n)
+	if len(all) == 0 {
+		return nil, "the net has no input with axes", nil
 	}
-	vary.batch = larger(size)
+	for i, b := range all {
+		var reason string
+		if e, reason, err = b.graph(n, opt); err != nil || reason == "" {
+			return e, "", err
+		}
+		if i == 0 {
+			fixed = reason
+		}
+	}
+	return nil, fixed, nil
+}
+
+// graph makes the graph for two batch sizes and compares. fixed names the layer or node in which they differ.
+func (b *batch) graph(n *swnet.Net, opt *Options) (e *exporter, fixed string, err error) {
+	shapes := shapesOf(n)
+	restore := func() {
+		if back := b.resize(n, b.size); err == nil {
+			err = back
+		}
+	}
+	if refused := b.resize(n, b.larger()); refused != nil {
+		restore()
+		return nil, refused.Error(), err
+	}
+	vary, fixed := b.compare(n, shapes, shapesOf(n))
+	if fixed != "" {
+		restore()
+		return nil, fixed, err
+	}
 	large, err := run(n, opt, vary)
-	if back := resize(n, size); back != nil {
-		return nil, back
+	if restore(); err != nil {
+		return nil, "", err
 	}
-	if err != nil {
-		return nil, err
+	if e, err = run(n, opt, vary); err != nil {
+		return nil, "", err
 	}
-	vary.batch = size
-	e, err := run(n, opt, vary)
-	if err != nil {
-		return nil, err
+	return e, difference(e, large), nil
+}
+
+// compare finds the axes in which shapes for two batch sizes differ.
+func (b *batch) compare(n *swnet.Net, shapes, other [][][]int) (v *variation, fixed string) {
+	v = &variation{map[*blob.Blob][]bool{}, map[*blob.Blob][]int{}}
+	for i := range shapes {
+		for k, top := range n.Tops(i) {
+			small, large := shapes[i][k], other[i][k]
+			if len(small) != len(large) {
+				return nil, fmt.Sprintf("the number of axes of layer %q's top depends on it", n.LayerName(i))
+			}
+			axes, factors := make([]bool, len(small)), make([]int, len(small))
+			for a := range axes {
+				axes[a] = small[a] != large[a]
+				if f := small[a] / max(1, b.size); f*b.size == small[a] && f*b.larger() == large[a] {
+					factors[a] = f
+				}
+			}
+			v.of[top], v.factor[top] = axes, factors
+		}
 	}
-	e.fixed = difference(e, large)
-	return e, nil
+	return v, ""
 }
 
 // difference names the first node or constant in which two graphs differ.

@@ -16,7 +16,7 @@ func (l *layer) part(v string, axis, first, end int) string {
 // mark returns an array of the shape of rows of scores, with ones for the boxes that a NonMaxSuppression of one class kept.
 func (l *layer) mark(scores, kept string) string {
 	places := l.node("Gather", []string{kept, l.ints("columns", 0, 2)}, attr{"axis", 1})
-	zeros := l.node("ConstantOfShape", []string{l.node("Shape", []string{scores})})
+	zeros := l.fill(l.node("Shape", []string{scores}), 0)
 	return l.node("ScatterND", []string{zeros, places, l.ones(l.length(kept))})
 }
 
@@ -25,7 +25,7 @@ func (l *layer) length(v string) string { return l.part(l.node("Shape", []string
 
 // ones returns a vector of ones.
 func (l *layer) ones(length string) string {
-	return l.node("Exp", []string{l.node("ConstantOfShape", []string{length})})
+	return l.fill(length, 1)
 }
 
 // corners returns the first and last corners of boxes of centres and sides.
@@ -48,7 +48,7 @@ func (l *layer) nothing(rows string) string {
 	numbers := l.node("Transpose", []string{l.node("NonZero", []string{l.ones(images)})}, attr{"perm", []int{1, 0}})
 	column := l.node("Cast", []string{numbers}, float)
 	minus := l.node("Sub", []string{l.node("Mul", []string{column, l.number("zero", 0)}), l.number("one", 1)})
-	all := l.node("Concat", []string{column, l.node("Tile", []string{minus, l.ints("columns", 1, 6)})}, attr{"axis", 1})
+	all := l.node("Concat", []string{column, l.repeat(minus, 6, 1)}, attr{"axis", 1})
 	none := l.node("Cast", []string{l.node("Equal", []string{l.length(rows), l.ints("zero", 0)})}, attr{"to", int(onnxpb.TensorProto_INT64)})
 	return l.node("Slice", []string{all, l.ints("first", 0), l.node("Mul", []string{images, none}), l.ints("axis", 0)})
 }

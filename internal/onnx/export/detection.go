@@ -118,7 +118,7 @@ func (d *detections) kept(marks, scores string) string {
 	marked := d.node("Cast", []string{d.reshape(marks, d.merged(), all)}, attr{"to", int(onnxpb.TensorProto_BOOL)})
 	top := d.nodes("TopK", 2, []string{d.node("Where", []string{marked, d.reshape(scores, d.perClass(), all), lowest}), d.ints("keep", keep)}, attr{"axis", 1})
 	real := d.node("Cast", []string{d.node("Greater", []string{top[0], lowest})}, float)
-	zeros := d.node("ConstantOfShape", []string{d.node("Shape", []string{marked})})
+	zeros := d.fill(d.node("Shape", []string{marked}), 0)
 	return d.reshape(d.node("ScatterElements", []string{zeros, top[1], real}, attr{"axis", 1}), all, d.perClass())
 }
 

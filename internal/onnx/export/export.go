@@ -46,18 +46,15 @@ func Net(n *swnet.Net, opt Options) (*Result, error) {
 		return nil, fmt.Errorf("opset %d: it must be from %d to %d", opt.Opset, MinOpset, MaxOpset)
 	}
 	fixed := "its size is asked for"
-	shapes := shapesOf(n)
 	if !opt.Static {
-		other, err := largerBatch(n)
+		e, reason, err := openBatch(n, &opt)
 		if err != nil {
-			fixed = err.Error()
-		} else if e, err := dynamicGraph(n, &opt, shapes, other); err != nil {
 			return nil, err
-		} else if e.fixed == "" {
-			return &Result{Model: e.model()}, nil
-		} else {
-			fixed = e.fixed
 		}
+		if reason == "" {
+			return &Result{Model: e.model()}, nil
+		}
+		fixed = reason
 	}
 	regions, err := openRegions(n)
 	if err != nil {
@@ -84,7 +81,6 @@ type exporter struct {
 	tensors []*constant
 	merged  map[int]*folded
 	loose   map[*blob.Blob]int // blobs with an axis whose extent depends on values, and that axis
-	fixed   string
 }
 
 // run makes the graph for the present shapes.

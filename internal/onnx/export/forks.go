@@ -160,16 +160,17 @@ func normalize(l *layer) error {
 	if len(ds) < 2 {
 		items = append(slices.Clone(ds), known(1, 1)[len(ds):]...)
 	}
-	axes, eps := []int{1}, p.GetEps()
+	eps := p.GetEps()
 	if p == nil {
 		eps = 0
 	}
-	for i := 2; i < len(items) && (p == nil || p.GetAcrossSpatial()); i++ {
-		axes = append(axes, i)
+	rows := items
+	if p == nil || p.GetAcrossSpatial() {
+		rows = []dim{items[0], product(items[1:])}
 	}
-	x := l.reshape(l.in[0], ds, items)
-	squares := l.reduce("ReduceSum", l.node("Mul", []string{x, x}), axes, true)
-	y := l.node("Div", []string{x, l.node("Sqrt", []string{l.plus(squares, "eps", eps)})})
+	x := l.reshape(l.in[0], ds, rows)
+	squares := l.reduce("ReduceSumSquare", x, []int{1}, true)
+	y := l.reshape(l.node("Div", []string{x, l.node("Sqrt", []string{l.plus(squares, "eps", eps)})}), rows, items)
 	if len(l.weights) > 0 {
 		y = l.node("Mul", []string{y, l.weightAt(0, 1)})
 	}

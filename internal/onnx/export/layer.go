@@ -161,15 +161,18 @@ func (l *layer) nodes(op string, outputs int, in []string, attrs ...attr) []stri
 
 // weight makes an initializer of weight i, with its own shape or with the given one.
 func (l *layer) weight(i int, dims ...int) string {
-	w := l.weights[i]
 	if dims == nil {
-		dims = slices.Clone(w.Shape())
+		dims = slices.Clone(l.weights[i].Shape())
 	}
-	data, name := w.Data(), fmt.Sprintf("%s[%d]", l.name, i)
+	return l.add(&constant{name: fmt.Sprintf("%s[%d]", l.name, i), dims: dims, floats: l.weightData(i)})
+}
+
+// weightData returns the values of weight i after folding.
+func (l *layer) weightData(i int) []float32 {
 	if l.fold != nil && l.fold.weights[i] != nil {
-		data = l.fold.weights[i]
+		return l.fold.weights[i]
 	}
-	return l.add(&constant{name: name, dims: dims, floats: data})
+	return l.weights[i].Data()
 }
 
 // array, scalar and ints make inner constants.
@@ -256,17 +259,32 @@ func (l *layer) reshape(v string, from, to []dim) string {
 // info describes a value of a blob's shape.
 func (e *exporter) info(name string, b *blob.Blob) *onnxpb.ValueInfoProto {
 	shape := &onnxpb.TensorShapeProto{}
-	for _, d := range e.dims(b) {
+	for i, d := range e.dims(b) {
 		p := &onnxpb.TensorShapeProto_Dimension{Value: &onnxpb.TensorShapeProto_Dimension_DimValue{DimValue: int64(d.n)}}
 		if d.dynamic {
 			p.Value = nil
-			if _, rows := e.loose[b]; !rows && d.n == e.vary.batch {
-				p.Value = &onnxpb.TensorShapeProto_Dimension_DimParam{DimParam: "N"}
+			if name := e.symbol(b, i); name != "" {
+				p.Value = &onnxpb.TensorShapeProto_Dimension_DimParam{DimParam: name}
 			}
 		}
 		shape.Dim = append(shape.Dim, p)
 	}
 	return tensorInfo(name, shape)
+}
+
+// symbol names an extent that is the batch size, N, or a multiple of it, as 2N.
+func (e *exporter) symbol(b *blob.Blob, axis int) string {
+	if _, rows := e.loose[b]; rows || e.vary.factor == nil || axis >= len(e.vary.factor[b]) {
+		return ""
+	}
+	switch f := e.vary.factor[b][axis]; f {
+	case 0:
+		return ""
+	case 1:
+		return "N"
+	default:
+		return fmt.Sprintf("%dN", f)
+	}
 }
 
 func tensorInfo(name string, shape *onnxpb.TensorShapeProto) *onnxpb.ValueInfoProto {

@@ -94,13 +94,15 @@ func (l *layer) pool(method caffepb.PoolingParameter_PoolMethod, w [2]poolWindow
 	return nil
 }
 
-// average counts no padding if there is none before the inputs: Caffe divides a clipped window by the inputs in it. Otherwise padding counts,
-// and a product corrects the windows that Caffe divides by less.
+// average counts no padding if there is none before the inputs: Caffe divides a clipped window by the inputs in it. Otherwise the images get
+// zeros around them, which count, and a product corrects the windows that Caffe divides by less. A Pad is read alike by all programs, where
+// OpenCV up to 4.12 ignores count_include_pad.
 func (l *layer) average(x string, w [2]poolWindow, attrs []attr) string {
 	if w[0].pad == 0 && w[1].pad == 0 {
 		return l.node("AveragePool", []string{x}, attrs...)
 	}
-	y := l.node("AveragePool", []string{x}, append(slices.Clone(attrs), attr{"count_include_pad", 1})...)
+	x = l.padded(x, []int{w[0].pad, w[1].pad}, []int{w[0].end(), w[1].end()})
+	y := l.node("AveragePool", []string{x}, attr{"kernel_shape", []int{w[0].kernel, w[1].kernel}}, attr{"strides", []int{w[0].stride, w[1].stride}})
 	rows, cols := w[0].counts(), w[1].counts()
 	full := w[0].kernel * w[1].kernel
 	var factors []float32
@@ -117,9 +119,14 @@ func (l *layer) average(x string, w [2]poolWindow, attrs []attr) string {
 	return l.node("Mul", []string{y, l.array("clipped", factors, 1, 1, len(rows), len(cols))})
 }
 
+// padded puts zeros before and behind the last axes of items with channels.
+func (l *layer) padded(x string, before, behind []int) string {
+	pads := slices.Concat([]int{0, 0}, before, []int{0, 0}, behind)
+	return l.node("Pad", []string{x, l.ints("pads", pads...)})
+}
+
 // stochastic writes Caffe's form for inference: the sum of squares over the sum, 0 where the sum is not positive.
 func (l *layer) stochastic(x string, attrs []attr) string {
-	attrs = append(slices.Clone(attrs), attr{"count_include_pad", 1})
 	sum := l.node("AveragePool", []string{x}, attrs...)
 	squares := l.node("AveragePool", []string{l.node("Mul", []string{x, x})}, attrs...)
 	zero := l.scalar("zero", 0)

@@ -103,12 +103,19 @@ func (r *proposals) candidates() (scores, boxes string) {
 	return top[0], r.node("GatherND", []string{boxes, places}, attr{"batch_dims", 1})
 }
 
-// kept returns the places of the boxes that are kept, in the order of images and scores.
+// kept returns the places of the boxes that are kept, in the order of images and scores. The suppression gets their ranks in place of the scores,
+// and 0 for boxes that are too small, because OpenCV 5 takes no threshold below 0.
 func (r *proposals) kept(scores, boxes string) string {
+	ranks := make([]float32, r.before)
+	for i := range ranks {
+		ranks[i] = float32(r.before - i)
+	}
+	large := r.node("Greater", []string{scores, r.number("finite", -math.MaxFloat32)})
+	ranked := r.node("Where", []string{large, r.array("ranks", ranks, 1, r.before), r.number("none", 0)})
 	in := []string{
 		r.node("Add", []string{boxes, r.array("last pixel", []float32{0, 0, 1, 1}, 4)}),
-		r.reshape(scores, []dim{r.batch, {n: r.before}}, []dim{r.batch, {n: 1}, {n: r.before}}),
-		r.ints("regions", int(r.p.GetPostNmsTopn())), r.number("overlap", min(1, r.p.GetNmsThresh())), r.number("finite", -math.MaxFloat32),
+		r.reshape(ranked, []dim{r.batch, {n: r.before}}, []dim{r.batch, {n: 1}, {n: r.before}}),
+		r.ints("regions", int(r.p.GetPostNmsTopn())), r.number("overlap", min(1, r.p.GetNmsThresh())), r.number("zero", 0),
 	}
 	marks := r.mark(scores, r.node("NonMaxSuppression", in))
 	return r.node("NonZero", []string{marks})
@@ -121,7 +128,7 @@ func openRegions(n *swnet.Net) (*variation, error) {
 	shapes := shapesOf(n)
 	for i := range n.NumLayers() {
 		if n.LayerType(i) == "Proposal" {
-			v = &variation{batch: -1, of: map[*blob.Blob][]bool{}}
+			v = &variation{of: map[*blob.Blob][]bool{}}
 			for _, top := range n.Tops(i) {
 				top.Reshape(append([]int{top.Dim(0) + 1}, top.Shape()[1:]...)...)
 			}

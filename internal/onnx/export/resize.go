@@ -63,7 +63,7 @@ func (l *layer) scatter() string {
 	} else {
 		shape = l.ints("planes", rows[0].n, large.n)
 	}
-	zeros := l.node("ConstantOfShape", []string{shape})
+	zeros := l.fill(shape, 0)
 	y := l.node("ScatterElements", []string{zeros, l.integers(at), x}, attr{"axis", 1})
 	return l.reshape(y, []dim{rows[0], large}, to)
 }

@@ -82,13 +82,95 @@ func (l *layer) convolve(op string, group int) error {
 		w = window{[]int{1}, []int{1}, []int{0}, []int{1}}
 		dims = append(dims[:2:2], 1)
 	}
-	bias := l.biasOf(1)
+	kernel, bias := l.kernel(op, &w, dims), l.biasOf(1)
 	for k := range l.bottom {
-		in := []string{l.items(l.in[k], l.bottom[k], axis), l.weight(0, dims...), bias}
+		in := []string{l.items(l.in[k], l.bottom[k], axis), kernel, bias}
 		y := l.node(op, in, w.attrs(group)...)
+		if op == "ConvTranspose" && group > 1 && l.scaled() {
+			y = l.apart(y, l.top[k])
+		}
 		l.set(k, l.fromItems(y, l.top[k], axis))
 	}
 	return nil
+}
+
+// scaled reports whether the layer that reads the top multiplies it with constants.
+func (l *layer) scaled() bool {
+	i := l.index
+	if l.fold != nil {
+		i = l.fold.by
+	}
+	j := l.reader(i)
+	return j >= 0 && scaling[l.net.LayerType(j)]
+}
+
+// scaling has the layer types whose operators OpenCV may merge with the convolution before them.
+var scaling = map[string]bool{"BatchNorm": true, "BN": true, "Scale": true, "Bias": true}
+
+// apart gives a value of a blob's shape one spatial axis, and its own again. OpenCV up to 4.12 merges a ConvTranspose of several groups with a
+// product of its result in a wrong way, and nothing with a Reshape.
+func (l *layer) apart(v string, b *blob.Blob) string {
+	ds := l.dims(b)
+	rows := []dim{ds[0], ds[1], product(ds[2:])}
+	return l.reshape(l.reshape(v, ds, rows), rows, ds)
+}
+
+// kernel makes an initializer of the weights, of extents dims. OpenCV up to 4.12 ignores the dilation of a ConvTranspose, so that its kernel gets
+// zeros between its values instead. To a kernel of one value the dilation means nothing; with 2 OpenCV takes the padding of such a kernel into
+// account, which it otherwise overlooks.
+func (l *layer) kernel(op string, w *window, dims []int) string {
+	large := func(v int) bool { return v > 1 }
+	switch {
+	case op == "Conv":
+		return l.weight(0, dims...)
+	case !slices.ContainsFunc(w.kernel, large):
+		w.dilation = slices.Repeat([]int{2}, len(w.kernel))
+		return l.weight(0, dims...)
+	case !slices.ContainsFunc(w.dilation, large):
+		return l.weight(0, dims...)
+	}
+	kernel, places := spread(w)
+	data, size := l.weightData(0), product(known(kernel...)).n
+	values := make([]float32, len(data)/len(places)*size)
+	for i, v := range data {
+		values[i/len(places)*size+places[i%len(places)]] = v
+	}
+	w.kernel, w.dilation = kernel, slices.Repeat([]int{1}, len(kernel))
+	return l.add(&constant{name: l.name + "[0]", dims: append(slices.Clone(dims[:2]), kernel...), floats: values})
+}
+
+// Compact returns the weights of a layer of which a model holds kernels with zeros between the values, or nil if the model's do not fit.
+func Compact(p *caffepb.LayerParameter, weights *blob.Blob, stored []float32) []float32 {
+	if p.GetType() != "Deconvolution" || weights.NumAxes() < 3 {
+		return nil
+	}
+	w := readWindow(p.GetConvolutionParam(), weights.NumAxes()-2)
+	kernel, places := spread(&w)
+	size := product(known(kernel...)).n
+	if len(stored)*len(places) != weights.Count()*size {
+		return nil
+	}
+	values := make([]float32, weights.Count())
+	for i := range values {
+		values[i] = stored[i/len(places)*size+places[i%len(places)]]
+	}
+	return values
+}
+
+// spread returns the extents of a kernel with its dilation, and the places of the kernel's values in it.
+func spread(w *window) (extents, places []int) {
+	places = []int{0}
+	for i, k := range w.kernel {
+		extent := w.dilation[i]*(k-1) + 1
+		var next []int
+		for _, at := range places {
+			for j := range k {
+				next = append(next, at*extent+j*w.dilation[i])
+			}
+		}
+		extents, places = append(extents, extent), next
+	}
+	return extents, places
 }
 
 // bias makes an initializer of weight i if the layer has one, or of the bias that folding gave it.
@@ -135,8 +217,8 @@ func (l *layer) lrnWithin(p *caffepb.LRNParameter) error {
 	size := int(p.GetLocalSize())
 	pad := (size - 1) / 2
 	x := l.in[0]
-	m := l.node("AveragePool", []string{l.node("Mul", []string{x, x})}, attr{"kernel_shape", []int{size, size}}, attr{"strides", []int{1, 1}},
-		attr{"pads", []int{pad, pad, pad, pad}}, attr{"count_include_pad", 1})
+	squares := l.padded(l.node("Mul", []string{x, x}), []int{pad, pad}, []int{pad, pad})
+	m := l.node("AveragePool", []string{squares}, attr{"kernel_shape", []int{size, size}}, attr{"strides", []int{1, 1}})
 	s := l.node("Add", []string{l.node("Mul", []string{m, l.scalar("alpha", p.GetAlpha())}), l.scalar("one", 1)})
 	l.set(0, l.node("Mul", []string{x, l.node("Pow", []string{s, l.scalar("exponent", -p.GetBeta())})}))
 	return nil

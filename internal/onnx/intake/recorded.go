@@ -56,7 +56,13 @@ func takeWeights(n *swnet.Net, m *onnx.Model) bool {
 				continue // shared, or not used in inference; exportsTo decides
 			}
 			values, err := onnx.Decode(t)
-			if err != nil || len(values.Floats) != w.Count() {
+			if err != nil {
+				return false
+			}
+			if len(values.Floats) != w.Count() {
+				values.Floats = export.Compact(n.LayerParam(i), w, values.Floats)
+			}
+			if values.Floats == nil {
 				return false
 			}
 			copy(w.Data(), values.Floats)

@@ -56,6 +56,9 @@ func Cases(seed uint64) []Case {
 	add("Convolution/3D", input("x", 2, 2, 4, 5, 3)+layer("Convolution", "x", "y", `convolution_param { num_output: 2 kernel_size: 2 }`))
 	add("Convolution/axis2", input("x", 2, 3, 4, 5, 6)+layer("Convolution", "x", "y", `convolution_param { num_output: 2 kernel_size: 3 axis: 2 }`))
 	add("Convolution/two", x+input("z", 2, 3, 7, 6)+layer("Convolution", "xz", "yw", `convolution_param { num_output: 2 kernel_size: 3 }`))
+	add("Deconvolution/one value", x+layer("Deconvolution", "x", "y", `convolution_param { num_output: 2 kernel_size: 1 pad: 1 }`))
+	add("Deconvolution/dilated groups", x+layer("Deconvolution", "x", "y", `convolution_param { num_output: 6 group: 3 kernel_h: 3 kernel_w: 2 dilation: 3 stride: 2 pad: 2 }`))
+	add("Deconvolution/Scale", x+layer("Deconvolution", "x", "y", `convolution_param { num_output: 3 group: 3 kernel_size: 4 stride: 2 pad: 1 }`)+layer("Scale", "y", "z", "scale_param { bias_term: true }"))
 	for _, pool := range []string{"MAX", "AVE", "STOCHASTIC"} {
 		net := x + layer("Pooling", "x", "y", `pooling_param { pool: `+pool+` global_pooling: true }`)
 		cases = append(cases, Case{Name: "Pooling/global/" + pool, Net: net, Positive: map[string]bool{"x": pool == "STOCHASTIC"}})
@@ -244,7 +247,7 @@ func utilities(x string) (cases []Case) {
 		{"Reorg/reverse", input("x", 2, 8, 3, 5) + layer("Reorg", "x", "y", "reorg_param { stride: 2 reverse: true }")},
 		{"LabelSpecificAdd", input("x", 4, 5) + input("l", 4) + layer("LabelSpecificAdd", "xl", "y", "label_specific_add_param { bias: -0.35 }")},
 		{"Axpy", input("a", 2, 3, 1, 1) + x + z + layer("Axpy", "axz", "y", "")},
-		{"Tile", x + layer("Tile", "x", "y", "tile_param { axis: 2 tiles: 3 }")}, {"Tile/batch", x + layer("Tile", "x", "y", "tile_param { axis: 0 tiles: 2 }")},
+		{"Tile", x + layer("Tile", "x", "y", "tile_param { axis: 2 tiles: 3 }")}, {"Tile/channels", x + layer("Tile", "x", "y", "tile_param { tiles: 2 }")}, {"Tile/batch", x + layer("Tile", "x", "y", "tile_param { axis: 0 tiles: 2 }")},
 		{"ArgMax", x + layer("ArgMax", "x", "y", "")}, {"ArgMax/3", x + layer("ArgMax", "x", "y", "argmax_param { top_k: 3 }")},
 		{"ArgMax/values", x + layer("ArgMax", "x", "y", "argmax_param { top_k: 3 out_max_val: true }")},
 		{"ArgMax/axis", x + layer("ArgMax", "x", "y", "argmax_param { axis: 1 }")}, {"ArgMax/axis 2", x + layer("ArgMax", "x", "y", "argmax_param { axis: -1 top_k: 2 }")},
