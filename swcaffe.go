@@ -58,7 +58,11 @@ func openNet(prototxt string, phase caffepb.Phase, opt swnet.Options, weights []
 	for _, w := range file.Warnings {
 		log.Warn(w)
 	}
-	opt.State, opt.Pos = swnet.MergeState(phase, file.Param.State), file.LayerPos
+	var asked swnet.Asked
+	if w := asked.Replaces(prototxt+": state", file.Param.State); w != "" {
+		log.Warn(w)
+	}
+	opt.State, opt.Pos = asked.Over(phase, file.Param.State), file.LayerPos
 	n, err := swnet.New(file.Param, opt)
 	if err != nil {
 		return nil, err
@@ -74,7 +78,7 @@ func openNet(prototxt string, phase caffepb.Phase, opt swnet.Options, weights []
 // OpenSolver makes the solver of a prototxt, with its nets, on the device's machine and path, convolving as the device says. Where the
 // prototxt has no random_seed one is drawn from the device. Call Step or Solve, and Close.
 func OpenSolver(d *layers.Device, prototxt string) (*solver.Solver, error) {
-	file, err := swproto.ReadSolver(prototxt)
+	file, err := solver.Read(prototxt, solver.Start{})
 	if err != nil {
 		return nil, err
 	}

@@ -46,6 +46,11 @@ func (s netSource) build(opt swnet.Options) (*swnet.Net, error) {
 		opt.Device.Log.Warn(w)
 	}
 	opt.State, opt.Pos = swnet.MergeState(s.phase, file.Param.State, s.state), file.LayerPos
+	if asked := (swnet.Asked{Level: opt.State.GetLevel()}); s.phase == caffepb.Phase_TRAIN {
+		if w := asked.Replaces(fmt.Sprintf("%v: state", s), file.Param.State); w != "" {
+			opt.Device.Log.Warn(w)
+		}
+	}
 	return swnet.New(file.Param, opt)
 }
 

@@ -41,6 +41,20 @@ _HOOKS = ('before_forward', 'after_forward', 'before_backward', 'after_backward'
 _objects = weakref.WeakValueDictionary()  # solvers with callbacks and nets with hooks, by the handles by which the engine calls them
 
 
+def _check_integer(kind, name, value):
+    if not isinstance(value, (int, np.integer)):  # True is TEST, as in Caffe
+        raise TypeError('%s: %s must be an integer, it is %r' % (kind, name, value))
+
+
+def _stages(kind, stages):
+    """Return an argument stages as a list."""
+    if stages is None:
+        return []
+    if isinstance(stages, str) or not all(isinstance(s, str) for s in stages):
+        raise TypeError('%s: stages must be a list of strings, it is %r' % (kind, stages))
+    return list(stages)
+
+
 class Net(_Held):
     """A net.
 
@@ -70,19 +84,14 @@ class Net(_Held):
         if given['phase'] is None:
             raise TypeError('Net needs a phase, caffe.TRAIN or caffe.TEST')
         for name in 'phase', 'level':
-            if not isinstance(given[name], (int, np.integer)):  # True is TEST, as in Caffe
-                raise TypeError('Net: %s must be an integer, it is %r' % (name, given[name]))
-        stages = given['stages']
-        if stages is None:
-            stages = []
-        elif isinstance(stages, str) or not all(isinstance(s, str) for s in stages):
-            raise TypeError('Net: stages must be a list of strings, it is %r' % (stages,))
+            _check_integer('Net', name, given[name])
+        stages = _stages('Net', given['stages'])
         files = given['weights']
         with _Opening() as layers:
             if files == '':
                 raise RuntimeError('Net: the name of the file of weights is empty')
             reply = call('net', {'file': path(network_file), 'phase': int(given['phase']), 'level': int(given['level']),
-                                 'stages': list(stages), 'weights': '' if files is None else path(files)})
+                                 'stages': stages, 'weights': '' if files is None else path(files)})
         self._build(reply, layers)
 
     @classmethod
@@ -514,14 +523,17 @@ class Solver(_Held):
 
         for iteration, loss, rate in solver: ...
 
+    level and stages are the flags of train: the training net's level, in place of the file's train_state, and stages beside the file's.
+
     Ctrl-C stops step and solve after the present iteration, and then raises KeyboardInterrupt: nothing is lost, step and solve go on
     from there.
     """
     _type = ''
 
-    def __init__(self, param_file):
+    def __init__(self, param_file, level=0, stages=None):
+        _check_integer('Solver', 'level', level)
         with _Opening() as layers:
-            reply = call('solver', {'file': path(param_file), 'type': self._type})
+            reply = call('solver', {'file': path(param_file), 'type': self._type, 'level': int(level), 'stages': _stages('Solver', stages)})
         self._handle = reply['handle']
         self._kind = reply['type']
         python = {key: layer for key, layer in layers.items()}
@@ -666,11 +678,11 @@ class AdamSolver(SGDSolver):
 _solvers = {c._type: c for c in (SGDSolver, NesterovSolver, AdaGradSolver, RMSPropSolver, AdaDeltaSolver, AdamSolver)}
 
 
-def get_solver(param_file):
-    """Return the solver of a file, an object of the class of its type.
+def get_solver(param_file, level=0, stages=None):
+    """Return the solver of a file, an object of the class of its type. level and stages are those of the training net; see Solver.
 
     RuntimeError: a file that cannot be read, or a fault in it; the text has the file and the line.
     """
-    solver = Solver(param_file)
+    solver = Solver(param_file, level, stages)
     solver.__class__ = _solvers[solver._kind]
     return solver

@@ -55,6 +55,21 @@ class Solving(Case):
             self.assertEqual(type(kind(file)), kind)
         self.assertEqual(caffe.AdamSolver(self.solver(type='SGD')).type, 'Adam')  # the class decides, as in Caffe
 
+    def test_level_and_stages(self):
+        """level replaces that of the file's train_state, also with its default 0; stages are added to the file's. Test nets have their test_state."""
+        rules = ''.join('layer { name: "%s" type: "Silence" bottom: "label" include { %s } }\n' % r for r in (
+            ('low', 'max_level: 1'), ('high', 'min_level: 2'), ('a', 'stage: "a"'), ('b', 'stage: "b"')))
+        file = self.solver(SMALL + rules)
+        with open(file, 'a') as f:
+            f.write('train_state { level: 2 stage: "a" } test_state { level: 3 }\n')
+        for given, want in ({}, 'low a'), (dict(level=2), 'high a'), (dict(stages=['b', 'c']), 'low a b'), (dict(level=np.int32(2), stages=('b',)), 'high a b'):
+            for make in caffe.get_solver, caffe.SGDSolver:
+                solver = make(file, **given)
+                names = [[n for n in net._layer_names if n in ('low', 'high', 'a', 'b')] for net in (solver.net, solver.test_nets[0])]
+                self.assertEqual(names, [want.split(), ['high']], given)
+        self.assertRaisesRegex(TypeError, "^Solver: level must be an integer, it is '2'", caffe.get_solver, file, level='2')
+        self.assertRaisesRegex(TypeError, "^Solver: stages must be a list of strings, it is 'b'", caffe.get_solver, file, stages='b')
+
     def test_wrong_files(self):
         for f in caffe.get_solver, caffe.SGDSolver:
             self.assertRaisesRegex(RuntimeError, 'could not open file /nowhere', f, '/nowhere')

@@ -19,11 +19,11 @@ func namesFile(net string) bool { return strings.HasSuffix(net, ".prototxt") }
 // readBase makes a base of a net for deployment: an Input layer of square images, and a classifier, the last InnerProduct or Convolution
 // layer, which gets an output for each class. Only layers without weights may follow it.
 func readBase(e *cli.Env, path string, classes int) (*base, error) {
-	file, err := cli.ReadNet(e, path)
+	var flags cli.StateFlags
+	file, err := cli.ReadNet(e, path, &flags)
 	if err != nil {
 		return nil, err
 	}
-	var flags cli.StateFlags
 	net, _, err := swnet.Filter(file.Param, flags.StateOver(file, caffepb.Phase_TEST))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

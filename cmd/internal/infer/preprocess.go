@@ -92,11 +92,11 @@ func (p *preprocessing) of(e *cli.Env, model string, input *blob.Blob) (*data.Pr
 
 // statement returns the first layer of a net in phase TEST that says how images become input.
 func statement(e *cli.Env, model string) (*caffepb.LayerParameter, error) {
-	file, err := cli.ReadNet(e, model)
+	var flags cli.StateFlags
+	file, err := cli.ReadNet(e, model, &flags)
 	if err != nil {
 		return nil, err
 	}
-	var flags cli.StateFlags
 	layers, _, err := swnet.Filter(file.Param, flags.StateOver(file, caffepb.Phase_TEST))
 	if err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ func (t *trained) use(e *cli.Env, use func(*swnet.Net) error) error {
 		return err
 	}
 	defer machine.Close()
-	file, err := cli.ReadNet(e, t.model)
+	file, err := cli.ReadNet(e, t.model, &t.state)
 	if err != nil {
 		return err
 	}

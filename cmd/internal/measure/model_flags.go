@@ -148,7 +148,7 @@ func (f *modelFlags) options(e *cli.Env, path string, spec cpe.Spec, state *cli.
 	if f.batch < 0 {
 		return nil, o, cli.Usagef("-batch %d: the number of images cannot be negative", f.batch)
 	}
-	file, err := cli.ReadNet(e, path)
+	file, err := cli.ReadNet(e, path, state)
 	if err != nil {
 		return nil, o, err
 	}

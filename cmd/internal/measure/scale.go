@@ -175,7 +175,7 @@ func (o *scaleOptions) read(e *cli.Env) (err error) {
 	if o.node.Native() {
 		return cli.Usagef("-machine %s is this computer, which is measured, not modelled; name a modelled one", o.machine)
 	}
-	file, err := cli.ReadNet(e, o.model)
+	file, err := cli.ReadNet(e, o.model, &o.state)
 	if err != nil {
 		return err
 	}

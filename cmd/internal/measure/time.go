@@ -150,7 +150,7 @@ func timeMeasured(e *cli.Env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase
 	if device.Force, device.Tuner, err = o.strategies.Read(e, o.device.Engine, spec); err != nil {
 		return err
 	}
-	file, err := cli.ReadNet(e, o.model)
+	file, err := cli.ReadNet(e, o.model, &o.state)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 
 // timeDry prints what a net holds and computes for an image; nothing runs.
 func timeDry(e *cli.Env, o *timeOptions, phase caffepb.Phase) error {
-	file, err := cli.ReadNet(e, o.model)
+	file, err := cli.ReadNet(e, o.model, &o.state)
 	if err != nil {
 		return err
 	}

@@ -19,11 +19,12 @@ import (
 var Check = cli.Command{
 	Name:     "check",
 	Synopsis: "find the faults of solvers and nets, and train nothing",
-	Args:     "FILE... [-phase TRAIN|TEST|ALL] [-weights FILES] [-machine NAME|FILE] [-json FILE]",
+	Args:     "FILE... [-phase TRAIN|TEST|ALL] [-level N] [-stage NAMES] [-weights FILES | -snapshot FILE] [-machine NAME|FILE] [-json FILE]",
 	Example:  "swcaffe check models/lenet/solver.prototxt models/lenet/deploy.prototxt",
 	Help: `Does everything that train does before its first iteration. For a solver it checks the fields, the training net and the test nets with
 their data and weights, and permission and space for snapshots. For a net it checks each phase for which there are layers. It builds
-the nets in memory, so that it checks all shapes.
+the nets in memory, so that it checks all shapes. -level, -stage, -weights and -snapshot mean for a solver what they mean for train, and
+for a net what they mean for test and time.
 
 It prints a line for each net, with the numbers of layers and weights, and each fault with its line in the file.
 The exit code is 0 if no file has a fault, otherwise 1.`,
@@ -34,8 +35,11 @@ The exit code is 0 if no file has a fault, otherwise 1.`,
 
 func checkFlags(fs *flag.FlagSet, o *checkOptions) {
 	cli.AppendVar(fs, &o.files, "file", "a solver or net to check: `FILE` (prototxt)", cli.Prototxt)
+	cli.AppendVar(fs, &o.files, "solver", "the same as -file, as train takes it: `FILE`", cli.Prototxt)
+	cli.AppendVar(fs, &o.files, "model", "the same as -file, as test takes it: `FILE`", cli.Prototxt)
 	cli.StringVar(fs, &o.phase, "phase", "ALL", "the phases of nets: TRAIN, TEST or ALL. A solver has its own", cli.OneOf("TRAIN", "TEST", "ALL"))
 	cli.StringVar(fs, &o.weights, "weights", "", "weights that nets must be able to take: .caffemodel `FILES`, separated by commas", cli.Weights)
+	cli.StringVar(fs, &o.snapshot, "snapshot", "", "the solver state `FILE` that a solver must be able to resume from", cli.SolverState)
 	cli.OutputVar(fs, &o.json, "json", "write the findings to `FILE` as well; -: to standard output, alone")
 	o.device.Register(fs)
 	o.state.Register(fs)
@@ -43,16 +47,20 @@ func checkFlags(fs *flag.FlagSet, o *checkOptions) {
 }
 
 type checkOptions struct {
-	files                []string
-	phase, weights, json string
-	device               cli.DeviceFlags
-	state                cli.StateFlags
-	strategies           cli.StrategyFlags
+	files             []string
+	phase, json       string
+	weights, snapshot string
+	device            cli.DeviceFlags
+	state             cli.StateFlags
+	strategies        cli.StrategyFlags
 }
 
 func check(e *cli.Env, o *checkOptions) error {
 	if len(o.files) == 0 {
 		return cli.Usagef("need files to check: swcaffe check FILE...")
+	}
+	if o.weights != "" && o.snapshot != "" {
+		return cli.Usagef("give a snapshot to resume training or weights to finetune, but not both")
 	}
 	phases, err := parsePhases(o.phase)
 	if err != nil {
@@ -115,15 +123,15 @@ func (c *checker) file(path string) error {
 
 // solver makes a solver as train does.
 func (c *checker) solver(path string, log *logrus.Logger) error {
-	file, err := swproto.ReadSolver(path)
+	file, err := solver.Read(path, solver.Start{State: c.o.state.Asked(), Weights: c.o.weights, Snapshot: c.o.snapshot})
 	if err != nil {
 		return err
 	}
 	for _, w := range slices.Concat(file.Warnings, solver.Doubts(file.Param)) {
 		log.Warn(w)
 	}
-	if c.o.weights != "" {
-		file.Param.Weights = []string{c.o.weights}
+	if c.o.phase != "ALL" {
+		log.Warnf("-phase has no effect: it is for nets, and the nets of a solver have their phases")
 	}
 	force, _, err := c.o.strategies.Read(&cli.Env{Log: log}, c.o.device.Engine, c.machine.Spec())
 	if err != nil {
@@ -143,6 +151,11 @@ func (c *checker) solver(path string, log *logrus.Logger) error {
 		}
 		for _, r := range repeated {
 			log.Warn(r.Text("test_iter"))
+		}
+	}
+	if c.o.snapshot != "" {
+		if err := s.Restore(c.o.snapshot); err != nil {
+			return err
 		}
 	}
 	return errors.Join(s.CheckTargets(), c.o.strategies.Check(log, s.Net()))

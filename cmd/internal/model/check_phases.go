@@ -28,9 +28,12 @@ func parsePhases(s string) ([]caffepb.Phase, error) {
 
 // net builds a net for the phases for which it has layers.
 func (c *checker) net(path string, log *logrus.Logger) error {
-	file, err := cli.ReadNet(&cli.Env{Log: log}, path)
+	file, err := cli.ReadNet(&cli.Env{Log: log}, path, &c.o.state)
 	if err != nil {
 		return err
+	}
+	if c.o.snapshot != "" {
+		log.Warnf("-snapshot has no effect: it is for solvers, and this is a net")
 	}
 	var found []error
 	for _, phase := range phasesOf(file, c.phases, &c.o.state, log) {

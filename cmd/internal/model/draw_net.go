@@ -49,7 +49,7 @@ type drawOptions struct {
 }
 
 func drawNet(e *cli.Env, o *drawOptions) error {
-	opt, err := o.options()
+	opt, phases, err := o.options()
 	if err != nil {
 		return err
 	}
@@ -63,12 +63,15 @@ func drawNet(e *cli.Env, o *drawOptions) error {
 	if !slices.Contains([]string{"LR", "TB", "BT", "RL"}, opt.RankDir) {
 		return cli.Usagef("-rankdir %q: must be LR, TB, BT or RL", opt.RankDir)
 	}
-	n, err := cli.ReadNet(e, o.in)
+	n, err := cli.ReadNet(e, o.in, &o.state)
 	if err != nil {
 		return err
 	}
+	for _, p := range phases {
+		opt.States = append(opt.States, o.state.StateOver(n, p))
+	}
 	if o.shapes {
-		if opt.Shapes, err = shapesOf(e, n, opt.States, &o.state); err != nil {
+		if opt.Shapes, err = shapesOf(e, n, phases, &o.state); err != nil {
 			return err
 		}
 	}
@@ -85,29 +88,22 @@ func drawNet(e *cli.Env, o *drawOptions) error {
 	return e.WriteFile(o.out, picture)
 }
 
-// options converts the flags to netdraw.Options.
-func (o *drawOptions) options() (netdraw.Options, error) {
+// options converts the flags to netdraw.Options without states, and the phases to draw.
+func (o *drawOptions) options() (netdraw.Options, []caffepb.Phase, error) {
 	opt := netdraw.Options{RankDir: strings.ToUpper(o.direction), Rates: o.rates}
 	phases := []caffepb.Phase{caffepb.Phase_TRAIN, caffepb.Phase_TEST}
 	if o.phase != "ALL" {
 		p, err := cli.ParsePhase(o.phase)
 		if err != nil {
-			return opt, cli.Usagef("-phase %q: must be TRAIN, TEST or ALL", o.phase)
+			return opt, nil, cli.Usagef("-phase %q: must be TRAIN, TEST or ALL", o.phase)
 		}
 		phases = []caffepb.Phase{p}
 	}
-	for _, p := range phases {
-		opt.States = append(opt.States, o.state.State(p))
-	}
-	return opt, nil
+	return opt, phases, nil
 }
 
 // shapesOf builds the net of each phase and returns the shapes of its tops.
-func shapesOf(e *cli.Env, file *swproto.Net, states []*caffepb.NetState, flags *cli.StateFlags) (map[caffepb.Phase]map[string][]string, error) {
-	var phases []caffepb.Phase
-	for _, s := range states {
-		phases = append(phases, s.GetPhase())
-	}
+func shapesOf(e *cli.Env, file *swproto.Net, phases []caffepb.Phase, flags *cli.StateFlags) (map[caffepb.Phase]map[string][]string, error) {
 	spec, err := cpe.Load("host")
 	if err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ func exportONNX(e *cli.Env, o *exportONNXOptions) error {
 	case o.opset < export.MinOpset || o.opset > export.MaxOpset:
 		return cli.Usagef("-opset %d: it must be from %d to %d", o.opset, export.MinOpset, export.MaxOpset)
 	}
-	file, err := cli.ReadNet(e, o.model)
+	file, err := cli.ReadNet(e, o.model, &o.state)
 	if err != nil {
 		return err
 	}

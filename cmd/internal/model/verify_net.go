@@ -20,7 +20,7 @@ import (
 // to value in the whole net. Instead of the outputs of a layer without gradient, such as detections, it counts that layer's inputs. The names
 // of the layers that compute it are returned.
 func readForVerify(e *cli.Env, o *verifyOptions, phase caffepb.Phase, device *layers.Device) (file *swproto.Net, losses []string, err error) {
-	if file, err = cli.ReadNet(e, o.model); err != nil {
+	if file, err = cli.ReadNet(e, o.model, &o.state); err != nil {
 		return nil, nil, err
 	}
 	for _, l := range file.Param.Layer {

@@ -120,9 +120,12 @@ func openNet(r netRequest) (reply *netReply, err error) {
 	turns.Lock()
 	defer turns.Unlock()
 	may := inferable(file, phase)
-	asked := &caffepb.NetState{Level: &r.Level, Stage: r.Stages}
+	asked := swnet.Asked{Level: r.Level, Stages: r.Stages}
+	if w := asked.Replaces(r.File+": state", file.Param.State); w != "" {
+		d.Log.Warn(w)
+	}
 	n, err := swnet.New(file.Param, swnet.Options{
-		Device: d, State: swnet.MergeState(phase, file.Param.State, asked), Pos: file.LayerPos,
+		Device: d, State: asked.Over(phase, file.Param.State), Pos: file.LayerPos,
 		Economise: may, ForwardOnly: may,
 	})
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/swcaffe/swcaffe/net"
-	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver"
 )
@@ -39,8 +38,10 @@ func (s *Solver) release() { s.owner.drop() }
 
 // solverRequest asks for a solver.
 type solverRequest struct {
-	File string `json:"file"`
-	Type string `json:"type"` // the type that the file must have; "": any
+	File   string   `json:"file"`
+	Type   string   `json:"type"` // the type that the file must have; "": any
+	Level  int32    `json:"level"`
+	Stages []string `json:"stages"`
 }
 
 // solverReply describes a solver with its nets.
@@ -57,7 +58,7 @@ func openSolver(r solverRequest) (reply *solverReply, err error) {
 	if err := mustExist(r.File); err != nil {
 		return nil, err
 	}
-	file, err := swproto.ReadSolver(r.File)
+	file, err := solver.Read(r.File, solver.Start{State: net.Asked{Level: r.Level, Stages: r.Stages}})
 	if err != nil {
 		return nil, err
 	}

@@ -82,14 +82,13 @@ func lrFind(e *cli.Env, o *lrFindOptions) error {
 		return err
 	}
 	o.device.Subject = "solver"
-	file, err := swproto.ReadSolver(o.solver)
+	file, err := solver.Read(o.solver, solver.Start{State: o.state.Asked(), Weights: o.weights})
 	if err != nil {
 		return err
 	}
 	for _, w := range file.Warnings {
 		e.Log.Warn(w)
 	}
-	(&trainOptions{weights: o.weights, state: o.state}).apply(file.Param)
 	o.grow(file.Param)
 	s, err := o.sweep(e, file)
 	if err != nil {
@@ -120,10 +119,10 @@ func (o *lrFindOptions) sweep(e *cli.Env, file *swproto.Solver) (*sweep, error) 
 		v        *solver.Solver
 		diverged bool
 	)
-	log := logrus.New() // the loss at the end, which diverges, is no warning
+	log := logrus.New()
 	log.SetOutput(e.Log.Out)
 	log.SetFormatter(e.Log.Formatter)
-	log.SetLevel(logrus.ErrorLevel)
+	log.SetLevel(logrus.WarnLevel)
 	opt := solver.Options{Engine: o.device.Engine, Machine: machine, Log: log, Seed: o.device.SeedOrTime(), Progress: e.Pulse.Solving}
 	opt.OnUpdated = func() { diverged = s.add(v.LastRate(), v.LastLoss()) }
 	opt.Action = func() solver.Action {
@@ -136,6 +135,7 @@ func (o *lrFindOptions) sweep(e *cli.Env, file *swproto.Solver) (*sweep, error) 
 		return nil, err
 	}
 	defer v.Close()
+	log.SetLevel(logrus.ErrorLevel) // the loss at the end, which diverges, is no warning
 	e.Log.Infof("Sweeping the learning rate from %g to %g in %d iterations", o.from, o.to, o.iterations)
 	for !diverged && v.Iter() < o.iterations {
 		if err := v.Step(1); err != nil {

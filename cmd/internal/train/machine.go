@@ -3,7 +3,7 @@ package train
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/cli"
-	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/solver"
 )
 
 // readMachine reads the file of a modelled machine, for the run's events.
@@ -34,11 +34,10 @@ func (o *trainOptions) spec(e *cli.Env) (cpe.Spec, error) {
 	if cpe.DefaultMode(modelled) == cpe.Native {
 		return cpe.Spec{}, cli.Usagef("-transport sim needs a modelled machine: -machine sw26010, or a machine file")
 	}
-	file, err := swproto.ReadSolver(o.solver)
+	file, err := solver.Read(o.solver, o.start())
 	if err != nil {
 		return cpe.Spec{}, err
 	}
-	o.apply(file.Param)
 	if o.workers.simulation, err = newSimulation(e, &o.workers, modelled, file); err != nil {
 		return cpe.Spec{}, err
 	}

@@ -6,9 +6,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/internal/cli"
 	swproto "github.com/swcaffe/swcaffe/proto"
-	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver"
-	"google.golang.org/protobuf/proto"
 )
 
 // oldNames takes the flags of earlier versions, in which -strategy said how workers train together and -conv_strategy what to convolve with.
@@ -32,30 +30,19 @@ func (o *trainOptions) oldNames(log *logrus.Logger) error {
 	return nil
 }
 
-// read reads the solver's file and overlays it with the flags.
+// read reads the solver's file with the flags.
 func (o *trainOptions) read(log *logrus.Logger) (*swproto.Solver, error) {
-	file, err := swproto.ReadSolver(o.solver)
+	file, err := solver.Read(o.solver, o.start())
 	if err != nil {
 		return nil, err
 	}
 	for _, w := range slices.Concat(file.Warnings, solver.Doubts(file.Param)) {
 		log.Warn(w)
 	}
-	o.apply(file.Param)
 	return file, nil
 }
 
-// apply overlays a solver's fields with the flags, as Caffe does: -level always, -stage in addition, -weights instead.
-func (o *trainOptions) apply(p *caffepb.SolverParameter) {
-	if p.TrainState == nil {
-		p.TrainState = &caffepb.NetState{}
-	}
-	p.TrainState.Level = proto.Int32(int32(o.state.Level))
-	p.TrainState.Stage = append(p.TrainState.Stage, o.state.Stages()...)
-	switch {
-	case o.snapshot != "":
-		p.Weights = nil
-	case o.weights != "":
-		p.Weights = []string{o.weights}
-	}
+// start is what the flags add to the solver's file.
+func (o *trainOptions) start() solver.Start {
+	return solver.Start{State: o.state.Asked(), Weights: o.weights, Snapshot: o.snapshot}
 }
