@@ -32,6 +32,8 @@ type Command struct {
 	// Words names the flags that arguments without a dash set, in order, as in "swcaffe dataset digits". If the last name ends in
 	// "...", it takes all remaining arguments.
 	Words []string
+	// Writes names the flag for the file or folder that the command makes; "": -out or -o, if it has one. -o and -out are further names of it.
+	Writes string
 	// Quiet commands show no log unless one of glog's flags asks for it, like the tools of Caffe that they replace.
 	Quiet bool
 	Do    action // made by With
@@ -47,6 +49,19 @@ func With[O any](flags func(fs *flag.FlagSet, o *O), run func(e *Env, o *O) erro
 		flags(fs, o)
 		return func(e *Env) error { return run(e, o) }
 	}
+}
+
+// outputNames are names of the flag for what a command makes, in every command that has such a flag.
+var outputNames = []string{"out", "o"}
+
+// output returns the name under which a command's flag for what it makes is registered, "" if it has none.
+func (c Command) output(own *flag.FlagSet) string {
+	for _, name := range append([]string{c.Writes}, outputNames...) {
+		if own.Lookup(name) != nil {
+			return name
+		}
+	}
+	return ""
 }
 
 // Commands is the list of the program's commands, in the order of its help. Commands of one group are neighbours.

@@ -22,6 +22,7 @@ type commonFlags struct {
 	unused            []string // given flags of other commands
 
 	groups []flagGroup
+	output string // the command's flag that outputNames stand for, "" if it has none
 }
 
 type flagGroup struct {
@@ -32,6 +33,9 @@ type flagGroup struct {
 // newCommonFlags returns the common flags of a command, with defaults from the environment.
 func newCommonFlags(c Command, own *flag.FlagSet) (*commonFlags, error) {
 	f := &commonFlags{}
+	if own != nil {
+		f.output = c.output(own)
+	}
 	group := func(title string) *flag.FlagSet {
 		fs := flag.NewFlagSet(c.Name, flag.ContinueOnError)
 		fs.SetOutput(io.Discard)
@@ -106,6 +110,9 @@ func (f *commonFlags) take(own *flag.FlagSet, args []string) (rest []string, err
 	var unknown []int // indices in rest of unknown flags
 	for i := 0; i < len(args); i++ {
 		name, value := cutFlag(args[i])
+		if f.output != "" && slices.Contains(outputNames, name) && own.Lookup(name) == nil {
+			args[i], name = strings.Replace(args[i], name, f.output, 1), f.output
+		}
 		mine := own.Lookup(name)
 		if name == "" || mine != nil || isHelp(args[i]) || glog.IsBool(own.Lookup(strings.TrimPrefix(name, "no"))) {
 			rest = append(rest, args[i])

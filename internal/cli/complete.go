@@ -60,6 +60,11 @@ func (cs Commands) flagsOf(c Command, name string) map[string]*flag.Flag {
 		g.flags.VisitAll(func(f *flag.Flag) { all[f.Name] = f })
 	}
 	own.VisitAll(func(f *flag.Flag) { all[f.Name] = f })
+	if f := own.Lookup(c.output(own)); f != nil {
+		for _, name := range outputNames {
+			all[name] = f
+		}
+	}
 	return all
 }
 

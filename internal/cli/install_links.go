@@ -16,6 +16,7 @@ var InstallLinks = Command{
 	Args:     "DIR [-flat] [-force]",
 	Example:  "swcaffe install_links build",
 	Words:    []string{"dir"},
+	Writes:   "dir",
 	Help: `Makes symbolic links to this binary with the names of Caffe's binaries: caffe, convert_imageset and so on, each also with the ending
 ".bin". Called by such a name, the binary acts as this tool, with the tool's arguments. DIR gets the layout of Caffe's build folder,
 DIR/tools/caffe, DIR/examples/mnist/convert_mnist_data.bin and so on. After "swcaffe install_links build" in a checkout of Caffe, Caffe's

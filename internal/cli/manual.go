@@ -17,6 +17,7 @@ var Manual = Command{
 	Args:     "DIR",
 	Example:  "swcaffe man man/man1",
 	Words:    []string{"dir"},
+	Writes:   "dir",
 	Help: `Writes a manual page for each command, swcaffe-COMMAND.1, and swcaffe.1 with a list of them. DIR is created if it does not exist.
 In a folder man1 of man's path, as ~/.local/share/man/man1, "man swcaffe-train" finds them; "man -l DIR/swcaffe-train.1" shows one anywhere.`,
 	Do: With(func(fs *flag.FlagSet, o *manualOptions) {
@@ -95,7 +96,7 @@ func (c Command) page() *manpage.Page {
 	p := newPage(pageName(c), c.Synopsis, strings.TrimSpace("swcaffe "+c.Name+" "+c.Args))
 	p.Section("Description")
 	p.Text(c.Help)
-	if list := describe(c.own()); len(list) > 0 {
+	if list := c.describe(c.own()); len(list) > 0 {
 		p.Section("Flags")
 		addFlags(p, list)
 	}

@@ -28,6 +28,7 @@ const programSummary = "swcaffe trains, tests and times Caffe networks on CPUs a
 const generalHelp = `Flags take one dash or two, before or after the command: -solver=FILE, --solver FILE.
 Every command takes glog's flags for its log too, such as -log_dir and -minloglevel: 'COMMAND -helpfull' lists them.
 No log files are written unless these flags ask for them.
+What a command makes is named by -o or -out, whatever its help calls the flag.
 A file to write may be -, which is standard output; logs and prototxts to format may be standard input.`
 
 // programUsage lists the commands of the program, under the name by which it was called.
@@ -64,7 +65,7 @@ func commandUsage(w io.Writer, c Command, p program) {
 	flags := c.own()
 	line := p.line(c)
 	fmt.Fprintf(w, "usage: %s\n\n%s\n\nexample: %s\n", strings.TrimSpace(line+" "+c.Args), c.Help, strings.ReplaceAll(c.Example, "swcaffe "+c.Name, line))
-	if list := describe(flags); len(list) > 0 {
+	if list := c.describe(flags); len(list) > 0 {
 		fmt.Fprint(w, "\nflags:\n")
 		printFlags(w, list)
 	}
@@ -75,6 +76,18 @@ func commandUsage(w io.Writer, c Command, p program) {
 type flagText struct {
 	name, value, usage string
 	standard           string // the value without the flag; "": none worth saying
+}
+
+// describe returns the texts of a command's own flags.
+func (c Command) describe(own *flag.FlagSet) []flagText {
+	list, output := describe(own), c.output(own)
+	for i := range list {
+		if list[i].name == output {
+			others := slices.DeleteFunc(slices.Clone(outputNames), func(n string) bool { return n == output })
+			list[i].usage += " (also -" + strings.Join(others, ", -") + ")"
+		}
+	}
+	return list
 }
 
 // describe returns the texts of flags, in the order of their names.

@@ -26,6 +26,7 @@ var ConvertAnnoset = cli.Command{
 	Args:     "ROOTFOLDER/ LISTFILE DB_NAME -anno_type detection -label_type xml -label_map_file FILE [-encoded] [-shuffle] [-resize_height H -resize_width W]",
 	Example:  "swcaffe convert_annoset -anno_type detection -label_map_file labelmap_voc.prototxt -encoded VOCdevkit/ trainval.txt trainval_lmdb",
 	Words:    []string{"root", "list", "db"},
+	Writes:   "db",
 	Help: `Reads the images and annotations listed in LISTFILE, one "image annotation" per line, prepends ROOTFOLDER to both paths, and writes
 AnnotatedDatum records with keys "00000000_image" into a new database for AnnotatedData layers. With -anno_type classification the lines are
 "image label".

@@ -29,6 +29,7 @@ var ConvertImageset = cli.Command{
 	Args:     "ROOTFOLDER/ LISTFILE DB_NAME [-gray] [-shuffle] [-resize_height H -resize_width W] [-encoded]",
 	Example:  "swcaffe convert_imageset -resize_height 256 -resize_width 256 -shuffle images/ train.txt train_lmdb",
 	Words:    []string{"root", "list", "db"},
+	Writes:   "db",
 	Help: `Reads the images listed in LISTFILE, one "path label" per line, prepends ROOTFOLDER to each path, and writes Datum records with keys
 "00000000_path" into a new database. A file that is no image is skipped with a warning, as in Caffe.
 

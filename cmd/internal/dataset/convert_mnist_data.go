@@ -22,6 +22,7 @@ var ConvertMnist = cli.Command{
 	Args:     "IMAGE_FILE LABEL_FILE DB_NAME [-backend lmdb|leveldb]",
 	Example:  "swcaffe convert_mnist_data train-images-idx3-ubyte train-labels-idx1-ubyte mnist_train_lmdb",
 	Words:    []string{"images", "labels", "db"},
+	Writes:   "db",
 	Help: `Reads images and labels in the IDX format of MNIST (http://yann.lecun.com/exdb/mnist), compressed by gzip or not, and writes
 grey Datum records with keys from 00000000 into a new database.`,
 	Do: cli.With(mnistFlags, convertMnist),

@@ -17,6 +17,7 @@ var ConvertMnistSiamese = cli.Command{
 	Args:     "IMAGE_FILE LABEL_FILE DB_NAME [-seed S] [-backend leveldb|lmdb]",
 	Example:  "swcaffe convert_mnist_siamese_data train-images-idx3-ubyte train-labels-idx1-ubyte mnist_siamese_train_leveldb",
 	Words:    []string{"images", "labels", "db"},
+	Writes:   "db",
 	Help: `Draws random pairs from files in MNIST's IDX format, compressed by gzip or not, as many pairs as there are images, and writes them for a
 siamese net. A pair is a Datum record with two channels, one image each; keys count from 00000000. The label is 1 for two images of
 the same class, else 0. Both images are drawn from the whole file. The same seed draws the same pairs.`,

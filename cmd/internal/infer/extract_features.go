@@ -21,6 +21,7 @@ var ExtractFeatures = cli.Command{
 	Args:     "WEIGHTS MODEL BLOB[,BLOB...] DB[,DB...] NUM_BATCHES [lmdb|leveldb]",
 	Example:  "swcaffe extract_features lenet.caffemodel train_val.prototxt ip1,ip2 ip1_lmdb,ip2_lmdb 40 lmdb",
 	Words:    []string{"weights", "model", "blobs", "dbs", "batches", "backend", "mode", "gpu"},
+	Writes:   "dbs",
 	Help: `Runs the net's TEST phase for NUM_BATCHES batches and writes, for every image of every batch, the values of each blob as a Datum
 with float_data into the database of the same place in the list. Keys count images from 0000000000.
 

@@ -21,7 +21,8 @@ var ParseLog = cli.Command{
 	Args:     "LOGFILE [OUTPUT_DIR] [-json FILE] [-delimiter ,] [-verbose]",
 	Example:  "swcaffe parse_log train.log .",
 	Words:    []string{"log", "dir"},
-	Help: `Reads a log of "swcaffe train" or "caffe train" and writes LOGFILE.train and LOGFILE.test into OUTPUT_DIR, in the columns of
+	Writes:   "dir",
+	Help: `Reads a log of "swcaffe train" or "caffe train", or a file of train's -log_json, and writes LOGFILE.train and LOGFILE.test into OUTPUT_DIR, in the columns of
 Caffe's parse_log.py: NumIters, Seconds, LearningRate and each output of the net. Seconds count from the line "Solving".
 LearningRate is the rate printed last; rows before the first rate get the first rate. LOGFILE may be - for standard input; the tables
 are then stdin.train and stdin.test. With -json, OUTPUT_DIR may be left out.`,
