@@ -20,8 +20,8 @@ var PlotLog = cli.Command{
 	Args:     "CHART OUTPUT.png|OUTPUT.svg LOGFILE...",
 	Example:  "swcaffe plot_log all train.png train.log",
 	Words:    []string{"chart", "out", "log..."},
-	Help: `Plots the values in logs of "swcaffe train" or "caffe train", a curve for each log, which has one colour in all panels. A cross marks where a
-value became NaN or infinite, a triangle where a log that diverges leaves the range of the others. CHART is one of the numbers of Caffe's
+	Help: `Plots the values in logs of "swcaffe train" or "caffe train", or in files of train's -log_json, a curve for each log, which has one
+colour in all panels. A cross marks where a value became NaN or infinite, a triangle where a log that diverges leaves the range of the others. CHART is one of the numbers of Caffe's
 plot_training_log.py, or a list of panels, separated by commas: loss, accuracy, lr, or the name of an output of the net. "all" means
 loss,accuracy,lr, without panels for which the logs have no values. A LOGFILE may be - for standard input.
 

@@ -1,5 +1,5 @@
 // Package logs holds the commands that read training logs, of this program or of Caffe: parse_log makes tables, plot_log draws
-// curves. Both read a log into a trainingLog.
+// curves. Both read a log, or the events of train's -log_json, into a trainingLog.
 package logs
 
 import (
@@ -9,7 +9,6 @@ import (
 	"math"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -64,7 +63,7 @@ func pattern(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// readTrainingLog reads a log from a file or from standard input. name is the file's name without its folder.
+// readTrainingLog reads a log, or the events of -log_json, from a file or from standard input. name is the file's name without its folder.
 func readTrainingLog(path string) (l *trainingLog, name string, err error) {
 	f, path, err := cli.OpenInput(path)
 	if err != nil {
@@ -75,7 +74,13 @@ func readTrainingLog(path string) (l *trainingLog, name string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if l, err = parseTrainingLog(f, info.ModTime().Year()); err != nil {
+	in := bufio.NewReader(f)
+	if first, _ := in.Peek(1); len(first) == 1 && first[0] == '{' {
+		l, err = parseEvents(in)
+	} else {
+		l, err = parseTrainingLog(in, info.ModTime().Year())
+	}
+	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", path, err)
 	}
 	return l, filepath.Base(path), nil
@@ -204,15 +209,7 @@ func (t *outputTable) add(at logPoint, rate float64, m []string) {
 		t.rows = append(t.rows, row)
 	}
 	name := m[3]
-	if !slices.Contains(t.names, name) {
-		t.names = append(t.names, name)
-	}
-	if strings.Contains(m[5], "loss)") {
-		if t.losses == nil {
-			t.losses = map[string]bool{}
-		}
-		t.losses[name] = true
-	}
+	t.name(name, strings.Contains(m[5], "loss)"))
 	row.last, row.values[name] = k, number(m[4])
 }
 
