@@ -118,3 +118,15 @@ func (m Method) Log(log *logrus.Logger, outputs []Precision, name func(k int) st
 		log.Infof("%s = %s", name(k), caffelog.Figure(mean))
 	}
 }
+
+// Detects reports whether all outputs of a net are made by DetectionEvaluate layers, so that a test can only report detections.
+func Detects(n *swnet.Net) bool {
+	made := map[int]bool{}
+	for i := range n.NumLayers() {
+		for _, id := range n.TopIDs(i) {
+			made[id] = n.LayerType(i) == "DetectionEvaluate"
+		}
+	}
+	outputs := n.OutputIDs()
+	return len(outputs) > 0 && !slices.ContainsFunc(outputs, func(id int) bool { return !made[id] })
+}

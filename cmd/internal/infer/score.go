@@ -28,6 +28,9 @@ func score(e *cli.Env, t trained, method evaluate.Method, o *testOptions, worker
 	return t.use(e, func(n *swnet.Net) error {
 		warnUnfed(e, n)
 		e.Log.Infof("Running for %d iterations.", batches)
+		if o.evalType == "" {
+			method.Detection = evaluate.Detects(n)
+		}
 		if err := method.CheckOutputs(n); err != nil {
 			return err
 		}

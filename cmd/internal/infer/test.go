@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"cmp"
 	"flag"
 
 	"github.com/swcaffe/swcaffe/internal/cli"
@@ -27,7 +28,7 @@ func testFlags(fs *flag.FlagSet, o *testOptions) {
 	cli.StringVar(fs, &o.model, "model", "", "the net definition `FILE` (prototxt)", cli.Prototxt)
 	cli.StringVar(fs, &o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas", cli.Weights)
 	fs.IntVar(&o.iterations, "iterations", 50, "the number of batches")
-	cli.StringVar(fs, &o.evalType, "eval_type", "classification", "what the outputs are: classification prints their means, detection the mean average precision of DetectionEvaluate's outputs", cli.OneOf("classification", "detection"))
+	cli.StringVar(fs, &o.evalType, "eval_type", "", "what the outputs are: classification prints their means, detection the mean average precision of DetectionEvaluate's outputs (default: detection if all outputs are such, else classification)", cli.OneOf("classification", "detection"))
 	cli.StringVar(fs, &o.version, "ap_version", evaluate.DefaultVersion, "the average precision: 11point, MaxIntegral or Integral", cli.OneOf("11point", "MaxIntegral", "Integral"))
 	fs.BoolVar(&o.perClass, "show_per_class_result", false, "with -eval_type detection: print the average precision of every class")
 	cli.StringVar(fs, &o.report.folder, "report", "", "write a page of the results, index.html, to a `FOLDER`", cli.Folder)
@@ -59,7 +60,7 @@ func test(e *cli.Env, o *testOptions) error {
 	if o.iterations < 1 {
 		return cli.Usagef("-iterations %d: at least one batch is needed", o.iterations)
 	}
-	method, err := evaluate.Parse(o.evalType, o.version, o.perClass)
+	method, err := evaluate.Parse(cmp.Or(o.evalType, "classification"), o.version, o.perClass)
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}
