@@ -1,6 +1,7 @@
 """The functions of the module caffe, beside nets, solvers and layers: modes, seeds, the log, and those of Caffe that need a GPU."""
 
 import time as _time
+import warnings as _warnings
 
 from ._blob import Blob, BlobVec
 from ._layer import Layer
@@ -10,8 +11,16 @@ from .pycaffe import (AdaDeltaSolver, AdaGradSolver, AdamSolver, NesterovSolver,
 
 __version__ = '1.0.0'
 
-_NO_GPU = ('swcaffe computes on CPUs: there is no GPU in it. Leave the call out, or call caffe.set_mode_cpu(); all cores are used, '
-           'GOMAXPROCS=N in the environment limits them')
+_NO_GPU = ('%s has no effect: there is no GPU in swcaffe, which computes on CPUs. All cores are used; GOMAXPROCS=N in the environment '
+           'limits them')
+_warned = set()  # the functions that have warned
+
+
+def _without_gpu(function, call):
+    """Warn once in a process that a call for GPUs has no effect, as -gpu does on a command line."""
+    if function not in _warned:
+        _warned.add(function)
+        _warnings.warn(_NO_GPU % call, RuntimeWarning, stacklevel=3)
 
 
 def set_mode_cpu():
@@ -19,13 +28,13 @@ def set_mode_cpu():
 
 
 def set_mode_gpu():
-    """Raise RuntimeError: there is no GPU."""
-    raise RuntimeError('set_mode_gpu: ' + _NO_GPU)
+    """Warn once that there is no GPU: nets and solvers run on CPUs."""
+    _without_gpu('set_mode_gpu', 'set_mode_gpu()')
 
 
 def set_device(device_id):
-    """Raise RuntimeError: there is no GPU."""
-    raise RuntimeError('set_device(%r): %s' % (device_id, _NO_GPU))
+    """Warn once that there is no GPU: nets and solvers run on CPUs."""
+    _without_gpu('set_device', 'set_device(%r)' % (device_id,))
 
 
 def set_random_seed(seed):

@@ -47,21 +47,45 @@ def to_proto(*tops):
 def assign_proto(proto, name, val):
     """Set the field of a message from a Python value.
 
-    A dict sets the fields of a message, a list the items of a repeated field. A single value becomes the one item of a repeated
-    field, so kernel_size=3 means kernel_size=[3]. Tuples and numpy arrays count as lists.
+    A dict or a message sets the fields of a message, a list the items of a repeated field. A single value becomes the one item of a
+    repeated field, so kernel_size=3 means kernel_size=[3]. Tuples and numpy arrays count as lists. A message may be of another module
+    caffe_pb2. The value of an enum may be a name.
+
+    TypeError, ValueError, AttributeError: a value that the field does not take; the text has field and value.
     """
-    target = getattr(proto, name)
-    if hasattr(target, 'extend'):
-        for item in _items(val):
-            if isinstance(item, dict):
-                _assign_all(target.add(), item)
-            else:
-                target.extend([item])
-    elif isinstance(val, dict):
-        _assign_all(target, val)
-        target.SetInParent()
-    else:
-        setattr(proto, name, val)
+    _assign(proto, '', name, val)
+
+
+def _assign(proto, place, name, val):
+    """Set a field; place is what errors say before its name."""
+    place += name
+    field = proto.DESCRIPTOR.fields_by_name.get(name)
+    try:
+        if field is None:
+            raise AttributeError('no field of %s has this name' % proto.DESCRIPTOR.name)
+        target = getattr(proto, name)
+        if hasattr(target, 'extend'):
+            for item in _items(val):
+                if field.message_type is None:
+                    target.extend([_scalar(field, item)])
+                else:
+                    _fill(target.add(), place, item)
+        elif field.message_type is not None:
+            _fill(target, place, val)
+            target.SetInParent()
+        else:
+            setattr(proto, name, _scalar(field, val))
+    except (TypeError, ValueError, AttributeError) as error:
+        if getattr(error, 'placed', False):
+            raise
+        raise _placed(type(error), '%s = %r: %s' % (place, val, error)) from None
+
+
+def _placed(kind, text):
+    """Return an exception whose text has the place."""
+    error = kind(text)
+    error.placed = True
+    return error
 
 
 def _items(val):
@@ -70,9 +94,32 @@ def _items(val):
     return val if isinstance(val, (list, tuple)) else [val]
 
 
-def _assign_all(proto, values):
-    for name, val in values.items():
-        assign_proto(proto, name, val)
+def _fill(message, place, val):
+    """Set the fields of a message from a dict or from a message of the same name."""
+    if isinstance(val, dict):
+        for name, item in val.items():
+            _assign(message, place + '.', name, item)
+    elif hasattr(val, 'SerializePartialToString') and val.DESCRIPTOR.full_name == message.DESCRIPTOR.full_name:
+        message.MergeFromString(val.SerializePartialToString())
+    else:
+        raise TypeError('it takes a dict or a %s' % message.DESCRIPTOR.name)
+
+
+def _scalar(field, val):
+    """Return a value as protobuf takes it for a field that is no message."""
+    if isinstance(val, np.generic) or isinstance(val, np.ndarray) and val.ndim == 0:
+        val = val.item()
+    if field.enum_type is not None and isinstance(val, str):
+        if val not in field.enum_type.values_by_name:
+            raise ValueError('its values are ' + ', '.join(field.enum_type.values_by_name))
+        return field.enum_type.values_by_name[val].number
+    if field.cpp_type in _WHOLE and isinstance(val, float):
+        raise TypeError('it takes an integer' + (', such as %d; // divides integers' % val if val.is_integer() else ''))
+    return val
+
+
+# The numbers of protobuf's types of integers (FieldDescriptor.CPPTYPE_INT32, INT64, UINT32 and UINT64).
+_WHOLE = 1, 2, 3, 4
 
 
 class Top(object):
@@ -104,6 +151,8 @@ class Function(object):
         self.inputs = inputs
         self.params = params
         self.ntop = self.params.pop('ntop', 1)
+        if not hasattr(self.ntop, '__index__'):
+            raise TypeError('%s: ntop must be an integer, it is %r' % (type_name, self.ntop))
         self.in_place = self.params.pop('in_place', False)
         self.tops = tuple(Top(self, n) for n in range(self.ntop))
 
@@ -114,14 +163,15 @@ class Function(object):
         """Set the fields of a LayerParameter: a name that ends in param belongs to it, any other first to the type's message."""
         own = param_name_dict().get(self.type_name)
         own = own and own + '_param'
+        place = 'layer "%s" (%s): ' % (layer.name, self.type_name)
         for name, val in self.params.items():
             if not name.endswith('param') and own and _has_field(getattr(layer, own), name):
-                assign_proto(getattr(layer, own), name, val)
+                _assign(getattr(layer, own), place + own + '.', name, val)
             elif _has_field(layer, name):
-                assign_proto(layer, name, val)
+                _assign(layer, place, name, val)
             else:
-                raise AttributeError('%s layers have no parameter %s: no field of %s has this name' % (
-                    self.type_name, name, 'LayerParameter or ' + own if own else 'LayerParameter'))
+                raise AttributeError('layer "%s": %s layers have no parameter %s: no field of %s has this name' % (
+                    layer.name, self.type_name, name, 'LayerParameter or ' + own if own else 'LayerParameter'))
 
 
 def _has_field(message, name):
@@ -172,6 +222,13 @@ class NetSpec(object):
 
     def to_proto(self):
         """Return a NetParameter with the layers that compute all Tops, under the names of this NetSpec."""
+        for name, top in self.tops.items():
+            if not isinstance(top, (Top, Function)):
+                several = isinstance(top, tuple) and all(isinstance(t, Top) for t in top)
+                hint = '; a layer with ntop=%d gives as many: n.a, n.b = ...' % len(top) if several else ''
+                raise TypeError('NetSpec: %r is no Top, it is %r%s' % (name, top, hint))
+            if not isinstance(name, str):
+                raise TypeError('NetSpec: the name %r of a Top is no string' % (name,))
         return _write(self.tops.values(), {top: name for name, top in self.tops.items()})
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import unittest
+import warnings
 
 import caffe
 from caffe import _caffe, pycaffe
@@ -33,8 +34,16 @@ class Module(Case):
 
     def test_modes(self):
         self.assertIsNone(caffe.set_mode_cpu())
-        for call in caffe.set_mode_gpu, lambda: caffe.set_device(0):
-            self.assertRaisesRegex(RuntimeError, 'no GPU.*set_mode_cpu', call)
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter('always')
+            _caffe._warned.clear()
+            for _ in range(2):
+                self.assertIsNone(caffe.set_mode_gpu())
+                self.assertIsNone(caffe.set_device(3))
+        self.assertEqual([w.category for w in seen], [RuntimeWarning] * 2)  # each of them once
+        self.assertRegex(str(seen[0].message), r'set_mode_gpu\(\) has no effect: there is no GPU')
+        self.assertRegex(str(seen[1].message), r'set_device\(3\) has no effect')
+        self.assertEqual(seen[0].filename.rstrip('c'), __file__.rstrip('c'))
 
     def test_layer_types(self):
         types = caffe.layer_type_list()

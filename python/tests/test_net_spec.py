@@ -141,6 +141,54 @@ class TestNetSpec(unittest.TestCase):
         with self.assertRaises(AttributeError):
             P.Pool
 
+    def test_bad_values(self):
+        """A value that a field does not take: the error names the layer, the field and the value, whatever the field's type."""
+        filler, conv = dict(type='xavier'), 'layer "x" (Convolution): convolution_param.'
+        for layer, kind, text in (
+                (lambda: L.Convolution(num_output=16 / 2), TypeError, conv + 'num_output = 8.0: it takes an integer, such as 8; // divides integers'),
+                (lambda: L.Convolution(num_output=2.5), TypeError, conv + 'num_output = 2.5: it takes an integer'),
+                (lambda: L.Convolution(num_output=np.float64(8)), TypeError, conv + 'num_output = '),
+                (lambda: L.Convolution(num_output='six'), TypeError, conv + "num_output = 'six': "),
+                (lambda: L.Convolution(num_output=-1), ValueError, conv + 'num_output = -1: '),
+                (lambda: L.Convolution(num_output=None), TypeError, conv + 'num_output = None: '),
+                (lambda: L.Convolution(num_output=[1]), TypeError, conv + 'num_output = [1]: '),
+                (lambda: L.Convolution(kernel_size=[3, 1.5]), TypeError, conv + 'kernel_size = [3, 1.5]: it takes an integer'),
+                (lambda: L.Convolution(bias_term='no'), TypeError, conv + "bias_term = 'no': "),
+                (lambda: L.Convolution(weight_filler=dict(typ='xavier')), AttributeError,
+                 conv + "weight_filler.typ = 'xavier': no field of FillerParameter has this name"),
+                (lambda: L.Convolution(weight_filler=dict(std='big')), TypeError, conv + "weight_filler.std = 'big': "),
+                (lambda: L.Convolution(weight_filler='xavier'), TypeError, conv + "weight_filler = 'xavier': it takes a dict or a FillerParameter"),
+                (lambda: L.Convolution(param=[dict(lr_mult=1), 2]), TypeError, 'layer "x" (Convolution): param = [{\'lr_mult\': 1}, 2]: it takes a dict'),
+                (lambda: L.Convolution(param=dict(lr_mult='fast')), TypeError, 'layer "x" (Convolution): param.lr_mult = \'fast\': '),
+                (lambda: L.Convolution(convolution_param=dict(num_output=8.0)), TypeError, conv + 'num_output = 8.0: '),
+                (lambda: L.Convolution(num_output=dict(a=1)), TypeError, conv + "num_output = {'a': 1}: "),
+                (lambda: L.Convolution(loss_weight='1'), TypeError, 'layer "x" (Convolution): loss_weight = \'1\': '),
+                (lambda: L.Pooling(pool='MEDIAN'), ValueError, 'layer "x" (Pooling): pooling_param.pool = \'MEDIAN\': its values are MAX, AVE, STOCHASTIC'),
+                (lambda: L.Convolution(weight_filler=filler, kernal_size=3), AttributeError, 'layer "x": Convolution layers have no parameter kernal_size')):
+            n = caffe.NetSpec()
+            n.x = layer()
+            with self.assertRaises(kind) as raised:
+                n.to_proto()
+            self.assertTrue(str(raised.exception).startswith(text), '%s\nwant %s' % (raised.exception, text))
+        with self.assertRaisesRegex(TypeError, r'^Data: ntop must be an integer, it is 2.0$'):
+            L.Data(ntop=2.0)
+        n = caffe.NetSpec()
+        n.x = L.DummyData(ntop=2)
+        with self.assertRaisesRegex(TypeError, r"^NetSpec: 'x' is no Top.*; a layer with ntop=2 gives as many: n.a, n.b = ...$"):
+            n.to_proto()
+        n.x = 5
+        with self.assertRaisesRegex(TypeError, "^NetSpec: 'x' is no Top, it is 5$"):
+            n.to_proto()
+
+    def test_values_of_other_kinds(self):
+        """numpy's scalars, names of enums, and messages instead of dicts."""
+        filler = caffe_pb2.FillerParameter(type='xavier')
+        layer = L.Convolution(num_output=np.int64(6), bias_term=np.bool_(False), weight_filler=filler, param=[caffe_pb2.ParamSpec(lr_mult=3)],
+                              engine='CAFFE', kernel_size=np.array([3, 5])).to_proto().layer[0]
+        c = layer.convolution_param
+        self.assertEqual((c.num_output, c.bias_term, c.weight_filler, list(c.kernel_size)), (6, False, filler, [3, 5]))
+        self.assertEqual((layer.param[0].lr_mult, c.engine), (3, caffe_pb2.ConvolutionParameter.CAFFE))
+
     def test_deep_nets(self):
         top = L.Input(shape=dict(dim=1))
         for _ in range(3000):
