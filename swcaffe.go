@@ -36,8 +36,8 @@ func NewDevice(seed uint64) (*layers.Device, error) {
 }
 
 // OpenNet builds the net of a prototxt, of any of Caffe's forms, for a phase. Weights, if any, are copied from .caffemodel or
-// HDF5 files, into the layers of the same names; later files win. Errors name the file, its line and the layer. All blobs keep what Forward
-// and Backward leave in them; OpenInference's Forward takes less time.
+// HDF5 files, into the layers of the same names; later files win. The net has its file's stages and level 0 (docs/solver.md). Errors name the
+// file, its line and the layer. All blobs keep what Forward and Backward leave in them; OpenInference's Forward takes less time.
 func OpenNet(d *layers.Device, prototxt string, phase caffepb.Phase, weights ...string) (*swnet.Net, error) {
 	return openNet(prototxt, phase, swnet.Options{Device: d}, weights)
 }
