@@ -151,6 +151,17 @@ func operatorCases() (cases []operatorCase) {
 	}
 	add("ConvTranspose/output_shape", newModel(13, 2, 2, 4, 5).floats("w", 2, 3, 3, 3).node("y", "ConvTranspose", "x w", list("output_shape", 9, 10), list("strides", 2, 2)))
 	add("ConvTranspose/padded", newModel(13, 2, 2, 4, 5).ints("p", 0, 0, 1, 0, 0, 0, 2, 1).floats("w", 2, 3, 3, 3).node("q", "Pad", "x p").node("y", "ConvTranspose", "q w"))
+	for _, mode := range []string{"half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners"} {
+		for i, size := range [][]int64{{8, 10}, {3, 9}, {1, 5}} {
+			resize := func(attrs ...*onnxpb.AttributeProto) *maker {
+				return newModel(13, 2, 3, 4, 5).floats("e", 0).ints("s", 2, 3, size[0], size[1]).node("y", "Resize", "x e e s", append(attrs, text("coordinate_transformation_mode", mode))...)
+			}
+			add(fmt.Sprint("Resize/linear/", mode, i), resize(text("mode", "linear")))
+			if i < 2 {
+				add(fmt.Sprint("Resize/nearest/", mode, i), resize(text("mode", "nearest"), text("nearest_mode", "floor")))
+			}
+		}
+	}
 	toLast := list("perm", 0, 2, 3, 1)
 	for _, op := range []string{"Mul", "Add", "Sub", "Div"} {
 		add(op+"/two transposed", newModel(13, 2, 3, 4, 5).node("a", "Relu", "x").node("t", "Transpose", "a", toLast).node("g", "ReduceMean", "t", list("axes", 1, 2)).node("y", op, "t g"))

@@ -11,7 +11,7 @@ import (
 )
 
 // resize is Resize, and Upsample of old opsets. Two kinds have a layer in forks of Caffe: linear with corners on corners is Interp, and nearest
-// is Upsample if it repeats each pixel equally often along both axes.
+// is Upsample if it repeats each pixel equally often along both axes. Others are products with matrices, and lists of pixels (matrices.go).
 func resize(n *node) error {
 	v, err := n.plain(0)
 	if err != nil {
@@ -33,21 +33,26 @@ func resize(n *node) error {
 	if n.opset < 11 { // Upsample, and Resize of opset 10
 		coordinates = "asymmetric"
 	}
+	rounding := n.text("nearest_mode", "round_prefer_floor")
+	if n.opset < 11 {
+		rounding = "floor"
+	}
 	switch {
-	case mode == "linear" && (coordinates == "align_corners" || out[2] == v.shape[2] && out[3] == v.shape[3]):
+	case mode == "nearest":
+		return composed(func(c chain) *value { return c.nearestOf(v, out, scales, coordinates, rounding) })(n)
+	case mode != "linear" && mode != "bilinear":
+		return fmt.Errorf("mode %q has no form in Caffe", mode)
+	case coordinates == "align_corners" || out[2] == v.shape[2] && out[3] == v.shape[3]:
+		for axis := 2; axis < 4; axis++ {
+			if size := scales[axis] * float64(v.shape[axis]); math.Abs(size-math.Round(size)) > 1e-4 {
+				return fmt.Errorf("scale %g of an axis of %d gives %g values: with align_corners programs differ in which of them is the last", scales[axis], v.shape[axis], size)
+			}
+		}
 		return n.one("Interp", &caffepb.LayerParameter{
 			InterpParam: &caffepb.InterpParameter{Height: proto.Int32(int32(out[2])), Width: proto.Int32(int32(out[3]))},
 		}, []*value{v})
-	case mode != "nearest":
-		return fmt.Errorf("mode %q with coordinate_transformation_mode %q; Caffe's Interp is linear with align_corners", mode, coordinates)
 	}
-	times := out[2] / v.shape[2]
-	for axis := 2; axis < 4; axis++ {
-		if err := n.checkRepeats(v.shape[axis], out[axis], times, scales[axis], coordinates); err != nil {
-			return err
-		}
-	}
-	return n.one("Upsample", &caffepb.LayerParameter{UpsampleParam: &caffepb.UpsampleParameter{Scale: proto.Uint32(uint32(times))}}, []*value{v})
+	return composed(func(c chain) *value { return c.interpolated(v, out, scales, coordinates) })(n)
 }
 
 // resized returns the shape of a Resize's output and the factors that coordinates are computed with.
@@ -99,37 +104,6 @@ func (n *node) resizeInputs() (factors []float32, sizes []int, err error) {
 		return nil, sizes, err
 	}
 	return t.Floats, sizes, nil
-}
-
-// checkRepeats requires that outputs times*i to times*(i+1)-1 of an axis read input i.
-func (n *node) checkRepeats(in, out, times int, scale float64, coordinates string) error {
-	mode := n.text("nearest_mode", "round_prefer_floor")
-	if n.opset < 11 {
-		mode = "floor"
-	}
-	same := times > 0 && out == times*in
-	for o := 0; same && o < out; o++ {
-		at := float64(o) / scale
-		switch coordinates {
-		case "half_pixel", "pytorch_half_pixel":
-			at = (float64(o)+0.5)/scale - 0.5
-		case "align_corners":
-			at = float64(o) * float64(in-1) / float64(max(1, out-1))
-		case "asymmetric":
-		default:
-			return fmt.Errorf("coordinate_transformation_mode %q has no form in Caffe", coordinates)
-		}
-		round, ok := roundings[mode]
-		if !ok {
-			return fmt.Errorf("nearest_mode %q is unknown", mode)
-		}
-		same = max(0, min(int(round(at)), in-1)) == o/times
-	}
-	if !same {
-		return fmt.Errorf("%d of %d pixels with coordinate_transformation_mode %q and nearest_mode %q; Caffe's Upsample repeats each pixel equally often along both axes",
-			out, in, coordinates, mode)
-	}
-	return nil
 }
 
 var roundings = map[string]func(float64) float64{
