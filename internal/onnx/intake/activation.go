@@ -3,6 +3,7 @@ package intake
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
@@ -127,6 +128,7 @@ func clip(n *node) error {
 			bounds[k] = max(-math.MaxFloat32, min(math.MaxFloat32, t.Floats[0]))
 		}
 	}
+	bounds[0] = min(bounds[0], bounds[1]) // of crossed bounds the maximum holds in ONNX, the minimum in Caffe's layer
 	v, err := n.input(0)
 	if err != nil {
 		return err
@@ -163,6 +165,11 @@ func dropout(n *node) error {
 		return err
 	} else if t != nil && len(t.Floats) == 1 {
 		ratio = t.Floats[0]
+	}
+	if t, err := n.optional(2); err != nil {
+		return err
+	} else if t != nil && slices.ContainsFunc(t.Ints, func(v int64) bool { return v != 0 }) && ratio != 0 {
+		return fmt.Errorf("training_mode is true: it drops values at random, and Caffe's Dropout drops none in phase TEST")
 	}
 	p := &caffepb.LayerParameter{}
 	if ratio != 0.5 {

@@ -182,7 +182,7 @@ func (n *node) renameTop(v *value) {
 // absorbBias makes a constant the bias of the layer that computes v, if nothing else reads v.
 func (n *node) absorbBias(k int, v *value, t *onnx.Tensor, axis, size int) bool {
 	last := n.net.Layer[len(n.net.Layer)-1]
-	if n.readers[n.GetInput()[k]] != 1 || len(last.GetTop()) != 1 || last.GetTop()[0] != v.blob || size != 1 || len(last.GetBlobs()) != 1 {
+	if !n.readOnce(v.blob) || len(last.GetTop()) != 1 || last.GetTop()[0] != v.blob || size != 1 || len(last.GetBlobs()) != 1 {
 		return false
 	}
 	switch c, i, s := last.ConvolutionParam, last.InnerProductParam, last.ScaleParam; {
@@ -202,6 +202,17 @@ func (n *node) absorbBias(k int, v *value, t *onnx.Tensor, axis, size int) bool 
 	out := &value{blob: v.blob, shape: v.shape}
 	n.set(0, out)
 	n.renameTop(out)
+	return true
+}
+
+// readOnce tells whether a blob has one reader. An Identity, a Cast or a Reshape to the same shape gives a blob another name: each name may be read
+// once, which makes a chain of them with the reader at its end. A graph output reads its name.
+func (t *translator) readOnce(blob string) bool {
+	for name, v := range t.values {
+		if v != nil && v.constant == nil && v.blob == blob && t.readers[name] > 1 {
+			return false
+		}
+	}
 	return true
 }
 

@@ -18,6 +18,15 @@ func (n *node) foldConstants() (bool, error) {
 			return true, err
 		}
 		dims := v.dims()
+		begin, end := n.int("start", 0), n.int("end", len(dims))
+		if begin < 0 {
+			begin += len(dims)
+		}
+		if end < 0 {
+			end += len(dims)
+		}
+		begin, end = max(0, min(begin, len(dims))), max(0, min(end, len(dims)))
+		dims = dims[begin:max(begin, end)]
 		n.set(0, &value{constant: &onnx.Tensor{Dims: []int{len(dims)}, Ints: wide(dims)}})
 		return true, nil
 	}
@@ -54,6 +63,7 @@ func wide(dims []int) []int64 {
 
 func (n *node) constant() error {
 	for _, a := range n.GetAttribute() {
+		n.read[a.GetName()] = true
 		switch a.GetName() {
 		case "value":
 			t, err := onnx.Decode(a.GetT())

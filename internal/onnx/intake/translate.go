@@ -153,8 +153,10 @@ func (t *translator) node(p *onnxpb.NodeProto) error {
 	if err := n.modern(); err != nil {
 		return err
 	}
-	if done, err := n.foldConstants(); done || err != nil {
+	if done, err := n.foldConstants(); err != nil {
 		return err
+	} else if done {
+		return n.checkAttributes()
 	}
 	rule, ok := rules[p.GetOpType()]
 	if !ok {

@@ -1,0 +1,86 @@
+package intake
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/internal/onnx"
+	"github.com/swcaffe/swcaffe/internal/onnx/onnxpb"
+	"github.com/swcaffe/swcaffe/internal/onnx/onnxtest"
+	"google.golang.org/protobuf/proto"
+)
+
+// TestAliases adds a constant to another name of a convolution's output, which a ReLU reads without it.
+func TestAliases(t *testing.T) {
+	base := func() *maker {
+		return newModel(13, 2, 3, 4, 5).floats("w", 3, 3, 1, 1).floats("b", 3, 1, 1).ints("s", 0).ints("e", 99).ints("same", 2, 3, 4, 5).node("c", "Conv", "x w")
+	}
+	for name, b := range map[string]*maker{
+		"Identity": base().node("y", "Identity", "c"),
+		"Cast":     base().node("y", "Cast", "c", number("to", 1)),
+		"Slice":    base().node("y", "Slice", "c s e"),
+		"Reshape":  base().node("y", "Reshape", "c same"),
+		"two":      base().node("u", "Identity", "c").node("y", "Identity", "u"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			b.node("z", "Add", "y b").node("q", "Relu", "c").node("o", "Add", "z q")
+			checkTranslation(t, &onnxtest.Case{}, &onnx.Model{ModelProto: b.m, Path: "test.onnx"}, "")
+		})
+	}
+}
+
+// TestShapeOfSomeAxes reads start and end of Shape, by the operator's text in opset 15.
+func TestShapeOfSomeAxes(t *testing.T) {
+	for _, c := range []struct {
+		attrs []*onnxpb.AttributeProto
+		want  []int64
+	}{
+		{[]*onnxpb.AttributeProto{number("start", 0), number("end", 2)}, []int64{2, 3}},
+		{[]*onnxpb.AttributeProto{number("end", -3)}, []int64{2}},
+		{[]*onnxpb.AttributeProto{number("start", -9), number("end", 1)}, []int64{2}},
+		{[]*onnxpb.AttributeProto{number("start", 3), number("end", 1)}, nil},
+	} {
+		want := []int{}
+		left := 2 * 3 * 4 * 5
+		for _, d := range c.want {
+			want = append(want, int(d))
+			left /= int(d)
+		}
+		b := newModel(15, 2, 3, 4, 5).ints("m", -1).node("s", "Shape", "x", c.attrs...).node("t", "Concat", "s m", number("axis", 0)).node("y", "Reshape", "x t")
+		r, err := Net(&onnx.Model{ModelProto: b.m, Path: "test.onnx"}, 2, onnxtest.Device(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := build(t, r).Blob("y").Shape(); !slices.Equal(got, append(want, left)) {
+			t.Errorf("Shape with %v: %v instead of %v", c.attrs, got, append(want, left))
+		}
+	}
+}
+
+// TestCrossedBounds clips to a minimum above the maximum: every value becomes the maximum.
+func TestCrossedBounds(t *testing.T) {
+	b := newModel(13, 2, 3).node("y", "Clip", "x lo hi")
+	for name, v := range map[string]float32{"lo": 2, "hi": -1} {
+		b.m.Graph.Initializer = append(b.m.Graph.Initializer, &onnxpb.TensorProto{Name: proto.String(name), DataType: proto.Int32(1), FloatData: []float32{v}})
+	}
+	r, err := Net(&onnx.Model{ModelProto: b.m, Path: "test.onnx"}, 2, onnxtest.Device(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := build(t, r)
+	onnxtest.FillInputs(n, &onnxtest.Case{}, 1)
+	forward(t, n)
+	for i, v := range n.Blob("y").Data() {
+		if v != -1 {
+			t.Errorf("value %d is %g instead of -1", i, v)
+		}
+	}
+}
+
+// TestDropoutInTraining refuses a Dropout that drops values when the model is computed.
+func TestDropoutInTraining(t *testing.T) {
+	b := newModel(13, 2, 3).floats("ratio", 1)
+	b.m.Graph.Initializer = append(b.m.Graph.Initializer, &onnxpb.TensorProto{Name: proto.String("training"), DataType: proto.Int32(9), Int32Data: []int32{1}})
+	_, err := Net(&onnx.Model{ModelProto: b.node("y", "Dropout", "x ratio training").m, Path: "test.onnx"}, 2, onnxtest.Device(t))
+	wantError(t, err, "training_mode is true")
+}
