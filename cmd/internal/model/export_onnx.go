@@ -93,6 +93,9 @@ func exportONNX(e *cli.Env, o *exportONNXOptions) error {
 	if r.Fixed != "" && o.batch == 0 {
 		e.Log.Infof("The batch size stays as in the prototxt: %s", r.Fixed)
 	}
+	for _, why := range r.Misread {
+		e.Log.Warn(why)
+	}
 	data, err := onnx.Marshal(r.Model)
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", o.out, err)

@@ -33,10 +33,11 @@ type Options struct {
 	Pos     func(layer string) string // the file and line of a layer; nil: unknown
 }
 
-// Result is a model, and why its batch size is fixed ("" if it is not).
+// Result is a model, why its batch size is fixed ("" if it is not), and what a program reads wrong without a word.
 type Result struct {
-	Model *onnxpb.ModelProto
-	Fixed string
+	Model   *onnxpb.ModelProto
+	Fixed   string
+	Misread []string
 }
 
 // Net returns the model of a net that was built for phase TEST with its weights. Errors name the layer, and with Options.Pos its file and line.
@@ -52,7 +53,7 @@ func Net(n *swnet.Net, opt Options) (*Result, error) {
 			return nil, err
 		}
 		if reason == "" {
-			return &Result{Model: e.model()}, nil
+			return &Result{Model: e.model(), Misread: e.misread}, nil
 		}
 		fixed = reason
 	}
@@ -64,7 +65,7 @@ func Net(n *swnet.Net, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Model: e.model(), Fixed: fixed}, nil
+	return &Result{Model: e.model(), Fixed: fixed, Misread: e.misread}, nil
 }
 
 // exporter makes the graph of a net.
@@ -80,6 +81,7 @@ type exporter struct {
 	graph   *onnxpb.GraphProto
 	tensors []*constant
 	merged  map[int]*folded
+	misread []string
 	loose   map[*blob.Blob]int // blobs with an axis whose extent depends on values, and that axis
 }
 

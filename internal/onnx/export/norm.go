@@ -53,6 +53,9 @@ func (l *layer) ownStatistics(eps float32) error {
 
 // normalised is (x - mean) / sqrt(variance + eps) by channel, with the batch's mean and variance.
 func (l *layer) normalised(eps float32) string {
+	if ds := l.dims(l.bottom[0]); l.opt.Opset < 18 && ds[0].dynamic {
+		l.misread = append(l.misread, fmt.Sprintf("OpenCV 4.6 normalises each item alone in layer %q while the batch size is open: fix it with -batch", l.name))
+	}
 	var axes []int
 	for i := range l.bottom[0].NumAxes() {
 		if i != 1 {
