@@ -115,7 +115,11 @@ func (n *Net) addLayer(d *node, unread map[string]bool) (err error) {
 	for _, b := range d.Params() {
 		b.Seal() // nobody has seen them
 	}
+	first := len(n.learnable)
 	if err := n.appendParams(d); err != nil {
+		return err
+	}
+	if err := n.checkWeights(first); err != nil {
 		return err
 	}
 	n.addName(d)

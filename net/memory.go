@@ -10,7 +10,10 @@ import (
 
 // Arena is memory for the blobs of nets. Nets that never run at the same time, such as a solver's training and test nets, may share one. It
 // is as long as the longest net needs.
-type Arena struct{ memory []float32 }
+type Arena struct {
+	memory  []float32
+	counted int // values that a budget has
+}
 
 // reserve makes the arena at least n values long.
 func (a *Arena) reserve(n int) {
@@ -35,6 +38,32 @@ func (n *Net) useMemory() {
 		n.arena = &Arena{}
 	}
 	n.arena.reserve(n.plan.Memory.Total)
+}
+
+// checkWeights adds the weights from entry first of Learnable on, with their gradients and histories, to the budget.
+func (n *Net) checkWeights(first int) error {
+	if !n.opt.Device.Machine.Values() {
+		return nil
+	}
+	values := 0.
+	for _, w := range n.learnable[first:] {
+		copies := max(0, n.opt.WeightCopies)
+		if w.LRMult == 0 {
+			copies = min(1, copies)
+		}
+		values += float64(copies) * float64(w.Blob.Count())
+	}
+	return n.opt.Budget.Take(values)
+}
+
+// checkMemory adds the growth of the arena to the budget.
+func (n *Net) checkMemory() error {
+	if n.arena == nil || len(n.arena.memory) <= n.arena.counted {
+		return nil
+	}
+	grown := len(n.arena.memory) - n.arena.counted
+	n.arena.counted = len(n.arena.memory)
+	return n.opt.Budget.Take(float64(grown))
 }
 
 // useArena moves the blobs to their places, unless they are there already.

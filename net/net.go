@@ -27,6 +27,11 @@ type Options struct {
 	// no file.
 	Pos func(layer int) string
 
+	// Budget, if not nil, adds up the memory of several nets of one process; otherwise the net has its own. WeightCopies is the number of values for
+	// each weight: with ForwardOnly 1, else 2, for its gradient, unless it is set.
+	Budget       *pages.Budget
+	WeightCopies int
+
 	// Economise lets blobs with disjoint lifetimes share storage in Arena, and lets layers be fused. Blobs then hold undefined values after
 	// a run, except the net's outputs, tops of layers without bottoms, and blobs that were requested by name (Net.Blob) before. Every
 	// Backward needs a Forward before it.
@@ -110,6 +115,7 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 		}
 		return nil, opt.fail(p, fmt.Errorf("no layers for phase %v, level %d, stages %q", opt.State.GetPhase(), opt.State.GetLevel(), opt.State.GetStage()))
 	}
+	opt.setBudget()
 	n := &Net{name: p.GetName(), opt: opt, log: opt.Device.Log, named: namesakes{}, wires: wires{ids: map[string]int{}}, running: running{scale: 1}}
 	n.graph = &schedule.Graph{
 		Kept: map[int]bool{}, Device: opt.Device, ForwardOnly: opt.ForwardOnly, Changing: opt.Changing, Economise: opt.Economise, Without: opt.Without,
@@ -133,6 +139,19 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 	return n, nil
 }
 
+// setBudget sets the defaults of Budget and WeightCopies.
+func (o *Options) setBudget() {
+	if o.Budget == nil {
+		o.Budget = &pages.Budget{}
+	}
+	if o.WeightCopies == 0 {
+		o.WeightCopies = 2
+		if o.ForwardOnly {
+			o.WeightCopies = 1
+		}
+	}
+}
+
 // schedule makes the plan and reserves its memory.
 func (n *Net) schedule() (err error) {
 	defer pages.Catch(&err)
@@ -143,7 +162,7 @@ func (n *Net) schedule() (err error) {
 		n.log.Info(line)
 	}
 	n.useMemory()
-	return nil
+	return n.checkMemory()
 }
 
 // Passes returns, in order, what each pass did to the net's tasks.

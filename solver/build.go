@@ -64,7 +64,11 @@ func (v *Solver) makeTrainNet(train netSource, found *faults) {
 	v.log.Infof("Creating training net from %v.", train)
 	v.device = v.newDevice(v.seed)
 	v.device.Share = v.share(0)
-	n, err := train.build(swnet.Options{Device: v.device, Economise: true, Arena: v.arena})
+	histories := 0
+	if r, err := rules.Find(v.param); err == nil {
+		histories = r.Histories()
+	}
+	n, err := train.build(swnet.Options{Device: v.device, Economise: true, Arena: v.arena, Budget: &v.budget, WeightCopies: 2 + histories})
 	if err != nil {
 		found.add(err)
 		return
@@ -80,10 +84,13 @@ func (v *Solver) makeTrainNet(train netSource, found *faults) {
 	found.add(v.addReplicas(train))
 }
 
+// noCopies are the values for a weight of a net that has another one's weights while it runs.
+const noCopies = -1
+
 func (v *Solver) makeTestNets(tests []netSource, found *faults) {
 	for i, t := range tests {
 		v.log.Infof("Creating test net (#%d) specified by %v", i, t)
-		opt := swnet.Options{Device: v.newDevice(v.seed + uint64(i) + 1), Economise: true, Arena: v.arena, ForwardOnly: true, Changing: true}
+		opt := swnet.Options{Device: v.newDevice(v.seed + uint64(i) + 1), Economise: true, Arena: v.arena, ForwardOnly: true, Changing: true, Budget: &v.budget, WeightCopies: noCopies}
 		opt.Device.Share = v.testShare()
 		v.testDevices = append(v.testDevices, opt.Device)
 		n, err := t.build(opt)
@@ -110,6 +117,9 @@ func (v *Solver) makeTestNets(tests []netSource, found *faults) {
 // file's fields.
 func (v *Solver) build(found *faults) error {
 	v.fillNets(found)
+	if doubt := v.budget.Doubt(); doubt != "" && v.team.rank() == 0 {
+		v.log.Warn(doubt)
+	}
 	if err := v.team.consent(found.err()); err != nil {
 		return err
 	}

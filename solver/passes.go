@@ -37,7 +37,7 @@ func (v *Solver) addReplicas(source netSource) error {
 		d := v.newDevice(v.seed)
 		d.Machine, d.Log = m, quiet()
 		d.Share = v.share(i + 1)
-		n, err := source.build(swnet.Options{Device: d, Economise: true})
+		n, err := source.build(swnet.Options{Device: d, Economise: true, Budget: &v.budget, WeightCopies: 1})
 		if err != nil {
 			return fmt.Errorf("core group %d: %w", i+1, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 
+	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -57,6 +58,8 @@ type Options struct {
 	OnTest func(net int) (seen func(left int))
 	// Now is the clock for throughput figures; nil means time.Now.
 	Now func() time.Time
+	// Parts is the number of workers in this process, which share its memory; 0 means 1.
+	Parts int
 	// MachineText is the modelled machine's prototxt, for events; "" on this computer.
 	MachineText string
 	// Events, if not nil, receives the events of Solve and Step.
@@ -73,6 +76,7 @@ type Solver struct {
 
 	net         *swnet.Net
 	arena       *swnet.Arena // memory that the nets use in turn
+	budget      pages.Budget // of all nets
 	testNets    []*swnet.Net
 	testDevices []*layers.Device
 	scorers     []*evaluate.Scorer // by test net
@@ -116,7 +120,7 @@ type Solver struct {
 // New builds the nets of a solver file and loads the weights that the weights field names. Its error has all faults that can be found at
 // once, a line each: in the fields, in every net, in its sources, in weights and in the place for snapshots.
 func New(s *swproto.Solver, opt Options) (*Solver, error) {
-	v := &Solver{file: s, param: s.Param, opt: opt, log: opt.Log, team: opt.Team, arena: &swnet.Arena{}, best: best{tested: -1}, write: swproto.WriteBinary}
+	v := &Solver{file: s, param: s.Param, opt: opt, log: opt.Log, team: opt.Team, arena: &swnet.Arena{}, budget: pages.Budget{Parts: opt.Parts}, best: best{tested: -1}, write: swproto.WriteBinary}
 	if v.log == nil {
 		v.log = quiet()
 	}

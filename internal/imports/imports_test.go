@@ -85,7 +85,7 @@ var allowed = []struct {
 	{"solver/events", nil},
 	{"solver/rules", []string{"proto/", "internal/simd/", "internal/suggest"}},
 	{"solver/centre", []string{"internal/relay"}},
-	{"solver", []string{"solver/caffeh5", "solver/centre", "solver/rules", "solver/evaluate", "solver/events", "proto/", "blob", "internal/simd/", "internal/suggest", "internal/caffelog", "internal/relay", "internal/words", "data/", "cpe/", "layers/", "net"}},
+	{"solver", []string{"internal/pages", "solver/caffeh5", "solver/centre", "solver/rules", "solver/evaluate", "solver/events", "proto/", "blob", "internal/simd/", "internal/suggest", "internal/caffelog", "internal/relay", "internal/words", "data/", "cpe/", "layers/", "net"}},
 	{"internal/onnx/onnxpb", nil},
 	{"internal/onnx", []string{"internal/onnx/onnxpb"}},
 	{"internal/onnx/onnxtest", []string{"internal/onnx", "internal/onnx/onnxpb", "proto/", "layers", "net"}},

@@ -3,6 +3,8 @@ package pages
 import (
 	"math"
 	"os"
+	"strconv"
+	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -28,3 +30,31 @@ var memory = sync.OnceValues(func() (bytes float64, limited bool) {
 	}
 	return bytes, bytes < all
 })
+
+// available returns the memory that the kernel could give without swapping, and the free swap.
+func available() float64 {
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return math.Inf(1)
+	}
+	return freeOf(string(text))
+}
+
+// freeOf reads the text of /proc/meminfo.
+func freeOf(text string) float64 {
+	free, found := 0., false
+	for line := range strings.Lines(text) {
+		name, rest, _ := strings.Cut(line, ":")
+		fields := strings.Fields(rest)
+		if name != "MemAvailable" && name != "SwapFree" || len(fields) == 0 {
+			continue
+		}
+		if kilobytes, err := strconv.ParseFloat(fields[0], 64); err == nil {
+			free, found = free+1024*kilobytes, true
+		}
+	}
+	if !found {
+		return math.Inf(1)
+	}
+	return free
+}

@@ -145,7 +145,7 @@ func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed ui
 	}
 	opt := solver.Options{
 		Engine: o.device.Engine, Machine: machines[0], CoreGroups: machines[1:], Team: team, Log: log, Seed: seed,
-		Force: force, Tuner: tuner,
+		Force: force, Tuner: tuner, Parts: o.workers.here(),
 	}
 	o.attach(e, &opt, actions)
 	var s *solver.Solver

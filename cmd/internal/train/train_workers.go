@@ -85,6 +85,14 @@ func (w *workerFlags) alone() bool {
 	return w.transport == cli.TransportLocal && w.workers <= 1 && w.strategy == solver.Sync
 }
 
+// here returns the number of workers in this process.
+func (w *workerFlags) here() int {
+	if w.transport == cli.TransportMPI {
+		return 1
+	}
+	return w.workers
+}
+
 // run calls work for every worker of this process, each with its own team and log. A single worker has no team (nil).
 func (w *workerFlags) run(e *cli.Env, work func(t *solver.Team, log *logrus.Logger) error) error {
 	switch w.transport {
