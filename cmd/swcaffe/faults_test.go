@@ -32,6 +32,7 @@ var faultKinds = []faultKind{
 	{"readers", flag.Int("faults.readers", 1, "the number of trainings whose log loses its reader"), (*faultCase).loseReader},
 	{"conversions", flag.Int("faults.conversions", 2, "the number of new databases and sets that are killed, interrupted or find the disk full"), (*faultCase).convert},
 	{"sources", flag.Int("faults.sources", 2, "the number of files that get shorter while they are read"), (*faultCase).shorten},
+	{"errors", flag.Int("faults.errors", 2, "the number of trainings that an error ends"), (*faultCase).errors},
 	{"mpi", flag.Int("faults.mpi", 0, "the number of faults in MPI jobs"), (*faultCase).mpi},
 }
 
