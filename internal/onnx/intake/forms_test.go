@@ -117,6 +117,9 @@ func TestForms(t *testing.T) {
 			node("y", "ConvTranspose", "x w", list("strides", 2, 3), list("pads", 1, 0, 1, 0), list("output_padding", 1, 2)), false},
 		{"transposed convolution, padded at one side", newModel(13, 2, 2, 4, 5).floats("w", 2, 3, 3, 3).
 			node("y", "ConvTranspose", "x w", list("strides", 2, 2), list("pads", 0, 1, 2, 0)), false},
+		{"Gemm with beta and no C", newModel(13, 2, 3).floats("w", 3, 4).node("y", "Gemm", "x w",
+			&onnxpb.AttributeProto{Name: proto.String("beta"), Type: onnxpb.AttributeProto_FLOAT.Enum(), F: proto.Float32(1)}), false},
+		{"axes and noop_with_empty_axes", newModel(13, 2, 3, 4).ints("a", 1).node("y", "ReduceSum", "x a", number("keepdims", 0), number("noop_with_empty_axes", 0)), false},
 		{"HardSwish", newModel(14, 2, 3, 4).node("y", "HardSwish", "x"), false},
 		{"HardSigmoid and product", newModel(13, 2, 3, 4, 5).node("v", "HardSigmoid", "x").node("y", "Mul", "x v"), false},
 		{"quotients", newModel(13, 2, 3).floats("c", 1).node("u", "Exp", "x").node("v", "Div", "c u").node("w", "Sub", "c v").node("y", "Div", "w u"), false},

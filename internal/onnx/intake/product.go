@@ -10,6 +10,7 @@ import (
 
 // gemm is an InnerProduct. A flattening before it becomes the layer's axis.
 func gemm(n *node) error {
+	n.attr("beta") // without C it has no effect
 	if n.isComputed() {
 		return computedGemm(n)
 	}

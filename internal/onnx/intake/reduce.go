@@ -64,6 +64,7 @@ func reduceBy(f reducer) rule {
 
 // reducedAxes says which of the blob's axes a reduction takes away.
 func (n *node) reducedAxes(v *value) ([]bool, error) {
+	n.attr("noop_with_empty_axes") // with axes it has no effect
 	axes, err := n.list("axes", 1)
 	if err != nil {
 		return nil, err
