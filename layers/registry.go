@@ -47,6 +47,8 @@ type Type struct {
 	Prepares []string
 
 	New func(*caffepb.LayerParameter, *Device) Layer
+	// Couples says what the layer does with the items of a batch; nil: it keeps them apart.
+	Couples CouplingRule
 
 	Bottoms, Tops Arity
 	EqualBlobs    bool // as many tops as bottoms

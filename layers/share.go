@@ -80,6 +80,19 @@ func (w Window) part(i, n int) Window {
 // Alone reports whether one worker with one core group trains alone.
 func (s Share) Alone() bool { return s.Ranks <= 1 && s.Groups <= 1 }
 
+// Dividers names who divides each batch: workers, core groups, or both. It is empty if nobody does.
+func (s Share) Dividers() string {
+	switch workers := s.Split && s.Ranks > 1; {
+	case workers && s.Groups > 1:
+		return fmt.Sprintf("%d workers of %s", s.Ranks, cpe.Groups(s.Groups))
+	case workers:
+		return fmt.Sprintf("%d workers", s.Ranks)
+	case s.Groups > 1:
+		return cpe.Groups(s.Groups)
+	}
+	return ""
+}
+
 // CheckItems returns an error if a source has fewer items than there are workers. items = 0 means that the number is unknown.
 func (s Share) CheckItems(source string, items int) error {
 	if items > 0 && items < s.Ranks {

@@ -94,6 +94,9 @@ func (n *Net) addLayer(d *node, unread map[string]bool) (err error) {
 	if err := n.wire(d, unread); err != nil {
 		return err
 	}
+	if err := n.checkItems(d); err != nil {
+		return err
+	}
 	n.log.Infof("Setting up %s", d.param.GetName())
 	d.given = learningRates(d.param)
 	if err := d.SetUp(d.Bottoms, d.Tops); err != nil {
@@ -102,6 +105,7 @@ func (n *Net) addLayer(d *node, unread map[string]bool) (err error) {
 	if err := d.Reshape(d.Bottoms, d.Tops); err != nil {
 		return err
 	}
+	n.markItems(d)
 	for k, t := range d.Tops {
 		if err := n.opt.Device.CheckShape(fmt.Sprintf("top blob %d", k), t.Shape()); err != nil {
 			return err

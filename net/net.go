@@ -58,6 +58,8 @@ type node struct {
 	origin   int
 	paramIDs []int     // indices in Net.params
 	given    []float32 // lr_mult of the weights with a ParamSpec in the prototxt
+	coupling layers.Coupling
+	items    bool // the tops have items of the batch
 }
 
 // Net is a built network. It is not safe for concurrent use.
@@ -67,6 +69,7 @@ type Net struct {
 	log   *logrus.Logger
 	nodes []*node
 	named namesakes
+	items map[int]bool    // the blobs with items, by their numbers
 	graph *schedule.Graph // input of the plan: the nodes and their blobs
 	plan  *schedule.Plan  // the tasks that run
 	wires
@@ -116,7 +119,7 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 		return nil, opt.fail(p, fmt.Errorf("no layers for phase %v, level %d, stages %q", opt.State.GetPhase(), opt.State.GetLevel(), opt.State.GetStage()))
 	}
 	opt.setBudget()
-	n := &Net{name: p.GetName(), opt: opt, log: opt.Device.Log, named: namesakes{}, wires: wires{ids: map[string]int{}}, running: running{scale: 1}}
+	n := &Net{name: p.GetName(), opt: opt, log: opt.Device.Log, named: namesakes{}, items: map[int]bool{}, wires: wires{ids: map[string]int{}}, running: running{scale: 1}}
 	n.graph = &schedule.Graph{
 		Kept: map[int]bool{}, Device: opt.Device, ForwardOnly: opt.ForwardOnly, Changing: opt.Changing, Economise: opt.Economise, Without: opt.Without,
 	}

@@ -75,6 +75,7 @@ func (v *Solver) makeTrainNet(train netSource, found *faults) {
 	}
 	v.net = n
 	found.add(n.CheckBackward())
+	v.warnDivided(n)
 	if v.param.GetSnapshotFormat() == caffepb.SolverParameter_HDF5 {
 		if err := caffeh5.Check(n); err != nil {
 			found.field(v.file, wrong("snapshot_format", "snapshot_format: HDF5: %w", err))

@@ -36,7 +36,9 @@ type Command struct {
 	Writes string
 	// Quiet commands show no log unless one of glog's flags asks for it, like the tools of Caffe that they replace.
 	Quiet bool
-	Do    action // made by With
+	// Prints: the command writes no files, so that several processes can run it at once under any launcher.
+	Prints bool
+	Do     action // made by With
 }
 
 // action registers a command's flags and returns the function that runs the command with the flags' values.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strconv"
 
@@ -11,6 +12,26 @@ import (
 
 // UnderMPI reports whether mpirun has started this process.
 func UnderMPI() bool { return os.Getenv("OMPI_COMM_WORLD_SIZE") != "" }
+
+// launchers are the variables by which launchers other than Open MPI's tell a process how many there are.
+var launchers = []struct{ variable, name string }{
+	{"PMI_SIZE", "an MPICH or Intel MPI launcher"}, {"MV2_COMM_WORLD_SIZE", "MVAPICH2's launcher"}, {"MPI_LOCALNRANKS", "an MPICH or Intel MPI launcher"}, {"SLURM_STEP_NUM_TASKS", "srun"},
+}
+
+// CheckLauncher returns an error if another launcher than Open MPI's has started this process as one of several: each would work alone, and
+// they would overwrite one another's files.
+func CheckLauncher() error {
+	if UnderMPI() {
+		return nil
+	}
+	for _, l := range launchers {
+		if n, err := strconv.Atoi(os.Getenv(l.variable)); err == nil && n > 1 {
+			return fmt.Errorf("%s has started %d processes (%s=%d), which would each work alone and overwrite one another's files: start one process, or use Open MPI's mpirun and the build with -tags mpi",
+				l.name, n, l.variable, n)
+		}
+	}
+	return nil
+}
 
 // LaunchedRank is this process's rank under mpirun, 0 without mpirun.
 func LaunchedRank() int {

@@ -13,6 +13,7 @@ import (
 // Version is the command version.
 var Version = Command{
 	Name:     "version",
+	Prints:   true,
 	Synopsis: "print the version and what it was built for",
 	Args:     "[-json FILE]",
 	Example:  "swcaffe version",

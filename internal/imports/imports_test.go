@@ -120,7 +120,7 @@ var allowed = []struct {
 	{"cmd/internal/measure", []string{"internal/cli", "internal/caffelog", "internal/figure", "internal/modelplot", "internal/pages", "internal/simd/", "internal/suggest", "proto/", "cpe/", "layers", "net", "net/schedule", "scaling", "solver", "topology", "modeltime/"}},
 	{"cmd/internal/model", []string{"internal/cli", "solver/events", "internal/netdraw", "internal/onnx/", "proto/", "blob", "cpe", "layers", "net", "solver", "solver/evaluate"}},
 	{"cmd/internal/dataset", []string{"internal/cli", "internal/caffelog", "internal/pages", "internal/relay", "internal/suggest", "proto/", "blob", "data/", "layers", "net", "solver"}},
-	{"cmd/internal/logs", []string{"internal/cli", "solver/events", "internal/board", "internal/figure", "internal/page", "proto"}},
+	{"cmd/internal/logs", []string{"internal/cli", "internal/caffelog", "solver/events", "internal/board", "internal/figure", "internal/page", "proto"}},
 	{"cmd/internal/scoretest", []string{"proto/", "data/"}},
 	{"cmd/internal/all", []string{"internal/cli", "cmd/internal/"}},
 	{"cmd/internal/python", []string{"internal/glog", "internal/netdraw", "internal/pages", "internal/relay", "internal/simd/vec", "proto/", "blob", "data/hdf5", "data/imageio", "data/regular", "cpe", "layers", "layers/data", "net", "solver", "solver/caffeh5"}},

@@ -15,6 +15,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "InnerProduct", Doc: "y = W x + b, the axes from axis on taken as one vector",
+		Couples: layers.OnAxis0(func(p *caffepb.LayerParameter) int32 { return p.GetInnerProductParam().GetAxis() }, "has weights for every item of the batch"),
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &innerProduct{Base: layers.Base{Param: p, Device: d}, m: -1}
 		},

@@ -16,6 +16,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "DetectionEvaluate", Doc: "which detections are right; the numbers of objects by class",
+		Couples: layers.Always(layers.Rows, ""),
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &detectionEvaluate{Base: layers.Base{Param: p, Device: d}}
 		},

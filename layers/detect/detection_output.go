@@ -17,6 +17,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "DetectionOutput", Doc: "detections: the decoded boxes of each class that overlap no better one",
+		Couples: layers.Always(layers.Rows, ""),
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &detectionOutput{Base: layers.Base{Param: p, Device: d}}
 		},

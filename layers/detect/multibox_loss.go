@@ -13,7 +13,8 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "MultiBoxLoss", Doc: "SSD's loss: codes of matched priors, and classes of these and of the hardest negatives",
-		Params: []string{"multibox_loss_param", "loss_param"},
+		Couples: layers.Always(layers.Differs, "divides by the matches in the items of each worker, not in the whole batch"),
+		Params:  []string{"multibox_loss_param", "loss_param"},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &multiBoxLoss{Base: layers.Base{Param: p, Device: d}}
 		},

@@ -16,6 +16,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "PriorBox", Doc: "the prior boxes of the cells of a map, and their variances",
+		Couples: layers.Always(layers.NoItems, ""),
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &priorBox{Base: layers.Base{Param: p, Device: d}}
 		},

@@ -18,6 +18,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Proposal", Doc: "regions that the scores and steps of anchors propose; a second top gets their scores",
+		Couples: layers.Always(layers.Rows, ""),
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &proposal{Base: layers.Base{Param: p, Device: d}}
 		},

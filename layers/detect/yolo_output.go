@@ -19,6 +19,7 @@ func init() {
 	} {
 		layers.Register(layers.Type{
 			Name: name, Doc: doc,
+			Couples: layers.Always(layers.Rows, ""),
 			New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 				return &yoloOutput{Base: layers.Base{Param: p, Device: d}}
 			},

@@ -14,6 +14,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Accuracy", Doc: "the share of items whose label is among the top_k scores; a second top has it by class",
+		Couples: layers.Always(layers.Rows, ""),
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &accuracy{Base: layers.Base{Param: p, Device: d}}
 		},

@@ -12,7 +12,8 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "CTCGreedyDecoder", Doc: "the labels that the best classes of all time steps stand for; further tops get scores and, with labels, an accuracy",
-		Params: []string{"ctc_decoder_param"},
+		Couples: layers.OverTime,
+		Params:  []string{"ctc_decoder_param"},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &ctcGreedyDecoder{Base: layers.Base{Param: p, Device: d}}
 		},

@@ -14,7 +14,8 @@ func init() {
 	register := func(name string, bottoms layers.Arity) {
 		layers.Register(layers.Type{
 			Name: name, Doc: "mean of -log of the probability of a sequence of labels, over all ways to place it in the time steps",
-			Params: []string{"ctc_loss_param"},
+			Couples: layers.OverTime,
+			Params:  []string{"ctc_loss_param"},
 			New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 				return &ctcLoss{Base: layers.Base{Param: p, Device: d}}
 			},

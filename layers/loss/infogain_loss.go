@@ -17,7 +17,8 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "InfogainLoss", Doc: "mean of -sum over classes of H[label, class] * log softmax(x)[class]; a second top gets the probabilities",
-		Params: []string{"infogain_loss_param", "loss_param"},
+		Couples: normalizedByCount,
+		Params:  []string{"infogain_loss_param", "loss_param"},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			l := &infogainLoss{probabilityLoss: probabilityLoss{Base: layers.Base{Param: p, Device: d}, axis: int(p.GetInfogainLossParam().GetAxis())}}
 			l.lossOf, l.classGrad, l.gradTile = l.weightedRun, l.gradient, l.gradients

@@ -171,3 +171,26 @@ func (l *probabilityLoss) Backward(top []*blob.Blob, propagateDown []bool, botto
 		}
 	})
 }
+
+// normalizedByCount is the rule of losses whose normalization need not be the number of items.
+func normalizedByCount(p *caffepb.LayerParameter, bottoms [][]int) layers.Coupling {
+	if a := int(p.GetSoftmaxParam().GetAxis()); p.GetType() != "SigmoidCrossEntropyLoss" && (a == 0 || a == -len(bottoms[0])) {
+		return layers.Coupling{Kind: layers.Moves, Why: "normalises over the items"}
+	}
+	l := p.GetLossParam()
+	how := l.GetNormalization()
+	if l != nil && l.Normalization == nil && l.Normalize != nil {
+		if how = caffepb.LossParameter_BATCH_SIZE; l.GetNormalize() {
+			how = caffepb.LossParameter_VALID
+		}
+	} else if (l == nil || l.Normalization == nil) && p.GetType() == "SigmoidCrossEntropyLoss" {
+		how = caffepb.LossParameter_BATCH_SIZE
+	}
+	switch {
+	case how == caffepb.LossParameter_NONE, how == caffepb.LossParameter_PRE_FIXED:
+		return layers.Coupling{Kind: layers.Differs, Why: "adds up the losses of each worker's items without dividing by their number, so that the gradient is that of one worker divided by their number"}
+	case len(l.GetClassWeighting()) > 0, how == caffepb.LossParameter_VALID && l != nil && l.IgnoreLabel != nil:
+		return layers.Coupling{Kind: layers.Differs, Why: "divides by the labels that count in the items of each worker, not in the whole batch"}
+	}
+	return layers.Coupling{}
+}

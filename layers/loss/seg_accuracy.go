@@ -14,6 +14,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "SegAccuracy", Doc: "of pixels' classes: the accuracy, the mean recall and the mean intersection over union",
+		Couples: layers.Always(layers.Rows, ""),
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &segAccuracy{Base: layers.Base{Param: p, Device: d}}
 		},

@@ -16,7 +16,8 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "SigmoidCrossEntropyLoss", Doc: "cross entropy of sigmoid(x) and targets between 0 and 1",
-		Params: []string{"loss_param"},
+		Couples: normalizedByCount,
+		Params:  []string{"loss_param"},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &sigmoidCrossEntropyLoss{Base: layers.Base{Param: p, Device: d}, count: -1}
 		},

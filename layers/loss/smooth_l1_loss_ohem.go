@@ -13,7 +13,8 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "SmoothL1LossOHEM", Doc: "mean of smooth absolute differences, with optional weights; a second top gets the items' losses",
-		Params: []string{"loss_param"},
+		Couples: layers.Always(layers.Differs, "divides by what it counts in the items of each worker, not in the whole batch"),
+		Params:  []string{"loss_param"},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &smoothL1LossOHEM{Base: layers.Base{Param: p, Device: d}}
 		},

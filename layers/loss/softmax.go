@@ -14,6 +14,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Softmax", Doc: "exp(x) / sum of exp(x) along an axis",
+		Couples: layers.OnAxis0(func(p *caffepb.LayerParameter) int32 { return p.GetSoftmaxParam().GetAxis() }, "normalises over the items"),
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &softmax{Base: layers.Base{Param: p, Device: d}}
 		},

@@ -17,7 +17,8 @@ func init() {
 	register := func(name, doc string, tops int) {
 		layers.Register(layers.Type{
 			Name: name, Doc: doc,
-			Params: []string{"softmax_param", "loss_param"},
+			Couples: normalizedByCount,
+			Params:  []string{"softmax_param", "loss_param"},
 			New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 				l := &softmaxLoss{probabilityLoss: probabilityLoss{Base: layers.Base{Param: p, Device: d}, axis: int(p.GetSoftmaxParam().GetAxis())}}
 				l.lossOf, l.classGrad, l.gradTile = l.negLog, l.residual, l.residuals

@@ -13,6 +13,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "BatchNorm", Doc: "y = (x - mean) / sqrt(var + eps) by channel, with the batch's statistics or stored ones",
+		Couples: ofBatchStatistics,
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			if hasNVFields(p.GetBatchNormParam()) {
 				return &bn{Base: layers.Base{Param: p, Device: d}}
@@ -191,4 +192,12 @@ func (l *batchNorm) Backward(top []*blob.Blob, propagateDown []bool, bottom []*b
 		return l.normaliser.fixedGradient(dy, dx)
 	}
 	return l.normaliser.gradient(dy, l.norm.Data(), dx, true)
+}
+
+// ofBatchStatistics is the rule of layers that normalise by the batch's mean and variance while they train.
+func ofBatchStatistics(p *caffepb.LayerParameter, bottoms [][]int) layers.Coupling {
+	if p.GetBatchNormParam().GetUseGlobalStats() || p.GetBnParam().GetFrozen() {
+		return layers.Coupling{}
+	}
+	return layers.InTraining("takes mean and variance over the items of each worker, not of the whole batch")(p, bottoms)
 }

@@ -10,7 +10,8 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "LSTM", Doc: "long short-term memory over the time steps of axis 0",
-		Params: []string{"recurrent_param"},
+		Couples: layers.OverTime,
+		Params:  []string{"recurrent_param"},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			l := &lstm{recurrent: recurrent{Base: layers.Base{Param: p, Device: d}, gates: 4, states: 2}}
 			l.cell = l

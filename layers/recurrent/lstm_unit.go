@@ -17,7 +17,8 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "LSTMUnit", Doc: "one time step of an LSTM: cell and hidden state from the last cell and the gates' inputs",
-		Params: []string{},
+		Couples: layers.OverTime,
+		Params:  []string{},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &lstmUnitLayer{Base: layers.Base{Param: p, Device: d}}
 		},

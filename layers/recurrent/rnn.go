@@ -16,7 +16,8 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "RNN", Doc: "simple recurrent net over the time steps of axis 0: h = tanh(W_xh x + W_hh h' + b), o = tanh(W_ho h + b_o)",
-		Params: []string{"recurrent_param"},
+		Couples: layers.OverTime,
+		Params:  []string{"recurrent_param"},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			l := &rnn{recurrent: recurrent{Base: layers.Base{Param: p, Device: d}, gates: 1, states: 1, readsTop: true}}
 			l.cell = l

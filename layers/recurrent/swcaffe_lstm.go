@@ -14,6 +14,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Lstm", Doc: "SWCaffe's long short-term memory: steps of batch_size sequences one after the other on axis 0",
+		Couples: layers.OverTime,
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			l := &packedLSTM{lstm: lstm{recurrent: recurrent{Base: layers.Base{Param: p, Device: d}, gates: 4, states: 2}}}
 			l.cell = l

@@ -17,6 +17,12 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "ArgMax", Doc: "the indices, or the values, of the top_k largest values along an axis or of each item",
+		Couples: layers.OnAxis0(func(p *caffepb.LayerParameter) int32 {
+			if a := p.GetArgmaxParam(); a == nil || a.Axis == nil {
+				return 1
+			}
+			return p.GetArgmaxParam().GetAxis()
+		}, "compares items"),
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &argMax{Base: layers.Base{Param: p, Device: d}}
 		},

@@ -13,7 +13,8 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "BatchReindex", Doc: "the items of the first bottom that the second one names, in its order",
-		Params: []string{},
+		Couples: layers.Always(layers.Moves, "chooses items by their place in the batch"),
+		Params:  []string{},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &batchReindex{Base: layers.Base{Param: p, Device: d}}
 		},

@@ -12,6 +12,12 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Concat", Doc: "concatenates bottoms along an axis",
+		Couples: layers.OnAxis0(func(p *caffepb.LayerParameter) int32 {
+			if c := p.GetConcatParam(); c != nil && c.ConcatDim != nil {
+				return int32(p.GetConcatParam().GetConcatDim())
+			}
+			return p.GetConcatParam().GetAxis()
+		}, "puts the batches of its bottoms one behind the other"),
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &concat{joiner: joiner{Base: layers.Base{Param: p, Device: d}}}
 		},

@@ -12,6 +12,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "ContinuationIndicator", Doc: "time_step x batch_size values, 0 in the first time step and 1 in the others",
+		Couples: layers.OverTime,
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &continuationIndicator{Base: layers.Base{Param: p, Device: d}}
 		},

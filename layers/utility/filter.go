@@ -13,7 +13,8 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Filter", Doc: "the items of the bottoms for which the last bottom is not 0",
-		Params: []string{},
+		Couples: layers.Always(layers.Differs, "hands on a number of items that differs between workers, whose losses count by the items read"),
+		Params:  []string{},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &filter{Base: layers.Base{Param: p, Device: d}, first: true}
 		},

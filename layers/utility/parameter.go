@@ -10,6 +10,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Parameter", Doc: "the top is a learned weight",
+		Couples: layers.Always(layers.NoItems, ""),
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &parameter{Base: layers.Base{Param: p, Device: d}}
 		},

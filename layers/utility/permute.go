@@ -13,6 +13,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Permute", Doc: "the bottom with its axes in another order",
+		Couples: permutesItems(func(p *caffepb.LayerParameter) []uint32 { return p.GetPermuteParam().GetOrder() }),
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &permute{permuted{Base: layers.Base{Param: p, Device: d}}}
 		},
@@ -20,6 +21,12 @@ func init() {
 	})
 	layers.Register(layers.Type{
 		Name: "Transpose", Doc: "the bottom with all its axes in another order",
+		Couples: permutesItems(func(p *caffepb.LayerParameter) (order []uint32) {
+			for _, axis := range p.GetTransposeParam().GetDim() {
+				order = append(order, uint32(axis))
+			}
+			return order
+		}),
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &transpose{permute{permuted{Base: layers.Base{Param: p, Device: d}}}}
 		},
@@ -136,4 +143,14 @@ func (l *shuffleChannel) Reshape(bottom, top []*blob.Blob) error {
 	l.shape = append(l.shape[:0], n, group, c/group, bottom[0].Count()/max(1, n*c))
 	l.reshape()
 	return nil
+}
+
+// permutesItems is the rule of layers that permute axes: items must stay on axis 0. An empty order keeps all axes.
+func permutesItems(order func(*caffepb.LayerParameter) []uint32) layers.CouplingRule {
+	return func(p *caffepb.LayerParameter, _ [][]int) layers.Coupling {
+		if o := order(p); len(o) > 0 && o[0] != 0 {
+			return layers.Coupling{Kind: layers.Moves, Why: "moves the items to another axis"}
+		}
+		return layers.Coupling{}
+	}
 }

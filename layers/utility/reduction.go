@@ -14,6 +14,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Reduction", Doc: "coeff times the sum, mean, sum of magnitudes or of squares over all axes from axis on",
+		Couples: reducesItems,
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &reduction{Base: layers.Base{Param: p, Device: d}}
 		},
@@ -157,4 +158,13 @@ func (l *reduction) Backward(top []*blob.Blob, propagateDown []bool, bottom []*b
 		dx[i] = float32(l.scale * float64(dy[i/l.dims[2]]) * slope)
 	}
 	return nil
+}
+
+// reducesItems is the rule of Reduction: the mean over items and their values is that of the workers' means, other sums are not.
+func reducesItems(p *caffepb.LayerParameter, bottoms [][]int) layers.Coupling {
+	r := p.GetReductionParam()
+	if a := int(r.GetAxis()); a != 0 && a != -len(bottoms[0]) || r.GetOperation() == caffepb.ReductionParameter_MEAN {
+		return layers.Coupling{}
+	}
+	return layers.Coupling{Kind: layers.Differs, Why: "adds up the items of each worker, not the whole batch"}
 }

@@ -11,6 +11,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Reverse", Doc: "the bottom with the order along an axis reversed",
+		Couples: layers.OnAxis0(func(p *caffepb.LayerParameter) int32 { return p.GetReverseParam().GetAxis() }, "reverses the order of the items"),
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &reverse{Base: layers.Base{Param: p, Device: d}}
 		},

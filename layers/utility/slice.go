@@ -14,6 +14,12 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Slice", Doc: "cuts a bottom into tops along an axis",
+		Couples: layers.OnAxis0(func(p *caffepb.LayerParameter) int32 {
+			if s := p.GetSliceParam(); s != nil && s.SliceDim != nil {
+				return int32(p.GetSliceParam().GetSliceDim())
+			}
+			return p.GetSliceParam().GetAxis()
+		}, "gives its tops different items"),
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &slice{joiner: joiner{Base: layers.Base{Param: p, Device: d}}}
 		},

@@ -14,6 +14,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Tile", Doc: "the bottom, repeated along an axis",
+		Couples: layers.OnAxis0(func(p *caffepb.LayerParameter) int32 { return p.GetTileParam().GetAxis() }, "repeats the batch"),
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &repeat{Base: layers.Base{Param: p, Device: d}, tiles: int(p.GetTileParam().GetTiles())}
 		},

@@ -12,6 +12,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Flatten", Doc: "merges the axes from axis to end_axis into one",
+		Couples: layers.OnAxis0(func(p *caffepb.LayerParameter) int32 { return p.GetFlattenParam().GetAxis() }, "joins the items"),
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &view{Base: layers.Base{Param: p, Device: d}, shape: flattened}
 		},
@@ -19,6 +20,7 @@ func init() {
 	})
 	layers.Register(layers.Type{
 		Name: "Reshape", Doc: "the same values in another shape",
+		Couples: reshapesItems,
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &view{Base: layers.Base{Param: p, Device: d}, shape: reshaped}
 		},
@@ -117,4 +119,30 @@ func reshaped(p *caffepb.LayerParameter, bottom *blob.Blob) ([]int, error) {
 		shape[inferred] = bottom.Count() / rest
 	}
 	return shape, nil
+}
+
+// reshapesItems is the rule of Reshape: items stay where they are if axis 0 is kept, by dim 0 or by a later axis, or if the values of an item
+// fill the other dimensions.
+func reshapesItems(p *caffepb.LayerParameter, bottoms [][]int) layers.Coupling {
+	r := p.GetReshapeParam()
+	dims := r.GetShape().GetDim()
+	if axis := int(r.GetAxis()); axis > 0 || axis < 0 && axis != -len(bottoms[0])-1 || len(dims) > 0 && dims[0] == 0 {
+		return layers.Coupling{}
+	}
+	item := 1
+	for _, n := range bottoms[0][1:] {
+		item *= n
+	}
+	if len(dims) > 0 && dims[0] == -1 && r.GetNumAxes() == -1 {
+		for k, n := range dims[1:] {
+			if n == 0 && k+1 < len(bottoms[0]) {
+				n = int64(bottoms[0][k+1])
+			}
+			item /= max(1, int(n))
+		}
+		if item == 1 {
+			return layers.Coupling{}
+		}
+	}
+	return layers.Coupling{Kind: layers.Moves, Why: "gives axis 0 an extent of its own: it should be dim: 0, which keeps the items"}
 }

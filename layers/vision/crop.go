@@ -15,6 +15,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Crop", Doc: "a window of the first bottom, as large as the second from axis on",
+		Couples: layers.OnAxis0(func(p *caffepb.LayerParameter) int32 { return p.GetCropParam().GetAxis() }, "cuts items off"),
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &crop{Base: layers.Base{Param: p, Device: d}}
 		},

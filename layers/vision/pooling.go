@@ -17,6 +17,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Pooling", Doc: "maximum, mean or random value of windows of N x C x H x W; a second top gets the positions of the maxima; NaN is the largest value",
+		Couples: drawnPooling,
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &pooling{Base: layers.Base{Param: p, Device: d}}
 		},
@@ -281,4 +282,12 @@ func (l *pooling) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blo
 		return nil
 	}
 	return l.pool.Backward(top[0].Diff(), l.indices(), bottom[0].Diff())
+}
+
+// drawnPooling is the rule of Pooling: stochastic pooling draws numbers.
+func drawnPooling(p *caffepb.LayerParameter, bottoms [][]int) layers.Coupling {
+	if p.GetPoolingParam().GetPool() != caffepb.PoolingParameter_STOCHASTIC {
+		return layers.Coupling{}
+	}
+	return layers.InTraining("draws other random numbers in every worker")(p, bottoms)
 }

@@ -14,6 +14,7 @@ import (
 // DeviceQuery is the command device_query.
 var DeviceQuery = cli.Command{
 	Name:     "device_query",
+	Prints:   true,
 	Synopsis: "show the machine that layers run on, and the machines there are",
 	Args:     "[-machine NAME|FILE] [-json FILE]",
 	Example:  "swcaffe device_query -machine sw26010",

@@ -18,6 +18,7 @@ import (
 // Check is the command check.
 var Check = cli.Command{
 	Name:     "check",
+	Prints:   true,
 	Synopsis: "find the faults of solvers and nets, and train nothing",
 	Args:     "FILE... [-phase TRAIN|TEST|ALL] [-level N] [-stage NAMES] [-weights FILES | -snapshot FILE] [-machine NAME|FILE] [-json FILE]",
 	Example:  "swcaffe check models/lenet/solver.prototxt models/lenet/deploy.prototxt",

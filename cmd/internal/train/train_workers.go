@@ -32,7 +32,7 @@ func (w *workerFlags) register(fs *flag.FlagSet) {
 	cli.StringVar(fs, &w.strategy, "workers_strategy", solver.Sync, "how workers train together: one of "+fmt.Sprint(solver.Strategies()), cli.OneOf(solver.Strategies()...))
 	fs.IntVar(&w.tau, "tau", 1, "strategies other than sync: communicate every `T` iterations")
 	fs.Float64Var(&w.rho, "rho", 0, "EASGD: the strength of the elastic force (0: 0.9/P over base_lr)")
-	cli.StringVar(fs, &w.allreduce, "allreduce", topology.Auto, "how gradients are added up: one of "+fmt.Sprint(topology.Algorithms()), cli.OneOf(topology.Algorithms()...))
+	cli.StringVar(fs, &w.allreduce, "allreduce", topology.Auto, "how gradients are added up: one of "+fmt.Sprint(topology.Algorithms())+"; dynamic picks by the clock, so that last bits differ between runs", cli.OneOf(topology.Algorithms()...))
 	fs.Float64Var(&w.bucketMB, "bucket_mb", 0, "sum gradients in buckets of at least so many MB (1e6 bytes) while Backward goes on; 0: in one message after it")
 	fs.IntVar(&w.checkEvery, "check_every", 100, "compare the workers' weights bit by bit every so many iterations (0: only at the start)")
 	cli.StringVar(fs, &w.transport, "transport", "", "how workers communicate: local (in this process), mpi, or sim (in this process, in virtual time) (default: mpi under mpirun, else local)", cli.OneOf(cli.TransportLocal, cli.TransportMPI, cli.TransportSim))
@@ -105,7 +105,9 @@ func (w *workerFlags) run(e *cli.Env, work func(t *solver.Team, log *logrus.Logg
 				disconnect := w.tracer.connect(job)
 				defer func() { disconnect(err) }()
 			}
-			return work(w.team(job, topology.Flat(job.Size()), sinceNow()), cli.RankLog(e, job.Rank()))
+			log := cli.RankLog(e, job.Rank())
+			w.warnOfClock(log)
+			return work(w.team(job, topology.Flat(job.Size()), sinceNow()), log)
 		})
 	case cli.TransportSim:
 		return ownError(w.simulation.run(e, w, work))
@@ -113,9 +115,17 @@ func (w *workerFlags) run(e *cli.Env, work func(t *solver.Team, log *logrus.Logg
 	if w.alone() {
 		return work(nil, e.Log)
 	}
+	w.warnOfClock(e.Log)
 	return ownError(topology.NewLocal(w.workers).Run(func(t topology.Transport) error {
 		return work(w.team(t, topology.Flat(w.workers), sinceNow()), cli.RankLog(e, t.Rank()))
 	}))
+}
+
+// warnOfClock says that results depend on the clock, which they do nowhere else.
+func (w *workerFlags) warnOfClock(log *logrus.Logger) {
+	if w.allreduce == topology.Measured {
+		log.Warn("-allreduce dynamic picks by the clock among algorithms that add up in different orders: last bits differ from run to run and in a resumed run")
+	}
 }
 
 // sinceNow returns a clock that measures time from now on.

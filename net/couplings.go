@@ -1,0 +1,57 @@
+package net
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/swcaffe/swcaffe/layers"
+)
+
+// Coupling is a layer whose results depend on all items of a batch.
+type Coupling struct {
+	layers.Coupling
+	Layer, Type string
+}
+
+// Couplings returns the layers of the net whose results depend on all items that it gets, in their order: workers and core groups that divide a
+// batch compute something else in them than one of them alone.
+func (n *Net) Couplings() (list []Coupling) {
+	for _, d := range n.nodes {
+		if d.coupling.Kind == layers.Differs {
+			list = append(list, Coupling{d.coupling, d.param.GetName(), d.param.GetType()})
+		}
+	}
+	return list
+}
+
+// checkItems finds out what a layer, whose bottoms have their shapes, does with the items of a batch. It returns an error if items move or meet in it
+// and this net gets a part of each batch. Items are what layers without bottoms hand out; a layer that reads only blobs without items, as those
+// of Parameter layers, is free.
+func (n *Net) checkItems(d *node) error {
+	d.items = len(d.Bottoms) == 0
+	var shapes [][]int
+	for i, b := range d.Bottoms {
+		var shape []int
+		if n.items[d.BottomIDs[i]] {
+			d.items, shape = true, slices.Clone(b.Shape())
+		}
+		shapes = append(shapes, shape)
+	}
+	if !d.items {
+		return nil
+	}
+	d.coupling = d.kind.Coupling(d.param, shapes)
+	if who := n.opt.Device.Share.Dividers(); who != "" && d.coupling.Kind == layers.Moves {
+		return fmt.Errorf("it %s: %s that divide a batch would train another net. One worker uses all cores too; with -workers_strategy sync_easgd1 and others each worker has batches of its own",
+			d.coupling.Why, who)
+	}
+	d.items = d.coupling.Kind != layers.NoItems
+	return nil
+}
+
+// markItems notes which tops of a layer have items.
+func (n *Net) markItems(d *node) {
+	for i, b := range d.Tops {
+		n.items[d.TopIDs[i]] = d.items && b.NumAxes() > 0
+	}
+}
