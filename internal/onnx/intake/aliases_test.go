@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -83,4 +84,50 @@ func TestDropoutInTraining(t *testing.T) {
 	b.m.Graph.Initializer = append(b.m.Graph.Initializer, &onnxpb.TensorProto{Name: proto.String("training"), DataType: proto.Int32(9), Int32Data: []int32{1}})
 	_, err := Net(&onnx.Model{ModelProto: b.node("y", "Dropout", "x ratio training").m, Path: "test.onnx"}, 2, onnxtest.Device(t))
 	wantError(t, err, "training_mode is true")
+}
+
+// TestLogSoftmax: logits so far apart that their probabilities are 0 keep their logarithms, along every axis, and over all axes from one on
+// before opset 13. The expected values are the definition's, in float64.
+func TestLogSoftmax(t *testing.T) {
+	for _, c := range []struct {
+		opset int64
+		axis  int64
+		shape []int64
+		group func(i int) int // the sum that value i belongs to
+	}{
+		{13, 1, []int64{2, 3}, func(i int) int { return i / 3 }},
+		{13, -1, []int64{2, 3, 4}, func(i int) int { return i / 4 }},
+		{13, 1, []int64{2, 3, 2, 2}, func(i int) int { return i/12*4 + i%4 }},
+		{13, 0, []int64{2, 3}, func(i int) int { return i % 3 }},
+		{11, 1, []int64{2, 3, 4}, func(i int) int { return i / 12 }},
+		{11, 0, []int64{2, 3}, func(int) int { return 0 }},
+	} {
+		b := newModel(c.opset, c.shape...).node("y", "LogSoftmax", "x", number("axis", c.axis))
+		r, err := Net(&onnx.Model{ModelProto: b.m, Path: "test.onnx"}, int(c.shape[0]), onnxtest.Device(t))
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		n := build(t, r)
+		x := n.Blob("x").Data()
+		most, sums := map[int]float64{}, map[int]float64{}
+		for i := range x {
+			x[i] = float32(i*i%7*40) + float32(i)/8
+			if m, ok := most[c.group(i)]; !ok || float64(x[i]) > m {
+				most[c.group(i)] = float64(x[i])
+			}
+		}
+		for i, v := range x {
+			sums[c.group(i)] += math.Exp(float64(v) - most[c.group(i)])
+		}
+		inputs := slices.Clone(x)
+		forward(t, n)
+		for i, got := range n.Blob("y").Data() {
+			g := c.group(i)
+			if want := float64(inputs[i]) - most[g] - math.Log(sums[g]); math.Abs(float64(got)-want) > 1e-5*(1+math.Abs(want)) {
+				t.Errorf("opset %d, axis %d of %v: value %d is %g, not %g", c.opset, c.axis, c.shape, i, got, want)
+				break
+			}
+		}
+	}
 }

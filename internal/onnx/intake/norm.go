@@ -88,15 +88,38 @@ func softmax(n *node) error {
 	return nil
 }
 
-func logSoftmax(n *node) error {
-	if err := softmax(n); err != nil {
-		return err
+// logSoftmax is x - max - log(sum(exp(x - max))): the logarithm of a Softmax layer would be that of 0 for values far below the largest.
+func logSoftmax(c chain) *value {
+	v := must(c.plain(0))
+	missing := -1
+	if c.opset < 13 {
+		missing = 1
 	}
-	v := n.values[n.GetOutput()[0]]
-	perm := v.perm
-	if err := n.one("Log", &caffepb.LayerParameter{}, []*value{v}); err != nil {
-		return err
+	axis := must(axisOf(c.int("axis", missing), len(v.shape)))
+	x, order := v, []int(nil)
+	switch {
+	case c.opset >= 13 && count(v.shape[axis+1:]) != 1: // the sum is over one axis, Reduction's over all from one on
+		for i := range v.shape {
+			if i != axis {
+				order = append(order, i)
+			}
+		}
+		order = append(order, axis)
+		x, axis = c.permuted(v, order...), len(v.shape)-1
+	case axis == 0: // Bias needs an axis that both have
+		x, axis = c.shaped(v, append([]int{1}, v.shape...)...), 1
 	}
-	n.values[n.GetOutput()[0]].perm = perm
-	return nil
+	below := c.shifted(x, c.power(largest(c, x, axis), 1, -1, 0), 0)
+	y := c.shifted(below, c.power(logSum(c, c.layer("Exp", &caffepb.LayerParameter{}, below), axis), 1, -1, 0), 0)
+	if order != nil {
+		back := make([]int, len(order))
+		for i, k := range order {
+			back[k] = i
+		}
+		return c.permuted(y, back...)
+	}
+	if x != v {
+		return c.shaped(y, v.shape...)
+	}
+	return y
 }

@@ -15,7 +15,7 @@ func init() {
 	rules = map[string]rule{
 		"Conv": conv, "ConvTranspose": convTranspose, "MaxPool": maxPool, "AveragePool": averagePool,
 		"GlobalAveragePool": globalPool(caffepb.PoolingParameter_AVE), "GlobalMaxPool": globalPool(caffepb.PoolingParameter_MAX),
-		"Gemm": gemm, "MatMul": matMul, "BatchNormalization": batchNormalization, "LRN": lrn, "Softmax": softmax, "LogSoftmax": logSoftmax,
+		"Gemm": gemm, "MatMul": matMul, "BatchNormalization": batchNormalization, "LRN": lrn, "Softmax": softmax, "LogSoftmax": composed(logSoftmax),
 		"Relu": positive("ReLU"), "Sigmoid": positive("Sigmoid"), "Tanh": simple("TanH"), "Abs": positive("AbsVal"), "Softplus": positive("BNLL"),
 		"LeakyRelu": leakyRelu, "PRelu": prelu, "Elu": elu, "Clip": clip, "Exp": simple("Exp"), "Log": simple("Log"), "HardSigmoid": hardSigmoid,
 		"Sqrt": powerOf(0.5, 1, 0), "Neg": powerOf(1, -1, 0), "Reciprocal": powerOf(-1, 1, 0), "Pow": pow,
