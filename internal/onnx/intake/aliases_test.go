@@ -3,6 +3,7 @@ package intake
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/internal/onnx"
@@ -128,6 +129,29 @@ func TestLogSoftmax(t *testing.T) {
 				t.Errorf("opset %d, axis %d of %v: value %d is %g, not %g", c.opset, c.axis, c.shape, i, got, want)
 				break
 			}
+		}
+	}
+}
+
+// TestCastToIntegers: a cast to integers is nothing for whole numbers, and refused for others, whose fractions it drops.
+func TestCastToIntegers(t *testing.T) {
+	whole := func(op string, attrs ...*onnxpb.AttributeProto) *maker {
+		return newModel(13, 2, 3).node("w", op, "x", attrs...).node("i", "Cast", "w", number("to", 7)).node("y", "Cast", "i", number("to", 1))
+	}
+	for name, b := range map[string]*maker{
+		"ArgMax": whole("ArgMax", number("axis", 1)), "Sign": whole("Sign"),
+		"reshaped": newModel(13, 2, 3).ints("s", 1).node("a", "ArgMax", "x", number("axis", 1)).node("w", "Unsqueeze", "a s").node("y", "Cast", "w", number("to", 6)),
+	} {
+		if _, err := Net(&onnx.Model{ModelProto: b.m, Path: "test.onnx"}, 2, onnxtest.Device(t)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, b := range map[string]*maker{
+		"input": newModel(13, 2, 3).node("i", "Cast", "x", number("to", 7)).node("y", "Cast", "i", number("to", 1)),
+		"Tanh":  whole("Tanh"),
+	} {
+		if _, err := Net(&onnx.Model{ModelProto: b.m, Path: "test.onnx"}, 2, onnxtest.Device(t)); err == nil || !strings.Contains(err.Error(), "a cast to integers drops the fractions") {
+			t.Errorf("%s: error %v", name, err)
 		}
 	}
 }

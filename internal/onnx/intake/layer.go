@@ -117,6 +117,6 @@ func (n *node) reshape(v *value, to []int) (*value, error) {
 	if err != nil {
 		return nil, err
 	}
-	tops[0].positive = v.positive
+	tops[0].positive, tops[0].whole = v.positive, v.whole
 	return tops[0], nil
 }

@@ -31,7 +31,7 @@ func (n *node) flattened(v *value, axis int) (err error) {
 	}
 	dims := v.dims()
 	if v.perm != nil && len(dims) > 1 && axis == 1 && v.shape[0] == dims[0] {
-		v = &value{blob: v.blob, shape: v.shape, positive: v.positive}
+		v = &value{blob: v.blob, shape: v.shape, positive: v.positive, whole: v.whole}
 	}
 	if v.perm != nil {
 		if v, err = n.settle(v); err != nil {
@@ -42,7 +42,7 @@ func (n *node) flattened(v *value, axis int) (err error) {
 		n.set(0, v)
 		return nil
 	}
-	n.set(0, &value{blob: v.blob, shape: v.shape, flat: axis + 1, positive: v.positive})
+	n.set(0, &value{blob: v.blob, shape: v.shape, flat: axis + 1, positive: v.positive, whole: v.whole})
 	return nil
 }
 

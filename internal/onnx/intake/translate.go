@@ -107,13 +107,22 @@ func (t *translator) graph(batch int) error {
 	return nil
 }
 
+// holdsIntegers reports whether an input's elements are of an integer type or truth values.
+func holdsIntegers(in *onnxpb.ValueInfoProto) bool {
+	switch t := in.GetType().GetTensorType().GetElemType(); t {
+	case 2, 3, 4, 5, 6, 7, 9, 12, 13:
+		return true
+	}
+	return false
+}
+
 // input adds an Input layer. If all readers are transposes to channels first, the blob has channels first already.
 func (t *translator) input(in *onnxpb.ValueInfoProto, batch int) error {
 	dims, err := t.extents(in, batch)
 	if err != nil {
 		return err
 	}
-	v := &value{blob: in.GetName(), shape: dims}
+	v := &value{blob: in.GetName(), shape: dims, whole: holdsIntegers(in)}
 	if t.readAsChannelsFirst(in.GetName()) && len(dims) == 4 {
 		v.shape, v.perm = []int{dims[0], dims[3], dims[1], dims[2]}, []int{0, 2, 3, 1}
 		t.notes = append(t.notes, fmt.Sprintf("Input %q has channels last in the model; the net takes them first: %v", in.GetName(), v.shape))

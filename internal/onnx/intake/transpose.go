@@ -45,7 +45,7 @@ func transpose(n *node) error {
 		}
 		identity = identity && composed[i] == i
 	}
-	out := &value{blob: v.blob, shape: v.shape, perm: composed, positive: v.positive}
+	out := &value{blob: v.blob, shape: v.shape, perm: composed, positive: v.positive, whole: v.whole}
 	if identity {
 		out.perm = nil
 	}

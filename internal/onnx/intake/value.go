@@ -23,6 +23,8 @@ type value struct {
 	flat int
 	// positive says that no element is negative.
 	positive bool
+	// whole says that all elements are whole numbers: a cast to integers changes none.
+	whole bool
 }
 
 // dims returns the value's own shape.
@@ -150,7 +152,7 @@ func (n *node) permuted(v *value) (*value, error) {
 		return nil, err
 	}
 	out := tops[0]
-	out.positive = v.positive
+	out.positive, out.whole = v.positive, v.whole
 	if v.flat > 0 {
 		return n.reshape(out, v.dims())
 	}
