@@ -2,6 +2,7 @@ package data
 
 import (
 	"errors"
+	"io"
 	"sync"
 	"time"
 
@@ -178,8 +179,8 @@ func (l *batchLayer) Items(most uint64) (uint64, error) { return l.batches.Items
 // tellRestart logs, as Caffe does, that the items from one position to another include the last one of a set, after which the first one follows. A
 // batch that is larger than the set says so once.
 func tellRestart(l *layers.Base, text string, from, to, items uint64) {
-	if to/items > from/items && l.Device.Log != nil {
-		l.Device.Log.Info(text)
+	if log := l.Device.Log; to/items > from/items && log != nil && log.Out != io.Discard { // an entry that nobody reads would still be made
+		log.Info(text)
 	}
 }
 
