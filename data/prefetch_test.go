@@ -209,8 +209,8 @@ func TestPrefetcherObserved(t *testing.T) {
 		}
 	})
 	take(t, p, 5)
+	p.SetPosition(0) // waits for the goroutines: a batch is delivered before the worker of its last item tells the observer
 	p.Observe(nil)
-	p.SetPosition(0) // waits for the goroutines
 	mu.Lock()
 	reads := told["read"]
 	if reads < 5 || reads > 7 || told["decode"] < 5*9 || len(told) != 2 {
