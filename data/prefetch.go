@@ -162,9 +162,9 @@ func NewPrefetcher(c Config) (_ *Prefetcher, err error) {
 	if err := p.inferShape(&r); err != nil {
 		return nil, err
 	}
-	ahead := max(2, c.Ahead)
-	pages.Demand(float64(ahead) * float64(c.BatchSize) * float64(valuesOf(p.shape)))
-	for range ahead {
+	p.Ahead = max(2, c.Ahead)
+	pages.Demand(p.Values())
+	for range p.Ahead {
 		p.batches = append(p.batches, &Batch{records: make([]Record, c.BatchSize), Labels: make([]float32, c.BatchSize)})
 	}
 	return p, nil
@@ -217,6 +217,11 @@ func (p *Prefetcher) Items(most uint64) (uint64, error) {
 // valuesOf returns the number of float32 values that an item's memory corresponds to, bookkeeping of its record included.
 func valuesOf(shape [4]int) int {
 	return shape[1]*shape[2]*shape[3] + int(unsafe.Sizeof(Record{}))/4 + 1
+}
+
+// Values returns the size of all batches' memory, in float32 values.
+func (p *Prefetcher) Values() float64 {
+	return float64(p.Ahead) * float64(p.BatchSize) * float64(valuesOf(p.shape))
 }
 
 // Shape returns items x channels x height x width of the first batch. Later batches may differ: the first item of each decides.

@@ -83,7 +83,9 @@ type ItemNamer interface{ ItemName(k int) string }
 
 // DataWaiter is implemented by layers that read data ahead. DataWait returns how long Forward has waited for batches. ObserveData has a
 // function called, by several goroutines, after every piece of the work ahead: "read", or "decode" of one of several workers. nil ends that.
+// DataAhead returns the size of the memory for the batches ahead, in float32 values.
 type DataWaiter interface {
 	DataWait() time.Duration
+	DataAhead() float64
 	ObserveData(f func(work string, worker int, begun time.Time))
 }

@@ -126,6 +126,9 @@ func (n *Net) addLayer(d *node, unread map[string]bool) (err error) {
 	if err := n.checkWeights(first); err != nil {
 		return err
 	}
+	if err := n.checkAhead(d); err != nil {
+		return err
+	}
 	n.addName(d)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/layers"
 )
 
 // Arena is memory for the blobs of nets. Nets that never run at the same time, such as a solver's training and test nets, may share one. It
@@ -54,6 +55,14 @@ func (n *Net) checkWeights(first int) error {
 		values += float64(copies) * float64(w.Blob.Count())
 	}
 	return n.opt.Budget.Take(values)
+}
+
+// checkAhead adds the batches that a layer reads ahead to the budget.
+func (n *Net) checkAhead(d *node) error {
+	if w, ok := d.Layer.(layers.DataWaiter); ok && n.opt.Device.Machine.Values() {
+		return n.opt.Budget.Take(w.DataAhead())
+	}
+	return nil
 }
 
 // checkMemory adds the growth of the arena to the budget.

@@ -190,6 +190,9 @@ func (l *batchLayer) Window() layers.Window { return l.window }
 // DataWait implements DataWaiter.
 func (l *batchLayer) DataWait() time.Duration { return l.batches.Waited() }
 
+// DataAhead implements DataWaiter.
+func (l *batchLayer) DataAhead() float64 { return l.batches.Values() }
+
 // ObserveData implements DataWaiter.
 func (l *batchLayer) ObserveData(f func(work string, worker int, begun time.Time)) {
 	l.batches.Observe(f)

@@ -12,8 +12,8 @@ import (
 )
 
 // signals turns SIGINT, SIGTERM and SIGHUP into actions of the solver. It keeps a snapshot request until the solver asks for
-// actions; a stop request is final. Before training begins there is nothing to save. A stop then ends the process at once, even
-// while it waits for a file.
+// actions; a stop request is final. Before training begins there is nothing to save, and after its end all is saved. A stop then ends the
+// process at once, even while it waits for a file.
 type signals struct {
 	log *logrus.Logger
 	end func(os.Signal)
@@ -21,6 +21,7 @@ type signals struct {
 	mu      sync.Mutex
 	pending solver.Action
 	running bool
+	over    bool
 }
 
 // next returns the requested action.
@@ -41,11 +42,21 @@ func (s *signals) begin() {
 	s.running = true
 }
 
+// finish marks the end of training: nobody asks for actions any more.
+func (s *signals) finish() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running, s.over = false, true
+}
+
 // take records a signal's request, and logs it before the solver can act on it.
 func (s *signals) take(sig os.Signal, a solver.Action) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
+	case a == solver.Stop && s.over:
+		s.log.Infof("Ended after the training, while files were written, by signal %d (%v).", sig, sig)
+		s.end(sig)
 	case a == solver.Stop && !s.running:
 		s.log.Infof("Stopped before the first iteration by signal %d (%v).", sig, sig)
 		s.end(sig)

@@ -47,3 +47,17 @@ func TestStopBeforeTraining(t *testing.T) {
 		t.Error("the snapshot that was asked for before training is forgotten")
 	}
 }
+
+// TestStopAfterTraining: a stop ends the process also where one was asked for in the training, as a file may wait for its reader for ever.
+func TestStopAfterTraining(t *testing.T) {
+	var ended []os.Signal
+	s := &signals{log: cli.QuietLog(), end: func(sig os.Signal) { ended = append(ended, sig) }}
+	s.begin()
+	s.take(syscall.SIGTERM, solver.Stop)
+	s.finish()
+	s.take(syscall.SIGHUP, solver.Snapshot)
+	s.take(syscall.SIGINT, solver.Stop)
+	if !slices.Equal(ended, []os.Signal{syscall.SIGINT}) {
+		t.Errorf("the process ends by %v, want SIGINT", ended)
+	}
+}

@@ -122,6 +122,7 @@ func train(e *cli.Env, o *trainOptions) error {
 	}
 	o.workers.tracer = o.events.tracer
 	seed := o.device.SeedOrTime()
+	defer actions.finish()
 	return o.workers.run(e, func(team *solver.Team, log *logrus.Logger) error { return o.work(e, actions, spec, seed, team, log) })
 }
 
