@@ -15,7 +15,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Dropout", Doc: "zeroes each value with probability dropout_ratio in training and scales the others by 1/(1-ratio)",
-		Couples: layers.InTraining("draws other random numbers in every worker"),
+		Couples: layers.InTraining("draws other random numbers in every worker"), Effects: layers.Draws,
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &dropout{Base: layers.Base{Param: p, Device: d}, count: -1}
 		},

@@ -19,7 +19,7 @@ func init() {
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &innerProduct{Base: layers.Base{Param: p, Device: d}, m: -1}
 		},
-		Bottoms: layers.Exactly(1), Tops: layers.Exactly(1),
+		Bottoms: layers.Exactly(1), Tops: layers.Exactly(1), Effects: scalesWeights,
 	})
 }
 
@@ -252,4 +252,12 @@ func (l *innerProduct) weightGrad(x, dy []float32) error {
 		}
 	}
 	return nil
+}
+
+// scalesWeights is the effect of layers with normalize.
+func scalesWeights(p *caffepb.LayerParameter) string {
+	if !p.GetInnerProductParam().GetNormalize() {
+		return ""
+	}
+	return "scales its weights to length 1"
 }

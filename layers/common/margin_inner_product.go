@@ -18,7 +18,7 @@ func init() {
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &marginInnerProduct{Base: layers.Base{Param: p, Device: d}, rows: [2]int{-1, -1}}
 		},
-		Bottoms: layers.Exactly(2), Tops: layers.Between(1, 2), NoForceBackward: []int{1},
+		Bottoms: layers.Exactly(2), Tops: layers.Between(1, 2), NoForceBackward: []int{1}, Effects: layers.Effect("counts passes, and scales its weights to length 1"),
 	})
 }
 

@@ -20,7 +20,7 @@ func init() {
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &annotatedDataLayer{batchLayer: batchLayer{Base: layers.Base{Param: p, Device: d}}}
 		},
-		Bottoms: layers.Exactly(0), Tops: layers.Between(1, 2), NoGradient: true,
+		Bottoms: layers.Exactly(0), Tops: layers.Between(1, 2), NoGradient: true, Effects: layers.NextBatch,
 	})
 }
 

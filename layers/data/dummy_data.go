@@ -16,9 +16,12 @@ func init() {
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &dummyData{Base: layers.Base{Param: p, Device: d}}
 		},
-		Bottoms: layers.Exactly(0), Tops: layers.AtLeast(1), NoGradient: true,
+		Bottoms: layers.Exactly(0), Tops: layers.AtLeast(1), NoGradient: true, Effects: drawnDummies,
 	})
 }
+
+// constant is the filler of tops that are filled once.
+const constant = "constant"
 
 // dummyData is Caffe's DummyData layer.
 type dummyData struct {
@@ -41,7 +44,7 @@ func (l *dummyData) SetUp(_, top []*blob.Blob) error {
 			f = p.DataFiller[min(i, n-1)]
 		}
 		l.fillers = append(l.fillers, f)
-		l.refill = append(l.refill, f.GetType() != "constant")
+		l.refill = append(l.refill, f.GetType() != constant)
 		shape, err := dummyShape(p, i, len(top))
 		if err != nil {
 			return err
@@ -137,3 +140,13 @@ func (l *dummyData) fill(i int, t *blob.Blob) error {
 }
 
 func (l *dummyData) Backward(_ []*blob.Blob, _ []bool, _ []*blob.Blob) error { return nil }
+
+// drawnDummies is the effect of layers with tops that are filled in every pass.
+func drawnDummies(p *caffepb.LayerParameter) string {
+	for _, f := range p.GetDummyDataParam().GetDataFiller() {
+		if f.GetType() != constant {
+			return "fills tops anew in every pass"
+		}
+	}
+	return ""
+}

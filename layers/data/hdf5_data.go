@@ -18,7 +18,7 @@ func init() {
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &hdf5Data{Base: layers.Base{Param: p, Device: d}}
 		},
-		Bottoms: layers.Exactly(0), Tops: layers.AtLeast(1), NoGradient: true,
+		Bottoms: layers.Exactly(0), Tops: layers.AtLeast(1), NoGradient: true, Effects: layers.NextBatch,
 	})
 }
 

@@ -21,7 +21,7 @@ func init() {
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &hdf5Output{Base: layers.Base{Param: p, Device: d}}
 		},
-		Bottoms: layers.Exactly(2), Tops: layers.Exactly(0), NoGradient: true,
+		Bottoms: layers.Exactly(2), Tops: layers.Exactly(0), NoGradient: true, Effects: layers.Effect("writes its bottoms to a file"),
 	})
 }
 

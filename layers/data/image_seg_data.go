@@ -17,7 +17,7 @@ func init() {
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &imageSegData{labelledImages{batchLayer: batchLayer{Base: layers.Base{Param: p, Device: d}}}}
 		},
-		Bottoms: layers.Exactly(0), Tops: layers.Between(2, 3), NoGradient: true,
+		Bottoms: layers.Exactly(0), Tops: layers.Between(2, 3), NoGradient: true, Effects: layers.NextBatch,
 	})
 }
 

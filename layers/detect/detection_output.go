@@ -21,7 +21,7 @@ func init() {
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &detectionOutput{Base: layers.Base{Param: p, Device: d}}
 		},
-		Bottoms: layers.Between(3, 4), Tops: layers.Exactly(1), NoGradient: true,
+		Bottoms: layers.Between(3, 4), Tops: layers.Exactly(1), NoGradient: true, Effects: writesDetections,
 	})
 }
 
@@ -203,3 +203,11 @@ func (l *detectionOutput) Carries() bool { return l.save != nil }
 func (l *detectionOutput) Traits() layers.Traits { return layers.Traits{Unread: layers.ReadsNothing} }
 
 func (l *detectionOutput) Backward([]*blob.Blob, []bool, []*blob.Blob) error { return l.NoGradient() }
+
+// writesDetections is the effect of layers with save_output_param.
+func writesDetections(p *caffepb.LayerParameter) string {
+	if p.GetDetectionOutputParam().GetSaveOutputParam().GetOutputDirectory() == "" {
+		return ""
+	}
+	return "writes detections to files"
+}

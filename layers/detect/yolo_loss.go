@@ -14,7 +14,7 @@ import (
 
 func init() {
 	for name, t := range map[string]layers.Type{
-		"RegionLoss": {Doc: "the loss of YOLO v2: squared errors of boxes and objects, softmax of classes", New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
+		"RegionLoss": {Doc: "the loss of YOLO v2: squared errors of boxes and objects, softmax of classes", Effects: layers.Effect("counts the images it has seen"), New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &regionLoss{yoloLoss: yoloLoss{Base: layers.Base{Param: p, Device: d}}}
 		}},
 		"Yolov3": {Doc: "the loss of YOLO v3: squared errors of boxes' sides, cross entropies of the rest", New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {

@@ -14,7 +14,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "SegAccuracy", Doc: "of pixels' classes: the accuracy, the mean recall and the mean intersection over union",
-		Couples: layers.Always(layers.Rows, ""),
+		Couples: layers.Always(layers.Rows, ""), Effects: addsCounts,
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &segAccuracy{Base: layers.Base{Param: p, Device: d}}
 		},
@@ -143,3 +143,11 @@ func (l *segAccuracy) report(values []float32) {
 }
 
 func (l *segAccuracy) Backward([]*blob.Blob, []bool, []*blob.Blob) error { return l.NoGradient() }
+
+// addsCounts is the effect of layers that count over all batches.
+func addsCounts(p *caffepb.LayerParameter) string {
+	if p.GetSegAccuracyParam().GetReset_() {
+		return ""
+	}
+	return "adds to the counts of the last pass"
+}

@@ -14,7 +14,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Noise", Doc: "adds Gaussian or uniform noise in training",
-		Couples: layers.InTraining("draws other random numbers in every worker"),
+		Couples: layers.InTraining("draws other random numbers in every worker"), Effects: layers.Draws,
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &noise{Base: layers.Base{Param: p, Device: d}, count: -1}
 		},

@@ -13,7 +13,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "BatchNorm", Doc: "y = (x - mean) / sqrt(var + eps) by channel, with the batch's statistics or stored ones",
-		Couples: ofBatchStatistics,
+		Couples: ofBatchStatistics, Effects: learnsStatistics,
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			if hasNVFields(p.GetBatchNormParam()) {
 				return &bn{Base: layers.Base{Param: p, Device: d}}
@@ -192,6 +192,18 @@ func (l *batchNorm) Backward(top []*blob.Blob, propagateDown []bool, bottom []*b
 		return l.normaliser.fixedGradient(dy, dx)
 	}
 	return l.normaliser.gradient(dy, l.norm.Data(), dx, true)
+}
+
+// learnsStatistics is the effect of layers that normalise by the batch's mean and variance and keep running averages of both.
+func learnsStatistics(p *caffepb.LayerParameter) string {
+	const learns = "changes its running statistics in every pass"
+	switch n := p.GetBatchNormParam(); {
+	case n != nil && n.UseGlobalStats != nil && n.GetUseGlobalStats() || p.GetBnParam().GetFrozen():
+		return ""
+	case n != nil && n.UseGlobalStats != nil:
+		return learns
+	}
+	return layers.EffectInTraining(learns)(p)
 }
 
 // ofBatchStatistics is the rule of layers that normalise by the batch's mean and variance while they train.

@@ -15,7 +15,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "BN", Doc: "batch normalisation by channel with scale and shift, in the forms of PSPNet and SegNet",
-		Couples: ofBatchStatistics,
+		Couples: ofBatchStatistics, Effects: learnsStatistics,
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &bn{Base: layers.Base{Param: p, Device: d}}
 		},

@@ -17,7 +17,7 @@ func init() {
 			l.cell = l
 			return l
 		},
-		Bottoms: layers.Between(2, 5), Tops: layers.Between(1, 3), NoForceBackward: []int{1},
+		Bottoms: layers.Between(2, 5), Tops: layers.Between(1, 3), NoForceBackward: []int{1}, Effects: continues,
 	})
 }
 

@@ -226,3 +226,6 @@ func (l *recurrent) prepare() (err error) {
 	}
 	return l.cell.prepare()
 }
+
+// continues is the effect of layers whose sequences may go on from one batch to the next.
+var continues = layers.Effect("continues from the last pass")

@@ -23,7 +23,7 @@ func init() {
 			l.cell = l
 			return l
 		},
-		Bottoms: layers.Between(2, 4), Tops: layers.Between(1, 2), NoForceBackward: []int{1},
+		Bottoms: layers.Between(2, 4), Tops: layers.Between(1, 2), NoForceBackward: []int{1}, Effects: continues,
 	})
 }
 

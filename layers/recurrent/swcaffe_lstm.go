@@ -20,7 +20,7 @@ func init() {
 			l.cell = l
 			return l
 		},
-		Bottoms: layers.Between(1, 2), Tops: layers.Exactly(1), NoForceBackward: []int{1},
+		Bottoms: layers.Between(1, 2), Tops: layers.Exactly(1), NoForceBackward: []int{1}, Effects: continues,
 	})
 }
 

@@ -17,7 +17,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Pooling", Doc: "maximum, mean or random value of windows of N x C x H x W; a second top gets the positions of the maxima; NaN is the largest value",
-		Couples: drawnPooling,
+		Couples: drawnPooling, Effects: drawsPositions,
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &pooling{Base: layers.Base{Param: p, Device: d}}
 		},
@@ -290,4 +290,12 @@ func drawnPooling(p *caffepb.LayerParameter, bottoms [][]int) layers.Coupling {
 		return layers.Coupling{}
 	}
 	return layers.InTraining("draws other random numbers in every worker")(p, bottoms)
+}
+
+// drawsPositions is the effect of stochastic pooling.
+func drawsPositions(p *caffepb.LayerParameter) string {
+	if p.GetPoolingParam().GetPool() != caffepb.PoolingParameter_STOCHASTIC {
+		return ""
+	}
+	return layers.Draws(p)
 }

@@ -3,8 +3,10 @@ package python
 import (
 	"slices"
 
+	"github.com/swcaffe/swcaffe/layers"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/proto"
 )
 
 // A net opened by itself in phase TEST mostly runs forward from its inputs to its outputs, and nobody looks at the blobs between. Such a run
@@ -18,19 +20,7 @@ type inference struct {
 	inputs [][]float32 // copies of the tops of Input layers, as of that run
 }
 
-// fixed lists, beside pure, the types of layers whose results in phase TEST depend on bottoms and weights alone.
-var fixed = map[string]bool{}
-
-func init() {
-	for _, name := range []string{
-		"BN", "BatchNorm", "ConvolutionDepthwise", "DepthwiseConvolution", "DetectionOutput", "Dropout", "Input", "Interp", "Normalize", "Permute", "PriorBox",
-		"ReLU6", "Reorg", "ShuffleChannel", "Upsample",
-	} {
-		fixed[name] = true
-	}
-}
-
-// inferable reports whether a net of a file may economise: it is for inference from Input layers, and its runs can be repeated.
+// inferable reports whether a net of a file may economise: it is for inference from inputs, its layers have no state, and its runs can be repeated.
 func inferable(file *swproto.Net, phase caffepb.Phase) bool {
 	p := file.Param
 	if phase != caffepb.Phase_TEST || p.GetForceBackward() || p.GetDebugInfo() {
@@ -38,12 +28,12 @@ func inferable(file *swproto.Net, phase caffepb.Phase) bool {
 	}
 	var inputs []string
 	for _, l := range p.Layer {
-		stochastic := l.GetPoolingParam().GetPool() == caffepb.PoolingParameter_STOCHASTIC
-		learns := l.GetType() == "BatchNorm" && l.BatchNormParam != nil && l.BatchNormParam.UseGlobalStats != nil && !l.GetBatchNormParam().GetUseGlobalStats()
-		if !pure[l.GetType()] && !fixed[l.GetType()] || stochastic || learns || len(l.LossWeight) > 0 {
+		inPhase := proto.CloneOf(l)
+		inPhase.Phase = &phase
+		if t, err := layers.Find(l.GetType()); err != nil || t.Effect(inPhase) != "" || len(l.LossWeight) > 0 {
 			return false
 		}
-		if l.GetType() == "Input" {
+		if len(l.Bottom) == 0 {
 			inputs = append(inputs, l.Top...)
 			continue
 		}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -76,20 +75,22 @@ func TestInferable(t *testing.T) {
 		"force_backward":       "force_backward: true" + deployNet,
 		"debug_info":           "debug_info: true" + deployNet,
 		"an input overwritten": strings.Replace(deployNet, `layer { name: "conv"`, `layer { name: "r" type: "ReLU" bottom: "data" top: "data" } layer { name: "conv"`, 1),
-		"random data":          strings.Replace(deployNet, `type: "Input" top: "data" input_param {`, `type: "DummyData" top: "data" dummy_data_param {`, 1),
+		"random data":          strings.Replace(deployNet, `type: "Input" top: "data" input_param {`, `type: "DummyData" top: "data" dummy_data_param { data_filler { type: "gaussian" }`, 1),
 		"a loss":               deployNet + `layer { name: "l" type: "Reduction" bottom: "bn" top: "l" loss_weight: 1 }`,
 		"running statistics":   strings.Replace(deployNet, `"BatchNorm"`, `"BatchNorm" batch_norm_param { use_global_stats: false }`, 1),
-		"stochastic pooling":   deployNet + `layer { name: "p" type: "Pooling" bottom: "bn" top: "p" pooling_param { pool: STOCHASTIC kernel_size: 2 } }`,
+		"weights that change":  deployNet + `layer { name: "ip" type: "InnerProduct" bottom: "bn" top: "p" inner_product_param { num_output: 2 normalize: true } }`,
 	} {
 		if _, n := openText(t, text); n.infers() || n.net.Economises() {
 			t.Errorf("%s: the net economises", what)
 		}
 	}
-	for _, list := range []map[string]bool{pure, fixed} {
-		for name := range list {
-			if _, err := layers.Find(name); err != nil {
-				t.Error(err)
-			}
+	for what, text := range map[string]string{
+		"layers of forks":    deployNet + `layer { name: "h" type: "HardSwish" bottom: "bn" top: "h" } layer { name: "m" type: "Mish" bottom: "h" top: "m" } layer { name: "n" type: "Noise" bottom: "m" top: "n" noise_param { gaussian_std: 1 } }`,
+		"a constant":         deployNet + `layer { name: "d" type: "DummyData" top: "d" dummy_data_param { shape { dim: 16 } data_filler { value: 2 } } } layer { name: "s" type: "Scale" bottom: "bn" bottom: "d" top: "s" }`,
+		"stochastic pooling": deployNet + `layer { name: "p" type: "Pooling" bottom: "bn" top: "p" pooling_param { pool: STOCHASTIC kernel_size: 2 } }`,
+	} {
+		if _, n := openText(t, text); !n.infers() || !n.net.Economises() {
+			t.Errorf("%s: the net does not economise", what)
 		}
 	}
 }

@@ -5,8 +5,8 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
-	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
 // A program that trains by Step(1) seldom looks at more than the loss, and keeping all blobs in every iteration takes half as long again. So the
@@ -14,21 +14,7 @@ import (
 // kept. The weights before the update are those after it plus the update, which their gradients hold; this differs from the weights
 // before in the last bit at most. From then on the solver keeps all blobs in short Steps.
 
-// pure lists the types of layers whose results depend on bottoms and weights alone.
-var pure = map[string]bool{}
-
-func init() {
-	for _, name := range []string{
-		"AbsVal", "Accuracy", "ArgMax", "BNLL", "Bias", "Clip", "Concat", "ContrastiveLoss", "Convolution", "Crop", "Deconvolution", "ELU", "Eltwise",
-		"EuclideanLoss", "Exp", "Flatten", "HingeLoss", "Im2col", "InfogainLoss", "InnerProduct", "LRN", "Log", "MVN", "MultinomialLogisticLoss",
-		"PReLU", "Pooling", "Power", "ReLU", "Reduction", "Reshape", "SPP", "Scale", "Sigmoid", "SigmoidCrossEntropyLoss", "Silence", "Slice", "Softmax",
-		"SoftmaxWithLoss", "Split", "Swish", "TanH", "Threshold", "Tile",
-	} {
-		pure[name] = true
-	}
-}
-
-// repeatable reports whether a net's last run can be repeated: its layers are pure, and none overwrites a top of a data layer.
+// repeatable reports whether a net's last run can be repeated: its layers have no state, and none overwrites a top of a layer without bottoms.
 func repeatable(n *swnet.Net) bool {
 	var data []*blob.Blob
 	for i := range n.NumLayers() {
@@ -36,7 +22,7 @@ func repeatable(n *swnet.Net) bool {
 			data = append(data, n.Tops(i)...)
 			continue
 		}
-		if !pure[n.LayerType(i)] || n.LayerParam(i).GetPoolingParam().GetPool() == caffepb.PoolingParameter_STOCHASTIC {
+		if t, err := layers.Find(n.LayerType(i)); err != nil || t.Effect(n.LayerParam(i)) != "" {
 			return false
 		}
 		for _, t := range n.Tops(i) {
