@@ -17,10 +17,15 @@ type Arranged struct {
 	// values or from the bottom.
 	TopLost bool
 
-	ReLU     bool         // Forward also applies the in-place ReLU layer on the top (Joins.ReLU)
-	ReLUGrad Bottoms      // bottoms with an in-place ReLU layer; Backward also applies that layer's Backward (Joins.ReLUGrad)
-	Finish   Finisher     // if not nil, the next layer's Forward, which this layer also computes (Joins.Finish)
-	Others   []*blob.Blob // the next layer's other bottoms
+	ReLU     bool    // Forward also applies the in-place ReLU layer on the top (Joins.ReLU)
+	ReLUGrad Bottoms // bottoms with an in-place ReLU layer; Backward also applies that layer's Backward (Joins.ReLUGrad)
+	Steps    []Step  // the next layers' Forward, in their order, which this layer also computes (Joins.Finish): all or none
+}
+
+// Step is the Forward of a layer behind another one, applied to its results. Others are its bottoms but for those results.
+type Step struct {
+	Finisher
+	Others []*blob.Blob
 }
 
 // Layout is the memory layout of images: planes, as in Caffe, or channels in blocks of 16 (shape.BlockLanes).

@@ -68,7 +68,7 @@ type Joins struct {
 	// ReLUGrad: Backward can also apply the Backward of in-place ReLU layers on a bottom. It reads the bottom's values for this. They still
 	// exist, since the ReLU layer itself would read them later.
 	ReLUGrad bool
-	// Finish: Forward can also compute the next layer's Forward, if that layer has a Finisher.
+	// Finish: Forward can also compute the Forward of the next layers that have Finishers (Arranged.Steps).
 	Finish bool
 	// Fold is the number of channels of the top if the layer can multiply Maps of them into its weights (Folder), else 0.
 	Fold int

@@ -27,13 +27,19 @@ func reluIn(blob string) string {
 	layer { name: "relu_%[1]s" type: "ReLU" bottom: %[1]q top: %[1]q }`, blob)
 }
 
+// actOf returns an activation layer.
+func actOf(kind, bottom, top string) string {
+	return fmt.Sprintf(`
+	layer { name: "act_%[3]s" type: %[1]q bottom: %[2]q top: %[3]q }`, kind, bottom, top)
+}
+
 func sumOf(a, b, top string) string {
 	return fmt.Sprintf(`
 	layer { name: %[3]q type: "Eltwise" bottom: %[1]q bottom: %[2]q top: %[3]q }`, a, b, top)
 }
 
-// TestFinishedByTheConvolution: in nets for Forward only, convolutions in blocks also normalise their results, unless that is visible
-// outside and nothing is folded. Results have the bits of other nets, also if a blob between is requested later.
+// TestFinishedByTheConvolution: in nets for Forward only, convolutions in blocks also normalise, add and activate their results, unless that is
+// visible outside and nothing is folded. Results have the bits of other nets, also if a blob between is requested later.
 func TestFinishedByTheConvolution(t *testing.T) {
 	const data = `
 	layer { name: "x" type: "DummyData" top: "x" dummy_data_param { shape { dim: 3 dim: 32 dim: 9 dim: 7 } data_filler { type: "gaussian" } } }
@@ -50,6 +56,11 @@ func TestFinishedByTheConvolution(t *testing.T) {
 		{"sum of what comes later", pointwiseOf("c", "t", 64) + normOf("c", "n") + pointwiseOf("d", "t", 64) + normOf("d", "e") + sumOf("n", "e", "s"), []string{"c", "d"}},
 		{"sum of what comes between", pointwiseOf("c", "t", 64) + pointwiseOf("d", "t", 64) + normOf("d", "e") + normOf("c", "n") + sumOf("n", "e", "s"), []string{"d"}},
 		{"3x3", `layer { name: "s" type: "Convolution" bottom: "t" top: "s" convolution_param { num_output: 32 kernel_size: 3 weight_filler { type: "msra" } } }` + normOf("s", "s"), []string{"s"}},
+		{"PReLU", pointwiseOf("s", "t", 64) + actOf("PReLU", "s", "s"), []string{"s"}},
+		{"PReLU and a sum", pointwiseOf("c", "t", 48) + actOf("PReLU", "c", "c") + sumOf("t", "c", "s"), []string{"c"}},
+		{"a sum and PReLU", pointwiseOf("c", "t", 48) + sumOf("c", "t", "n") + actOf("PReLU", "n", "s"), []string{"c"}},
+		{"norm, ReLU6, sum, ELU", pointwiseOf("c", "t", 48) + normOf("c", "c") + actOf("ReLU6", "c", "n") + sumOf("n", "t", "m") + actOf("ELU", "m", "s"), []string{"c"}},
+		{"depthwise", `layer { name: "s" type: "Convolution" bottom: "t" top: "s" convolution_param { num_output: 48 group: 48 kernel_size: 3 pad: 1 weight_filler { type: "msra" } } }` + actOf("HardSwish", "s", "s"), []string{"s"}},
 		{"by planes", pointwiseOf("s", "t", 20) + normOf("s", "s"), nil},
 		{"silenced", pointwiseOf("s", "t", 64) + pointwiseOf("d", "t", 64) + `layer { name: "silence" type: "Silence" bottom: "d" }`, nil},
 		{"read twice", pointwiseOf("c", "t", 48) + normOf("c", "n") + sumOf("n", "c", "s"), nil},
@@ -105,7 +116,7 @@ func (n *Net) fillStatistics() {
 func (n *Net) finishedNow(t *testing.T) []string {
 	var names []string
 	for i, task := range n.plan.Tasks {
-		if task.Arranged.Finish == nil {
+		if len(task.Arranged.Steps) == 0 {
 			continue
 		}
 		d, next := n.nodes[i], n.readerOf(i)

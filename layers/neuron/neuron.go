@@ -22,6 +22,7 @@ type neuronLayer struct {
 	ins      [3][]float32
 	outs     [2][]float32
 	topLost  bool // Arranged.TopLost
+	finish   *neuronFinish
 }
 
 // neuronRule is a function and its derivative.
@@ -183,6 +184,9 @@ func (n *neuronLayer) Traits() layers.Traits {
 	t := layers.Traits{Unread: layers.Unread{Bottoms: layers.BottomsIf(!n.needs().x() || n.saves()), Tops: !n.needs().y()}, Layout: n.AnyLayout()}
 	if n.saves() {
 		t.Keeps = []*blob.Blob{n.saved}
+	}
+	if n.Blockable() {
+		t.Is.Finish = n.finishes()
 	}
 	if n.Param.GetType() == "ReLU" && !n.MPE() {
 		t.Is.ReLU = &layers.ReLU{Slope: n.Param.GetReluParam().GetNegativeSlope(), BySign: n.needs() == needsY}

@@ -6,7 +6,6 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/part"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -29,8 +28,11 @@ type prelu struct {
 	layers.Base
 	shared  bool
 	dims    [3]int
+	axes    int  // of the bottom
+	blocked bool // bottom and top have channels in blocks
 	inPlace bool
 	saved   *blob.Blob // a copy of x, if the layer runs in place
+	finish  preluFinish
 
 	forward, sums, backward *stream.Kernel
 	ins                     [3][]float32
@@ -67,74 +69,15 @@ func (l *prelu) Reshape(bottom, top []*blob.Blob) error {
 	} else if n := l.Weights[0].Count(); n != dims[1] {
 		return fmt.Errorf("there are %d slopes, but bottom[0] has %d channels (%s)", n, dims[1], bottom[0].ShapeString())
 	}
-	if l.dims == dims {
-		return nil
+	l.axes = bottom[0].NumAxes()
+	if err := l.blocking(dims).Check(layers.Arranged{In: layers.Blocks(l.blocked), Out: layers.Blocks(l.blocked)}); err != nil || l.dims == dims {
+		return err
 	}
 	l.dims = dims
 	if l.MPE() {
 		return nil
 	}
 	return l.prepare()
-}
-
-func (l *prelu) prepare() error {
-	outs := part.Arrays(1)
-	if l.inPlace {
-		outs = part.Arrays(2)
-	}
-	streams := part.StreamsOf(&l.Base)
-	l.forward = streams.Make(stream.Pass{
-		Name: "PReLU", Dims: l.dims, Ins: part.Arrays(1, stream.Row), Outs: outs, Cost: stream.Work{Flops: 2}, Op: preluTile,
-	})
-	l.sums = streams.Make(stream.Pass{
-		Name: "PReLU slope gradient", Dims: l.dims, Ins: part.Arrays(2), Sums: 1, Scratch: 1, Cost: stream.Work{Flops: 4}, Op: preluSumTile,
-	})
-	l.backward = streams.Make(stream.Pass{
-		Name: "PReLU gradient", Dims: l.dims, Ins: part.Arrays(2, stream.Row), Outs: part.Arrays(1), Cost: stream.Work{Flops: 2}, Op: preluGradTile,
-	})
-	return streams.Err
-}
-
-// preluTile reads arrays x and a. It writes y and, if there is a second output, a copy of x.
-func preluTile(t *stream.Tile) {
-	part.EachRow(t, func(at, n, m int) {
-		x, y, a := t.In[0][at:at+n], t.Out[0][at:at+n], t.In[1][m:]
-		for _, saved := range t.Out[1:] {
-			copy(saved[at:], x)
-		}
-		if t.I > 1 {
-			vec.ReLU(y, x, a[0])
-			return
-		}
-		vec.PReLU(y, x, a)
-	})
-}
-
-// preluSumTile sums dy * min(x, 0) from arrays dy and x.
-func preluSumTile(t *stream.Tile) {
-	part.EachRow(t, func(at, n, m int) {
-		dy, x, sum := t.In[0][at:at+n], t.In[1][at:at+n], t.Sum[m:]
-		below := t.Scratch[0][:n]
-		vec.Fill(below, 0)
-		vec.Min(below, below, x)
-		if t.I > 1 {
-			sum[0] += vec.Dot(dy, below)
-			return
-		}
-		vec.ColumnProducts(sum[:n], dy, below)
-	})
-}
-
-// preluGradTile reads arrays dy, x and a, and writes dx.
-func preluGradTile(t *stream.Tile) {
-	part.EachRow(t, func(at, n, m int) {
-		dx, dy, x, a := t.Out[0][at:at+n], t.In[0][at:at+n], t.In[1][at:at+n], t.In[2][m:]
-		if t.I > 1 {
-			vec.ReLUGrad(dx, dy, x, a[0])
-			return
-		}
-		vec.PReLUGrad(dx, dy, x, a)
-	})
 }
 
 func (l *prelu) Forward(bottom, top []*blob.Blob) error {
@@ -156,17 +99,34 @@ func (l *prelu) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// Traits implements Planned. The gradients depend on x; if the layer runs in place, Forward keeps a copy. A single slope permits any
-// layout.
+// Traits implements Planned. The gradients depend on x; if the layer runs in place, Forward keeps a copy.
 func (l *prelu) Traits() layers.Traits {
-	t := layers.Traits{Unread: layers.Unread{Bottoms: layers.BottomsIf(l.inPlace), Tops: true}}
+	t := layers.Traits{Unread: layers.Unread{Bottoms: layers.BottomsIf(l.inPlace), Tops: true}, Layout: l.blocking(l.dims)}
 	if l.inPlace {
 		t.Keeps = []*blob.Blob{l.saved}
 	}
-	if l.shared {
-		t.Layout = l.AnyLayout()
+	if l.Blockable() {
+		l.finish.layer = l
+		t.Is.Finish = &l.finish
 	}
 	return t
+}
+
+// blocking returns the layouts for an array of shape dims. A single slope permits any.
+func (l *prelu) blocking(dims [3]int) layers.Blocking {
+	if l.shared {
+		return l.AnyLayout()
+	}
+	return l.InBlocks(l.axes, dims)
+}
+
+// Arrange implements Planned.
+func (l *prelu) Arrange(a layers.Arranged) error {
+	if l.blocked == a.In.Blocks {
+		return nil
+	}
+	l.blocked = a.In.Blocks
+	return l.prepare()
 }
 
 func (l *prelu) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {

@@ -67,7 +67,7 @@ type convolution struct {
 	biasGrad    part.BiasGrad
 	blocked     [2]bool // bottoms and tops have channels in blocks
 
-	finish   conv.Finish // the next layer's Forward, if this layer also computes it
+	finish   conv.Finish // the next layers' Forward (arranged.Steps)
 	folded   part.Folded // the weights for the layers behind as well
 	numbered part.Numbered
 }
@@ -254,17 +254,17 @@ func (l *convolution) forward(a conv.Arrays) error {
 	return l.addBias.Run(a.Y, a.Bias)
 }
 
-// convolve runs a convolution's forward pass on the CPE path. It includes the next layer's Forward if the kernel can do both.
+// convolve runs a convolution's forward pass on the CPE path. It includes the next layers' Forward if the kernel can do it.
 func (l *convolution) convolve(a conv.Arrays) error {
-	behind := l.arranged.Finish
-	finishes := behind != nil && l.conv.Can(shape.Forward)&conv.FinishResults != 0 && behind.Ready()
-	rectifies := l.arranged.ReLU && l.conv.Can(shape.Forward)&conv.FloorResults != 0
-	l.joined = finishes || rectifies
-	if finishes {
-		behind.Hold(l.arranged.Others)
+	steps, can := l.arranged.Steps, l.conv.Can(shape.Forward)
+	finishes := len(steps) > 0 && can&conv.FinishResults != 0 && !slices.ContainsFunc(steps, func(s layers.Step) bool { return !s.Ready() })
+	a.Floor = l.arranged.ReLU && can&conv.FloorResults != 0
+	if l.joined = finishes || a.Floor; finishes {
+		for _, s := range steps {
+			s.Hold(s.Others)
+		}
 		a.Finish = l.finish
 	}
-	a.Floor = rectifies && !finishes
 	return l.conv.Run(shape.Forward, a)
 }
 

@@ -29,12 +29,25 @@ func (l *convolution) Traits() layers.Traits {
 	return t
 }
 
+// only returns the direction that runs in a net for inference, nil if all do. A deconvolution runs its kernels in the opposite direction.
+func (l *convolution) only(inference bool) []shape.Direction {
+	switch {
+	case !inference:
+		return nil
+	case l.transposed:
+		return []shape.Direction{shape.InputGradient}
+	}
+	return []shape.Direction{shape.Forward}
+}
+
 // Arrange implements Planned.
 func (l *convolution) Arrange(a layers.Arranged) error {
-	l.arranged, l.finish = a, nil
+	l.arranged = a
 	clear(l.joinedGrads)
-	if a.Finish != nil {
-		l.finish = a.Finish.Finish
+	l.finish = func(y []float32, at, n, block int) {
+		for _, s := range a.Steps {
+			s.Finish(y, at, n, block)
+		}
 	}
 	if l.conv == nil {
 		return nil
@@ -43,7 +56,7 @@ func (l *convolution) Arrange(a layers.Arranged) error {
 	if a.In.Thin != [2]int{} {
 		images = conv.FrontBlocks
 	}
-	if err := l.conv.Arrange(images, results, a.Inference); err != nil {
+	if err := l.conv.Arrange(images, results, l.only(a.Inference)); err != nil {
 		return err
 	}
 	before := l.blocked

@@ -7,7 +7,7 @@
 //	fuse       two tasks become one, by the fusions that layers have registered (layers.RegisterFusion)
 //	relu       a task also rectifies its top, for a ReLU layer in place behind it
 //	relu-grad  a task also rectifies a bottom's gradient, for a ReLU layer in place before it
-//	finish     a convolution also adds to its results or normalises them, in nets for Forward alone
+//	finish     a convolution also activates, adds to or normalises its results, in nets for Forward alone
 //	gradients  gradients share a place if they are equal or their sum is wanted
 //	layout     runs of layers have their channels in blocks
 //	arrange    layers are told the decisions so far; it cannot be left out

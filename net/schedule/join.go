@@ -21,7 +21,7 @@ func joinReLU(p *Plan) error {
 			continue
 		}
 		if next.Tops[0] != t.Tops[0] {
-			if !p.ForwardOnly || !p.mayFinish(i, relu) {
+			if !p.ForwardOnly || !p.mayFinish(i, t, relu) {
 				continue
 			}
 			p.moveData(t.Tops[0], relu.Tops[0])
@@ -53,43 +53,54 @@ func joinReLUGrad(p *Plan) error {
 	return nil
 }
 
-// finish lets a convolution apply the next task to its results, block by block, in nets for Forward only: a sum, or a normalisation that could
-// not be folded. Both tops then share one place, and the convolution's own results are not stored.
+// finish lets a convolution apply the next tasks to its results, block by block, in nets for Forward only: activations, sums, normalisations that
+// could not be folded. All tops then share one place, and only the last results are stored.
 func finish(p *Plan) error {
 	if !p.ForwardOnly {
 		return nil
 	}
 	for i, d := range p.Nodes {
-		next := p.behind(d)
-		if next == nil {
-			continue
-		}
-		t, behind := p.task(d), p.task(next)
+		t := p.task(d)
 		joiner, ok := t.Layer.(layers.Joiner)
-		if !ok || !t.traits.Joins.Finish || t.Arranged.ReLU || behind.traits.Is.Finish == nil || !p.mayFinish(i, behind) {
+		if !ok || !t.traits.Joins.Finish || t.Arranged.ReLU || !t.single() {
 			continue
 		}
-		t.Arranged.Finish, t.Arranged.Others = behind.traits.Is.Finish, others(t, behind)
-		behind.forward = joiner
-		p.moveData(t.Tops[0], behind.Tops[0])
-		p.note("finish", []string{d.Name}, "also computes %s on its results", next.Name)
+		var behind []*Task
+		for last := t; ; last = behind[len(behind)-1] {
+			next := p.readerOf(last)
+			if next == nil || p.task(next).Empty() || p.task(next).traits.Is.Finish == nil || !p.mayFinish(i, last, p.task(next)) {
+				break
+			}
+			behind = append(behind, p.task(next))
+			t.Arranged.Steps = append(t.Arranged.Steps, layers.Step{Finisher: p.task(next).traits.Is.Finish, Others: others(last, p.task(next))})
+			p.note("finish", []string{d.Name}, "also computes %s on its results", next.Name)
+		}
+		tops := []*blob.Blob{t.Tops[0]}
+		for _, b := range behind {
+			b.forward, tops = joiner, append(tops, b.Tops[0])
+		}
+		for k := len(tops) - 2; k >= 0; k-- {
+			if tops[k] != tops[k+1] {
+				p.moveData(tops[k], tops[k+1])
+			}
+		}
 	}
 	return nil
 }
 
-// mayFinish reports whether node i can also do the given task, which reads its top: nobody requested that top, the task's other bottoms are
-// written before node i runs, and the task overwrites none of its bottoms.
-func (p *Plan) mayFinish(i int, behind *Task) bool {
+// mayFinish reports whether node i can also do the task behind, which reads the top of the last task that node i does: nobody requested that top, unless
+// the task works in place; the task's other bottoms are written before node i runs; and the task overwrites none of its bottoms.
+func (p *Plan) mayFinish(i int, last, behind *Task) bool {
 	t := p.Tasks[i]
 	if len(t.Bottoms) != 1 || len(behind.Tops) != 1 { // Silence has no top
 		return false
 	}
-	before, after := t.Tops[0], behind.Tops[0]
+	before, after := last.Tops[0], behind.Tops[0]
 	first := slices.Index(behind.Bottoms, before)
-	if p.Kept[t.last().TopIDs[0]] || first < 0 || first > 0 && !behind.traits.Is.Symmetric || before.Count() != after.Count() {
+	if after != before && p.Kept[last.last().TopIDs[0]] || first < 0 || first > 0 && !behind.traits.Is.Symmetric || before.Count() != after.Count() {
 		return false
 	}
-	others := others(t, behind)
+	others := others(last, behind)
 	for _, b := range others {
 		if b == before || p.writtenFrom(i, b) {
 			return false

@@ -64,7 +64,7 @@ func (p *Plan) arrange(tasks []*Task) error {
 		if t.Empty() {
 			continue
 		}
-		t.Arranged.Inference = p.ForwardOnly && !p.Changing
+		t.Arranged.Inference = p.infers()
 		if err := layers.Arrange(t.Layer, t.Arranged); err != nil {
 			return &layoutError{fmt.Errorf("layer %q: %w", t.Nodes[0].Name, err)}
 		}

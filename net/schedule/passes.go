@@ -62,7 +62,10 @@ type layoutError struct{ error }
 
 // Make plans a graph whose layers are not fused. If a layer refuses a layout, Make starts again without the layout pass.
 func Make(g *Graph) (*Plan, error) {
-	p := newPlan(g)
+	p, err := newPlan(g)
+	if err != nil {
+		return nil, err
+	}
 	for _, s := range passes {
 		if g.leavesOut(s.name) || !s.always && (!g.Economise || g.OneByOne && !s.apart) {
 			continue
@@ -87,15 +90,25 @@ func Make(g *Graph) (*Plan, error) {
 	return p, nil
 }
 
-// newPlan returns a plan with one task for every layer.
-func newPlan(g *Graph) *Plan {
+// newPlan returns a plan with one task for every layer. Layers know from now on whether the net is for inference, on which their traits depend.
+func newPlan(g *Graph) (*Plan, error) {
 	p := &Plan{Graph: g}
 	for _, d := range g.Nodes {
 		p.Tasks = append(p.Tasks, alone(d))
 	}
 	p.wiring = findWiring(g, p.Tasks)
-	return p
+	if !p.infers() {
+		return p, nil
+	}
+	err := p.arrange(p.Tasks)
+	for i, t := range p.Tasks {
+		p.own[i] = t.traits
+	}
+	return p, err
 }
+
+// infers reports whether the net is for inference: only Forward runs, with weights that seldom change.
+func (g *Graph) infers() bool { return g.ForwardOnly && !g.Changing }
 
 // part lets Backward run in two parts for layers whose traits prefer it.
 func part(p *Plan) error {

@@ -583,6 +583,139 @@ done:
 	VZEROUPPER
 	RET
 
+// func blockLeakyAVX2(y *float32, x *float32, n int, slopes *float32)
+// Requires: AVX, MMX+
+TEXT ·blockLeakyAVX2(SB), NOSPLIT, $0-32
+	MOVQ   slopes+24(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   y+0(FP), DX
+	VXORPS Y0, Y0, Y0
+	MOVQ   n+16(FP), BX
+	XORQ   SI, SI
+
+loop:
+	CMPQ       SI, BX
+	JGE        done
+	PREFETCHT0 4096(CX)(SI*4)
+	PREFETCHT0 4096(DX)(SI*4)
+	VMOVUPS    (CX)(SI*4), Y1
+	VMAXPS     Y1, Y0, Y2
+	VMINPS     Y1, Y0, Y1
+	VMULPS     (AX), Y1, Y1
+	VADDPS     Y1, Y2, Y1
+	VMOVUPS    Y1, (DX)(SI*4)
+	VMOVUPS    32(CX)(SI*4), Y1
+	VMAXPS     Y1, Y0, Y2
+	VMINPS     Y1, Y0, Y1
+	VMULPS     32(AX), Y1, Y1
+	VADDPS     Y1, Y2, Y1
+	VMOVUPS    Y1, 32(DX)(SI*4)
+	ADDQ       $0x00000010, SI
+	JMP        loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func blockLeakyGradAVX2(dx *float32, dy *float32, x *float32, n int, slopes *float32)
+// Requires: AVX, MMX+
+TEXT ·blockLeakyGradAVX2(SB), NOSPLIT, $0-40
+	MOVQ slopes+32(FP), AX
+	MOVQ x+16(FP), CX
+	MOVQ dy+8(FP), DX
+	MOVQ dx+0(FP), BX
+	MOVQ n+24(FP), SI
+	XORQ DI, DI
+
+loop:
+	CMPQ       DI, SI
+	JGE        done
+	PREFETCHT0 4096(BX)(DI*4)
+	PREFETCHT0 4096(DX)(DI*4)
+	PREFETCHT0 4096(CX)(DI*4)
+	VMOVUPS    (DX)(DI*4), Y0
+	VMOVUPS    (CX)(DI*4), Y1
+	VMULPS     (AX), Y0, Y2
+	VCMPPS     $0x1e, c8_00000000<>+0(SB), Y1, Y1
+	VBLENDVPS  Y1, Y0, Y2, Y0
+	VMOVUPS    Y0, (BX)(DI*4)
+	VMOVUPS    32(DX)(DI*4), Y0
+	VMOVUPS    32(CX)(DI*4), Y1
+	VMULPS     32(AX), Y0, Y2
+	VCMPPS     $0x1e, c8_00000000<>+0(SB), Y1, Y1
+	VBLENDVPS  Y1, Y0, Y2, Y0
+	VMOVUPS    Y0, 32(BX)(DI*4)
+	ADDQ       $0x00000010, DI
+	JMP        loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func blockLeakySumsAVX2(out *float64, dy *float32, x *float32, n int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·blockLeakySumsAVX2(SB), NOSPLIT, $0-32
+	MOVQ   x+16(FP), AX
+	MOVQ   dy+8(FP), CX
+	VXORPS Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	VXORPD Y8, Y8, Y8
+	MOVQ   n+24(FP), DX
+	XORQ   BX, BX
+
+loop:
+	CMPQ         BX, DX
+	JGE          done
+	PREFETCHT0   4096(CX)(BX*4)
+	PREFETCHT0   4096(AX)(BX*4)
+	VMOVUPS      (AX)(BX*4), Y9
+	VMINPS       Y9, Y0, Y9
+	VMOVUPS      (CX)(BX*4), Y10
+	VEXTRACTF128 $0x01, Y9, X11
+	VCVTPS2PD    X9, Y9
+	VCVTPS2PD    X11, Y11
+	VEXTRACTF128 $0x01, Y10, X12
+	VCVTPS2PD    X10, Y10
+	VCVTPS2PD    X12, Y12
+	VFMADD231PD  Y10, Y9, Y1
+	VFMADD231PD  Y12, Y11, Y2
+	VADDPD       Y10, Y3, Y3
+	VADDPD       Y12, Y4, Y4
+	VMOVUPS      32(AX)(BX*4), Y9
+	VMINPS       Y9, Y0, Y9
+	VMOVUPS      32(CX)(BX*4), Y10
+	VEXTRACTF128 $0x01, Y9, X11
+	VCVTPS2PD    X9, Y9
+	VCVTPS2PD    X11, Y11
+	VEXTRACTF128 $0x01, Y10, X12
+	VCVTPS2PD    X10, Y10
+	VCVTPS2PD    X12, Y12
+	VFMADD231PD  Y10, Y9, Y5
+	VFMADD231PD  Y12, Y11, Y6
+	VADDPD       Y10, Y7, Y7
+	VADDPD       Y12, Y8, Y8
+	ADDQ         $0x00000010, BX
+	JMP          loop
+
+done:
+	MOVQ    out+0(FP), AX
+	VMOVUPD Y1, (AX)
+	VMOVUPD Y2, 32(AX)
+	VMOVUPD Y3, 128(AX)
+	VMOVUPD Y4, 160(AX)
+	VMOVUPD Y5, 64(AX)
+	VMOVUPD Y6, 96(AX)
+	VMOVUPD Y7, 192(AX)
+	VMOVUPD Y8, 224(AX)
+	VZEROUPPER
+	RET
+
 // func nearSquares3AVX2(dst *float32, below *float32, x *float32, above *float32, n int, scale float32, shift float32)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·nearSquares3AVX2(SB), NOSPLIT, $0-48

@@ -483,6 +483,108 @@ done:
 	VZEROUPPER
 	RET
 
+// func blockLeakyAVX512(y *float32, x *float32, n int, slopes *float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·blockLeakyAVX512(SB), NOSPLIT, $0-32
+	MOVQ    slopes+24(FP), AX
+	VMOVUPS (AX), Z0
+	MOVQ    x+8(FP), AX
+	MOVQ    y+0(FP), CX
+	VPXORD  Z1, Z1, Z1
+	MOVQ    n+16(FP), DX
+	XORQ    BX, BX
+
+loop:
+	CMPQ       BX, DX
+	JGE        done
+	PREFETCHT0 4096(AX)(BX*4)
+	PREFETCHT0 4096(CX)(BX*4)
+	VMOVUPS    (AX)(BX*4), Z2
+	VMAXPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z2
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z2, Z3, Z2
+	VMOVUPS    Z2, (CX)(BX*4)
+	ADDQ       $0x00000010, BX
+	JMP        loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func blockLeakyGradAVX512(dx *float32, dy *float32, x *float32, n int, slopes *float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·blockLeakyGradAVX512(SB), NOSPLIT, $0-40
+	MOVQ    slopes+32(FP), AX
+	VMOVUPS (AX), Z0
+	MOVQ    x+16(FP), AX
+	MOVQ    dy+8(FP), CX
+	MOVQ    dx+0(FP), DX
+	MOVQ    n+24(FP), BX
+	XORQ    SI, SI
+
+loop:
+	CMPQ       SI, BX
+	JGE        done
+	PREFETCHT0 4096(DX)(SI*4)
+	PREFETCHT0 4096(CX)(SI*4)
+	PREFETCHT0 4096(AX)(SI*4)
+	VMOVUPS    (CX)(SI*4), Z1
+	VMOVUPS    (AX)(SI*4), Z2
+	VMULPS     Z0, Z1, Z3
+	VCMPPS     $0x1e, c16_00000000<>+0(SB), Z2, K1
+	VBLENDMPS  Z1, Z3, K1, Z4
+	VMOVUPS    Z4, (DX)(SI*4)
+	ADDQ       $0x00000010, SI
+	JMP        loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func blockLeakySumsAVX512(out *float64, dy *float32, x *float32, n int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·blockLeakySumsAVX512(SB), NOSPLIT, $0-32
+	MOVQ   x+16(FP), AX
+	MOVQ   dy+8(FP), CX
+	VPXORD Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	MOVQ   n+24(FP), DX
+	XORQ   BX, BX
+
+loop:
+	CMPQ          BX, DX
+	JGE           done
+	PREFETCHT0    4096(CX)(BX*4)
+	PREFETCHT0    4096(AX)(BX*4)
+	VMOVUPS       (AX)(BX*4), Z5
+	VMINPS        Z5, Z0, Z5
+	VMOVUPS       (CX)(BX*4), Z6
+	VEXTRACTF64X4 $0x01, Z5, Y7
+	VCVTPS2PD     Y5, Z5
+	VCVTPS2PD     Y7, Z7
+	VEXTRACTF64X4 $0x01, Z6, Y8
+	VCVTPS2PD     Y6, Z6
+	VCVTPS2PD     Y8, Z8
+	VFMADD231PD   Z6, Z5, Z1
+	VFMADD231PD   Z8, Z7, Z2
+	VADDPD        Z6, Z3, Z3
+	VADDPD        Z8, Z4, Z4
+	ADDQ          $0x00000010, BX
+	JMP           loop
+
+done:
+	MOVQ    out+0(FP), AX
+	VMOVUPD Z1, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z3, 128(AX)
+	VMOVUPD Z4, 192(AX)
+	VZEROUPPER
+	RET
+
 // func nearSquares3AVX512(dst *float32, below *float32, x *float32, above *float32, n int, scale float32, shift float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·nearSquares3AVX512(SB), NOSPLIT, $0-48

@@ -155,6 +155,51 @@ func blockNormaliseGrad(dx, dy, x *float32, n int, mean, scale, gamma, beta, slo
 }
 
 //go:noescape
+func blockLeakyAVX512(y, x *float32, n int, slopes *float32)
+
+//go:noescape
+func blockLeakyAVX2(y, x *float32, n int, slopes *float32)
+
+// blockLeaky multiplies negative values by the slopes of a block's channels.
+func blockLeaky(y, x *float32, n int, slopes *float32) {
+	if isa.Width() == 16 {
+		blockLeakyAVX512(y, x, n, slopes)
+		return
+	}
+	blockLeakyAVX2(y, x, n, slopes)
+}
+
+//go:noescape
+func blockLeakyGradAVX512(dx, dy, x *float32, n int, slopes *float32)
+
+//go:noescape
+func blockLeakyGradAVX2(dx, dy, x *float32, n int, slopes *float32)
+
+// blockLeakyGrad stores dy, times the slope of its channel where x is not above 0.
+func blockLeakyGrad(dx, dy, x *float32, n int, slopes *float32) {
+	if isa.Width() == 16 {
+		blockLeakyGradAVX512(dx, dy, x, n, slopes)
+		return
+	}
+	blockLeakyGradAVX2(dx, dy, x, n, slopes)
+}
+
+//go:noescape
+func blockLeakySumsAVX512(out *float64, dy, x *float32, n int)
+
+//go:noescape
+func blockLeakySumsAVX2(out *float64, dy, x *float32, n int)
+
+// blockLeakySums stores Σ dy*min(x, 0) and Σ dy of each channel of a block.
+func blockLeakySums(out *float64, dy, x *float32, n int) {
+	if isa.Width() == 16 {
+		blockLeakySumsAVX512(out, dy, x, n)
+		return
+	}
+	blockLeakySumsAVX2(out, dy, x, n)
+}
+
+//go:noescape
 func nearSquares3AVX512(dst, below, x, above *float32, n int, scale, shift float32)
 
 //go:noescape

@@ -36,6 +36,12 @@ func blockNormaliseGrad(dx, dy, x *float32, n int, mean, scale, gamma, beta, slo
 	panic(noAssembly)
 }
 
+func blockLeaky(y, x *float32, n int, slopes *float32) { panic(noAssembly) }
+
+func blockLeakyGrad(dx, dy, x *float32, n int, slopes *float32) { panic(noAssembly) }
+
+func blockLeakySums(out *float64, dy, x *float32, n int) { panic(noAssembly) }
+
 func nearSquares(size int, dst, below, x, above *float32, n int, scale, shift float32) {
 	panic(noAssembly)
 }

@@ -17,8 +17,19 @@ import (
 var Bands = conv.Algorithm{
 	Name: "depthwise-bands", Doc: "depthwise convolution in bands of blocks of channels", Family: shape.Implicit,
 	Directions: []shape.Direction{shape.Forward, shape.InputGradient}, Supports: supports, Cost: conv.VectorCost, Works: conv.ComputesInBlocks,
-	Can: conv.Only(conv.FloorResults), Kernel: conv.Staged(newBands),
+	Can: abilities, Kernel: conv.Staged(newBands),
 	Special: true,
+}
+
+// abilities lists what the kernel can do besides. It finishes results that are stored in blocks.
+func abilities(p *conv.Problem) conv.Abilities {
+	switch {
+	case p.Direction != shape.Forward:
+		return 0
+	case p.Results != conv.Planes:
+		return conv.FloorResults | conv.FinishResults
+	}
+	return conv.FloorResults
 }
 
 // bandsKernel is the host's depthwise convolution, forward and for the input gradient. It copies a band of rows of 16 channels with its
@@ -167,6 +178,9 @@ func (v *bandsKernel) RunGroup(g *cpe.CoreGroup) error {
 			at := tensor.Span{Image: image, Images: 1, First: (part*height + first) * width, N: (min((unit+units)*v.rows.Results, height) - first) * width}
 			packed = v.convolve(w, part, lines, packed, v.dst.At(y, at, block, 1, scratch).Data[:at.N*shape.BlockLanes])
 			v.dst.Store(y, at, block, 1, scratch, false)
+			if v.Args.Finish != nil {
+				v.dst.Finish(v.Args.Finish, y, at, block, 1)
+			}
 		}
 	}
 	return nil

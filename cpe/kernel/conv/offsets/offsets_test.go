@@ -155,7 +155,7 @@ func testStrides(t *testing.T, machines []*cpe.Machine, s shape.Conv, want *conv
 		if got := string(c.Algorithm(shape.Forward)); got == offsets.Forward.Name {
 			t.Fatalf("computed by %s in training", got)
 		}
-		if err := c.Arrange(conv.Planes, conv.Planes, true); err != nil {
+		if err := c.Arrange(conv.Planes, conv.Planes, []shape.Direction{shape.Forward}); err != nil {
 			t.Fatal(err)
 		}
 		if got := string(c.Algorithm(shape.Forward)); got != offsets.Forward.Name {

@@ -17,12 +17,12 @@ func (c *Conv) Blocks() (in, out bool) {
 // because it saves a layout conversion.
 const turnWork = 1.25 / winograd.Gain
 
-// fits reports whether all directions support these layouts at about the same speed as planes. Kernels whose tiles come by DMA read planes.
+// fits reports whether all directions that run support these layouts at about the same speed as planes. Kernels whose tiles come by DMA read planes.
 func (c *Conv) fits(images, results conv.Layout) bool {
 	if c.machine.HasDMA() {
 		return false
 	}
-	for d := range shape.Direction(3) {
+	for _, d := range c.directions() {
 		planes := c.problem(d)
 		planes.Images, planes.Results = conv.Planes, conv.Planes
 		p := planes
@@ -76,7 +76,7 @@ func (c *Conv) Turns() (times, values int) {
 
 // turns is Turns, for convolutions that read or write the given number of result values per image.
 func (c *Conv) turns(results int) (times, values int) {
-	for d := range shape.Direction(3) {
+	for _, d := range c.directions() {
 		p, found := c.problem(d), c.does[d].now()
 		inner, outer := found.algorithm.Layouts(&p)
 		if (inner == conv.Planes) != (p.Images == conv.Planes) {

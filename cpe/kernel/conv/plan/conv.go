@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
@@ -14,13 +15,13 @@ type Conv struct {
 	machine *cpe.Machine
 	spec    *cpe.Spec // the machine's
 	shape   shape.Conv
-	forced  [3]Force       // what the user asks for, by Direction
-	free    bool           // the user asks for no family
-	layouts [2]conv.Layout // of images and results
-	infers  bool           // it is part of a net for inference
-	tuner   Tuner          // chooses algorithms by measurement, if not nil
-	does    [3]*direction  // by Direction
-	both    *direction     // both gradients at once, if not nil
+	forced  [3]Force          // what the user asks for, by Direction
+	free    bool              // the user asks for no family
+	layouts [2]conv.Layout    // of images and results
+	only    []shape.Direction // in a net for inference, the one that runs
+	tuner   Tuner             // chooses algorithms by measurement, if not nil
+	does    [3]*direction     // by Direction
+	both    *direction        // both gradients at once, if not nil
 }
 
 // direction is a problem and the algorithm that computes it.
@@ -69,9 +70,21 @@ func (c *Conv) prepare() error {
 	return c.join()
 }
 
-// problem returns a direction's problem in the present layouts.
+// problem returns a direction's problem in the present layouts. Directions that do not run have their kernels for planes, which always exist.
 func (c *Conv) problem(d shape.Direction) conv.Problem {
-	return conv.Problem{Shape: c.shape, Direction: d, Images: c.layouts[0], Results: c.layouts[1], Spec: c.spec, Inference: c.infers}
+	p := conv.Problem{Shape: c.shape, Direction: d, Images: conv.Planes, Results: conv.Planes, Spec: c.spec, Inference: c.only != nil}
+	if c.only == nil || slices.Contains(c.only, d) {
+		p.Images, p.Results = c.layouts[0], c.layouts[1]
+	}
+	return p
+}
+
+// directions lists those that run.
+func (c *Conv) directions() []shape.Direction {
+	if c.only != nil {
+		return c.only
+	}
+	return conv.EveryDirection
 }
 
 // choiceKey identifies a problem and a Force among the choices that a machine remembers. It is binary, because formatting text would be slow:
@@ -187,13 +200,13 @@ func (c *Conv) Run(d shape.Direction, a conv.Arrays) error {
 
 // SetLayouts changes the layouts of images and results for all directions. Blocks says which are possible.
 func (c *Conv) SetLayouts(images, results conv.Layout) error {
-	return c.Arrange(images, results, c.infers)
+	return c.Arrange(images, results, c.only)
 }
 
-// Arrange is SetLayouts, and says whether the convolution is part of a net for inference.
-func (c *Conv) Arrange(images, results conv.Layout, inference bool) error {
-	if layouts := [2]conv.Layout{images, results}; c.layouts != layouts || c.infers != inference {
-		c.layouts, c.infers = layouts, inference
+// Arrange is SetLayouts. In a net for inference, only lists the one direction that runs; otherwise it is nil.
+func (c *Conv) Arrange(images, results conv.Layout, only []shape.Direction) error {
+	if layouts := [2]conv.Layout{images, results}; c.layouts != layouts || !slices.Equal(c.only, only) {
+		c.layouts, c.only = layouts, only
 		return c.prepare()
 	}
 	return nil
@@ -201,7 +214,7 @@ func (c *Conv) Arrange(images, results conv.Layout, inference bool) error {
 
 // ForShape plans the same convolution for images of other extents, in the same layouts. It keeps the strategies, or the tuner.
 func (c *Conv) ForShape(s shape.Conv) (*Conv, error) {
-	n := &Conv{machine: c.machine, spec: c.spec, free: c.free, layouts: c.layouts, infers: c.infers, tuner: c.tuner}
+	n := &Conv{machine: c.machine, spec: c.spec, free: c.free, layouts: c.layouts, only: c.only, tuner: c.tuner}
 	for d := range shape.Direction(3) {
 		p := c.problem(d)
 		p.Images, p.Results = conv.Planes, conv.Planes
