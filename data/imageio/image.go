@@ -74,7 +74,7 @@ func Decode(file []byte, mode Mode) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.image(), nil
+	return r.whole(r.image())
 }
 
 // DecodeResized decodes an image file and scales the image as Resize does; resized reports whether its size changed. Apart from
@@ -88,9 +88,11 @@ func DecodeResized(file []byte, mode Mode, height, width int) (im *Image, resize
 		return nil, false, err
 	}
 	if height == r.height && width == r.width {
-		return r.image(), false, nil
+		im, err = r.whole(r.image())
+		return im, false, err
 	}
-	return r.resize(height, width), true, nil
+	im, err = r.whole(r.resize(height, width))
+	return im, true, err
 }
 
 func decodeRows(file []byte, mode Mode) (rows, error) {

@@ -18,38 +18,43 @@ func decodeJPEG(file []byte, mode Mode) (rows, error) {
 	if err := checkDensity(d.Width, d.Height, file); err != nil {
 		return rows{}, err
 	}
-	_, needed := d.Samples()
-	if err := pages.Room(needed + 3*float64(d.Width)*float64(d.Height)); err != nil {
+	if err := pages.Room(d.Memory() + 3*float64(d.Width)*float64(d.Height)); err != nil {
 		return rows{}, fmt.Errorf("an image of %d x %d pixels: %w", d.Width, d.Height, err)
 	}
 	if err := d.Decode(); err != nil {
 		return rows{}, err
 	}
 	r := jpegRows(d, mode)
-	r.repaired = strings.Join(d.Warnings, "; ")
 	if mode != Unchanged && d.Orientation > 1 {
-		return r.image().turned(d.Orientation).rows(), nil
+		im, err := r.whole(r.turned(d.Orientation))
+		if err != nil {
+			return rows{}, err
+		}
+		return im.rows(), nil
 	}
 	return r, nil
 }
 
-// jpegRows returns the rows of a decoded JPEG.
+// jpegRows returns the rows of a JPEG.
 func jpegRows(d *jpeg.Decoder, mode Mode) rows {
 	pixels := d.Rows()
-	bgr := rows{d.Height, d.Width, 3, pixels.BGR, nil, ""}
+	r := rows{height: d.Height, width: d.Width, channels: 3, write: pixels.BGR}
+	r.end = func() (string, error) {
+		err := pixels.End()
+		return strings.Join(d.Warnings, "; "), err
+	}
 	switch {
 	case d.Space == jpeg.CMYK || d.Space == jpeg.YCCK:
-		bgr.write = fromCMYK(pixels, d.Width)
+		r.write = fromCMYK(pixels, d.Width)
 		if mode == Gray {
-			return bgr.gray(readerWeights)
+			return r.gray(readerWeights)
 		}
-		return bgr
 	case mode == Gray && d.Space == jpeg.RGB:
-		return bgr.gray(jpegWeights)
+		return r.gray(jpegWeights)
 	case mode == Gray || d.Space == jpeg.Grey && mode != Color:
-		return rows{d.Height, d.Width, 1, pixels.First, pixels.Storage(), ""}
+		r.channels, r.write = 1, pixels.First
 	}
-	return bgr
+	return r
 }
 
 // fromCMYK returns a function that writes rows of B, G, R: stored values, which are inverted, scaled by black as OpenCV does.

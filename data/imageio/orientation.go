@@ -5,46 +5,38 @@ func (im *Image) turned(orientation int) *Image {
 	if orientation <= 1 || orientation > 8 {
 		return im
 	}
-	exchanged := orientation >= 5
-	// Where in the stored image the first pixel of the result is, and how far it is to the next one of its row and of its column.
-	c := im.Channels
-	right, down := c, im.Width*c
+	return im.rows().turned(orientation)
+}
+
+// turned makes the image upright while its rows are read.
+func (r rows) turned(orientation int) *Image {
+	to := New(r.height, r.width, r.channels)
+	if orientation >= 5 {
+		to.Height, to.Width = r.width, r.height
+	}
+	to.Repaired = r.repaired
+	// Where the first stored pixel is in the result, and how far it is from there to the next one of its row and of its column.
+	right, down := to.Channels, to.Width*to.Channels
 	start := 0
 	switch orientation {
-	case 2, 3, 7, 8:
-		start += (im.Width - 1) * right
-	}
-	switch orientation {
-	case 3, 4, 6, 7:
-		start += (im.Height - 1) * down
-	}
-	switch orientation {
-	case 2:
+	case 2, 3, 6, 7: // the first pixel is on the right
+		start += (to.Width - 1) * right
 		right = -right
-	case 3:
-		right, down = -right, -down
-	case 4:
+	}
+	switch orientation {
+	case 3, 4, 7, 8: // at the bottom
+		start += (to.Height - 1) * down
 		down = -down
-	case 5:
+	}
+	if orientation >= 5 {
 		right, down = down, right
-	case 6:
-		right, down = -down, right
-	case 7:
-		right, down = -down, -right
-	case 8:
-		right, down = down, -right
 	}
-	to := New(im.Height, im.Width, c)
-	if exchanged {
-		to.Height, to.Width = im.Width, im.Height
-	}
-	to.Repaired = im.Repaired
-	out := to.Pix
-	for y := range to.Height {
-		at := start + y*down
-		for range to.Width {
-			copy(out[:c], im.Pix[at:])
-			out, at = out[c:], at+right
+	c := r.channels
+	row := make([]byte, r.width*c)
+	for y := range r.height {
+		r.write(y, row)
+		for x, at := 0, start+y*down; x < len(row); x, at = x+c, at+right {
+			copy(to.Pix[at:at+c], row[x:])
 		}
 	}
 	return to

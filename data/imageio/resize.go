@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/simd/vpixel"
 )
 
 // Resize scales to height x width as cv::resize does with INTER_LINEAR on 8-bit images. Output pixel x interpolates the two
@@ -55,17 +56,10 @@ func (from rows) resize(height, width int) *Image {
 func (from rows) interpolate(lines, columns []tap) *Image {
 	dst := New(len(lines), len(columns), from.channels)
 	dst.Repaired = from.repaired
-	r := resizer{src: from, in: make([]byte, from.width*from.channels), columns: columns, width: len(columns) * from.channels}
-	for i := range r.cache {
-		r.cache[i] = cachedRow{-1, make([]int32, r.width)}
-	}
+	r := newResizer(from, columns)
+	width := len(columns) * from.channels
 	for y, t := range lines {
-		out := dst.Pix[y*r.width:][:r.width]
-		upper, lower := r.row(t.low)[:len(out)], r.row(t.high)[:len(out)]
-		a, b := t.lowWeight, t.highWeight
-		for x := range out {
-			out[x] = byte((a*upper[x]>>16 + b*lower[x]>>16 + 2) >> 2)
-		}
+		vpixel.Blend(dst.Pix[y*width:][:width], r.row(t.low)[:width], r.row(t.high)[:width], t.lowWeight, t.highWeight)
 	}
 	return dst
 }
@@ -97,39 +91,38 @@ func weight(f float32) int32 { return int32(math.RoundToEven(float64(f * 2048)))
 type resizer struct {
 	src     rows
 	in      []byte // one row of src
-	columns []tap
-	width   int
+	columns vpixel.Columns
 	cache   [2]cachedRow
 }
 
 type cachedRow struct {
 	y      int
-	values []int32
+	values []int16
+}
+
+func newResizer(src rows, columns []tap) *resizer {
+	n := len(columns)
+	r := &resizer{src: src, in: make([]byte, src.width*src.channels+vpixel.Padding)}
+	r.columns = vpixel.Columns{Channels: src.channels, At: make([]int32, n), Weights: make([]uint32, n)}
+	for i, t := range columns {
+		if t.low == t.high { // at the border there is no second pixel
+			t.lowWeight, t.highWeight = t.lowWeight+t.highWeight, 0
+		}
+		r.columns.Set(i, t.low, t.lowWeight, t.highWeight)
+	}
+	for i := range r.cache {
+		r.cache[i] = cachedRow{-1, make([]int16, n*src.channels+vpixel.Padding)}
+	}
+	return r
 }
 
 // row returns source row y at the output's width, scaled by 2048/16. Neighbouring rows use different slots.
-func (r *resizer) row(y int) []int32 {
+func (r *resizer) row(y int) []int16 {
 	c := &r.cache[y%2]
-	if c.y == y {
-		return c.values
-	}
-	c.y = y
-	n, in := r.src.channels, r.in
-	r.src.write(y, in)
-	if n == 3 {
-		for x, t := range r.columns {
-			low, high, to := in[3*t.low:][:3], in[3*t.high:][:3], c.values[3*x:][:3]
-			a, b := t.lowWeight, t.highWeight
-			to[0] = (int32(low[0])*a + int32(high[0])*b) >> 4
-			to[1] = (int32(low[1])*a + int32(high[1])*b) >> 4
-			to[2] = (int32(low[2])*a + int32(high[2])*b) >> 4
-		}
-		return c.values
-	}
-	for x, t := range r.columns {
-		for k := range n {
-			c.values[x*n+k] = (int32(in[t.low*n+k])*t.lowWeight + int32(in[t.high*n+k])*t.highWeight) >> 4
-		}
+	if c.y != y {
+		c.y = y
+		r.src.write(y, r.in[:r.src.width*r.src.channels])
+		r.columns.Row(c.values, r.in)
 	}
 	return c.values
 }

@@ -12,6 +12,20 @@ type rows struct {
 	storage []byte
 	// repaired names damage of the file that was passed over.
 	repaired string
+	// end, if not nil, is called behind the last row that is wanted. It reads what is left of the file, and returns what it repaired.
+	end func() (repaired string, err error)
+}
+
+// whole finishes an image made of the rows.
+func (r rows) whole(im *Image) (*Image, error) {
+	if r.end == nil {
+		return im, nil
+	}
+	var err error
+	if im.Repaired, err = r.end(); err != nil {
+		return nil, err
+	}
+	return im, nil
 }
 
 // image produces all rows.
@@ -32,52 +46,61 @@ func (r rows) image() *Image {
 // rows returns the rows of an image without conversion.
 func (im *Image) rows() rows {
 	row := im.Width * im.Channels
-	return rows{im.Height, im.Width, im.Channels, func(y int, out []byte) { copy(out, im.Pix[y*row:]) }, im.Pix, im.Repaired}
+	return rows{height: im.Height, width: im.Width, channels: im.Channels, write: func(y int, out []byte) { copy(out, im.Pix[y*row:]) },
+		storage: im.Pix, repaired: im.Repaired}
 }
 
 // gray converts B, G, R to grey.
 func (r rows) gray(w weights) rows {
-	from := make([]byte, r.width*3)
-	return rows{r.height, r.width, 1, func(y int, out []byte) {
+	from, to := make([]byte, r.width*3), r
+	to.channels = 1
+	to.write = func(y int, out []byte) {
 		r.write(y, from)
 		for i := range out {
 			p := from[3*i : 3*i+3]
 			out[i] = byte((w.b*int32(p[0]) + w.g*int32(p[1]) + w.r*int32(p[2]) + w.round) >> w.shift)
 		}
-	}, r.storage, r.repaired}
+	}
+	return to
 }
 
 // replicate converts grey to B, G, R.
 func (r rows) replicate() rows {
-	from := make([]byte, r.width)
-	return rows{r.height, r.width, 3, func(y int, out []byte) {
+	from, to := make([]byte, r.width), r
+	to.channels, to.storage = 3, nil
+	to.write = func(y int, out []byte) {
 		r.write(y, from)
 		for i, v := range from {
 			p := out[3*i : 3*i+3]
 			p[0], p[1], p[2] = v, v, v
 		}
-	}, nil, r.repaired}
+	}
+	return to
 }
 
 // withAlpha adds the alpha channel of src to B, G, R.
 func (r rows) withAlpha(src image.Image) rows {
-	from := make([]byte, r.width*3)
-	return rows{r.height, r.width, 4, func(y int, out []byte) {
+	from, to := make([]byte, r.width*3), r
+	to.channels, to.storage = 4, nil
+	to.write = func(y int, out []byte) {
 		r.write(y, from)
 		for x := range r.width {
 			copy(out[4*x:4*x+3], from[3*x:])
 			out[4*x+3] = straight(src.At(x, y))[3]
 		}
-	}, nil, r.repaired}
+	}
+	return to
 }
 
 // withoutAlpha drops alpha.
 func (r rows) withoutAlpha() rows {
-	from := make([]byte, r.width*4)
-	return rows{r.height, r.width, 3, func(y int, out []byte) {
+	from, to := make([]byte, r.width*4), r
+	to.channels = 3
+	to.write = func(y int, out []byte) {
 		r.write(y, from)
 		for x := range r.width {
 			copy(out[3*x:3*x+3], from[4*x:])
 		}
-	}, r.storage, r.repaired}
+	}
+	return to
 }

@@ -15,7 +15,10 @@ import (
 // of a family, for other processors functions in their place that are never called, and for both the constants that name members.
 func goFiles(room string) map[string][]byte {
 	var amd64, other bytes.Buffer
-	fmt.Fprintf(&amd64, "%s\npackage %s\n\nimport %q\n", header, room, module+"/internal/simd/isa")
+	fmt.Fprintf(&amd64, "%s\npackage %s\n", header, room)
+	if asksForLevel(room) {
+		fmt.Fprintf(&amd64, "\nimport %q\n", module+"/internal/simd/isa")
+	}
 	fmt.Fprintf(&other, "%s\n//go:build !amd64\n\npackage %s\n\nconst noAssembly = \"%s: a kernel was called that has no assembly\"\n", header, room, room)
 	var named bytes.Buffer
 	for _, k := range kernels {
@@ -75,12 +78,7 @@ func (k *kernel) declare(to *bytes.Buffer) {
 // callers have done so.
 func (k *kernel) dispatch(to *bytes.Buffer) {
 	fmt.Fprintf(to, "\n// %s %s\nfunc %s(%s) {\n", k.call, k.doc, k.call, k.parameters())
-	var have []emit.ISA
-	for _, s := range levels {
-		if len(k.of(s)) > 0 {
-			have = append(have, s)
-		}
-	}
+	have := k.levels()
 	for i, s := range have {
 		last := i == len(have)-1
 		if !last {
@@ -92,6 +90,21 @@ func (k *kernel) dispatch(to *bytes.Buffer) {
 		}
 	}
 	to.WriteString("}\n")
+}
+
+// levels are the levels for which a kernel has assembly.
+func (k *kernel) levels() (have []emit.ISA) {
+	for _, s := range levels {
+		if len(k.of(s)) > 0 {
+			have = append(have, s)
+		}
+	}
+	return have
+}
+
+// asksForLevel reports whether a package has a kernel with assembly for several levels.
+func asksForLevel(room string) bool {
+	return slices.ContainsFunc(kernels, func(k kernel) bool { return k.room == room && len(k.levels()) > 1 })
 }
 
 // pick writes a switch over the first parameter of by. Each case has a switch over the next parameter; the last cases call the assembly.

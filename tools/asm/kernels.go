@@ -5,6 +5,7 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/vec"
 	"github.com/swcaffe/swcaffe/tools/asm/vgemm"
 	"github.com/swcaffe/swcaffe/tools/asm/vnorm"
+	"github.com/swcaffe/swcaffe/tools/asm/vpixel"
 	"github.com/swcaffe/swcaffe/tools/asm/vpool"
 )
 
@@ -154,4 +155,18 @@ var kernels = []kernel{
 		"dst, x, src *float32, ld, rows, n int, scale float32, words *int32", one("mulAddRows", vnorm.MulAddRows)},
 	{"vnorm", "powRatio", "stores dy*s^-0.75 and dy*x*s^-1.75.", "",
 		"own, ratio, dy, x, s *float32, n int, words *int32", one("powRatio", vnorm.PowRatio)},
+
+	{"vpixel", "transform", "is the inverse cosine transform of pairs of blocks.", "",
+		"out *byte, stride int, values *int16, quant *uint16, pairs int", at(8, one("transform", vpixel.Transform))},
+	{"vpixel", "mix", "stores 3*near + far for vectors of 16 samples.", "", "sums *int16, near, far *byte, vectors int", at(8, one("mix", vpixel.Mix))},
+	{"vpixel", "widen", "writes two samples for each sum, from it and its neighbours, for vectors of 16 sums.", "",
+		"out *byte, sums *int16, vectors, left, right int", at(8, one("widen", vpixel.Widen))},
+	{"vpixel", "bgr", "converts luma and colour differences, for vectors of 16 pixels.", "",
+		"out, y, cb, cr *byte, vectors int", at(8, one("bgr", vpixel.BGR))},
+	{"vpixel", "columns3", "resizes n pixels of three channels; it reads 8 bytes of each source and writes 4 values.", "",
+		"out *int16, row *byte, at *int32, weights *uint32, n int", at(8, one("columns3", vpixel.Columns3))},
+	{"vpixel", "columns1", "resizes vectors of 8 pixels of one channel; it reads 4 bytes of each source.", "",
+		"out *int16, row *byte, at *int32, weights *uint32, vectors int", at(8, one("columns1", vpixel.Columns1))},
+	{"vpixel", "blend", "writes a row between two, for vectors of 32 samples.", "",
+		"out *byte, upper, lower *int16, vectors, a, b int", at(8, one("blend", vpixel.Blend))},
 }

@@ -195,14 +195,14 @@ func (m *mcu) errCode() {
 }
 
 // arithmeticBlock reads coefficients for the first time: all of a block, or the upper bits of a band.
-func (m *mcu) arithmeticBlock(values *[64]int16, component int) (last int) {
+func (m *mcu) arithmeticBlock(values *[64]int16, component int) {
 	s := &m.d.scan
 	k, table := s.first, s.of[component].ac
 	if k == 0 {
 		diff, ok := m.difference(component)
 		if !ok {
 			m.errCode()
-			return 0
+			return
 		}
 		m.pred[component] += diff
 		values[0] = int16(m.pred[component] << s.low)
@@ -218,9 +218,8 @@ func (m *mcu) arithmeticBlock(values *[64]int16, component int) (last int) {
 			break
 		}
 		values[natural[at]] = int16(v << s.low)
-		last, k = at, at+1
+		k = at + 1
 	}
-	return last
 }
 
 // arithmeticRefinement reads one more bit of the coefficients of a band, and new ones (T.81, G.1.3.3).

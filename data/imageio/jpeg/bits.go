@@ -6,7 +6,7 @@ import "encoding/binary"
 type bits struct {
 	file []byte
 	pos  int
-	acc  uint64 // the next bits, the first one at the top; those behind n are 0
+	acc  uint64 // the next bits, the first one at the top; those behind n are 0, or what will come there
 	n    int    // the number of bits in acc
 	fake int    // how many of these, at the end, are zeros that were delivered behind the data
 
@@ -19,15 +19,21 @@ type bits struct {
 func (b *bits) fill() {
 	if b.pos+8 <= len(b.file) && b.marker == 0 {
 		word := binary.BigEndian.Uint64(b.file[b.pos:])
-		// A byte is ff where its complement is 0.
-		if zero := ^word; (zero-0x0101010101010101)&word&0x8080808080808080 == 0 {
+		if plain(word) {
 			b.acc |= word >> uint(b.n)
 			b.pos += (63 - b.n) >> 3
 			b.n |= 56
-			b.acc &= ^uint64(0) << uint(64-b.n)
 			return
 		}
 	}
+	b.fillSlowly()
+}
+
+// plain reports whether no byte of a word is ff: that is where its complement is 0.
+func plain(word uint64) bool { return (^word-0x0101010101010101)&word&0x8080808080808080 == 0 }
+
+// fillSlowly is fill where there may be markers.
+func (b *bits) fillSlowly() {
 	for b.n <= 56 {
 		v, ok := b.next()
 		if !ok {
@@ -80,6 +86,12 @@ func (b *bits) take(n int) int32 {
 	b.acc <<= uint(n)
 	b.n -= n
 	return v
+}
+
+// drop passes n bits, which acc has.
+func (b *bits) drop(n int) {
+	b.acc <<= uint(n)
+	b.n -= n
 }
 
 // discard drops what is left of the current segment.

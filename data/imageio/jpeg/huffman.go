@@ -10,28 +10,27 @@ type huffman struct {
 	counts  [16]byte // of codes of 1 to 16 bits
 	symbols []byte
 
-	// fast has an entry for all values of the next fastBits bits that begin with a whole code: its length in the upper byte and its symbol in the
-	// lower one. Others are 0.
-	fast [1 << fastBits]uint16
-	// coefficients has the same for codes whose value follows within these bits: the value, the run of zeros before it, and the length of both.
-	coefficients [1 << fastBits]coefficient
-	most         [18]int32 // the largest code of each length; -1: none
-	offset       [17]int32 // what to add to a code for the place of its symbol
+	// short has an entry for all values of the next shortBits bits that begin with a whole code. Others are 0.
+	short  [1 << shortBits]entry
+	most   [18]int32 // the largest code of each length; -1: none
+	offset [17]int32 // what to add to a code for the place of its symbol
 }
 
-// coefficient is an AC coefficient behind a run of zeros. A length of 0 means that there is no entry.
-type coefficient struct {
-	value  int16
-	run    uint8
-	length uint8
-}
+// entry is what a few bits begin with. The lowest byte is a number of bits. If the upper 16 bits are not 0, they are the value of an AC coefficient, the
+// second byte is the run of zeros before it, and the bits are those of both its code and its value. Else the second byte is a symbol, and the
+// bits are those of its code.
+type entry uint32
 
-const fastBits = 9
+func (e entry) length() int { return int(e & 255) }
+func (e entry) second() int { return int(e >> 8 & 255) }
+func (e entry) value() int  { return int(int32(e) >> 16) }
+
+const shortBits = 11
 
 var errCodes = errors.New("a Huffman table is damaged: its codes do not fit into their lengths")
 
-// prepare checks a table and makes what decodes its codes. DC tables have symbols up to 15.
-func (h *huffman) prepare(dc bool) error {
+// prepare checks a table and makes what decodes its codes. DC tables have symbols up to 15. values says whether the values behind codes are decoded too.
+func (h *huffman) prepare(dc, values bool) error {
 	if dc {
 		for _, s := range h.symbols {
 			if s > 15 {
@@ -39,7 +38,7 @@ func (h *huffman) prepare(dc bool) error {
 			}
 		}
 	}
-	h.fast, h.coefficients = [1 << fastBits]uint16{}, [1 << fastBits]coefficient{}
+	h.short = [1 << shortBits]entry{}
 	code, place := int32(0), 0
 	for length := 1; length <= 16; length++ {
 		h.most[length] = -1
@@ -48,7 +47,7 @@ func (h *huffman) prepare(dc bool) error {
 			if code >= 1<<length {
 				return errCodes
 			}
-			h.enter(int(code), length, h.symbols[place])
+			h.enter(int(code), length, h.symbols[place], values)
 			h.most[length] = code
 			code++
 			place++
@@ -59,20 +58,19 @@ func (h *huffman) prepare(dc bool) error {
 	return nil
 }
 
-// enter puts a code into the tables of short codes.
-func (h *huffman) enter(code, length int, symbol byte) {
-	if length > fastBits {
+// enter puts a code into the table of short codes.
+func (h *huffman) enter(code, length int, symbol byte, values bool) {
+	if length > shortBits {
 		return
 	}
-	free := fastBits - length
+	free := shortBits - length
 	size := int(symbol & 15)
 	for rest := range 1 << free {
-		at := code<<free | rest
-		h.fast[at] = uint16(length)<<8 | uint16(symbol)
-		if size > 0 && size <= free {
-			v := extend(int32(rest>>(free-size)), size)
-			h.coefficients[at] = coefficient{int16(v), symbol >> 4, uint8(length + size)}
+		e := entry(symbol)<<8 | entry(length)
+		if values && size > 0 && size <= free {
+			e = entry(extend(int32(rest>>(free-size)), size))<<16 | entry(symbol>>4)<<8 | entry(length+size)
 		}
+		h.short[code<<free|rest] = e
 	}
 }
 
@@ -84,32 +82,29 @@ func extend(v int32, n int) int32 {
 	return v
 }
 
-// symbol decodes a code. One that the table lacks gives 0.
+// symbol decodes a code of a table that is prepared without values. A code that the table lacks gives 0.
 func (h *huffman) symbol(b *bits) int {
 	if b.n < 32 {
 		b.fill()
 	}
-	if e := h.fast[b.acc>>(64-fastBits)]; e != 0 {
-		length := uint(e >> 8)
-		b.acc <<= length
-		b.n -= int(length)
-		return int(e & 255)
+	if e := h.short[b.acc>>(64-shortBits)]; e != 0 {
+		b.drop(e.length())
+		return e.second()
 	}
-	return h.long(b)
+	symbol, length := h.long(b.acc)
+	b.drop(length)
+	return symbol
 }
 
-// long decodes a code that fast lacks.
-func (h *huffman) long(b *bits) int {
-	length := 1
-	for ; int32(b.acc>>uint(64-length)) > h.most[length]; length++ {
+// long decodes a code at the top of acc that short lacks.
+func (h *huffman) long(acc uint64) (symbol, length int) {
+	length = 1
+	for ; int32(acc>>uint(64-length)) > h.most[length]; length++ {
 	}
-	code := int32(b.acc >> uint(64-length))
-	b.acc <<= uint(length)
-	b.n -= length
 	if length > 16 {
-		return 0
+		return 0, length
 	}
-	return int(h.symbols[h.offset[length]+code])
+	return int(h.symbols[h.offset[length]+int32(acc>>uint(64-length))]), length
 }
 
 // usual returns the tables that T.81 gives as an example (K.3), which Motion JPEG takes for granted.
@@ -141,7 +136,7 @@ func usual(class, index int) *huffman {
 }
 
 // table returns a Huffman table, prepared.
-func (d *Decoder) table(class, index int) (*huffman, error) {
+func (d *Decoder) table(class, index int, values bool) (*huffman, error) {
 	var h *huffman
 	if index < 4 {
 		if h = d.huff[class][index]; h == nil && !d.progressive {
@@ -152,5 +147,5 @@ func (d *Decoder) table(class, index int) (*huffman, error) {
 	if h == nil {
 		return nil, fmt.Errorf("a scan uses Huffman table %d of class %d, which the file lacks", index, class)
 	}
-	return h, h.prepare(class == 0)
+	return h, h.prepare(class == 0, values)
 }

@@ -1,18 +1,21 @@
 // Package jpeg decodes JPEG files (ITU T.81) to the pixels that libjpeg-turbo makes of them, to the bit, and treats damaged files as it does.
 //
-// A Decoder reads a file. Open reads the headers before the first scan: size, colour space, orientation. Decode reads the scans into planes
-// of samples, one for each component. Gray, BGR and CMYK then make rows of pixels of the planes.
+// A Decoder reads a file. Open reads the headers before the first scan: size, colour space, orientation. Decode reads the scans of files that
+// spread coefficients over several. Rows makes pixels: First, BGR and CMYK write a row.
 //
 //	markers.go      segments between scans: tables, frames, scans, colour space, orientation
 //	bits.go         the bits of a scan, up to the next marker; restart markers
 //	huffman.go      Huffman tables and codes
-//	scan.go         the scans of a file; sequential scans, which decode every coefficient of a block at once
+//	scan.go         the scans of a file
+//	mcu.go          the blocks of a scan
+//	sequential.go   sequential scans, which decode every coefficient of a block at once
 //	progressive.go  progressive scans, which refine the coefficients of all blocks
 //	arithmetic.go   the same scans in arithmetic coding
-//	idct.go         samples of coefficients
 //	smooth.go       AC coefficients that are not known yet, estimated from the neighbours' DC coefficients
 //	upsample.go     chroma at full resolution
-//	colour.go       rows of pixels
+//	rows.go         rows of samples and of pixels
+//
+// The arithmetic on coefficients and samples is that of package vpixel.
 //
 // A file of 12 bits, a lossless or hierarchical one, and one whose height comes behind its scan, are refused, as by libjpeg-turbo.
 package jpeg
@@ -56,7 +59,10 @@ type Decoder struct {
 	components  []component
 	maxH, maxV  int
 	scan        scan
+	mcu         *mcu // the walk over the current scan
+	several     bool // several scans share the blocks
 	scans       int
+	visits      int // blocks of all scans until now
 	adobe       int // the transform of an Adobe marker; -1: there is none
 	jfif        bool
 }
@@ -70,16 +76,15 @@ type component struct {
 	stride, rows    int // blocks with padding to whole MCUs
 	dc, ac          int // Huffman or arithmetic tables of the current scan
 
-	samples      []byte // rows of 8*stride
-	coefficients []int16
+	coefficients []int16  // of all blocks, or of a row of MCUs
+	estimated    []int16  // of a row of blocks
+	units        int      // rows of blocks in a row of MCUs
+	samples      []byte   // of a few rows of MCUs
 	bits         [64]int8 // progressive: the bits of each coefficient that are still unknown; -1: none is known
 }
 
 // maxSide is libjpeg's limit on height and width.
 const maxSide = 65500
-
-// mostSamples limits the blocks of all components, padding included.
-const mostSamples = 1 << 33
 
 // Open reads the headers of a file up to its first scan.
 func Open(file []byte) (*Decoder, error) {
@@ -107,16 +112,18 @@ func Open(file []byte) (*Decoder, error) {
 // Components is the number of values that the file has for a pixel.
 func (d *Decoder) Components() int { return len(d.components) }
 
-// Samples is the number of bytes that Decode keeps, and that it needs.
-func (d *Decoder) Samples() (kept, needed float64) {
+// Memory is about the number of bytes that Decode and Rows need.
+func (d *Decoder) Memory() float64 {
+	sum := 0.0
 	for i := range d.components {
 		c := &d.components[i]
-		n := 64 * float64(c.stride) * float64(c.rows)
-		if kept, needed = kept+n, needed+n; d.severalScans() {
-			needed += 2 * n
+		rows := float64(c.v) // of blocks whose coefficients are kept
+		if d.severalScans() {
+			rows = float64(c.rows)
 		}
+		sum += 64 * float64(c.stride) * (2*rows + held*float64(c.v))
 	}
-	return kept, needed
+	return sum
 }
 
 // severalScans reports whether coefficients must be kept until the last scan.

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/swcaffe/swcaffe/internal/simd/vpixel"
 )
 
 // pnm decodes a file to a PGM or PPM, as djpeg does.
@@ -41,6 +43,9 @@ func pnm(file []byte) ([]byte, *Decoder, error) {
 			}
 		}
 		out = append(out, row...)
+	}
+	if err := rows.End(); err != nil {
+		return nil, nil, err
 	}
 	return out, d, nil
 }
@@ -192,67 +197,11 @@ func TestSmoothing(t *testing.T) {
 	}
 }
 
-// TestTransform holds the inverse cosine transform against its definition, T.81, A.3.3. Rounding leaves less than one level.
-func TestTransform(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 200 {
-		var values [64]int16
-		var quant [64]uint16
-		for i := range quant {
-			quant[i] = 1
-		}
-		for range 1 + r.IntN(64) {
-			values[r.IntN(64)] = int16(r.IntN(200) - 100)
-		}
-		out := make([]byte, 64)
-		transform(&values, 63, &quant, out, 8)
-		for y := range 8 {
-			for x := range 8 {
-				sum := 128.0
-				for v := range 8 {
-					for u := range 8 {
-						f := float64(values[8*v+u]) / 4
-						if u == 0 {
-							f /= math.Sqrt2
-						}
-						if v == 0 {
-							f /= math.Sqrt2
-						}
-						sum += f * math.Cos(float64(2*x+1)*float64(u)*math.Pi/16) * math.Cos(float64(2*y+1)*float64(v)*math.Pi/16)
-					}
-				}
-				if sum = max(0, min(sum, 255)); math.Abs(sum-float64(out[8*y+x])) > 0.75 {
-					t.Fatalf("sample %d, %d is %d, exactly %.3f", x, y, out[8*y+x], sum)
-				}
-			}
-		}
-	}
-}
-
-// TestColours holds every pair of colour differences against JFIF's formulas, rounded: 16-bit constants are near enough that only what is within
-// 0.002 of halfway between two levels may go either way.
-func TestColours(t *testing.T) {
-	for _, y := range []int32{0, 128, 255} {
-		for b := int32(-128); b < 128; b++ {
-			for r := int32(-128); r < 128; r++ {
-				var got [3]byte
-				got[0], got[1], got[2] = rgb(y, b, r)
-				for c, want := range []float64{float64(y) + 1.402*float64(r), float64(y) - 0.34414*float64(b) - 0.71414*float64(r), float64(y) + 1.772*float64(b)} {
-					level := min(max(math.Floor(want+0.5), 0), 255)
-					if _, fraction := math.Modf(want); float64(got[c]) != level && math.Abs(math.Abs(fraction)-0.5) > 0.002 {
-						t.Fatalf("Y %d, Cb %d, Cr %d: channel %d is %d, exactly %.4f", y, b, r, c, got[c], want)
-					}
-				}
-			}
-		}
-	}
-}
-
 // TestUpsampling: values by hand. Between rows, a sample is 3/4 of the nearest one and 1/4 of the other, rounded down in upper rows and up in
 // lower ones. Between columns, left samples round down and right ones up.
 func TestUpsampling(t *testing.T) {
 	plane := func(width, height int, samples ...byte) *component {
-		c := &component{h: 1, v: 1, width: width, height: height, stride: 1, samples: make([]byte, 64)}
+		c := &component{h: 1, v: 1, width: width, height: height, stride: 1, units: 1, samples: make([]byte, held*64+vpixel.Padding)}
 		for i, s := range samples {
 			c.samples[i/width*8+i%width] = s
 		}
@@ -328,6 +277,9 @@ func BenchmarkDecode(b *testing.B) {
 			for y := range d.Height {
 				rows.BGR(y, row)
 			}
+			if err := rows.End(); err != nil {
+				b.Fatal(err)
+			}
 		}
 	})
 	b.Run("Go's planes", func(b *testing.B) {
@@ -366,5 +318,6 @@ func FuzzDecode(f *testing.F) {
 		for y := range d.Height {
 			rows.BGR(y, row)
 		}
+		rows.End()
 	})
 }

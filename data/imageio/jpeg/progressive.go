@@ -29,86 +29,93 @@ func (d *Decoder) checkProgression() error {
 	return nil
 }
 
-// progressiveScan reads a scan that has some coefficients, or bits of them.
-func (d *Decoder) progressiveScan() error {
+// beginProgressive prepares for a scan that has some coefficients, or bits of them.
+func (m *mcu) beginProgressive() error {
+	d, s := m.d, &m.d.scan
 	if err := d.checkProgression(); err != nil {
 		return err
 	}
-	s := &d.scan
+	switch {
+	case d.arithmetic && s.high == 0:
+		m.read = (*mcu).arithmeticBlock
+	case d.arithmetic:
+		m.read = (*mcu).arithmeticRefinement
+	case s.first == 0 && s.high == 0:
+		m.read = (*mcu).firstDC
+	case s.first == 0:
+		m.read = (*mcu).refineDC
+	case s.high == 0:
+		m.read = (*mcu).firstAC
+	default:
+		m.read = (*mcu).refineAC
+	}
 	if d.arithmetic {
-		d.walk(func(m *mcu, component, at int) {
-			values := (*[64]int16)(s.of[component].coefficients[64*at:])
-			if s.high > 0 {
-				m.arithmeticRefinement(values, component)
-			} else {
-				m.arithmeticBlock(values, component)
-			}
-		}, nil)
 		return nil
 	}
-	var tables [4]*huffman
 	for i, c := range s.of {
 		var err error
 		switch {
 		case s.first > 0:
-			tables[i], err = d.table(1, c.ac)
+			m.ac[i], err = d.table(1, c.ac, s.high == 0)
 		case s.high == 0:
-			tables[i], err = d.table(0, c.dc)
+			m.dc[i], err = d.table(0, c.dc, false)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	read := (*mcu).firstDC
-	switch {
-	case s.first == 0 && s.high > 0:
-		read = (*mcu).refineDC
-	case s.first > 0 && s.high == 0:
-		read = (*mcu).firstAC
-	case s.first > 0:
-		read = (*mcu).refineAC
-	}
-	d.walk(func(m *mcu, component, at int) {
-		read(m, (*[64]int16)(s.of[component].coefficients[64*at:]), tables[component], component)
-	}, nil)
 	return nil
 }
 
 // firstDC reads the upper bits of a DC coefficient.
-func (m *mcu) firstDC(values *[64]int16, table *huffman, component int) {
-	if n := table.symbol(&m.bits); n > 0 {
+func (m *mcu) firstDC(values *[64]int16, component int) {
+	if n := m.dc[component].symbol(&m.bits); n > 0 {
 		m.pred[component] += extend(m.bits.take(n), n)
 	}
 	values[0] = int16(m.pred[component] << m.d.scan.low)
 }
 
 // refineDC reads one more bit of a DC coefficient.
-func (m *mcu) refineDC(values *[64]int16, _ *huffman, _ int) {
+func (m *mcu) refineDC(values *[64]int16, _ int) {
 	if m.bits.take(1) != 0 {
 		values[0] |= 1 << m.d.scan.low
 	}
 }
 
 // firstAC reads the upper bits of a band of AC coefficients.
-func (m *mcu) firstAC(values *[64]int16, table *huffman, _ int) {
+func (m *mcu) firstAC(values *[64]int16, component int) {
 	if m.eobRun > 0 {
 		m.eobRun--
 		return
 	}
-	s := &m.d.scan
+	s, b, table := &m.d.scan, &m.bits, m.ac[component]
 	for k := s.first; k <= s.last; k++ {
-		symbol := table.symbol(&m.bits)
+		if b.n < 32 {
+			b.fill()
+		}
+		e := table.short[b.acc>>(64-shortBits)]
+		if v := e.value(); v != 0 {
+			b.drop(e.length())
+			k += e.second()
+			values[natural[k]] = int16(v << s.low)
+			continue
+		}
+		symbol, length := e.second(), e.length()
+		if e == 0 {
+			symbol, length = table.long(b.acc)
+		}
+		b.drop(length)
 		run, size := symbol>>4, symbol&15
 		switch {
 		case size > 0:
 			k += run
-			values[natural[k]] = int16(extend(m.bits.take(size), size) << s.low)
+			values[natural[k]] = int16(extend(b.take(size), size) << s.low)
 		case run == 15:
 			k += 15
 		default:
 			m.eobRun = 1<<run - 1
 			if run > 0 {
-				m.eobRun += int(m.bits.take(run))
+				m.eobRun += int(b.take(run))
 			}
 			return
 		}
@@ -116,8 +123,8 @@ func (m *mcu) firstAC(values *[64]int16, table *huffman, _ int) {
 }
 
 // refineAC reads one more bit of the coefficients of a band that are not 0, and new ones.
-func (m *mcu) refineAC(values *[64]int16, table *huffman, _ int) {
-	s := &m.d.scan
+func (m *mcu) refineAC(values *[64]int16, component int) {
+	s, table := &m.d.scan, m.ac[component]
 	plus, minus := int16(1)<<s.low, int16(-1)<<s.low
 	k := s.first
 	for ; m.eobRun == 0 && k <= s.last; k++ {

@@ -16,9 +16,6 @@ type scan struct {
 // mostBlocks is T.81's limit on the blocks of an MCU.
 const mostBlocks = 10
 
-// mostScans limits the passes over a progressive image, which can be many in a small file.
-const mostScans = 1000
-
 // scanHeader reads the header of a scan.
 func (d *Decoder) scanHeader(body []byte) error {
 	if d.components == nil {
@@ -67,7 +64,8 @@ func (d *Decoder) find(id int) *component {
 	return nil
 }
 
-// Decode reads all scans. Damage inside a scan leads to a warning. Damage between scans is an error.
+// Decode reads all scans of a file whose blocks several scans share. If one scan has all blocks, it is read while Rows makes the pixels. Damage
+// inside a scan leads to a warning. Damage between scans is an error, here or of Rows.End.
 func (d *Decoder) Decode() error { return d.explain(d.decode()) }
 
 func (d *Decoder) decode() error {
@@ -77,43 +75,35 @@ func (d *Decoder) decode() error {
 	if err := d.checkSampling(); err != nil {
 		return err
 	}
-	several := d.severalScans()
+	d.several = d.severalScans()
+	if !d.several {
+		return d.beginScan()
+	}
 	for i := range d.components {
 		c := &d.components[i]
-		c.samples = make([]byte, 64*c.stride*c.rows)
-		if several {
-			c.coefficients = make([]int16, 64*c.stride*c.rows)
-		}
+		c.coefficients = make([]int16, 64*c.stride*c.rows)
 	}
 	for {
-		if err := d.decodeScan(); err != nil {
+		if err := d.beginScan(); err != nil {
 			return err
 		}
-		if d.scans++; d.scans > mostScans {
-			return fmt.Errorf("the JPEG has more than %d scans", mostScans)
-		}
-		m := byte(0)
-		for m != markerSOS && m != markerEOI {
-			var err error
-			if m, err = d.segment(); err != nil {
-				return err
+		for range d.scan.down {
+			if d.mcu.row(); d.mcu.spent() {
+				break
 			}
 		}
-		if m == markerEOI {
-			break
-		}
-		if !several {
-			return errors.New("a second scan follows the one of all components")
+		d.endScan()
+		if more, err := d.nextScan(); !more {
+			return err
 		}
 	}
-	if several {
-		d.transformAll()
-	}
-	return nil
 }
 
-// decodeScan reads the data of the current scan.
-func (d *Decoder) decodeScan() error {
+// beginScan prepares for the rows of MCUs of a scan.
+func (d *Decoder) beginScan() error {
+	if err := d.countBlocks(); err != nil {
+		return err
+	}
 	for _, c := range d.scan.of {
 		if c.quant == nil {
 			if c.table > 3 || d.quant[c.table] == nil {
@@ -122,212 +112,63 @@ func (d *Decoder) decodeScan() error {
 			c.quant = d.quant[c.table]
 		}
 	}
-	if d.progressive {
-		return d.progressiveScan()
-	}
-	return d.sequentialScan()
-}
-
-// mcu is a walk over the MCUs of a scan.
-type mcu struct {
-	d          *Decoder
-	bits       bits
-	arithmetic *arithmetic // nil: the scan has Huffman codes
-	left       int         // MCUs before the next restart marker
-	restart    byte        // its number
-	pred       [4]int32    // the last DC coefficient of each component in the scan
-	eobRun     int         // progressive: blocks whose band ends before it begins
-}
-
-// walk calls block for all blocks of the scan, in the file's order, with the number of the component in the scan and the block's place in it.
-// Blocks that damage has made unreadable are passed over by calling missing, if it is not nil.
-func (d *Decoder) walk(block func(m *mcu, component, at int), missing func(component, at int)) {
-	m := &mcu{d: d, bits: bits{file: d.file, pos: d.pos}, left: d.restart}
+	d.mcu = &mcu{d: d, bits: bits{file: d.file, pos: d.pos}, left: d.restart}
 	if d.arithmetic {
-		m.arithmetic = &arithmetic{bits: &m.bits}
-		m.arithmetic.restart()
+		d.mcu.arithmetic = &arithmetic{bits: &d.mcu.bits}
+		d.mcu.arithmetic.restart()
 	}
+	if d.progressive {
+		return d.mcu.beginProgressive()
+	}
+	return d.mcu.beginSequential()
+}
+
+// Scans of small files can pass over many blocks that they do not change. A picture of 64 million pixels has a million blocks, or a million and a half
+// with its colours, and ten scans.
+const (
+	mostVisits  = 1 << 24 // blocks of all scans
+	byteVisits  = 16      // more of them for each byte of the file
+	mostSamples = 1 << 33 // of all components, padding included
+)
+
+// countBlocks limits the blocks of all scans.
+func (d *Decoder) countBlocks() error {
 	s := &d.scan
-	for y := range s.down {
-		for x := range s.across {
-			if d.restart > 0 {
-				if m.left == 0 {
-					m.next()
-				}
-				m.left--
-			}
-			if m.bits.short && missing == nil {
-				continue
-			}
-			readable := !m.bits.short
-			m.each(x, y, func(component, at int) {
-				switch {
-				case readable && !(d.arithmetic && m.bits.short): // arithmetic codes may be found damaged in the middle of an MCU
-					block(m, component, at)
-				case missing != nil:
-					missing(component, at)
-				}
-			})
-			if m.bits.fake > 0 {
-				m.bits.settle()
-			}
-		}
-		if m.bits.short && missing == nil && d.restart == 0 {
-			break
-		}
-	}
-	if m.bits.over {
-		d.warn(earlyEnd)
-	}
-	if m.bits.short {
-		d.warn("image data is missing")
-	}
-	d.pos, d.last = m.bits.pos, m.bits.marker
-}
-
-// each calls f for the blocks of an MCU.
-func (m *mcu) each(x, y int, f func(component, at int)) {
-	s := &m.d.scan
-	if len(s.of) == 1 {
-		f(0, y*s.of[0].stride+x)
-		return
-	}
-	for i, c := range s.of {
-		for v := range c.v {
-			row := (y*c.v+v)*c.stride + x*c.h
-			for h := range c.h {
-				f(i, row+h)
-			}
-		}
-	}
-}
-
-// next passes a restart marker.
-func (m *mcu) next() {
-	if !m.bits.nextRestart(m.restart) {
-		m.d.warn("a restart marker is missing")
-	}
-	if m.bits.short {
-		m.d.warn("image data is missing")
-	}
-	m.restart = (m.restart + 1) & 7
-	m.left, m.pred, m.eobRun = m.d.restart, [4]int32{}, 0
-	if m.arithmetic != nil {
-		m.bits.short = false
-		m.arithmetic.restart()
-	}
-}
-
-// sequentialScan reads a scan that has all coefficients of its blocks.
-func (d *Decoder) sequentialScan() error {
-	s := &d.scan
-	if s.first != 0 || s.last != 63 || s.high != 0 || s.low != 0 {
-		d.warn("a scan's header is not that of a sequential JPEG")
-		s.first, s.last, s.high, s.low = 0, 63, 0, 0
-	}
-	var dc, ac [4]*huffman
-	for i, c := range s.of {
-		if d.arithmetic {
-			break
-		}
-		var err error
-		if dc[i], err = d.table(0, c.dc); err != nil {
-			return err
-		}
-		if ac[i], err = d.table(1, c.ac); err != nil {
-			return err
-		}
-	}
-	var values [64]int16
-	var missing func(component, at int)
-	several := d.severalScans()
-	if !several { // the samples of blocks without coefficients are those of a medium grey
-		missing = func(component, at int) {
-			c := s.of[component]
-			fill8x8(c.block(at), 8*c.stride, 128)
-		}
-	}
-	d.walk(func(m *mcu, component, at int) {
-		c := s.of[component]
-		to := &values
-		if several {
-			to = (*[64]int16)(c.coefficients[64*at:])
-		}
-		var last int
-		if d.arithmetic {
-			last = m.arithmeticBlock(to, component)
+	for _, c := range s.of {
+		if len(s.of) == 1 {
+			d.visits += c.across * c.down
 		} else {
-			last = m.sequentialBlock(to, dc[component], ac[component], &m.pred[component])
+			d.visits += c.stride * c.rows
 		}
-		if several {
-			return
-		}
-		transform(&values, last, c.quant, c.block(at), 8*c.stride)
-		if last == 0 {
-			values[0] = 0
-		} else {
-			values = [64]int16{}
-		}
-	}, missing)
+	}
+	if d.scans++; d.several && d.visits > mostVisits+byteVisits*len(d.file) {
+		return fmt.Errorf("the JPEG's first %d scans pass over %d blocks, which is too many for a file of %d bytes", d.scans, d.visits, len(d.file))
+	}
 	return nil
 }
 
-// block returns the samples from the upper left one of a block on.
-func (c *component) block(at int) []byte {
-	return c.samples[at/c.stride*c.stride*64+at%c.stride*8:]
+// endScan notes how a scan ended.
+func (d *Decoder) endScan() {
+	b := &d.mcu.bits
+	if b.over {
+		d.warn(earlyEnd)
+	}
+	if b.short {
+		d.warn("image data is missing")
+	}
+	d.pos, d.last = b.pos, b.marker
 }
 
-// sequentialBlock reads the coefficients of a block whose values are 0. It returns the place, in the file's order, of the last one that is not.
-func (m *mcu) sequentialBlock(values *[64]int16, dc, ac *huffman, pred *int32) (last int) {
-	b := &m.bits
-	if n := dc.symbol(b); n > 0 {
-		*pred += extend(b.take(n), n)
+// nextScan reads the segments up to the next scan, and reports whether there is one.
+func (d *Decoder) nextScan() (bool, error) {
+	for {
+		switch m, err := d.segment(); {
+		case err != nil || m == markerEOI:
+			return false, err
+		case m == markerSOS && !d.several:
+			return false, errors.New("a second scan follows the one of all components")
+		case m == markerSOS:
+			return true, nil
+		}
 	}
-	values[0] = int16(*pred)
-	acc, n := b.acc, b.n
-	for k := 1; k < 64; k++ {
-		if n < 32 {
-			b.acc, b.n = acc, n
-			b.fill()
-			acc, n = b.acc, b.n
-		}
-		if c := ac.coefficients[acc>>(64-fastBits)]; c.length > 0 {
-			acc <<= c.length
-			n -= int(c.length)
-			k += int(c.run)
-			values[natural[k]] = c.value
-			last = k
-			continue
-		}
-		var symbol int
-		if e := ac.fast[acc>>(64-fastBits)]; e != 0 {
-			acc <<= e >> 8
-			n -= int(e >> 8)
-			symbol = int(e & 255)
-		} else {
-			b.acc, b.n = acc, n
-			symbol = ac.long(b)
-			acc, n = b.acc, b.n
-		}
-		run, size := symbol>>4, symbol&15
-		if size == 0 {
-			if run < 15 {
-				break
-			}
-			k += 15
-			continue
-		}
-		if n < 16 {
-			b.acc, b.n = acc, n
-			b.fill()
-			acc, n = b.acc, b.n
-		}
-		k += run
-		values[natural[k]] = int16(extend(int32(acc>>uint(64-size)), size))
-		acc <<= uint(size)
-		n -= size
-		last = k
-	}
-	b.acc, b.n = acc, n
-	return last
 }

@@ -1,35 +1,15 @@
 package jpeg
 
-// transformAll makes the samples of all blocks of coefficients.
-func (d *Decoder) transformAll() {
-	smooth := d.smoothable()
-	for i := range d.components {
-		c := &d.components[i]
-		if c.quant == nil { // no scan has it
-			c.quant = new([64]uint16)
-		}
-		var estimated [64]int16
-		for y := range c.rows {
-			for x := range c.stride {
-				at := y*c.stride + x
-				values := (*[64]int16)(c.coefficients[64*at:])
-				if smooth && y < c.down && x < c.across {
-					estimated = *values
-					c.estimate(&estimated, x, y)
-					values = &estimated
-				}
-				last := 0
-				for _, v := range values[1:] {
-					if v != 0 {
-						last = 63
-						break
-					}
-				}
-				transform(values, last, c.quant, c.block(at), 8*c.stride)
-			}
-		}
-		c.coefficients = nil
+// smooth estimates coefficients of a row of blocks. It returns the row, which is valid until the next call for the component.
+func (c *component) smooth(y int) []int16 {
+	if c.estimated == nil {
+		c.estimated = make([]int16, 64*c.stride)
 	}
+	copy(c.estimated, c.coefficients[64*y*c.stride:])
+	for x := range c.across {
+		c.estimate((*[64]int16)(c.estimated[64*x:]), x, y)
+	}
+	return c.estimated
 }
 
 // smoothable reports whether some of the first AC coefficients are not known in full, while all DC coefficients are known in part.

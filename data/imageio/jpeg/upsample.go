@@ -1,6 +1,10 @@
 package jpeg
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/swcaffe/swcaffe/internal/simd/vpixel"
+)
 
 // checkSampling refuses sampling factors that do not divide the largest ones.
 func (d *Decoder) checkSampling() error {
@@ -14,17 +18,21 @@ func (d *Decoder) checkSampling() error {
 
 // upsampler makes rows of a component at the image's resolution.
 type upsampler struct {
-	c    *component
-	h, v int // how many times as many samples the image has
-	sums []int32
-	out  []byte
+	c     *component
+	h, v  int // how many times as many samples the image has
+	wider *vpixel.Widener
+	out   []byte
 }
 
 func (d *Decoder) newUpsampler(i int) *upsampler {
 	c := &d.components[i]
 	u := &upsampler{c: c, h: d.maxH / c.h, v: d.maxV / c.v}
-	if u.h > 1 || u.v > 1 {
-		u.sums, u.out = make([]int32, c.width), make([]byte, c.width*u.h)
+	switch {
+	case u.h == 1 && u.v == 1:
+	case u.h == 2 && u.v <= 2 && c.width > 2:
+		u.wider = vpixel.NewWidener(c.width)
+	default:
+		u.out = make([]byte, c.width*u.h)
 	}
 	return u
 }
@@ -32,27 +40,20 @@ func (d *Decoder) newUpsampler(i int) *upsampler {
 // row returns row y of the image. Factors of 2 interpolate between the samples' centres, with weights of 3/4 and 1/4 in each direction. Other
 // factors, and components of 1 or 2 columns, repeat samples.
 func (u *upsampler) row(y int) []byte {
-	near := u.samples(y / u.v)
+	near := u.c.row(u.near(y))
 	switch {
 	case u.h == 1 && u.v == 1:
 		return near
+	case u.wider != nil && u.v == 1:
+		return u.wider.Widen(near, nil)
+	case u.wider != nil:
+		return u.wider.Widen(near, u.c.row(u.other(y)))
 	case u.h == 1 && u.v == 2:
-		far := u.samples(u.other(y))
+		far := u.c.row(u.other(y))
 		bias := uint(1 + y&1)
-		for x, s := range near {
+		for x, s := range near[:len(u.out)] {
 			u.out[x] = byte((3*uint(s) + uint(far[x]) + bias) >> 2)
 		}
-	case u.h == 2 && u.v == 1 && u.c.width > 2:
-		for x, s := range near {
-			u.sums[x] = int32(s)
-		}
-		u.widen(1, 2, 2)
-	case u.h == 2 && u.v == 2 && u.c.width > 2:
-		far := u.samples(u.other(y))
-		for x, s := range near {
-			u.sums[x] = 3*int32(s) + int32(far[x])
-		}
-		u.widen(8, 7, 4)
 	default:
 		for x := range u.out {
 			u.out[x] = near[x/u.h]
@@ -61,28 +62,16 @@ func (u *upsampler) row(y int) []byte {
 	return u.out
 }
 
-func (u *upsampler) samples(y int) []byte { return u.c.samples[y*8*u.c.stride:][:u.c.width] }
+// near is the row of samples that row y of the image lies in.
+func (u *upsampler) near(y int) int { return y / u.v }
 
-// other is the row next to the nearest one, on the side of image row y.
+// other is the row next to it on the side of row y of the image, if the image has twice as many rows; else the same row.
 func (u *upsampler) other(y int) int {
-	if y&1 == 0 {
+	switch {
+	case u.v != 2:
+		return u.near(y)
+	case y&1 == 0:
 		return max(y/2-1, 0)
 	}
 	return min(y/2+1, u.c.height-1)
-}
-
-// widen doubles the width of sums: each gives a left and a right sample, 3/4 of it and 1/4 of the neighbour on that side.
-func (u *upsampler) widen(left, right int32, shift uint) {
-	in, out := u.sums, u.out[:2*len(u.sums)]
-	last := len(in) - 1
-	before := in[0]
-	for i, v := range in[:last] {
-		after := in[i+1]
-		out[2*i] = byte((3*v + before + left) >> shift)
-		out[2*i+1] = byte((3*v + after + right) >> shift)
-		before = v
-	}
-	v := in[last]
-	out[2*last] = byte((3*v + before + left) >> shift)
-	out[2*last+1] = byte((4*v + right) >> shift)
 }

@@ -1,4 +1,6 @@
-package jpeg
+package vpixel
+
+import "github.com/swcaffe/swcaffe/internal/simd/isa"
 
 // Factors of the inverse cosine transform, in units of 2^-13. With c(k) = sqrt(2) cos(k pi/16) they are those of the transform with 11
 // multiplications by C. Loeffler, A. Ligtenberg and G. Moschytz (ICASSP 1989).
@@ -20,49 +22,50 @@ const (
 	kept = 2 // more bits between the passes
 )
 
-// transform writes the samples of a block: 8 rows, stride apart. last is the place, in the file's order, of the last coefficient that is not 0.
+// Transform writes the samples of n blocks that lie side by side: 8 rows of 8*n samples, stride apart. values has 64 coefficients for each
+// block, row by row, which are multiplied by quant.
 //
 // The arithmetic is that of libjpeg-turbo's accurate integer transform for vector registers: values have 16 bits and wrap where
 // it adds them, and saturate after each pass.
-func transform(values *[64]int16, last int, quant *[64]uint16, out []byte, stride int) {
-	if last == 0 {
-		dc := int32(int16(int32(values[0])*int32(quant[0])) << kept)
-		fill8x8(out, stride, saturate((dc+1<<(kept+2))>>(kept+3)))
+func Transform(out []byte, stride int, values []int16, quant *[64]uint16, n int) {
+	if n == 0 {
 		return
 	}
+	_, _ = out[7*stride+8*n-1], values[64*n-1]
+	done := 0
+	if isa.Vectors() && n > 1 {
+		done = n &^ 1
+		transform(&out[0], stride, &values[0], &quant[0], n/2)
+	}
+	for ; done < n; done++ {
+		block((*[64]int16)(values[64*done:]), quant, out[8*done:], stride)
+	}
+}
+
+// block writes the samples of a block.
+func block(values *[64]int16, quant *[64]uint16, out []byte, stride int) {
 	var w [64]int32
-	var low [8]int32 // the coefficients of the first row, whose columns have no others
-	flat := true
+	below := int16(0) // not 0 if there are coefficients below the first row
+	for _, c := range values[8:] {
+		below |= c
+	}
 	for x := range 8 {
 		var v [8]int32
-		ac := int16(0)
 		for y := range 8 {
-			c := values[8*y+x]
-			if y > 0 {
-				ac |= c
-			}
-			v[y] = int32(int16(int32(c) * int32(quant[8*y+x])))
+			v[y] = int32(int16(int32(values[8*y+x]) * int32(quant[8*y+x])))
 		}
-		low[x] = int32(int16(v[0] << kept))
-		if ac == 0 {
-			q := clamp16(v[0] << kept)
+		if below == 0 {
 			for y := range 8 {
-				w[8*y+x] = q
+				w[8*y+x] = int32(int16(v[0] << kept))
 			}
 			continue
 		}
-		flat = false
 		r := even(v[0], v[2], v[4], v[6])
 		o := odd(v[1], v[3], v[5], v[7])
 		const half = 1 << (fraction - kept - 1)
 		for y := range 4 {
 			w[8*y+x] = clamp16((r[y] + o[y] + half) >> (fraction - kept))
 			w[8*(7-y)+x] = clamp16((r[y] - o[y] + half) >> (fraction - kept))
-		}
-	}
-	if flat {
-		for i := range w {
-			w[i] = low[i&7]
 		}
 	}
 	for y := range 8 {
@@ -103,10 +106,3 @@ func clamp16(v int32) int32 { return max(-1<<15, min(v, 1<<15-1)) }
 
 // saturate returns the sample of a value around 0.
 func saturate(v int32) byte { return byte(max(0, min(v+128, 255))) }
-
-func fill8x8(out []byte, stride int, v byte) {
-	for y := range 8 {
-		row := (*[8]byte)(out[y*stride:])
-		*row = [8]byte{v, v, v, v, v, v, v, v}
-	}
-}

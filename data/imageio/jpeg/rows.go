@@ -1,0 +1,150 @@
+package jpeg
+
+import "github.com/swcaffe/swcaffe/internal/simd/vpixel"
+
+// Rows makes rows of pixels, from the top to the bottom; rows may be left out. It reads the scan meanwhile, if the file has only one, and
+// holds the samples of three rows of MCUs.
+type Rows struct {
+	d      *Decoder
+	up     []*upsampler
+	smooth bool
+	next   int // the next row of MCUs
+}
+
+// Rows returns the rows of an image behind Decode. It is called once.
+func (d *Decoder) Rows() *Rows {
+	r := &Rows{d: d, smooth: d.smoothable()}
+	for i := range d.components {
+		c := &d.components[i]
+		c.units = c.v
+		if len(d.components) == 1 { // MCUs are blocks
+			c.units = 1
+		}
+		c.samples = make([]byte, held*8*c.units*8*c.stride+vpixel.Padding)
+		if c.quant == nil { // no scan has it
+			c.quant = new([64]uint16)
+		}
+		if !d.several {
+			c.coefficients = make([]int16, 64*c.units*c.stride)
+		}
+		r.up = append(r.up, d.newUpsampler(i))
+	}
+	return r
+}
+
+// held is the number of rows of MCUs whose samples are held: interpolation needs those above and below a row.
+const held = 3
+
+// row is a row of samples of a component.
+func (c *component) row(y int) []byte {
+	return c.samples[y%(held*8*c.units)*8*c.stride:][:c.width+vpixel.Padding]
+}
+
+// prepare makes the samples that row y of the image needs.
+func (r *Rows) prepare(y int) {
+	first, last := y, 0
+	for _, u := range r.up {
+		near, far := u.near(y), u.other(y)
+		size := 8 * u.c.units
+		first, last = min(first, min(near, far)/size), max(last, max(near, far)/size)
+	}
+	if first+held <= last || r.next-held > first {
+		panic("jpeg: rows of pixels are not in the order of the image")
+	}
+	for ; r.next <= last; r.next++ {
+		if !r.d.several {
+			r.read()
+		}
+		if r.next >= first {
+			r.transform()
+		}
+	}
+}
+
+// read reads the coefficients of the next row of MCUs.
+func (r *Rows) read() {
+	for i := range r.d.components {
+		clear(r.d.components[i].coefficients)
+	}
+	r.d.mcu.row()
+}
+
+// transform makes the samples of the next row of MCUs.
+func (r *Rows) transform() {
+	for i := range r.d.components {
+		c := &r.d.components[i]
+		n := min(c.across+c.across&1, c.stride) // kernels take two blocks at once
+		for unit := range c.units {
+			y := r.next*c.units + unit
+			if y >= c.down {
+				break
+			}
+			var values []int16
+			switch {
+			case r.smooth:
+				values = c.smooth(y)
+			case r.d.several:
+				values = c.coefficients[64*y*c.stride:]
+			default:
+				values = c.coefficients[64*unit*c.stride:]
+			}
+			vpixel.Transform(c.samples[y*8%(held*8*c.units)*8*c.stride:], 8*c.stride, values, c.quant, n)
+		}
+	}
+}
+
+// End reads what no row needed. After it, Warnings has all damage.
+func (r *Rows) End() error {
+	d := r.d
+	if d.several {
+		return nil
+	}
+	for ; r.next < d.scan.down && !d.mcu.spent(); r.next++ {
+		r.read()
+	}
+	d.endScan()
+	_, err := d.nextScan()
+	return d.explain(err)
+}
+
+// First writes the first component of row y: grey of Grey and YCbCr images.
+func (r *Rows) First(y int, out []byte) {
+	r.prepare(y)
+	copy(out, r.up[0].row(y)[:r.d.Width])
+}
+
+// BGR writes row y of a Grey, YCbCr or RGB image as B, G, R.
+func (r *Rows) BGR(y int, out []byte) {
+	r.prepare(y)
+	a := r.up[0].row(y)[:r.d.Width]
+	if len(r.up) == 1 {
+		for x, v := range a {
+			p := out[3*x:][:3]
+			p[0], p[1], p[2] = v, v, v
+		}
+		return
+	}
+	b, c := r.up[1].row(y)[:len(a)], r.up[2].row(y)[:len(a)]
+	if r.d.Space == RGB {
+		for x := range a {
+			p := out[3*x:][:3]
+			p[0], p[1], p[2] = c[x], b[x], a[x]
+		}
+		return
+	}
+	vpixel.BGR(out, a, b, c)
+}
+
+// CMYK writes row y of a CMYK or YCCK image as C, M, Y, K, as they are stored.
+func (r *Rows) CMYK(y int, out []byte) {
+	r.prepare(y)
+	a := r.up[0].row(y)[:r.d.Width]
+	b, c, k := r.up[1].row(y)[:len(a)], r.up[2].row(y)[:len(a)], r.up[3].row(y)[:len(a)]
+	for x, v := range a {
+		p := out[4*x:][:4]
+		if p[0], p[1], p[2], p[3] = v, b[x], c[x], k[x]; r.d.Space == YCCK {
+			red, green, blue := vpixel.RGB(v, b[x], c[x])
+			p[0], p[1], p[2] = 255-red, 255-green, 255-blue
+		}
+	}
+}

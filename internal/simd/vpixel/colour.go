@@ -1,0 +1,29 @@
+package vpixel
+
+import "github.com/swcaffe/swcaffe/internal/simd/isa"
+
+// BGR writes pixels as B, G, R from luma and colour differences.
+func BGR(out, y, cb, cr []byte) {
+	n := len(y)
+	out, cb, cr = out[:3*n], cb[:n], cr[:n]
+	done := 0
+	if isa.Vectors() && n >= step {
+		done = n / step * step
+		bgr(&out[0], &y[0], &cb[0], &cr[0], n/step)
+	}
+	for i := done; i < n; i++ {
+		p := out[3*i:][:3]
+		p[2], p[1], p[0] = RGB(y[i], cb[i], cr[i])
+	}
+}
+
+// RGB converts luma and colour differences by JFIF's formulas with 16 bits behind the point:
+//
+//	R = Y + 1.40200 Cr, G = Y - 0.34414 Cb - 0.71414 Cr, B = Y + 1.77200 Cb
+func RGB(luma, blue, red byte) (r, g, b byte) {
+	const half = 1 << 15
+	y, cb, cr := int32(luma), int32(blue)-128, int32(red)-128
+	return sample(y + (91881*cr+half)>>16), sample(y + (-22554*cb-46802*cr+half)>>16), sample(y + (116130*cb+half)>>16)
+}
+
+func sample(v int32) byte { return byte(max(0, min(v, 255))) }
