@@ -66,6 +66,12 @@ type RunningStatistics interface {
 	Statistics() []*blob.Blob
 }
 
+// WeightPreparer is implemented by layers whose Forward, in phase TRAIN, first changes their weights. Where core groups share the weights, it is done
+// once for all of them, by PrepareWeights before their passes, and Forward leaves the weights alone.
+type WeightPreparer interface {
+	PrepareWeights() error
+}
+
 // GradSelector is implemented by layers with parameters (through Base). The net tells the layer which parameter gradients it needs, so that
 // the layer can skip the others. The choice depends on lr_mult, not on a plan.
 type GradSelector interface {

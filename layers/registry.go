@@ -49,6 +49,8 @@ type Type struct {
 	New func(*caffepb.LayerParameter, *Device) Layer
 	// Couples says what the layer does with the items of a batch; nil: it keeps them apart.
 	Couples CouplingRule
+	// NamedRows lists bottoms with rows that name their item by its number in the batch, as regions do.
+	NamedRows []int
 	// Effects says what Forward and Backward read or change besides bottoms, weights and tops; nil: nothing, and they do not change weights.
 	Effects EffectRule
 

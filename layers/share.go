@@ -63,6 +63,8 @@ func (s Share) Window(batch int) (Window, error) {
 	}
 	switch {
 	case s.Groups <= 1:
+	case w.Count < s.Groups && s.Ranks <= 1:
+		return Window{}, fmt.Errorf("batch_size %d is too small to split over %s", batch, cpe.Groups(s.Groups))
 	case w.Count < s.Groups:
 		return Window{}, fmt.Errorf("batch_size %d gives rank %d only %d items for its %s", batch, s.Rank, w.Count, cpe.Groups(s.Groups))
 	default:

@@ -41,6 +41,11 @@ func (n *Net) checkItems(d *node) error {
 		return nil
 	}
 	d.coupling = d.kind.Coupling(d.param, shapes)
+	for _, k := range d.kind.NamedRows {
+		if id := d.BottomIDs[k]; n.items[id] && !n.rows[id] {
+			d.coupling = layers.Coupling{Kind: layers.Moves, Why: fmt.Sprintf("takes rows of bottom[%d], %q, that name items of the whole batch by number", k, d.param.Bottom[k])}
+		}
+	}
 	if who := n.opt.Device.Share.Dividers(); who != "" && d.coupling.Kind == layers.Moves {
 		return fmt.Errorf("it %s: %s that divide a batch would train another net. One worker uses all cores too; with -workers_strategy sync_easgd1 and others each worker has batches of its own",
 			d.coupling.Why, who)
@@ -49,9 +54,12 @@ func (n *Net) checkItems(d *node) error {
 	return nil
 }
 
-// markItems notes which tops of a layer have items.
+// markItems notes which tops of a layer have items, and which have rows that name an item of this net's part.
 func (n *Net) markItems(d *node) {
+	rows := d.coupling.Kind == layers.Rows || slices.ContainsFunc(d.BottomIDs, func(id int) bool { return n.rows[id] })
 	for i, b := range d.Tops {
-		n.items[d.TopIDs[i]] = d.items && b.NumAxes() > 0
+		id := d.TopIDs[i]
+		n.items[id] = d.items && b.NumAxes() > 0
+		n.rows[id] = n.items[id] && rows
 	}
 }

@@ -70,6 +70,7 @@ type Net struct {
 	nodes []*node
 	named namesakes
 	items map[int]bool    // the blobs with items, by their numbers
+	rows  map[int]bool    // those with rows that name an item of this net's part
 	graph *schedule.Graph // input of the plan: the nodes and their blobs
 	plan  *schedule.Plan  // the tasks that run
 	wires
@@ -119,7 +120,7 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 		return nil, opt.fail(p, fmt.Errorf("no layers for phase %v, level %d, stages %q", opt.State.GetPhase(), opt.State.GetLevel(), opt.State.GetStage()))
 	}
 	opt.setBudget()
-	n := &Net{name: p.GetName(), opt: opt, log: opt.Device.Log, named: namesakes{}, items: map[int]bool{}, wires: wires{ids: map[string]int{}}, running: running{scale: 1}}
+	n := &Net{name: p.GetName(), opt: opt, log: opt.Device.Log, named: namesakes{}, items: map[int]bool{}, rows: map[int]bool{}, wires: wires{ids: map[string]int{}}, running: running{scale: 1}}
 	n.graph = &schedule.Graph{
 		Kept: map[int]bool{}, Device: opt.Device, ForwardOnly: opt.ForwardOnly, Changing: opt.Changing, Economise: opt.Economise, Without: opt.Without,
 	}

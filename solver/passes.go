@@ -117,6 +117,9 @@ func (g *group) forwardBackward(done func(layer int)) (float64, error) {
 		}
 		return loss * float64(g.part), g.net.Backward(done)
 	}
+	if err := g.prepareWeights(); err != nil {
+		return 0, err
+	}
 	for _, r := range g.others {
 		r.beside.begin()
 	}
@@ -141,6 +144,18 @@ func (g *group) forwardBackward(done func(layer int)) (float64, error) {
 		}
 	}
 	return loss, nil
+}
+
+// prepareWeights changes the weights that all core groups share, for layers whose Forward would do so.
+func (g *group) prepareWeights() error {
+	for i := range g.net.NumLayers() {
+		if l, ok := g.net.Layer(i).(layers.WeightPreparer); ok {
+			if err := l.PrepareWeights(); err != nil {
+				return fmt.Errorf("layer %q: %w", g.net.LayerName(i), err)
+			}
+		}
+	}
+	return nil
 }
 
 // pass runs a further core group's part of a pass.

@@ -75,6 +75,14 @@ func (l *innerProduct) SetUp(bottom, _ []*blob.Blob) error {
 // leastSquares is added to the sum of a row's squares, as in caffe-windows.
 const leastSquares = 1e-6
 
+// PrepareWeights implements WeightPreparer.
+func (l *innerProduct) PrepareWeights() error {
+	if l.units == nil {
+		return nil
+	}
+	return l.units.divide()
+}
+
 // factors returns the weights that Forward multiplies with.
 func (l *innerProduct) factors() []float32 {
 	if l.units != nil {

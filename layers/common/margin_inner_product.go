@@ -64,6 +64,9 @@ func (l *marginInnerProduct) SetUp(bottom, top []*blob.Blob) error {
 	return nil
 }
 
+// PrepareWeights implements WeightPreparer.
+func (l *marginInnerProduct) PrepareWeights() error { return l.units.divide() }
+
 func (l *marginInnerProduct) Reshape(bottom, top []*blob.Blob) error {
 	if err := l.product.Reshape(bottom[:1], top[:1]); err != nil {
 		return err

@@ -14,6 +14,7 @@ type unitRows struct {
 	weight, unit *blob.Blob
 	k            int // values of a row
 	eps          float64
+	shared       bool // core groups share the weight, which the solver has prepared for them
 
 	kernel   *stream.Units // nil on the MPE path
 	to, from []float32
@@ -22,7 +23,7 @@ type unitRows struct {
 // newUnitRows prepares for the first weight of a layer, rows x k.
 func newUnitRows(b *layers.Base, eps float64) *unitRows {
 	u := &unitRows{weight: b.Weights[0], unit: b.Weights[0], k: b.Weights[0].Dim(1), eps: eps}
-	if !b.Train() {
+	if u.shared = b.Train() && b.Device.Share.Groups > 1; !b.Train() {
 		u.unit = b.Device.NewBlob(0)
 		u.unit.ReshapeLike(u.weight)
 	}
@@ -40,8 +41,16 @@ func newUnitRows(b *layers.Base, eps float64) *unitRows {
 	return u
 }
 
-// run computes the rows.
+// run computes the rows before a pass, unless the solver has done so for all core groups.
 func (u *unitRows) run() error {
+	if u.shared {
+		return nil
+	}
+	return u.divide()
+}
+
+// divide computes the rows.
+func (u *unitRows) divide() error {
 	u.from, u.to = u.weight.Values(), u.unit.Data()
 	return each(u.kernel, u.weight.Dim(0), func(row int) { direction(u.to[row*u.k:][:u.k], u.from[row*u.k:], u.eps) })
 }

@@ -12,7 +12,7 @@ func init() {
 	register := func(name, doc string, rule binRule, setUp func(l *regionPooling) error) {
 		layers.Register(layers.Type{
 			Name: name, Doc: doc,
-			Couples: layers.Always(layers.Rows, ""),
+			Couples: layers.Always(layers.Rows, ""), NamedRows: []int{1},
 			New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 				return &roiPooling{regionPooling{Base: layers.Base{Param: p, Device: d}, rule: rule}, setUp}
 			},

@@ -91,3 +91,28 @@ func (f *Fixture) SetInput(i int, values ...float32) {
 	}
 	copy(f.inputs[i], values)
 }
+
+// Enlarge returns a case with n items in every bottom, built and run forward, or nil: its bottoms have different extents of axis 0, or values that
+// its functions cannot draw for more.
+func Enlarge(d *layers.Device, c *Case, n int) (larger *Case, f *Fixture) {
+	defer func() {
+		if recover() != nil {
+			larger, f = nil, nil
+		}
+	}()
+	larger = new(Case)
+	*larger = *c
+	larger.Bottoms = nil
+	for _, in := range c.Bottoms {
+		if len(in.Shape) == 0 || in.Shape[0] != c.Bottoms[0].Shape[0] {
+			return nil, nil
+		}
+		in.Shape = append([]int{n}, in.Shape[1:]...)
+		larger.Bottoms = append(larger.Bottoms, in)
+	}
+	f, err := New(d, larger)
+	if err != nil || f.run() != nil {
+		return nil, nil
+	}
+	return larger, f
+}

@@ -16,7 +16,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "BoxAnnotatorOHEM", Doc: "labels and box weights of the regions with the largest losses of each image; other regions are ignored",
-		Couples: layers.Always(layers.Differs, "chooses the hardest among the items of each worker, not of the whole batch"),
+		Couples: layers.Always(layers.Differs, "chooses the hardest among the items of each worker, not of the whole batch"), NamedRows: []int{0},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &boxAnnotatorOHEM{Base: layers.Base{Param: p, Device: d}}
 		},

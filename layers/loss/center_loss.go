@@ -14,6 +14,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "CenterLoss", Doc: "squared distances from learned centres of classes / (2 * number of items)",
+		Couples: layers.Always(layers.Differs, "divides each centre's step by the number of its class's items, which is that of each worker"),
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &centerLoss{Base: layers.Base{Param: p, Device: d}}
 		},

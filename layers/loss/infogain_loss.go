@@ -17,7 +17,7 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "InfogainLoss", Doc: "mean of -sum over classes of H[label, class] * log softmax(x)[class]; a second top gets the probabilities",
-		Couples: normalizedByCount,
+		Couples: infogainCoupling,
 		Params:  []string{"infogain_loss_param", "loss_param"},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			l := &infogainLoss{probabilityLoss: probabilityLoss{Base: layers.Base{Param: p, Device: d}, axis: int(p.GetInfogainLossParam().GetAxis())}}
@@ -149,4 +149,12 @@ func (l *infogainLoss) Backward(top []*blob.Blob, propagateDown []bool, bottom [
 		return errors.New("the layer cannot backpropagate to infogain inputs (bottom 2)")
 	}
 	return l.probabilityLoss.Backward(top, propagateDown, bottom)
+}
+
+// infogainCoupling is the rule of InfogainLoss: a matrix that comes with the items would be divided with them.
+func infogainCoupling(p *caffepb.LayerParameter, bottoms [][]int) layers.Coupling {
+	if len(bottoms) > 2 && bottoms[2] != nil {
+		return layers.Coupling{Kind: layers.Moves, Why: "takes its third bottom for a matrix, of which each worker would get some rows"}
+	}
+	return normalizedByCount(p, bottoms)
 }

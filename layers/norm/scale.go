@@ -13,8 +13,8 @@ import (
 func init() {
 	layers.Register(layers.Type{
 		Name: "Scale", Doc: "y = x * s (+ b), s broadcast along axes; s is a weight or the second bottom",
-		Couples: scaledByBatch(func(p *caffepb.LayerParameter) (int32, bool) {
-			return p.GetScaleParam().GetAxis(), p.GetScaleParam().GetBiasTerm()
+		Couples: scaledByBatch(func(p *caffepb.LayerParameter) (axis, axes int32, biased bool) {
+			return p.GetScaleParam().GetAxis(), p.GetScaleParam().GetNumAxes(), p.GetScaleParam().GetBiasTerm()
 		}),
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			s := p.GetScaleParam()
@@ -24,7 +24,9 @@ func init() {
 	})
 	layers.Register(layers.Type{
 		Name: "Bias", Doc: "y = x + b, b broadcast along axes; b is a weight or the second bottom",
-		Couples: scaledByBatch(func(p *caffepb.LayerParameter) (int32, bool) { return p.GetBiasParam().GetAxis(), false }),
+		Couples: scaledByBatch(func(p *caffepb.LayerParameter) (axis, axes int32, biased bool) {
+			return p.GetBiasParam().GetAxis(), p.GetBiasParam().GetNumAxes(), false
+		}),
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			b := p.GetBiasParam()
 			return &affine{Base: layers.Base{Param: p, Device: d}, biased: true, axis: int(b.GetAxis()), numAxes: int(b.GetNumAxes())}
@@ -188,11 +190,12 @@ func (l *affine) Forward(bottom, top []*blob.Blob) error {
 }
 
 // scaledByBatch is the rule of Scale and Bias. A weight along axis 0 has a value for every item. A second bottom must lie along axis 0, as its items do.
-func scaledByBatch(of func(*caffepb.LayerParameter) (axis int32, biased bool)) layers.CouplingRule {
+func scaledByBatch(of func(*caffepb.LayerParameter) (axis, axes int32, biased bool)) layers.CouplingRule {
 	return func(p *caffepb.LayerParameter, bottoms [][]int) layers.Coupling {
-		axis, biased := of(p)
+		axis, axes, biased := of(p)
 		first := axis == 0 || int(axis) == -len(bottoms[0])
 		switch {
+		case len(bottoms) == 1 && axes == 0: // one value for all
 		case first && (len(bottoms) == 1 || biased):
 			return layers.Coupling{Kind: layers.Moves, Why: "has weights for every item of the batch"}
 		case !first && len(bottoms) > 1 && bottoms[1] != nil:
