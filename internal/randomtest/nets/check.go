@@ -25,7 +25,10 @@ func (p *problem) Check() error {
 	if err := p.byLayers(); err != nil {
 		return err
 	}
-	return p.whole()
+	if err := p.whole(); err != nil {
+		return err
+	}
+	return p.divided()
 }
 
 // machines caches native machines by number of core groups, and the SW26010.
@@ -68,7 +71,7 @@ func (p *problem) phase() caffepb.Phase {
 func (p *problem) build(engine layers.Engine, m *cpe.Machine, economise bool) (*swnet.Net, error) {
 	n, err := swnet.New(proto.Clone(p.net).(*caffepb.NetParameter), swnet.Options{
 		State:     &caffepb.NetState{Phase: p.phase().Enum()},
-		Device:    &layers.Device{Engine: engine, Machine: m, Random: layers.NewRandom(p.seed), Force: plan.Force{Family: p.strategy}},
+		Device:    &layers.Device{Engine: engine, Machine: m, Random: layers.NewRandom(p.seed), Force: plan.Force{Family: p.strategy}, Share: p.share},
 		Economise: economise, ForwardOnly: p.use == inference,
 	})
 	if err != nil {

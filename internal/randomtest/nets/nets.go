@@ -4,7 +4,8 @@
 //
 //   - layer by layer on the CPE path, each layer with inputs from the plain MPE path, on this computer or on the SW26010;
 //   - as a whole with fusion, layouts and memory plan, on several numbers of threads with uneven and empty shares, whose bits must be the same;
-//   - again after its batch size has changed.
+//   - again after its batch size has changed;
+//   - with its batch divided among workers or core groups.
 //
 // It compares values with the MPE path's, within the tolerances of compare.go. If they differ by more, a rounder measures how far
 // rounding errors move the values. Values that cancel, or are divided by a deviation near 0, may have no correct digits at all.
@@ -20,6 +21,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/randomtest"
+	"github.com/swcaffe/swcaffe/layers"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -46,8 +48,10 @@ type problem struct {
 	threads  []randomtest.Threads
 	again    int  // batch size of a further iteration; 0: none
 	mesh     bool // layer by layer on the SW26010
+	workers  int  // that divide the batch, in one more iteration; 0: none
 
-	noise *rand.Rand // noise for the inputs, if not nil
+	noise *rand.Rand   // noise for the inputs, if not nil
+	share layers.Share // of the worker whose net is built
 }
 
 // Random draws a net.
@@ -68,6 +72,9 @@ func Random(r *rand.Rand) randomtest.Problem {
 	p.net = b.net()
 	if r.IntN(10) < 3 {
 		p.again = max(1, b.tips[0].shape[0]*(1+r.IntN(20))/10)
+	}
+	if p.use == train && r.IntN(2) == 0 {
+		p.workers = []int{2, 3, 5}[r.IntN(3)]
 	}
 	return p
 }
@@ -152,6 +159,9 @@ func (p *problem) String() string {
 	if p.mesh {
 		s.WriteString("# mesh: true\n")
 	}
+	if p.workers > 0 {
+		fmt.Fprintf(&s, "# workers: %d\n", p.workers)
+	}
 	s.Write(swproto.MarshalText(p.net))
 	return s.String()
 }
@@ -190,6 +200,8 @@ func (p *problem) set(key, value string) (err error) {
 		p.procs, err = strconv.Atoi(value)
 	case "again":
 		p.again, err = strconv.Atoi(value)
+	case "workers":
+		p.workers, err = strconv.Atoi(value)
 	case "mesh":
 		p.mesh = value == "true"
 	case "threads":

@@ -163,6 +163,7 @@ func (p *problem) smallerRuns(add func(*problem)) {
 	}
 	change(func(q *problem) { q.again = 0 })
 	change(func(q *problem) { q.mesh = false })
+	change(func(q *problem) { q.workers = 0 })
 	change(func(q *problem) { q.procs = 1 })
 	change(func(q *problem) { q.strategy = shape.Auto })
 	change(func(q *problem) { q.net.ForceBackward = nil })
