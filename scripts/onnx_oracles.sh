@@ -7,7 +7,7 @@
 #
 # -quick compares only nets for small images, with batches of 1, and every layer type in two opsets. -install only installs: npm's
 # onnxruntime-node into FOLDER (build/onnxruntime; the package contains the library, so that none of its scripts needs to run), and
-# Debian's python3-opencv, python3-numpy and python3-onnx, with nodejs and npm if there is no npm.
+# Debian's python3-opencv, python3-numpy, python3-onnx and libonnx-testdata (ONNX's own tests, which TestConformance imports), with nodejs and npm if there is no npm.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/scripts/alive.sh"
@@ -27,6 +27,7 @@ folder=$(cd "$folder" && pwd)
 missing=()
 /usr/bin/python3 -c 'from importlib.util import find_spec
 exit(not all(map(find_spec, ("cv2", "numpy", "onnx"))))' 2>/dev/null || missing=(python3-opencv python3-numpy python3-onnx)
+[ -d /usr/share/libonnx-testdata/data ] || missing+=(libonnx-testdata)
 { command -v node && command -v npm; } >/dev/null || missing+=(nodejs npm)
 if ((${#missing[@]})); then
   as_root=(env DEBIAN_FRONTEND=noninteractive)
@@ -59,4 +60,4 @@ TMPDIR=$scratch NODE_PATH=$folder/node_modules \
   SWCAFFE_ONNX_RUNTIME="node $root/scripts/onnx/runtime.js" \
   SWCAFFE_ONNX_CHECKER="/usr/bin/python3 $root/scripts/onnx/checker.py" \
   SWCAFFE_ONNX_OPENCV="/usr/bin/python3 $root/scripts/onnx/opencv.py" \
-  go test -count 1 -timeout 60m -run 'Runtime|Checker|OpenCV' "${quick[@]}" ./internal/onnx/export ./internal/onnx/intake
+  go test -count 1 -timeout 60m -run 'Runtime|Checker|OpenCV|Conformance' "${quick[@]}" ./internal/onnx/export ./internal/onnx/intake

@@ -115,6 +115,9 @@ func checkInfo(v *onnxpb.ValueInfoProto, what string, typed bool) error {
 		return fmt.Errorf("a value of %s has no name", what)
 	}
 	if typed && v.GetType().GetTensorType().GetElemType() == 0 {
+		if v.GetType() != nil && v.GetType().GetTensorType() == nil {
+			return fmt.Errorf("%s %q is %w", what, v.GetName(), errNoTensor)
+		}
 		return fmt.Errorf("%s %q has no tensor type", what, v.GetName())
 	}
 	return nil

@@ -57,13 +57,18 @@ func readAll(path string) ([]byte, error) {
 	return data, nil
 }
 
+// errNoTensor is what a value of another type than a tensor is: onnx.proto of this package has no others.
+var errNoTensor = errors.New("no tensor: sequences, maps and optional values are not translated")
+
 // Unmarshal decodes a model and checks it. It reads no other files.
 func Unmarshal(path string, data []byte) (*Model, error) {
 	m := &onnxpb.ModelProto{}
 	if err := proto.Unmarshal(data, m); err != nil {
 		return nil, fmt.Errorf("%s is no ONNX file, or it is damaged: %w", path, err)
 	}
-	if err := Check(m); err != nil {
+	if err := Check(m); errors.Is(err, errNoTensor) {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	} else if err != nil {
 		return nil, fmt.Errorf("%s is no ONNX file, or it is damaged: %w", path, err)
 	}
 	return &Model{m, path}, nil

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/internal/onnx"
+	"github.com/swcaffe/swcaffe/internal/onnx/onnxpb"
 )
 
 // foldConstants computes nodes without layers: constants, shapes, and what exporters compute from them.
@@ -111,23 +112,33 @@ var folds = map[string]folding{
 }
 
 func castConstant(n *node, in []*onnx.Tensor) (*onnx.Tensor, error) {
-	t := &onnx.Tensor{Dims: in[0].Dims}
-	switch n.int("to", 0) {
-	case 1, 10, 11:
-		if in[0].Ints == nil {
-			return in[0], nil
+	t, to := &onnx.Tensor{Dims: in[0].Dims}, elementType(n.int("to", 0))
+	integers, size := in[0].Ints != nil, in[0].Count()
+	switch {
+	case isShort(to) || to == float32s || to == onnxpb.TensorProto_DOUBLE:
+		t.Floats = make([]float32, size)
+		for i := range t.Floats {
+			if integers {
+				t.Floats[i] = float32(in[0].Ints[i])
+			} else {
+				t.Floats[i] = in[0].Floats[i]
+			}
+			if isShort(to) {
+				t.Floats[i] = rounded(t.Floats[i], to)
+			}
 		}
-		t.Floats = make([]float32, len(in[0].Ints))
-		for i, v := range in[0].Ints {
-			t.Floats[i] = float32(v)
-		}
-	case 6, 7:
-		if in[0].Ints != nil {
-			return in[0], nil
-		}
-		t.Ints = make([]int64, len(in[0].Floats))
-		for i, v := range in[0].Floats {
-			t.Ints[i] = int64(v)
+	case isInteger(to) || to == truths:
+		t.Ints = make([]int64, size)
+		for i := range t.Ints {
+			switch {
+			case to == truths && (integers && in[0].Ints[i] != 0 || !integers && in[0].Floats[i] != 0):
+				t.Ints[i] = 1
+			case to == truths:
+			case integers:
+				t.Ints[i] = narrowed(in[0].Ints[i], to)
+			default:
+				t.Ints[i] = narrowed(int64(in[0].Floats[i]), to)
+			}
 		}
 	default:
 		return nil, nil

@@ -10,7 +10,7 @@ import (
 )
 
 // gather takes slices of an axis. Of a constant they are an Embed; of a value a Slice if the indices follow one another, else a BatchReindex, for
-// which the axis comes first.
+// which the axis comes first. An Embed refuses negative indices when it computes.
 var gather = composed(func(c chain) *value {
 	table, index := must(c.operand(0)), must(c.operand(1))
 	dims := table.dims()
@@ -31,7 +31,7 @@ var gather = composed(func(c chain) *value {
 	}
 	if table.constant == nil {
 		v, list := must(c.plain(0)), must(c.plain(1))
-		return c.shaped(c.gathered(v, axis, c.shaped(list, count(at))), out...)
+		return c.shaped(c.gathered(v, axis, c.counted(c.shaped(list, count(at)), dims[axis])), out...)
 	}
 	return c.embedded(table.constant, axis, must(c.plain(1)), out)
 })
@@ -69,6 +69,15 @@ func moved(axes, from, to int) []int {
 		order[i] = i
 	}
 	return slices.Insert(slices.Delete(order, from, from+1), to, from)
+}
+
+// counted adds an axis's extent to negative indices, which count from its end.
+func (c chain) counted(list *value, extent int) *value {
+	if list.positive {
+		return list
+	}
+	negative := c.threshold(c.power(list, 1, -1, 0), 0)
+	return c.total([]float32{1, float32(extent)}, list, negative)
 }
 
 // gathered takes the slices that a list names along an axis.

@@ -1,9 +1,6 @@
 package intake
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -49,38 +46,6 @@ func alias(n *node) error {
 	return err
 }
 
-// indexInputs has the inputs of operators that are indices. Layers drop their fractions as a cast does.
-var indexInputs = map[string]int{"Gather": 1, "RoiAlign": 2}
-
-// onlyIndices reports whether all nodes from a place in the graph on that read a value take it for indices, also in another shape.
-func (t *translator) onlyIndices(name string, from int) bool {
-	for _, out := range t.model.GetGraph().GetOutput() {
-		if out.GetName() == name {
-			return false
-		}
-	}
-	nodes := t.model.GetGraph().GetNode()
-	for i := from; i < len(nodes); i++ {
-		reader := nodes[i]
-		for k, in := range reader.GetInput() {
-			if in != name {
-				continue
-			}
-			switch op := reader.GetOpType(); op {
-			case "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity":
-				if k > 0 || !t.onlyIndices(reader.GetOutput()[0], i+1) {
-					return false
-				}
-			default:
-				if at, ok := indexInputs[op]; !ok || at != k {
-					return false
-				}
-			}
-		}
-	}
-	return true
-}
-
 // giveWhole is a rule whose outputs are whole numbers.
 func giveWhole(r rule) rule {
 	return func(n *node) error {
@@ -93,20 +58,5 @@ func giveWhole(r rule) rule {
 			}
 		}
 		return nil
-	}
-}
-
-// cast is nothing between float types, and to integers for whole numbers: Caffe has both as floats. No layer drops fractions.
-func cast(n *node) error {
-	switch to := n.int("to", 0); to {
-	case 1, 6, 7, 10, 11, 16:
-		v, err := n.input(0)
-		if err == nil && (to == 6 || to == 7) && v.constant == nil && !v.whole && !n.onlyIndices(n.GetOutput()[0], 0) {
-			return errors.New("a cast to integers drops the fractions of its input, which no layer of Caffe does; indices, truth values and signs need none")
-		}
-		n.set(0, v)
-		return err
-	default:
-		return fmt.Errorf("a cast to type %d", to)
 	}
 }

@@ -25,10 +25,13 @@ func Net(m *onnx.Model, batch int, device *layers.Device) (*Result, error) {
 	}
 	t := &translator{
 		model: m, device: device, opset: opsetOf(m), values: map[string]*value{}, readers: map[string]int{}, layerNames: map[string]bool{},
-		blobs: map[string]bool{}, absorbed: map[string]bool{}, net: &caffepb.NetParameter{Name: m.GetGraph().Name},
+		types: map[string]elementType{}, blobs: map[string]bool{}, absorbed: map[string]bool{}, net: &caffepb.NetParameter{Name: m.GetGraph().Name},
 	}
 	if err := t.graph(batch); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Path, err)
+	}
+	if t.short {
+		t.notes = append(t.notes, "The model computes with floats of 16 bits, the net with floats of 32: values differ by what 16 bits round")
 	}
 	t.inPlace()
 	weights := proto.CloneOf(t.net)
@@ -44,6 +47,8 @@ type translator struct {
 	device     *layers.Device
 	opset      int
 	values     map[string]*value
+	types      map[string]elementType
+	short      bool           // a node computes with floats of 16 bits
 	readers    map[string]int // how often a name of the graph is read
 	layerNames map[string]bool
 	blobs      map[string]bool
@@ -81,7 +86,7 @@ func (t *translator) graph(batch int) error {
 		if err != nil {
 			return err
 		}
-		t.values[c.GetName()] = &value{constant: v}
+		t.values[c.GetName()], t.types[c.GetName()] = &value{constant: v}, elementType(c.GetDataType())
 	}
 	for _, in := range g.GetInput() {
 		if t.values[in.GetName()] != nil {
@@ -107,22 +112,18 @@ func (t *translator) graph(batch int) error {
 	return nil
 }
 
-// holdsIntegers reports whether an input's elements are of an integer type or truth values.
-func holdsIntegers(in *onnxpb.ValueInfoProto) bool {
-	switch t := in.GetType().GetTensorType().GetElemType(); t {
-	case 2, 3, 4, 5, 6, 7, 9, 12, 13:
-		return true
-	}
-	return false
-}
-
 // input adds an Input layer. If all readers are transposes to channels first, the blob has channels first already.
 func (t *translator) input(in *onnxpb.ValueInfoProto, batch int) error {
 	dims, err := t.extents(in, batch)
 	if err != nil {
 		return err
 	}
-	v := &value{blob: in.GetName(), shape: dims, whole: holdsIntegers(in)}
+	kind := elementType(in.GetType().GetTensorType().GetElemType())
+	if !isNumber(kind) {
+		return fmt.Errorf("it has type %v, which no net of Caffe holds", kind)
+	}
+	t.types[in.GetName()] = kind
+	v := &value{blob: in.GetName(), shape: dims, whole: isInteger(kind) || kind == truths}
 	if t.readAsChannelsFirst(in.GetName()) && len(dims) == 4 {
 		v.shape, v.perm = []int{dims[0], dims[3], dims[1], dims[2]}, []int{0, 2, 3, 1}
 		t.notes = append(t.notes, fmt.Sprintf("Input %q has channels last in the model; the net takes them first: %v", in.GetName(), v.shape))
@@ -162,17 +163,21 @@ func (t *translator) node(p *onnxpb.NodeProto) error {
 	if err := n.modern(); err != nil {
 		return err
 	}
+	if len(p.GetOutput()) == 0 {
+		return fmt.Errorf("it has no output")
+	}
 	if done, err := n.foldConstants(); err != nil {
 		return err
 	} else if done {
+		n.setTypes()
 		return n.checkAttributes()
+	}
+	if err := n.checkTypes(); err != nil {
+		return err
 	}
 	rule, ok := rules[p.GetOpType()]
 	if !ok {
 		return fmt.Errorf("no layer of Caffe does what this operator does, or swcaffe does not know it")
-	}
-	if len(p.GetOutput()) == 0 {
-		return fmt.Errorf("it has no output")
 	}
 	first := len(t.net.Layer)
 	if err := rule(n); err != nil {
@@ -181,6 +186,7 @@ func (t *translator) node(p *onnxpb.NodeProto) error {
 	if err := n.checkAttributes(); err != nil {
 		return err
 	}
+	n.setTypes()
 	n.nameLast(first)
 	for k, out := range p.GetOutput() {
 		if out != "" && t.values[out] == nil && t.readers[out] > 0 {
