@@ -124,11 +124,15 @@ func (m *mcu) firstAC(values *[64]int16, component int) {
 
 // refineAC reads one more bit of the coefficients of a band that are not 0, and new ones.
 func (m *mcu) refineAC(values *[64]int16, component int) {
-	s, table := &m.d.scan, m.ac[component]
-	plus, minus := int16(1)<<s.low, int16(-1)<<s.low
+	s, b, table := &m.d.scan, &m.bits, m.ac[component]
+	if m.eobRun > 0 && !anyAC(values) {
+		m.eobRun--
+		return
+	}
+	bit := int16(1) << s.low
 	k := s.first
 	for ; m.eobRun == 0 && k <= s.last; k++ {
-		symbol := table.symbol(&m.bits)
+		symbol := table.symbol(b)
 		run, size := symbol>>4, symbol&15
 		value := int16(0)
 		switch {
@@ -136,49 +140,66 @@ func (m *mcu) refineAC(values *[64]int16, component int) {
 			if size != 1 {
 				m.d.warn("a code of the image data is damaged")
 			}
-			if value = minus; m.bits.take(1) != 0 {
-				value = plus
+			if value = -bit; b.take(1) != 0 {
+				value = bit
 			}
 		case run < 15:
 			m.eobRun = 1 << run
 			if run > 0 {
-				m.eobRun += int(m.bits.take(run))
+				m.eobRun += int(b.take(run))
 			}
 		}
 		if m.eobRun > 0 {
 			break
 		}
 		// The new coefficient comes behind run zeros. Coefficients that are not 0 get their bit on the way.
-		for ; k <= s.last; k++ {
-			v := &values[natural[k]]
-			if *v != 0 {
-				m.refine(v, plus, minus)
-			} else if run--; run < 0 {
-				break
-			}
-		}
-		if value != 0 {
+		if k = b.refine(values, k, s.last, run, bit); value != 0 {
 			values[natural[k]] = value
 		}
 	}
 	if m.eobRun > 0 {
-		for ; k <= s.last; k++ {
-			if v := &values[natural[k]]; *v != 0 {
-				m.refine(v, plus, minus)
-			}
-		}
+		b.refine(values, k, s.last, 64, bit)
 		m.eobRun--
 	}
 }
 
-// refine reads the next bit of a coefficient that is not 0.
-func (m *mcu) refine(v *int16, plus, minus int16) {
-	if m.bits.take(1) == 0 || *v&plus != 0 {
-		return
+// refine reads the next bit of coefficients that are not 0, from place k on, and passes over some zeros. It returns the place of the next zero,
+// or last+1.
+func (b *bits) refine(values *[64]int16, k, last, zeros int, bit int16) int {
+	acc, n := b.acc, b.n
+	for ; k <= last; k++ {
+		v := &values[natural[k]]
+		if *v == 0 {
+			if zeros == 0 {
+				break
+			}
+			zeros--
+			continue
+		}
+		if n == 0 {
+			b.acc, b.n = acc, n
+			b.fill()
+			acc, n = b.acc, b.n
+		}
+		if int64(acc) < 0 && *v&bit == 0 {
+			if *v > 0 {
+				*v += bit
+			} else {
+				*v -= bit
+			}
+		}
+		acc <<= 1
+		n--
 	}
-	if *v >= 0 {
-		*v += plus
-	} else {
-		*v += minus
+	b.acc, b.n = acc, n
+	return k
+}
+
+// anyAC reports whether a block has AC coefficients that are not 0.
+func anyAC(values *[64]int16) bool {
+	any := int16(0)
+	for _, v := range values[1:] {
+		any |= v
 	}
+	return any != 0
 }
