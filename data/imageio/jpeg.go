@@ -15,7 +15,7 @@ func decodeJPEG(file []byte, mode Mode) (rows, error) {
 	if err != nil {
 		return rows{}, err
 	}
-	if err := checkDensity(d.Width, d.Height, file); err != nil {
+	if err := checkSize(d.Width, d.Height); err != nil {
 		return rows{}, err
 	}
 	if err := pages.Room(d.Memory() + 3*float64(d.Width)*float64(d.Height)); err != nil {

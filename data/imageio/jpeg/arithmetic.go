@@ -190,8 +190,7 @@ func (m *mcu) coefficientAt(table, k, last int) (value, place int, ok bool) {
 
 // errCode is damage in the data of an arithmetic scan. The blocks up to the next restart marker are missing.
 func (m *mcu) errCode() {
-	m.d.warn("a code of the image data is damaged")
-	m.bits.short = true
+	m.bits.damaged, m.bits.short = true, true
 }
 
 // arithmeticBlock reads coefficients for the first time: all of a block, or the upper bits of a band.

@@ -10,9 +10,10 @@ type bits struct {
 	n    int    // the number of bits in acc
 	fake int    // how many of these, at the end, are zeros that were delivered behind the data
 
-	marker byte // the marker that ends the data; 0: none has come yet
-	over   bool // it is the end of the file that ends it
-	short  bool // the data ended too early since the last restart marker
+	marker  byte // the marker that ends the data; 0: none has come yet
+	over    bool // it is the end of the file that ends it
+	damaged bool // there was a code that the table lacks, or that cannot be there
+	short   bool // the data ended too early since the last restart marker
 }
 
 // fill puts at least 57 bits into acc.

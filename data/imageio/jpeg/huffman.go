@@ -91,17 +91,19 @@ func (h *huffman) symbol(b *bits) int {
 		b.drop(e.length())
 		return e.second()
 	}
-	symbol, length := h.long(b.acc)
+	symbol, length := h.long(b)
 	b.drop(length)
 	return symbol
 }
 
-// long decodes a code at the top of acc that short lacks.
-func (h *huffman) long(acc uint64) (symbol, length int) {
+// long decodes a code that short lacks, without passing it.
+func (h *huffman) long(b *bits) (symbol, length int) {
+	acc := b.acc
 	length = 1
 	for ; int32(acc>>uint(64-length)) > h.most[length]; length++ {
 	}
 	if length > 16 {
+		b.damaged = true
 		return 0, length
 	}
 	return int(h.symbols[h.offset[length]+int32(acc>>uint(64-length))]), length

@@ -21,6 +21,7 @@
 package jpeg
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -86,6 +87,15 @@ type component struct {
 // maxSide is libjpeg's limit on height and width.
 const maxSide = 65500
 
+// ErrDense refuses a small file whose image would take long, which libjpeg reads: one with more than mostPixels and bytePixels for each byte,
+// or with scans that pass over too many blocks. The usual Huffman codes need a byte for at most 85 pixels of one colour, but no photograph has so many.
+var ErrDense = errors.New("the JPEG is too small for so large an image")
+
+const (
+	mostPixels = 1 << 25
+	bytePixels = 64
+)
+
 // Open reads the headers of a file up to its first scan.
 func Open(file []byte) (*Decoder, error) {
 	d := &Decoder{file: file, Orientation: 1, adobe: -1}
@@ -102,6 +112,9 @@ func Open(file []byte) (*Decoder, error) {
 		switch m {
 		case markerSOS:
 			d.guessSpace()
+			if d.Width*d.Height > mostPixels+bytePixels*len(file) {
+				return nil, fmt.Errorf("%w: it has %d bytes, height %d and width %d", ErrDense, len(file), d.Height, d.Width)
+			}
 			return d, nil
 		case markerEOI:
 			return nil, fmt.Errorf("the JPEG has no image data")
@@ -135,6 +148,9 @@ func (d *Decoder) warn(what string) {
 		d.Warnings = append(d.Warnings, what)
 	}
 }
+
+// badCode is the warning of a code that means nothing.
+const badCode = "a code of the image data is damaged"
 
 // earlyEnd is the warning of a file that is shorter than its content should be.
 const earlyEnd = "the file ends early"

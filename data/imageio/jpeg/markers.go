@@ -226,26 +226,21 @@ func (d *Decoder) frame(marker byte, body []byte) error {
 		d.components = append(d.components, c)
 		d.maxH, d.maxV = max(d.maxH, c.h), max(d.maxV, c.v)
 	}
-	return d.layOut()
+	d.layOut()
+	return nil
 }
 
 // layOut sets the sizes of the components.
-func (d *Decoder) layOut() error {
-	blocks := 0
+func (d *Decoder) layOut() {
 	for i := range d.components {
 		c := &d.components[i]
 		c.width, c.height = ceil(d.Width*c.h, d.maxH), ceil(d.Height*c.v, d.maxV)
 		c.across, c.down = ceil(d.Width*c.h, 8*d.maxH), ceil(d.Height*c.v, 8*d.maxV)
 		c.stride, c.rows = ceil(d.Width, 8*d.maxH)*c.h, ceil(d.Height, 8*d.maxV)*c.v
-		blocks += c.stride * c.rows
 		for k := range c.bits {
 			c.bits[k] = -1
 		}
 	}
-	if blocks > mostSamples/64 {
-		return fmt.Errorf("a JPEG of height %d and width %d has %d blocks; %d are the most", d.Height, d.Width, blocks, mostSamples/64)
-	}
-	return nil
 }
 
 func ceil(a, b int) int { return (a + b - 1) / b }

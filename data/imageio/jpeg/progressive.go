@@ -1,6 +1,9 @@
 package jpeg
 
-import "errors"
+import (
+	"errors"
+	"unsafe"
+)
 
 // errProgression refuses a scan that no progressive JPEG can have.
 var errProgression = errors.New("the header of a progressive scan names coefficients or bits that it cannot have")
@@ -102,7 +105,7 @@ func (m *mcu) firstAC(values *[64]int16, component int) {
 		}
 		symbol, length := e.second(), e.length()
 		if e == 0 {
-			symbol, length = table.long(b.acc)
+			symbol, length = table.long(b)
 		}
 		b.drop(length)
 		run, size := symbol>>4, symbol&15
@@ -138,7 +141,7 @@ func (m *mcu) refineAC(values *[64]int16, component int) {
 		switch {
 		case size > 0:
 			if size != 1 {
-				m.d.warn("a code of the image data is damaged")
+				b.damaged = true
 			}
 			if value = -bit; b.take(1) != 0 {
 				value = bit
@@ -197,9 +200,9 @@ func (b *bits) refine(values *[64]int16, k, last, zeros int, bit int16) int {
 
 // anyAC reports whether a block has AC coefficients that are not 0.
 func anyAC(values *[64]int16) bool {
-	any := int16(0)
-	for _, v := range values[1:] {
-		any |= v
+	any := uint64(uint16(values[1] | values[2] | values[3]))
+	for _, four := range (*[16]uint64)(unsafe.Pointer(values))[1:] { // blocks begin at multiples of 128 bytes of an array
+		any |= four
 	}
 	return any != 0
 }

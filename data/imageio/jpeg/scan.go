@@ -123,26 +123,34 @@ func (d *Decoder) beginScan() error {
 	return d.mcu.beginSequential()
 }
 
-// Scans of small files can pass over many blocks that they do not change. A picture of 64 million pixels has a million blocks, or a million and a half
-// with its colours, and ten scans.
+// A small file can have a large image, and many scans of it that change little. A picture of 32 million pixels has 750,000 blocks with its colours, and
+// ten scans, each of which passes over some of them. Arithmetic codes cost time for each coefficient.
 const (
-	mostVisits  = 1 << 24 // blocks of all scans
-	byteVisits  = 16      // more of them for each byte of the file
-	mostSamples = 1 << 33 // of all components, padding included
+	mostVisits      = 8 << 20 // blocks of all scans
+	byteVisits      = 8        // more of them for each byte of the file
+	visitArithmetic = 4        // coefficients in arithmetic coding that count as a block
 )
 
 // countBlocks limits the blocks of all scans.
 func (d *Decoder) countBlocks() error {
 	s := &d.scan
+	blocks := 0
 	for _, c := range s.of {
 		if len(s.of) == 1 {
-			d.visits += c.across * c.down
+			blocks += c.across * c.down
 		} else {
-			d.visits += c.stride * c.rows
+			blocks += c.stride * c.rows
 		}
 	}
-	if d.scans++; d.several && d.visits > mostVisits+byteVisits*len(d.file) {
-		return fmt.Errorf("the JPEG's first %d scans pass over %d blocks, which is too many for a file of %d bytes", d.scans, d.visits, len(d.file))
+	if s.first > 0 && s.high > 0 { // such a scan looks at all coefficients
+		blocks *= 2
+	}
+	if d.arithmetic {
+		blocks *= 1 + max(0, s.last-s.first)/visitArithmetic
+	}
+	d.scans++
+	if d.visits += blocks; d.visits > mostVisits+byteVisits*len(d.file) && (d.several || d.arithmetic) {
+		return fmt.Errorf("%w: its first %d scans pass over the equivalent of %d blocks", ErrDense, d.scans, d.visits)
 	}
 	return nil
 }
@@ -150,6 +158,9 @@ func (d *Decoder) countBlocks() error {
 // endScan notes how a scan ended.
 func (d *Decoder) endScan() {
 	b := &d.mcu.bits
+	if b.damaged {
+		d.warn(badCode)
+	}
 	if b.over {
 		d.warn(earlyEnd)
 	}

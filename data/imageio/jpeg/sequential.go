@@ -57,7 +57,8 @@ func (m *mcu) sequentialBlock(values *[64]int16, component int) {
 		}
 		symbol, length := e.second(), e.length()
 		if e == 0 {
-			symbol, length = ac.long(acc)
+			b.acc = acc
+			symbol, length = ac.long(b)
 		}
 		acc <<= uint(length) & 63
 		n -= length
