@@ -158,6 +158,8 @@ func count(t *testing.T, files int) int {
 // TestAgainstLibjpeg compares random images, whole and damaged, with libjpeg-turbo: the same files are read, to the same pixels. Versions
 // from 2.1 on estimate unknown coefficients by another method than 2.0, so that images that need it are left out where that is missing. For a code that
 // a table of a sequential scan lacks, 2.0 takes a symbol or 0, as its buffer holds much or little of the file; 2.1 takes 0 always, as is done here.
+// Where ff is twice before 0, all versions leave coefficients of a first attempt in the block, if their buffer holds much of the file; here
+// the first of these bytes is skipped.
 // SWCAFFE_JPEGS=6700 go test -run TestAgainstLibjpeg compares about 20,000 files.
 func TestAgainstLibjpeg(t *testing.T) {
 	cjpeg, err1 := exec.LookPath("cjpeg")
@@ -168,7 +170,7 @@ func TestAgainstLibjpeg(t *testing.T) {
 	old := libjpeg20(t)
 	r := rand.New(rand.NewPCG(20261127, 1))
 	files := count(t, 120)
-	read, repaired, refused, smoothed := 0, 0, 0, 0
+	read, repaired, refused, smoothed, other := 0, 0, 0, 0, 0
 	for i := range files {
 		args, picture := drawn(r)
 		file, ok := run(t, nil, picture, cjpeg, args...)
@@ -198,6 +200,8 @@ func TestAgainstLibjpeg(t *testing.T) {
 				keep(t, file)
 			case err != nil:
 				refused++
+			case !bytes.Equal(got, want) && !d.progressive && bytes.Contains(file, []byte{0xff, 0xff, 0}):
+				other++
 			case !bytes.Equal(got, want):
 				t.Errorf("image %d, %v, damaged %d times: other pixels (%v)", i, args, k, d.Warnings)
 				keep(t, file)
@@ -211,8 +215,8 @@ func TestAgainstLibjpeg(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d read, %d repaired, %d refused; %d of them smoothed", read, repaired, refused, smoothed)
-	if read < files/2 || repaired < files/4 || refused < files/10 {
+	t.Logf("%d read, %d repaired, %d refused, %d otherwise; %d of them smoothed", read, repaired, refused, other, smoothed)
+	if read < files/2 || repaired < files/4 || refused < files/10 || other > files/100 {
 		t.Errorf("%d read, %d repaired, %d refused: the test covers too little", read, repaired, refused)
 	}
 }

@@ -127,8 +127,8 @@ func (d *Decoder) beginScan() error {
 // ten scans, each of which passes over some of them. Arithmetic codes cost time for each coefficient.
 const (
 	mostVisits      = 8 << 20 // blocks of all scans
-	byteVisits      = 8        // more of them for each byte of the file
-	visitArithmetic = 4        // coefficients in arithmetic coding that count as a block
+	byteVisits      = 8       // more of them for each byte of the file
+	visitArithmetic = 4       // coefficients in arithmetic coding that count as a block
 )
 
 // countBlocks limits the blocks of all scans.
