@@ -64,8 +64,22 @@ func (c chain) interpolated(v *value, out []int, scales []float64, mode string) 
 	return v
 }
 
+// inSingle is coordinate as ONNX Runtime computes it, in single precision.
+func inSingle(mode string, o, in, out int, scale float64) float64 {
+	at, s := float32(o), float32(scale)
+	switch {
+	case mode == "asymmetric":
+		return float64(at / s)
+	case mode == "align_corners":
+		return float64(float32(at*float32(in-1)) / float32(max(1, out-1)))
+	case mode == "pytorch_half_pixel" && out == 1:
+		return 0
+	}
+	return float64(float32((at+0.5)/s) - 0.5)
+}
+
 // nearest has the value that each output of an axis repeats. A place next to where the rounding jumps, but not on it, is refused: programs compute it
-// with other precisions.
+// with other precisions. On the jump, ONNX Runtime's rounding errors decide: place 7 of 14 values may become 6.9999995.
 func nearest(mode, rounding string, in, out int, scale float64) ([]int, error) {
 	round, ok := roundings[rounding]
 	if !ok {
@@ -81,11 +95,11 @@ func nearest(mode, rounding string, in, out int, scale float64) ([]int, error) {
 		if rounding == "round_prefer_floor" || rounding == "round_prefer_ceil" {
 			jump += 0.5
 		}
-		if d := math.Abs(jump - math.Round(jump)); d > 0 && d < 1e-4 {
+		if d := math.Abs(jump - math.Round(jump)); d < 1e-4 {
 			if d > 1e-9 {
 				return nil, fmt.Errorf("output %d of an axis reads place %g, where nearest_mode %q depends on the precision of scales", o, at, rounding)
 			}
-			at += math.Round(jump) - jump
+			at = inSingle(mode, o, in, out, scale)
 		}
 		list[o] = max(0, min(int(round(at)), in-1))
 	}

@@ -24,10 +24,6 @@ func resize(n *node) error {
 	if len(v.shape) != 4 || !slices.Equal(out[:2], v.shape[:2]) {
 		return fmt.Errorf("it makes shape %v of %v; Caffe's layers resize the last two of four axes", out, v.shape)
 	}
-	if slices.Equal(out, v.shape) && scales[2] == 1 && scales[3] == 1 {
-		n.set(0, v)
-		return nil
-	}
 	mode := n.text("mode", "nearest")
 	coordinates := n.text("coordinate_transformation_mode", "half_pixel")
 	if n.opset < 11 { // Upsample, and Resize of opset 10
@@ -36,6 +32,10 @@ func resize(n *node) error {
 	rounding := n.text("nearest_mode", "round_prefer_floor")
 	if n.opset < 11 {
 		rounding = "floor"
+	}
+	if slices.Equal(out, v.shape) && scales[2] == 1 && scales[3] == 1 {
+		n.set(0, v)
+		return nil
 	}
 	switch {
 	case mode == "nearest":

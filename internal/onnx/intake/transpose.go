@@ -67,6 +67,10 @@ func pad(n *node) error {
 		return fmt.Errorf("pads %v for a value of shape %v", pads, v.shape)
 	}
 	mode := n.text("mode", "constant")
+	fill, err := n.fillOf() // has no effect in other modes
+	if err != nil {
+		return err
+	}
 	if !slices.ContainsFunc(pads, func(p int) bool { return p != 0 }) {
 		n.set(0, v)
 		return nil
@@ -77,10 +81,6 @@ func pad(n *node) error {
 		return composed(func(c chain) *value { return c.border(v, pads, c.mirrors(mode)) })(n)
 	default:
 		return fmt.Errorf("mode %q is unknown", mode)
-	}
-	fill, err := n.fillOf()
-	if err != nil {
-		return err
 	}
 	out := &value{blob: v.blob, shape: v.shape, pad: pads, fill: fill, positive: v.positive}
 	if axes := len(v.shape); axes < 3 || slices.Min(pads) < 0 || pads[0]+pads[1]+pads[axes]+pads[axes+1] > 0 {
