@@ -35,7 +35,7 @@ func TestRandomGraphsRuntime(t *testing.T) {
 	verdicts, reasons := map[string]int{}, map[string]int{}
 	for k := range *graphs {
 		seed := *graphSeed + uint64(k)
-		v, why := judge(t, o, device, drawGraph(seed, 99))
+		v, why := compareGraph(t, o, device, drawGraph(seed, 99))
 		verdicts[v]++
 		switch v {
 		case "refused":
@@ -43,7 +43,7 @@ func TestRandomGraphsRuntime(t *testing.T) {
 		case "wrong":
 			for nodes := 1; ; nodes++ {
 				b := drawGraph(seed, nodes)
-				if w, less := judge(t, o, device, b); w == "wrong" {
+				if w, less := compareGraph(t, o, device, b); w == "wrong" {
 					t.Errorf("graph %d, shrunk: %v\n%s", seed, less, describe(b.m))
 					break
 				}
@@ -91,8 +91,8 @@ func reason(err error) string {
 	}, text)
 }
 
-// judge compares a graph's net with ONNX Runtime.
-func judge(t *testing.T, o *onnxtest.Oracle, device *layers.Device, b *maker) (verdict string, why error) {
+// compareGraph compares a graph's net with ONNX Runtime.
+func compareGraph(t *testing.T, o *onnxtest.Oracle, device *layers.Device, b *maker) (verdict string, why error) {
 	t.Helper()
 	r, err := Net(&onnx.Model{ModelProto: proto.CloneOf(b.m), Path: "test.onnx"}, 2, device)
 	var n *swnet.Net
