@@ -2,8 +2,10 @@ package intake
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
@@ -105,6 +107,7 @@ func pow(n *node) error {
 }
 
 func hardSigmoid(n *node) error {
+	n.hiding[n.GetOpType()] = true
 	p := &caffepb.HardSigmoidParameter{Alpha: proto.Float32(n.float("alpha", 0.2)), Beta: proto.Float32(n.float("beta", 0.5))}
 	return n.elementwise("HardSigmoid", &caffepb.LayerParameter{HardsigmoidParam: p})
 }
@@ -150,6 +153,9 @@ func (n *node) clipTo(v *value, lo, hi float32) error {
 	if lo == 0 && hi == 6 {
 		kind, p = "ReLU6", &caffepb.LayerParameter{}
 	}
+	if kind != "ReLU" {
+		n.hiding[n.GetOpType()] = true
+	}
 	perm := v.perm
 	if err := n.one(kind, p, []*value{v}); err != nil {
 		return err
@@ -187,4 +193,11 @@ func greater(n *node) error {
 		return fmt.Errorf("a threshold of shape %v; Caffe's Threshold has one", t.Dims)
 	}
 	return n.elementwise("Threshold", &caffepb.LayerParameter{ThresholdParam: &caffepb.ThresholdParameter{Threshold: proto.Float32(t.Floats[0])}})
+}
+
+// noteNaN says which operators' layers hide NaN.
+func (t *translator) noteNaN() {
+	if len(t.hiding) > 0 {
+		t.notes = append(t.notes, fmt.Sprintf("The layers of operators %s give a number for NaN, where ONNX's operators give NaN", strings.Join(slices.Sorted(maps.Keys(t.hiding)), ", ")))
+	}
 }

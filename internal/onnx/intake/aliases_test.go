@@ -1,6 +1,8 @@
 package intake
 
 import (
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -9,26 +11,125 @@ import (
 	"github.com/swcaffe/swcaffe/internal/onnx"
 	"github.com/swcaffe/swcaffe/internal/onnx/onnxpb"
 	"github.com/swcaffe/swcaffe/internal/onnx/onnxtest"
+	"github.com/swcaffe/swcaffe/layers"
 	"google.golang.org/protobuf/proto"
 )
 
-// TestAliases adds a constant to another name of a convolution's output, which a ReLU reads without it.
+// TestAliases gives what a layer computes another name, absorbs a constant or not, and reads it under both names: as inputs of nodes and as outputs
+// of the graph. Whatever is merged, each name keeps its value, and each output of the graph is a blob of its name.
 func TestAliases(t *testing.T) {
-	base := func() *maker {
-		return newModel(13, 2, 3, 4, 5).floats("w", 3, 3, 1, 1).floats("b", 3, 1, 1).ints("s", 0).ints("e", 99).ints("same", 2, 3, 4, 5).node("c", "Conv", "x w")
+	kernel := list("kernel_shape", 3, 3)
+	producers := map[string]func(b *maker) *maker{
+		"Conv":    func(b *maker) *maker { return b.floats("w", 3, 3, 1, 1).node("c", "Conv", "x w") },
+		"Deconv":  func(b *maker) *maker { return b.floats("w", 3, 3, 1, 1).node("c", "ConvTranspose", "x w") },
+		"MatMul":  func(b *maker) *maker { return b.floats("w", 5, 5).node("c", "MatMul", "x w") },
+		"Scale":   func(b *maker) *maker { return b.floats("w", 3, 1, 1).node("c", "Mul", "x w") },
+		"Gemm":    func(b *maker) *maker { return b.floats("w", 60, 4).node("f", "Flatten", "x").node("c", "Gemm", "f w") },
+		"one":     func(b *maker) *maker { return b.ints("a", 2, 3).node("c", "ReduceMean", "x", list("axes", 2, 3)) },
+		"average": func(b *maker) *maker { return b.node("c", "AveragePool", "x", kernel, list("pads", 1, 1, 1, 1)) },
+		"BatchNorm": func(b *maker) *maker {
+			return b.floats("g", 3).floats("h", 3).floats("m", 3).floats("v", 3).node("c", "BatchNormalization", "x g h m v")
+		},
+		"permuted": func(b *maker) *maker {
+			return b.node("r", "Relu", "x").node("c", "Transpose", "r", list("perm", 0, 1, 3, 2))
+		},
+		"padded": func(b *maker) *maker { return b.ints("p", 0, 0, 1, 1, 0, 0, 1, 1).node("c", "Pad", "x p") },
+		"input":  func(b *maker) *maker { b.m.Graph.Input[0].Name = proto.String("c"); return b },
 	}
-	for name, b := range map[string]*maker{
-		"Identity": base().node("y", "Identity", "c"),
-		"Cast":     base().node("y", "Cast", "c", number("to", 1)),
-		"Slice":    base().node("y", "Slice", "c s e"),
-		"Reshape":  base().node("y", "Reshape", "c same"),
-		"two":      base().node("u", "Identity", "c").node("y", "Identity", "u"),
-	} {
-		t.Run(name, func(t *testing.T) {
-			b.node("z", "Add", "y b").node("q", "Relu", "c").node("o", "Add", "z q")
-			checkTranslation(t, &onnxtest.Case{}, &onnx.Model{ModelProto: b.m, Path: "test.onnx"}, "")
-		})
+	aliases := map[string]func(b *maker) *maker{
+		"none":     func(b *maker) *maker { return b },
+		"Identity": func(b *maker) *maker { return b.node("y", "Identity", "c") },
+		"Cast":     func(b *maker) *maker { return b.node("y", "Cast", "c", number("to", 1)) },
+		"Slice":    func(b *maker) *maker { return b.ints("s", 0).ints("e", 99).node("y", "Slice", "c s e") },
+		"Reshape": func(b *maker) *maker {
+			return b.ints("same", 0, 0, -1, 1).ints("back", 2, 3, -1, 5).node("u", "Reshape", "c same").node("y", "Reshape", "u back")
+		},
+		"kept":      func(b *maker) *maker { return b.ints("same", 0, -1).node("y", "Reshape", "c same") },
+		"Dropout":   func(b *maker) *maker { return b.node("y", "Dropout", "c") },
+		"two":       func(b *maker) *maker { return b.node("u", "Identity", "c").node("y", "Identity", "u") },
+		"Squeeze":   func(b *maker) *maker { return b.ints("e", 1).node("u", "Unsqueeze", "c e").node("y", "Squeeze", "u e") },
+		"squeezed":  func(b *maker) *maker { return b.ints("e", 2, 3).node("y", "Squeeze", "c e") },
+		"Transpose": func(b *maker) *maker { return b.node("u", "Transpose", "c").node("y", "Transpose", "u") },
+		"Pad":       func(b *maker) *maker { return b.ints("o", 0, 0, 0, 0, 0, 0, 0, 0).node("y", "Pad", "c o") },
+		"Flatten":   func(b *maker) *maker { return b.node("y", "Flatten", "c") },
+		"Split":     func(b *maker) *maker { return b.ints("n", 3).node("y", "Split", "c n", number("axis", 1)) },
 	}
+	readers := map[string]func(b *maker, y string) *maker{
+		"none": func(b *maker, y string) *maker { return b },
+		"Add":  func(b *maker, y string) *maker { return b.floats("k", 3, 1, 1).node("z", "Add", y+" k") },
+		"row":  func(b *maker, y string) *maker { return b.floats("k", 1).node("z", "Add", "k "+y) },
+		"Mul":  func(b *maker, y string) *maker { return b.floats("k", 3, 1, 1).node("z", "Mul", y+" k") },
+		"norm": func(b *maker, y string) *maker {
+			return b.floats("k", 3).floats("l", 3).floats("q", 3).floats("z2", 3).node("z", "BatchNormalization", y+" k l q z2")
+		},
+		"twice": func(b *maker, y string) *maker {
+			return b.floats("k", 3, 1, 1).node("z1", "Add", y+" k").node("z", "Add", "z1 k")
+		},
+		"clip": func(b *maker, y string) *maker { return b.node("z", "Relu", y) },
+	}
+	tried, graphs := 0, 0
+	device := onnxtest.Device(t)
+	for _, producer := range slices.Sorted(maps.Keys(producers)) {
+		for _, alias := range slices.Sorted(maps.Keys(aliases)) {
+			for _, reader := range slices.Sorted(maps.Keys(readers)) {
+				for outputs := range 8 {
+					y := "y"
+					if alias == "none" {
+						y = "c"
+					}
+					b := readers[reader](aliases[alias](producers[producer](newModel(13, 2, 3, 4, 5))), y)
+					var names []string
+					for k, name := range []string{"c", y, "z"} {
+						if outputs>>k&1 == 1 && !slices.Contains(names, name) && (name != "z" || reader != "none") {
+							names = append(names, name)
+						}
+					}
+					if outputs&1 == 0 { // another reader of the value before its other name
+						b.node("w", "Abs", "c")
+						names = append(names, "w")
+					}
+					b.m.Graph.Output = nil
+					for _, name := range names {
+						b.m.Graph.Output = append(b.m.Graph.Output, valueInfo(name, nil))
+					}
+					if graphs++; testing.Short() && graphs%5 != 0 || len(names) == 0 || len(b.m.Graph.Node) == 0 {
+						continue
+					}
+					if done, err := checkAliases(b.m, device); err != nil {
+						t.Errorf("%s, %s, %s, outputs %v: %v", producer, alias, reader, names, err)
+					} else if done {
+						tried++
+					}
+				}
+			}
+		}
+	}
+	if tried < 500 {
+		t.Errorf("only %d graphs are valid and translated", tried)
+	}
+}
+
+// checkAliases compares all outputs with the evaluator. Graphs whose shapes do not fit one another are none.
+func checkAliases(m *onnxpb.ModelProto, device *layers.Device) (done bool, err error) {
+	x := onnxtest.New(2, 3, 4, 5)
+	for i := range x.Data {
+		x.Data[i] = float64(float32(i%7)-2.5) / 2
+	}
+	input := m.GetGraph().GetInput()[0].GetName()
+	want, err := onnxtest.Run(m, map[string]*onnxtest.Tensor{input: x})
+	if err != nil {
+		return false, nil
+	}
+	got, err := computed(&onnx.Model{ModelProto: m, Path: "test.onnx"}, []*onnxtest.Tensor{x}, device)
+	if err != nil {
+		return false, err
+	}
+	for k, out := range m.GetGraph().GetOutput() {
+		if d := difference(got[k], want[out.GetName()]); d != "" {
+			return false, fmt.Errorf("%s: %s", out.GetName(), d)
+		}
+	}
+	return true, nil
 }
 
 // TestShapeOfSomeAxes reads start and end of Shape, by the operator's text in opset 15.

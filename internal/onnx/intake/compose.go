@@ -2,6 +2,7 @@ package intake
 
 import (
 	"math"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
@@ -14,15 +15,25 @@ import (
 func several(op caffepb.EltwiseParameter_EltwiseOp, sign float32, mean bool) rule {
 	return composed(func(c chain) *value {
 		var in []*value
+		constants := 0
 		for k := range c.GetInput() {
+			constant := must(c.operand(k)).constant != nil
 			v := must(c.plain(k))
 			if sign < 0 {
 				v = c.power(v, 1, -1, 0)
+			}
+			if constant && op == caffepb.EltwiseParameter_MAX { // Caffe takes the second value unless the first is larger: NaN stays behind a number
+				in = slices.Insert(in, constants, v)
+				constants++
+				continue
 			}
 			in = append(in, v)
 		}
 		if len(in) == 0 {
 			c.refuse("it has no inputs")
+		}
+		if op == caffepb.EltwiseParameter_MAX && (len(in) > 2 || len(in) == 2 && constants != 1) {
+			c.hiding[c.GetOpType()] = true
 		}
 		if in = c.spreadAll(in...); len(in) > 1 {
 			var coeff []float32
@@ -122,6 +133,7 @@ var shrink = composed(func(c chain) *value {
 })
 
 var sign = composed(func(c chain) *value {
+	c.hiding["Sign"] = true
 	v := must(c.plain(0))
 	return c.total([]float32{1, -1}, c.threshold(v, 0), c.threshold(c.power(v, 1, -1, 0), 0))
 })

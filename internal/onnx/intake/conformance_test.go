@@ -80,20 +80,11 @@ func freeze(m *onnx.Model, inputs []*onnxpb.TensorProto, first int) []*onnxpb.Te
 	return inputs[:first]
 }
 
-// computed imports a model and returns its outputs for inputs.
-func computed(m *onnx.Model, inputs []*onnxpb.TensorProto, device *layers.Device) ([]*onnxtest.Tensor, error) {
+// computed imports a model and returns its outputs for inputs. Errors of a net that was made begin with "differs".
+func computed(m *onnx.Model, values []*onnxtest.Tensor, device *layers.Device) ([]*onnxtest.Tensor, error) {
 	g := m.GetGraph()
 	shapes := map[string][]int{}
-	var values []*onnxtest.Tensor
-	for k, t := range inputs {
-		if g.Input[k].GetType().GetTensorType() == nil {
-			break // import refuses it
-		}
-		v, err := onnxtest.FromProto(t)
-		if err != nil {
-			break // import refuses it
-		}
-		values = append(values, v)
+	for k, v := range values {
 		shapes[g.Input[k].GetName()] = v.Dims
 	}
 	if err := SetShapes(m, shapes); err != nil {
@@ -190,7 +181,15 @@ func judge(folder string, constant bool, device *layers.Device) (v verdict, err 
 	if constant && len(inputs) > 1 {
 		inputs = freeze(m, inputs, 1)
 	}
-	outputs, err := computed(m, inputs, device)
+	var values []*onnxtest.Tensor
+	for _, t := range inputs {
+		value, err := onnxtest.FromProto(t)
+		if err != nil {
+			break // import refuses the input's type
+		}
+		values = append(values, value)
+	}
+	outputs, err := computed(m, values, device)
 	if err != nil {
 		if text, differs := strings.CutPrefix(err.Error(), "differs: "); differs {
 			v.differs = text

@@ -1,6 +1,8 @@
 package intake
 
 import (
+	"math"
+
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 )
@@ -40,7 +42,7 @@ func logSumExp(c chain, v *value, axis int) *value {
 	if axis == 0 { // Bias needs an axis that both have
 		x, axis = c.shaped(v, append([]int{1}, v.shape...)...), 1
 	}
-	most := largest(c, x, axis)
+	most := c.clipped(largest(c, x, axis), -math.MaxFloat32, math.MaxFloat32) // an infinite value less itself is NaN
 	e := c.layer("Exp", &caffepb.LayerParameter{}, c.shifted(x, c.power(most, 1, -1, 0), 0))
 	y := c.total(nil, logSum(c, e, axis), most)
 	if x != v {

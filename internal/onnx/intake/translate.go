@@ -25,7 +25,7 @@ func Net(m *onnx.Model, batch int, device *layers.Device) (*Result, error) {
 	}
 	t := &translator{
 		model: m, device: device, opset: opsetOf(m), values: map[string]*value{}, readers: map[string]int{}, layerNames: map[string]bool{},
-		types: map[string]elementType{}, blobs: map[string]bool{}, absorbed: map[string]bool{}, net: &caffepb.NetParameter{Name: m.GetGraph().Name},
+		types: map[string]elementType{}, hiding: map[string]bool{}, blobs: map[string]bool{}, absorbed: map[string]bool{}, net: &caffepb.NetParameter{Name: m.GetGraph().Name},
 	}
 	if err := t.graph(batch); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Path, err)
@@ -33,6 +33,7 @@ func Net(m *onnx.Model, batch int, device *layers.Device) (*Result, error) {
 	if t.short {
 		t.notes = append(t.notes, "The model computes with floats of 16 bits, the net with floats of 32: values differ by what 16 bits round")
 	}
+	t.noteNaN()
 	t.inPlace()
 	weights := proto.CloneOf(t.net)
 	weights.Layer = slices.DeleteFunc(weights.Layer, func(l *caffepb.LayerParameter) bool { return len(l.Param) > 0 && len(l.Blobs) == 0 }) // they share another's
@@ -48,8 +49,9 @@ type translator struct {
 	opset      int
 	values     map[string]*value
 	types      map[string]elementType
-	short      bool           // a node computes with floats of 16 bits
-	readers    map[string]int // how often a name of the graph is read
+	hiding     map[string]bool // operators whose layers give a number for NaN
+	short      bool            // a node computes with floats of 16 bits
+	readers    map[string]int  // how often a name of the graph is read
 	layerNames map[string]bool
 	blobs      map[string]bool
 	net        *caffepb.NetParameter

@@ -152,6 +152,7 @@ func cast(n *node) error {
 	switch {
 	case from == to || to == float32s || to == onnxpb.TensorProto_DOUBLE:
 	case to == truths:
+		n.hiding["Cast to truth values"] = true
 		return composed(func(c chain) *value {
 			out := c.threshold(c.layer("AbsVal", &caffepb.LayerParameter{}, must(c.settle(v))), 0)
 			out.whole = true

@@ -199,6 +199,9 @@ func squeeze(c *call) {
 			continue
 		}
 		if c.input(1) != nil && slices.ContainsFunc(c.numbers(1), func(a int) bool { return axisOf(a, len(x.Dims)) == i }) {
+			if d != 1 {
+				panic("an axis with an extent other than 1 is squeezed")
+			}
 			continue
 		}
 		dims = append(dims, d)
@@ -257,6 +260,9 @@ func pad(c *call) {
 		fill = t.Data[0]
 	}
 	dims := slices.Clone(x.Dims)
+	if len(pads) != 2*len(dims) {
+		panic("pads of another number of axes")
+	}
 	for i := range dims {
 		dims[i] += pads[i] + pads[len(dims)+i]
 	}
