@@ -13,6 +13,15 @@ type Pixels struct {
 	StrideC, StrideY, StrideX int
 	Bytes                     []byte
 	Floats                    []float32
+
+	image *imageio.Image // to which Bytes belong; nil: to something else
+}
+
+// recycle hands the memory of pixels that nobody uses any more on.
+func (p *Pixels) recycle() {
+	if p.image != nil {
+		p.image.Recycle()
+	}
 }
 
 // imagePixels returns the pixels of an image. They share the image's storage.
@@ -20,7 +29,7 @@ func imagePixels(im *imageio.Image) Pixels {
 	return Pixels{
 		Channels: im.Channels, Height: im.Height, Width: im.Width,
 		StrideC: 1, StrideY: im.Width * im.Channels, StrideX: im.Channels,
-		Bytes: im.Pix,
+		Bytes: im.Pix, image: im,
 	}
 }
 

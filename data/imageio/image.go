@@ -12,6 +12,7 @@ import (
 	"image"
 	"image/png"
 	"io"
+	"sync"
 
 	"github.com/swcaffe/swcaffe/data/regular"
 	"golang.org/x/image/bmp"
@@ -25,11 +26,37 @@ type Image struct {
 	// Repaired names damage of the file that decoding has passed over, as libjpeg does in JPEGs: the rest of the image is there. It is empty for
 	// a file without damage.
 	Repaired string
+
+	own bool // Pix is memory of nothing else
 }
 
 // New returns a black image.
 func New(height, width, channels int) *Image {
 	return &Image{Height: height, Width: width, Channels: channels, Pix: make([]byte, height*width*channels)}
+}
+
+// mostSpare is the size up to which images' memory is handed on.
+const mostSpare = 1 << 25
+
+var spare sync.Pool // of *[]byte
+
+// Recycle hands the memory of an image that nobody uses any more on to images that are decoded later, which then need no new memory.
+func (im *Image) Recycle() {
+	if pix := im.Pix; im.own && cap(pix) <= mostSpare {
+		spare.Put(&pix)
+	}
+	im.Pix, im.own = nil, false
+}
+
+// fresh returns an image whose pixels are anything.
+func fresh(height, width, channels int) *Image {
+	n := height * width * channels
+	if pix, ok := spare.Get().(*[]byte); ok && cap(*pix) >= n {
+		return &Image{Height: height, Width: width, Channels: channels, Pix: (*pix)[:n], own: true}
+	}
+	im := New(height, width, channels)
+	im.own = true
+	return im
 }
 
 // Extensions lists the endings, in lower case, that files of the formats which Decode reads usually have.

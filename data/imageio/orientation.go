@@ -10,7 +10,7 @@ func (im *Image) turned(orientation int) *Image {
 
 // turned makes the image upright while its rows are read.
 func (r rows) turned(orientation int) *Image {
-	to := New(r.height, r.width, r.channels)
+	to := fresh(r.height, r.width, r.channels)
 	if orientation >= 5 {
 		to.Height, to.Width = r.width, r.height
 	}

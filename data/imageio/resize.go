@@ -54,7 +54,7 @@ func (from rows) resize(height, width int) *Image {
 
 // interpolate makes an image whose rows and columns are interpolated as lines and columns say.
 func (from rows) interpolate(lines, columns []tap) *Image {
-	dst := New(len(lines), len(columns), from.channels)
+	dst := fresh(len(lines), len(columns), from.channels)
 	dst.Repaired = from.repaired
 	r := newResizer(from, columns)
 	width := len(columns) * from.channels

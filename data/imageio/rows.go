@@ -31,12 +31,13 @@ func (r rows) whole(im *Image) (*Image, error) {
 // image produces all rows.
 func (r rows) image() *Image {
 	row := r.width * r.channels
-	im := &Image{Height: r.height, Width: r.width, Channels: r.channels, Repaired: r.repaired}
+	var im *Image
 	if r.storage != nil {
-		im.Pix = r.storage[:r.height*row]
+		im = &Image{Height: r.height, Width: r.width, Channels: r.channels, Pix: r.storage[:r.height*row]}
 	} else {
-		im.Pix = make([]byte, r.height*row)
+		im = fresh(r.height, r.width, r.channels)
 	}
+	im.Repaired = r.repaired
 	for y := range r.height {
 		r.write(y, im.Pix[y*row:][:row])
 	}

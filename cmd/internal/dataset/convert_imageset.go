@@ -230,6 +230,7 @@ func (o *imagesetOptions) datumOf(r *data.Record, file []byte) (*caffepb.Datum, 
 	d.Channels, d.Height, d.Width = proto.Int32(int32(im.Channels)), proto.Int32(int32(im.Height)), proto.Int32(int32(im.Width))
 	if !o.encoded && o.encodeType == "" {
 		d.Data = im.Planes()
+		im.Recycle()
 		return d, nil
 	}
 	d.Encoded = proto.Bool(true)

@@ -12,6 +12,7 @@
 //	progressive.go  progressive scans, which refine the coefficients of all blocks
 //	arithmetic.go   the same scans in arithmetic coding
 //	smooth.go       AC coefficients that are not known yet, estimated from the neighbours' DC coefficients
+//	buffers.go      memory that decoders hand on
 //	upsample.go     chroma at full resolution
 //	rows.go         rows of samples and of pixels
 //
@@ -63,6 +64,7 @@ type Decoder struct {
 	mcu         *mcu // the walk over the current scan
 	several     bool // several scans share the blocks
 	scans       int
+	buffers     *buffers
 	visits      int // blocks of all scans until now
 	adobe       int // the transform of an Adobe marker; -1: there is none
 	jfif        bool

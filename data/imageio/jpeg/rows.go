@@ -20,12 +20,15 @@ func (d *Decoder) Rows() *Rows {
 		if len(d.components) == 1 { // MCUs are blocks
 			c.units = 1
 		}
-		c.samples = make([]byte, held*8*c.units*8*c.stride+vpixel.Padding)
+		c.samples = sized(&d.buffers.samples[i], held*8*c.units*8*c.stride+vpixel.Padding)
 		if c.quant == nil { // no scan has it
 			c.quant = new([64]uint16)
 		}
 		if !d.several {
-			c.coefficients = make([]int16, 64*c.units*c.stride)
+			c.coefficients = sized(&d.buffers.coefficients[i], 64*c.units*c.stride)
+		}
+		if r.smooth {
+			c.estimated = sized(&d.buffers.estimated[i], 64*c.stride)
 		}
 		r.up = append(r.up, d.newUpsampler(i))
 	}
@@ -93,9 +96,10 @@ func (r *Rows) transform() {
 	}
 }
 
-// End reads what no row needed. After it, Warnings has all damage.
+// End reads what no row needed. After it, Warnings has all damage, and there are no more rows.
 func (r *Rows) End() error {
 	d := r.d
+	defer d.release()
 	if d.several {
 		return nil
 	}

@@ -75,13 +75,15 @@ func (d *Decoder) decode() error {
 	if err := d.checkSampling(); err != nil {
 		return err
 	}
+	d.buffers = spare.Get().(*buffers)
 	d.several = d.severalScans()
 	if !d.several {
 		return d.beginScan()
 	}
 	for i := range d.components {
 		c := &d.components[i]
-		c.coefficients = make([]int16, 64*c.stride*c.rows)
+		c.coefficients = sized(&d.buffers.coefficients[i], 64*c.stride*c.rows)
+		clear(c.coefficients)
 	}
 	for {
 		if err := d.beginScan(); err != nil {

@@ -2,9 +2,6 @@ package jpeg
 
 // smooth estimates coefficients of a row of blocks. It returns the row, which is valid until the next call for the component.
 func (c *component) smooth(y int) []int16 {
-	if c.estimated == nil {
-		c.estimated = make([]int16, 64*c.stride)
-	}
 	copy(c.estimated, c.coefficients[64*y*c.stride:])
 	for x := range c.across {
 		c.estimate((*[64]int16)(c.estimated[64*x:]), x, y)
