@@ -61,7 +61,6 @@ type PairDecoder struct {
 // and everywhere for images without labels, it is ignored.
 func NewPairDecoder(d ImageDecoder, t *Transformer, ignored float32) PairDecoder {
 	labels := Transformer{scale: 1, mirror: t.mirror, cropHeight: t.cropHeight, cropWidth: t.cropWidth, train: t.train, pads: t.pads, padding: ignored}
-	labels.makeTables()
 	return PairDecoder{d, labels}
 }
 

@@ -152,7 +152,6 @@ func (p *Preprocessor) SetMean(values []float32) error {
 	}
 	t := p.transformer
 	t.mean, t.meanFile, t.meanValue = nil, "", values
-	t.makeTables()
 	return nil
 }
 
@@ -161,9 +160,7 @@ func (p *Preprocessor) SetScale(scale float64) error {
 	if math.IsNaN(scale) || math.IsInf(scale, 0) {
 		return fmt.Errorf("the scale is %g", scale)
 	}
-	if p.transformer.scale = float32(scale); p.transformer.mean == nil {
-		p.transformer.makeTables()
-	}
+	p.transformer.scale = float32(scale)
 	return nil
 }
 

@@ -3,12 +3,13 @@ package data
 import (
 	"errors"
 	"fmt"
-	"github.com/swcaffe/swcaffe/internal/box"
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/data/annotation"
 	"github.com/swcaffe/swcaffe/data/imageio"
+	"github.com/swcaffe/swcaffe/internal/box"
+	"github.com/swcaffe/swcaffe/internal/simd/vpixel"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -42,7 +43,6 @@ type Transformer struct {
 	mean      []float32 // mean_file's values, channels x height x width
 	meanShape [3]int
 	meanValue []float32
-	tables    [][256]float32 // without mean_file: (byte - mean) * scale, one table for all channels or one per channel
 }
 
 // NewTransformer is NewImageTransformer for decoders that apply none of the fields that SSD added. It refuses them.
@@ -82,22 +82,12 @@ func NewImageTransformer(p *caffepb.TransformationParameter, phase caffepb.Phase
 		t.mode = imageio.Gray
 	}
 	if p.GetMeanFile() == "" {
-		t.makeTables()
 		return t, nil
 	}
 	if len(t.meanValue) > 0 {
 		return nil, errors.New("transform_param: mean_file and mean_value cannot both be set")
 	}
 	return t, t.readMean()
-}
-
-func (t *Transformer) makeTables() {
-	t.tables = make([][256]float32, max(1, len(t.meanValue)))
-	for c := range t.tables {
-		for v := range t.tables[c] {
-			t.tables[c][v] = (float32(v) - t.channelMean(c)) * t.scale
-		}
-	}
 }
 
 // readMean reads a binary BlobProto of 1 x channels x height x width values.
@@ -172,7 +162,7 @@ func (t *Transformer) Transform(dst []float32, shape [3]int, p Pixels, seed, ite
 			switch {
 			case len(row) == 0:
 			case t.mean == nil && p.Bytes != nil:
-				lookUp(row, p.Bytes[from:], p.StrideX, &t.tables[c%len(t.tables)])
+				vpixel.Pick(row, p.Bytes[from:], p.StrideX, t.channelMean(c), t.scale)
 			case t.mean == nil:
 				gather(row, p.Floats[from:], p.StrideX)
 				t.subtract(row, t.channelMean(c))

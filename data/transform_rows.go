@@ -1,18 +1,5 @@
 package data
 
-// lookUp writes table[src[i*stride]] to row[i].
-func lookUp(row []float32, src []byte, stride int, table *[256]float32) {
-	if stride == 1 {
-		for i, v := range src[:len(row)] {
-			row[i] = table[v]
-		}
-		return
-	}
-	for i, at := 0, 0; i < len(row); i, at = i+1, at+stride {
-		row[i] = table[src[at]]
-	}
-}
-
 // gather writes src[i*stride] to row[i].
 func gather[T byte | float32](row []float32, src []T, stride int) {
 	for i, at := 0, 0; i < len(row); i, at = i+1, at+stride {

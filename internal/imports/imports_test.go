@@ -71,7 +71,7 @@ var allowed = []struct {
 	{"cpe/tune", []string{"proto/", "cpe", "cpe/kernel/", "internal/simd/"}},
 	{"data/imageio", []string{"internal/pages", "internal/simd/vpixel", "data/imageio/jpeg", "data/regular"}},
 	{"data/imageio/jpeg", []string{"internal/simd/vpixel"}},
-	{"data/", []string{"proto/", "blob", "internal/box", "internal/pages", "data/", "internal/relay"}},
+	{"data/", []string{"proto/", "blob", "internal/box", "internal/pages", "internal/simd/vpixel", "data/", "internal/relay"}},
 	{"layers/layertest", []string{"proto/", "blob", "internal/alloctest", "internal/racing", "cpe/", "layers"}},
 	{"layers", []string{"proto/", "blob", "internal/simd/", "internal/pages", "internal/suggest", "cpe/"}},
 	{"layers/part", []string{"proto/", "blob", "internal/simd/", "internal/pages", "cpe/", "layers"}},

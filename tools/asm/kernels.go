@@ -163,6 +163,8 @@ var kernels = []kernel{
 		"out *byte, sums *int16, vectors, left, right int", at(8, one("widen", vpixel.Widen))},
 	{"vpixel", "bgr", "converts luma and colour differences, for vectors of 16 pixels.", "",
 		"out, y, cb, cr *byte, vectors int", at(8, one("bgr", vpixel.BGR))},
+	{"vpixel", "pick", "writes (byte - mean) * scale, for vectors of 8 bytes that lie apart.",
+		"stride int", "dst *float32, src *byte, vectors int, mean, scale float32", at(8, family("pick%d", fixed([]int{1}, []int{3}), of1(vpixel.Pick)))},
 	{"vpixel", "columns3", "resizes n pixels of three channels; it reads 8 bytes of each source and writes 4 values.", "",
 		"out *int16, row *byte, at *int32, weights *uint32, n int", at(8, one("columns3", vpixel.Columns3))},
 	{"vpixel", "columns1", "resizes vectors of 8 pixels of one channel; it reads 4 bytes of each source.", "",

@@ -730,6 +730,83 @@ DATA reds16<>+24(SB)/4, $0xffffffff
 DATA reds16<>+28(SB)/4, $0xffffffff
 GLOBL reds16<>(SB), RODATA|NOPTR, $32
 
+// func pick1AVX2(dst *float32, src *byte, vectors int, mean float32, scale float32)
+// Requires: AVX, AVX2
+TEXT ·pick1AVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	VBROADCASTSS mean+24(FP), Y0
+	VBROADCASTSS scale+28(FP), Y1
+	MOVQ         vectors+16(FP), DX
+
+loop:
+	TESTQ     DX, DX
+	JLE       done
+	VPMOVZXBD (CX), Y2
+	VCVTDQ2PS Y2, Y2
+	VSUBPS    Y0, Y2, Y2
+	VMULPS    Y1, Y2, Y2
+	VMOVUPS   Y2, (AX)
+	ADDQ      $0x08, CX
+	ADDQ      $0x20, AX
+	DECQ      DX
+	JMP       loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func pick3AVX2(dst *float32, src *byte, vectors int, mean float32, scale float32)
+// Requires: AVX, AVX2
+TEXT ·pick3AVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	VBROADCASTSS mean+24(FP), Y0
+	VBROADCASTSS scale+28(FP), Y1
+	MOVQ         vectors+16(FP), DX
+
+loop:
+	TESTQ     DX, DX
+	JLE       done
+	VMOVDQU   (CX), X2
+	VMOVDQU   6(CX), X3
+	VPSHUFB   every3_0<>+0(SB), X2, X2
+	VPSHUFB   every3_6<>+0(SB), X3, X3
+	VPOR      X2, X3, X2
+	VPMOVZXBD X2, Y2
+	VCVTDQ2PS Y2, Y2
+	VSUBPS    Y0, Y2, Y2
+	VMULPS    Y1, Y2, Y2
+	VMOVUPS   Y2, (AX)
+	ADDQ      $0x18, CX
+	ADDQ      $0x20, AX
+	DECQ      DX
+	JMP       loop
+
+done:
+	VZEROUPPER
+	RET
+
+DATA every3_0<>+0(SB)/4, $0x09060300
+DATA every3_0<>+4(SB)/4, $0xffff0f0c
+DATA every3_0<>+8(SB)/4, $0xffffffff
+DATA every3_0<>+12(SB)/4, $0xffffffff
+DATA every3_0<>+16(SB)/4, $0x09060300
+DATA every3_0<>+20(SB)/4, $0xffff0f0c
+DATA every3_0<>+24(SB)/4, $0xffffffff
+DATA every3_0<>+28(SB)/4, $0xffffffff
+GLOBL every3_0<>(SB), RODATA|NOPTR, $32
+
+DATA every3_6<>+0(SB)/4, $0xffffffff
+DATA every3_6<>+4(SB)/4, $0x0f0cffff
+DATA every3_6<>+8(SB)/4, $0xffffffff
+DATA every3_6<>+12(SB)/4, $0xffffffff
+DATA every3_6<>+16(SB)/4, $0xffffffff
+DATA every3_6<>+20(SB)/4, $0x0f0cffff
+DATA every3_6<>+24(SB)/4, $0xffffffff
+DATA every3_6<>+28(SB)/4, $0xffffffff
+GLOBL every3_6<>(SB), RODATA|NOPTR, $32
+
 // func columns3AVX2(out *int16, row *byte, at *int32, weights *uint32, n int)
 // Requires: AVX, AVX2
 TEXT ·columns3AVX2(SB), NOSPLIT, $0-40

@@ -27,3 +27,20 @@ func RGB(luma, blue, red byte) (r, g, b byte) {
 }
 
 func sample(v int32) byte { return byte(max(0, min(v, 255))) }
+
+// Pick writes (v - mean) * scale for every stride-th byte v of src: a channel of pixels as the input of a net.
+func Pick(dst []float32, src []byte, stride int, mean, scale float32) {
+	n := len(dst)
+	if n == 0 {
+		return
+	}
+	_ = src[(n-1)*stride]
+	done := 0
+	if isa.Vectors() && (stride == 1 || stride == 3) {
+		done = n / 8 * 8
+		pick(stride, &dst[0], &src[0], n/8, mean, scale)
+	}
+	for i, at := done, done*stride; i < n; i, at = i+1, at+stride {
+		dst[i] = (float32(src[at]) - mean) * scale
+	}
+}

@@ -35,6 +35,24 @@ func bgr(out, y, cb, cr *byte, vectors int) {
 }
 
 //go:noescape
+func pick1AVX2(dst *float32, src *byte, vectors int, mean, scale float32)
+
+//go:noescape
+func pick3AVX2(dst *float32, src *byte, vectors int, mean, scale float32)
+
+// pick writes (byte - mean) * scale, for vectors of 8 bytes that lie apart.
+func pick(stride int, dst *float32, src *byte, vectors int, mean, scale float32) {
+	switch stride {
+	case 1:
+		pick1AVX2(dst, src, vectors, mean, scale)
+	case 3:
+		pick3AVX2(dst, src, vectors, mean, scale)
+	default:
+		panic("vpixel: pick has no such member")
+	}
+}
+
+//go:noescape
 func columns3AVX2(out *int16, row *byte, at *int32, weights *uint32, n int)
 
 // columns3 resizes n pixels of three channels; it reads 8 bytes of each source and writes 4 values.

@@ -14,6 +14,8 @@ func widen(out *byte, sums *int16, vectors, left, right int) { panic(noAssembly)
 
 func bgr(out, y, cb, cr *byte, vectors int) { panic(noAssembly) }
 
+func pick(stride int, dst *float32, src *byte, vectors int, mean, scale float32) { panic(noAssembly) }
+
 func columns3(out *int16, row *byte, at *int32, weights *uint32, n int) { panic(noAssembly) }
 
 func columns1(out *int16, row *byte, at *int32, weights *uint32, vectors int) { panic(noAssembly) }

@@ -211,3 +211,24 @@ func TestResizeLevels(t *testing.T) {
 		}
 	})
 }
+
+// TestPickLevels: every level gives the bits of plain Go, reads nothing behind the last byte and writes nothing behind the last value.
+func TestPickLevels(t *testing.T) {
+	simdtest.Each(t, func(t *testing.T) {
+		r := simdtest.Seeded(6)
+		for n := range 100 {
+			for stride := 1; stride <= 4; stride++ {
+				src := randomBytes(r, max(0, (n-1)*stride+1))
+				mean, scale := float32(r.NormFloat64()*100), float32(r.NormFloat64())
+				all, got := simdtest.Banded(n, 3)
+				Pick(got, src, stride, mean, scale)
+				for i, v := range got {
+					if want := (float32(src[i*stride]) - mean) * scale; v != want {
+						t.Fatalf("%d values %d apart: value %d is %g, want %g", n, stride, i, v, want)
+					}
+				}
+				simdtest.CheckGuard(t, all, n, 3)
+			}
+		}
+	})
+}

@@ -149,3 +149,40 @@ func Columns1(s emit.ISA) {
 	})
 	s.Ret()
 }
+
+// Pick emits (byte - mean) * scale for eight bytes that lie stride apart.
+func Pick(s emit.ISA, stride int) {
+	dst, src := emit.GP("dst"), emit.GP("src")
+	mean, scale := YMM(), YMM()
+	VBROADCASTSS(emit.ParamAt("mean"), mean)
+	VBROADCASTSS(emit.ParamAt("scale"), scale)
+	order := func(from int) Mem { // of a load that begins at a byte
+		return shuffle(fmt.Sprintf("every3_%d", from), func(i int) int {
+			if at := 3*i - from; i < 8 && at >= 0 && at < 16 && (from == 0 || 3*i >= 16) {
+				return at
+			}
+			return -1
+		})
+	}
+	eachVector("vectors", func() {
+		v := YMM()
+		if stride == 1 {
+			VPMOVZXBD(Mem{Base: src}, v)
+		} else {
+			a, b := XMM(), XMM()
+			VMOVDQU(Mem{Base: src}, a)
+			VMOVDQU(Mem{Base: src, Disp: 6}, b) // up to the last byte, not further
+			VPSHUFB(order(0), a, a)
+			VPSHUFB(order(6), b, b)
+			VPOR(a, b, a)
+			VPMOVZXBD(a, v)
+		}
+		VCVTDQ2PS(v, v)
+		VSUBPS(mean, v, v)
+		VMULPS(scale, v, v)
+		VMOVUPS(v, Mem{Base: dst})
+		ADDQ(Imm(uint64(8*stride)), src)
+		ADDQ(Imm(32), dst)
+	})
+	s.Ret()
+}
