@@ -124,7 +124,7 @@ if grep -qsw avx2 /proc/cpuinfo; then below=avx2; fi
 step "go test -race (packages with goroutines), at ${below:-the highest level}"
 level "$below" -timeout 30m -race -short ./solver ./solver/centre ./cpe ./cpe/kernel/... ./data ./data/lmdb ./modeltime ./topology/... \
   ./cmd/internal/python ./internal/page ./internal/board ./internal/metrics ./internal/randomtest ./internal/timeline
-gotest -race -short -run '^(TestEveryType|TestFirstRunningSums)$' ./layers/all
+gotest -race -short -run '^(TestEveryType|TestFirstRunningSums|TestWorkers)$' ./layers/all
 
 step "ONNX models in ONNX Runtime, OpenCV and ONNX's checker"
 ./scripts/onnx_oracles.sh -quick
