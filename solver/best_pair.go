@@ -75,7 +75,7 @@ func present(err error) error {
 
 // tidy does what killed runs with the same snapshot_prefix have left undone.
 func (v *Solver) tidy() error {
-	if !v.snapshots() {
+	if !v.Snapshots() {
 		return nil
 	}
 	prefix := v.param.GetSnapshotPrefix()

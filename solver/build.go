@@ -30,7 +30,7 @@ func (v *Solver) check(found *faults) {
 		prefix := v.file.Path[:len(v.file.Path)-len(filepath.Ext(v.file.Path))]
 		p.SnapshotPrefix = &prefix
 	}
-	if v.snapshots() {
+	if v.Snapshots() {
 		found.field(v.file, v.checkWritable())
 	}
 }

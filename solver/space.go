@@ -6,8 +6,8 @@ import (
 	"github.com/swcaffe/swcaffe/solver/rules"
 )
 
-// snapshots reports whether this worker writes snapshots without being asked to by a signal.
-func (v *Solver) snapshots() bool {
+// Snapshots reports whether this worker writes snapshots without being asked to by a signal.
+func (v *Solver) Snapshots() bool {
 	return v.team.rank() == 0 && (v.param.GetSnapshot() != 0 || v.followsBest() || v.param.GetSnapshotAfterTrain())
 }
 
@@ -43,7 +43,7 @@ func (v *Solver) snapshotBytes() float64 {
 
 // checkSpace returns an error if the file system of the snapshots has no room for them. free is swproto.FreeBytes.
 func (v *Solver) checkSpace(free func(dir string) (float64, bool)) error {
-	if !v.snapshots() {
+	if !v.Snapshots() {
 		return nil
 	}
 	dir := filepath.Dir(v.param.GetSnapshotPrefix() + snapshotMark)

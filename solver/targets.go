@@ -12,7 +12,7 @@ import (
 // CheckTargets returns an error if something that a snapshot cannot replace, as a folder or a pipe, has the name of a file that the run will
 // write from its present iteration on.
 func (v *Solver) CheckTargets() error {
-	if !v.snapshots() {
+	if !v.Snapshots() {
 		return nil
 	}
 	dir, base := filepath.Split(v.param.GetSnapshotPrefix())

@@ -162,6 +162,11 @@ func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed ui
 		return errors.Join(err, o.findSnapshot())
 	}
 	defer s.Close()
+	free, err := holdPrefix(s)
+	if err != nil {
+		return err
+	}
+	defer free()
 	if err := errors.Join(o.load(s, log), o.strategies.Check(log, s.Net())); err != nil {
 		return err
 	}
@@ -175,6 +180,19 @@ func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed ui
 	}
 	logResumption(log, s, o.resumption(e, team), o.events.token != "")
 	return nil
+}
+
+// holdPrefix keeps other trainings from writing snapshots of the same names until free is called, or this process ends.
+func holdPrefix(s *solver.Solver) (free func(), err error) {
+	if !s.Snapshots() {
+		return func() {}, nil
+	}
+	prefix := s.Param().GetSnapshotPrefix()
+	held, err := cli.NewTemporary(prefix)
+	if err != nil {
+		return nil, fmt.Errorf("snapshot_prefix %q: %w; two trainings would overwrite each other's snapshots: give one of them a snapshot_prefix of its own", prefix, err)
+	}
+	return func() { held.Remove() }, nil
 }
 
 // load reads the state to resume from, and logs where weights come from.
