@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Compares the reading of JPEGs with Caffe's: convert_imageset, ImageData and encoded Data, in turns, for small and large pictures in colour and grey,
-# baseline and progressive. Prints medians of processor time, wall time and peak memory, and their ratios. Nothing else should run meanwhile.
+# baseline and progressive. Prints medians of processor time, wall time and peak memory, and their ratios. Nothing else should run meanwhile. It takes about six minutes.
 #
 #   scripts/bench/images.sh [-rounds N] [-quick] [-only WORD]
 #
 # -rounds N   how often each program runs (default 5)
-# -quick      fewer pictures and three rounds, for about a minute
+# -quick      fewer pictures and three rounds, for about two minutes
 # -only WORD  the cases whose name has this word: small, large, colour, grey, baseline, progressive, convert_imageset, ImageData, Data, memory
 #
 # It needs cjpeg (Debian package libjpeg-turbo-progs), ImageMagick's convert and scripts/bench/caffe.sh. Pictures are kept in build/bench/images.
