@@ -256,3 +256,50 @@ func TestCastToIntegers(t *testing.T) {
 		}
 	}
 }
+
+// TestAttributes: an attribute at a value without an effect passes, also where the node does nothing; one that changes the result is refused.
+func TestAttributes(t *testing.T) {
+	resize := func(opset int64, attrs ...*onnxpb.AttributeProto) *maker {
+		return newModel(opset, 2, 3, 4, 5).floats("e", 0).ints("s", 2, 3, 4, 5).node("y", "Resize", "x e e s", attrs...)
+	}
+	pool := func(attrs ...*onnxpb.AttributeProto) *maker {
+		return newModel(13, 2, 3, 4, 5).node("y", "MaxPool", "x", append(attrs, list("kernel_shape", 2, 2))...)
+	}
+	norm := func(opset int64, attrs ...*onnxpb.AttributeProto) *maker {
+		return newModel(opset, 2, 3, 4, 5).floats("g", 3).floats("h", 3).floats("m", 3).floats("v", 3).node("y", "BatchNormalization", "x g h m v", attrs...)
+	}
+	parts := func(opset int64, extent int64, attrs ...*onnxpb.AttributeProto) *maker {
+		return newModel(opset, 2, extent).node("y", "Split", "x", append(attrs, number("axis", 1))...).outputs("z")
+	}
+	for _, c := range []struct {
+		name string
+		b    *maker
+		want string
+	}{
+		{"Resize to the same size", resize(13, text("mode", "linear"), text("coordinate_transformation_mode", "asymmetric"), text("nearest_mode", "ceil")), ""},
+		{"Resize to the same size, cubic", resize(13, text("mode", "cubic"), real("cubic_coeff_a", -0.5)), ""},
+		{"Resize without smoothing", resize(18, number("antialias", 0), text("keep_aspect_ratio_policy", "stretch")), ""},
+		{"Resize with smoothing", resize(18, number("antialias", 1)), "antialias"},
+		{"Resize of a region", resize(13, text("mode", "linear"), text("coordinate_transformation_mode", "tf_crop_and_resize")), "tf_crop_and_resize"},
+		{"MaxPool", pool(number("storage_order", 1), number("ceil_mode", 0), list("dilations", 1, 1), text("auto_pad", "NOTSET")), ""},
+		{"MaxPool's indices", pool(number("storage_order", 1)).outputs("i"), "output 1"},
+		{"MaxPool dilated", pool(list("dilations", 2, 1)), "dilations"},
+		{"BatchNormalization", norm(15, number("training_mode", 0), real("momentum", 0.5)), ""},
+		{"BatchNormalization in training", norm(15, number("training_mode", 1)), "training_mode"},
+		{"BatchNormalization of opset 7", norm(7, number("spatial", 1)), ""},
+		{"BatchNormalization of each element", norm(7, number("spatial", 0)), "spatial"},
+		{"BatchNormalization of opset 6", norm(6, number("is_test", 1)), ""},
+		{"BatchNormalization of opset 6 in training", norm(6), "is_test"},
+		{"Dropout of opset 6", newModel(6, 2, 3).node("y", "Dropout", "x", number("is_test", 1)), ""},
+		{"Dropout of opset 6 in training", newModel(6, 2, 3).node("y", "Dropout", "x", number("is_test", 0)), "is_test"},
+		{"Split", parts(18, 5, number("num_outputs", 2)), ""},
+		{"Split of opset 13", parts(13, 5), "2 equal parts of an axis of 5"},
+		{"Split of a part", parts(11, 5, list("split", 2, 2)), "split [2 2] of an axis of 5"},
+		{"unknown", newModel(13, 2, 3).node("y", "Relu", "x", number("slope", 0)), `attribute "slope" is not translated`},
+	} {
+		_, err := Net(&onnx.Model{ModelProto: c.b.m, Path: "test.onnx"}, 2, onnxtest.Device(t))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
+		}
+	}
+}

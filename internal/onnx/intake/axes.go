@@ -54,20 +54,28 @@ func split(n *node) error {
 	if axis != 1 {
 		p.Axis = proto.Int32(int32(axis))
 	}
-	each := (v.shape[axis] + parts - 1) / parts
+	extent := v.shape[axis]
+	if sizes == nil { // the last part is smaller where they cannot be equal, since opset 18
+		each := (extent + parts - 1) / parts
+		if n.opset < 18 && extent%parts != 0 {
+			return fmt.Errorf("%d equal parts of an axis of %d", parts, extent)
+		}
+		sizes = append(slices.Repeat([]int{each}, parts-1), extent-(parts-1)*each)
+	}
+	if len(sizes) != parts {
+		return fmt.Errorf("split %v for %d outputs", sizes, parts)
+	}
 	at := 0
-	for k := range parts - 1 {
-		if sizes != nil && len(sizes) != parts {
-			return fmt.Errorf("split %v for %d outputs", sizes, parts)
-		}
-		if sizes != nil {
-			each = sizes[k]
-		}
-		if at += each; each < 1 || at >= v.shape[axis] {
-			return fmt.Errorf("split %v of an axis of %d", sizes, v.shape[axis])
+	for _, size := range sizes {
+		if at += size; size < 1 || at > extent {
+			return fmt.Errorf("split %v of an axis of %d", sizes, extent)
 		}
 		p.SlicePoint = append(p.SlicePoint, uint32(at))
 	}
+	if at != extent {
+		return fmt.Errorf("split %v of an axis of %d", sizes, extent)
+	}
+	p.SlicePoint = p.SlicePoint[:parts-1]
 	if parts == 1 {
 		n.set(0, v)
 		return nil

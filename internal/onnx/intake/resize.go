@@ -33,6 +33,9 @@ func resize(n *node) error {
 	if n.opset < 11 {
 		rounding = "floor"
 	}
+	if coordinates == "tf_crop_and_resize" {
+		return fmt.Errorf("coordinate_transformation_mode %q, which cuts out a region, has no form in Caffe", coordinates)
+	}
 	if slices.Equal(out, v.shape) && scales[2] == 1 && scales[3] == 1 {
 		n.set(0, v)
 		return nil
