@@ -18,6 +18,9 @@
 //
 // The arithmetic on coefficients and samples is that of package vpixel.
 //
+// Two kinds of damage in sequential scans of Huffman codes have other pixels in the block than libjpeg-turbo's, which depend there on how much of the
+// file its buffer holds: a code that the table lacks, which is 0 here and in its versions from 2.1 on, and ff ff 00 in the data.
+//
 // A file of 12 bits, a lossless or hierarchical one, and one whose height comes behind its scan, are refused, as by libjpeg-turbo.
 package jpeg
 
