@@ -3,10 +3,7 @@ package imageio
 import (
 	"bytes"
 	"encoding/binary"
-	"image"
-	"image/png"
-
-	"golang.org/x/image/tiff"
+	"errors"
 )
 
 // Deep is an image of 16 bits a value: Height x Width pixels of R, G, B, row by row.
@@ -15,47 +12,59 @@ type Deep struct {
 	Values        []uint16
 }
 
-// DecodeDeep decodes the bytes of a PNG or TIFF file with 16 bits a value. It returns nil for other images, which Decode reads without loss.
-// Grey is repeated three times. Alpha is dropped.
+// DecodeDeep decodes a PNG or TIFF with 16 bits a value, which Decode rounds to 8. Alpha is dropped and grey repeated. It returns nil, and no
+// error, for every other file.
 func DecodeDeep(file []byte) (*Deep, error) {
-	config, full := png.DecodeConfig, png.Decode
 	switch {
-	case bytes.HasPrefix(file, []byte("\x89PNG\r\n\x1a\n")):
+	case bytes.HasPrefix(file, []byte(pngSignature)):
 		if len(file) < 25 || file[24] != 16 { // the header's bit depth
 			return nil, nil
 		}
+		p, err := parsePNG(file)
+		if err != nil {
+			return nil, err
+		}
+		pixels, err := p.pixels(len(file))
+		if err != nil {
+			return nil, err
+		}
+		return &Deep{p.height, p.width, p.deep(pixels)}, nil
 	case isTIFF(file):
-		config, full = tiff.DecodeConfig, tiff.Decode
-	default:
-		return nil, nil
+		return deepTIFF(file)
 	}
-	src, err := decode(file, config, full)
+	return nil, nil
+}
+
+// deepTIFF decodes a TIFF of 16-bit grey or colours.
+func deepTIFF(file []byte) (*Deep, error) {
+	t, err := parseTIFF(file)
 	if err != nil {
 		return nil, err
 	}
-	b := src.Bounds()
-	d := &Deep{Height: b.Dy(), Width: b.Dx()}
-	switch s := src.(type) {
-	case *image.Gray16:
-		d.take(s.Pix, s.Stride, 2, [3]int{0, 0, 0})
-	case *image.RGBA64:
-		d.take(s.Pix, s.Stride, 8, [3]int{0, 2, 4})
-	case *image.NRGBA64:
-		d.take(s.Pix, s.Stride, 8, [3]int{0, 2, 4})
-	default:
+	if t.bits != 16 || t.photometric != blackIsZero && t.photometric != isRGB || t.photometric == isRGB && t.samples < 3 {
 		return nil, nil
 	}
-	return d, nil
-}
-
-// take reads big-endian values. A pixel has pitch bytes; its colours begin at the given bytes.
-func (d *Deep) take(pix []byte, stride, pitch int, colours [3]int) {
-	d.Values = make([]uint16, 0, 3*d.Height*d.Width)
-	for y := range d.Height {
-		for x := range d.Width {
-			for _, at := range colours {
-				d.Values = append(d.Values, binary.BigEndian.Uint16(pix[y*stride+x*pitch+at:]))
+	if err := checkDensity(t.width, t.height, file); err != nil {
+		return nil, err
+	}
+	d := &Deep{t.height, t.width, make([]uint16, 3*t.height*t.width)}
+	err = t.blocks(func(b tiffBlock) {
+		for i := range b.width * b.height {
+			x, y := b.x+i%b.width, b.y+i/b.width
+			if x >= t.width || y >= t.height {
+				continue
+			}
+			for c := range 3 {
+				from := c
+				if t.photometric == blackIsZero {
+					from = 0
+				}
+				d.Values[3*(y*t.width+x)+c] = binary.BigEndian.Uint16(b.samples[2*(i*t.samples+from):])
 			}
 		}
+	})
+	if err == nil && t.damage != nil {
+		err = errors.New(t.damage[0])
 	}
+	return d, err
 }

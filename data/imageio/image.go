@@ -9,14 +9,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"image"
-	"image/png"
-	"io"
 	"sync"
 
 	"github.com/swcaffe/swcaffe/data/regular"
-	"golang.org/x/image/bmp"
-	"golang.org/x/image/tiff"
 )
 
 // Image is an 8-bit image with interleaved channels: 1 (grey), 3 (B, G, R) or 4 (B, G, R, alpha). Rows are contiguous.
@@ -61,7 +56,7 @@ func fresh(height, width, channels int) *Image {
 
 // Extensions lists the endings, in lower case, that files of the formats which Decode reads usually have.
 func Extensions() []string {
-	return []string{".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".pnm", ".pbm", ".pgm", ".ppm"}
+	return []string{".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp", ".pnm", ".pbm", ".pgm", ".ppm"}
 }
 
 // Mode selects the channels that Decode returns.
@@ -123,40 +118,23 @@ func DecodeResized(file []byte, mode Mode, height, width int) (im *Image, resize
 }
 
 func decodeRows(file []byte, mode Mode) (rows, error) {
-	var convert func(image.Image, Mode) (rows, error)
-	var config func(io.Reader) (image.Config, error)
-	var full func(io.Reader) (image.Image, error)
 	switch {
 	case bytes.HasPrefix(file, []byte("\xff\xd8")):
 		return decodeJPEG(file, mode)
-	case bytes.HasPrefix(file, []byte("\x89PNG\r\n\x1a\n")):
-		config, full = png.DecodeConfig, png.Decode
-		convert = func(src image.Image, mode Mode) (rows, error) { return fromPNG(src, file[25], mode) }
+	case bytes.HasPrefix(file, []byte(pngSignature)):
+		return decodePNG(file, mode)
 	case bytes.HasPrefix(file, []byte("BM")):
-		config, full, convert = bmp.DecodeConfig, bmp.Decode, fromBMP
+		return decodeBMP(file, mode)
 	case isTIFF(file):
-		config, full, convert = tiff.DecodeConfig, tiff.Decode, fromTIFF
+		return decodeTIFF(file, mode)
+	case isWebP(file):
+		return decodeWebP(file, mode)
 	case isPNM(file):
 		return decodePNM(file, mode)
 	case len(file) == 0:
 		return rows{}, errors.New("the image is empty")
-	default:
-		return rows{}, fmt.Errorf("not a JPEG, PNG, BMP, TIFF or PNM image (it begins with % x)", file[:min(8, len(file))])
 	}
-	src, err := decode(file, config, full)
-	if err != nil {
-		return rows{}, err
-	}
-	return convert(src, mode)
-}
-
-// fromBMP converts a decoded BMP. Images with a palette become colour images, as in OpenCV.
-func fromBMP(src image.Image, mode Mode) (rows, error) {
-	dst := colours(src)
-	if mode == Gray {
-		dst = dst.gray(readerWeights)
-	}
-	return dst, nil
+	return rows{}, unknown(file)
 }
 
 // weights convert B, G, R to grey: (b*B + g*G + r*R + round) >> shift.
@@ -168,6 +146,8 @@ type weights struct {
 var (
 	// readerWeights are the 14-bit weights of OpenCV's own readers.
 	readerWeights = weights{1868, 9617, 4899, 1 << 13, 14}
+	// colourWeights are the 15-bit weights of OpenCV's cvtColor.
+	colourWeights = weights{3735, 19235, 9798, 1 << 14, 15}
 	// pngWeights are libpng's truncated 15-bit versions of OpenCV's weights 0.299 and 0.587.
 	pngWeights = weights{32768 - 9797 - 19234, 19234, 9797, 0, 15}
 	// jpegWeights are libjpeg's 16-bit luma weights.

@@ -212,7 +212,7 @@ func TestAgainstLibjpeg(t *testing.T) {
 	for _, sampling := range []string{"1x1", "2x1", "2x2", "1x2", "4x1", "gray"} {
 		for _, size := range [][2]int{{64, 48}, {37, 51}, {5, 3}, {4, 9}, {1, 1}} {
 			t.Run(fmt.Sprintf("%s %dx%d", sampling, size[0], size[1]), func(t *testing.T) {
-				im := colours(photo(size[0], size[1])).image()
+				im := pictured(photo(size[0], size[1]))
 				args := []string{"-quality", "90", "-sample", sampling}
 				if sampling == "gray" {
 					args = []string{"-quality", "90", "-grayscale"}
@@ -238,6 +238,18 @@ func ppm(im *Image) []byte {
 		b = append(b, im.Pix[i+2], im.Pix[i+1], im.Pix[i])
 	}
 	return b
+}
+
+// pictured converts a picture of Go's.
+func pictured(picture image.Image) *Image {
+	from := picture.(*image.RGBA)
+	im := New(from.Rect.Dy(), from.Rect.Dx(), 3)
+	for i := range im.Height * im.Width {
+		for c := range 3 {
+			im.Pix[3*i+c] = from.Pix[4*i+2-c]
+		}
+	}
+	return im
 }
 
 func pipe(t *testing.T, in []byte, path string, args ...string) []byte {
@@ -280,7 +292,7 @@ func resized(t *testing.T, im *Image, height, width int) *Image {
 
 // The exact bilinear value is an oracle within the rounding of 11-bit weights: a level on either side.
 func TestResizeAgainstFloat(t *testing.T) {
-	src := colours(photo(53, 41)).image()
+	src := pictured(photo(53, 41))
 	for _, size := range [][2]int{{41, 53}, {20, 27}, {7, 9}, {100, 111}, {82, 106}, {1, 1}, {41, 20}, {300, 2}} {
 		got := resized(t, src, size[0], size[1])
 		if got.Height != size[0] || got.Width != size[1] {

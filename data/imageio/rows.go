@@ -1,7 +1,5 @@
 package imageio
 
-import "image"
-
 // rows produces the pixels of an image row by row from a decoder's output. A large image therefore needs no second copy, and an
 // image to be shrunk is never converted as a whole.
 type rows struct {
@@ -79,15 +77,15 @@ func (r rows) replicate() rows {
 	return to
 }
 
-// withAlpha adds the alpha channel of src to B, G, R.
-func (r rows) withAlpha(src image.Image) rows {
+// withAlpha adds an alpha channel to B, G, R.
+func (r rows) withAlpha(alpha func(x, y int) byte) rows {
 	from, to := make([]byte, r.width*3), r
 	to.channels, to.storage = 4, nil
 	to.write = func(y int, out []byte) {
 		r.write(y, from)
 		for x := range r.width {
 			copy(out[4*x:4*x+3], from[3*x:])
-			out[4*x+3] = straight(src.At(x, y))[3]
+			out[4*x+3] = alpha(x, y)
 		}
 	}
 	return to

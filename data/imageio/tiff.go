@@ -1,87 +1,227 @@
 package imageio
 
 import (
+	"encoding/binary"
 	"errors"
-	"image"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/internal/pages"
 )
+
+// TIFF tags, and values of them.
+const (
+	tagWidth, tagHeight, tagBits, tagMethod, tagPhotometric = 256, 257, 258, 259, 262
+	tagFillOrder, tagOffsets, tagOrientation, tagSamples    = 266, 273, 274, 277
+	tagRows, tagCounts, tagPlanar, tagFaxOptions            = 278, 279, 284, 292
+	tagPredictor, tagColours, tagTileWidth, tagTileHeight   = 317, 320, 322, 323
+	tagTileOffsets, tagTileCounts, tagInks, tagExtra        = 324, 325, 332, 338
+	tagFormat, tagTables, tagLuma, tagSubsampling           = 339, 347, 529, 530
+	tagReference                                            = 532
+
+	whiteIsZero, blackIsZero, isRGB, isPalette, isSeparated, isYCbCr, isLab = 0, 1, 2, 3, 5, 6, 8
+)
+
+// tiffFile is the first directory of a TIFF, and how its pixels are stored: in blocks, which are tiles or strips of rows.
+type tiffFile struct {
+	file  []byte
+	order binary.ByteOrder
+	tags  map[int][]float64
+
+	width, height, bits, samples     int
+	method, photometric, orientation int
+	tiled, separate                  bool // separate: each sample has blocks of its own
+	blockWidth, blockHeight          int
+	offsets, counts                  []float64
+	extra                            int // samples past the colours
+	alpha                            int // what the first of them is: 0 nothing, 1 alpha that colours are multiplied by, 2 alpha alone
+	palette                          [256][3]byte
+	damage                           []string
+	tables                           []byte // of all JPEGs in the file
+	subsampling                      [2]int
+}
 
 // isTIFF reports whether a file begins with the signature of a TIFF, in either byte order.
 func isTIFF(file []byte) bool {
 	return len(file) > 4 && (string(file[:4]) == "II*\x00" || string(file[:4]) == "MM\x00*")
 }
 
-// fromTIFF converts a decoded TIFF as libtiff does for OpenCV. Colours are multiplied by alpha. 16-bit colours are rounded to 8
-// bits; 16-bit grey values are truncated.
-func fromTIFF(src image.Image, mode Mode) (rows, error) {
-	if mode == Unchanged {
-		switch src.(type) {
-		case *image.Gray16, *image.RGBA64, *image.NRGBA64:
-			return rows{}, errors.New("16-bit TIFF: its pixels must have 8 bits here, or force_color or force_gray must be set")
-		}
+var errCutTIFF = errors.New("the TIFF image ends early")
+
+// decodeTIFF reads the first image of a TIFF as OpenCV does with libtiff: as red, green, blue and alpha of 8 bits, colours multiplied by alpha, turned by the tag
+// of its orientation in every mode. A block with damage is there as far as it could be read.
+func decodeTIFF(file []byte, mode Mode) (rows, error) {
+	t, err := parseTIFF(file)
+	if err != nil {
+		return rows{}, err
 	}
-	var dst rows
-	switch src.(type) {
-	case *image.Gray, *image.Gray16:
-		if dst = luminance(src); mode == Color {
-			dst = dst.replicate()
-		}
-		return dst, nil
-	case *image.Paletted:
-		dst = colours(src)
-	default:
-		if dst = multiplied(src).rows(); mode != Unchanged || isOpaque(src) {
-			dst = dst.withoutAlpha()
-		}
+	channels, err := t.channels(mode)
+	if err != nil {
+		return rows{}, err
 	}
-	if mode == Gray {
-		dst = dst.gray(readerWeights)
+	convert, err := t.converter()
+	if err != nil {
+		return rows{}, err
 	}
-	return dst, nil
+	if err := checkDensity(t.width, t.height, file); err != nil {
+		return rows{}, err
+	}
+	block := float64(t.blockWidth) * float64(t.blockHeight) * float64(4+t.samples*max(1, t.bits/8))
+	if err := pages.Room(float64(t.width)*float64(t.height)*float64(channels) + block); err != nil {
+		return rows{}, fmt.Errorf("an image of %d x %d pixels: %w", t.width, t.height, err)
+	}
+	im := New(t.height, t.width, channels)
+	rgba := make([]byte, 4*t.blockWidth*t.blockHeight)
+	err = t.blocks(func(b tiffBlock) {
+		convert(b, rgba)
+		t.place(im, b, rgba)
+	})
+	if err != nil {
+		return rows{}, err
+	}
+	im.Repaired = strings.Join(t.damage, "; ")
+	return im.turned(t.transposed()).rows(), nil
 }
 
-func isOpaque(im image.Image) bool {
-	o, ok := im.(interface{ Opaque() bool })
-	return ok && o.Opaque()
+// channels is the number of values of a pixel that OpenCV has in a mode.
+func (t *tiffFile) channels(mode Mode) (int, error) {
+	grey := t.photometric == whiteIsZero || t.photometric == blackIsZero
+	switch {
+	case t.samples > 4:
+		return 0, fmt.Errorf("a TIFF image of %d samples a pixel: OpenCV and swcaffe read up to 4", t.samples)
+	case t.bits != 1 && t.bits != 8 && t.bits != 16:
+		return 0, fmt.Errorf("a TIFF image of %d bits a sample: OpenCV and swcaffe read 1, 8 and 16 as pixels", t.bits)
+	case mode == Gray:
+		return 1, nil
+	case mode == Color:
+		return 3, nil
+	case t.bits == 16 && t.photometric <= isRGB && t.samples != 2:
+		return 0, errors.New("16-bit TIFF: its pixels must have 8 bits here, or force_color or force_gray must be set")
+	case grey:
+		return 1, nil
+	case t.photometric == isPalette:
+		return 3, nil
+	case t.samples < 3:
+		return 0, fmt.Errorf("a TIFF image of %d samples a pixel that is not grey: force_color or force_gray must be set", t.samples)
+	}
+	return t.samples, nil
 }
 
-// multiplied returns an image with alpha as B, G, R, alpha, the colours multiplied by alpha.
-func multiplied(src image.Image) *Image {
-	r := src.Bounds()
-	dst := New(r.Dy(), r.Dx(), 4)
-	for y := range dst.Height {
-		out := dst.Pix[4*y*dst.Width:][:4*dst.Width]
-		switch s := src.(type) {
-		case *image.RGBA:
-			copy(out, s.Pix[y*s.Stride:])
-		case *image.NRGBA:
-			copy(out, s.Pix[y*s.Stride:])
-		case *image.RGBA64:
-			round(out, s.Pix[y*s.Stride:])
-		case *image.NRGBA64:
-			round(out, s.Pix[y*s.Stride:])
+// place puts the pixels of a block into the image. libtiff has mirrored each block by the image's orientation; OpenCV counts blocks from the lowest where the image
+// begins there, but never from the right, so that in mirrored images of tiles each tile alone is mirrored.
+func (t *tiffFile) place(im *Image, b tiffBlock, rgba []byte) {
+	mirrored := slices.Contains([]int{2, 3, 6, 7}, t.orientation)
+	flipped := slices.Contains([]int{3, 4, 7, 8}, t.orientation)
+	width, height := min(b.width, t.width-b.x), min(b.height, t.height-b.y)
+	for y := range height {
+		row := b.y + y
+		if flipped {
+			row = t.height - 1 - row
 		}
-	}
-	unmultiplied := false
-	switch src.(type) {
-	case *image.NRGBA, *image.NRGBA64:
-		unmultiplied = true
-	}
-	for i := 0; i < len(dst.Pix); i += 4 {
-		p := dst.Pix[i : i+4]
-		p[0], p[2] = p[2], p[0]
-		for k := range 3 {
-			if unmultiplied {
-				p[k] = byte((int(p[k])*int(p[3]) + 127) / 255)
+		out := im.Pix[(row*im.Width+b.x)*im.Channels:][:width*im.Channels]
+		for x := range width {
+			from := x
+			if mirrored {
+				from = width - 1 - x
+			}
+			p := rgba[4*(y*b.width+from):][:4]
+			switch q := out[x*im.Channels:]; im.Channels {
+			case 1:
+				w := readerWeights
+				q[0] = byte((w.b*int32(p[2]) + w.g*int32(p[1]) + w.r*int32(p[0]) + w.round) >> w.shift)
+			default:
+				q[0], q[1], q[2] = p[2], p[1], p[0]
+				if im.Channels == 4 {
+					q[3] = p[3]
+				}
 			}
 		}
 	}
-	return dst
 }
 
-// round rounds big-endian 16-bit values to 8 bits.
-func round(out, in []byte) {
-	for i := range out {
-		v := int(in[2*i])<<8 | int(in[2*i+1])
-		out[i] = byte((v + 128) / 257)
+// transposed is the orientation that is left when blocks have been mirrored.
+func (t *tiffFile) transposed() int {
+	switch t.orientation {
+	case 5, 7:
+		return 5
+	case 6, 8:
+		return 7
 	}
+	return 1
+}
+
+// parseTIFF reads the first directory.
+func parseTIFF(file []byte) (*tiffFile, error) {
+	t := &tiffFile{file: file, order: binary.LittleEndian, tags: map[int][]float64{}}
+	if file[0] == 'M' {
+		t.order = binary.BigEndian
+	}
+	if err := t.directory(); err != nil {
+		return nil, err
+	}
+	t.width, t.height = t.number(tagWidth, 0), t.number(tagHeight, 0)
+	t.bits, t.samples, t.method = t.number(tagBits, 1), t.number(tagSamples, 1), t.number(tagMethod, 1)
+	t.photometric, t.orientation = t.number(tagPhotometric, -1), t.number(tagOrientation, 1)
+	t.separate = t.number(tagPlanar, 1) == 2 && t.samples > 1
+	if err := checkSize(t.width, t.height); err != nil {
+		return nil, err
+	}
+	switch {
+	case t.photometric < 0:
+		return nil, errors.New("the TIFF image does not say what its values are: it has no PhotometricInterpretation")
+	case t.samples < 1 || t.samples > math.MaxUint16:
+		return nil, fmt.Errorf("a TIFF image of %d samples a pixel", t.samples)
+	case t.number(tagFormat, 1) == 3:
+		return nil, errors.New("a TIFF image of floating-point numbers, which OpenCV does not read as pixels either")
+	}
+	for _, bits := range t.tags[tagBits] {
+		if int(bits) != t.bits {
+			return nil, errors.New("a TIFF image with samples of different numbers of bits")
+		}
+	}
+	t.findAlpha()
+	return t, t.findBlocks()
+}
+
+// findAlpha reads what samples past the colours are.
+func (t *tiffFile) findAlpha() {
+	extra := t.tags[tagExtra]
+	t.extra = len(extra)
+	switch {
+	case t.extra > 0 && (extra[0] == 1 || extra[0] == 2):
+		t.alpha = int(extra[0])
+	case t.extra > 0 && extra[0] == 0 && t.samples > 3:
+		t.alpha = 1
+	case t.extra == 0 && t.samples == 4 && t.photometric == isRGB:
+		t.alpha, t.extra = 1, 1
+	}
+}
+
+// findBlocks reads the sizes and places of strips or tiles.
+func (t *tiffFile) findBlocks() error {
+	t.blockWidth, t.blockHeight = t.width, min(t.number(tagRows, t.height), t.height)
+	t.offsets, t.counts = t.tags[tagOffsets], t.tags[tagCounts]
+	if _, t.tiled = t.tags[tagTileWidth]; t.tiled {
+		t.blockWidth, t.blockHeight = t.number(tagTileWidth, 0), t.number(tagTileHeight, 0)
+		if t.tags[tagTileOffsets] != nil {
+			t.offsets, t.counts = t.tags[tagTileOffsets], t.tags[tagTileCounts]
+		}
+	}
+	if t.blockHeight == 0 && !t.tiled {
+		t.blockHeight = t.height
+	}
+	if t.blockWidth <= 0 || t.blockHeight <= 0 || t.blockWidth > 2*max(t.width, 2048) || t.blockHeight > 2*max(t.height, 2048) {
+		return fmt.Errorf("a TIFF image of %d x %d pixels in tiles of %d x %d", t.width, t.height, t.blockWidth, t.blockHeight)
+	}
+	across, down := (t.width+t.blockWidth-1)/t.blockWidth, (t.height+t.blockHeight-1)/t.blockHeight
+	need := across * down
+	if t.separate {
+		need *= t.samples
+	}
+	if len(t.offsets) < need {
+		return fmt.Errorf("the TIFF image has %d strips or tiles, it needs %d", len(t.offsets), need)
+	}
+	return nil
 }

@@ -32,7 +32,7 @@ func TestTIFF(t *testing.T) {
 		{"grey", fill(image.NewGray(r), func(x, y int) color.Color { return color.Gray{v(x, y)} }), colours(greys, greys, greys), greys, 1},
 		{"16-bit grey", fill(image.NewGray16(r), func(x, y int) color.Color { return color.Gray16{wide(v(x, y), 200)} }), colours(greys, greys, greys), greys, 0},
 		{"colour", fill(image.NewRGBA(r), func(x, y int) color.Color { return color.RGBA{v(x, y), v(y, x), 255 - v(x, y), 255} }),
-			colours("\xf4\xcf\xaa\x9a\x75\x50", "\x0be\xbf0\x8a\xe4", greys), "&a\x9dL\x88\xc3", 3},
+			colours("\xf4\xcf\xaa\x9a\x75\x50", "\x0be\xbf0\x8a\xe4", greys), "&a\x9dL\x88\xc3", 4}, // with an alpha of 255
 		{"alpha", fill(image.NewNRGBA(r), func(x, y int) color.Color { return color.NRGBA{v(x, y), v(y, x), 255 - v(x, y), 128} }),
 			colours("zhUM;(", "\x063`\x18Er", "\x06\x18+3EX"), "\x131O&Db", 4},
 		{"16-bit colour", fill(image.NewRGBA64(r), func(x, y int) color.Color {

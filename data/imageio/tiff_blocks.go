@@ -1,0 +1,229 @@
+package imageio
+
+import (
+	"bytes"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"slices"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/xi2/xz"
+	"golang.org/x/image/ccitt"
+	"golang.org/x/image/tiff/lzw"
+)
+
+// tiffBlock is a decoded strip or tile: its place in the image, its size, and its samples, pixel by pixel. Values of 16 bits have their upper byte first.
+type tiffBlock struct {
+	x, y, width, height int
+	used                int // columns within the image
+	samples             []byte
+}
+
+// TIFF's ways of compression.
+const (
+	tiffPlain, tiffRuns, tiffFax3, tiffFax4, tiffLZW, tiffOldJPEG, tiffJPEG, tiffDeflate = 1, 2, 3, 4, 5, 6, 7, 8
+	tiffPackBits, tiffOldDeflate, tiffLZMA, tiffZstd, tiffWebP                           = 32773, 32946, 34925, 50000, 50001
+)
+
+// blocks decodes all blocks, from the top on.
+func (t *tiffFile) blocks(each func(tiffBlock)) error {
+	across, down := (t.width+t.blockWidth-1)/t.blockWidth, (t.height+t.blockHeight-1)/t.blockHeight
+	for i := range across * down {
+		b := tiffBlock{x: i % across * t.blockWidth, y: i / across * t.blockHeight, width: t.blockWidth, height: t.blockHeight}
+		if !t.tiled {
+			b.height = min(b.height, t.height-b.y)
+		}
+		b.used = min(b.width, t.width-b.x)
+		if !t.separate {
+			part, err := t.block(i, b.width, b.height, t.samples)
+			if err != nil {
+				return err
+			}
+			b.samples = part
+			each(b)
+			continue
+		}
+		size := max(1, t.bits/8)
+		b.samples = make([]byte, b.width*b.height*t.samples*size)
+		for s := range t.samples {
+			part, err := t.block(i+s*across*down, b.width, b.height, 1)
+			if err != nil {
+				return err
+			}
+			for at := range b.width * b.height {
+				copy(b.samples[(at*t.samples+s)*size:][:size], part[at*size:])
+			}
+		}
+		each(b)
+	}
+	return nil
+}
+
+// block reads block i, of so many samples a pixel.
+func (t *tiffFile) block(i, width, height, samples int) ([]byte, error) {
+	need := (width*samples*t.bits + 7) / 8 * height
+	if h, v := t.subsampled(); h*v > 1 && samples == 3 {
+		need = (width + h - 1) / h * ((height + v - 1) / v) * (h*v + 2)
+	}
+	offset, count := t.offsets[i], float64(len(t.file))-t.offsets[i]
+	switch {
+	case i < len(t.counts):
+		count = t.counts[i]
+	case t.method == tiffPlain:
+		count = float64(need)
+	}
+	if count <= 0 || offset < 0 || offset+count > float64(len(t.file)) {
+		return nil, errCutTIFF
+	}
+	raw := t.file[int(offset):][:int(count)]
+	if t.method == tiffJPEG {
+		return t.jpegBlock(raw, width, height, samples)
+	}
+	if t.number(tagFillOrder, 1) == 2 {
+		raw = slices.Clone(raw)
+		for k, v := range raw {
+			raw[k] = bits.Reverse8(v)
+		}
+	}
+	r, err := t.decompressor(raw, width, height)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]byte, need)
+	if _, err := io.ReadFull(r, out); err != nil {
+		t.damaged(fmt.Errorf("block %d: %w", i, err))
+		if t.bits == 16 { // libtiff leaves the order of bytes and the differences as they are
+			swapPairs(out)
+		}
+		return out, nil
+	}
+	return out, t.finish(out, width, samples)
+}
+
+// damaged notes damage of a block that is passed over.
+func (t *tiffFile) damaged(err error) {
+	if len(t.damage) < 3 {
+		t.damage = append(t.damage, err.Error())
+	}
+}
+
+// decompressor returns a reader of a block's samples.
+func (t *tiffFile) decompressor(raw []byte, width, height int) (io.Reader, error) {
+	in := bytes.NewReader(raw)
+	switch t.method {
+	case tiffPlain:
+		return in, nil
+	case tiffPackBits:
+		return &packBits{in: raw}, nil
+	case tiffLZW:
+		return lzw.NewReader(in, lzw.MSB, 8), nil
+	case tiffDeflate, tiffOldDeflate:
+		r, err := zlib.NewReader(in)
+		if err != nil {
+			return failing{err}, nil
+		}
+		return r, nil
+	case tiffZstd:
+		r, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(1<<28))
+		if err != nil {
+			return failing{err}, nil
+		}
+		return r, nil
+	case tiffLZMA:
+		r, err := xz.NewReader(in, 1<<26)
+		if err != nil {
+			return failing{err}, nil
+		}
+		return r, nil
+	case tiffFax3, tiffFax4:
+		if t.bits != 1 || t.samples != 1 {
+			return nil, fmt.Errorf("a TIFF image compressed as a fax with %d samples of %d bits", t.samples, t.bits)
+		}
+		kind := ccitt.Group4
+		if t.method == tiffFax3 {
+			if kind = ccitt.Group3; t.number(tagFaxOptions, 0)&1 != 0 {
+				return nil, errors.New("a TIFF image compressed as a fax of group 3 in two dimensions, which swcaffe does not read: convert it, for example to PNG")
+			}
+		}
+		return ccitt.NewReader(in, ccitt.MSB, kind, width, height, &ccitt.Options{Invert: true}), nil
+	}
+	name, known := map[int]string{tiffRuns: "by CCITT's runs", tiffOldJPEG: "by JPEG in the way of TIFF 6.0", tiffWebP: "by WebP", 34712: "by JPEG 2000", 34887: "by LERC", 34676: "by LogLuv", 34661: "by JBIG"}[t.method]
+	if !known {
+		name = fmt.Sprintf("in way %d", t.method)
+	}
+	return nil, fmt.Errorf("a TIFF image compressed %s, which swcaffe does not read: convert it, for example to PNG", name)
+}
+
+// failing is a reader of nothing.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// finish adds differences up, if the block has them, and puts the upper byte first.
+func (t *tiffFile) finish(out []byte, width, samples int) error {
+	if t.bits == 16 && !t.bigEndian() {
+		swapPairs(out)
+	}
+	if t.number(tagPredictor, 1) == 1 || !slices.Contains([]int{tiffLZW, tiffDeflate, tiffOldDeflate, tiffLZMA, tiffZstd}, t.method) {
+		return nil
+	}
+	if t.number(tagPredictor, 1) != 2 || t.bits == 1 {
+		return fmt.Errorf("a TIFF image with predictor %d for %d bits", t.number(tagPredictor, 1), t.bits)
+	}
+	row, step := width*samples*t.bits/8, samples*t.bits/8
+	for ; len(out) >= row && row > 0; out = out[row:] {
+		for i := step; i < row; i++ {
+			if t.bits == 8 {
+				out[i] += out[i-step]
+			} else if i++; true {
+				v := int(out[i-1])<<8 + int(out[i]) + int(out[i-1-step])<<8 + int(out[i-step])
+				out[i-1], out[i] = byte(v>>8), byte(v)
+			}
+		}
+	}
+	return nil
+}
+
+func swapPairs(b []byte) {
+	for i := 0; i+1 < len(b); i += 2 {
+		b[i], b[i+1] = b[i+1], b[i]
+	}
+}
+
+// packBits reads runs: a byte n from 0 to 127 before n+1 bytes, from 129 to 255 before a byte that is repeated 257-n times; 128 is nothing.
+type packBits struct {
+	in    []byte
+	count int // bytes of the run to come
+	same  bool
+}
+
+func (p *packBits) Read(out []byte) (n int, err error) {
+	for n < len(out) {
+		if p.count == 0 {
+			if len(p.in) < 2 {
+				return n, io.ErrUnexpectedEOF
+			}
+			code := p.in[0]
+			p.in = p.in[1:]
+			switch {
+			case code < 128:
+				p.count, p.same = int(code)+1, false
+			case code > 128:
+				p.count, p.same = 257-int(code), true
+			}
+			continue
+		}
+		if len(p.in) == 0 {
+			return n, io.ErrUnexpectedEOF
+		}
+		out[n] = p.in[0]
+		n, p.count = n+1, p.count-1
+		if !p.same || p.count == 0 {
+			p.in = p.in[1:]
+		}
+	}
+	return n, nil
+}
