@@ -1,0 +1,84 @@
+package export
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/internal/onnx/onnxpb"
+	"github.com/swcaffe/swcaffe/internal/onnx/onnxtest"
+)
+
+// misreadForm says which OpenCV reads a node wrong without a word, "" if none is known to.
+func misreadForm(g *onnxpb.GraphProto, node *onnxpb.NodeProto) string {
+	ints := func(n *onnxpb.NodeProto, name string) []int64 {
+		for _, a := range n.GetAttribute() {
+			if a.GetName() == name {
+				return append(slices.Clone(a.GetInts()), a.GetI())
+			}
+		}
+		return nil
+	}
+	writer := func(value string) *onnxpb.NodeProto {
+		for _, n := range g.Node {
+			if slices.Contains(n.GetOutput(), value) {
+				return n
+			}
+		}
+		return nil
+	}
+	switch node.GetOpType() {
+	case "Max", "Min", "Sum", "Mean":
+		if len(node.GetInput()) > 2 {
+			return "4.12 leaves out the third value"
+		}
+	case "Tile":
+		return "4.8 to 4.12 repeat the first axis alone"
+	case "ReduceMean", "ReduceSum", "ReduceL1", "ReduceSumSquare":
+		axes := ints(node, "axes")
+		for _, c := range g.Initializer {
+			if len(node.GetInput()) > 1 && c.GetName() == node.GetInput()[1] {
+				for i := 0; i+8 <= len(c.GetRawData()); i += 8 {
+					axes = append(axes, int64(c.GetRawData()[i]))
+				}
+				axes = append(axes, c.GetInt64Data()...)
+			}
+		}
+		if slices.Contains(axes, 1) && slices.Contains(axes, 2) && slices.Contains(axes, 3) {
+			return "4.8 to 4.12 reduce axes 1, 2 and 3 together wrong"
+		}
+	case "BatchNormalization", "Mul", "Add":
+		for _, in := range node.GetInput() {
+			if w := writer(in); w != nil && w.GetOpType() == "ConvTranspose" && slices.Max(append(ints(w, "group"), 1)) > 1 {
+				return "4.6 to 4.12 multiply the groups of a ConvTranspose by wrong factors"
+			}
+		}
+	case "AveragePool":
+		if slices.Max(append(ints(node, "pads"), 0)) > 0 && slices.Max(append(ints(node, "count_include_pad"), 0)) == 1 {
+			return "4.6 to 4.12 ignore count_include_pad"
+		}
+	case "ConvTranspose":
+		if w := ints(node, "kernel_shape"); slices.Max(append(ints(node, "dilations"), 1)) > 1 && slices.Max(append(w, 1)) > 1 {
+			return "4.6 to 4.12 ignore the dilation of a ConvTranspose"
+		}
+	}
+	return ""
+}
+
+// TestFormsForOpenCV: no layer case is exported in a form that an OpenCV is known to read wrong without a word.
+func TestFormsForOpenCV(t *testing.T) {
+	for _, c := range onnxtest.Cases(7) {
+		for _, opt := range []Options{{Opset: MinOpset}, {Opset: MaxOpset, Fold: true}} {
+			n := onnxtest.Build(t, onnxtest.Parse(t, c.Net))
+			r, err := Net(n, opt)
+			if err != nil {
+				t.Fatal(c.Name, err)
+			}
+			g := r.Model.GetGraph()
+			for _, node := range g.Node {
+				if why := misreadForm(g, node); why != "" {
+					t.Errorf("%s, opset %d: %s %q: OpenCV %s", c.Name, opt.Opset, node.GetOpType(), node.GetName(), why)
+				}
+			}
+		}
+	}
+}
