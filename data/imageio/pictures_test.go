@@ -49,3 +49,37 @@ func TestPictures(t *testing.T) {
 		t.Errorf("pictures of %d kinds only", len(kinds))
 	}
 }
+
+// FuzzPictures: damaged files of all formats are errors or images, in every mode.
+func FuzzPictures(f *testing.F) {
+	z, err := zip.OpenReader("testdata/pictures.zip")
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer z.Close()
+	for _, file := range z.File {
+		if file.UncompressedSize64 > 2000 || file.Name == "values.txt" {
+			continue
+		}
+		r, err := file.Open()
+		if err != nil {
+			f.Fatal(err)
+		}
+		b, err := io.ReadAll(r)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		for _, mode := range []Mode{Unchanged, Color, Gray} {
+			im, err := Decode(file, mode)
+			if err == nil && len(im.Pix) != im.Height*im.Width*im.Channels {
+				t.Errorf("%d x %d x %d: %d values", im.Height, im.Width, im.Channels, len(im.Pix))
+			}
+		}
+		if d, err := DecodeDeep(file); err == nil && d != nil && len(d.Values) != 3*d.Height*d.Width {
+			t.Errorf("%d x %d: %d values of 16 bits", d.Height, d.Width, len(d.Values))
+		}
+	})
+}

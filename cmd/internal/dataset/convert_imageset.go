@@ -49,13 +49,15 @@ func imagesetFlags(fs *flag.FlagSet, o *imagesetOptions) {
 	fs.IntVar(&o.width, "resize_width", 0, "width to resize images to; 0: as they are")
 	fs.IntVar(&o.height, "resize_height", 0, "height to resize images to; 0: as they are")
 	fs.BoolVar(&o.checkSize, "check_size", false, "require all images to be of the first one's size")
+	fs.BoolVar(&o.strict, "strict", false, "leave damaged images out too, which otherwise are read as far as they go")
 	fs.BoolVar(&o.encoded, "encoded", false, "store image files instead of pixels")
 	cli.StringVar(fs, &o.encodeType, "encode_type", "", "store image files of this type: png or jpg; empty: as they are", cli.OneOf("png", "jpg"))
 }
 
 type imagesetOptions struct {
 	root, list, db, backend, encodeType string
-	gray, shuffle, checkSize, encoded   bool
+	gray, shuffle, checkSize            bool
+	encoded, strict                     bool
 	width, height                       int
 	minDim, maxDim                      int // of convert_annoset
 	seed                                uint64
@@ -159,6 +161,10 @@ func (o *imagesetOptions) convertAll(e *cli.Env, db *cli.Database, images int, c
 		}
 		if im.unusable != nil {
 			e.Log.Warnf("Skipped: %v", im.unusable)
+			return nil
+		}
+		if im.repaired != "" && o.strict {
+			e.Log.Warnf("Skipped: %s: the image is damaged: %s", im.name, im.repaired)
 			return nil
 		}
 		if im.repaired != "" {

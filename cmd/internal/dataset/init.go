@@ -54,6 +54,7 @@ func initFlags(fs *flag.FlagSet, o *initOptions) {
 	fs.IntVar(&o.size, "size", 0, "height and width of images in the databases; 0: as the net has them")
 	fs.IntVar(&o.crop, "crop", 0, "height and width of the net's input: a random part of the image in training, its middle in tests; 0: the whole image")
 	fs.BoolVar(&o.gray, "gray", false, "treat images as grey; without the flag, they are if all files are")
+	fs.BoolVar(&o.strict, "strict", false, "leave damaged images out too, which otherwise are read as far as they go")
 	fs.BoolVar(&o.mirror, "mirror", false, "mirror training images at random, for classes that do not tell left from right")
 	fs.Float64Var(&o.testShare, "test_share", 0.2, "the share of each class's images that is kept for tests")
 	fs.IntVar(&o.iterations, "iterations", 0, "iterations of the training; 0: by the number of images")
@@ -64,7 +65,7 @@ func initFlags(fs *flag.FlagSet, o *initOptions) {
 type initOptions struct {
 	out, images, net, weights string
 	size, crop                int
-	gray, mirror              bool
+	gray, mirror, strict      bool
 	testShare                 float64
 	iterations                int
 	seed                      uint64

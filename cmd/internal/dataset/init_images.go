@@ -60,6 +60,9 @@ func (o *initOptions) surveyImages(e *cli.Env) (*survey, error) {
 		if err != nil {
 			return imageFacts{err: err}
 		}
+		if im.Repaired != "" && o.strict {
+			return imageFacts{err: fmt.Errorf("%s: the image is damaged: %s", all[i].Name, im.Repaired)}
+		}
 		return imageFacts{side: min(im.Height, im.Width), channels: im.Channels, sum: sumOf(im)}
 	}, func(i int, f imageFacts) error {
 		bar.Add(1)
