@@ -14,8 +14,7 @@ type bmpFile struct {
 	method        int
 	palette       [256][3]byte // B, G, R
 	grey          bool         // OpenCV takes the file for a grey one: all colours of its palette are grey, or its header is that of OS/2
-	file          []byte
-	pixels        []byte // from where the header says
+	pixels        []byte       // from where the header says
 }
 
 // Ways of storing.
@@ -70,7 +69,7 @@ func decodeBMP(file []byte, mode Mode) (rows, error) {
 
 // parseBMP reads the header.
 func parseBMP(file []byte) (*bmpFile, error) {
-	b := &bmpFile{file: file}
+	b := &bmpFile{}
 	if len(file) < 18 {
 		return nil, errCutBMP
 	}

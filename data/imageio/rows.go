@@ -90,16 +90,3 @@ func (r rows) withAlpha(alpha func(x, y int) byte) rows {
 	}
 	return to
 }
-
-// withoutAlpha drops alpha.
-func (r rows) withoutAlpha() rows {
-	from, to := make([]byte, r.width*4), r
-	to.channels = 3
-	to.write = func(y int, out []byte) {
-		r.write(y, from)
-		for x := range r.width {
-			copy(out[3*x:3*x+3], from[4*x:])
-		}
-	}
-	return to
-}
