@@ -61,9 +61,6 @@ func exportONNX(e *cli.Env, o *exportONNXOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.batch > 0 {
-		setBatch(file.Param, o.batch)
-	}
 	written, _, err := swnet.Filter(file.Param, o.state.StateOver(file, caffepb.Phase_TEST))
 	if err != nil {
 		return err
@@ -85,7 +82,7 @@ func exportONNX(e *cli.Env, o *exportONNXOptions) error {
 		return err
 	}
 	r, err := export.Net(n, export.Options{
-		Opset: o.opset, Fold: o.fold, States: o.states, Static: o.batch > 0, Net: written, Pos: positions(file),
+		Opset: o.opset, Fold: o.fold, States: o.states, Batch: o.batch, Net: written, Pos: positions(file),
 	})
 	if err != nil {
 		return err
@@ -112,23 +109,5 @@ func positions(file *swproto.Net) func(name string) string {
 			}
 		}
 		return ""
-	}
-}
-
-// setBatch changes the first extent of the Input layers that have the batch size of the first one.
-func setBatch(p *caffepb.NetParameter, batch int) {
-	old := int64(-1)
-	for _, l := range p.GetLayer() {
-		for _, shape := range l.GetInputParam().GetShape() {
-			if len(shape.GetDim()) == 0 {
-				continue
-			}
-			if old < 0 {
-				old = shape.Dim[0]
-			}
-			if shape.Dim[0] == old {
-				shape.Dim[0] = int64(batch)
-			}
-		}
 	}
 }

@@ -1,11 +1,13 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
 	swnet "github.com/swcaffe/swcaffe/net"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -88,27 +90,79 @@ func (b *batch) larger() int { return 3 * b.size }
 
 var recurrent = map[string]bool{"LSTM": true, "RNN": true, "Lstm": true, "LSTMUnit": true}
 
-// openBatch makes the graph of a net whose batch size is open. If it cannot be, fixed says why.
-func openBatch(n *swnet.Net, opt *Options) (e *exporter, fixed string, err error) {
+// openBatch makes the graph of a net whose batch size is open, and tells which inputs have it. If it cannot be, fixed says why.
+func openBatch(n *swnet.Net, opt *Options) (found *batch, e *exporter, fixed string, err error) {
 	for i := range n.NumLayers() {
 		if recurrent[n.LayerType(i)] {
-			return nil, fmt.Sprintf("axis 0 of layer %q counts time steps", n.LayerName(i)), nil
+			return nil, nil, fmt.Sprintf("axis 0 of layer %q counts time steps", n.LayerName(i)), nil
 		}
 	}
 	all := batches(n)
 	if len(all) == 0 {
-		return nil, "the net has no input with axes", nil
+		return nil, nil, "the net has no input with axes", nil
 	}
 	for i, b := range all {
 		var reason string
 		if e, reason, err = b.graph(n, opt); err != nil || reason == "" {
-			return e, "", err
+			return &b, e, "", err
 		}
 		if i == 0 {
 			fixed = reason
 		}
 	}
-	return nil, fixed, nil
+	return nil, nil, fixed, nil
+}
+
+// fixBatch gives the net the batch size of the options, and their prototxt, in a copy, too. If the batch size cannot be open, its inputs are the
+// likeliest with which every layer takes the new size. restore undoes it.
+func fixBatch(n *swnet.Net, opt *Options) (restore func(), err error) {
+	found, _, _, err := openBatch(n, opt)
+	if err != nil {
+		return nil, err
+	}
+	all := batches(n)
+	if found != nil {
+		all = []batch{*found}
+	}
+	var reason error
+	for _, b := range all {
+		refused := b.resize(n, opt.Batch)
+		if refused == nil {
+			opt.Net = written(n, opt.Net)
+			return func() { b.resize(n, b.size) }, nil
+		}
+		if err := b.resize(n, b.size); err != nil {
+			return nil, err
+		}
+		reason = cmp.Or(reason, refused)
+	}
+	if reason != nil {
+		return nil, fmt.Errorf("batch size %d instead of %d: %w", opt.Batch, all[0].size, reason)
+	}
+	return func() {}, nil // no input with axes
+}
+
+// written is a copy of a prototxt with the present shapes of the net's inputs.
+func written(n *swnet.Net, p *caffepb.NetParameter) *caffepb.NetParameter {
+	if p == nil {
+		return nil
+	}
+	p = proto.CloneOf(p)
+	for _, l := range p.GetLayer() {
+		in := l.GetInputParam()
+		if l.GetType() != "Input" || len(in.GetShape()) == 0 {
+			continue
+		}
+		for k, top := range l.GetTop() {
+			if k == len(in.Shape) { // one shape may be that of all tops
+				in.Shape = append(in.Shape, proto.CloneOf(in.Shape[0]))
+			}
+			for a, d := range n.Blob(top).Shape() {
+				in.Shape[k].Dim[a] = int64(d)
+			}
+		}
+	}
+	return p
 }
 
 // graph makes the graph for two batch sizes and compares. fixed names the layer or node in which they differ.

@@ -3,6 +3,7 @@ package export
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/internal/onnx/onnxpb"
@@ -63,6 +64,26 @@ func TestBatchOfInputs(t *testing.T) {
 			}
 			if !slices.Equal(got, c.want) {
 				t.Errorf("the extents are %v, not %v", got, c.want)
+			}
+			written := onnxtest.Parse(t, c.net)
+			if r, err = Net(n, Options{Opset: MinOpset, Batch: 5, Net: written}); err != nil {
+				t.Fatal(err)
+			}
+			got = got[:0]
+			for _, v := range slices.Concat(r.Model.GetGraph().GetInput(), r.Model.GetGraph().GetOutput()) {
+				got = append(got, extents(v))
+			}
+			fixed := strings.NewReplacer("2N", "10", "3N", "15", "N", "5")
+			for k, want := range c.want {
+				if want = fixed.Replace(want); got[k] != want {
+					t.Errorf("with a batch of 5, extents %d are %s, not %s", k, got[k], want)
+				}
+			}
+			again := onnxtest.Build(t, onnxtest.Parse(t, r.Model.GetMetadataProps()[0].GetValue()))
+			for k, v := range r.Model.GetGraph().GetInput() {
+				if s := fmt.Sprint(again.Blob(v.GetName()).Shape()); s != got[k] {
+					t.Errorf("the model's prototxt has %s of shape %s, the model %s", v.GetName(), s, got[k])
+				}
 			}
 			if now := shapesOf(n); fmt.Sprint(now) != fmt.Sprint(shapes) {
 				t.Errorf("the net's shapes are %v, before the export %v", now, shapes)

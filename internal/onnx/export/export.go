@@ -27,7 +27,8 @@ type Options struct {
 	Opset   int                       // MinOpset to MaxOpset
 	Fold    bool                      // multiply BatchNorm and Scale layers into the weights before them
 	States  bool                      // make the states that recurrent layers keep between runs inputs and outputs
-	Static  bool                      // keep the net's batch size
+	Static  bool                      // keep the net's batch size, instead of leaving it open where every layer allows it
+	Batch   int                       // give the net this batch size, and keep it; 0: the net's own
 	Net     *caffepb.NetParameter     // the net as its author wrote it, for the model's metadata; nil: none
 	Version string                    // of the program, for the model
 	Pos     func(layer string) string // the file and line of a layer; nil: unknown
@@ -47,8 +48,15 @@ func Net(n *swnet.Net, opt Options) (*Result, error) {
 		return nil, fmt.Errorf("opset %d: it must be from %d to %d", opt.Opset, MinOpset, MaxOpset)
 	}
 	fixed := "its size is asked for"
-	if !opt.Static {
-		e, reason, err := openBatch(n, &opt)
+	switch {
+	case opt.Batch > 0:
+		restore, err := fixBatch(n, &opt)
+		if err != nil {
+			return nil, err
+		}
+		defer restore()
+	case !opt.Static:
+		_, e, reason, err := openBatch(n, &opt)
 		if err != nil {
 			return nil, err
 		}
