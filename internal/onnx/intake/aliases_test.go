@@ -12,6 +12,7 @@ import (
 	"github.com/swcaffe/swcaffe/internal/onnx/onnxpb"
 	"github.com/swcaffe/swcaffe/internal/onnx/onnxtest"
 	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -300,6 +301,30 @@ func TestAttributes(t *testing.T) {
 		_, err := Net(&onnx.Model{ModelProto: c.b.m, Path: "test.onnx"}, 2, onnxtest.Device(t))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// TestPoolingRounding: a rounding is written only where Caffe's own, up, gives another size, and by BVLC's name.
+func TestPoolingRounding(t *testing.T) {
+	for _, c := range []struct {
+		extent int64
+		attrs  []*onnxpb.AttributeProto
+		want   string
+	}{
+		{7, []*onnxpb.AttributeProto{list("kernel_shape", 3, 3), list("strides", 2, 2)}, "pool:MAX kernel_size:3 stride:2"},
+		{8, []*onnxpb.AttributeProto{list("kernel_shape", 3, 3), list("strides", 2, 2)}, "pool:MAX kernel_size:3 stride:2 round_mode:FLOOR"},
+		{8, []*onnxpb.AttributeProto{list("kernel_shape", 3, 3), list("strides", 2, 2), number("ceil_mode", 1)}, "pool:MAX kernel_size:3 stride:2"},
+		{8, []*onnxpb.AttributeProto{list("kernel_shape", 3, 3), list("strides", 2, 2), list("pads", 1, 1, 1, 1)}, "pool:MAX pad:1 kernel_size:3 stride:2 round_mode:FLOOR"},
+	} {
+		b := newModel(13, 2, 3, c.extent, c.extent).node("y", "MaxPool", "x", c.attrs...)
+		r, err := Net(&onnx.Model{ModelProto: b.m, Path: "test.onnx"}, 2, onnxtest.Device(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(r.Net.GetLayer(), func(l *caffepb.LayerParameter) bool { return l.GetType() == "Pooling" })
+		if got := strings.Join(strings.Fields(r.Net.GetLayer()[at].GetPoolingParam().String()), " "); got != c.want {
+			t.Errorf("%d pixels a side: pooling_param { %s }, not { %s }", c.extent, got, c.want)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/swcaffe/swcaffe/internal/onnx"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
-	"google.golang.org/protobuf/proto"
 )
 
 // pooled adds a Pooling layer. Where Caffe's padding or its two axes do not say the windows, the border becomes part of the input, the axes are
@@ -69,7 +68,7 @@ func poolingParam(method caffepb.PoolingParameter_PoolMethod, mode caffepb.Pooli
 	square(stride, &p.Stride, &p.StrideH, &p.StrideW, 1)
 	square(pad, &p.Pad, &p.PadH, &p.PadW, 0)
 	if mode == caffepb.PoolingParameter_FLOOR {
-		p.CeilMode = proto.Bool(false) // OpenCV and OpenVINO read this name of round_mode: FLOOR
+		p.RoundMode = mode.Enum() // BVLC's name; it refuses ceil_mode: false, which OpenCV's reader of Caffe files has instead
 	}
 	return &caffepb.LayerParameter{PoolingParam: p}
 }
