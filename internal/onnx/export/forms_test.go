@@ -2,6 +2,7 @@ package export
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/internal/onnx/onnxpb"
@@ -79,6 +80,53 @@ func TestFormsForOpenCV(t *testing.T) {
 					t.Errorf("%s, opset %d: %s %q: OpenCV %s", c.Name, opt.Opset, node.GetOpType(), node.GetName(), why)
 				}
 			}
+		}
+	}
+}
+
+// scalesInput reports whether a node reads a graph's input and scales or shifts it by more than one constant.
+func scalesInput(g *onnxpb.GraphProto, node *onnxpb.NodeProto) bool {
+	constants := 0
+	for _, c := range g.Initializer {
+		if count := 1; slices.Contains(node.GetInput(), c.GetName()) {
+			for _, d := range c.GetDims() {
+				count *= int(d)
+			}
+			constants = max(constants, count)
+		}
+	}
+	input := slices.ContainsFunc(g.Input, func(v *onnxpb.ValueInfoProto) bool { return slices.Contains(node.GetInput(), v.GetName()) })
+	return input && constants > 1 && slices.Contains([]string{"BatchNormalization", "Mul", "Add", "Sub", "Div"}, node.GetOpType())
+}
+
+// TestScaling: the types in scaling are those of the layers that scale an input in a case.
+func TestScaling(t *testing.T) {
+	found := map[string]bool{}
+	for _, c := range onnxtest.Cases(7) {
+		n := onnxtest.Build(t, onnxtest.Parse(t, c.Net))
+		onnxtest.FillWeights(n, 1)
+		r, err := Net(n, Options{Opset: MinOpset})
+		if err != nil {
+			t.Fatal(c.Name, err)
+		}
+		for _, node := range r.Model.GetGraph().Node {
+			if !scalesInput(r.Model.GetGraph(), node) {
+				continue
+			}
+			layer, _, _ := strings.Cut(node.GetName(), "/")
+			for i := range n.NumLayers() {
+				if kind := n.LayerType(i); n.LayerName(i) == layer {
+					found[kind] = true
+					if !scaling[kind] {
+						t.Errorf("%s: node %q scales the input; %s is not in scaling", c.Name, node.GetName(), kind)
+					}
+				}
+			}
+		}
+	}
+	for kind := range scaling {
+		if !found[kind] {
+			t.Errorf("no case of %s scales its input", kind)
 		}
 	}
 }

@@ -8,6 +8,10 @@ type rule func(l *layer) error
 // rules has the layer types that ONNX's operators express.
 var rules map[string]rule
 
+// scaling has the types whose rule reads a bottom by a BatchNormalization, or by a Mul or Add with several constants. OpenCV may merge these
+// with the convolution before them.
+var scaling = map[string]bool{"BatchNorm": true, "BN": true, "Scale": true, "Bias": true, "Unpooling": true}
+
 // refusals has the types that they do not, and why.
 var refusals = map[string]string{
 	"Filter":             "the number of items in its tops depends on values",

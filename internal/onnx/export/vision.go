@@ -104,9 +104,6 @@ func (l *layer) scaled() bool {
 	return j >= 0 && scaling[l.net.LayerType(j)]
 }
 
-// scaling has the layer types whose operators OpenCV may merge with the convolution before them.
-var scaling = map[string]bool{"BatchNorm": true, "BN": true, "Scale": true, "Bias": true}
-
 // apart gives a value of a blob's shape one spatial axis, and its own again. OpenCV up to 4.12 merges a ConvTranspose of several groups with a
 // product of its result in a wrong way, and nothing with a Reshape.
 func (l *layer) apart(v string, b *blob.Blob) string {
