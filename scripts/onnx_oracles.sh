@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compares ONNX models with other programs: every deploy net of models/ and every layer type as exported, in ONNX Runtime and in ONNX's own
-# checker; the deploy nets also in OpenCV; models by PyTorch's exporter and the nets that they become, in ONNX Runtime. Values must agree to
+# checker and in OpenCV; models by PyTorch's exporter and the nets that they become, in ONNX Runtime. Values must agree to
 # 1e-5 of the largest one.
 #
 #   scripts/onnx_oracles.sh [-quick] [-install] [FOLDER]
