@@ -26,6 +26,7 @@ var jsonLines = []string{
 	"test -model net.prototxt -weights n_iter_1.caffemodel -iterations 2", "test -model detections.prototxt -weights n_iter_1.caffemodel -iterations 1 -eval_type detection",
 	"classify deploy.prototxt n_iter_1.caffemodel none none image.png",
 	"verify -model net.prototxt",
+	"! image_info image.png net.prototxt",
 	"detect -model yolo.prototxt -weights n_iter_1.caffemodel image.png",
 	"parse_log run.log",
 	"time -model conv.prototxt -iterations 1", "time -model conv.prototxt -dry_run", "time -model conv.prototxt -machine sw26010 -heatmap mesh.svg -layer conv",

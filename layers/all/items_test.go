@@ -23,13 +23,22 @@ func TestCoupling(t *testing.T) {
 		case declared.Kind == layers.Apart && why != nil:
 			t.Errorf("%s couples items, and its type does not declare it: %v", c.String(), why)
 		case declared.Kind != layers.Apart:
-			divided[c.Type] = true
+			divided[c.Type] = !learnsByItself(t, bench, c)
 			shown[c.Type] = shown[c.Type] || why != nil
 		}
 	}
-	for name := range divided {
-		if !shown[name] {
+	for name, shows := range divided {
+		if shows && !shown[name] {
 			t.Errorf("%s declares that it couples items, and no case shows it", name)
 		}
 	}
+}
+
+// learnsByItself reports whether a loss has weights with a gradient that is not the loss's, as CenterLoss has. Its tops do not show the coupling; TestWorkers does.
+func learnsByItself(t *testing.T, b *layertest.Bench, c layertest.Case) bool {
+	f, err := layertest.New(b.Device(layers.MPE), &c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.Type.Loss && len(f.Layer.Params()) > 0
 }

@@ -33,7 +33,7 @@ var Commands = slices.Concat(
 		measure.Time, model.Verify, measure.Explore, measure.Scale, measure.AllReduce, measure.Bandwidth, measure.DeviceQuery),
 	cli.Group("make data",
 		dataset.Init, dataset.Dataset, dataset.ConvertImageset, dataset.ConvertAnnoset, dataset.ConvertMnist, dataset.ConvertCifar,
-		dataset.ConvertMnistSiamese, dataset.ComputeImageMean, dataset.GetImageSize),
+		dataset.ConvertMnistSiamese, dataset.ComputeImageMean, dataset.GetImageSize, dataset.ImageInfo),
 	cli.Group("convert and format nets",
 		model.ExportONNX, model.ImportONNX, model.Fmt, model.UpgradeNetText, model.UpgradeNetBinary, model.UpgradeSolverText),
 	cli.Group("look at nets and runs", model.DrawNet, logs.PlotLog, logs.ParseLog, logs.Board),

@@ -90,7 +90,7 @@ func (o *classifyOptions) run(e *cli.Env, n *swnet.Net) error {
 	if err != nil {
 		return err
 	}
-	files, err := imageFiles(o.images)
+	files, err := cli.ImageFiles(o.images)
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func detect(e *cli.Env, o *detectOptions) error {
 		}
 	}
 	var err error
-	if o.images, err = imageFiles(o.images); err != nil {
+	if o.images, err = cli.ImageFiles(o.images); err != nil {
 		return err
 	}
 	if err := errors.Join(o.preprocessing.check(), o.checkNames()); err != nil {

@@ -2,13 +2,7 @@ package infer
 
 import (
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 
-	"github.com/swcaffe/swcaffe/data/imageio"
 	"github.com/swcaffe/swcaffe/internal/cli"
 )
 
@@ -18,39 +12,6 @@ type imageRun struct {
 	batch int                                                   // the most images at a time
 	load  func(k int, file string) (repaired string, err error) // puts an image into item k of the batch
 	run   func(files []string) error                            // runs the net on the batch, whose items are these images
-}
-
-// imageFiles replaces each folder in a list by the image files below it, in the order of their names. Other files and hidden ones are left out.
-func imageFiles(list []string) (files []string, err error) {
-	for _, path := range list {
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, err
-		}
-		if !info.IsDir() {
-			files = append(files, path)
-			continue
-		}
-		before := len(files)
-		err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
-			switch hidden := strings.HasPrefix(d.Name(), ".") && file != path; {
-			case err != nil:
-				return err
-			case hidden && d.IsDir():
-				return fs.SkipDir
-			case !hidden && !d.IsDir() && slices.Contains(imageio.Extensions(), strings.ToLower(filepath.Ext(file))):
-				files = append(files, file)
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-		if len(files) == before {
-			return nil, fmt.Errorf("%s: the folder has no image files (%s)", path, strings.Join(imageio.Extensions(), ", "))
-		}
-	}
-	return files, nil
 }
 
 // do runs all batches. An image among several that cannot be read is named and left out, and counted.
