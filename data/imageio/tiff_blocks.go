@@ -144,8 +144,9 @@ func (t *tiffFile) decompressor(raw []byte, width, height int) (io.Reader, error
 		}
 		kind := ccitt.Group4
 		if t.method == tiffFax3 {
-			if kind = ccitt.Group3; t.number(tagFaxOptions, 0)&1 != 0 {
-				return nil, errors.New("a TIFF image compressed as a fax of group 3 in two dimensions, which swcaffe does not read: convert it, for example to PNG")
+			const twoDimensions, fillBits = 1, 4
+			if kind = ccitt.Group3; t.number(tagFaxOptions, 0)&(twoDimensions|fillBits) != 0 {
+				return nil, errors.New("a TIFF image compressed as a fax of group 3 in two dimensions or with fill bits, which swcaffe does not read: convert it, for example to PNG")
 			}
 		}
 		return ccitt.NewReader(in, ccitt.MSB, kind, width, height, &ccitt.Options{Invert: true}), nil
