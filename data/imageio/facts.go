@@ -1,10 +1,6 @@
 package imageio
 
-import (
-	"bytes"
-
-	"github.com/swcaffe/swcaffe/data/imageio/jpeg"
-)
+import "github.com/swcaffe/swcaffe/data/imageio/jpeg"
 
 // Facts says what an image file holds and how Decode reads it.
 type Facts struct {
@@ -28,92 +24,89 @@ func Describe(file []byte) (*Facts, error) {
 		return nil, err
 	}
 	defer im.Recycle()
-	f, err := header(file)
+	kind, err := formatOf(file)
 	if err != nil {
 		return nil, err
 	}
-	f.Height, f.Width, f.Repaired = im.Height, im.Width, im.Repaired
-	if f.StoredHeight == 0 {
-		f.StoredHeight, f.StoredWidth = im.Height, im.Width
+	f := &Facts{
+		Format: kind.name, Height: im.Height, Width: im.Width, StoredHeight: im.Height, StoredWidth: im.Width, Orientation: 1, Channels: 3, Bits: 8, Repaired: im.Repaired,
 	}
-	f.Orientation = max(1, f.Orientation)
-	return f, nil
+	return f, kind.header(file, f)
 }
 
-// header reads what the decoded image does not show.
-func header(file []byte) (*Facts, error) {
+func jpegHeader(file []byte, f *Facts) error {
+	d, err := jpeg.Open(file)
+	if err != nil {
+		return err
+	}
+	f.StoredHeight, f.StoredWidth, f.Orientation, f.Channels = d.Height, d.Width, max(1, d.Orientation), d.Components()
+	return nil
+}
+
+func pngHeader(file []byte, f *Facts) error {
+	p, err := parsePNG(file)
+	if err != nil {
+		return err
+	}
+	if f.Bits = p.depth; p.kind != pngPalette {
+		f.Channels = p.channels()
+	}
+	if f.Channels%2 == 1 && p.transparent != nil {
+		f.Channels++
+	}
+	return nil
+}
+
+func bmpHeader(file []byte, f *Facts) error {
+	b, err := parseBMP(file)
+	if err != nil {
+		return err
+	}
 	switch {
-	case bytes.HasPrefix(file, []byte("\xff\xd8")):
-		d, err := jpeg.Open(file)
-		if err != nil {
-			return nil, err
-		}
-		return &Facts{Format: "JPEG", StoredHeight: d.Height, StoredWidth: d.Width, Orientation: d.Orientation, Channels: d.Components(), Bits: 8}, nil
-	case bytes.HasPrefix(file, []byte(pngSignature)):
-		p, err := parsePNG(file)
-		if err != nil {
-			return nil, err
-		}
-		f := &Facts{Format: "PNG", Channels: p.channels(), Bits: p.depth}
-		if p.kind == pngPalette {
-			f.Channels = 3
-		}
-		if f.Channels%2 == 1 && p.transparent != nil {
-			f.Channels++
-		}
-		return f, nil
-	case bytes.HasPrefix(file, []byte("BM")):
-		b, err := parseBMP(file)
-		if err != nil {
-			return nil, err
-		}
-		f := &Facts{Format: "BMP", Channels: 3, Bits: 8}
-		switch {
-		case b.bits < 8:
-			f.Bits = b.bits
-		case b.bits == 15 || b.bits == 16:
-			f.Bits = 5
-		case b.bits == 32:
-			f.Channels = 4
-		}
-		if b.grey {
-			f.Channels = 1
-		}
-		return f, nil
-	case isTIFF(file):
-		t, err := parseTIFF(file)
-		if err != nil {
-			return nil, err
-		}
-		f := &Facts{Format: "TIFF", StoredHeight: t.height, StoredWidth: t.width, Orientation: t.orientation, Channels: t.samples, Bits: t.bits}
-		if t.photometric == isPalette {
-			f.Channels = 3
-		}
-		return f, nil
-	case isWebP(file):
-		f := &Facts{Format: "WebP", Channels: 3, Bits: 8}
-		if webpAlpha(file) {
-			f.Channels = 4
-		}
-		return f, nil
+	case b.bits < 8:
+		f.Bits = b.bits
+	case b.bits == 15 || b.bits == 16:
+		f.Bits = 5
+	case b.bits == 32:
+		f.Channels = 4
 	}
-	return pnmHeader(file), nil
+	if b.grey {
+		f.Channels = 1
+	}
+	return nil
 }
 
-// pnmHeader is header for a PNM that has been decoded.
-func pnmHeader(file []byte) *Facts {
-	f, r := &Facts{Format: "PNM", Channels: 1, Bits: 8}, pnmReader{rest: file[2:]}
-	r.number()
-	r.number()
-	switch kind := (file[1]-'1')%3 + 1; {
-	case kind == bitmap:
-		f.Bits = 1
-		return f
-	case kind == pixmap:
-		f.Channels = 3
+func tiffHeader(file []byte, f *Facts) error {
+	t, err := parseTIFF(file)
+	if err != nil {
+		return err
 	}
-	if r.number() > 255 {
+	f.StoredHeight, f.StoredWidth, f.Orientation, f.Bits = t.height, t.width, max(1, t.orientation), t.bits
+	if t.photometric != isPalette {
+		f.Channels = t.samples
+	}
+	return nil
+}
+
+func webpHeader(file []byte, f *Facts) error {
+	if webpAlpha(file) {
+		f.Channels = 4
+	}
+	return nil
+}
+
+func pnmHeader(file []byte, f *Facts) error {
+	r := pnmReader{rest: file[2:]}
+	r.number()
+	r.number()
+	kind := (file[1]-'1')%3 + 1
+	if kind != pixmap {
+		f.Channels = 1
+	}
+	if kind == bitmap {
+		f.Bits = 1
+	} else if r.number() > 255 {
 		f.Bits = 16
 	}
-	return f
+	return r.err
 }

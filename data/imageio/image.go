@@ -118,23 +118,45 @@ func DecodeResized(file []byte, mode Mode, height, width int) (im *Image, resize
 }
 
 func decodeRows(file []byte, mode Mode) (rows, error) {
-	switch {
-	case bytes.HasPrefix(file, []byte("\xff\xd8")):
-		return decodeJPEG(file, mode)
-	case bytes.HasPrefix(file, []byte(pngSignature)):
-		return decodePNG(file, mode)
-	case bytes.HasPrefix(file, []byte("BM")):
-		return decodeBMP(file, mode)
-	case isTIFF(file):
-		return decodeTIFF(file, mode)
-	case isWebP(file):
-		return decodeWebP(file, mode)
-	case isPNM(file):
-		return decodePNM(file, mode)
-	case len(file) == 0:
-		return rows{}, errors.New("the image is empty")
+	f, err := formatOf(file)
+	if err != nil {
+		return rows{}, err
 	}
-	return rows{}, unknown(file)
+	return f.decode(file, mode)
+}
+
+// format is a kind of image file.
+type format struct {
+	name   string
+	is     func(file []byte) bool
+	decode func(file []byte, mode Mode) (rows, error)
+	header func(file []byte, f *Facts) error // sets what a decoded image does not show
+}
+
+var formats = []format{
+	{"JPEG", begins("\xff\xd8"), decodeJPEG, jpegHeader},
+	{"PNG", begins(pngSignature), decodePNG, pngHeader},
+	{"BMP", begins("BM"), decodeBMP, bmpHeader},
+	{"TIFF", isTIFF, decodeTIFF, tiffHeader},
+	{"WebP", isWebP, decodeWebP, webpHeader},
+	{"PNM", isPNM, decodePNM, pnmHeader},
+}
+
+func begins(signature string) func(file []byte) bool {
+	return func(file []byte) bool { return bytes.HasPrefix(file, []byte(signature)) }
+}
+
+// formatOf finds a file's format by its first bytes. The error names a known one that is not read.
+func formatOf(file []byte) (*format, error) {
+	if len(file) == 0 {
+		return nil, errors.New("the image is empty")
+	}
+	for i := range formats {
+		if formats[i].is(file) {
+			return &formats[i], nil
+		}
+	}
+	return nil, unknown(file)
 }
 
 // weights convert B, G, R to grey: (b*B + g*G + r*R + round) >> shift.
