@@ -15,6 +15,7 @@ type bmpFile struct {
 	palette       [256][3]byte // B, G, R
 	grey          bool         // OpenCV takes the file for a grey one: all colours of its palette are grey, or its header is that of OS/2
 	pixels        []byte       // from where the header says
+	indices       []byte       // of a row
 }
 
 // Ways of storing.
@@ -95,6 +96,7 @@ func parseBMP(file []byte) (*bmpFile, error) {
 		return nil, errCutBMP
 	}
 	b.pixels = file[offset:]
+	b.indices = make([]byte, b.width)
 	return b, nil
 }
 
@@ -203,7 +205,9 @@ func (b *bmpFile) row(out, in []byte) {
 }
 
 func (b *bmpFile) lookUp(out, in []byte, bits int) {
-	for x := range b.width {
-		copy(out[3*x:3*x+3], b.palette[unpack(in, x, bits)][:])
+	unpackRow(b.indices, in, bits)
+	for x, i := range b.indices {
+		c := &b.palette[i]
+		out[3*x], out[3*x+1], out[3*x+2] = c[0], c[1], c[2]
 	}
 }

@@ -1,18 +1,29 @@
 package imageio
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
-// maxPixelsPerByte exceeds the densest packing of all formats: PNG, with deflate's 1032 to 1 and 8 pixels a byte. It keeps a
-// damaged header from making the decoder allocate gigabytes.
-const maxPixelsPerByte = 8300
+// ErrDense refuses a small file of a large image that would take long, which OpenCV reads: one of more than densePixels and byteDense for each
+// byte. A file of 1 MB then takes no more than about a second. Of JPEGs, package jpeg has its own limits.
+var ErrDense = errors.New("the file is too small for so large an image")
 
-// checkDensity checks an image's size, also against that of its file.
+const (
+	densePixels = 40 << 20
+	byteDense   = 8 // as many as images without compression have
+)
+
+// mostPixels is the number of pixels that an image in a file of so many bytes may have.
+func mostPixels(size int) int { return densePixels + byteDense*size }
+
+// checkDensity checks an image's size, also against that of its file. It keeps a damaged header from making the decoder allocate gigabytes.
 func checkDensity(width, height int, file []byte) error {
 	if err := checkSize(width, height); err != nil {
 		return err
 	}
-	if width*height/maxPixelsPerByte > len(file) {
-		return fmt.Errorf("an image of %d x %d pixels cannot be in %d bytes", width, height, len(file))
+	if width*height > mostPixels(len(file)) {
+		return fmt.Errorf("%w: %d x %d pixels in %d bytes", ErrDense, width, height, len(file))
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func DecodeDeep(file []byte) (*Deep, error) {
 		if err != nil {
 			return nil, err
 		}
-		pixels, err := p.pixels(len(file))
+		pixels, err := p.pixels(file)
 		if err != nil {
 			return nil, err
 		}

@@ -39,7 +39,7 @@ func jpegHeader(file []byte, f *Facts) error {
 	if err != nil {
 		return err
 	}
-	f.StoredHeight, f.StoredWidth, f.Orientation, f.Channels = d.Height, d.Width, max(1, d.Orientation), d.Components()
+	f.StoredHeight, f.StoredWidth, f.Orientation, f.Channels = d.Height, d.Width, exifOrientation(file), d.Components()
 	return nil
 }
 

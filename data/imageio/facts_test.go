@@ -33,7 +33,7 @@ func TestDescribe(t *testing.T) {
 		"PNG 3x5 4x1":  encoded(image.NewPaletted(r, color.Palette{color.Transparent, color.White})),
 		"JPEG 3x5 1x8": grey.Bytes(),
 		"PNM 2x3 1x1":  []byte("P1 3 2 1 0 1 0 1 0"),
-		"PNM 2x1 3x16": []byte("P3 1 2 700 1 2 3 4 5 6"),
+		"PNM 2x1 3x16": []byte("P3 1 2 700 1 2 3 4 5 6\n"),
 		"PNM 1x2 1x8":  []byte("P5 2 1 255 ab"),
 	} {
 		f, err := Describe(file)

@@ -2,7 +2,7 @@
 // resizing in OpenCV's 8-bit fixed-point arithmetic, without smoothing when it shrinks. Decode and DecodeResized return an Image.
 //
 // It reads JPEG (package jpeg), PNG, BMP, TIFF, WebP and PNM (PBM, PGM, PPM); the error for another known format names it. JPEGs have the pixels of libjpeg-turbo 2.0, which OpenCV 4.5 of
-// Debian 11 reads them with, and are turned upright by Exif's orientation but in mode Unchanged. Damaged JPEGs are read as far as libjpeg reads them, and Image.Repaired says so.
+// Debian 11 reads them with, and are turned upright by Exif's orientation as OpenCV finds it but in mode Unchanged. Damaged JPEGs are read as far as libjpeg reads them, and Image.Repaired says so.
 package imageio
 
 import (

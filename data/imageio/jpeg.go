@@ -25,14 +25,18 @@ func decodeJPEG(file []byte, mode Mode) (rows, error) {
 		return rows{}, err
 	}
 	r := jpegRows(d, mode)
-	if mode != Unchanged && d.Orientation > 1 {
-		im, err := r.whole(r.turned(d.Orientation))
-		if err != nil {
-			return rows{}, err
-		}
-		return im.rows(), nil
+	if mode == Unchanged {
+		return r, nil
 	}
-	return r, nil
+	o := exifOrientation(file)
+	if o == 1 {
+		return r, nil
+	}
+	im, err := r.whole(r.turned(o))
+	if err != nil {
+		return rows{}, err
+	}
+	return im.rows(), nil
 }
 
 // jpegRows returns the rows of a JPEG.

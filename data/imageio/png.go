@@ -56,7 +56,7 @@ func decodePNG(file []byte, mode Mode) (rows, error) {
 	if p.depth == 16 && mode == Unchanged {
 		return rows{}, errors.New("16-bit PNG: its pixels must have 8 bits here, or force_color or force_gray must be set")
 	}
-	pixels, err := p.pixels(len(file))
+	pixels, err := p.pixels(file)
 	if err != nil {
 		return rows{}, err
 	}

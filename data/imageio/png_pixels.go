@@ -18,11 +18,11 @@ var passes = [7][4]int{{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {
 func (p *pngFile) bytesPerRow(width int) int { return (width*p.channels()*p.depth + 7) / 8 }
 
 // pixels returns the image's rows as the file packs them.
-func (p *pngFile) pixels(fileSize int) ([]byte, error) {
-	if p.width*p.height/maxPixelsPerByte > fileSize {
-		return nil, fmt.Errorf("an image of %d x %d pixels cannot be in %d bytes", p.width, p.height, fileSize)
-	}
+func (p *pngFile) pixels(file []byte) ([]byte, error) {
 	row := p.bytesPerRow(p.width)
+	if err := checkDensity(max(p.width, row/3), p.height, file); err != nil {
+		return nil, err
+	}
 	if err := pages.Room(float64(p.height) * float64(row+3*p.width)); err != nil {
 		return nil, fmt.Errorf("an image of %d x %d pixels: %w", p.width, p.height, err)
 	}
@@ -99,11 +99,13 @@ func unfilter(filter byte, now, above []byte, step int) error {
 			now[i] += byte((left + int(above[i])) / 2)
 		}
 	case 4:
-		for i := range min(step, len(now)) {
-			now[i] += above[i]
-		}
-		for i := step; i < len(now); i++ {
-			now[i] += paeth(int(now[i-step]), int(above[i]), int(above[i-step]))
+		for i := range min(step, len(now)) { // byte i of all pixels
+			left, corner := 0, 0
+			for k := i; k < len(now); k += step {
+				up := int(above[k])
+				now[k] += paeth(left, up, corner)
+				left, corner = int(now[k]), up
+			}
 		}
 	default:
 		return fmt.Errorf("filter %d does not exist", filter)
@@ -158,6 +160,25 @@ func unpack(row []byte, i, bits int) byte {
 	return row[i*bits/8] >> (8 - bits - i*bits%8) & byte(1<<bits-1)
 }
 
+// unpackRow sets out to the first values of a row of values of 1, 2, 4 or 8 bits.
+func unpackRow(out, row []byte, bits int) {
+	if bits == 8 {
+		copy(out, row)
+		return
+	}
+	n, mask := 8/bits, byte(1<<bits-1)
+	for ; len(out) >= n; out, row = out[n:], row[1:] {
+		v := row[0]
+		for i := n - 1; i >= 0; i-- {
+			out[i] = v & mask
+			v >>= bits
+		}
+	}
+	for i := range out {
+		out[i] = unpack(row, i, bits)
+	}
+}
+
 // rows converts packed pixels. Of 16 bits the upper 8 are kept.
 func (p *pngFile) rows(pixels []byte, mode Mode) rows {
 	size, step := p.bytesPerRow(p.width), max(1, p.depth/8)
@@ -170,8 +191,9 @@ func (p *pngFile) rows(pixels []byte, mode Mode) rows {
 		if p.depth < 8 {
 			scale := 255 / byte(1<<p.depth-1)
 			r.write = func(y int, out []byte) {
-				for x, in := 0, row(y); x < len(out); x++ {
-					out[x] = unpack(in, x, p.depth) * scale
+				unpackRow(out, row(y), p.depth)
+				for x := range out {
+					out[x] *= scale
 				}
 			}
 		} else {
@@ -185,9 +207,11 @@ func (p *pngFile) rows(pixels []byte, mode Mode) rows {
 		}
 		return r
 	case pngPalette:
+		indices := make([]byte, p.width)
 		r.write = func(y int, out []byte) {
-			for x, in := 0, row(y); x < p.width; x++ {
-				c := &p.palette[unpack(in, x, p.depth)]
+			unpackRow(indices, row(y), p.depth)
+			for x, i := range indices {
+				c := &p.palette[i]
 				out[3*x], out[3*x+1], out[3*x+2] = c[2], c[1], c[0]
 			}
 		}

@@ -18,7 +18,11 @@ type pngSpace struct {
 	fromSRGB bool // there was a chunk sRGB or a profile that is known to be sRGB
 	invalid  bool // chunks contradict each other; later ones count no more
 	closed   bool // palette or pixels have begun: later ones count no more
+	profiles int
 }
+
+// mostProfiles is how many chunks iCCP are looked into. A file has one.
+const mostProfiles = 8
 
 const srgbGamma = 45455
 
@@ -47,6 +51,9 @@ func (s *pngSpace) take(name string, b []byte) (ok bool) {
 		}
 		return s.srgb(int(b[0]))
 	case "iCCP":
+		if s.profiles++; s.profiles > mostProfiles {
+			return false
+		}
 		if profile := pngProfile(b); isSRGB(profile) && !s.fromSRGB {
 			return s.srgb(int(binary.BigEndian.Uint32(profile[64:])))
 		}

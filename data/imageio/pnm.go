@@ -22,13 +22,9 @@ func decodePNM(file []byte, mode Mode) (rows, error) {
 	if kind != bitmap {
 		most = r.number()
 	}
-	if len(r.rest) == 0 && r.err == nil {
-		r.err = errCutPNM
-	}
 	if r.err != nil {
 		return rows{}, r.err
 	}
-	r.rest = r.rest[1:] // a single space ends the header
 	switch {
 	case width <= 0 || height <= 0 || width > maxSide || height > maxSide || width > maxPixels/height || width*height/8 > len(file):
 		return rows{}, fmt.Errorf("a PNM image of %d x %d pixels cannot be in %d bytes", width, height, len(file))
@@ -99,7 +95,7 @@ func (r *pnmReader) skip() {
 	}
 }
 
-// number reads decimal digits.
+// number reads decimal digits and the byte that ends them, whatever it is.
 func (r *pnmReader) number() int {
 	r.skip()
 	n := 0
@@ -113,7 +109,14 @@ func (r *pnmReader) number() int {
 			r.err = errCutPNM
 		}
 	}
-	r.rest = r.rest[n:]
+	if n == len(r.rest) {
+		r.rest = nil
+		if r.err == nil {
+			r.err = errCutPNM
+		}
+		return v
+	}
+	r.rest = r.rest[n+1:]
 	return v
 }
 
@@ -133,20 +136,22 @@ func (r *pnmReader) digits(out []byte, kind byte, most int) {
 	}
 }
 
-// bit reads a 0, white, or 1, black.
+// bit reads a 0, white, or another digit, black.
 func (r *pnmReader) bit() byte {
 	r.skip()
 	switch {
 	case len(r.rest) == 0:
 		r.err = errCutPNM
 		return 0
-	case r.rest[0] != '0' && r.rest[0] != '1':
+	case r.rest[0] < '0' || r.rest[0] > '9':
 		r.err = fmt.Errorf("the PBM image has %q where a bit should be", r.rest[0])
 		return 0
 	}
-	white := '1' - r.rest[0]
-	r.rest = r.rest[1:]
-	return 255 * white
+	black := r.rest[0] != '0'
+	if r.rest = r.rest[1:]; black {
+		return 0
+	}
+	return 255
 }
 
 // bytes reads binary values of 1, 8 or 16 bits.

@@ -16,10 +16,10 @@ const (
 	tagWidth, tagHeight, tagBits, tagMethod, tagPhotometric = 256, 257, 258, 259, 262
 	tagFillOrder, tagOffsets, tagOrientation, tagSamples    = 266, 273, 274, 277
 	tagRows, tagCounts, tagPlanar, tagFaxOptions            = 278, 279, 284, 292
-	tagPredictor, tagColours, tagTileWidth, tagTileHeight   = 317, 320, 322, 323
-	tagTileOffsets, tagTileCounts, tagInks, tagExtra        = 324, 325, 332, 338
-	tagFormat, tagTables, tagLuma, tagSubsampling           = 339, 347, 529, 530
-	tagReference                                            = 532
+	tagPredictor, tagWhite, tagColours, tagTileWidth        = 317, 318, 320, 322
+	tagTileHeight, tagTileOffsets, tagTileCounts, tagInks   = 323, 324, 325, 332
+	tagExtra, tagFormat, tagTables, tagLuma                 = 338, 339, 347, 529
+	tagSubsampling, tagReference                            = 530, 532
 
 	whiteIsZero, blackIsZero, isRGB, isPalette, isSeparated, isYCbCr, isLab = 0, 1, 2, 3, 5, 6, 8
 )

@@ -3,7 +3,6 @@ package imageio
 import (
 	"bytes"
 	"compress/zlib"
-	"errors"
 	"fmt"
 	"io"
 	"math/bits"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/xi2/xz"
-	"golang.org/x/image/ccitt"
 	"golang.org/x/image/tiff/lzw"
 )
 
@@ -79,8 +77,11 @@ func (t *tiffFile) block(i, width, height, samples int) ([]byte, error) {
 		return nil, errCutTIFF
 	}
 	raw := t.file[int(offset):][:int(count)]
-	if t.method == tiffJPEG {
+	switch t.method {
+	case tiffJPEG:
 		return t.jpegBlock(raw, width, height, samples)
+	case tiffWebP:
+		return t.webpBlock(raw, width, height, samples)
 	}
 	if t.number(tagFillOrder, 1) == 2 {
 		raw = slices.Clone(raw)
@@ -88,17 +89,24 @@ func (t *tiffFile) block(i, width, height, samples int) ([]byte, error) {
 			raw[k] = bits.Reverse8(v)
 		}
 	}
-	r, err := t.decompressor(raw, width, height)
+	out := make([]byte, need)
+	if t.method == tiffRuns || t.method == tiffFax3 || t.method == tiffFax4 {
+		return out, t.fax(out, raw, width)
+	}
+	r, err := t.decompressor(raw)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]byte, need)
 	if _, err := io.ReadFull(r, out); err != nil {
 		t.damaged(fmt.Errorf("block %d: %w", i, err))
 		if t.bits == 16 { // libtiff leaves the order of bytes and the differences as they are
 			swapPairs(out)
 		}
 		return out, nil
+	}
+	if h, v := t.subsampled(); v == 4 && !t.tiled && samples == 3 { // libtiff counts bytes by rows of pixels, and loses a rest
+		row := (width + h - 1) / h * (h*v + 2)
+		clear(out[row/v*((height+v-1)/v*v):])
 	}
 	return out, t.finish(out, width, samples)
 }
@@ -111,7 +119,7 @@ func (t *tiffFile) damaged(err error) {
 }
 
 // decompressor returns a reader of a block's samples.
-func (t *tiffFile) decompressor(raw []byte, width, height int) (io.Reader, error) {
+func (t *tiffFile) decompressor(raw []byte) (io.Reader, error) {
 	in := bytes.NewReader(raw)
 	switch t.method {
 	case tiffPlain:
@@ -138,24 +146,24 @@ func (t *tiffFile) decompressor(raw []byte, width, height int) (io.Reader, error
 			return failing{err}, nil
 		}
 		return r, nil
-	case tiffFax3, tiffFax4:
-		if t.bits != 1 || t.samples != 1 {
-			return nil, fmt.Errorf("a TIFF image compressed as a fax with %d samples of %d bits", t.samples, t.bits)
-		}
-		kind := ccitt.Group4
-		if t.method == tiffFax3 {
-			const twoDimensions, fillBits = 1, 4
-			if kind = ccitt.Group3; t.number(tagFaxOptions, 0)&(twoDimensions|fillBits) != 0 {
-				return nil, errors.New("a TIFF image compressed as a fax of group 3 in two dimensions or with fill bits, which swcaffe does not read: convert it, for example to PNG")
-			}
-		}
-		return ccitt.NewReader(in, ccitt.MSB, kind, width, height, &ccitt.Options{Invert: true}), nil
 	}
-	name, known := map[int]string{tiffRuns: "by CCITT's runs", tiffOldJPEG: "by JPEG in the way of TIFF 6.0", tiffWebP: "by WebP", 34712: "by JPEG 2000", 34887: "by LERC", 34676: "by LogLuv", 34661: "by JBIG"}[t.method]
+	name, known := map[int]string{tiffOldJPEG: "by JPEG in the way of TIFF 6.0", 34712: "by JPEG 2000", 34887: "by LERC", 34676: "by LogLuv", 34661: "by JBIG"}[t.method]
 	if !known {
 		name = fmt.Sprintf("in way %d", t.method)
 	}
 	return nil, fmt.Errorf("a TIFF image compressed %s, which swcaffe does not read: convert it, for example to PNG", name)
+}
+
+// fax reads a block of black and white rows.
+func (t *tiffFile) fax(out, raw []byte, width int) error {
+	if t.bits != 1 || t.samples != 1 {
+		return fmt.Errorf("a TIFF image compressed as a fax with %d samples of %d bits", t.samples, t.bits)
+	}
+	twoDimensions := t.method == tiffFax3 && t.number(tagFaxOptions, 0)&1 != 0
+	if err := decodeFax(out, raw, width, t.method, twoDimensions); err != nil {
+		t.damaged(err)
+	}
+	return nil
 }
 
 // failing is a reader of nothing.

@@ -20,39 +20,28 @@ func (t *tiffFile) jpegBlock(raw []byte, width, height, samples int) ([]byte, er
 	if err != nil {
 		return nil, fmt.Errorf("JPEG in a TIFF: %w", err)
 	}
-	if d.Components() != samples || samples == 2 || d.Width != width || d.Height < height || d.Height > height && t.tiled {
+	if d.Components() != samples || d.Width != width || d.Height < height || d.Height > height && t.tiled {
 		return nil, fmt.Errorf("a TIFF image has a JPEG of %d x %d pixels of %d values for a block of %d x %d pixels of %d", d.Width, d.Height, d.Components(), width, height, samples)
 	}
 	if err := checkDensity(d.Width, d.Height, raw); err != nil {
 		return nil, err
 	}
 	out := make([]byte, width*height*samples)
-	if err := d.Decode(); err != nil {
-		t.damaged(err)
-		return out, nil
-	}
-	switch {
-	case samples == 4:
-		d.Space = jpeg.CMYK
-	case samples == 3 && t.photometric == isYCbCr && !t.separate:
+	if d.Space = jpeg.Stored; samples == 3 && t.photometric == isYCbCr {
 		d.Space = jpeg.YCbCr
-	case samples == 3:
-		d.Space = jpeg.RGB
+	}
+	if err := d.Decode(); err != nil { // before the first row, libtiff passes over nothing
+		return nil, fmt.Errorf("JPEG in a TIFF: %w", err)
 	}
 	r := d.Rows()
 	for y := range height {
 		row := out[y*width*samples:][:width*samples]
-		switch samples {
-		case 1:
-			r.First(y, row)
-		case 3:
-			r.BGR(y, row)
-			for x := 0; x < len(row); x += 3 {
-				row[x], row[x+2] = row[x+2], row[x]
-			}
-		case 4:
-			r.CMYK(y, row)
+		if d.Space == jpeg.Stored {
+			r.Samples(y, row)
+			continue
 		}
+		r.BGR(y, row)
+		swap(row, row, 3, 1)
 	}
 	if err := r.End(); err != nil {
 		t.damaged(err)

@@ -49,7 +49,7 @@ func (t *tiffFile) converter() (func(b tiffBlock, rgba []byte), error) {
 		if t.bits != 8 || t.samples != 3 || t.separate {
 			break
 		}
-		return nil, errors.New("a TIFF image of CIE L*a*b* colours, which swcaffe does not read: convert it, for example to PNG")
+		return t.lab()
 	}
 	return nil, fmt.Errorf("a TIFF image of kind %d with %d samples of %d bits, planes apart: %v. OpenCV does not read that either", t.photometric, t.samples, t.bits, t.separate)
 }
@@ -149,6 +149,22 @@ func (t *tiffFile) cmyk(b tiffBlock, rgba []byte) {
 		}
 		out[3] = 255
 	}
+}
+
+// lab returns the conversion of CIE L*a*b*, whose white is that of D50 if the file does not say.
+func (t *tiffFile) lab() (func(b tiffBlock, rgba []byte), error) {
+	const x, y, z = 96.4250, 100.0, 82.4680
+	white := t.floats(tagWhite, x/(x+y+z), y/(x+y+z))
+	if white[1] == 0 {
+		return nil, errors.New("a TIFF image of CIE L*a*b* colours without light in its white")
+	}
+	c := newCIELab(white[0], white[1])
+	return func(b tiffBlock, rgba []byte) {
+		for i := range b.width * b.height {
+			in := b.samples[3*i:][:3]
+			c.pixel(rgba[4*i:][:4], in[0], int8(in[1]), int8(in[2]))
+		}
+	}, nil
 }
 
 // subsampled is how many pixels of a row and of a column share the colour of a YCbCr image.

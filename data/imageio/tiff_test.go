@@ -68,20 +68,3 @@ func TestTIFF(t *testing.T) {
 		})
 	}
 }
-
-// FuzzTIFF: damaged files are errors.
-func FuzzTIFF(f *testing.F) {
-	for _, im := range []image.Image{image.NewGray(image.Rect(0, 0, 3, 2)), image.NewNRGBA(image.Rect(0, 0, 3, 2)), image.NewPaletted(image.Rect(0, 0, 3, 2), color.Palette{color.Black, color.White})} {
-		var file bytes.Buffer
-		if err := tiff.Encode(&file, im, &tiff.Options{Compression: tiff.Deflate}); err != nil {
-			f.Fatal(err)
-		}
-		f.Add(file.Bytes())
-	}
-	f.Fuzz(func(t *testing.T, file []byte) {
-		im, err := Decode(file, Color)
-		if err == nil && len(im.Pix) != im.Height*im.Width*im.Channels {
-			t.Errorf("%d x %d x %d: %d values", im.Height, im.Width, im.Channels, len(im.Pix))
-		}
-	})
-}

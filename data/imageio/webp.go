@@ -2,6 +2,7 @@ package imageio
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"image"
@@ -28,6 +29,9 @@ func webpAlpha(file []byte) bool {
 
 // decodeWebP reads a WebP with golang.org/x/image and converts it as OpenCV does with libwebp. Alpha is dropped, not multiplied by.
 func decodeWebP(file []byte, mode Mode) (rows, error) {
+	if int(binary.LittleEndian.Uint32(file[4:])) > len(file)-8 {
+		return rows{}, errCutWebP
+	}
 	c, err := webp.DecodeConfig(bytes.NewReader(file))
 	if err != nil {
 		return rows{}, webpError(err)
@@ -67,9 +71,11 @@ func decodeWebP(file []byte, mode Mode) (rows, error) {
 	return r, nil
 }
 
+var errCutWebP = errors.New("the WebP image ends early")
+
 func webpError(err error) error {
 	if err.Error() == "unexpected EOF" || err.Error() == "EOF" {
-		return errors.New("the WebP image ends early")
+		return errCutWebP
 	}
 	return fmt.Errorf("the WebP image: %w", err)
 }

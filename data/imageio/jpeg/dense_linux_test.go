@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"runtime"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/swcaffe/swcaffe/internal/costtest"
 )
 
 // craft writes files that are small for their images.
@@ -94,23 +94,14 @@ func TestDense(t *testing.T) {
 
 // cost decodes a file. It returns the time of the processor and the bytes that were allocated for a pixel.
 func cost(file []byte) (took time.Duration, bytesPerPixel float64, err error) {
-	const thread = 1 // RUSAGE_THREAD
-	var usage [2]syscall.Rusage
-	var memory [2]runtime.MemStats
-	runtime.GC()
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	runtime.ReadMemStats(&memory[0])
-	syscall.Getrusage(thread, &usage[0])
-	d, err := Open(file)
-	if err == nil {
-		err = read(d)
-	}
-	syscall.Getrusage(thread, &usage[1])
-	runtime.ReadMemStats(&memory[1])
-	took = time.Duration(usage[1].Utime.Nano() - usage[0].Utime.Nano() + usage[1].Stime.Nano() - usage[0].Stime.Nano())
+	var d *Decoder
+	took, allocated := costtest.Of(func() {
+		if d, err = Open(file); err == nil {
+			err = read(d)
+		}
+	})
 	if d != nil {
-		bytesPerPixel = float64(memory[1].TotalAlloc-memory[0].TotalAlloc) / float64(d.Width) / float64(d.Height)
+		bytesPerPixel = allocated / float64(d.Width) / float64(d.Height)
 	}
 	return took, bytesPerPixel, err
 }

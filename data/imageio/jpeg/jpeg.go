@@ -1,9 +1,9 @@
 // Package jpeg decodes JPEG files (ITU T.81) to the pixels that libjpeg-turbo makes of them, to the bit, and treats damaged files as it does.
 //
-// A Decoder reads a file. Open reads the headers before the first scan: size, colour space, orientation. Decode reads the scans of files that
+// A Decoder reads a file. Open reads the headers before the first scan: size and colour space. Decode reads the scans of files that
 // spread coefficients over several. Rows makes pixels: First, BGR and CMYK write a row.
 //
-//	markers.go      segments between scans: tables, frames, scans, colour space, orientation
+//	markers.go      segments between scans: tables, frames, scans, colour space
 //	bits.go         the bits of a scan, up to the next marker; restart markers
 //	huffman.go      Huffman tables and codes
 //	scan.go         the scans of a file
@@ -40,13 +40,13 @@ const (
 	CMYK                 // usually stored inverted, as Adobe's programs do
 	YCCK                 // CMYK, of which C, M and Y are stored as YCbCr
 	Unknown              // some other number of components: there are no pixels of it
+	Stored               // any: Rows.Samples alone writes the values
 )
 
 // Decoder reads a JPEG file.
 type Decoder struct {
 	Width, Height int
 	Space         Space
-	Orientation   int // of Exif, 1 to 8; 1 means upright, as does a file that says nothing
 	// Warnings are the kinds of damage that were passed over, each once, in the order of their appearance.
 	Warnings []string
 
@@ -103,7 +103,7 @@ const (
 
 // Open reads the headers of a file up to its first scan.
 func Open(file []byte) (*Decoder, error) {
-	d := &Decoder{file: file, Orientation: 1, adobe: -1}
+	d := &Decoder{file: file, adobe: -1}
 	if len(file) < 2 || file[0] != 0xff || file[1] != markerSOI {
 		return nil, fmt.Errorf("no JPEG: it does not begin with ff d8")
 	}

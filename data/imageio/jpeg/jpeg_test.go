@@ -16,7 +16,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/swcaffe/swcaffe/internal/costtest"
 	"github.com/swcaffe/swcaffe/internal/simd/vpixel"
 )
 
@@ -284,33 +286,6 @@ func TestUpsampling(t *testing.T) {
 	}
 }
 
-// TestOrientation: Exif in both byte orders; values beyond 8 and directories beyond the segment say nothing.
-func TestOrientation(t *testing.T) {
-	entry := func(order string, value byte) []byte {
-		if order == "II" {
-			return []byte("II*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00" + string([]byte{value}) + "\x00\x00\x00")
-		}
-		return []byte("MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00" + string([]byte{value}) + "\x00\x00")
-	}
-	for _, order := range []string{"II", "MM"} {
-		for v := range byte(12) {
-			want := int(v)
-			if v == 0 || v > 8 {
-				want = 0
-			}
-			if got := orientation(entry(order, v)); got != want {
-				t.Errorf("%s, %d: %d", order, v, got)
-			}
-		}
-		whole := entry(order, 6)
-		for n := range whole[:len(whole)-4] {
-			if got := orientation(whole[:n]); got != 0 {
-				t.Errorf("%s cut to %d bytes: %d", order, n, got)
-			}
-		}
-	}
-}
-
 // BenchmarkDecode decodes a photograph-like image of 480x360, beside Go's own decoder.
 func BenchmarkDecode(b *testing.B) {
 	im := image.NewRGBA(image.Rect(0, 0, 480, 360))
@@ -368,17 +343,24 @@ func FuzzDecode(f *testing.F) {
 		f.Add(damaged(r, file))
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
-		d, err := Open(file)
-		if err != nil || d.Width*d.Height > 1<<20 {
-			return
+		var err error
+		var d *Decoder
+		took, allocated := costtest.Of(func() {
+			if d, err = Open(file); err != nil {
+				return
+			}
+			if err = d.Decode(); err != nil || d.Space == CMYK || d.Space == YCCK {
+				return
+			}
+			rows, row := d.Rows(), make([]byte, 3*d.Width)
+			for y := range d.Height {
+				rows.BGR(y, row)
+			}
+			err = rows.End()
+		})
+		const most = 3 * time.Second // of code that counts what it covers; TestDense holds the second
+		if d != nil && len(file) < 1<<20 && (took > most || allocated > 20*float64(d.Width*d.Height)+1<<20) {
+			t.Errorf("%d x %d pixels in %d bytes: %v, %.0f bytes allocated (error %v)", d.Width, d.Height, len(file), took, allocated, err)
 		}
-		if d.Decode() != nil || d.Space == CMYK || d.Space == YCCK {
-			return
-		}
-		rows, row := d.Rows(), make([]byte, 3*d.Width)
-		for y := range d.Height {
-			rows.BGR(y, row)
-		}
-		rows.End()
 	})
 }

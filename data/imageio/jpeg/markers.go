@@ -245,46 +245,12 @@ func (d *Decoder) layOut() {
 
 func ceil(a, b int) int { return (a + b - 1) / b }
 
-// application reads the segments of JFIF, Adobe and Exif. Others are skipped.
+// application reads the segments of JFIF and Adobe. Others are skipped.
 func (d *Decoder) application(marker byte, body []byte) {
 	switch {
 	case marker == markerAPP0 && len(body) >= 14 && bytes.HasPrefix(body, []byte("JFIF\x00")):
 		d.jfif = true
 	case marker == markerAPP0+14 && len(body) >= 12 && bytes.HasPrefix(body, []byte("Adobe")):
 		d.adobe = int(body[11])
-	case marker == markerAPP0+1 && bytes.HasPrefix(body, []byte("Exif\x00")) && len(body) > 6:
-		if o := orientation(body[6:]); o != 0 {
-			d.Orientation = o
-		}
 	}
-}
-
-// orientationTag is Exif's number for the orientation of an image.
-const orientationTag = 0x0112
-
-// orientation returns the orientation that a TIFF header's first directory states, 0 if it states none.
-func orientation(tiff []byte) int {
-	if len(tiff) < 8 {
-		return 0
-	}
-	var order binary.ByteOrder = binary.LittleEndian
-	if string(tiff[:2]) == "MM" {
-		order = binary.BigEndian
-	} else if string(tiff[:2]) != "II" {
-		return 0
-	}
-	at := int(order.Uint32(tiff[4:]))
-	if at > len(tiff)-2 {
-		return 0
-	}
-	entries := int(order.Uint16(tiff[at:]))
-	for at += 2; entries > 0 && at+12 <= len(tiff); entries, at = entries-1, at+12 {
-		if order.Uint16(tiff[at:]) == orientationTag {
-			if o := int(order.Uint16(tiff[at+8:])); o >= 1 && o <= 8 {
-				return o
-			}
-			return 0
-		}
-	}
-	return 0
 }

@@ -139,6 +139,17 @@ func (r *Rows) BGR(y int, out []byte) {
 	vpixel.BGR(out, a, b, c)
 }
 
+// Samples writes row y as it is stored, whatever the colours: all components of a pixel side by side.
+func (r *Rows) Samples(y int, out []byte) {
+	r.prepare(y)
+	n := len(r.up)
+	for i, u := range r.up {
+		for x, v := range u.row(y)[:r.d.Width] {
+			out[x*n+i] = v
+		}
+	}
+}
+
 // CMYK writes row y of a CMYK or YCCK image as C, M, Y, K, as they are stored.
 func (r *Rows) CMYK(y int, out []byte) {
 	r.prepare(y)

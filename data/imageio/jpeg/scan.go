@@ -27,9 +27,9 @@ func (d *Decoder) scanHeader(body []byte) error {
 	n := int(body[0])
 	s := scan{first: int(body[1+2*n]), last: int(body[2+2*n]), high: int(body[3+2*n] >> 4), low: int(body[3+2*n] & 15)}
 	for i := range n {
-		c := d.find(int(body[1+2*i]))
+		c := d.find(int(body[1+2*i]), i)
 		if c == nil {
-			return fmt.Errorf("a scan has the component %d, which the frame lacks", body[1+2*i])
+			return fmt.Errorf("a scan has the component %d, which the frame lacks or has before", body[1+2*i])
 		}
 		for _, other := range s.of {
 			if other == c {
@@ -55,8 +55,9 @@ func (d *Decoder) scanHeader(body []byte) error {
 	return nil
 }
 
-func (d *Decoder) find(id int) *component {
-	for i := range d.components {
+// find returns the component with a number, the i-th of a scan. It comes before the i-th of the frame only in files that libjpeg-turbo refuses.
+func (d *Decoder) find(id, i int) *component {
+	for ; i < len(d.components); i++ {
 		if d.components[i].id == id {
 			return &d.components[i]
 		}
