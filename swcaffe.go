@@ -21,12 +21,12 @@ const (
 
 // NewDevice returns a device that computes on all cores of this computer, on the CPE path, and draws its random numbers
 // from seed. It logs nothing until its Log is given another output. Close its Machine when all that uses it is closed.
-func NewDevice(seed uint64) (*layers.Device, error) {
-	spec, err := cpe.Load("host")
-	if err != nil {
-		return nil, err
-	}
-	m, err := cpe.New(spec, cpe.DefaultMode(spec))
+func NewDevice(seed uint64) (*layers.Device, error) { return NewDeviceOn(0, seed) }
+
+// NewDeviceOn is NewDevice for a number of this computer's cores; 0: all. Two devices with a share of the cores each run two nets at the same time without
+// taking each other's cores. Results do not depend on the number.
+func NewDeviceOn(cores int, seed uint64) (*layers.Device, error) {
+	m, err := cpe.NewHost(cores)
 	if err != nil {
 		return nil, err
 	}

@@ -32,6 +32,7 @@ type storage struct {
 	unwritten int  // number of leading values that count as zero, whatever buf holds; see StartDiff
 	shadow    bool // the values are undefined, in memory of no one; see NewShadow
 	open      bool // somebody may write to the values unseen; see Version
+	frozen    bool // nobody will write to the values; see Freeze
 	version   uint64
 }
 

@@ -15,6 +15,18 @@ func (b *Blob) Values() []float32 { return b.storageOf(&b.data).slice(b.Count())
 // Seal promises that nobody will write to slices of the values that exist now.
 func (b *Blob) Seal() { b.storageOf(&b.data).seal() }
 
+// Freeze promises that nobody will ever write to the values, nor to slices of them that Data returns. Nets that run at the same time may then share
+// them, since Data notes nothing, and their version stays.
+func (b *Blob) Freeze() {
+	s := b.storageOf(&b.data)
+	s.slice(b.Count())
+	s.seal()
+	s.frozen = true
+}
+
+// Frozen reports whether the values were frozen.
+func (b *Blob) Frozen() bool { return b.storageOf(&b.data).frozen }
+
 // Version returns a version of the values. They are the same as long as it stays equal. It is not ok if they may change unseen: Data has
 // returned them, or they lie in memory of somebody else.
 func (b *Blob) Version() (v Version, ok bool) {
@@ -26,7 +38,7 @@ func (s *storage) seal() { s.open, s.version = false, s.version+1 }
 
 // expose notes that the values may be written from now on.
 func (s *storage) expose() {
-	if !s.open { // core groups may read values at the same time
+	if !s.open && !s.frozen { // core groups may read values at the same time
 		s.open = true
 	}
 }

@@ -34,6 +34,9 @@ func TestVersions(t *testing.T) {
 		{"sealing", func() { b.Seal() }, false, true},
 		{"writing by another that shares", func() { o := New(9); o.ShareData(b); o.Data() }, true, false},
 		{"sealing again", func() { b.Seal() }, false, true},
+		{"freezing", func() { b.Freeze() }, false, true},
+		{"reading what nobody writes", func() { b.Data() }, true, true},
+		{"unsharing", func() { b.ShareData(New(9)) }, false, true},
 		{"placing in memory of others", func() { b.PlaceData(make([]float32, 9)) }, true, false},
 	} {
 		tt.do()

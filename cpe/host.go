@@ -1,6 +1,7 @@
 package cpe
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -24,6 +25,20 @@ func detectHost(s Spec) Spec {
 		}
 	}
 	return s
+}
+
+// maxCores limits the number of cores to use, unless the computer has more. Every one is a busy thread and holds memory for its tiles.
+const maxCores = 1024
+
+// CheckCores returns an error unless a number of this computer's cores can be used; 0 stands for all.
+func CheckCores(n int) error {
+	switch most := max(maxCores, runtime.NumCPU()); {
+	case n < 0:
+		return fmt.Errorf("%d: the number of cores cannot be negative", n)
+	case n > most:
+		return fmt.Errorf("%d: this computer has %d cores; at most %d are accepted", n, runtime.NumCPU(), most)
+	}
+	return nil
 }
 
 // hostCaches are the caches of this computer. Reading them takes a millisecond, which every new device would wait for.

@@ -54,6 +54,23 @@ func New(spec Spec, mode Mode) (*Machine, error) {
 	return m, nil
 }
 
+// NewHost makes a machine of this computer that computes on a number of its cores; 0: on as many as Go uses (runtime.GOMAXPROCS). It is a budget:
+// several machines that together have as many cores as the computer run at the same time without waiting for one another. Results do not
+// depend on the number.
+func NewHost(cores int) (*Machine, error) {
+	spec, err := Load("host")
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckCores(cores); err != nil {
+		return nil, fmt.Errorf("cores: %w", err)
+	}
+	if cores > 0 {
+		spec.CoreGroups = cores
+	}
+	return New(spec, DefaultMode(spec))
+}
+
 // Close ends the core groups' goroutines. The machine must not be used afterwards.
 func (m *Machine) Close() { m.workers.stop() }
 

@@ -49,7 +49,7 @@ func (b *Base) AddWeight(filler *caffepb.FillerParameter, shape ...int) error {
 		return err
 	}
 	w := b.Device.NewBlob(shape...)
-	if b.Device.Machine.Values() {
+	if b.Device.Machine.Values() && !b.Device.Unfilled {
 		if err := Fill(w, filler, b.Device.Random); err != nil {
 			return err
 		}

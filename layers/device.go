@@ -52,6 +52,8 @@ type Device struct {
 	Force plan.Force
 	// Tuner, if not nil, looks up or measures the fastest algorithm of every convolution. Force is then ignored.
 	Tuner plan.Tuner
+	// Unfilled leaves the weights of layers without values and memory: those of another net take their places (net.Options.WeightsOf).
+	Unfilled bool
 }
 
 // NewBlob returns a blob for a layer or net on the device. If the machine moves no values, the blob takes no memory of its own.

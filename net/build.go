@@ -111,7 +111,7 @@ func (n *Net) addLayer(d *node, unread map[string]bool) (err error) {
 			return err
 		}
 	}
-	if len(d.param.Blobs) > 0 {
+	if len(d.param.Blobs) > 0 && n.opt.WeightsOf == nil {
 		if err := d.copyWeights(d.param.Blobs, nil, func(int) bool { return false }); err != nil {
 			return err
 		}

@@ -46,6 +46,8 @@ type Options struct {
 	// Prepares says that the caller prepares input by the messages that layers state for it (layers.Type.Prepares). Otherwise a warning says that
 	// they have no effect.
 	Prepares bool
+	// WeightsOf, if not nil, is a net whose weights this one shares (ShareWeights), from the same layers. It then makes none of its own.
+	WeightsOf *Net
 	// Without disables passes and fusions by name, for measurements (schedule.Names).
 	Without []string
 }
@@ -120,6 +122,10 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 		return nil, opt.fail(p, fmt.Errorf("no layers for phase %v, level %d, stages %q", opt.State.GetPhase(), opt.State.GetLevel(), opt.State.GetStage()))
 	}
 	opt.setBudget()
+	if opt.WeightsOf != nil {
+		unfilled := *opt.Device
+		unfilled.Unfilled, opt.Device = true, &unfilled
+	}
 	n := &Net{name: p.GetName(), opt: opt, log: opt.Device.Log, named: namesakes{}, items: map[int]bool{}, rows: map[int]bool{}, wires: wires{ids: map[string]int{}}, running: running{scale: 1}}
 	n.graph = &schedule.Graph{
 		Kept: map[int]bool{}, Device: opt.Device, ForwardOnly: opt.ForwardOnly, Changing: opt.Changing, Economise: opt.Economise, Without: opt.Without,
@@ -132,6 +138,12 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 	if err := n.build(filtered, origin); err != nil {
 		n.Close()
 		return nil, err
+	}
+	if opt.WeightsOf != nil {
+		if err := n.useWeightsOf(opt.WeightsOf); err != nil {
+			n.Close()
+			return nil, err
+		}
 	}
 	if err := n.schedule(); err != nil {
 		n.Close()
@@ -148,11 +160,13 @@ func (o *Options) setBudget() {
 	if o.Budget == nil {
 		o.Budget = &pages.Budget{}
 	}
-	if o.WeightCopies == 0 {
+	switch {
+	case o.WeightsOf != nil:
+		o.WeightCopies = -1 // none
+	case o.WeightCopies == 0 && o.ForwardOnly:
+		o.WeightCopies = 1
+	case o.WeightCopies == 0:
 		o.WeightCopies = 2
-		if o.ForwardOnly {
-			o.WeightCopies = 1
-		}
 	}
 }
 

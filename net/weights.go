@@ -113,6 +113,23 @@ func (n *Net) ShareWeights(other *Net) error {
 	return nil
 }
 
+// useWeightsOf is ShareWeights for a net without weights of its own: every weight must be there.
+func (n *Net) useWeightsOf(other *Net) error {
+	if err := n.ShareWeights(other); err != nil {
+		return err
+	}
+	of := map[blob.Storage]bool{}
+	for _, p := range other.params {
+		of[p.blob.DataStorage()] = true
+	}
+	for _, p := range n.params {
+		if !of[p.blob.DataStorage()] {
+			return n.fail(p.node, fmt.Errorf("net %q, whose weights are shared, has no param %d of this layer", other.name, p.index))
+		}
+	}
+	return nil
+}
+
 // Shares reports whether weight i of a layer is owned by another layer.
 func (n *Net) Shares(layer, i int) bool { return n.params[n.nodes[layer].paramIDs[i]].shared }
 

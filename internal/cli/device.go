@@ -36,9 +36,6 @@ func (d *DeviceFlags) Register(fs *flag.FlagSet) {
 	fs.StringVar(&d.GPU, "gpu", "", "accepted with a warning: there is no GPU in this build")
 }
 
-// maxThreads limits -threads, unless the computer has more cores. Every thread is busy and holds memory for its tiles.
-const maxThreads = 1024
-
 // NewMachine makes the machine named by the flags.
 func (d *DeviceFlags) NewMachine(e *Env) (*cpe.Machine, error) {
 	spec, err := d.Spec(e)
@@ -57,11 +54,8 @@ func (d *DeviceFlags) Spec(e *Env) (cpe.Spec, error) {
 	if d.Engine, err = layers.ParseEngine(d.EngineName); err != nil {
 		return cpe.Spec{}, Usagef("-engine: %w", err)
 	}
-	if d.threads < 0 {
-		return cpe.Spec{}, Usagef("-threads %d: the number of cores cannot be negative", d.threads)
-	}
-	if most := max(maxThreads, runtime.NumCPU()); d.threads > most {
-		return cpe.Spec{}, Usagef("-threads %d: this computer has %d cores; at most %d are accepted", d.threads, runtime.NumCPU(), most)
+	if err := cpe.CheckCores(d.threads); err != nil {
+		return cpe.Spec{}, Usagef("-threads %w", err)
 	}
 	if d.threads > 0 {
 		runtime.GOMAXPROCS(d.threads)

@@ -104,11 +104,7 @@ func (o *drawOptions) options() (netdraw.Options, []caffepb.Phase, error) {
 
 // shapesOf builds the net of each phase and returns the shapes of its tops.
 func shapesOf(e *cli.Env, file *swproto.Net, phases []caffepb.Phase, flags *cli.StateFlags) (map[caffepb.Phase]map[string][]string, error) {
-	spec, err := cpe.Load("host")
-	if err != nil {
-		return nil, err
-	}
-	machine, err := cpe.New(spec, cpe.DefaultMode(spec))
+	machine, err := cpe.NewHost(0)
 	if err != nil {
 		return nil, err
 	}

@@ -28,11 +28,8 @@ func host() (*cpe.Machine, error) {
 	if engine.machine != nil {
 		return engine.machine, nil
 	}
-	spec, err := cpe.Load("host")
-	if err != nil {
-		return nil, err
-	}
-	engine.machine, err = cpe.New(spec, cpe.DefaultMode(spec))
+	var err error
+	engine.machine, err = cpe.NewHost(0)
 	return engine.machine, err
 }
 
