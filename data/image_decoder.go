@@ -43,6 +43,11 @@ func (d ImageDecoder) read(path string) (*imageio.Image, error) {
 	if err != nil {
 		return nil, err
 	}
+	return d.decode(file)
+}
+
+// decode is read for the bytes of a file.
+func (d ImageDecoder) decode(file []byte) (*imageio.Image, error) {
 	if d.Height > 0 && d.Width > 0 {
 		im, _, err := imageio.DecodeResized(file, d.Mode, d.Height, d.Width)
 		return im, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/data/augment"
 	"github.com/swcaffe/swcaffe/data/imageio"
+	"github.com/swcaffe/swcaffe/data/regular"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 )
@@ -164,23 +165,46 @@ func (p *Preprocessor) SetScale(scale float64) error {
 	return nil
 }
 
-// Read writes an image file's item, channels x height x width, to dst. repaired names damage of the file that was passed over.
-func (p *Preprocessor) Read(dst []float32, path string) (repaired string, err error) {
-	r := Record{Name: path}
-	pixels, _, err := p.decoder.Decode(&r, nil)
-	if err == nil {
-		err = p.transformer.Transform(dst, p.shape, pixels, 0, 0)
-	}
+// Picture is what Read and Decode say of an image beside its item.
+type Picture struct {
+	Height, Width int    // of the upright image, before it was resized
+	Repaired      string // damage of the file that was passed over, as in imageio.Image
+}
+
+// Read writes an image file's item, channels x height x width, to dst.
+func (p *Preprocessor) Read(dst []float32, path string) (Picture, error) {
+	file, err := regular.ReadFile(path)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", path, err)
+		return Picture{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return r.Repaired, nil
+	picture, err := p.Decode(dst, file)
+	if err != nil {
+		return Picture{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return picture, nil
+}
+
+// Decode is Read for the bytes of a file.
+func (p *Preprocessor) Decode(dst []float32, file []byte) (Picture, error) {
+	im, err := p.decoder.decode(file)
+	if err != nil {
+		return Picture{}, err
+	}
+	picture := Picture{im.Height, im.Width, im.Repaired}
+	if im.Original[0] > 0 {
+		picture.Height, picture.Width = im.Original[0], im.Original[1]
+	}
+	pixels, err := p.decoder.pixels(im, 0)
+	if err != nil {
+		return Picture{}, err
+	}
+	return picture, p.transformer.Transform(dst, p.shape, pixels, 0, 0)
 }
 
 // Mode is that of images for Put.
 func (p *Preprocessor) Mode() imageio.Mode { return p.decoder.Mode }
 
-// Put writes an image's item to dst.
+// Put writes the item of an image of that mode to dst. It leaves the image as it is.
 func (p *Preprocessor) Put(dst []float32, im *imageio.Image) error {
 	if d := p.decoder; d.Height > 0 {
 		var err error

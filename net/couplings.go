@@ -15,9 +15,14 @@ type Coupling struct {
 
 // Couplings returns the layers of the net whose results depend on all items that it gets, in their order: workers and core groups that divide a
 // batch compute something else in them than one of them alone.
-func (n *Net) Couplings() (list []Coupling) {
+func (n *Net) Couplings() []Coupling { return n.coupled(layers.Differs) }
+
+// Mixing returns the layers of the net in which the items of a batch meet or change places.
+func (n *Net) Mixing() []Coupling { return n.coupled(layers.Differs, layers.Moves) }
+
+func (n *Net) coupled(kinds ...layers.CouplingKind) (list []Coupling) {
 	for _, d := range n.nodes {
-		if d.coupling.Kind == layers.Differs {
+		if slices.Contains(kinds, d.coupling.Kind) {
 			list = append(list, Coupling{d.coupling, d.param.GetName(), d.param.GetType()})
 		}
 	}

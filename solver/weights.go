@@ -2,6 +2,7 @@ package solver
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sirupsen/logrus"
@@ -84,4 +85,25 @@ func StoredLayers(n *swnet.Net, list string) (map[string]bool, error) {
 		w.Close()
 	}
 	return names, nil
+}
+
+// WarnUntrained warns of layers that none of the files of a list has weights for, if any has some (LoadWeights warns otherwise): a net with some
+// untrained weights gives figures without worth.
+func WarnUntrained(n *swnet.Net, list string, log *logrus.Logger) error {
+	stored, err := StoredLayers(n, list)
+	if err != nil {
+		return err
+	}
+	var without []string
+	some := false
+	for _, w := range n.Learnable() {
+		some = some || stored[w.Layer]
+		if !stored[w.Layer] && !slices.Contains(without, w.Layer) {
+			without = append(without, w.Layer)
+		}
+	}
+	if len(without) > 0 && some {
+		log.Warnf("%s has no weights for %s: untrained ones are used", list, strings.Join(without, ", "))
+	}
+	return nil
 }

@@ -21,6 +21,8 @@ type Image struct {
 	// Repaired names damage of the file that decoding has passed over, as libjpeg does in JPEGs: the rest of the image is there. It is empty for
 	// a file without damage.
 	Repaired string
+	// Original is the height and the width that the image had before DecodeResized scaled it.
+	Original [2]int
 
 	own bool // Pix is memory of nothing else
 }
@@ -109,12 +111,16 @@ func DecodeResized(file []byte, mode Mode, height, width int) (im *Image, resize
 	if err != nil {
 		return nil, false, err
 	}
-	if height == r.height && width == r.width {
+	resized = height != r.height || width != r.width
+	if resized {
+		im, err = r.whole(r.resize(height, width))
+	} else {
 		im, err = r.whole(r.image())
-		return im, false, err
 	}
-	im, err = r.whole(r.resize(height, width))
-	return im, true, err
+	if err == nil {
+		im.Original = [2]int{r.height, r.width}
+	}
+	return im, resized, err
 }
 
 func decodeRows(file []byte, mode Mode) (rows, error) {

@@ -1,59 +1,18 @@
 package testreport
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 
-	"github.com/swcaffe/swcaffe/data/regular"
+	"github.com/swcaffe/swcaffe/data/annotation"
 	swnet "github.com/swcaffe/swcaffe/net"
-	swproto "github.com/swcaffe/swcaffe/proto"
-	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// longestLabels limits the size of a file of names.
-const longestLabels = 1 << 28
-
-// mostLabels limits the labels of a LabelMap.
-const mostLabels = 1 << 20
-
-// labelMapItem begins an item of a LabelMap.
-var labelMapItem = regexp.MustCompile(`(?m)^\s*item\s*:?\s*\{`)
-
-// ReadLabels reads the names of classes: a text file with one a line, from class 0 on, or SSD's LabelMap.
-func ReadLabels(path string) ([]string, error) {
-	text, err := regular.ReadText(path, longestLabels)
-	if err != nil {
-		return nil, err
-	}
-	if labelMapItem.Match(text) {
-		return readLabelMap(path, text)
-	}
-	return strings.Split(strings.TrimRight(strings.ReplaceAll(string(text), "\r", ""), "\n"), "\n"), nil
-}
-
-func readLabelMap(path string, text []byte) (names []string, err error) {
-	var m caffepb.LabelMap
-	if _, err := swproto.UnmarshalText(path, text, &m); err != nil {
-		return nil, err
-	}
-	for _, item := range m.Item {
-		label := int(item.GetLabel())
-		if label < 0 || label >= mostLabels {
-			return nil, fmt.Errorf("%s: label %d is not between 0 and %d", path, label, mostLabels-1)
-		}
-		for len(names) <= label {
-			names = append(names, strconv.Itoa(len(names)))
-		}
-		if names[label] = item.GetDisplayName(); names[label] == "" {
-			names[label] = item.GetName()
-		}
-	}
-	return names, nil
-}
+// ReadLabels reads the names of classes (annotation.ReadNames). A label that a LabelMap leaves out has its number for a name.
+func ReadLabels(path string) ([]string, error) { return annotation.ReadNames(path, strconv.Itoa) }
 
 // Names of files of names beside the sources of data layers. PREFIX is the source's name up to _train, _test or _val.
 var labelFiles = []string{"PREFIX_labels.txt", "PREFIX_labelmap.prototxt", "labels.txt", "labelmap.prototxt"}

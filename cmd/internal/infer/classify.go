@@ -1,18 +1,15 @@
 package infer
 
 import (
-	"cmp"
+	"context"
 	"encoding/csv"
 	"flag"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 
-	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/internal/cli"
-	"github.com/swcaffe/swcaffe/internal/testreport"
-	swnet "github.com/swcaffe/swcaffe/net"
+	"github.com/swcaffe/swcaffe/predict"
 	"github.com/swcaffe/swcaffe/solver/events"
 )
 
@@ -41,7 +38,7 @@ printed: -logtostderr shows the log. An image among several that cannot be read 
 func classifyFlags(fs *flag.FlagSet, o *classifyOptions) {
 	cli.StringVar(fs, &o.model, "model", "", "the net definition `FILE` for deployment (prototxt)", cli.Prototxt)
 	cli.StringVar(fs, &o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas", cli.Weights)
-	cli.StringVar(fs, &o.labels, "labels", "", "the `FILE` of labels, or none", cli.OneOf("none").OrFiles(cli.AnyFile))
+	cli.StringVar(fs, &o.labels, "labels", "", "the `FILE` of labels, or none", cli.OneOf(noLabels).OrFiles(cli.AnyFile))
 	cli.AppendVar(fs, &o.images, "image", "an image `FILE`, or a folder of images; may be given several times", cli.AnyFile)
 	cli.OutputVar(fs, &o.json, "json", "write the labels to `FILE` as well (docs/json.md); -: to standard output, alone")
 	cli.OutputVar(fs, &o.csv, "csv", "write the labels to `FILE` as well: a line for each image and label; -: to standard output, alone")
@@ -68,43 +65,54 @@ func classify(e *cli.Env, o *classifyOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	t := trained{device: &o.device, model: o.model, weights: o.weights, seed: o.device.SeedOrTime(), prepares: true}
-	return t.use(e, func(n *swnet.Net) error { return o.run(e, n) })
+	labels := o.labels
+	if labels == noLabels {
+		labels = ""
+	}
+	m, err := o.load(e, &o.device, predict.Options{Net: o.model, Weights: o.weights, Labels: labels})
+	if err != nil {
+		return err
+	}
+	if err := m.Classifies(); err != nil {
+		return err
+	}
+	return o.run(e, m)
 }
 
+// noLabels is the -labels of classes without names.
+const noLabels = "none"
+
 // run classifies the images, and prints and writes the most probable labels.
-func (o *classifyOptions) run(e *cli.Env, n *swnet.Net) error {
-	input, err := imageInput(n, o.model)
+func (o *classifyOptions) run(e *cli.Env, m *predict.Model) error {
+	s, err := m.NewSession(0)
 	if err != nil {
 		return err
 	}
-	outputs := n.Outputs()
-	if len(outputs) != 1 {
-		return fmt.Errorf("%s has %d outputs, a classifier has one", o.model, len(outputs))
-	}
-	labels, err := o.names(outputs[0].Blob.Count() / input.Shape()[0])
-	if err != nil {
-		return err
-	}
-	prepare, err := o.of(e, o.model, input)
-	if err != nil {
-		return err
-	}
+	defer s.Close()
 	files, err := cli.ImageFiles(o.images)
 	if err != nil {
 		return err
 	}
-	item := input.CountFrom(1)
 	var reports []classifyReport
+	items := make([]*predict.Item, m.Batch())
 	run := imageRun{
-		files: files, batch: input.Shape()[0],
-		load: func(k int, file string) (string, error) { return prepare.Read(input.Data()[k*item:][:item], file) },
+		files: files, batch: len(items),
+		load: func(k int, file string) (repaired string, err error) {
+			if items[k], err = m.Read(file); err != nil {
+				return "", err
+			}
+			return items[k].Repaired, nil
+		},
 		run: func(part []string) error {
-			if _, err := n.Forward(); err != nil {
+			results, err := s.Classify(context.Background(), o.top, items[:len(part)]...)
+			if err != nil {
 				return err
 			}
-			for k, file := range part {
-				r := o.report(file, outputs[0].Blob, k, labels)
+			for k, classes := range results {
+				r := classifyReport{Image: part[k], Predictions: []prediction{}}
+				for _, c := range classes {
+					r.Predictions = append(r.Predictions, prediction{c.Class, c.Label, events.Number(c.Score)})
+				}
 				r.print(e)
 				reports = append(reports, r)
 			}
@@ -131,16 +139,6 @@ type prediction struct {
 	Class int           `json:"class"`
 	Label string        `json:"label"`
 	Score events.Number `json:"score"`
-}
-
-// report returns the most probable labels of item k of a batch.
-func (o *classifyOptions) report(file string, output *blob.Blob, k int, labels []string) classifyReport {
-	r := classifyReport{Image: file, Predictions: []prediction{}}
-	scores := output.Data()[k*len(labels):][:len(labels)]
-	for _, i := range largest(scores, o.top) {
-		r.Predictions = append(r.Predictions, prediction{i, labels[i], events.Number(scores[i])})
-	}
-	return r
 }
 
 func (r *classifyReport) print(e *cli.Env) {
@@ -170,33 +168,4 @@ func (o *classifyOptions) write(e *cli.Env, reports []classifyReport, images int
 		w.Flush()
 		return w.Error()
 	})
-}
-
-// names reads the labels, one for each of the n outputs.
-func (o *classifyOptions) names(n int) ([]string, error) {
-	if o.labels == "none" {
-		names := make([]string, n)
-		for i := range names {
-			names[i] = fmt.Sprintf("class %d", i)
-		}
-		return names, nil
-	}
-	names, err := testreport.ReadLabels(o.labels)
-	if err != nil {
-		return nil, err
-	}
-	if len(names) != n {
-		return nil, fmt.Errorf("%s: number of labels (%d) is different from the output layer's dimension (%d)", o.labels, len(names), n)
-	}
-	return names, nil
-}
-
-// largest returns the indices of the n largest values in descending order of value. Equal values keep the order of their indices.
-func largest(values []float32, n int) []int {
-	places := make([]int, len(values))
-	for i := range places {
-		places[i] = i
-	}
-	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
-	return places[:min(n, len(places))]
 }

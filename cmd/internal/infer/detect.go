@@ -1,20 +1,16 @@
 package infer
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
-	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/data/imageio"
-	"github.com/swcaffe/swcaffe/internal/box"
 	"github.com/swcaffe/swcaffe/internal/cli"
-	swnet "github.com/swcaffe/swcaffe/net"
-	swproto "github.com/swcaffe/swcaffe/proto"
-	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"github.com/swcaffe/swcaffe/predict"
 )
 
 // Detect is the command detect.
@@ -56,23 +52,13 @@ type detectOptions struct {
 	out, pictures, json, csv, coco string
 	preprocessing
 	device cli.DeviceFlags
-
-	names map[int]string
 }
 
 // found is an image with its detections.
 type found struct {
 	file       string
 	image      *imageio.Image
-	detections []detected
-}
-
-// detected is an object in pixels of its image.
-type detected struct {
-	label int
-	name  string
-	score float32
-	box.Box
+	detections []predict.Object
 }
 
 func detect(e *cli.Env, o *detectOptions) error {
@@ -88,27 +74,21 @@ func detect(e *cli.Env, o *detectOptions) error {
 	if o.images, err = cli.ImageFiles(o.images); err != nil {
 		return err
 	}
-	if err := errors.Join(o.preprocessing.check(), o.checkNames()); err != nil {
+	if err := errors.Join(o.check(), o.checkNames()); err != nil {
 		return err
 	}
-	t := trained{device: &o.device, model: o.model, weights: o.weights, seed: o.device.SeedOrTime(), prepares: true}
-	return t.use(e, func(n *swnet.Net) error { return o.run(e, n) })
+	m, err := o.load(e, &o.device, predict.Options{Net: o.model, Weights: o.weights, Labels: o.labelMap})
+	if err != nil {
+		return err
+	}
+	if err := m.Detects(); err != nil {
+		return err
+	}
+	return o.run(e, m)
 }
 
-// checkNames reads the label map, and refuses images of which one would overwrite another's files.
+// checkNames refuses images of which one would overwrite another's files.
 func (o *detectOptions) checkNames() error {
-	if o.labelMap != "" {
-		var m caffepb.LabelMap
-		if _, err := swproto.ReadText(o.labelMap, &m); err != nil {
-			return err
-		}
-		o.names = map[int]string{}
-		for _, item := range m.Item {
-			if o.names[int(item.GetLabel())] = item.GetDisplayName(); item.GetDisplayName() == "" {
-				o.names[int(item.GetLabel())] = item.GetName()
-			}
-		}
-	}
 	seen := map[string]string{}
 	for _, file := range o.images {
 		if other, twice := seen[stem(file)]; o.out != "" && twice {
@@ -126,40 +106,34 @@ func stem(file string) string {
 }
 
 // run finds the objects of all images, batch by batch, and writes them.
-func (o *detectOptions) run(e *cli.Env, n *swnet.Net) error {
-	input, output, err := o.ends(n)
+func (o *detectOptions) run(e *cli.Env, m *predict.Model) error {
+	s, err := m.NewSession(0)
 	if err != nil {
 		return err
 	}
-	prepare, err := o.of(e, o.model, input)
-	if err != nil {
-		return err
-	}
-	if prepare.Crops() {
-		return errors.New("the preprocessing crops images or adds borders, so that boxes would not be those of the whole image: detect needs a transform_param without crop_size, whose resize_mode is WARP")
-	}
-	item := input.CountFrom(1)
-	part := make([]found, input.Shape()[0])
+	defer s.Close()
+	part, items := make([]found, m.Batch()), make([]*predict.Item, m.Batch())
 	var all []found
 	run := imageRun{
 		files: o.images, batch: len(part),
 		load: func(k int, file string) (repaired string, err error) {
 			part[k] = found{file: file}
-			if part[k].image, err = imageio.Read(file, prepare.Mode()); err != nil {
+			if part[k].image, err = imageio.Read(file, m.Mode()); err != nil {
 				return "", err
 			}
-			if err := prepare.Put(input.Data()[k*item:][:item], part[k].image); err != nil {
+			if items[k], err = m.Pixels(part[k].image); err != nil {
 				return "", fmt.Errorf("%s: %w", file, err)
 			}
-			return part[k].image.Repaired, nil
+			return items[k].Repaired, nil
 		},
 		run: func(files []string) error {
-			if _, err := n.Forward(); err != nil {
+			objects, err := s.Detect(context.Background(), o.threshold, items[:len(files)]...)
+			if err != nil {
 				return err
 			}
 			batch := part[:len(files)]
-			o.collect(batch, output.Data())
 			for i := range batch {
+				batch[i].detections = objects[i]
 				if err := o.writeImage(&batch[i]); err != nil {
 					return err
 				}
@@ -177,39 +151,4 @@ func (o *detectOptions) run(e *cli.Env, n *swnet.Net) error {
 		return err
 	}
 	return run.unreadError(unread)
-}
-
-// detectors are the layer types whose top has rows of image, class, score and box.
-var detectors = []string{"DetectionOutput", "YoloDetectionOutput", "Yolov3DetectionOutput"}
-
-// ends returns the net's input and its detections.
-func (o *detectOptions) ends(n *swnet.Net) (input, output *blob.Blob, err error) {
-	if input, err = imageInput(n, o.model); err != nil {
-		return nil, nil, err
-	}
-	for i := range n.NumLayers() {
-		if slices.Contains(detectors, n.LayerType(i)) {
-			output = n.Tops(i)[0]
-		}
-	}
-	if output == nil {
-		return nil, nil, fmt.Errorf("%s has no DetectionOutput layer; is it a detection net for deployment?", o.model)
-	}
-	return input, output, nil
-}
-
-// collect hands the rows of a batch to their images. Rows of images beyond the last one are of a batch that is not full.
-func (o *detectOptions) collect(part []found, rows []float32) {
-	for ; len(rows) >= 7; rows = rows[7:] {
-		image, label := int(rows[0]), int(rows[1])
-		if label < 0 || image >= len(part) || !(float64(rows[2]) >= o.threshold) {
-			continue
-		}
-		f := &part[image]
-		d := detected{label: label, name: o.names[label], score: rows[2], Box: box.Of(rows[3:]).Clip(1, 1).Scale(float32(f.image.Width), float32(f.image.Height))}
-		if d.name == "" {
-			d.name = fmt.Sprintf("class%d", label)
-		}
-		f.detections = append(f.detections, d)
-	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/swcaffe/swcaffe/data/imageio"
 	"github.com/swcaffe/swcaffe/internal/cli"
 	"github.com/swcaffe/swcaffe/internal/figure"
+	"github.com/swcaffe/swcaffe/predict"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -27,7 +28,7 @@ import (
 func (o *detectOptions) write(e *cli.Env, all []found) error {
 	for _, f := range all {
 		for _, d := range f.detections {
-			fmt.Fprintf(e.Tables, "%s %s %.4f %.1f %.1f %.1f %.1f\n", f.file, d.name, d.score, d.XMin, d.YMin, d.XMax, d.YMax)
+			fmt.Fprintf(e.Tables, "%s %s %.4f %.1f %.1f %.1f %.1f\n", f.file, d.Label, d.Score, d.XMin, d.YMin, d.XMax, d.YMax)
 		}
 	}
 	if o.json != "" {
@@ -52,8 +53,8 @@ func writeCSV(to io.Writer, all []found) error {
 	w.Write([]string{"image", "class", "name", "score", "xmin", "ymin", "xmax", "ymax"})
 	for _, f := range all {
 		for _, d := range f.detections {
-			row := []string{f.file, strconv.Itoa(d.label), d.name}
-			for _, v := range []float32{d.score, d.XMin, d.YMin, d.XMax, d.YMax} {
+			row := []string{f.file, strconv.Itoa(d.Class), d.Label}
+			for _, v := range []float32{d.Score, d.XMin, d.YMin, d.XMax, d.YMax} {
 				row = append(row, strconv.FormatFloat(float64(v), 'g', -1, 32))
 			}
 			w.Write(row)
@@ -83,7 +84,7 @@ func jsonOf(all []found) []imageJSON {
 	for _, f := range all {
 		im := imageJSON{f.file, f.image.Width, f.image.Height, []objectJSON{}}
 		for _, d := range f.detections {
-			im.Detections = append(im.Detections, objectJSON{d.label, d.name, d.score, [4]float32{d.XMin, d.YMin, d.XMax, d.YMax}})
+			im.Detections = append(im.Detections, objectJSON{d.Class, d.Label, d.Score, [4]float32{d.XMin, d.YMin, d.XMax, d.YMax}})
 		}
 		list = append(list, im)
 	}
@@ -102,7 +103,7 @@ func cocoOf(all []found) []resultCOCO {
 	list := []resultCOCO{}
 	for _, f := range all {
 		for _, d := range f.detections {
-			list = append(list, resultCOCO{stem(f.file), d.label, [4]float32{d.XMin, d.YMin, d.Width(), d.Height()}, d.score})
+			list = append(list, resultCOCO{stem(f.file), d.Class, [4]float32{d.XMin, d.YMin, d.XMax - d.XMin, d.YMax - d.YMin}, d.Score})
 		}
 	}
 	return list
@@ -163,7 +164,7 @@ func (f *found) annotation() annotationVOC {
 	a := annotationVOC{File: filepath.Base(f.file), Width: f.image.Width, Height: f.image.Height, Depth: f.image.Channels}
 	pixel := func(v float32, n int) int { return min(int(math.Round(float64(v)))+1, n) }
 	for _, d := range f.detections {
-		a.Objects = append(a.Objects, objectVOC{d.name, d.score, pixel(d.XMin, a.Width), pixel(d.YMin, a.Height), pixel(d.XMax, a.Width), pixel(d.YMax, a.Height)})
+		a.Objects = append(a.Objects, objectVOC{d.Label, d.Score, pixel(d.XMin, a.Width), pixel(d.YMin, a.Height), pixel(d.XMax, a.Width), pixel(d.YMax, a.Height)})
 	}
 	return a
 }
@@ -179,27 +180,28 @@ func (f *found) paint(c draw.Canvas) {
 		b := vg.Rectangle{Min: vg.Point{X: vg.Length(d.XMin) * unit, Y: c.Max.Y - vg.Length(d.YMax)*unit},
 			Max: vg.Point{X: vg.Length(d.XMax) * unit, Y: c.Max.Y - vg.Length(d.YMin)*unit}}
 		places.boxes, order[i] = append(places.boxes, b), i
-		line := draw.LineStyle{Color: d.colour(), Width: 2 * unit}
+		line := draw.LineStyle{Color: colourOf(&d), Width: 2 * unit}
 		c.StrokeLines(line, []vg.Point{{X: b.Min.X, Y: b.Max.Y}, b.Max, {X: b.Max.X, Y: b.Min.Y}, b.Min, {X: b.Min.X, Y: b.Max.Y}})
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(f.detections[j].score, f.detections[i].score) })
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(f.detections[j].Score, f.detections[i].Score) })
 	for _, i := range order {
-		f.detections[i].paintLabel(c, &places, i, unit)
+		paintLabel(&f.detections[i], c, &places, i, unit)
 	}
 }
 
-func (d *detected) colour() color.Color { return figure.Palette[d.label%len(figure.Palette)] }
+// colourOf is the colour of an object's class.
+func colourOf(d *predict.Object) color.Color { return figure.Palette[d.Class%len(figure.Palette)] }
 
-// paintLabel writes the name and the score of detection i on its colour. A line leads from a distant label to the corner of its box.
-func (d *detected) paintLabel(c draw.Canvas, places *labelPlaces, i int, unit vg.Length) {
-	text, style := fmt.Sprintf("%s %.2f", d.name, d.score), figure.Style(12*unit)
+// paintLabel writes the name and the score of detection d, number i, on its colour. A line leads from a distant label to the corner of its box.
+func paintLabel(d *predict.Object, c draw.Canvas, places *labelPlaces, i int, unit vg.Length) {
+	text, style := fmt.Sprintf("%s %.2f", d.Label, d.Score), figure.Style(12*unit)
 	margin := vg.Point{X: 2 * unit, Y: 2 * unit}
 	r, far := places.place(i, vg.Point{X: style.Width(text), Y: style.Height(text)}.Add(margin.Scale(2)))
 	if b := places.boxes[i]; far {
-		c.StrokeLine2(draw.LineStyle{Color: d.colour(), Width: unit}, b.Min.X, b.Max.Y, (r.Min.X+r.Max.X)/2, (r.Min.Y+r.Max.Y)/2)
+		c.StrokeLine2(draw.LineStyle{Color: colourOf(d), Width: unit}, b.Min.X, b.Max.Y, (r.Min.X+r.Max.X)/2, (r.Min.Y+r.Max.Y)/2)
 	}
-	c.FillPolygon(d.colour(), []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}})
-	style.Color, style.XAlign, style.YAlign = inkOn(d.colour()), draw.XLeft, draw.YCenter
+	c.FillPolygon(colourOf(d), []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}})
+	style.Color, style.XAlign, style.YAlign = inkOn(colourOf(d)), draw.XLeft, draw.YCenter
 	c.FillText(style, vg.Point{X: r.Min.X + margin.X, Y: (r.Min.Y + r.Max.Y) / 2}, text)
 }
 

@@ -1,10 +1,9 @@
-// Package infer holds the commands that run trained nets: test, classify, detect and extract_features. All of them use a trained: a net
-// in phase TEST, with weights from files.
+// Package infer holds the commands that run trained nets: test and extract_features by a trained, a net in phase TEST with weights from files;
+// classify and detect by package predict.
 package infer
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/swcaffe/swcaffe/internal/cli"
 	"github.com/swcaffe/swcaffe/layers"
@@ -21,7 +20,6 @@ type trained struct {
 	model, weights string
 	seed           uint64
 	share          layers.Share // this worker's share of the data
-	prepares       bool         // the command transforms images as the net's input layer says
 }
 
 // use builds the net and calls use with it.
@@ -36,7 +34,7 @@ func (t *trained) use(e *cli.Env, use func(*swnet.Net) error) error {
 		return err
 	}
 	device := &layers.Device{Engine: t.device.Engine, Machine: machine, Random: layers.NewRandom(t.seed), Share: t.share, Log: e.Log}
-	n, err := cli.BuildNet(file, caffepb.Phase_TEST, &t.state, swnet.Options{Device: device, Economise: true, ForwardOnly: true, Prepares: t.prepares})
+	n, err := cli.BuildNet(file, caffepb.Phase_TEST, &t.state, swnet.Options{Device: device, Economise: true, ForwardOnly: true})
 	if err != nil {
 		return err
 	}
@@ -44,7 +42,7 @@ func (t *trained) use(e *cli.Env, use func(*swnet.Net) error) error {
 	if err := solver.LoadWeights(n, t.weights, e.Log); err != nil {
 		return err
 	}
-	if err := t.warn(e, n); err != nil {
+	if err := solver.WarnUntrained(n, t.weights, e.Log); err != nil {
 		return err
 	}
 	return use(n)
@@ -72,24 +70,4 @@ func (r *repeats) tell(e *cli.Env, n *swnet.Net, flag string, batches int) error
 		}
 	}
 	return err
-}
-
-// warn warns of layers that no file had weights for, since a net with some random weights gives figures without worth.
-func (t *trained) warn(e *cli.Env, n *swnet.Net) error {
-	stored, err := solver.StoredLayers(n, t.weights)
-	if err != nil {
-		return err
-	}
-	var without []string
-	some := false
-	for _, w := range n.Learnable() {
-		some = some || stored[w.Layer]
-		if !stored[w.Layer] && !slices.Contains(without, w.Layer) {
-			without = append(without, w.Layer)
-		}
-	}
-	if len(without) > 0 && some { // LoadWeights warns if there is none
-		e.Log.Warnf("%s has no weights for %s: untrained ones are used", t.weights, strings.Join(without, ", "))
-	}
-	return nil
 }
