@@ -3,29 +3,32 @@ package layers
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// ownParams returns the name of the parameter message with a type's name, as the only element of a list; an empty list if there is none.
-func ownParams(typ string) (own []string) {
+// ownParams are the parameter messages of layers by the names of their types, in lower case.
+var ownParams = sync.OnceValue(func() map[string][]string {
+	own := map[string][]string{}
 	fields := (&caffepb.LayerParameter{}).ProtoReflect().Descriptor().Fields()
 	for i := range fields.Len() {
-		name, ok := strings.CutSuffix(string(fields.Get(i).Name()), "_param")
-		if ok && strings.ReplaceAll(name, "_", "") == strings.ToLower(typ) {
-			own = append(own, string(fields.Get(i).Name()))
+		name := string(fields.Get(i).Name())
+		if typ, ok := strings.CutSuffix(name, "_param"); ok {
+			typ = strings.ReplaceAll(typ, "_", "")
+			own[typ] = append(own[typ], name)
 		}
 	}
 	return own
-}
+})
 
 // Reads returns the parameter messages that layers of this type read; known is false for a user's type that does not declare them.
 func (t Type) Reads() (params []string, known bool) {
 	if t.Params != nil {
 		return t.Params, true
 	}
-	own := ownParams(t.Name)
+	own := ownParams()[strings.ToLower(t.Name)]
 	return own, len(own) > 0
 }
 

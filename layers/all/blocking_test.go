@@ -99,19 +99,20 @@ func TestWhoeverTakesBlocksIsTested(t *testing.T) {
 		tested[c.Type] = true
 	}
 	b := layertest.NewBench(t)
+	places := []struct {
+		name   string
+		device *layers.Device
+		able   bool
+	}{
+		{"CPE path", b.Device(layers.CPE), true},
+		{"MPE path", b.Device(layers.MPE), false},
+		{"model", fuseDevice(t, "sw26010"), false},
+	}
 	for _, c := range cases {
 		if c.Files != nil {
 			continue
 		}
-		for _, where := range []struct {
-			name   string
-			device *layers.Device
-			able   bool
-		}{
-			{"CPE path", b.Device(layers.CPE), true},
-			{"MPE path", b.Device(layers.MPE), false},
-			{"model", fuseDevice(t, "sw26010"), false},
-		} {
+		for _, where := range places {
 			f, err := layertest.New(where.device, &c)
 			if err != nil {
 				t.Fatal(err)
