@@ -44,9 +44,6 @@ func deepTIFF(file []byte) (*Deep, error) {
 	if t.bits != 16 || t.photometric != blackIsZero && t.photometric != isRGB || t.photometric == isRGB && t.samples < 3 {
 		return nil, nil
 	}
-	if err := checkDensity(t.width, t.height, file); err != nil {
-		return nil, err
-	}
 	d := &Deep{t.height, t.width, make([]uint16, 3*t.height*t.width)}
 	err = t.blocks(func(b tiffBlock) {
 		for i := range b.width * b.height {

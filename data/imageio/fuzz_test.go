@@ -84,9 +84,9 @@ func fuzzFormat(f *testing.F, name string, seed ...string) {
 }
 
 // tooCostly says what was too much about reading a file of up to 1 MB: more than some seconds, for code that counts what it covers (TestDense holds the second);
-// or more memory than 20 times the picture and a dictionary of LZMA. A refused file may have cost what the largest picture of its size needs.
+// or more memory than 20 times the picture and a window of zstd or LZMA. A refused file may have cost what the largest picture of its size needs.
 func tooCostly(file []byte, size int, took time.Duration, allocated float64) string {
-	const seconds, fixed = 3, 80 << 20
+	const seconds, fixed = 3, 160 << 20
 	if size == 0 {
 		size = mostPixels(len(file)) / 4
 	}

@@ -4,9 +4,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/xi2/xz"
 
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
@@ -40,6 +44,11 @@ type tiffFile struct {
 	palette                          [256][3]byte
 	damage                           []string
 	tables                           []byte // of all JPEGs in the file
+	used                             int    // bytes of all blocks until now
+	passes                           int    // of all JPEGs' scans over blocks of 8x8
+	zlib                             io.ReadCloser
+	zstd                             *zstd.Decoder
+	xz                               *xz.Reader
 	subsampling                      [2]int
 }
 
@@ -63,9 +72,6 @@ func decodeTIFF(file []byte, mode Mode) (rows, error) {
 	}
 	convert, err := t.converter()
 	if err != nil {
-		return rows{}, err
-	}
-	if err := checkDensity(t.width, t.height, file); err != nil {
 		return rows{}, err
 	}
 	block := float64(t.blockWidth) * float64(t.blockHeight) * float64(4+t.samples*max(1, t.bits/8))
@@ -121,21 +127,27 @@ func (t *tiffFile) place(im *Image, b tiffBlock, rgba []byte) {
 			row = t.height - 1 - row
 		}
 		out := im.Pix[(row*im.Width+b.x)*im.Channels:][:width*im.Channels]
-		for x := range width {
-			from := x
-			if mirrored {
-				from = width - 1 - x
+		from, step := 4*y*b.width, 4
+		if mirrored {
+			from, step = from+4*(width-1), -4
+		}
+		switch im.Channels {
+		case 1:
+			w := readerWeights
+			for x := range out {
+				p := rgba[from:][:4]
+				out[x] = byte((w.b*int32(p[2]) + w.g*int32(p[1]) + w.r*int32(p[0]) + w.round) >> w.shift)
+				from += step
 			}
-			p := rgba[4*(y*b.width+from):][:4]
-			switch q := out[x*im.Channels:]; im.Channels {
-			case 1:
-				w := readerWeights
-				q[0] = byte((w.b*int32(p[2]) + w.g*int32(p[1]) + w.r*int32(p[0]) + w.round) >> w.shift)
-			default:
+		case 3:
+			for x := 0; x < len(out); x, from = x+3, from+step {
+				p, q := rgba[from:][:4], out[x:][:3]
 				q[0], q[1], q[2] = p[2], p[1], p[0]
-				if im.Channels == 4 {
-					q[3] = p[3]
-				}
+			}
+		case 4:
+			for x := 0; x < len(out); x, from = x+4, from+step {
+				p, q := rgba[from:][:4], out[x:][:4]
+				q[0], q[1], q[2], q[3] = p[2], p[1], p[0], p[3]
 			}
 		}
 	}
@@ -165,7 +177,7 @@ func parseTIFF(file []byte) (*tiffFile, error) {
 	t.bits, t.samples, t.method = t.number(tagBits, 1), t.number(tagSamples, 1), t.number(tagMethod, 1)
 	t.photometric, t.orientation = t.number(tagPhotometric, -1), t.number(tagOrientation, 1)
 	t.separate = t.number(tagPlanar, 1) == 2 && t.samples > 1
-	if err := checkSize(t.width, t.height); err != nil {
+	if err := checkDensity(t.width, t.height, file); err != nil {
 		return nil, err
 	}
 	switch {
@@ -199,6 +211,12 @@ func (t *tiffFile) findAlpha() {
 	}
 }
 
+// A tile may have so many pixels, or so many times those of the image.
+const (
+	mostTile    = 1 << 20
+	mostPadding = 4
+)
+
 // findBlocks reads the sizes and places of strips or tiles.
 func (t *tiffFile) findBlocks() error {
 	t.blockWidth, t.blockHeight = t.width, min(t.number(tagRows, t.height), t.height)
@@ -214,6 +232,9 @@ func (t *tiffFile) findBlocks() error {
 	}
 	if t.blockWidth <= 0 || t.blockHeight <= 0 || t.blockWidth > 2*max(t.width, 2048) || t.blockHeight > 2*max(t.height, 2048) {
 		return fmt.Errorf("a TIFF image of %d x %d pixels in tiles of %d x %d", t.width, t.height, t.blockWidth, t.blockHeight)
+	}
+	if area := t.blockWidth * t.blockHeight; area > max(mostTile, mostPadding*t.width*t.height) {
+		return fmt.Errorf("%w: a TIFF image of %d x %d pixels in tiles of %d x %d", ErrDense, t.width, t.height, t.blockWidth, t.blockHeight)
 	}
 	across, down := (t.width+t.blockWidth-1)/t.blockWidth, (t.height+t.blockHeight-1)/t.blockHeight
 	need := across * down

@@ -60,6 +60,9 @@ func (t *tiffFile) blocks(each func(tiffBlock)) error {
 	return nil
 }
 
+// mostShared is how many times blocks may use the same bytes of the file, on average.
+const mostShared = 8
+
 // block reads block i, of so many samples a pixel.
 func (t *tiffFile) block(i, width, height, samples int) ([]byte, error) {
 	need := (width*samples*t.bits + 7) / 8 * height
@@ -77,6 +80,9 @@ func (t *tiffFile) block(i, width, height, samples int) ([]byte, error) {
 		return nil, errCutTIFF
 	}
 	raw := t.file[int(offset):][:int(count)]
+	if t.used += len(raw); t.used > 1<<20+mostShared*len(t.file) {
+		return nil, fmt.Errorf("%w: the first %d strips or tiles of a TIFF image of %d bytes have %d", ErrDense, i+1, len(t.file), t.used)
+	}
 	switch t.method {
 	case tiffJPEG:
 		return t.jpegBlock(raw, width, height, samples)
@@ -129,23 +135,11 @@ func (t *tiffFile) decompressor(raw []byte) (io.Reader, error) {
 	case tiffLZW:
 		return lzw.NewReader(in, lzw.MSB, 8), nil
 	case tiffDeflate, tiffOldDeflate:
-		r, err := zlib.NewReader(in)
-		if err != nil {
-			return failing{err}, nil
-		}
-		return r, nil
+		return t.inflater(in), nil
 	case tiffZstd:
-		r, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(1<<28))
-		if err != nil {
-			return failing{err}, nil
-		}
-		return r, nil
+		return t.zstdReader(in), nil
 	case tiffLZMA:
-		r, err := xz.NewReader(in, 1<<26)
-		if err != nil {
-			return failing{err}, nil
-		}
-		return r, nil
+		return t.xzReader(in), nil
 	}
 	name, known := map[int]string{tiffOldJPEG: "by JPEG in the way of TIFF 6.0", 34712: "by JPEG 2000", 34887: "by LERC", 34676: "by LogLuv", 34661: "by JBIG"}[t.method]
 	if !known {
@@ -164,6 +158,49 @@ func (t *tiffFile) fax(out, raw []byte, width int) error {
 		t.damaged(err)
 	}
 	return nil
+}
+
+// The readers below are made for the first block and serve all.
+
+func (t *tiffFile) inflater(in io.Reader) (r io.Reader) {
+	var err error
+	if t.zlib == nil {
+		t.zlib, err = zlib.NewReader(in)
+	} else {
+		err = t.zlib.(zlib.Resetter).Reset(in, nil)
+	}
+	if err != nil {
+		return failing{err}
+	}
+	return t.zlib
+}
+
+// zstdReader has room for the windows of all levels of compression.
+func (t *tiffFile) zstdReader(in io.Reader) (r io.Reader) {
+	var err error
+	if t.zstd == nil {
+		t.zstd, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(1<<27))
+	} else {
+		err = t.zstd.Reset(in)
+	}
+	if err != nil {
+		return failing{err}
+	}
+	return t.zstd
+}
+
+func (t *tiffFile) xzReader(in io.Reader) (r io.Reader) {
+	const mostDictionary = 1 << 26
+	var err error
+	if t.xz == nil {
+		t.xz, err = xz.NewReader(in, mostDictionary)
+	} else {
+		err = t.xz.Reset(in)
+	}
+	if err != nil {
+		return failing{err}
+	}
+	return t.xz
 }
 
 // failing is a reader of nothing.

@@ -33,6 +33,9 @@ func (t *tiffFile) jpegBlock(raw []byte, width, height, samples int) ([]byte, er
 	if err := d.Decode(); err != nil { // before the first row, libtiff passes over nothing
 		return nil, fmt.Errorf("JPEG in a TIFF: %w", err)
 	}
+	if t.passes += d.Passes(); t.passes > jpeg.MostPasses(len(t.file)) {
+		return nil, fmt.Errorf("%w: the scans of its JPEGs pass over %d blocks", ErrDense, t.passes)
+	}
 	r := d.Rows()
 	for y := range height {
 		row := out[y*width*samples:][:width*samples]

@@ -122,6 +122,13 @@ func (t *tiffFile) rgb(b tiffBlock, rgba []byte, colours int, deep bool) {
 		}
 		return b.samples[at]
 	}
+	if t.samples == 3 && colours == 3 && !deep {
+		for i, at := 0, 0; at+2 < len(b.samples); i, at = i+4, at+3 {
+			p := rgba[i : i+4]
+			p[0], p[1], p[2], p[3] = b.samples[at], b.samples[at+1], b.samples[at+2], 255
+		}
+		return
+	}
 	for i := range b.width * b.height {
 		p, at := rgba[4*i:][:4], i*t.samples
 		for c := range 3 {

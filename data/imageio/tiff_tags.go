@@ -42,9 +42,20 @@ func (t *tiffFile) directory() error {
 			t.tables = values[:count]
 			continue
 		}
-		t.tags[tag] = t.values(values, kind, int(count))
+		t.tags[tag] = t.values(values, kind, min(int(count), mostValues(tag)))
 	}
 	return nil
+}
+
+// mostValues is how many values of a tag are read. Thousands of tags can share the bytes of many.
+func mostValues(tag int) int {
+	switch tag {
+	case tagOffsets, tagCounts, tagTileOffsets, tagTileCounts:
+		return math.MaxInt
+	case tagColours:
+		return 3 << 16
+	}
+	return 64
 }
 
 // valueSize is the number of bytes of a value of a type; 0: the type is unknown.

@@ -36,7 +36,7 @@ func decodeWebP(file []byte, mode Mode) (rows, error) {
 	if err != nil {
 		return rows{}, webpError(err)
 	}
-	if err := checkDensity(c.Width, c.Height, file); err != nil {
+	if err := checkDensity(c.Width, c.Height*webpTime, file); err != nil {
 		return rows{}, err
 	}
 	if err := pages.Room(float64(c.Width) * float64(c.Height) * 6.5); err != nil {
@@ -70,6 +70,9 @@ func decodeWebP(file []byte, mode Mode) (rows, error) {
 	}
 	return r, nil
 }
+
+// webpTime is how many times as long as those of other formats pixels can take.
+const webpTime = 2
 
 var errCutWebP = errors.New("the WebP image ends early")
 

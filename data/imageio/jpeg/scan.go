@@ -134,6 +134,12 @@ const (
 	visitArithmetic = 4       // coefficients in arithmetic coding that count as a block
 )
 
+// MostPasses is the number of blocks that the scans of a file of so many bytes may pass over.
+func MostPasses(size int) int { return mostVisits + byteVisits*size }
+
+// Passes is the number of blocks that scans have passed over until now.
+func (d *Decoder) Passes() int { return d.visits }
+
 // countBlocks limits the blocks of all scans.
 func (d *Decoder) countBlocks() error {
 	s := &d.scan
@@ -152,7 +158,7 @@ func (d *Decoder) countBlocks() error {
 		blocks *= 1 + max(0, s.last-s.first)/visitArithmetic
 	}
 	d.scans++
-	if d.visits += blocks; d.visits > mostVisits+byteVisits*len(d.file) && (d.several || d.arithmetic) {
+	if d.visits += blocks; d.visits > MostPasses(len(d.file)) && (d.several || d.arithmetic) {
 		return fmt.Errorf("%w: its first %d scans pass over the equivalent of %d blocks", ErrDense, d.scans, d.visits)
 	}
 	return nil
