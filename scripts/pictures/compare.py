@@ -4,9 +4,9 @@ compare.py PICTURES CAFFE SWCAFFE [-known FILE] [-values ZIP] [-only KIND] [-lay
 
 Each picture goes through both convert_imageset: in colour, in grey, resized, and stored as its file. Every result must be equal to the byte, or both
 programs must refuse the picture. -known names kinds that may differ, a line each, with the reason. -values writes two pictures of each kind and checksums of what Caffe read, for a test without it. -layers also reads two pictures of each kind through the layers ImageData and Data,
-as they are stored and with force_color and force_gray."""
+as they are stored and with force_color and force_gray, and windows of one of each kind through WindowData, mirrored and not."""
 
-import argparse, collections, os, struct, subprocess, sys, zipfile, zlib
+import argparse, collections, math, os, random, struct, subprocess, sys, zipfile, zlib
 
 flags = argparse.ArgumentParser(description=__doc__)
 flags.add_argument("pictures")
@@ -26,6 +26,7 @@ ours = [o.swcaffe, "convert_imageset"]
 MODES = {"colour": [], "grey": ["-gray"], "resized": ["-resize_height=12", "-resize_width=17"], "encoded": ["-encoded"]}
 
 LAYERS = ["ImageData", "Data", "Data colour", "Data grey"]  # two pictures of each kind
+WINDOWS = {"windows": "", "windows in context": "context_pad: 3", "square windows": 'crop_mode: "square"', "square windows in context": 'crop_mode: "square" context_pad: 4'}
 
 
 def varint(b, i):
@@ -87,24 +88,59 @@ def layer(program, names, kind):
         text = f'type: "Data" data_param {{ source: "{db}" batch_size: 1 backend: LMDB }} transform_param {{ {force} }}'
     with open(net, "w") as f:
         f.write(f'layer {{ name: "d" top: "data" top: "label" {text} }}')
-    with open(f"{o.pictures}/none.caffemodel", "wb") as f:
-        f.write(b"\x0a\x01n")
-    features = f"{o.pictures}/features"
-    subprocess.run(["rm", "-rf", features], check=True)
-    extract = [*program[:-1], f"{root}/usr/bin/extract_features"] if program is theirs else [o.swcaffe, "extract_features"]
-    run = subprocess.run([*extract, f"{o.pictures}/none.caffemodel", net, "data", features, str(len(names)), "lmdb"], capture_output=True, text=True)
-    if run.returncode:
+    read = extracted(program, net, len(names), "data")
+    if read is None:
         if len(names) == 1:
             return {}
         half = len(names) // 2
         return {**layer(program, names[:half], kind), **layer(program, names[half:], kind)}
-    dump = subprocess.run(["mdb_dump", features], capture_output=True, text=True).stdout.splitlines()
-    lines = [bytes.fromhex(x) for x in dump if x.startswith(" ")]
-    return {names[int(k)]: (0, 0, 0, floats(v)) for k, v in zip(lines[::2], lines[1::2])}
+    return {names[k]: (0, 0, 0, bytes(int(x) for x in v)) for k, v in read[0].items()}
+
+
+def extracted(program, net, batches, *blobs):
+    """What extract_features writes of blobs: for each a dictionary of lists by number; None if it fails."""
+    with open(f"{o.pictures}/none.caffemodel", "wb") as f:
+        f.write(b"\x0a\x01n")
+    features = [f"{o.pictures}/features-{b}" for b in blobs]
+    subprocess.run(["rm", "-rf", *features], check=True)
+    extract = [*program[:-1], f"{root}/usr/bin/extract_features"] if program is theirs else [o.swcaffe, "extract_features"]
+    run = subprocess.run([*extract, f"{o.pictures}/none.caffemodel", net, ",".join(blobs), ",".join(features), str(batches), "lmdb"], capture_output=True, text=True)
+    if run.returncode:
+        return None
+    all = []
+    for f in features:
+        dump = subprocess.run(["mdb_dump", f], capture_output=True, text=True).stdout.splitlines()
+        lines = [bytes.fromhex(x) for x in dump if x.startswith(" ")]
+        all.append({int(k): floats(v) for k, v in zip(lines[::2], lines[1::2])})
+    return all
+
+
+def windows(program, sizes, kind):
+    """What WindowData reads of two windows of each picture, mirrored and not: the set of what it hands out, since it draws windows. Windows leave
+    the picture where their context may."""
+    r, labels, net = random.Random(5), [], f"{o.pictures}/net.prototxt"
+    with open(f"{o.pictures}/windows.txt", "w") as f:
+        for i, (n, (h, w)) in enumerate(sorted(sizes.items())):
+            f.write(f"# {i}\n{n}\n3\n{h}\n{w}\n3\n0 0.1 0 0 0 0\n")  # Caffe needs a window of the background, and draws none here
+            for _ in range(2):
+                x, y = r.randrange(w), r.randrange(h)
+                out = 5 if WINDOWS[kind] else 0
+                f.write(f"{len(labels) + 1} 0.9 {x} {y} {min(w - 1 + out, x + r.randrange(w))} {min(h - 1 + out, y + r.randrange(h))}\n")
+                labels.append(n)
+    items = int(2 * len(labels) * (math.log(2 * len(labels)) + 7))
+    with open(net, "w") as f:
+        f.write(f'''layer {{ name: "d" type: "WindowData" top: "data" top: "label" transform_param {{ mirror: true crop_size: 9 }}
+                window_data_param {{ source: "{o.pictures}/windows.txt" root_folder: "{o.pictures}/" batch_size: 50 fg_fraction: 1 crop_size: 9 {WINDOWS[kind]} }} }}''')
+    read = extracted(program, net, (items + 49) // 50, "data", "label")
+    sets = {n: set() for n in sizes}
+    for k, v in (read[0] if read else {}).items():
+        at = int(read[1][k][0])
+        sets[labels[at - 1]].add((at, bytes(int(x) for x in v)))
+    return {n: (0, 0, 0, b"".join(bytes([at & 255]) + v for at, v in sorted(s))) for n, s in sets.items() if s}
 
 
 def floats(b):
-    """The values of a Datum as bytes. Caffe writes each float with its tag."""
+    """The values of a Datum. Caffe writes each float with its tag."""
     i, all = 0, []
     while i < len(b):
         key, i = varint(b, i)
@@ -117,7 +153,7 @@ def floats(b):
             if key >> 3 == 6:
                 all += struct.unpack(f"<{v // 4}f", b[i : i + v])
             i += v
-    return bytes(int(x) for x in all)
+    return all
 
 
 def text(v):
@@ -138,11 +174,15 @@ if o.known:
 equal, differ = collections.Counter(), collections.Counter()
 values = []
 colour = {}
-for mode in [*MODES, *(LAYERS if o.layers else [])]:
+for mode in [*MODES, *([*LAYERS, *WINDOWS] if o.layers else [])]:
     if mode in MODES:
         a, b = read(theirs, names, MODES[mode]), read(ours, names, MODES[mode])
-        colour = colour or {n for n in a if n in b}
+        colour = colour or {n: a[n][1:3] for n in a if n in b}
         asked = names
+    elif mode in WINDOWS:
+        asked = [n for n in names if n in colour and n.rsplit("-", 1)[1].startswith("01") and n.split("-")[0] in ("jpeg", "png", "tiff", "webp")]
+        few = {n: colour[n] for n in asked}
+        a, b = windows(theirs, few, mode), windows(ours, few, mode)
     else:  # a layer ends at a picture that it cannot read
         asked = [n for n in names if n in colour and n.rsplit("-", 1)[1][:2] in ("01", "02")]
         a, b = layer(theirs, asked, mode), layer(ours, asked, mode)
