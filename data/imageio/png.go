@@ -26,6 +26,7 @@ type pngFile struct {
 	width, height, depth int
 	kind                 byte
 	interlaced           bool
+	seenPalette          bool // a chunk PLTE, in images of any kind
 	hasPalette           bool
 	palette              [256][3]byte // R, G, B
 	transparent          []byte       // the chunk tRNS
@@ -150,10 +151,15 @@ func (p *pngFile) header(b []byte) error {
 // colours reads the chunk PLTE.
 func (p *pngFile) colours(b []byte) error {
 	switch {
+	case p.seenPalette:
+		return errors.New("the PNG image has two palettes")
+	case p.data != nil:
+		return nil
+	}
+	p.seenPalette = true
+	switch {
 	case p.kind != pngPalette:
 		p.space.closed = true // of a colour image it is a hint for screens with few colours
-		return nil
-	case p.data != nil:
 		return nil
 	case len(b) == 0 || len(b)%3 != 0 || len(b) > 768:
 		return fmt.Errorf("the PNG image has a palette of %d bytes", len(b))

@@ -5,7 +5,7 @@ make.py DIR [SEED] writes DIR/KIND-NUMBER.ENDING. It needs ImageMagick, cjpeg an
 import os, struct, subprocess, zlib
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageCms
 
 import users
 from common import SIZES, counts, draw, noise, out, path, run, write
@@ -128,6 +128,53 @@ def pngs():
     for data in (zlib.compress(rows[:-200]), zlib.compress(rows)[:-4] + b"abcd", zlib.compress(rows)[:-4], zlib.compress(rows[:-10] + b"\x07" * 10)):
         write("png-zlib", "png", b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 50, 9, 8, 2, 0, 0, 0)) + chunk(b"IDAT", data) + chunk(b"IEND", b""))
     write("png-zlib", "png", png(noise(9, 50), 2, 8, filters=lambda y: 0)[:-12] + chunk(b"IDAT", b"") + chunk(b"IEND", b""))
+
+
+def png_chunks():
+    """Chunks as browsers, cameras, phones and editors write them."""
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    iccp = chunk(b"iCCP", b"sRGB\0\0" + zlib.compress(profile))
+    text = chunk(b"tEXt", b"Software\0x"), chunk(b"zTXt", b"Comment\0\0" + zlib.compress(b"x" * 50)), chunk(b"iTXt", b"Title\0\0\0\0\0\xc3\xa9"), chunk(b"tIME", bytes([7, 232, 1, 2, 3, 4, 5]))
+    animated = chunk(b"acTL", struct.pack(">II", 2, 0)), chunk(b"fcTL", struct.pack(">IIIIIHHBB", 0, 13, 9, 0, 0, 1, 10, 0, 0))
+    for before in ([iccp], [iccp, gama(45455)], [iccp, SRGB], [SRGB, iccp], [gama(45455), iccp, CHRM], [chunk(b"pHYs", struct.pack(">IIB", 2835, 2835, 1)), *text], animated,
+                   [chunk(b"bKGD", b"\0\1\0\2\0\3")], [chunk(b"cICP", bytes([9, 16, 0, 1]))], [chunk(b"sTER", b"\0"), chunk(b"oFFs", bytes(9))], [chunk(b"prVW", b"private"), chunk(b"vpAg", bytes(9))],
+                   [chunk(b"gAMA", b"\0\0\xb1")], [gama(0)], [gama(1)], [gama(2**31)], [chunk(b"sRGB", b"\4")], [chunk(b"sRGB", b"\0\0")], [chunk(b"sRGB", b"\3")], [SRGB, SRGB], [chunk(b"IEXT", b"")],
+                   [chunk(b"cHRM", bytes(32))], [gama(45455), chunk(b"cHRM", bytes(31))], [chunk(b"sBIT", b"\5\6\5")], [chunk(b"hIST", bytes(4))], [chunk(b"tEXt", b"")]):
+        for kind in (2, 6):
+            write("png-chunks", "png", png(noise(9, 13, CHANNELS[kind]), kind, 8, before))
+    for kind, key in ((0, b"\0\7"), (0, b"\1\7"), (0, b"\7"), (0, b""), (2, b"\0\1\0\2\0\3"), (2, b"\0\1"), (4, b"\0\7"), (6, bytes(6)), (3, bytes(300)), (3, b""), (3, b"\x80")):
+        n = 4
+        table = [chunk(b"PLTE", bytes(draw.randrange(256) for _ in range(3 * n)))] if kind == 3 else []
+        v = noise(9, 13, CHANNELS[kind], n - 1 if kind == 3 else 255)
+        write("png-trns-odd", "png", png(v, kind, 8, after=table + [chunk(b"tRNS", key)]))
+        write("png-trns-odd", "png", png(v, kind, 8, after=[chunk(b"tRNS", key)] + table))
+        write("png-trns-odd", "png", png(v, kind, 8, after=table + [chunk(b"tRNS", key)] * 2))
+    for bits, entries in ((8, 3), (4, 3), (2, 2), (1, 1), (4, 20), (1, 3), (8, 0), (8, 257)):
+        v = noise(9, 13, 1, (1 << bits) - 1)
+        write("png-palette-odd", "png", png(v, 3, bits, after=[chunk(b"PLTE", bytes(draw.randrange(256) for _ in range(3 * entries)))]))
+        write("png-palette-odd", "png", png(v, 3, bits, after=[chunk(b"PLTE", b"abcdef"), chunk(b"PLTE", b"ghijkl")]))
+    write("png-palette-odd", "png", png(noise(9, 13, 1, 3), 3, 2))
+    write("png-palette-odd", "png", png(noise(9, 13, 1), 0, 8, after=[chunk(b"PLTE", b"abcdef")]))
+    whole = png(noise(9, 13), 2, 8)
+    at = whole.index(b"IDAT") - 4
+    for extra in (chunk(b"IDAT", b""), chunk(b"CgBI", bytes(4)), chunk(b"fdAT", bytes(9)), chunk(b"IHDR", whole[16:29]), chunk(b"IEND", b"")):
+        write("png-data", "png", whole[:at] + extra + whole[at:])
+        end = len(whole) - 12
+        write("png-data", "png", whole[:end] + extra + whole[end:])
+        second = whole.index(b"IDAT", at + 8) - 4
+        write("png-data", "png", whole[:second] + extra + whole[second:])
+    for level in (0, 1, 9):
+        for window in (9, 12, 15):
+            c = zlib.compressobj(level, zlib.DEFLATED, window)
+            body = c.compress(png_rows(noise(9, 13), 8, lambda y: y % 5)) + c.flush()
+            write("png-data", "png", whole[:at] + chunk(b"IDAT", body) + chunk(b"IEND", b""))
+    for offset, v in ((0, 0x18), (0, 0x79), (1, 0), (0, 0x88)):
+        body = bytearray(zlib.compress(png_rows(noise(9, 13), 8, lambda y: 0)))
+        body[offset] = v
+        write("png-data", "png", whole[:at] + chunk(b"IDAT", bytes(body)) + chunk(b"IEND", b""))
+    for h, w in ((1, 1), (2, 3), (1, 9), (9, 1), (5, 2), (8, 8), (3, 4)):
+        for kind, depth in ((0, 1), (0, 16), (2, 8), (6, 8), (4, 8)):
+            write("png-small-interlaced", "png", png(noise(h, w, CHANNELS[kind], (1 << depth) - 1), kind, depth, interlaced=True))
 
 
 # BMP, written here.
@@ -384,6 +431,6 @@ def others():
 
 
 if __name__ == "__main__":
-    for part in (pngs, bmps, tiffs, webps, jpegs, pnms, others, *users.parts):
+    for part in (pngs, png_chunks, bmps, tiffs, webps, jpegs, pnms, others, *users.parts):
         part()
     print(sum(counts.values()), "pictures")
