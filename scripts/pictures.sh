@@ -4,7 +4,7 @@
 #   scripts/pictures.sh [-seed N] [-layers] [-only KIND] [-values ZIP]
 #
 # -seed N     other pictures (default 1)
-# -layers     also through ImageData and Data, which takes some minutes
+# -layers     also through ImageData, Data and WindowData, which takes some minutes
 # -only KIND  the kinds that begin so: png, bmp, tiff, webp, jpeg, pnm
 # -values ZIP writes two pictures of each kind and what Caffe read: data/imageio/testdata/pictures.zip is made so
 #

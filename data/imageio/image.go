@@ -98,7 +98,7 @@ func Decode(file []byte, mode Mode) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.whole(r.image())
+	return r.whole(r.image()), nil
 }
 
 // DecodeResized decodes an image file and scales the image as Resize does; resized reports whether its size changed. Apart from
@@ -113,14 +113,12 @@ func DecodeResized(file []byte, mode Mode, height, width int) (im *Image, resize
 	}
 	resized = height != r.height || width != r.width
 	if resized {
-		im, err = r.whole(r.resize(height, width))
+		im = r.whole(r.resize(height, width))
 	} else {
-		im, err = r.whole(r.image())
+		im = r.whole(r.image())
 	}
-	if err == nil {
-		im.Original = [2]int{r.height, r.width}
-	}
-	return im, resized, err
+	im.Original = [2]int{r.height, r.width}
+	return im, resized, nil
 }
 
 func decodeRows(file []byte, mode Mode) (rows, error) {

@@ -331,3 +331,20 @@ func TestResizeFixedPoint(t *testing.T) {
 		t.Error("resizing to the same size is not the same image")
 	}
 }
+
+// TestBehindTheLastRow: what is wrong behind the pixels of a JPEG of one scan is passed over, as OpenCV does, though djpeg ends with an error.
+func TestBehindTheLastRow(t *testing.T) {
+	var file bytes.Buffer
+	if err := jpeg.Encode(&file, image.NewGray(image.Rect(0, 0, 20, 10)), nil); err != nil {
+		t.Fatal(err)
+	}
+	whole := bytes.TrimSuffix(file.Bytes(), []byte("\xff\xd9"))
+	for name, tail := range map[string]string{"an unknown marker": "\xff\x6b", "a second image": "\xff\xd8", "a second scan": "\xff\xda\x00\x08\x01\x01\x00\x00\x3f\x00", "nothing": ""} {
+		for _, mode := range []Mode{Unchanged, Color, Gray} {
+			im, err := Decode(append(bytes.Clone(whole), tail...), mode)
+			if err != nil || im.Repaired == "" || im.Pix[0] != 0 {
+				t.Errorf("%s, mode %d: %+v, error %v", name, mode, im, err)
+			}
+		}
+	}
+}

@@ -32,20 +32,20 @@ func decodeJPEG(file []byte, mode Mode) (rows, error) {
 	if o == 1 {
 		return r, nil
 	}
-	im, err := r.whole(r.turned(o))
-	if err != nil {
-		return rows{}, err
-	}
-	return im.rows(), nil
+	return r.whole(r.turned(o)).rows(), nil
 }
 
 // jpegRows returns the rows of a JPEG.
 func jpegRows(d *jpeg.Decoder, mode Mode) rows {
 	pixels := d.Rows()
 	r := rows{height: d.Height, width: d.Width, channels: 3, write: pixels.BGR}
-	r.end = func() (string, error) {
+	r.end = func() string {
 		err := pixels.End()
-		return strings.Join(d.Warnings, "; "), err
+		damage := d.Warnings
+		if err != nil { // behind the last row: OpenCV has all pixels by then
+			damage = append(damage, err.Error())
+		}
+		return strings.Join(damage, "; ")
 	}
 	switch {
 	case d.Space == jpeg.CMYK || d.Space == jpeg.YCCK:

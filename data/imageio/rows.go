@@ -11,19 +11,15 @@ type rows struct {
 	// repaired names damage of the file that was passed over.
 	repaired string
 	// end, if not nil, is called behind the last row that is wanted. It reads what is left of the file, and returns what it repaired.
-	end func() (repaired string, err error)
+	end func() (repaired string)
 }
 
 // whole finishes an image made of the rows.
-func (r rows) whole(im *Image) (*Image, error) {
-	if r.end == nil {
-		return im, nil
+func (r rows) whole(im *Image) *Image {
+	if r.end != nil {
+		im.Repaired = r.end()
 	}
-	var err error
-	if im.Repaired, err = r.end(); err != nil {
-		return nil, err
-	}
-	return im, nil
+	return im
 }
 
 // image produces all rows.
