@@ -6,7 +6,8 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/internal/pages"
 )
 
@@ -49,9 +50,9 @@ type Device struct {
 	// Share selects the items of a stream that data layers hand out.
 	Share Share
 	// Force selects the algorithms of convolutions that support it. The zero value chooses by the machine's cost model.
-	Force plan.Force
+	Force op.Force
 	// Tuner, if not nil, looks up or measures the fastest algorithm of every convolution. Force is then ignored.
-	Tuner plan.Tuner
+	Tuner conv.Tuner
 	// Unfilled leaves the weights of layers without values and memory: those of another net take their places (net.Options.WeightsOf).
 	Unfilled bool
 }

@@ -21,7 +21,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -44,9 +44,7 @@ type Strategist interface {
 	// Strategy is the family of the algorithm of a direction.
 	Strategy(d shape.Direction) shape.Strategy
 	// RunnerUp is the best algorithm that was not chosen.
-	RunnerUp(d shape.Direction) plan.RunnerUp
-	// Explain weighs all algorithms for a direction.
-	Explain(d shape.Direction) *plan.Explanation
+	RunnerUp(d shape.Direction) op.RunnerUp
 	// Refuses returns why the algorithm of a name cannot compute a direction, nil if it can.
 	Refuses(d shape.Direction, algorithm string) error
 	// Computes reports whether an algorithm computes a direction in layers of this type, for some shapes.
@@ -58,6 +56,12 @@ type Strategist interface {
 // compute these together.
 type Algorithmic interface {
 	Algorithm(d shape.Direction, joint bool) shape.Algorithm
+}
+
+// Explainer is implemented by Algorithmic layers that can say why. Explain weighs all algorithms for each operation that computes a direction,
+// in the order in which they run. It is empty if the direction is not computed.
+type Explainer interface {
+	Explain(d shape.Direction) ([]*op.Explanation, error)
 }
 
 // RunningStatistics is implemented by layers with weights that are running statistics of the batches. Forward updates them, the solver does

@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/layers"
@@ -259,7 +259,7 @@ func planNet(s *setting, m *cpe.Machine) (*swnet.Net, error) {
 	}
 	return swnet.New(p, swnet.Options{
 		State:     swnet.MergeState(s.phase, &caffepb.NetState{Stage: []string{synthetic, "test-on-test"}}),
-		Device:    &layers.Device{Machine: m, Random: layers.NewRandom(1), Force: plan.Force{Family: s.strategy}},
+		Device:    &layers.Device{Machine: m, Random: layers.NewRandom(1), Force: op.Force{Family: s.strategy}},
 		Economise: m.Native(), ForwardOnly: s.phase == caffepb.Phase_TEST,
 	})
 }

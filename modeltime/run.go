@@ -11,7 +11,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -23,9 +23,9 @@ import (
 // Options configure Run.
 type Options struct {
 	Spec  cpe.Spec
-	Mode  cpe.Mode   // Functional or CostOnly; image files are not needed if the net gives the images' size
-	Batch int        // images of an iteration, over all core groups; 0: the net's batch
-	Force plan.Force // forced algorithms of convolutions, where they support the problem
+	Mode  cpe.Mode // Functional or CostOnly; image files are not needed if the net gives the images' size
+	Batch int      // images of an iteration, over all core groups; 0: the net's batch
+	Force op.Force // forced algorithms of convolutions, where they support the problem
 	State *caffepb.NetState
 	Seed  uint64
 	Log   *logrus.Logger
@@ -96,7 +96,7 @@ func (o *Options) with(file *swproto.Net, mode cpe.Mode, use func(m *cpe.Machine
 	return use(m, n)
 }
 
-// Explain compares the algorithms for all directions of a convolution layer; see the net's Explain. It runs nothing.
+// Explain compares the algorithms for all directions of a layer; see the net's Explain. It runs nothing.
 func Explain(file *swproto.Net, o Options, layer string) (list []swnet.Explanation, err error) {
 	err = o.with(file, cpe.CostOnly, func(_ *cpe.Machine, n *swnet.Net) (err error) {
 		list, err = n.Explain(layer)

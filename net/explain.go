@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/suggest"
 	"github.com/swcaffe/swcaffe/layers"
@@ -14,36 +15,50 @@ import (
 // Explanation weighs the algorithms for a direction of a layer.
 type Explanation struct {
 	Direction shape.Direction // of the layer; a deconvolution's forward pass is the input gradient of a convolution
-	*plan.Explanation
+	*op.Explanation
 }
 
-// Explain weighs the algorithms for all directions that a convolution layer of a name computes. The error for another layer lists the
-// convolutions.
+// Explain weighs the algorithms for all directions that a layer of a name computes: of convolutions, inner products, recurrent layers and poolings. A
+// direction that takes several products has an Explanation for each. Layers of other types compute in one way.
 func (n *Net) Explain(layer string) ([]Explanation, error) {
 	i := slices.IndexFunc(n.nodes, func(m *node) bool { return m.param.GetName() == layer })
 	if i < 0 {
-		return nil, suggest.Unknown("layer", layer, "convolutions of the net", n.convolutions())
-	}
-	l, ok := n.Layer(i).(layers.Strategist)
-	if !ok {
-		return nil, fmt.Errorf("layer %q is of type %s, not a convolution (convolutions of the net: %s)", layer, n.LayerType(i), strings.Join(n.convolutions(), ", "))
+		return nil, suggest.Unknown("layer", layer, "layers that have a choice of algorithms", n.explained())
 	}
 	if n.opt.Device.Engine == layers.MPE {
-		return nil, fmt.Errorf("layer %q: the mpe engine has one way to convolve", layer)
+		return nil, fmt.Errorf("layer %q: the mpe engine has one way to compute", layer)
+	}
+	l, ok := n.Layer(i).(layers.Explainer)
+	if !ok {
+		l = onlyWay(n.LayerType(i))
 	}
 	var all []Explanation
 	for _, d := range n.directions(i) {
-		e := l.Explain(d)
-		e.Runs = n.Algorithm(i, d)
-		all = append(all, Explanation{d, e})
+		list, err := l.Explain(d)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range list {
+			if runs := n.Algorithm(i, d); len(list) == 1 && runs != "" {
+				e.Runs = runs
+			}
+			all = append(all, Explanation{d, e})
+		}
 	}
 	return all, nil
 }
 
-// convolutions lists the names of the layers that Explain explains.
-func (n *Net) convolutions() (names []string) {
+// onlyWay explains a layer of a type without a choice.
+type onlyWay string
+
+func (t onlyWay) Explain(shape.Direction) ([]*op.Explanation, error) {
+	return []*op.Explanation{{Problem: string(t)}}, nil
+}
+
+// explained lists the names of the layers that have a choice of algorithms.
+func (n *Net) explained() (names []string) {
 	for i := range n.nodes {
-		if _, ok := n.Layer(i).(layers.Strategist); ok {
+		if _, ok := n.Layer(i).(layers.Explainer); ok {
 			names = append(names, n.LayerName(i))
 		}
 	}

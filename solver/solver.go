@@ -7,7 +7,8 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/layers"
@@ -40,8 +41,8 @@ type Options struct {
 	Team *Team
 	Log  *logrus.Logger
 	// Force and Tuner select the algorithms of convolutions, as in layers.Device.
-	Force plan.Force
-	Tuner plan.Tuner
+	Force op.Force
+	Tuner conv.Tuner
 	// Seed is the random seed if the prototxt has no random_seed.
 	Seed uint64
 	// Action, if not nil, returns the signals' request. It is called after every iteration and every test batch.

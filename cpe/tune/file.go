@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
@@ -51,7 +52,7 @@ func (t *Tuner) read(text []byte) error {
 			if ms := m.GetMs(); !(ms >= 0 && ms < math.MaxInt64/float64(time.Millisecond)) {
 				return fmt.Errorf("%s: %g ms is no time of an algorithm", at, ms)
 			}
-			e.took = append(e.took, plan.Timing{
+			e.took = append(e.took, conv.Timing{
 				Algorithm: m.GetAlgorithm(), Time: time.Duration(m.GetMs() * float64(time.Millisecond)),
 			})
 		}

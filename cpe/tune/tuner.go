@@ -17,7 +17,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	swproto "github.com/swcaffe/swcaffe/proto"
 )
@@ -40,7 +40,7 @@ type key struct {
 // entry is the result for a key.
 type entry struct {
 	algorithm string
-	took      []plan.Timing // fastest first
+	took      []conv.Timing // fastest first
 	threads   int
 }
 
@@ -66,13 +66,13 @@ func Open(path string, spec cpe.Spec, log *logrus.Logger) (*Tuner, error) {
 }
 
 // Choice implements conv.Tuner.
-func (t *Tuner) Choice(task plan.Key) (string, bool) {
+func (t *Tuner) Choice(task conv.Key) (string, bool) {
 	e, ok := t.entries[key{task.String(), task.Direction}]
 	return e.algorithm, ok
 }
 
 // Timings implements conv.Tuner.
-func (t *Tuner) Timings(task plan.Key) []plan.Timing {
+func (t *Tuner) Timings(task conv.Key) []conv.Timing {
 	return t.entries[key{task.String(), task.Direction}].took
 }
 
@@ -85,9 +85,9 @@ const worthwhile = 0.95
 
 // Measured implements conv.Tuner. It chooses the fastest algorithm, or the cost model's if that takes about as long. It writes the file at
 // once, so that an interrupted run keeps its results.
-func (t *Tuner) Measured(task plan.Key, took []plan.Timing) error {
+func (t *Tuner) Measured(task conv.Key, took []conv.Timing) error {
 	model := took[0]
-	took = slices.SortedStableFunc(slices.Values(took), func(a, b plan.Timing) int { return cmp.Compare(a.Time, b.Time) })
+	took = slices.SortedStableFunc(slices.Values(took), func(a, b conv.Timing) int { return cmp.Compare(a.Time, b.Time) })
 	e := entry{took[0].Algorithm, took, runtime.GOMAXPROCS(0)}
 	if float64(took[0].Time) > worthwhile*float64(model.Time) {
 		e.algorithm = model.Algorithm

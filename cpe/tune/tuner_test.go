@@ -11,8 +11,8 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -49,8 +49,8 @@ var (
 )
 
 // task is that of images and results by planes.
-func task(s shape.Conv, d shape.Direction) plan.Key {
-	return plan.Key{Shape: s, Direction: d}
+func task(s shape.Conv, d shape.Direction) conv.Key {
+	return conv.Key{Shape: s, Direction: d}
 }
 
 // TestWhatIsMeasuredIsReadAgain: the fastest is chosen, for that direction of that shape alone, by this Tuner and by the next.
@@ -60,7 +60,7 @@ func TestWhatIsMeasuredIsReadAgain(t *testing.T) {
 	if _, known := u.Choice(task(square, shape.Forward)); known {
 		t.Error("a new file knows a choice")
 	}
-	took := []plan.Timing{
+	took := []conv.Timing{
 		{Algorithm: "explicit-gemm", Time: 3 * time.Millisecond}, {Algorithm: "winograd4-tiles", Time: 1500 * time.Microsecond},
 		{Algorithm: "implicit-padded", Time: 2 * time.Millisecond},
 	}
@@ -96,15 +96,15 @@ func TestChoice(t *testing.T) {
 		110: "winograd4-tiles", 100: "winograd4-tiles", 96: "winograd4-tiles", 94: "implicit-padded", 50: "implicit-padded",
 	} {
 		u, _ := open(t, filepath.Join(t.TempDir(), "t"))
-		asked := plan.Key{Shape: square, ImagesInBlocks: true}
-		took := []plan.Timing{{Algorithm: "winograd4-tiles", Time: 100}, {Algorithm: "explicit-gemm", Time: 200}, {Algorithm: "implicit-padded", Time: other}}
+		asked := conv.Key{Shape: square, ImagesInBlocks: true}
+		took := []conv.Timing{{Algorithm: "winograd4-tiles", Time: 100}, {Algorithm: "explicit-gemm", Time: 200}, {Algorithm: "implicit-padded", Time: other}}
 		if err := u.Measured(asked, took); err != nil {
 			t.Fatal(err)
 		}
 		if got, ok := u.Choice(asked); !ok || got != want {
 			t.Errorf("of 100 ns for the cost model's and %d for another: %v, want %v", other, got, want)
 		}
-		for _, lies := range []plan.Key{{Shape: square}, {Shape: square, ResultsInBlocks: true}, {Shape: square, ImagesInBlocks: true, ResultsInBlocks: true}} {
+		for _, lies := range []conv.Key{{Shape: square}, {Shape: square, ResultsInBlocks: true}, {Shape: square, ImagesInBlocks: true, ResultsInBlocks: true}} {
 			if got, ok := u.Choice(lies); ok {
 				t.Errorf("%v: %v, though nothing was measured with images that lie so", lies, got)
 			}
@@ -123,7 +123,7 @@ func TestFileIsStable(t *testing.T) {
 		path = filepath.Join(t.TempDir(), "t.prototxt")
 		u, _ := open(t, path)
 		for _, s := range shapes {
-			if err := u.Measured(task(s, shape.WeightGradient), []plan.Timing{{Algorithm: "implicit-padded", Time: 1234567}}); err != nil {
+			if err := u.Measured(task(s, shape.WeightGradient), []conv.Timing{{Algorithm: "implicit-padded", Time: 1234567}}); err != nil {
 				t.Fatal(err)
 			}
 		}

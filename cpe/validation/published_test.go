@@ -11,6 +11,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/validation"
@@ -201,7 +202,7 @@ func modelledBy(t *testing.T, net string, batch int, spec cpe.Spec, st shape.Str
 		t.Fatal(err)
 	}
 	r, err := modeltime.Run(file, modeltime.Options{
-		Spec: spec, Mode: cpe.CostOnly, Batch: batch, Bare: true, Force: plan.Force{Family: st}, State: swnet.MergeState(caffepb.Phase_TRAIN),
+		Spec: spec, Mode: cpe.CostOnly, Batch: batch, Bare: true, Force: op.Force{Family: st}, State: swnet.MergeState(caffepb.Phase_TRAIN),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,9 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/tune"
@@ -34,14 +36,14 @@ func (f *StrategyFlags) Register(fs *flag.FlagSet, tunes bool) {
 }
 
 // Read returns what convolutions are to be computed with, and the tuner of a tuning file, nil if there is none.
-func (f *StrategyFlags) Read(e *Env, engine layers.Engine, spec cpe.Spec) (plan.Force, plan.Tuner, error) {
+func (f *StrategyFlags) Read(e *Env, engine layers.Engine, spec cpe.Spec) (op.Force, conv.Tuner, error) {
 	force, err := plan.ParseForce(f.Strategy)
 	switch {
 	case err != nil:
 		return force, nil, Usagef("-strategy: %w", err)
 	case f.tune == "":
 		return force, nil, nil
-	case force != plan.Force{}:
+	case force != op.Force{}:
 		return force, nil, Usagef("-strategy %v and -tune %s: the tuning file chooses the algorithms; leave one of the two flags out", force, f.tune)
 	case f.tune == StandardStream:
 		return force, nil, Usagef("-tune -: the tuning file is both read and written, so it cannot be a standard stream")
@@ -128,7 +130,7 @@ func (s *ByDirection) String() string {
 func (f *StrategyFlags) Log(log *logrus.Logger, n *swnet.Net, engine layers.Engine) {
 	asked, err := plan.ParseForce(f.Strategy)
 	if err != nil {
-		asked = plan.Force{} // Read has refused it
+		asked = op.Force{} // Read has refused it
 	}
 	found := false
 	for i := range n.NumLayers() {
@@ -142,7 +144,7 @@ func (f *StrategyFlags) Log(log *logrus.Logger, n *swnet.Net, engine layers.Engi
 			log.Warnf("-strategy %v cannot compute all of layer %s; in its place: %v", asked, n.LayerName(i), others)
 		}
 	}
-	if asked != (plan.Force{}) && !found {
+	if asked != (op.Force{}) && !found {
 		log.Warnf("-strategy %v has no effect: no layer of the net chooses between algorithms on engine %v", asked, engine)
 	}
 }

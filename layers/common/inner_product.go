@@ -6,6 +6,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/part"
@@ -115,18 +116,37 @@ func (l *innerProduct) prepare() (err error) {
 		return nil
 	}
 	machine := l.Device.Machine
-	if l.forward, err = gemm.New(machine, gemm.Shape{M: l.m, N: l.n, K: l.k, TransB: !l.transpose}); err != nil {
+	if l.forward, err = gemm.New(machine, l.product(shape.Forward)); err != nil {
 		return err
 	}
-	w := gemm.Shape{M: l.n, N: l.k, K: l.m, TransA: true, Accumulate: true}
-	if l.transpose {
-		w.M, w.N = w.N, w.M
-	}
-	if l.weights, err = gemm.NewBlocked(machine, w); err != nil {
+	if l.weights, err = gemm.NewBlocked(machine, l.product(shape.WeightGradient)); err != nil {
 		return err
 	}
-	l.input, err = gemm.New(machine, gemm.Shape{M: l.m, N: l.k, K: l.n, TransB: l.transpose})
+	l.input, err = gemm.New(machine, l.product(shape.InputGradient))
 	return err
+}
+
+// product returns the product that computes a direction.
+func (l *innerProduct) product(d shape.Direction) gemm.Shape {
+	switch {
+	case d == shape.Forward:
+		return gemm.Shape{M: l.m, N: l.n, K: l.k, TransB: !l.transpose}
+	case d == shape.InputGradient:
+		return gemm.Shape{M: l.m, N: l.k, K: l.n, TransB: l.transpose}
+	case l.transpose:
+		return gemm.Shape{M: l.k, N: l.n, K: l.m, TransA: true, Accumulate: true}
+	}
+	return gemm.Shape{M: l.n, N: l.k, K: l.m, TransA: true, Accumulate: true}
+}
+
+// Explain implements layers.Explainer.
+func (l *innerProduct) Explain(d shape.Direction) ([]*op.Explanation, error) {
+	explain := gemm.Explain
+	if d == shape.WeightGradient {
+		explain = gemm.ExplainBlocked
+	}
+	e, err := explain(l.Device.Machine, l.product(d), l.Device.Tuner != nil)
+	return []*op.Explanation{e}, err
 }
 
 // Algorithm implements Algorithmic.

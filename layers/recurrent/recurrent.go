@@ -5,6 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/layers"
@@ -160,17 +161,34 @@ func (l *recurrent) State() (last [][]float32) {
 	return last
 }
 
-// Algorithm implements Algorithmic. It names two products: the one with all steps' inputs, and the one of a single step.
-func (l *recurrent) Algorithm(d shape.Direction, _ bool) shape.Algorithm {
-	pair := [...][2]*matmul{
+// pair returns the two products of a direction: the one with all steps' inputs, and the one of a single step.
+func (l *recurrent) pair(d shape.Direction) [2]*matmul {
+	return [...][2]*matmul{
 		shape.Forward:        {&l.input, &l.step},
 		shape.WeightGradient: {&l.dwx, &l.dwh},
 		shape.InputGradient:  {&l.inputGrad, &l.stepGrad},
 	}[d]
+}
+
+// Algorithm implements Algorithmic. It names both products of a direction.
+func (l *recurrent) Algorithm(d shape.Direction, _ bool) shape.Algorithm {
+	pair := l.pair(d)
 	if l.MPE() || pair[0].gemm == nil {
 		return ""
 	}
 	return pair[0].gemm.Algorithm() + "," + pair[1].gemm.Algorithm()
+}
+
+// Explain implements layers.Explainer, for both products of a direction.
+func (l *recurrent) Explain(d shape.Direction) (all []*op.Explanation, err error) {
+	for _, p := range l.pair(d) {
+		e, err := gemm.ExplainBlocked(l.Device.Machine, p.shape, l.Device.Tuner != nil)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
 }
 
 // at returns step t's part of an array with n x width values per step.

@@ -8,6 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/part"
@@ -257,8 +258,8 @@ func (l *convolution) forward(a conv.Arrays) error {
 // convolve runs a convolution's forward pass on the CPE path. It includes the next layers' Forward if the kernel can do it.
 func (l *convolution) convolve(a conv.Arrays) error {
 	steps, can := l.arranged.Steps, l.conv.Can(shape.Forward)
-	finishes := len(steps) > 0 && can&conv.FinishResults != 0 && !slices.ContainsFunc(steps, func(s layers.Step) bool { return !s.Ready() })
-	a.Floor = l.arranged.ReLU && can&conv.FloorResults != 0
+	finishes := len(steps) > 0 && can&op.FinishResults != 0 && !slices.ContainsFunc(steps, func(s layers.Step) bool { return !s.Ready() })
+	a.Floor = l.arranged.ReLU && can&op.FloorResults != 0
 	if l.joined = finishes || a.Floor; finishes {
 		for _, s := range steps {
 			s.Hold(s.Others)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -50,7 +51,7 @@ func (l *convolution) rectifiesGrad(bottom int) bool {
 	for len(l.joinedGrads) <= bottom {
 		l.joinedGrads = append(l.joinedGrads, false)
 	}
-	l.joinedGrads[bottom] = l.conv.Can(shape.InputGradient)&conv.MaskImages != 0
+	l.joinedGrads[bottom] = l.conv.Can(shape.InputGradient)&op.MaskImages != 0
 	return l.joinedGrads[bottom]
 }
 
@@ -65,7 +66,7 @@ func (l *convolution) BackwardParams(top, bottom []*blob.Blob) error {
 		var db []float32 // set if the kernel computes it along with the weights' gradient
 		if l.bias && l.ParamGrad(1) {
 			db = l.Weights[1].Diff()
-			if !l.ParamGrad(0) || l.MPE() || l.transposed || l.conv.Can(shape.WeightGradient)&conv.SumBiases == 0 {
+			if !l.ParamGrad(0) || l.MPE() || l.transposed || l.conv.Can(shape.WeightGradient)&op.SumBiases == 0 {
 				if err := l.biasGrad.Run(db, top[i].Diff()); err != nil {
 					return err
 				}
@@ -102,7 +103,7 @@ func (l *convolution) weightGrad(x, dy, db []float32) error {
 		convWeightGradMPE(&l.shape, x, dy, l.Weights[0].Diff())
 		return nil
 	}
-	if l.conv.Can(shape.WeightGradient)&conv.SetWeights == 0 {
+	if l.conv.Can(shape.WeightGradient)&op.SetWeights == 0 {
 		return l.conv.Run(shape.WeightGradient, conv.Arrays{X: x, DY: dy, DW: l.Weights[0].Diff(), Add: true})
 	}
 	dw, add := l.Weights[0].Gradient()

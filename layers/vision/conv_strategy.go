@@ -2,7 +2,7 @@ package vision
 
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -12,13 +12,13 @@ func (l *convolution) Strategy(d shape.Direction) shape.Strategy {
 }
 
 // RunnerUp implements Strategist.
-func (l *convolution) RunnerUp(d shape.Direction) plan.RunnerUp {
+func (l *convolution) RunnerUp(d shape.Direction) op.RunnerUp {
 	return l.conv.RunnerUp(l.direction(d))
 }
 
-// Explain implements Strategist.
-func (l *convolution) Explain(d shape.Direction) *plan.Explanation {
-	return l.conv.Explain(l.direction(d))
+// Explain implements layers.Explainer.
+func (l *convolution) Explain(d shape.Direction) ([]*op.Explanation, error) {
+	return []*op.Explanation{l.conv.Explain(l.direction(d))}, nil
 }
 
 // Refuses implements Strategist.

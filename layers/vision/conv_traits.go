@@ -1,7 +1,7 @@
 package vision
 
 import (
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/layers"
 )
@@ -20,7 +20,7 @@ func (l *convolution) Traits() layers.Traits {
 	}
 	in, out := l.conv.Blocks()
 	t.Layout = layers.Blocking{Bottoms: in, Tops: out, Gains: in || out}
-	t.Grads.Adds = l.conv.Can(shape.InputGradient)&conv.AddImages != 0
+	t.Grads.Adds = l.conv.Can(shape.InputGradient)&op.AddImages != 0
 	t.Thin.Reads[0], t.Thin.Reads[1] = l.conv.Strides()
 	t.Joins = layers.Joins{ReLU: true, ReLUGrad: true, Finish: l.Blockable()}
 	if l.Blockable() && l.axis == 1 {
@@ -52,9 +52,9 @@ func (l *convolution) Arrange(a layers.Arranged) error {
 	if l.conv == nil {
 		return nil
 	}
-	images, results := conv.InBlocks(a.In.Blocks), conv.InBlocks(a.Out.Blocks)
+	images, results := shape.InBlocks(a.In.Blocks), shape.InBlocks(a.Out.Blocks)
 	if a.In.Thin != [2]int{} {
-		images = conv.FrontBlocks
+		images = shape.FrontBlocks
 	}
 	if err := l.conv.Arrange(images, results, l.only(a.Inference)); err != nil {
 		return err

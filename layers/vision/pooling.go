@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/layers"
@@ -215,6 +216,15 @@ func (l *pooling) Algorithm(d shape.Direction, _ bool) shape.Algorithm {
 		return ""
 	}
 	return l.pool.Algorithm(d)
+}
+
+// Explain implements layers.Explainer.
+func (l *pooling) Explain(d shape.Direction) ([]*op.Explanation, error) {
+	if l.pool == nil || d == shape.WeightGradient {
+		return nil, nil
+	}
+	e, err := l.pool.Explain(d, l.Device.Tuner != nil)
+	return []*op.Explanation{e}, err
 }
 
 func (l *pooling) Forward(bottom, top []*blob.Blob) error {

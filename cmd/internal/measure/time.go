@@ -47,9 +47,10 @@ Behind a modelled figure, in brackets, is the range in which the true one probab
 images. -without leaves out passes, fusions and algorithms by their names, to measure what each of them saves. On modelled machines it
 also leaves out mechanisms of the model, and a table shows the worth of each mechanism with all others present.
 
--explain LAYER lists every algorithm for each direction of a convolution and marks the chosen one. A row has the estimated cost, or the
-reason why the algorithm cannot be used or is left out. On this computer the cost is work, relative to the least; on a modelled
-machine it is milliseconds. With -tune there are measured times too. With -forward_only it lists those of inference.
+-explain LAYER lists every algorithm for each direction of a layer and marks the chosen one: of convolutions, inner products, recurrent
+layers and poolings. A row has the estimated cost, or the reason why the algorithm cannot be used or is left out. On this computer the
+cost is work, relative to the least; on a modelled machine it is milliseconds. Products and poolings have no costs on this computer: the
+first algorithm that can is chosen. With -tune there are measured times too. With -forward_only it lists those of inference.
 
 -dry_run runs nothing: it prints every layer's shapes, parameters and FLOPs an image, two for each multiply-add of convolutions,
 inner products and recurrent layers, as publications count them.`,
@@ -65,7 +66,7 @@ func timeFlags(fs *flag.FlagSet, o *timeOptions) {
 	cli.OutputVar(fs, &o.json, "json", "write the figures to `FILE` as well; -: to standard output, alone")
 	fs.BoolVar(&o.dryRun, "dry_run", false, "print shapes, parameters and FLOPs by layer and run nothing")
 	fs.BoolVar(&o.passes, "passes", false, "print what each pass over the net's tasks did, and run nothing")
-	fs.StringVar(&o.explain, "explain", "", "list every algorithm of the convolution `LAYER` with its cost, or the reason against it, and time nothing")
+	fs.StringVar(&o.explain, "explain", "", "list every algorithm of `LAYER` with its cost, or the reason against it, and time nothing")
 	o.device.Register(fs)
 	o.state.Register(fs)
 	o.strategies.Register(fs, true)

@@ -10,7 +10,7 @@ import (
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 
-// explain prints what every algorithm would cost in a convolution layer of a net on this computer. With a tuner the net is run first, so that
+// explain prints what every algorithm would cost in a layer of a net on this computer. With a tuner the net is run first, so that
 // algorithms which the tuning file does not have are measured.
 func explain(e *cli.Env, n *swnet.Net, o *timeOptions, tunes bool) error {
 	if _, err := n.Explain(o.explain); err != nil {

@@ -1,48 +1,15 @@
 package conv
 
 import (
-	"errors"
-	"slices"
-
-	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// Algorithm is one way to compute one or more directions of a convolution. It is a row of a table: most fields are zero in most rows, so that they
-// stand side by side.
-type Algorithm struct {
-	// Name identifies the algorithm in logs, reports, tuning files and -strategy.
-	Name string
-	// Doc describes it in one sentence.
-	Doc string
-	// Family is the strategy to which the algorithm belongs.
-	Family shape.Strategy
-	// Directions lists the directions that the algorithm computes.
-	Directions []shape.Direction
-	// Empty marks the algorithm for problems without images or results, which no other algorithm computes.
-	Empty bool
-	// Special marks an algorithm for a narrow set of problems. General algorithms of its family decline where it supports a problem.
-	Special bool
-	// General marks an algorithm that declines where a special algorithm of its family supports a problem.
-	General bool
-	// Asked marks an algorithm that runs only if -strategy names it or its family.
-	Asked bool
-	// Supports returns nil, or the reason why the algorithm cannot compute p. It does not ask about other algorithms. [Algorithm.Refuses] has
-	// checked before that p is not empty and that its direction is in Directions.
-	Supports func(p *Problem) error
-	// Declines, if not nil, returns nil or the reason why the algorithm leaves p to others, beyond those of General. An algorithm that declines
-	// runs only if it is forced or if all others decline or refuse too.
-	Declines func(p *Problem) error
-	// Cost estimates the work on the host, in operations of the GEMM micro-kernel. On a modelled machine the kernel itself is run for its
-	// charges instead.
-	Cost func(p *Problem) float64
-	// Works returns the layouts of images and results in which the algorithm computes. It converts images and results of other layouts.
-	Works func(p *Problem) (images, results Layout)
-	// Can returns the optional abilities that the kernel has for p.
-	Can func(p *Problem) Abilities
-	// Kernel prepares a kernel for p on machine m.
-	Kernel func(m *cpe.Machine, p *Problem) (Kernel, error)
-}
+// Problem is one direction of a convolution.
+type Problem = op.Problem[shape.Conv]
+
+// Algorithm is one way to compute one or more directions of a convolution.
+type Algorithm = op.Algorithm[shape.Conv, Kernel]
 
 // Kernel computes one problem, as often as it is run.
 type Kernel interface {
@@ -52,59 +19,8 @@ type Kernel interface {
 	Scratch() int
 }
 
-// Abilities is a set of operations that a kernel can fuse with its convolution.
-type Abilities int
-
-const (
-	// FloorResults: the kernel honours Arrays.Floor.
-	FloorResults Abilities = 1 << iota
-	// FinishResults: the kernel honours Arrays.Finish.
-	FinishResults
-	// SetWeights: the kernel overwrites DW unless Arrays.Add is set. Kernels without this ability always add.
-	SetWeights
-	// SumBiases: the kernel computes DB.
-	SumBiases
-	// MaskImages: the kernel honours Arrays.Above.
-	MaskImages
-	// AddImages: the kernel honours Arrays.Add for DX. Kernels without this ability always overwrite.
-	AddImages
-)
-
 // EveryDirection lists the directions that most algorithms compute.
 var EveryDirection = []shape.Direction{shape.Forward, shape.WeightGradient, shape.InputGradient}
 
-// Refuses returns the reason why an algorithm cannot compute a problem, or nil.
-func (a *Algorithm) Refuses(p *Problem) error {
-	switch {
-	case p.Empty() && !a.Empty:
-		return errors.New("there are no images or no results")
-	case a.Empty && !p.Empty():
-		return errors.New("the problem is not empty")
-	case a.Empty:
-		return nil
-	case p.Spec.LeavesOut(a.Name):
-		return errors.New("it is left out (-without)")
-	case !slices.Contains(a.Directions, p.Direction):
-		return errors.New("it does not compute this direction")
-	}
-	return a.Supports(p)
-}
-
-// Computes reports whether the algorithm computes a direction for some shapes.
-func (a *Algorithm) Computes(d shape.Direction) bool { return slices.Contains(a.Directions, d) }
-
-// Abilities returns the algorithm's abilities for a problem.
-func (a *Algorithm) Abilities(p *Problem) Abilities {
-	if a.Can == nil {
-		return 0
-	}
-	return a.Can(p)
-}
-
-// Layouts returns the layouts in which an algorithm computes.
-func (a *Algorithm) Layouts(p *Problem) (images, results Layout) {
-	if a.Works == nil {
-		return Planes, Planes
-	}
-	return a.Works(p)
-}
+// Panel is the number of output channels that are side by side in packed weights: a multiple of the columns of every micro-kernel.
+const Panel = 32

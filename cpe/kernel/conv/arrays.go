@@ -10,7 +10,7 @@ import "github.com/swcaffe/swcaffe/cpe/kernel/shape"
 //	input gradient   W, DY -> DX
 //	both gradients   X, W, DY -> DX, DW, DB
 //
-// Bias and DB may be nil. DW may be nil too if the kernel has the ability SumBiases.
+// Bias and DB may be nil. DW may be nil too if the kernel has the ability op.SumBiases.
 //
 // The operands stand side by side under the names that formulas give them; levels between would only lengthen every use.
 type Arrays struct {

@@ -4,89 +4,136 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 )
 
 // The names of the algorithms. Each is in a file of its own, with the products that it supports.
 const (
-	// Mesh multiplies blocks on the CPE mesh of a modelled machine; core groups share C.
-	Mesh shape.Algorithm = "gemm-mesh"
-	// MeshSums is Mesh with the sum over K shared among core groups.
-	MeshSums shape.Algorithm = "gemm-mesh-sums"
-	// RowSums is Skinny with fixed parts of the large matrix's rows summed separately.
-	RowSums shape.Algorithm = "gemm-row-sums"
-	// Transposed computes the transpose of C, for an A of few rows. The large right operand, which is transposed, is read in place.
-	Transposed shape.Algorithm = "gemm-transposed"
-	// Narrow computes the transpose of C, a panel at a time, for a C of few columns.
-	Narrow shape.Algorithm = "gemm-narrow"
-	// Skinny reads one large matrix once, in place; the other operand has one or two rows.
-	Skinny shape.Algorithm = "gemm-skinny"
-	// Unpacked reads both operands in place, for small operands.
-	Unpacked shape.Algorithm = "gemm-unpacked"
-	// Streamed packs long blocks of a large right operand, which is read from memory once.
-	Streamed shape.Algorithm = "gemm-streamed"
-	// Dynamic is Packed or PackedRight with dynamic scheduling: cores claim panels of columns of C, some at a time.
-	Dynamic shape.Algorithm = "gemm-dynamic"
-	// PackedRight packs only the right operand.
-	PackedRight shape.Algorithm = "gemm-packed-right"
-	// Packed packs blocks of both operands; each core group computes a fixed part of C.
-	Packed shape.Algorithm = "gemm-packed"
+	Mesh        = "gemm-mesh"
+	MeshSums    = "gemm-mesh-sums"
+	RowSums     = "gemm-row-sums"
+	Transposed  = "gemm-transposed"
+	Narrow      = "gemm-narrow"
+	Skinny      = "gemm-skinny"
+	Unpacked    = "gemm-unpacked"
+	Streamed    = "gemm-streamed"
+	Dynamic     = "gemm-dynamic"
+	PackedRight = "gemm-packed-right"
+	Packed      = "gemm-packed"
 )
 
-// algorithm is one way to compute a product.
-type algorithm struct {
-	name     shape.Algorithm
-	supports func(*Shape, *cpe.Spec) bool
-	plan     func(*cpe.Machine, Shape) (Kernel, error)
-	blocked  func(*cpe.Machine, Shape) (*Blocked, error) // plan, for a form of Blocked
-}
+// Problem is a product on a machine. Direction is always Forward: the shape says which operands are transposed.
+type Problem = op.Problem[Shape]
 
-// The algorithms in the order in which they are asked. Mesh supports every product whose operands come by DMA, so that the algorithms after
-// it are asked only if operands are in main memory. Among these, the ones that read a large operand once come first, then those of Blocked.
-// Packed supports every product.
+// Algorithm is one way to compute a product.
+type Algorithm = op.Algorithm[Shape, Kernel]
+
+// The algorithms. The first that supports a product computes it: those that read a large operand once come before those of Blocked, and Packed,
+// which supports every product in main memory, is the last.
 var (
-	algorithms        = slices.Concat(onMesh, readOnce, inBlocks) // of New
-	blockedAlgorithms = slices.Concat(onMesh, inBlocks)           // of NewBlocked
+	algorithms        = listOf(onMesh, readOnce, inBlocks) // of New
+	blockedAlgorithms = listOf(onMesh, inBlocks)           // of NewBlocked: all kernels are Blocked
 
-	onMesh = []algorithm{
-		blocked(MeshSums, (*Shape).sharesSums, newMeshSums),
-		blocked(Mesh, (*Shape).byDMA, newMesh),
+	onMesh = []*Algorithm{
+		{
+			Name: MeshSums, Doc: "blocks on the CPE mesh; core groups share the sum over K",
+			Supports: when((*Shape).sharesSums, "it adds A' B to C, where core groups share the items of a batch"), Kernel: blocked(newMeshSums),
+		},
+		{
+			Name: Mesh, Doc: "blocks on the CPE mesh; core groups share C",
+			Supports: when((*Shape).byDMA, "it is for operands that pass through LDM by DMA"), Kernel: blocked(newMesh),
+		},
 	}
-	readOnce = []algorithm{
-		{RowSums, (*Shape).sumsRows, newRowSums, nil},
-		{Transposed, (*Shape).transposes, newTransposed, nil},
-		{Narrow, (*Shape).narrows, newNarrow, nil},
+	readOnce = []*Algorithm{
+		{
+			Name: RowSums, Doc: "fixed parts of the rows of a large B are summed separately; B is read once, in place",
+			Supports: inMemory((*Shape).sumsRows, "it is for %d rows of A at most and a large B, neither transposed", skinnyRows), Kernel: planned(newRowSums),
+		},
+		{
+			Name: Transposed, Doc: "computes the transpose of C for an A of few rows; a large B', which is read in place, is the left operand",
+			Supports: inMemory((*Shape).transposes, "it is for a few rows of A, more than %d, and a large B', with vectors", skinnyRows), Kernel: planned(newTransposed),
+		},
+		{
+			Name: Narrow, Doc: "computes the transpose of C, a panel at a time, for a C of few columns",
+			Supports: inMemory((*Shape).narrows, "it is for many rows of A and a B' of few rows, with vectors"), Kernel: planned(newNarrow),
+		},
 	}
-	inBlocks = []algorithm{
-		blocked(Skinny, (*Shape).skinny, newSkinny),
-		blocked(Unpacked, (*Shape).unpacked, newUnpacked),
-		blocked(Streamed, (*Shape).streams, newStreamed),
-		blocked(Dynamic, (*Shape).schedules, newDynamic),
-		blocked(PackedRight, (*Shape).leftInPlace, newPackedRight),
-		blocked(Packed, (*Shape).any, newPacked),
+	inBlocks = []*Algorithm{
+		{
+			Name: Skinny, Doc: "reads one large matrix once, in place; the other operand has few rows",
+			Supports: inMemory((*Shape).skinny, "it is for %d rows of A, or of A' and B, at most", skinnyRows), Kernel: blocked(newSkinny),
+		},
+		{
+			Name: Unpacked, Doc: "reads both operands in place",
+			Supports: inMemory((*Shape).unpacked, "it is for a K of %d at most and a B that stays in a core's cache, with vectors", unpackedDepth), Kernel: blocked(newUnpacked),
+		},
+		{
+			Name: Streamed, Doc: "packs long blocks of a large B, which is read from memory once",
+			Supports: inMemory((*Shape).streams, "it is for %d rows of A at most and a B of %d values or more, neither transposed", streamedRows, streamedValues), Kernel: blocked(newStreamed),
+		},
+		{
+			Name: Dynamic, Doc: "packs blocks; cores claim panels of columns of C, some at a time",
+			Supports: inMemory((*Shape).schedules, "it is for products of %d operations or more, with enough columns for several cores", dynamicFlops), Kernel: blocked(newDynamic),
+		},
+		{
+			Name: PackedRight, Doc: "packs only B",
+			Supports: inMemory((*Shape).leftInPlace, "it is for an A of short rows, %d values at most, and few columns of B, with vectors", shortRows), Kernel: blocked(newPackedRight),
+		},
+		{
+			Name: Packed, Doc: "packs blocks of both operands; each core group computes a fixed part of C",
+			Supports: inMemory((*Shape).any, ""), Kernel: blocked(newPacked),
+		},
 	}
 )
 
-// blocked returns an algorithm that is a form of Blocked.
-func blocked(name shape.Algorithm, supports func(*Shape, *cpe.Spec) bool, plan func(*cpe.Machine, Shape) (*Blocked, error)) algorithm {
-	return algorithm{name, supports, func(m *cpe.Machine, s Shape) (Kernel, error) { return plan(m, s) }, plan}
+func listOf(lists ...[]*Algorithm) op.List[Shape, Kernel] {
+	return op.List[Shape, Kernel]{Algorithms: slices.Concat(lists...), Charge: func(k Kernel) error { return k.Run(nil, nil, nil, nil) }}
 }
 
-// choose returns the first algorithm of a list that supports a product.
-func choose(list []algorithm, s *Shape, spec *cpe.Spec) *algorithm {
-	for i := range list {
-		if !spec.LeavesOut(string(list[i].name)) && list[i].supports(s, spec) {
-			return &list[i]
-		}
+// when returns a Supports function: holds, or the reason.
+func when(holds func(*Shape, *cpe.Spec) bool, reason string, values ...any) func(*Problem) error {
+	return func(p *Problem) error { return op.Unless(holds(&p.Shape, p.Spec), reason, values...) }
+}
+
+// inMemory is when, for algorithms whose operands are in main memory.
+func inMemory(holds func(*Shape, *cpe.Spec) bool, reason string, values ...any) func(*Problem) error {
+	return func(p *Problem) error {
+		return op.FirstReason(
+			op.Unless(!p.Spec.HasDMA(), "its operands must be in main memory"),
+			when(holds, reason, values...)(p),
+		)
 	}
-	panic("gemm: no algorithm for " + s.String())
+}
+
+// planned returns a Kernel function.
+func planned(plan func(*cpe.Machine, Shape) (Kernel, error)) func(*cpe.Machine, *Problem) (Kernel, error) {
+	return func(m *cpe.Machine, p *Problem) (Kernel, error) { return plan(m, p.Shape) }
+}
+
+// blocked is planned for a form of Blocked.
+func blocked(plan func(*cpe.Machine, Shape) (*Blocked, error)) func(*cpe.Machine, *Problem) (Kernel, error) {
+	return func(m *cpe.Machine, p *Problem) (Kernel, error) { return plan(m, p.Shape) }
+}
+
+// plan plans a product with the first algorithm of a list that supports it.
+func plan(l *op.List[Shape, Kernel], m *cpe.Machine, s Shape) (Kernel, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	spec := m.Spec()
+	p := &Problem{Shape: s, Spec: &spec}
+	c, err := l.Choose(p, op.Force{})
+	if err != nil {
+		return nil, err
+	}
+	return c.Algorithm.Kernel(m, p)
 }
 
 // Optional lists the algorithms that cpe.Spec.WithoutAlgorithms may leave out: all but those that compute what no other does.
 func Optional() (names []string) {
-	for _, a := range algorithms {
-		if a.name != Packed && a.name != Mesh {
-			names = append(names, string(a.name))
+	for _, a := range algorithms.Algorithms {
+		if a.Name != Packed && a.Name != Mesh {
+			names = append(names, a.Name)
 		}
 	}
 	return names

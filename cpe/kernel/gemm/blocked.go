@@ -31,11 +31,11 @@ type gemmWorker struct {
 // NewBlocked plans a product with the first suitable algorithm among the forms of Blocked. Core groups share the rows or the columns of C, so
 // that one core group sums each element of C in the order of K. MeshSums is the exception.
 func NewBlocked(m *cpe.Machine, s Shape) (*Blocked, error) {
-	if err := s.Check(); err != nil {
+	k, err := plan(&blockedAlgorithms, m, s)
+	if err != nil {
 		return nil, err
 	}
-	spec := m.Spec()
-	return choose(blockedAlgorithms, &s, &spec).blocked(m, s)
+	return k.(*Blocked), nil
 }
 
 // planBlocked plans a product; share is the product of which a core group's blocks are planned.

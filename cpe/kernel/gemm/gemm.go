@@ -34,10 +34,4 @@ type Kernel interface {
 }
 
 // New plans a product.
-func New(m *cpe.Machine, s Shape) (Kernel, error) {
-	if err := s.Check(); err != nil {
-		return nil, err
-	}
-	spec := m.Spec()
-	return choose(algorithms, &s, &spec).plan(m, s)
-}
+func New(m *cpe.Machine, s Shape) (Kernel, error) { return plan(&algorithms, m, s) }

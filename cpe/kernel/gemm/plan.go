@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
@@ -25,6 +26,14 @@ func (s *Shape) doubleBuffers(spec *cpe.Spec) bool {
 func (s Shape) String() string {
 	t := map[bool]string{true: "'", false: ""}
 	return fmt.Sprintf("%dx%dx%d A%s B%s", s.M, s.N, s.K, t[s.TransA], t[s.TransB])
+}
+
+// Empty is false: all kernels compute products without values.
+func (s Shape) Empty() bool { return false }
+
+// Describe describes the product in a line.
+func (s Shape) Describe(shape.Direction, shape.Layout, shape.Layout) string {
+	return "product " + s.String()
 }
 
 // The three block indices of a product, in the order in which a plan nests its loops.

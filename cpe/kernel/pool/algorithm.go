@@ -2,64 +2,110 @@ package pool
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // The names of the algorithms.
 const (
-	// ByBlocks makes vectors of channels: inputs, outputs or both lie in blocks of channels.
-	ByBlocks shape.Algorithm = "pool-blocks"
-	// Global makes the mean of each whole plane.
-	Global shape.Algorithm = "pool-global"
-	// ByPlanes has vector kernels for the window's extent and stride.
-	ByPlanes shape.Algorithm = "pool-planes"
-	// ByColumns pools down the columns first, then along the rows.
-	ByColumns shape.Algorithm = "pool-columns"
-	// ByPieces is ByTiles for windows that do not fit LDM, which pass through it in pieces.
-	ByPieces shape.Algorithm = "pool-pieces"
-	// ByTiles goes through the windows of tiles one by one. It is the only one for planes that pass through LDM.
-	ByTiles shape.Algorithm = "pool-tiles"
+	ByBlocks  = "pool-blocks"
+	Global    = "pool-global"
+	ByPlanes  = "pool-planes"
+	ByColumns = "pool-columns"
+	ByPieces  = "pool-pieces"
+	ByTiles   = "pool-tiles"
 )
 
+// Problem is a direction of a pooling: Forward or InputGradient. The shape has the layouts.
+type Problem = op.Problem[Shape]
+
 // algorithm is one way to pool. A Kernel is prepared for the ones that compute its directions.
-type algorithm struct {
-	name     shape.Algorithm
-	supports func(s *Shape, spec *cpe.Spec, d shape.Direction) bool
-	prepare  func(p *Kernel) error
-	run      func(p *Kernel, g *cpe.CoreGroup) error // a core group's share
+type algorithm = op.Algorithm[Shape, *way]
+
+// way is what an algorithm makes: what prepares a Kernel, and what computes a core group's share.
+type way struct {
+	prepare func(p *Kernel) error
+	run     func(p *Kernel, g *cpe.CoreGroup) error
 }
 
-// algorithms in the order in which they are asked. ByTiles supports every pooling. It comes early for planes that pass through LDM by DMA, so
-// that the algorithms after it are asked only where planes are read in place.
-var algorithms = []algorithm{
-	{ByBlocks, (*Shape).inBlocks, (*Kernel).prepareBlocks, (*Kernel).runBlocks},
-	{ByPieces, (*Shape).exceedsLDM, (*Kernel).preparePieces, (*Kernel).runPieces},
-	{ByTiles, (*Shape).byDMA, nothing, (*Kernel).runTiles},
-	{Global, (*Shape).global, nothing, (*Kernel).runGlobal},
-	{ByPlanes, (*Shape).byPlanes, (*Kernel).preparePlanes, (*Kernel).runPlanes},
-	{ByColumns, (*Shape).byColumns, (*Kernel).prepareColumns, (*Kernel).runColumns},
-	{ByTiles, (*Shape).any, nothing, (*Kernel).runTiles},
+// algorithms lists them. The first that supports a pooling computes it; ByTiles supports all that lie in planes.
+var algorithms = op.List[Shape, *way]{Algorithms: []*algorithm{
+	{
+		Name: ByBlocks, Doc: "makes vectors of channels; inputs, outputs or both are in blocks of channels",
+		Supports: when((*Shape).inBlocks, "inputs and outputs are in planes"), Kernel: by((*Kernel).prepareBlocks, (*Kernel).runBlocks),
+	},
+	{
+		Name: ByPieces, Doc: "goes through tiles in LDM whose windows pass through it in pieces",
+		Supports: when((*Shape).exceedsLDM, "LDM holds whole windows, or tiles do not pass through it"), Kernel: by((*Kernel).preparePieces, (*Kernel).runPieces),
+	},
+	{
+		Name: Global, Doc: "makes the mean of each whole plane",
+		Supports: inMemory((*Shape).global, "it is for means of whole planes without padding"), Kernel: by(nothing, (*Kernel).runGlobal),
+	},
+	{
+		Name: ByPlanes, Doc: "has vector kernels for the window's extent and stride",
+		Supports: inMemory((*Shape).byPlanes, "there is no vector kernel for the window's extent, stride and method"), Kernel: by((*Kernel).preparePlanes, (*Kernel).runPlanes),
+	},
+	{
+		Name: ByColumns, Doc: "pools down the columns first, then along the rows",
+		Supports: inMemory((*Shape).byColumns, "it is for means, and forward for maxima of windows that meet"), Kernel: by((*Kernel).prepareColumns, (*Kernel).runColumns),
+	},
+	{
+		Name: ByTiles, Doc: "goes through the windows of tiles one by one",
+		Kernel: by(nothing, (*Kernel).runTiles),
+	},
+}}
+
+// by returns an algorithm's Kernel function.
+func by(prepare func(*Kernel) error, run func(*Kernel, *cpe.CoreGroup) error) func(*cpe.Machine, *Problem) (*way, error) {
+	return func(*cpe.Machine, *Problem) (*way, error) { return &way{prepare, run}, nil }
 }
 
-// choose returns the first algorithm that supports a direction.
-func choose(s *Shape, spec *cpe.Spec, d shape.Direction) *algorithm {
-	for i := range algorithms {
-		if !spec.LeavesOut(string(algorithms[i].name)) && algorithms[i].supports(s, spec, d) {
-			return &algorithms[i]
-		}
+// when returns a Supports function: holds, or the reason.
+func when(holds func(s *Shape, spec *cpe.Spec, d shape.Direction) bool, reason string) func(*Problem) error {
+	return func(p *Problem) error { return op.Unless(holds(&p.Shape, p.Spec, p.Direction), reason) }
+}
+
+// inMemory is when, for algorithms that read planes in place.
+func inMemory(holds func(s *Shape, spec *cpe.Spec, d shape.Direction) bool, reason string) func(*Problem) error {
+	return func(p *Problem) error {
+		return op.FirstReason(op.Unless(!p.Spec.HasDMA(), "planes must be in main memory"), when(holds, reason)(p))
 	}
-	panic("pool: no algorithm for " + pooled(*s).String())
 }
 
 // Optional lists the algorithms that cpe.Spec.WithoutAlgorithms may leave out: all but those for tiles, for their pieces and for blocks of
 // channels, which compute what no other does.
 func Optional() (names []string) {
-	for _, a := range algorithms {
-		if a.name != ByTiles && a.name != ByPieces && a.name != ByBlocks {
-			names = append(names, string(a.name))
+	for _, a := range algorithms.Algorithms {
+		if a.Name != ByTiles && a.Name != ByPieces && a.Name != ByBlocks {
+			names = append(names, a.Name)
 		}
 	}
 	return names
+}
+
+// problem returns a direction's problem.
+func (p *Kernel) problem(d shape.Direction) *Problem {
+	spec := p.machine.Spec()
+	return &Problem{Shape: p.shape, Direction: d, Images: shape.InBlocks(p.shape.InBlocks), Results: shape.InBlocks(p.shape.OutBlocks), Spec: &spec}
+}
+
+// choose chooses the algorithm of a direction.
+func (p *Kernel) choose(d shape.Direction) (c computed, err error) {
+	asked := p.problem(d)
+	found, err := algorithms.Choose(asked, op.Force{})
+	if err != nil {
+		return c, err
+	}
+	c.name = shape.Algorithm(found.Algorithm.Name)
+	c.way, err = found.Algorithm.Kernel(p.machine, asked)
+	return c, err
+}
+
+// computed is the algorithm of a direction.
+type computed struct {
+	name shape.Algorithm
+	*way
 }
 
 // Algorithm returns how a direction is computed: shape.Forward or shape.InputGradient.
@@ -69,12 +115,6 @@ func (p *Kernel) Algorithm(d shape.Direction) shape.Algorithm {
 	}
 	return p.grad.name
 }
-
-// byDMA reports whether planes pass through LDM.
-func (s *Shape) byDMA(spec *cpe.Spec, _ shape.Direction) bool { return spec.HasDMA() }
-
-// any supports every pooling.
-func (s *Shape) any(*cpe.Spec, shape.Direction) bool { return true }
 
 // nothing prepares an algorithm that needs only the Kernel's plan.
 func nothing(*Kernel) error { return nil }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
@@ -137,6 +138,14 @@ type pooled Shape
 // String prints the shape.
 func (s pooled) String() string {
 	return fmt.Sprintf("pooling %dx%dx%dx%d -> %dx%d, window %dx%d stride %dx%d pad %dx%d", s.N, s.C, s.H, s.W, s.OH, s.OW, s.KH, s.KW, s.SH, s.SW, s.PH, s.PW)
+}
+
+// Empty is false: all kernels compute empty batches.
+func (s Shape) Empty() bool { return false }
+
+// Describe describes a problem of this shape in a line.
+func (s Shape) Describe(d shape.Direction, images, results shape.Layout) string {
+	return fmt.Sprintf("%v of %v, inputs in %v, outputs in %v", d, pooled(s), images, results)
 }
 
 // Check returns an error for a shape that cannot be pooled.

@@ -18,7 +18,7 @@ type Kernel struct {
 	shape         Shape
 	plan          Plan
 	machine       *cpe.Machine
-	forward, grad *algorithm
+	forward, grad computed
 	call
 
 	// What the algorithms have prepared, nil for those that do not run.
@@ -47,8 +47,13 @@ func New(m *cpe.Machine, s Shape) (*Kernel, error) {
 		return nil, err
 	}
 	p := &Kernel{shape: s, plan: plan, machine: m}
-	p.forward, p.grad = choose(&s, &spec, shape.Forward), choose(&s, &spec, shape.InputGradient)
-	if err := p.forward.prepare(p); err != nil || p.grad == p.forward {
+	if p.forward, err = p.choose(shape.Forward); err != nil {
+		return nil, err
+	}
+	if p.grad, err = p.choose(shape.InputGradient); err != nil {
+		return nil, err
+	}
+	if err := p.forward.prepare(p); err != nil || p.grad.name == p.forward.name {
 		return p, err
 	}
 	return p, p.grad.prepare(p)

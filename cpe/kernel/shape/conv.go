@@ -39,6 +39,14 @@ func (s Conv) String() string {
 		s.N, s.C, s.In, s.Out, s.Kernel, s.Stride, s.Pad, s.Dilation, s.Group)
 }
 
+// Empty reports whether there are no results to compute.
+func (s Conv) Empty() bool { return s.N == 0 || tiling.Size(s.OutSize()) <= 0 }
+
+// Describe describes a problem of this shape in a line.
+func (s Conv) Describe(d Direction, images, results Layout) string {
+	return fmt.Sprintf("%v of %v, images in %v, results in %v", d, s, images, results)
+}
+
 // UnitStride reports whether all strides are 1. The input gradient is then itself a convolution; see Mirrored.
 func (s Conv) UnitStride() bool {
 	for _, stride := range s.Stride {

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
@@ -104,11 +103,11 @@ func (c *convForm) plan(m *cpe.Machine) (k *plan.Conv, in, out bool, err error) 
 	}
 	in, out = k.Blocks()
 	in, out = in && c.InBlocks, out && c.OutBlocks
-	if err = k.SetLayouts(conv.InBlocks(in), conv.InBlocks(out)); err != nil {
+	if err = k.SetLayouts(shape.InBlocks(in), shape.InBlocks(out)); err != nil {
 		return nil, false, false, err
 	}
 	if h, w := k.Strides(); c.Thin && in && h*w > 1 {
-		if err = k.SetLayouts(conv.FrontBlocks, conv.InBlocks(out)); err != nil {
+		if err = k.SetLayouts(shape.FrontBlocks, shape.InBlocks(out)); err != nil {
 			return nil, false, false, err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
@@ -89,7 +90,7 @@ func (j *convJob) input(st shape.Strategy, add, where bool) {
 
 // both sets both expected gradients, for Grads.
 func (j *convJob) both(k *plan.Conv, st shape.Strategy) *run {
-	where, biases := j.Thin && k.Can(shape.InputGradient)&conv.MaskImages != 0, j.Bias && k.Can(shape.WeightGradient)&conv.SumBiases != 0
+	where, biases := j.Thin && k.Can(shape.InputGradient)&op.MaskImages != 0, j.Bias && k.Can(shape.WeightGradient)&op.SumBiases != 0
 	j.weights(st, j.Add, biases)
 	j.input(st, false, where)
 	return &run{func() error {

@@ -60,7 +60,7 @@ func (j *convJob) buildPooled(m *cpe.Machine) (plain *plan.Conv, k *run, err err
 	}
 	in, out := p.Blocks()
 	in, out = in && j.InBlocks, out && j.OutBlocks
-	if err := convs[1].SetLayouts(conv.InBlocks(in), conv.Planes); err != nil {
+	if err := convs[1].SetLayouts(shape.InBlocks(in), shape.Planes); err != nil {
 		return nil, nil, err
 	}
 	if p, err = convs[1].Pooled(j.pool.shape(false, out)); p == nil || err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/internal/randomtest"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -71,7 +71,7 @@ func (p *problem) phase() caffepb.Phase {
 func (p *problem) build(engine layers.Engine, m *cpe.Machine, economise bool) (*swnet.Net, error) {
 	n, err := swnet.New(proto.Clone(p.net).(*caffepb.NetParameter), swnet.Options{
 		State:     &caffepb.NetState{Phase: p.phase().Enum()},
-		Device:    &layers.Device{Engine: engine, Machine: m, Random: layers.NewRandom(p.seed), Force: plan.Force{Family: p.strategy}, Share: p.share},
+		Device:    &layers.Device{Engine: engine, Machine: m, Random: layers.NewRandom(p.seed), Force: op.Force{Family: p.strategy}, Share: p.share},
 		Economise: economise, ForwardOnly: p.use == inference,
 	})
 	if err != nil {

@@ -239,7 +239,7 @@ func CompareBlocks(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strategy
 			if canIn, canOut := c.Blocks(); !canIn || !canOut {
 				t.Fatal("cannot do with blocks")
 			}
-			if err := c.SetLayouts(conv.InBlocks(in), conv.InBlocks(out)); err != nil {
+			if err := c.SetLayouts(shape.InBlocks(in), shape.InBlocks(out)); err != nil {
 				t.Fatal(err)
 			}
 			gotY, gotDX := blocked.Run(t, c)

@@ -6,6 +6,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -31,7 +32,7 @@ func New(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strategy) *plan.Co
 func StrategiesFor(t *testing.T, spec *cpe.Spec, s shape.Conv, asked shape.Strategy) (st [3]shape.Strategy) {
 	t.Helper()
 	for d := range st {
-		name, err := chosen(&conv.Problem{Shape: s, Direction: shape.Direction(d), Spec: spec}, plan.Force{Family: asked})
+		name, err := chosen(&conv.Problem{Shape: s, Direction: shape.Direction(d), Spec: spec}, op.Force{Family: asked})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +42,7 @@ func StrategiesFor(t *testing.T, spec *cpe.Spec, s shape.Conv, asked shape.Strat
 }
 
 // chosen returns the name of the algorithm chosen for a problem.
-func chosen(p *conv.Problem, f plan.Force) (string, error) {
+func chosen(p *conv.Problem, f op.Force) (string, error) {
 	e, err := plan.Explain(p, f)
 	if err != nil {
 		return "", err

@@ -6,8 +6,8 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -25,19 +25,19 @@ func NewScripted(t testing.TB, fastest shape.Strategy) *Scripted {
 	return &Scripted{spec: kerneltest.HostSpec(t), fastest: fastest, Known: map[string]shape.Strategy{}, Took: map[shape.Direction][]shape.Strategy{}}
 }
 
-func (u *Scripted) Choice(t plan.Key) (string, bool) {
+func (u *Scripted) Choice(t conv.Key) (string, bool) {
 	st, ok := u.Known[t.String()+t.Direction.String()]
 	if !ok {
 		return "", false
 	}
 	p := conv.Problem{Shape: t.Shape, Direction: t.Direction, Spec: &u.spec}
 	if t.ImagesInBlocks {
-		p.Images = conv.Blocks
+		p.Images = shape.Blocks
 	}
 	if t.ResultsInBlocks {
-		p.Results = conv.Blocks
+		p.Results = shape.Blocks
 	}
-	name, err := chosen(&p, plan.Force{Family: st})
+	name, err := chosen(&p, op.Force{Family: st})
 	if err != nil {
 		panic(err)
 	}
@@ -47,14 +47,14 @@ func (u *Scripted) Choice(t plan.Key) (string, bool) {
 	return name, true
 }
 
-func (u *Scripted) Timings(plan.Key) []plan.Timing { return nil }
+func (u *Scripted) Timings(conv.Key) []conv.Timing { return nil }
 
 func (u *Scripted) Now() time.Time {
 	u.clock = u.clock.Add(time.Millisecond)
 	return u.clock
 }
 
-func (u *Scripted) Measured(task plan.Key, took []plan.Timing) error {
+func (u *Scripted) Measured(task conv.Key, took []conv.Timing) error {
 	u.Known[task.String()+task.Direction.String()] = u.fastest
 	for _, t := range took {
 		u.Took[task.Direction] = append(u.Took[task.Direction], familyOf(t.Algorithm))

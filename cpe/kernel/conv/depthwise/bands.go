@@ -6,6 +6,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
@@ -22,14 +23,14 @@ var Bands = conv.Algorithm{
 }
 
 // abilities lists what the kernel can do besides. It finishes results that are stored in blocks.
-func abilities(p *conv.Problem) conv.Abilities {
+func abilities(p *conv.Problem) op.Abilities {
 	switch {
 	case p.Direction != shape.Forward:
 		return 0
-	case p.Results != conv.Planes:
-		return conv.FloorResults | conv.FinishResults
+	case p.Results != shape.Planes:
+		return op.FloorResults | op.FinishResults
 	}
-	return conv.FloorResults
+	return op.FloorResults
 }
 
 // bandsKernel is the host's depthwise convolution, forward and for the input gradient. It copies a band of rows of 16 channels with its
@@ -226,7 +227,7 @@ func (v *bandsKernel) convolve(w *worker, part int, lines, weights, results []fl
 
 func supports(p *conv.Problem) error {
 	s := &p.Shape
-	return conv.FirstReason(conv.OnHost(p), conv.Unless(conv.IsDepthwise(s), "it computes only depthwise convolutions (one channel a group) with kernels larger than 1x1, over one or two axes"),
-		conv.Unless(p.AllPlanes() || s.Out == s.C, "%d output channels of %d input channels are computed only by planes", s.Out, s.C),
+	return op.FirstReason(op.OnHost(p), op.Unless(conv.IsDepthwise(s), "it computes only depthwise convolutions (one channel a group) with kernels larger than 1x1, over one or two axes"),
+		op.Unless(p.AllPlanes() || s.Out == s.C, "%d output channels of %d input channels are computed only by planes", s.Out, s.C),
 		conv.WholeBlocks(p.Images, s.C), conv.WholeBlocks(p.Results, s.Out))
 }

@@ -84,7 +84,7 @@ func runDepthwise(t *testing.T, m *cpe.Machine, s shape.Conv, in, out bool, want
 	if can, alsoOut := c.Blocks(); can != (s.C%shape.BlockLanes == 0 && s.Out == s.C) || alsoOut != can {
 		t.Fatalf("in blocks may lie images: %v, results: %v", can, alsoOut)
 	}
-	if err := c.SetLayouts(conv.InBlocks(in), conv.InBlocks(out)); err != nil {
+	if err := c.SetLayouts(shape.InBlocks(in), shape.InBlocks(out)); err != nil {
 		t.Fatal(err)
 	}
 	images, results := s.N*s.C, s.N*s.Out
@@ -147,7 +147,7 @@ func TestDepthwiseAllocates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.SetLayouts(conv.InBlocks(blocked), conv.InBlocks(blocked)); err != nil {
+		if err := c.SetLayouts(shape.InBlocks(blocked), shape.InBlocks(blocked)); err != nil {
 			t.Fatal(err)
 		}
 		v := convtest.NewCase(s, kerneltest.Values)

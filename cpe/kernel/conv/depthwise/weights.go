@@ -6,6 +6,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
@@ -15,7 +16,7 @@ import (
 var Weights = conv.Algorithm{
 	Name: "depthwise-weights", Doc: "the weight gradient of a depthwise convolution", Family: shape.Implicit,
 	Directions: []shape.Direction{shape.WeightGradient}, Supports: supports, Cost: conv.VectorCost, Works: conv.ComputesInBlocks,
-	Can: conv.Only(conv.SetWeights), Kernel: conv.Staged(newWeights),
+	Can: conv.Only(op.SetWeights), Kernel: conv.Staged(newWeights),
 	Special: true,
 }
 

@@ -4,6 +4,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -12,7 +13,7 @@ var Covering = conv.Algorithm{
 	Name: "covering", Doc: "one GEMM, for kernels as large as the image", Family: shape.Implicit,
 	Directions: conv.EveryDirection,
 	Supports: func(p *conv.Problem) error {
-		return conv.FirstReason(conv.OnHost(p), conv.InPlanes(p), conv.Unless(conv.CoversImage(&p.Shape), "kernels of %v are not as large as images of %v, or there is padding or more than one group", p.Shape.Kernel, p.Shape.In))
+		return op.FirstReason(op.OnHost(p), conv.InPlanes(p), op.Unless(conv.CoversImage(&p.Shape), "kernels of %v are not as large as images of %v, or there is padding or more than one group", p.Shape.Kernel, p.Shape.In))
 	},
 	Cost:    conv.ProductCost,
 	Kernel:  func(m *cpe.Machine, p *conv.Problem) (conv.Kernel, error) { return newCovering(m, p) },

@@ -3,14 +3,15 @@ package direct
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // floors returns the abilities of products whose results lie by planes: with others for input gradients.
-func floors(p *conv.Problem, others conv.Abilities) conv.Abilities {
+func floors(p *conv.Problem, others op.Abilities) op.Abilities {
 	if p.Direction == shape.Forward {
-		return conv.FloorResults
+		return op.FloorResults
 	}
 	return conv.InputGradientOnly(p, others)
 }

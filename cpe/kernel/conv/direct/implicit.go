@@ -7,6 +7,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
 	"github.com/swcaffe/swcaffe/cpe/kernel/im2col"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
@@ -16,10 +17,10 @@ var Pointwise = conv.Algorithm{
 	Name: "implicit-pointwise", Doc: "one GEMM on the images of the whole batch, read in place, for 1x1 kernels", Family: shape.Implicit,
 	Directions: conv.EveryDirection,
 	Supports: func(p *conv.Problem) error {
-		return conv.FirstReason(conv.OnHost(p), conv.InPlanes(p), conv.Unless(p.Shape.Pointwise(), "it computes only 1x1 kernels without strides or padding"))
+		return op.FirstReason(op.OnHost(p), conv.InPlanes(p), op.Unless(p.Shape.Pointwise(), "it computes only 1x1 kernels without strides or padding"))
 	},
 	Cost:    conv.ProductCost,
-	Can:     func(p *conv.Problem) conv.Abilities { return floors(p, conv.AddImages) },
+	Can:     func(p *conv.Problem) op.Abilities { return floors(p, op.AddImages) },
 	Kernel:  conv.Staged(NewImplicit),
 	General: true,
 }
@@ -29,10 +30,10 @@ var Gathered = conv.Algorithm{
 	Name: "implicit-gathered", Doc: "implicit GEMM: packs panels of the column matrix straight from the images of the whole batch", Family: shape.Implicit,
 	Directions: conv.EveryDirection,
 	Supports: func(p *conv.Problem) error {
-		return conv.FirstReason(conv.OnHost(p), conv.InPlanes(p), conv.NotStrided(p), conv.Unless(!p.Shape.Pointwise(), "1x1 kernels need no column matrix"),
-			conv.Unless(!conv.Shiftable(p.Shape), "kernel offsets are shifts of a padded copy, from which panels are packed faster"))
+		return op.FirstReason(op.OnHost(p), conv.InPlanes(p), conv.NotStrided(p), op.Unless(!p.Shape.Pointwise(), "1x1 kernels need no column matrix"),
+			op.Unless(!conv.Shiftable(p.Shape), "kernel offsets are shifts of a padded copy, from which panels are packed faster"))
 	},
-	Cost: conv.ProductCost, Kernel: conv.Staged(NewImplicit), Can: func(p *conv.Problem) conv.Abilities { return floors(p, 0) },
+	Cost: conv.ProductCost, Kernel: conv.Staged(NewImplicit), Can: func(p *conv.Problem) op.Abilities { return floors(p, 0) },
 	General: true,
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
 	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
@@ -17,9 +18,9 @@ var Padded = conv.Algorithm{
 	Name: "implicit-padded", Doc: "GEMM on padded copies of the images, in which every kernel offset is a shift", Family: shape.Implicit,
 	Directions: []shape.Direction{shape.Forward, shape.InputGradient},
 	Supports: func(p *conv.Problem) error {
-		return conv.FirstReason(conv.OnHost(p), conv.InPlanes(p), conv.NotStrided(p), byShifts(p))
+		return op.FirstReason(op.OnHost(p), conv.InPlanes(p), conv.NotStrided(p), byShifts(p))
 	},
-	Cost: conv.ProductCost, Kernel: conv.Staged(newPaddedConv), Can: func(p *conv.Problem) conv.Abilities { return floors(p, 0) },
+	Cost: conv.ProductCost, Kernel: conv.Staged(newPaddedConv), Can: func(p *conv.Problem) op.Abilities { return floors(p, 0) },
 	General: true,
 }
 
@@ -210,5 +211,5 @@ func (v *slabColumns) Gather(dst []float32, layout cpe.Layout, row, col, rows, c
 }
 
 func byShifts(p *conv.Problem) error {
-	return conv.Unless(conv.Shiftable(p.Shape), "kernel offsets are not shifts of a padded copy: kernels are 1x1, there are more than two axes, or strides or dilations are far larger than kernels")
+	return op.Unless(conv.Shiftable(p.Shape), "kernel offsets are not shifts of a padded copy: kernels are 1x1, there are more than two axes, or strides or dilations are far larger than kernels")
 }

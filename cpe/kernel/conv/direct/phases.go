@@ -4,6 +4,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
@@ -15,7 +16,7 @@ var Phases = conv.Algorithm{
 	Name: "implicit-phases", Doc: "the input gradient of strided convolutions, by the remainders of pixel coordinates modulo the strides", Family: shape.Implicit,
 	Directions: []shape.Direction{shape.InputGradient},
 	Supports: func(p *conv.Problem) error {
-		return conv.FirstReason(conv.OnHost(p), conv.InPlanes(p), conv.Unless(conv.HasPhases(&p.Shape), "it computes only kernels larger than 1x1 over one or two axes, with strides that are no longer than the image"))
+		return op.FirstReason(op.OnHost(p), conv.InPlanes(p), op.Unless(conv.HasPhases(&p.Shape), "it computes only kernels larger than 1x1 over one or two axes, with strides that are no longer than the image"))
 	},
 	Cost:   func(p *conv.Problem) float64 { return phasedWork(&p.Shape) },
 	Kernel: conv.Staged(newPhasedConv),

@@ -6,6 +6,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
@@ -16,7 +17,7 @@ import (
 var ShiftedWeights = conv.Algorithm{
 	Name: "implicit-shifted-weights", Doc: "the weight gradient, summed over padded bands in which every kernel offset is a shift", Family: shape.Implicit,
 	Directions: []shape.Direction{shape.WeightGradient},
-	Supports:   func(p *conv.Problem) error { return conv.FirstReason(conv.OnHost(p), conv.InPlanes(p), byShifts(p)) },
+	Supports:   func(p *conv.Problem) error { return op.FirstReason(op.OnHost(p), conv.InPlanes(p), byShifts(p)) },
 	Cost:       conv.ProductCost, Kernel: conv.Staged(newShiftedWeights),
 	General: true,
 }

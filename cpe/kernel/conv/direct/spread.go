@@ -7,6 +7,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
 	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
@@ -19,7 +20,7 @@ var Spread = conv.Algorithm{
 	Name: "implicit-spread", Doc: "GEMM for all kernel offsets, then adds the shifted products (col2im), for few pixels", Family: shape.Implicit,
 	Directions: []shape.Direction{shape.InputGradient},
 	Supports: func(p *conv.Problem) error {
-		return conv.FirstReason(conv.OnHost(p), conv.InPlanes(p), conv.Unless(spreads(&p.Shape), "it computes only results of at most %d pixels, one group, strides and dilations of 1, and few weights", conv.FewPixels))
+		return op.FirstReason(op.OnHost(p), conv.InPlanes(p), op.Unless(spreads(&p.Shape), "it computes only results of at most %d pixels, one group, strides and dilations of 1, and few weights", conv.FewPixels))
 	},
 	Cost:    func(p *conv.Problem) float64 { return spreadWork(&p.Shape) },
 	Kernel:  conv.Staged(newSpreadConv),

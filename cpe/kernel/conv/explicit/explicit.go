@@ -5,6 +5,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
 	"github.com/swcaffe/swcaffe/cpe/kernel/im2col"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
@@ -13,7 +14,7 @@ import (
 var Pointwise = conv.Algorithm{
 	Name: "explicit-pointwise", Doc: "one GEMM for each image, read in place, for 1x1 kernels", Family: shape.Explicit, Directions: conv.EveryDirection,
 	Supports: func(p *conv.Problem) error {
-		return conv.FirstReason(conv.InPlanes(p), conv.Unless(p.Shape.Pointwise(), "it computes only 1x1 kernels without strides or padding"))
+		return op.FirstReason(conv.InPlanes(p), op.Unless(p.Shape.Pointwise(), "it computes only 1x1 kernels without strides or padding"))
 	},
 	Declines: slowerOnHost, Cost: cost, Kernel: conv.Staged(newKernel),
 }
@@ -22,8 +23,8 @@ var Pointwise = conv.Algorithm{
 var Batched = conv.Algorithm{
 	Name: "explicit-batched", Doc: "im2col of all images of a core group, then GEMM", Family: shape.Explicit, Directions: conv.EveryDirection,
 	Supports: func(p *conv.Problem) error {
-		return conv.FirstReason(conv.InPlanes(p), conv.Unless(!p.Shape.Pointwise(), "1x1 kernels need no column matrix"),
-			conv.Unless(batchedImages(p) > 0, "the machine's software does not batch the images of a core group, or a line of all of them does not fit LDM"))
+		return op.FirstReason(conv.InPlanes(p), op.Unless(!p.Shape.Pointwise(), "1x1 kernels need no column matrix"),
+			op.Unless(batchedImages(p) > 0, "the machine's software does not batch the images of a core group, or a line of all of them does not fit LDM"))
 	},
 	Declines: slowerOnHost, Cost: cost, Kernel: conv.Staged(newKernel),
 }
@@ -32,8 +33,8 @@ var Batched = conv.Algorithm{
 var GEMM = conv.Algorithm{
 	Name: "explicit-gemm", Doc: "im2col of a band of outputs, then GEMM", Family: shape.Explicit, Directions: conv.EveryDirection,
 	Supports: func(p *conv.Problem) error {
-		return conv.FirstReason(conv.InPlanes(p), conv.Unless(!p.Shape.Pointwise(), "1x1 kernels need no column matrix"),
-			conv.Unless(batchedImages(p) == 0, "the machine's software batches the images of a core group"))
+		return op.FirstReason(conv.InPlanes(p), op.Unless(!p.Shape.Pointwise(), "1x1 kernels need no column matrix"),
+			op.Unless(batchedImages(p) == 0, "the machine's software batches the images of a core group"))
 	},
 	Declines: slowerOnHost, Cost: cost, Kernel: conv.Staged(newKernel),
 }
@@ -41,7 +42,7 @@ var GEMM = conv.Algorithm{
 // slowerOnHost declines on the host, where implicit algorithms need no column matrix in memory. Input gradients of strided convolutions are
 // the exception: there the costs decide.
 func slowerOnHost(p *conv.Problem) error {
-	return conv.Unless(p.Spec.HasDMA() || p.Direction == shape.InputGradient && conv.HasPhases(&p.Shape), "an implicit algorithm needs no column matrix in memory")
+	return op.Unless(p.Spec.HasDMA() || p.Direction == shape.InputGradient && conv.HasPhases(&p.Shape), "an implicit algorithm needs no column matrix in memory")
 }
 
 // kernel computes a convolution by im2col and GEMM, with one product for each band of output rows of each image (swCaffe, section

@@ -7,6 +7,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
@@ -17,8 +18,8 @@ var Batch = conv.Algorithm{
 	Name: "mesh-batch", Doc: "swDNN's: each position is a GEMM of weights and a core group's images", Family: shape.Implicit,
 	Directions: conv.EveryDirection, Declines: unpublished, Kernel: conv.Staged(newBatchConv),
 	Supports: func(p *conv.Problem) error {
-		return conv.FirstReason(conv.OnModel(p), conv.InPlanes(p), conv.NotStrided(p), buffered(p),
-			conv.Unless(!sharesRows(p.Shape, p.Spec, p.Direction), "core groups share rows here, not images"))
+		return op.FirstReason(op.OnModel(p), conv.InPlanes(p), conv.NotStrided(p), buffered(p),
+			op.Unless(!sharesRows(p.Shape, p.Spec, p.Direction), "core groups share rows here, not images"))
 	},
 }
 
@@ -233,10 +234,10 @@ func Published(s shape.Conv, spec *cpe.Spec, d shape.Direction) bool {
 }
 
 func buffered(p *conv.Problem) error {
-	return conv.Unless(!p.Spec.Software.Unbuffered, "the machine's software is the original swCaffe's, which has no such kernel")
+	return op.Unless(!p.Spec.Software.Unbuffered, "the machine's software is the original swCaffe's, which has no such kernel")
 }
 
 // unpublished declines shapes that the published kernels refuse.
 func unpublished(p *conv.Problem) error {
-	return conv.Unless(Published(p.Shape, p.Spec, p.Direction), "the published kernels do not support %d to %d channels in %d groups and %d images", p.Shape.C, p.Shape.Out, p.Shape.Group, p.Shape.N)
+	return op.Unless(Published(p.Shape, p.Spec, p.Direction), "the published kernels do not support %d to %d channels in %d groups and %d images", p.Shape.C, p.Shape.Out, p.Shape.Group, p.Shape.N)
 }

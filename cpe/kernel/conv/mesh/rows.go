@@ -3,6 +3,7 @@ package mesh
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
@@ -12,8 +13,8 @@ var Rows = conv.Algorithm{
 	Name: "mesh-rows", Doc: "mesh-batch with all images in each product; core groups share rows of results", Family: shape.Implicit,
 	Directions: conv.EveryDirection, Declines: unpublished, Kernel: conv.Staged(newBatchConv),
 	Supports: func(p *conv.Problem) error {
-		return conv.FirstReason(conv.OnModel(p), conv.InPlanes(p), conv.NotStrided(p), buffered(p),
-			conv.Unless(sharesRows(p.Shape, p.Spec, p.Direction), "core groups share images here: the published kernels support the shape, or there are fewer rows than core groups"))
+		return op.FirstReason(op.OnModel(p), conv.InPlanes(p), conv.NotStrided(p), buffered(p),
+			op.Unless(sharesRows(p.Shape, p.Spec, p.Direction), "core groups share images here: the published kernels support the shape, or there are fewer rows than core groups"))
 	},
 }
 

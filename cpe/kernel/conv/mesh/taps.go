@@ -8,6 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
@@ -19,8 +20,8 @@ var Taps = conv.Algorithm{
 	Name: "mesh-taps", Doc: "the original swCaffe's: fetches each pixel once, and the weights of a kernel offset for every product", Family: shape.Implicit,
 	Directions: conv.EveryDirection, Declines: unpublished, Kernel: conv.Staged(newTapConv),
 	Supports: func(p *conv.Problem) error {
-		return conv.FirstReason(conv.OnModel(p), conv.InPlanes(p), conv.NotStrided(p), conv.Unless(p.Spec.Software.Unbuffered, "the machine's software is newer than the original swCaffe's"),
-			conv.Unless(tapShape(p.Shape, p.Spec, p.Direction), "the matrices of a pixel do not fit LDM"))
+		return op.FirstReason(op.OnModel(p), conv.InPlanes(p), conv.NotStrided(p), op.Unless(p.Spec.Software.Unbuffered, "the machine's software is newer than the original swCaffe's"),
+			op.Unless(tapShape(p.Shape, p.Spec, p.Direction), "the matrices of a pixel do not fit LDM"))
 	},
 }
 

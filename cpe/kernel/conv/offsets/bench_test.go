@@ -46,7 +46,7 @@ func benchmarkFirstLayer(b *testing.B, groups int, s shape.Conv, d shape.Directi
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := c.SetLayouts(conv.Planes, conv.InBlocks(i == 1)); err != nil {
+		if err := c.SetLayouts(shape.Planes, shape.InBlocks(i == 1)); err != nil {
 			b.Fatal(err)
 		}
 		convs = append(convs, c)

@@ -6,6 +6,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
@@ -21,11 +22,11 @@ var Forward = conv.Algorithm{
 	General: true,
 }
 
-func forwardCan(p *conv.Problem) conv.Abilities {
-	if p.Results == conv.Blocks {
-		return conv.FloorResults | conv.FinishResults
+func forwardCan(p *conv.Problem) op.Abilities {
+	if p.Results == shape.Blocks {
+		return op.FloorResults | op.FinishResults
 	}
-	return conv.FloorResults
+	return op.FloorResults
 }
 
 // Kernel is the host's forward convolution for images of few channels or few pixels, and in inference for strides:
@@ -206,17 +207,17 @@ func (p PackWeights) RunGroup(g *cpe.CoreGroup) error {
 
 // fewChannels refuses shapes that do not suit vectors of output channels.
 func fewChannels(p *conv.Problem) error {
-	return conv.Unless(conv.FewChannels(&p.Shape), "it computes only images of fewer than %d channels or of few pixels, one group, no dilation, and at least %d output channels", conv.ManyChannels, conv.SomeOutputs)
+	return op.Unless(conv.FewChannels(&p.Shape), "it computes only images of fewer than %d channels or of few pixels, one group, no dilation, and at least %d output channels", conv.ManyChannels, conv.SomeOutputs)
 }
 
 // suits refuses problems that suit vectors of output channels neither for few channels nor, in inference, for strides.
 func suits(p *conv.Problem) error {
-	return conv.Unless(conv.FewChannels(&p.Shape) || p.Inference && conv.Strides(&p.Shape),
+	return op.Unless(conv.FewChannels(&p.Shape) || p.Inference && conv.Strides(&p.Shape),
 		"it computes only images of fewer than %d channels or of few pixels, one group, no dilation, and at least %d output channels; in inference also more channels, if there are strides and at most %d weights or few pixels",
 		conv.ManyChannels, conv.SomeOutputs, conv.StridedWeights)
 }
 
 // byVectors refuses what the kernels with vectors of output channels cannot compute, or what a shape does not suit.
 func byVectors(p *conv.Problem, unsuited error) error {
-	return conv.FirstReason(conv.OnHost(p), conv.Unless(p.Images == conv.Planes, "it reads only planes; images are in %v", p.Images), unsuited, conv.WholeBlocks(p.Results, p.Shape.Out))
+	return op.FirstReason(op.OnHost(p), op.Unless(p.Images == shape.Planes, "it reads only planes; images are in %v", p.Images), unsuited, conv.WholeBlocks(p.Results, p.Shape.Out))
 }

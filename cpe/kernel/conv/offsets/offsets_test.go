@@ -12,6 +12,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/offsets"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/alloctest"
@@ -91,7 +92,7 @@ func runFewChannels(t *testing.T, m *cpe.Machine, s shape.Conv, out bool, want *
 	if can, alsoOut := c.Blocks(); can || alsoOut != (s.Out%shape.BlockLanes == 0) {
 		t.Fatalf("in blocks may lie images: %v, results: %v", can, alsoOut)
 	}
-	if err := c.SetLayouts(conv.Planes, conv.InBlocks(out)); err != nil {
+	if err := c.SetLayouts(shape.Planes, shape.InBlocks(out)); err != nil {
 		t.Fatal(err)
 	}
 	dy, dw := kerneltest.Lie(want.DY, s.N*s.Out, out, false), make([]float32, len(want.DW))
@@ -115,7 +116,7 @@ func runFewChannels(t *testing.T, m *cpe.Machine, s shape.Conv, out bool, want *
 	kerneltest.Near(t, "dw", dw, want.WantDW, len(y)/s.Out)
 	copy(dw, want.DW)
 	copy(db, want.Bias)
-	if c.Can(shape.WeightGradient)&conv.SumBiases == 0 {
+	if c.Can(shape.WeightGradient)&op.SumBiases == 0 {
 		t.Fatal("biases have no gradient")
 	}
 	if err := c.Run(shape.WeightGradient, conv.Arrays{X: want.X, DY: dy, DW: dw, DB: db, Add: true}); err != nil {
@@ -155,7 +156,7 @@ func testStrides(t *testing.T, machines []*cpe.Machine, s shape.Conv, want *conv
 		if got := string(c.Algorithm(shape.Forward)); got == offsets.Forward.Name {
 			t.Fatalf("computed by %s in training", got)
 		}
-		if err := c.Arrange(conv.Planes, conv.Planes, []shape.Direction{shape.Forward}); err != nil {
+		if err := c.Arrange(shape.Planes, shape.Planes, []shape.Direction{shape.Forward}); err != nil {
 			t.Fatal(err)
 		}
 		if got := string(c.Algorithm(shape.Forward)); got != offsets.Forward.Name {
@@ -223,7 +224,7 @@ func testFewAllocate(t *testing.T, s shape.Conv) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.SetLayouts(conv.Planes, conv.InBlocks(out)); err != nil {
+		if err := c.SetLayouts(shape.Planes, shape.InBlocks(out)); err != nil {
 			t.Fatal(err)
 		}
 		v := convtest.NewCase(s, kerneltest.Values)

@@ -6,6 +6,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
@@ -18,9 +19,9 @@ var Planes = conv.Algorithm{
 	Name: "planes", Doc: "vectors of pixels, from a copy of the image for each kernel column, where output channels would not fill vectors", Family: shape.Implicit,
 	Directions: []shape.Direction{shape.Forward},
 	Supports: func(p *conv.Problem) error {
-		return conv.FirstReason(conv.OnHost(p), conv.InPlanes(p), fewChannels(p), conv.Unless(SuitsPlanes(&p.Shape), "vectors of pixels would waste as many lanes as vectors of %d output channels, or strides are not 1", p.Shape.Out))
+		return op.FirstReason(op.OnHost(p), conv.InPlanes(p), fewChannels(p), op.Unless(SuitsPlanes(&p.Shape), "vectors of pixels would waste as many lanes as vectors of %d output channels, or strides are not 1", p.Shape.Out))
 	},
-	Cost: conv.OffsetCost, Can: conv.Only(conv.FloorResults),
+	Cost: conv.OffsetCost, Can: conv.Only(op.FloorResults),
 	Kernel:  conv.Staged(func(t *conv.Task) error { NewPlanes(t); return nil }),
 	Special: true,
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
@@ -17,7 +18,7 @@ import (
 var Weights = conv.Algorithm{
 	Name: "offsets-weights", Doc: "the weight gradient in vectors of output channels", Family: shape.Implicit,
 	Directions: []shape.Direction{shape.WeightGradient}, Supports: func(p *conv.Problem) error { return byVectors(p, fewChannels(p)) }, Cost: conv.OffsetCost, Works: conv.ReadsPlanes,
-	Can: conv.Only(conv.SetWeights | conv.SumBiases), Kernel: conv.Staged(func(t *conv.Task) error { return NewWeights(t, nil) }),
+	Can: conv.Only(op.SetWeights | op.SumBiases), Kernel: conv.Staged(func(t *conv.Task) error { return NewWeights(t, nil) }),
 	Special: true,
 }
 

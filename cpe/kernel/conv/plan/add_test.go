@@ -10,6 +10,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/convtest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
@@ -34,10 +35,10 @@ func TestAddInputGrad(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if adds := c.Can(shape.InputGradient)&conv.AddImages != 0; adds != (tt.adds && m.Native()) {
+			if adds := c.Can(shape.InputGradient)&op.AddImages != 0; adds != (tt.adds && m.Native()) {
 				t.Fatalf("%v adds to the images' gradient: %v", s, adds)
 			}
-			if c.Can(shape.InputGradient)&conv.AddImages == 0 {
+			if c.Can(shape.InputGradient)&op.AddImages == 0 {
 				return
 			}
 			n := s.N * s.C * tiling.Size(s.In)
@@ -84,13 +85,13 @@ func TestSetWeightGrad(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.SetLayouts(conv.InBlocks(tt.in), conv.InBlocks(tt.out)); err != nil {
+		if err := c.SetLayouts(shape.InBlocks(tt.in), shape.InBlocks(tt.out)); err != nil {
 			t.Fatal(err)
 		}
-		if (c.Can(shape.WeightGradient)&conv.SetWeights != 0) != tt.sets {
+		if (c.Can(shape.WeightGradient)&op.SetWeights != 0) != tt.sets {
 			t.Errorf("%v sets the weights' gradient: %v", s, !tt.sets)
 		}
-		if c.Can(shape.WeightGradient)&conv.SetWeights == 0 {
+		if c.Can(shape.WeightGradient)&op.SetWeights == 0 {
 			continue
 		}
 		x, dy := kerneltest.Values(s.N*s.C*tiling.Size(s.In), 1), kerneltest.Values(s.N*s.Out*tiling.Size(s.OutSize()), 2)
@@ -99,7 +100,7 @@ func TestSetWeightGrad(t *testing.T) {
 			t.Fatal(err)
 		}
 		var db []float32
-		if c.Can(shape.WeightGradient)&conv.SumBiases != 0 {
+		if c.Can(shape.WeightGradient)&op.SumBiases != 0 {
 			db = make([]float32, s.Out)
 		}
 		if err := c.Run(shape.WeightGradient, conv.Arrays{X: x, DY: dy, DW: got, DB: db}); err != nil {

@@ -10,7 +10,7 @@ import (
 
 // Blocks reports whether images, and whether results, may be stored in blocks of channels.
 func (c *Conv) Blocks() (in, out bool) {
-	return c.fits(conv.Blocks, conv.Planes), c.fits(conv.Planes, conv.Blocks)
+	return c.fits(shape.Blocks, shape.Planes), c.fits(shape.Planes, shape.Blocks)
 }
 
 // turnWork bounds the cost of an algorithm on blocks relative to the chosen algorithm on planes. A somewhat slower algorithm is accepted
@@ -18,13 +18,13 @@ func (c *Conv) Blocks() (in, out bool) {
 const turnWork = 1.25 / winograd.Gain
 
 // fits reports whether all directions that run support these layouts at about the same speed as planes. Kernels whose tiles come by DMA read planes.
-func (c *Conv) fits(images, results conv.Layout) bool {
+func (c *Conv) fits(images, results shape.Layout) bool {
 	if c.machine.HasDMA() {
 		return false
 	}
 	for _, d := range c.directions() {
 		planes := c.problem(d)
-		planes.Images, planes.Results = conv.Planes, conv.Planes
+		planes.Images, planes.Results = shape.Planes, shape.Planes
 		p := planes
 		p.Images, p.Results = images, results
 		before, err := c.choose(&planes)
@@ -35,14 +35,14 @@ func (c *Conv) fits(images, results conv.Layout) bool {
 		if err != nil {
 			return false
 		}
-		a, b := after.algorithm, before.algorithm
-		if images != conv.Planes && readsPlanes(&planes, b) {
+		a, b := after.Algorithm, before.Algorithm
+		if images != shape.Planes && readsPlanes(&planes, b) {
 			return false
 		}
 		switch f := c.forced[d]; {
-		case f.named(before) && a != b:
+		case named(f, before) && a != b:
 			return false
-		case f.named(after):
+		case named(f, after):
 			continue
 		}
 		if a.Family != b.Family && !(c.free && a.Cost(&p) < turnWork*b.Cost(&planes)) {
@@ -55,14 +55,14 @@ func (c *Conv) fits(images, results conv.Layout) bool {
 // readsPlanes reports whether the algorithm for a problem reads images by planes and is as fast with results in blocks.
 func readsPlanes(p *conv.Problem, a *conv.Algorithm) bool {
 	images, results := a.Layouts(p)
-	return images == conv.Planes && results == conv.Blocks ||
+	return images == shape.Planes && results == shape.Blocks ||
 		p.Direction == shape.InputGradient && conv.FewChannels(&p.Shape) && !a.Family.IsWinograd()
 }
 
 // Strides returns the strides of the only pixels of blocked images that the convolution reads or gives a gradient. It returns 1, 1 if all
 // pixels are read or written.
 func (c *Conv) Strides() (h, w int) {
-	if c.layouts[0] == conv.Planes || !pointwise.Blockable(&c.shape) {
+	if c.layouts[0] == shape.Planes || !pointwise.Blockable(&c.shape) {
 		return 1, 1
 	}
 	return tiling.Two(c.shape.Stride, 1)
@@ -78,11 +78,11 @@ func (c *Conv) Turns() (times, values int) {
 func (c *Conv) turns(results int) (times, values int) {
 	for _, d := range c.directions() {
 		p, found := c.problem(d), c.does[d].now()
-		inner, outer := found.algorithm.Layouts(&p)
-		if (inner == conv.Planes) != (p.Images == conv.Planes) {
+		inner, outer := found.Algorithm.Layouts(&p)
+		if (inner == shape.Planes) != (p.Images == shape.Planes) {
 			times, values = times+1, values+p.Shape.N*p.Shape.C*tiling.Size(p.Shape.In)
 		}
-		if (outer == conv.Planes) != (p.Results == conv.Planes) {
+		if (outer == shape.Planes) != (p.Results == shape.Planes) {
 			times, values = times+1, values+p.Shape.N*results
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/convtest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
@@ -31,7 +32,7 @@ func TestConvGrads(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := c.SetLayouts(conv.InBlocks(lie[0]), conv.InBlocks(lie[1])); err != nil {
+				if err := c.SetLayouts(shape.InBlocks(lie[0]), shape.InBlocks(lie[1])); err != nil {
 					t.Fatal(err)
 				}
 				testGrads(t, c, tt.shape, lie)
@@ -54,7 +55,7 @@ func testGrads(t *testing.T, c *plan.Conv, s shape.Conv, lie [2]bool) {
 		if i&2 > 0 {
 			g.DB = slices.Clone(db)
 		}
-		above := i&4 > 0 && c.Can(shape.InputGradient)&conv.MaskImages != 0
+		above := i&4 > 0 && c.Can(shape.InputGradient)&op.MaskImages != 0
 		if above {
 			g.Above = x
 		}
@@ -107,7 +108,7 @@ func TestConvGradsApart(t *testing.T) {
 		if layer.JoinsGrads() {
 			t.Errorf("gradients are computed together before the strategy of the %v is known", d)
 		}
-		if err := u.Measured(plan.Key{Shape: small, Direction: d}, nil); err != nil {
+		if err := u.Measured(conv.Key{Shape: small, Direction: d}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -15,11 +16,11 @@ type Conv struct {
 	machine *cpe.Machine
 	spec    *cpe.Spec // the machine's
 	shape   shape.Conv
-	forced  [3]Force          // what the user asks for, by Direction
+	forced  [3]op.Force       // what the user asks for, by Direction
 	free    bool              // the user asks for no family
-	layouts [2]conv.Layout    // of images and results
+	layouts [2]shape.Layout   // of images and results
 	only    []shape.Direction // in a net for inference, the one that runs
-	tuner   Tuner             // chooses algorithms by measurement, if not nil
+	tuner   conv.Tuner        // chooses algorithms by measurement, if not nil
 	does    [3]*direction     // by Direction
 	both    *direction        // both gradients at once, if not nil
 }
@@ -34,13 +35,13 @@ type direction struct {
 
 // New plans a convolution with the algorithms of a family, and makes its kernels.
 func New(m *cpe.Machine, s shape.Conv, st shape.Strategy) (*Conv, error) {
-	return NewForced(m, s, Force{Family: st})
+	return NewForced(m, s, op.Force{Family: st})
 }
 
 // NewForced plans a convolution with the algorithms that a user asks for, and makes its kernels.
-func NewForced(m *cpe.Machine, s shape.Conv, f Force) (*Conv, error) {
+func NewForced(m *cpe.Machine, s shape.Conv, f op.Force) (*Conv, error) {
 	spec := m.Spec()
-	c := &Conv{machine: m, spec: &spec, forced: [3]Force{f, f, f}, free: f.Family == shape.Auto}
+	c := &Conv{machine: m, spec: &spec, forced: [3]op.Force{f, f, f}, free: f.Family == shape.Auto}
 	return c, c.plan(s)
 }
 
@@ -72,7 +73,7 @@ func (c *Conv) prepare() error {
 
 // problem returns a direction's problem in the present layouts. Directions that do not run have their kernels for planes, which always exist.
 func (c *Conv) problem(d shape.Direction) conv.Problem {
-	p := conv.Problem{Shape: c.shape, Direction: d, Images: conv.Planes, Results: conv.Planes, Spec: c.spec, Inference: c.only != nil}
+	p := conv.Problem{Shape: c.shape, Direction: d, Images: shape.Planes, Results: shape.Planes, Spec: c.spec, Inference: c.only != nil}
 	if c.only == nil || slices.Contains(c.only, d) {
 		p.Images, p.Results = c.layouts[0], c.layouts[1]
 	}
@@ -87,12 +88,12 @@ func (c *Conv) directions() []shape.Direction {
 	return conv.EveryDirection
 }
 
-// choiceKey identifies a problem and a Force among the choices that a machine remembers. It is binary, because formatting text would be slow:
+// choiceKey identifies a problem and a op.Force among the choices that a machine remembers. It is binary, because formatting text would be slow:
 // planning a net asks for hundreds of choices, each of them several times.
 type choiceKey string
 
 // keyOf returns the key of a choice.
-func keyOf(p *conv.Problem, f Force) choiceKey {
+func keyOf(p *conv.Problem, f op.Force) choiceKey {
 	s := &p.Shape
 	key := make([]byte, 0, 64)
 	for _, v := range [...]int{s.N, s.C, s.Out, s.Group, int(p.Direction), int(p.Images), int(p.Results), int(f.Family), len(s.In)} {
@@ -130,11 +131,7 @@ func (c *Conv) compute(p conv.Problem) (*direction, error) {
 
 // with makes the kernel of a choice.
 func (c *Conv) with(p conv.Problem, found *choice) (*direction, error) {
-	asked := &p
-	if found.planar {
-		asked, _ = planarProblem(&p)
-	}
-	k, err := found.algorithm.Kernel(c.machine, asked)
+	k, err := found.Algorithm.Kernel(c.machine, found.asked(&p))
 	if err == nil && found.planar {
 		k = &planarResults{Task: k.(*conv.Task)}
 	}
@@ -145,11 +142,11 @@ func (c *Conv) with(p conv.Problem, found *choice) (*direction, error) {
 func (c *Conv) join() (err error) {
 	c.both = nil
 	w, x := c.does[shape.WeightGradient].doing(), c.does[shape.InputGradient].doing()
-	if w == nil || x == nil || w.algorithm != x.algorithm {
+	if w == nil || x == nil || w.Algorithm != x.Algorithm {
 		return nil
 	}
-	if p := c.problem(shape.BothGradients); w.algorithm.Refuses(&p) == nil {
-		c.both, err = c.with(p, &choice{algorithm: w.algorithm})
+	if p := c.problem(shape.BothGradients); w.Algorithm.Refuses(&p) == nil {
+		c.both, err = c.with(p, chosen(w.Algorithm))
 	}
 	return err
 }
@@ -166,17 +163,17 @@ func (c *Conv) GradsAlgorithm() shape.Algorithm {
 }
 
 // Strategy returns the family of a direction's algorithm.
-func (c *Conv) Strategy(d shape.Direction) shape.Strategy { return c.does[d].now().algorithm.Family }
+func (c *Conv) Strategy(d shape.Direction) shape.Strategy { return c.does[d].now().Algorithm.Family }
 
 // RunnerUp returns the second-best algorithm of a direction.
-func (c *Conv) RunnerUp(d shape.Direction) RunnerUp { return c.does[d].now().second }
+func (c *Conv) RunnerUp(d shape.Direction) op.RunnerUp { return c.does[d].now().Second }
 
 // Can returns the abilities of a direction's kernel. A tuner computes results several times while it measures. FinishResults, which must
 // happen once, is therefore left out.
-func (c *Conv) Can(d shape.Direction) conv.Abilities {
+func (c *Conv) Can(d shape.Direction) op.Abilities {
 	can := c.does[d].can()
 	if c.tuner != nil {
-		can &^= conv.FinishResults
+		can &^= op.FinishResults
 	}
 	return can
 }
@@ -199,13 +196,13 @@ func (c *Conv) Run(d shape.Direction, a conv.Arrays) error {
 }
 
 // SetLayouts changes the layouts of images and results for all directions. Blocks says which are possible.
-func (c *Conv) SetLayouts(images, results conv.Layout) error {
+func (c *Conv) SetLayouts(images, results shape.Layout) error {
 	return c.Arrange(images, results, c.only)
 }
 
 // Arrange is SetLayouts. In a net for inference, only lists the one direction that runs; otherwise it is nil.
-func (c *Conv) Arrange(images, results conv.Layout, only []shape.Direction) error {
-	if layouts := [2]conv.Layout{images, results}; c.layouts != layouts || !slices.Equal(c.only, only) {
+func (c *Conv) Arrange(images, results shape.Layout, only []shape.Direction) error {
+	if layouts := [2]shape.Layout{images, results}; c.layouts != layouts || !slices.Equal(c.only, only) {
 		c.layouts, c.only = layouts, only
 		return c.prepare()
 	}
@@ -217,12 +214,12 @@ func (c *Conv) ForShape(s shape.Conv) (*Conv, error) {
 	n := &Conv{machine: c.machine, spec: c.spec, free: c.free, layouts: c.layouts, only: c.only, tuner: c.tuner}
 	for d := range shape.Direction(3) {
 		p := c.problem(d)
-		p.Images, p.Results = conv.Planes, conv.Planes
+		p.Images, p.Results = shape.Planes, shape.Planes
 		found, err := c.choose(&p)
 		if err != nil {
 			return nil, err
 		}
-		n.forced[d] = Force{Family: found.algorithm.Family, Name: c.forced[d].Name}
+		n.forced[d] = op.Force{Family: found.Algorithm.Family, Name: c.forced[d].Name}
 	}
 	return n, n.plan(s)
 }
@@ -237,7 +234,7 @@ func (d *direction) doing() *direction {
 
 // name returns the algorithm's name, followed by that of the inner algorithm if it reduces the problem to another one.
 func (d *direction) name() shape.Algorithm {
-	name := shape.Algorithm(d.algorithm.Name)
+	name := shape.Algorithm(d.Algorithm.Name)
 	if k, ok := d.kernel.(interface{ Inner() shape.Algorithm }); ok {
 		name += "-" + k.Inner()
 	}
@@ -253,11 +250,11 @@ func (d *direction) now() *direction {
 }
 
 // can returns the abilities.
-func (d *direction) can() conv.Abilities {
+func (d *direction) can() op.Abilities {
 	if d = d.doing(); d == nil || d.planar {
 		return 0
 	}
-	return d.algorithm.Abilities(&d.problem)
+	return d.Algorithm.Abilities(&d.problem)
 }
 
 // needs returns the number of values of scratch memory, 0 while a tuner measures.
@@ -273,8 +270,8 @@ func (d *direction) run(m *cpe.Machine, a conv.Arrays) error {
 	switch {
 	case d.tuned != nil:
 		return d.tuned.run(a)
-	case d.ledger != nil && m.CostsAlone():
-		m.Charge(d.ledger)
+	case d.Ledger != nil && m.CostsAlone():
+		m.Charge(d.Ledger)
 		return nil
 	}
 	return d.kernel.Run(a)

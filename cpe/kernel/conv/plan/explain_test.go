@@ -10,6 +10,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/convtest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
@@ -36,7 +37,7 @@ func TestExplain(t *testing.T) {
 	spec := kerneltest.HostSpec(t)
 	for _, s := range append([]shape.Conv{convtest.Shape2D(0, 3, 4, 1, 6, 5, 3, 3, 1, 1, 1)}, convtest.Shapes...) {
 		for d := range shape.Direction(3) {
-			for _, f := range []plan.Force{{}, {Family: shape.Explicit}, {Family: shape.Winograd4}, {Name: "implicit-padded"}, {Name: "explicit-gemm"}} {
+			for _, f := range []op.Force{{}, {Family: shape.Explicit}, {Family: shape.Winograd4}, {Name: "implicit-padded"}, {Name: "explicit-gemm"}} {
 				p := &conv.Problem{Shape: s, Direction: d, Spec: &spec}
 				e, err := plan.Explain(p, f)
 				if err != nil {
@@ -46,39 +47,39 @@ func TestExplain(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				checkExplanation(t, e, name, f)
+				checkExplanation(t, p, e, name, f)
 			}
 		}
 	}
 }
 
-func checkExplanation(t *testing.T, e *plan.Explanation, name string, f plan.Force) {
+func checkExplanation(t *testing.T, p *conv.Problem, e *op.Explanation, name string, f op.Force) {
 	t.Helper()
 	seen, least := map[string]bool{}, 0.0
 	for i, w := range e.Algorithms {
 		if seen[w.Name] || w.Chosen != (i == 0 && w.Name == name) || i == 0 && !w.Chosen && w.Declined == nil {
-			t.Errorf("%v, %v: %d is %+v, chosen is %s", &e.Problem, f, i, w, name)
+			t.Errorf("%v, %v: %d is %+v, chosen is %s", p, f, i, w, name)
 		}
 		if seen[w.Name] = true; w.Refused == nil && (least == 0 || w.Cost < least) {
 			least = w.Cost
 		}
-		if a, err := plan.FindAlgorithm(w.Name); err != nil || (w.Refused == nil) != (a.Refuses(&e.Problem) == nil) {
-			t.Errorf("%v: %s: %v, %v", &e.Problem, w.Name, w.Refused, err)
+		if a, err := plan.FindAlgorithm(w.Name); err != nil || (w.Refused == nil) != (a.Refuses(p) == nil) {
+			t.Errorf("%v: %s: %v, %v", p, w.Name, w.Refused, err)
 		}
 		if w.Refused != nil && (w.Declined != nil || w.Cost != 0) {
-			t.Errorf("%v: %+v is refused and more", &e.Problem, w)
+			t.Errorf("%v: %+v is refused and more", p, w)
 		}
 	}
-	if len(seen) != len(plan.List()) || tiling.Size(e.Problem.Shape.OutSize())*e.Problem.Shape.N > 0 && least != 1 {
-		t.Errorf("%v: %d algorithms of %d, the least cost is %g", &e.Problem, len(seen), len(plan.List()), least)
+	if len(seen) != len(plan.List()) || tiling.Size(p.Shape.OutSize())*p.Shape.N > 0 && least != 1 {
+		t.Errorf("%v: %d algorithms of %d, the least cost is %g", p, len(seen), len(plan.List()), least)
 	}
 }
 
 // timed is a tuner that has measured.
 type timed struct{ *convtest.Scripted }
 
-func (timed) Timings(plan.Key) []plan.Timing {
-	return []plan.Timing{{Algorithm: "explicit-gemm", Time: 1500 * time.Microsecond}}
+func (timed) Timings(conv.Key) []conv.Timing {
+	return []conv.Timing{{Algorithm: "explicit-gemm", Time: 1500 * time.Microsecond}}
 }
 
 // TestExplainMeasured: measured times stand beside the costs.

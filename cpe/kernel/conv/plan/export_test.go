@@ -2,23 +2,24 @@ package plan
 
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // Chosen is the algorithm of a direction.
-func (c *Conv) Chosen(d shape.Direction) *conv.Algorithm { return c.does[d].algorithm }
+func (c *Conv) Chosen(d shape.Direction) *conv.Algorithm { return c.does[d].Algorithm }
 
 // PoolsBands reports whether the convolution can pool bands.
 func (c *Conv) PoolsBands() bool { return c.poolsBands() }
 
 // Choose is the name of the algorithm that is chosen for a problem.
-func Choose(p *conv.Problem, f Force) (string, error) {
+func Choose(p *conv.Problem, f op.Force) (string, error) {
 	found, err := choose(p, f)
 	if err != nil {
 		return "", err
 	}
-	return found.algorithm.Name, nil
+	return found.Algorithm.Name, nil
 }
 
 // List is the list of algorithms.
-func List() []*conv.Algorithm { return algorithms }
+func List() []*conv.Algorithm { return algorithms.Algorithms }

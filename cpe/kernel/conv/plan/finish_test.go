@@ -9,6 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/convtest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
@@ -39,10 +40,10 @@ func TestForwardFinish(t *testing.T) {
 				if _, out := c.Blocks(); !out {
 					continue
 				}
-				if err := c.SetLayouts(conv.Planes, conv.Blocks); err != nil {
+				if err := c.SetLayouts(shape.Planes, shape.Blocks); err != nil {
 					t.Fatal(err)
 				}
-				if c.Can(shape.Forward)&conv.FinishResults == 0 {
+				if c.Can(shape.Forward)&op.FinishResults == 0 {
 					continue
 				}
 				finished++

@@ -4,31 +4,24 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/suggest"
 )
 
-// Force is a user's restriction of the choice: to one algorithm by its name, or to a family. The zero value restricts nothing. If the named
-// algorithm cannot compute a direction, Family applies. If no algorithm of the family can, the choice is free.
-type Force struct {
-	Family shape.Strategy
-	Name   string // an algorithm's name, or ""
-}
-
 // ParseForce parses the value of -strategy: a family or the name of an algorithm. The error suggests the nearest name, or lists both.
-func ParseForce(text string) (Force, error) {
+func ParseForce(text string) (op.Force, error) {
 	if family, err := shape.ParseStrategy(text); err == nil {
-		return Force{Family: family}, nil
+		return op.Force{Family: family}, nil
 	}
 	if _, err := FindAlgorithm(text); err == nil {
-		return Force{Name: text}, nil
+		return op.Force{Name: text}, nil
 	}
 	names := ForceNames()
 	if longer := longest(text); longer != "" && suggest.Nearest(text, names) == "" {
-		return Force{}, fmt.Errorf("unknown strategy %q: the algorithm is %q; the rest of the name, as the log prints it, is an inner algorithm or a fused layer", text, longer)
+		return op.Force{}, fmt.Errorf("unknown strategy %q: the algorithm is %q; the rest of the name, as the log prints it, is an inner algorithm or a fused layer", text, longer)
 	}
-	return Force{}, suggest.Unknown("strategy", text, "strategies and algorithms", names)
+	return op.Force{}, suggest.Unknown("strategy", text, "strategies and algorithms", names)
 }
 
 // ForceNames lists what ParseForce accepts: the families, then the algorithms.
@@ -50,31 +43,6 @@ func longest(text string) (name string) {
 	return name
 }
 
-// String returns the value of -strategy.
-func (f Force) String() string {
-	if f.Name != "" {
-		return f.Name
-	}
-	return f.Family.String()
-}
-
-// byName returns the choice of a named algorithm, or the reason why the algorithm cannot compute the problem.
-func byName(p *conv.Problem, name string) (*choice, error) {
-	a, err := FindAlgorithm(name)
-	if err != nil {
-		return nil, err
-	}
-	c := &choice{algorithm: a}
-	why := a.Refuses(p)
-	if planes, ok := planarProblem(p); ok && why != nil {
-		why, c.planar = a.Refuses(planes), true
-	}
-	if why != nil {
-		return nil, why
-	}
-	return c, nil
-}
-
 // Refuses returns the reason why a named algorithm cannot compute a direction in the present layouts, or nil.
 func (c *Conv) Refuses(d shape.Direction, name string) error {
 	p := c.problem(d)
@@ -85,7 +53,7 @@ func (c *Conv) Refuses(d shape.Direction, name string) error {
 // named reports whether the user's named algorithm computes any direction.
 func (c *Conv) named() bool {
 	for d, f := range c.forced {
-		if f.named(c.does[d].now().choice) {
+		if named(f, c.does[d].now().choice) {
 			return true
 		}
 	}
@@ -93,4 +61,4 @@ func (c *Conv) named() bool {
 }
 
 // named reports whether a choice is the user's named algorithm.
-func (f Force) named(c *choice) bool { return f.Name != "" && c.algorithm.Name == f.Name }
+func named(f op.Force, c *choice) bool { return f.Name != "" && c.Algorithm.Name == f.Name }

@@ -5,22 +5,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/convtest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // TestParseForce: families and algorithms are taken by their names, and an error suggests the nearest of both, or lists them.
 func TestParseForce(t *testing.T) {
 	for _, st := range shape.Strategies {
-		if f, err := plan.ParseForce(st.String()); err != nil || f != (plan.Force{Family: st}) || f.String() != st.String() {
+		if f, err := plan.ParseForce(st.String()); err != nil || f != (op.Force{Family: st}) || f.String() != st.String() {
 			t.Errorf("%v: %+v, %v", st, f, err)
 		}
 	}
 	for _, name := range plan.Algorithms() {
-		if f, err := plan.ParseForce(name); err != nil || f != (plan.Force{Name: name}) || f.String() != name {
+		if f, err := plan.ParseForce(name); err != nil || f != (op.Force{Name: name}) || f.String() != name {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
 	}
@@ -44,7 +44,7 @@ func TestForceByName(t *testing.T) {
 	for _, s := range shapes {
 		auto := convtest.New(t, m, s, shape.Auto)
 		for _, name := range plan.Algorithms() {
-			c, err := plan.NewForced(m, s, plan.Force{Name: name})
+			c, err := plan.NewForced(m, s, op.Force{Name: name})
 			if err != nil {
 				t.Fatalf("%v, %s: %v", s, name, err)
 			}
@@ -91,7 +91,7 @@ func TestForceByName(t *testing.T) {
 func TestForceByNameOnModel(t *testing.T) {
 	m, s := kerneltest.Machine(t, "sw26010", true), convtest.Shape2D(4, 64, 64, 1, 16, 16, 3, 3, 1, 1, 1)
 	for name, want := range map[string]string{"mesh-batch": "mesh-batch", "winograd4-mesh": "winograd4-mesh", "explicit-gemm": "explicit-gemm", "implicit-padded": ""} {
-		c, err := plan.NewForced(m, s, plan.Force{Name: name})
+		c, err := plan.NewForced(m, s, op.Force{Name: name})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,14 +109,14 @@ func TestForceLayouts(t *testing.T) {
 	m := kerneltest.HostMachine(t, 2)
 	pointwise := convtest.Shape2D(3, 32, 32, 1, 9, 10, 1, 1, 1, 0, 1)
 	for name, want := range map[string]bool{"pointwise-blocked": true, "implicit-pointwise": false} {
-		c, err := plan.NewForced(m, pointwise, plan.Force{Name: name})
+		c, err := plan.NewForced(m, pointwise, op.Force{Name: name})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if in, out := c.Blocks(); in != want || out != want {
 			t.Fatalf("%s: images and results in blocks: %v %v, want %v", name, in, out, want)
 		}
-		if err := c.SetLayouts(conv.InBlocks(want), conv.InBlocks(want)); err != nil {
+		if err := c.SetLayouts(shape.InBlocks(want), shape.InBlocks(want)); err != nil {
 			t.Fatal(err)
 		}
 		if got := c.Algorithm(shape.Forward); got != shape.Algorithm(name) {
@@ -126,7 +126,7 @@ func TestForceLayouts(t *testing.T) {
 	few := convtest.PooledConvs[1]
 	p, _ := convtest.PooledShape(few, [3]int{2, 2, 0}, false)
 	for name, want := range map[string]bool{"": true, "offsets": false, "implicit-padded": false, "thinned": true} {
-		c, err := plan.NewForced(m, few, plan.Force{Name: name})
+		c, err := plan.NewForced(m, few, op.Force{Name: name})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,7 +36,7 @@ func TestKeptWeights(t *testing.T) {
 					t.Fatal(err)
 				}
 				in, out := c.Blocks()
-				if err := c.SetLayouts(conv.InBlocks(in), conv.InBlocks(out)); err != nil {
+				if err := c.SetLayouts(shape.InBlocks(in), shape.InBlocks(out)); err != nil {
 					t.Fatal(err)
 				}
 				w := kerneltest.Values(s.Out*s.Depth(), 2)

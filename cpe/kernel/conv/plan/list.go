@@ -9,11 +9,12 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/offsets"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/pointwise"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/winograd"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
 // algorithms lists all algorithms. Of several that cost the same, the first is chosen.
-var algorithms = listAlgorithms()
+var algorithms = op.List[shape.Conv, conv.Kernel]{Algorithms: listAlgorithms(), Charge: func(k conv.Kernel) error { return k.Run(conv.Arrays{}) }}
 
 func listAlgorithms() []*conv.Algorithm {
 	list := []*conv.Algorithm{

@@ -5,14 +5,12 @@ import (
 	"github.com/swcaffe/swcaffe/internal/suggest"
 )
 
-var algorithmsByName = suggest.Table[*conv.Algorithm]{Kind: "convolution algorithm", Kinds: "algorithms", Name: func(a *conv.Algorithm) string { return a.Name }, Entries: algorithms}
+var algorithmsByName = suggest.Table[*conv.Algorithm]{Kind: "convolution algorithm", Kinds: "algorithms", Name: func(a *conv.Algorithm) string { return a.Name }, Entries: algorithms.Algorithms}
 
 // FindAlgorithm returns the convolution algorithm of a name.
 func FindAlgorithm(name string) (*conv.Algorithm, error) {
-	for _, a := range algorithms {
-		if a.Name == name {
-			return a, nil
-		}
+	if a := algorithms.Find(name); a != nil {
+		return a, nil
 	}
 	_, err := algorithmsByName.Find(name)
 	return nil, err

@@ -16,11 +16,11 @@ type planarResults struct {
 
 // planarProblem returns the problem with results by planes. ok tells whether that problem may have to be computed in place of p.
 func planarProblem(p *conv.Problem) (*conv.Problem, bool) {
-	if p.Spec.HasDMA() || p.Direction != shape.InputGradient || p.Images != conv.Planes || p.Results != conv.Blocks || p.Shape.Out%shape.BlockLanes != 0 || !conv.FewChannels(&p.Shape) {
+	if p.Spec.HasDMA() || p.Direction != shape.InputGradient || p.Images != shape.Planes || p.Results != shape.Blocks || p.Shape.Out%shape.BlockLanes != 0 || !conv.FewChannels(&p.Shape) {
 		return nil, false
 	}
 	planes := *p
-	planes.Results = conv.Planes
+	planes.Results = shape.Planes
 	return &planes, true
 }
 

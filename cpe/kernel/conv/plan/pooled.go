@@ -37,18 +37,18 @@ func (c *Conv) poolsBands() bool {
 	few := !c.machine.HasDMA() && len(s.In) == 2 && s.C < conv.ManyChannels && conv.FewChannels(s)
 	for _, d := range []shape.Direction{shape.Forward, shape.WeightGradient} {
 		p := c.problem(d)
-		p.Images, p.Results = conv.Planes, conv.Planes
+		p.Images, p.Results = shape.Planes, shape.Planes
 		found, err := c.choose(&p)
 		if err != nil {
 			return false
 		}
-		if c.forced[d].named(found) {
+		if named(c.forced[d], found) {
 			return false // the algorithm is asked for alone
 		}
-		family := found.algorithm.Family
+		family := found.Algorithm.Family
 		if c.tuner != nil {
 			family = shape.Auto
-			if name, known := c.tuner.Choice(Key{Shape: *s, Direction: d, ResultsInBlocks: pooled.InBlocks(s)}); known {
+			if name, known := c.tuner.Choice(conv.Key{Shape: *s, Direction: d, ResultsInBlocks: pooled.InBlocks(s)}); known {
 				if a, err := FindAlgorithm(name); err == nil {
 					family = a.Family
 				}
@@ -70,10 +70,10 @@ func (c *Conv) poolsSlices() bool {
 func (c *Conv) slicePool(p pool.Shape) (*Pooled, error) {
 	families := [3]shape.Strategy{}
 	for d := range families {
-		families[d] = c.does[d].doing().algorithm.Family
+		families[d] = c.does[d].doing().Algorithm.Family
 	}
 	problem := c.problem(shape.Forward)
-	problem.Results = conv.InBlocks(p.OutBlocks)
+	problem.Results = shape.InBlocks(p.OutBlocks)
 	k, err := pooled.NewSlices(c.machine, problem, families, p)
 	if k == nil || err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (c *Pooled) Blocks() (in, out bool) {
 // Algorithm names the algorithm of a direction. It is "" for the input gradient if PassesGrads is false.
 func (c *Pooled) Algorithm(d shape.Direction) shape.Algorithm {
 	if c.BySlices() {
-		return shape.Algorithm(c.conv.does[d].now().algorithm.Name) + "-pooled"
+		return shape.Algorithm(c.conv.does[d].now().Algorithm.Name) + "-pooled"
 	}
 	return c.BandAlgorithm(d)
 }

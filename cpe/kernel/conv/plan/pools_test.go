@@ -3,6 +3,7 @@ package plan_test
 import (
 	"testing"
 
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/convtest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
@@ -31,7 +32,7 @@ func TestWhatPools(t *testing.T) {
 		st   shape.Strategy
 		want bool
 	}{{shape.Forward, shape.Implicit, false}, {shape.WeightGradient, shape.Explicit, false}, {shape.WeightGradient, shape.Implicit, true}, {shape.Forward, shape.Explicit, false}} {
-		u.Known[plan.Key{Shape: s, Direction: tt.d, ResultsInBlocks: true}.String()+tt.d.String()] = tt.st
+		u.Known[conv.Key{Shape: s, Direction: tt.d, ResultsInBlocks: true}.String()+tt.d.String()] = tt.st
 		if c.PoolsBands() != tt.want {
 			t.Errorf("a tuner has found %v for the %v: pools %t", tt.st, tt.d, !tt.want)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/convtest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
@@ -53,15 +54,15 @@ func testForwardReLU(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strate
 		if way[0] && !canIn || way[1] && !canOut {
 			continue
 		}
-		if err := c.SetLayouts(conv.InBlocks(way[0]), conv.InBlocks(way[1])); err != nil {
+		if err := c.SetLayouts(shape.InBlocks(way[0]), shape.InBlocks(way[1])); err != nil {
 			t.Fatal(err)
 		}
 		name := string(c.Algorithm(shape.Forward))
 		apart := way == [2]bool{} && (convtest.StrategiesOf(c)[shape.Forward] == shape.Explicit || strings.HasPrefix(name, "thinned"))
-		if (c.Can(shape.Forward)&conv.FloorResults != 0) == apart {
+		if (c.Can(shape.Forward)&op.FloorResults != 0) == apart {
 			t.Fatalf("blocks %v: %s rectifies: %t", way, name, !apart)
 		}
-		if c.Can(shape.Forward)&conv.FloorResults == 0 {
+		if c.Can(shape.Forward)&op.FloorResults == 0 {
 			continue
 		}
 		for _, bias := range [][]float32{nil, bias} {
@@ -104,14 +105,14 @@ func testInputGradWhere(t *testing.T, s shape.Conv, st shape.Strategy) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Can(shape.InputGradient)&conv.MaskImages != 0 {
+	if c.Can(shape.InputGradient)&op.MaskImages != 0 {
 		t.Fatal("rectifies gradients by planes")
 	}
 	_, canOut := c.Blocks()
-	if err := c.SetLayouts(conv.Blocks, conv.InBlocks(canOut)); err != nil {
+	if err := c.SetLayouts(shape.Blocks, shape.InBlocks(canOut)); err != nil {
 		t.Fatal(err)
 	}
-	if c.Can(shape.InputGradient)&conv.MaskImages == 0 {
+	if c.Can(shape.InputGradient)&op.MaskImages == 0 {
 		t.Fatal("does not rectify gradients in blocks")
 	}
 	dy, w, x := kerneltest.Values(s.N*s.Out*tiling.Size(s.OutSize()), 1), kerneltest.Values(s.Out*s.Depth(), 2), kerneltest.Values(s.N*s.C*tiling.Size(s.In), 3)

@@ -11,50 +11,6 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
-// Tuner remembers the fastest algorithms, as measured on this computer.
-type Tuner interface {
-	// Choice returns the name of the fastest algorithm for a key, if it is known.
-	Choice(Key) (algorithm string, known bool)
-	// Measured records the times of all candidates, first the cost model's. From then on Choice knows the key.
-	Measured(k Key, took []Timing) error
-	// Timings returns the recorded times for a key, nil if there are none.
-	Timings(Key) []Timing
-	// Now returns the time of the clock used for measuring.
-	Now() time.Time
-}
-
-// Key identifies a tuned problem: shape, direction and layouts.
-type Key struct {
-	Shape           shape.Conv
-	Direction       shape.Direction
-	ImagesInBlocks  bool
-	ResultsInBlocks bool
-	Inference       bool // inference has other algorithms for the shape than training
-}
-
-// String prints the shape, the layouts, and whether the problem is one of inference.
-func (t Key) String() string {
-	text := t.Shape.String()
-	switch {
-	case t.ImagesInBlocks && t.ResultsInBlocks:
-		text += ", in blocks"
-	case t.ImagesInBlocks:
-		text += ", images in blocks"
-	case t.ResultsInBlocks:
-		text += ", results in blocks"
-	}
-	if t.Inference {
-		text += ", inference"
-	}
-	return text
-}
-
-// Timing is the measured time of an algorithm.
-type Timing struct {
-	Algorithm string
-	Time      time.Duration
-}
-
 // A measurement runs every candidate minRepeats times, and up to maxRepeats times until all runs together have taken enoughTime. After two
 // runs a candidate drops out if it takes hopeless times as long as the fastest. The shortest time counts, because other programs can only
 // lengthen a run.
@@ -68,7 +24,7 @@ const (
 // NewTuned plans a convolution on the host with a tuner's choices. A direction unknown to the tuner is measured: all candidates warm up in the
 // first run and are timed in the second, and the results of both runs are those of the cost model's choice. From the third run on, the tuner's
 // choice computes. The layouts are those that suit the cost model's choice; candidates must support them.
-func NewTuned(m *cpe.Machine, s shape.Conv, t Tuner) (*Conv, error) {
+func NewTuned(m *cpe.Machine, s shape.Conv, t conv.Tuner) (*Conv, error) {
 	spec := m.Spec()
 	c := &Conv{machine: m, spec: &spec, free: true, tuner: t}
 	return c, c.plan(s)
@@ -96,9 +52,12 @@ func newTuned(c *Conv, p conv.Problem) (*direction, error) {
 }
 
 // key returns the tuner's key of the problem.
-func (t *tuned) key() Key {
+func (t *tuned) key() conv.Key {
 	p := &t.problem
-	return Key{p.Shape, p.Direction, p.Images != conv.Planes, p.Results != conv.Planes, p.Inference && conv.Strides(&p.Shape)}
+	return conv.Key{
+		Shape: p.Shape, Direction: p.Direction, ImagesInBlocks: p.Images != shape.Planes, ResultsInBlocks: p.Results != shape.Planes,
+		Inference: p.Inference && conv.Strides(&p.Shape),
+	}
 }
 
 // run computes the direction, and measures it if the tuner does not know it. The cost model's choice runs last, so that its results stay.
@@ -131,7 +90,7 @@ func (t *tuned) settle() (err error) {
 		return nil
 	}
 	for _, c := range t.candidates {
-		if c.algorithm.Name == name {
+		if c.Algorithm.Name == name {
 			t.best = c
 		}
 	}
@@ -160,7 +119,7 @@ func (t *tuned) makeCandidates() error {
 	}
 	choices := []*choice{t.model}
 	for _, st := range []shape.Strategy{shape.Explicit, shape.Implicit, shape.Winograd2, shape.Winograd4, shape.Winograd5} {
-		if st == t.model.algorithm.Family {
+		if st == t.model.Algorithm.Family {
 			continue
 		}
 		c, err := within(&t.problem, st)
@@ -205,7 +164,7 @@ func (t *tuned) warmUp(a conv.Arrays) error {
 
 // measure times the candidates alternately and reports the times to the tuner.
 func (t *tuned) measure(a conv.Arrays) error {
-	took := make([]Timing, len(t.candidates))
+	took := make([]conv.Timing, len(t.candidates))
 	var sum, least time.Duration
 	for repeat := 0; repeat < minRepeats || repeat < maxRepeats && sum < enoughTime; repeat++ {
 		for i, c := range t.candidates {
@@ -219,10 +178,10 @@ func (t *tuned) measure(a conv.Arrays) error {
 			time := t.conv.tuner.Now().Sub(start)
 			sum += time
 			if repeat == 0 || time < took[i].Time {
-				took[i] = Timing{c.algorithm.Name, time}
+				took[i] = conv.Timing{Algorithm: c.Algorithm.Name, Time: time}
 			}
 		}
-		least = slices.MinFunc(took, func(a, b Timing) int { return cmp.Compare(a.Time, b.Time) }).Time
+		least = slices.MinFunc(took, func(a, b conv.Timing) int { return cmp.Compare(a.Time, b.Time) }).Time
 	}
 	return t.conv.tuner.Measured(t.key(), took)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/convtest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/alloctest"
 )
@@ -53,7 +54,7 @@ func TestTunedConv(t *testing.T) {
 				if in, out := layer.Blocks(); c.lie != planes && [2]bool{in, out} != c.lie {
 					t.Fatalf("images and results in blocks: %v %v, want %v", in, out, c.lie)
 				}
-				if err := layer.SetLayouts(conv.InBlocks(c.lie[0]), conv.InBlocks(c.lie[1])); err != nil {
+				if err := layer.SetLayouts(shape.InBlocks(c.lie[0]), shape.InBlocks(c.lie[1])); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -81,7 +82,7 @@ func TestTunedConv(t *testing.T) {
 					t.Errorf("run %d: strategies %v, want %v", run, got, wanted)
 				}
 			}
-			if does := [4]bool{layer.Can(shape.Forward)&conv.FloorResults != 0, layer.Can(shape.WeightGradient)&conv.SetWeights != 0, layer.Can(shape.InputGradient)&conv.MaskImages != 0, layer.Can(shape.InputGradient)&conv.AddImages != 0}; does != c.does {
+			if does := [4]bool{layer.Can(shape.Forward)&op.FloorResults != 0, layer.Can(shape.WeightGradient)&op.SetWeights != 0, layer.Can(shape.InputGradient)&op.MaskImages != 0, layer.Can(shape.InputGradient)&op.AddImages != 0}; does != c.does {
 				t.Errorf("on the way it does %v, want %v", does, c.does)
 			}
 			for d, n := range c.candidates {
@@ -105,7 +106,7 @@ func TestTunedConvTakesWhatIsKnown(t *testing.T) {
 	m, u := kerneltest.HostMachine(t, 2), convtest.NewScripted(t, shape.Winograd4)
 	s := convtest.Shape2D(2, 5, 6, 1, 9, 10, 3, 3, 1, 1, 1)
 	for d := range shape.Direction(3) {
-		u.Known[plan.Key{Shape: s}.String()+d.String()] = shape.Winograd4
+		u.Known[conv.Key{Shape: s}.String()+d.String()] = shape.Winograd4
 	}
 	tuned, err := plan.NewTuned(m, s, u)
 	if err != nil {
@@ -129,7 +130,7 @@ func TestTunedConvTakesWhatIsKnown(t *testing.T) {
 func TestTunedConvRefusesWhatCannotBe(t *testing.T) {
 	s := convtest.Shape2D(2, 5, 6, 1, 9, 10, 7, 7, 1, 1, 1)
 	u := convtest.NewScripted(t, shape.Winograd4)
-	u.Known[plan.Key{Shape: s}.String()+shape.Forward.String()] = shape.Winograd4
+	u.Known[conv.Key{Shape: s}.String()+shape.Forward.String()] = shape.Winograd4
 	_, err := plan.NewTuned(kerneltest.HostMachine(t, 1), s, u)
 	if err == nil || !strings.Contains(err.Error(), "names winograd4-tiles for the forward") {
 		t.Errorf("error %v", err)

@@ -57,7 +57,7 @@ func benchmarkPointwise(b *testing.B, groups int, s shape.Conv, in, out bool, d 
 			b.Fatal(err)
 		}
 		if i == 1 {
-			if err := c.SetLayouts(conv.InBlocks(in), conv.InBlocks(out)); err != nil {
+			if err := c.SetLayouts(shape.InBlocks(in), shape.InBlocks(out)); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
@@ -15,12 +16,12 @@ import (
 var Blocked = conv.Algorithm{
 	Name: "pointwise-blocked", Doc: "GEMM on images in blocks of channels, read in place, for 1x1 kernels", Family: shape.Implicit,
 	Directions: []shape.Direction{shape.Forward, shape.InputGradient}, Supports: pointwiseInBlocks, Cost: conv.ProductCost, Works: conv.ComputesInBlocks,
-	Can: func(p *conv.Problem) conv.Abilities {
-		can := conv.AddImages
+	Can: func(p *conv.Problem) op.Abilities {
+		can := op.AddImages
 		if p.Direction == shape.Forward {
-			can = conv.FloorResults
-			if p.Results == conv.Blocks {
-				can |= conv.FinishResults
+			can = op.FloorResults
+			if p.Results == shape.Blocks {
+				can |= op.FinishResults
 			}
 		}
 		return can
@@ -36,7 +37,7 @@ func Blockable(s *shape.Conv) bool {
 // newBlocked prepares a direction of a pointwise convolution whose images, results or both are stored in blocks of channels.
 // Operands stored by planes are converted on the fly, span by span.
 func newBlocked(t *conv.Task) error {
-	s, in, out := &t.Shape, t.Images != conv.Planes, t.Results != conv.Planes
+	s, in, out := &t.Shape, t.Images != shape.Planes, t.Results != shape.Planes
 	if in && s.C%shape.BlockLanes > 0 || out && s.Out%shape.BlockLanes > 0 {
 		return fmt.Errorf("convolution %v: channels in blocks must be multiples of %d", s, shape.BlockLanes)
 	}
@@ -230,7 +231,7 @@ func (v *pointProduct) multiply(w *pointWorker, s tensor.Span, left, results ten
 
 func pointwiseInBlocks(p *conv.Problem) error {
 	s := &p.Shape
-	return conv.FirstReason(conv.OnHost(p), conv.Unless(!p.AllPlanes(), "neither images nor results are in blocks of channels"),
-		conv.Unless(Blockable(s), "it computes only 1x1 kernels without padding, of one group, over one or two axes"),
+	return op.FirstReason(op.OnHost(p), op.Unless(!p.AllPlanes(), "neither images nor results are in blocks of channels"),
+		op.Unless(Blockable(s), "it computes only 1x1 kernels without padding, of one group, over one or two axes"),
 		conv.WholeBlocks(p.Images, s.C), conv.WholeBlocks(p.Results, s.Out))
 }

@@ -73,10 +73,10 @@ func TestBlocksNeedWholeBlocks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.SetLayouts(conv.Blocks, conv.Blocks); err == nil {
+		if err := c.SetLayouts(shape.Blocks, shape.Blocks); err == nil {
 			t.Error("24 channels in blocks")
 		}
-		if err := c.SetLayouts(conv.Planes, conv.Blocks); (err == nil) != m.Native() {
+		if err := c.SetLayouts(shape.Planes, shape.Blocks); (err == nil) != m.Native() {
 			t.Errorf("results in blocks: error %v", err)
 		}
 	})
@@ -89,7 +89,7 @@ func runBlocked(t *testing.T, m *cpe.Machine, s shape.Conv, in, out bool, want *
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.SetLayouts(conv.InBlocks(in), conv.InBlocks(out)); err != nil {
+	if err := c.SetLayouts(shape.InBlocks(in), shape.InBlocks(out)); err != nil {
 		t.Fatal(err)
 	}
 	x, dy := kerneltest.Lie(want.X, s.N*s.C, in, false), kerneltest.Lie(want.DY, s.N*s.Out, out, false)
@@ -134,7 +134,7 @@ func TestBlockedPointwiseAllocates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.SetLayouts(conv.InBlocks(in), conv.InBlocks(out)); err != nil {
+		if err := c.SetLayouts(shape.InBlocks(in), shape.InBlocks(out)); err != nil {
 			t.Fatal(err)
 		}
 		v := convtest.NewCase(s, kerneltest.Values)

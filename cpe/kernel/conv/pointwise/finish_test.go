@@ -9,6 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/convtest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
@@ -26,11 +27,11 @@ func TestForwardFinish(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if err := c.SetLayouts(conv.InBlocks(in), conv.InBlocks(out)); err != nil {
+					if err := c.SetLayouts(shape.InBlocks(in), shape.InBlocks(out)); err != nil {
 						t.Fatal(err)
 					}
-					if can := out; (c.Can(shape.Forward)&conv.FinishResults != 0) != can {
-						t.Fatalf("finishes: %t, want %t", c.Can(shape.Forward)&conv.FinishResults != 0, can)
+					if can := out; (c.Can(shape.Forward)&op.FinishResults != 0) != can {
+						t.Fatalf("finishes: %t, want %t", c.Can(shape.Forward)&op.FinishResults != 0, can)
 					} else if !can {
 						return
 					}

@@ -47,7 +47,7 @@ func testThinConvolution(t *testing.T, s shape.Conv) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.SetLayouts(conv.Blocks, conv.InBlocks(s.Out%shape.BlockLanes == 0)); err != nil {
+		if err := c.SetLayouts(shape.Blocks, shape.InBlocks(s.Out%shape.BlockLanes == 0)); err != nil {
 			t.Fatal(err)
 		}
 		if h, w := c.Strides(); h != s.Stride[0] || w != s.Stride[1] {
@@ -56,7 +56,7 @@ func testThinConvolution(t *testing.T, s shape.Conv) {
 		x, dx, sum, y, dw := x, slices.Clone(x), slices.Clone(x), slices.Clone(v.DY), slices.Clone(v.DW)
 		if thin {
 			x, dx, sum = atFront(x, plane, at), atFront(dx, plane, at), atFront(sum, plane, at)
-			if err := c.SetLayouts(conv.FrontBlocks, conv.InBlocks(s.Out%shape.BlockLanes == 0)); err != nil {
+			if err := c.SetLayouts(shape.FrontBlocks, shape.InBlocks(s.Out%shape.BlockLanes == 0)); err != nil {
 				t.Fatal(err)
 			}
 		}

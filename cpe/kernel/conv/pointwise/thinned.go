@@ -4,6 +4,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/direct"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
@@ -14,10 +15,10 @@ var Thinned = conv.Algorithm{
 	Name: "thinned", Doc: "gathers the pixels at multiples of the stride, then a GEMM, for strided 1x1 kernels", Family: shape.Implicit,
 	Directions: conv.EveryDirection,
 	Supports: func(p *conv.Problem) error {
-		return conv.FirstReason(conv.OnHost(p), conv.InPlanes(p), conv.Unless(conv.StridedPointwise(p.Shape), "it computes only 1x1 kernels with strides and without padding"))
+		return op.FirstReason(op.OnHost(p), conv.InPlanes(p), op.Unless(conv.StridedPointwise(p.Shape), "it computes only 1x1 kernels with strides and without padding"))
 	},
 	Cost:    conv.ProductCost,
-	Can:     func(p *conv.Problem) conv.Abilities { return conv.InputGradientOnly(p, conv.AddImages) },
+	Can:     func(p *conv.Problem) op.Abilities { return conv.InputGradientOnly(p, op.AddImages) },
 	Kernel:  newThinnedConv,
 	Special: true,
 }

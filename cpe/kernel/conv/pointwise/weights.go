@@ -6,6 +6,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
@@ -15,7 +16,7 @@ import (
 var BlockedWeights = conv.Algorithm{
 	Name: "pointwise-blocked-weights", Doc: "the weight gradient of 1x1 kernels from images in blocks of channels", Family: shape.Implicit,
 	Directions: []shape.Direction{shape.WeightGradient}, Supports: pointwiseInBlocks, Cost: conv.ProductCost, Works: conv.ComputesInBlocks,
-	Can: conv.Only(conv.SetWeights), Kernel: conv.Staged(newBlocked),
+	Can: conv.Only(op.SetWeights), Kernel: conv.Staged(newBlocked),
 }
 
 // pointWeights is the weight gradient of a pointwise convolution on blocks of channels:

@@ -34,7 +34,7 @@ func NewBands(m *cpe.Machine, problem conv.Problem, p pool.Shape) (*Kernel, erro
 		return nil, err
 	}
 	c := &Kernel{pool: pool}
-	problem.Images, problem.Results = conv.Planes, conv.InBlocks(p.InBlocks)
+	problem.Images, problem.Results = shape.Planes, shape.InBlocks(p.InBlocks)
 	for _, d := range []shape.Direction{shape.Forward, shape.WeightGradient} {
 		problem.Direction = d
 		c.does[d] = conv.NewTask(m, &problem)

@@ -70,7 +70,7 @@ func testSlicePool(t *testing.T, s shape.Conv, st shape.Strategy, p pool.Shape, 
 		if layer, err = plan.New(kerneltest.HostMachine(t, groups), s, st); err != nil {
 			t.Fatal(err)
 		}
-		if err := layer.SetLayouts(conv.InBlocks(in), conv.Planes); err != nil {
+		if err := layer.SetLayouts(shape.InBlocks(in), shape.Planes); err != nil {
 			t.Fatal(err)
 		}
 		c, err := layer.Pooled(p)
@@ -160,7 +160,7 @@ func TestTunedSlicePool(t *testing.T) {
 		if both, err := c.Pooled(p); err != nil || both != nil {
 			t.Errorf("results are pooled at once, or an error, before the strategy of the %v is known: %v", d, err)
 		}
-		if err := u.Measured(plan.Key{Shape: s, Direction: d}, nil); err != nil {
+		if err := u.Measured(conv.Key{Shape: s, Direction: d}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

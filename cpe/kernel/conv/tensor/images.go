@@ -13,11 +13,11 @@ import (
 type Images struct {
 	shape.Thin
 	Channels int
-	layout   conv.Layout
+	layout   shape.Layout
 }
 
 // NewImages describes images of extents in; the pixels at multiples of stride take part.
-func NewImages(channels int, layout conv.Layout, in, stride []int) Images {
+func NewImages(channels int, layout shape.Layout, in, stride []int) Images {
 	p := Images{Channels: channels, layout: layout}
 	p.H, p.W = tiling.Two(in, 1)
 	p.StrideH, p.StrideW = tiling.Two(stride, 1)
@@ -32,11 +32,11 @@ func (p *Images) Strided() bool { return p.StrideH*p.StrideW > 1 }
 
 // Direct reports whether the pixels that take part are stored contiguously in blocks.
 func (p *Images) Direct() bool {
-	return p.layout == conv.FrontBlocks || p.layout == conv.Blocks && !p.Strided()
+	return p.layout == shape.FrontBlocks || p.layout == shape.Blocks && !p.Strided()
 }
 
 // blocked reports whether images are stored in blocks of channels.
-func (p *Images) blocked() bool { return p.layout != conv.Planes }
+func (p *Images) blocked() bool { return p.layout != shape.Planes }
 
 // Scratch is the number of values of scratch memory for n pixels of some blocks, including a buffer for one block that is transposed.
 func (p *Images) Scratch(blocks, n int) int {

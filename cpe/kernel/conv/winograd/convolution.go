@@ -2,7 +2,6 @@ package winograd
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
@@ -32,8 +31,8 @@ func newConvolution(t *task) *convolution {
 	v := &convolution{task: t, backward: d == shape.InputGradient, in: s.C / s.Group, out: s.Out / s.Group}
 	out := s.OutSize()
 	v.grid = newSubGrids(&spec, form, &s, out)
-	v.read = squares{kind: vwinograd.Input, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1], h: s.In[0], w: s.In[1], channels: v.in, image: s.C * tiling.Size(s.In), blocks: t.Images != conv.Planes}.folding(t.fold)
-	v.write = tilesOut{h: out[0], w: out[1], image: s.Out * tiling.Size(out), blocks: t.Results != conv.Planes, pooled: t.pooled}
+	v.read = squares{kind: vwinograd.Input, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1], h: s.In[0], w: s.In[1], channels: v.in, image: s.C * tiling.Size(s.In), blocks: t.Images != shape.Planes}.folding(t.fold)
+	v.write = tilesOut{h: out[0], w: out[1], image: s.Out * tiling.Size(out), blocks: t.Results != shape.Planes, pooled: t.pooled}
 	if d == shape.InputGradient {
 		v.read.blocks, v.write.blocks = v.write.blocks, v.read.blocks
 		v.read.pooled, v.write.pooled = v.write.pooled, v.read.pooled

@@ -3,6 +3,7 @@ package winograd
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
@@ -18,8 +19,8 @@ func Folded(st shape.Strategy) *conv.Algorithm {
 		Directions: []shape.Direction{shape.Forward, shape.WeightGradient},
 		Supports: func(p *conv.Problem) error {
 			s, ok := byWinograd(p.Shape, p.Spec, p.Direction)
-			return conv.FirstReason(conv.OnHost(p), conv.Unless(!p.Shape.UnitStride(), "strides are 1"), conv.Unless(ok, "it computes only images of two axes without dilation"),
-				hasTransforms(p, &s, st), conv.Unless(p.Images == conv.Planes, "it reads only planes; images are in %v", p.Images), wholeSlices(p))
+			return op.FirstReason(op.OnHost(p), op.Unless(!p.Shape.UnitStride(), "strides are 1"), op.Unless(ok, "it computes only images of two axes without dilation"),
+				hasTransforms(p, &s, st), op.Unless(p.Images == shape.Planes, "it reads only planes; images are in %v", p.Images), wholeSlices(p))
 		},
 		Declines: func(p *conv.Problem) error { return notLeast(p, st) }, Cost: costOf(st), Works: conv.ReadsPlanes, Can: abilities,
 		Kernel: func(m *cpe.Machine, p *conv.Problem) (conv.Kernel, error) {

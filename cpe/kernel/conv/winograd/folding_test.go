@@ -10,6 +10,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/winograd"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/racing"
@@ -79,7 +80,7 @@ func foldedResults(t *testing.T, groups int, s shape.Conv, st shape.Strategy, wa
 		if blocked && !out {
 			continue
 		}
-		if err := c.SetLayouts(conv.Planes, conv.InBlocks(blocked)); err != nil {
+		if err := c.SetLayouts(shape.Planes, shape.InBlocks(blocked)); err != nil {
 			t.Fatal(err)
 		}
 		lying := want.LaidOut(s, [2]bool{false, blocked})
@@ -91,7 +92,7 @@ func foldedResults(t *testing.T, groups int, s shape.Conv, st shape.Strategy, wa
 		if err := c.Run(shape.WeightGradient, conv.Arrays{X: lying.X, DY: lying.DY, DW: dw, Add: true}); err != nil {
 			t.Fatal(err)
 		}
-		if c.Can(shape.WeightGradient)&conv.SumBiases == 0 {
+		if c.Can(shape.WeightGradient)&op.SumBiases == 0 {
 			t.Fatal("biases' gradient does not come with the weights'")
 		}
 		db := slices.Clone(want.Bias)

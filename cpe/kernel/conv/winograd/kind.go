@@ -6,6 +6,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
 )
@@ -30,7 +31,7 @@ func (k *kind) algorithm(st shape.Strategy) *conv.Algorithm {
 		Name: st.String() + "-" + k.name, Doc: k.doc, Family: st, Directions: k.directions, Special: k.special, General: !k.special,
 		Supports: func(p *conv.Problem) error {
 			s := &p.Shape
-			if err := conv.FirstReason(conv.OnHost(p), hasTransforms(p, s, st), conv.Unless(s.UnitStride(), "strides are %v", s.Stride), wholeSlices(p)); err != nil {
+			if err := op.FirstReason(op.OnHost(p), hasTransforms(p, s, st), op.Unless(s.UnitStride(), "strides are %v", s.Stride), wholeSlices(p)); err != nil {
 				return err
 			}
 			return k.supports(p, formOf(s, st))
@@ -50,14 +51,14 @@ func hasTransforms(p *conv.Problem, s *shape.Conv, st shape.Strategy) error {
 		return errors.New("it computes only square kernels and images of two axes")
 	}
 	_, ok := byWinograd(p.Shape, p.Spec, p.Direction)
-	return conv.FirstReason(conv.Unless(ok, "strides, or dilations larger than the image, exclude tiles"),
-		conv.Unless(vwinograd.Has(formOf(s, st)), "there is no transform for tiles of %dx%[1]d outputs and kernels of %dx%[2]d", st.Tile(), s.Kernel[0]))
+	return op.FirstReason(op.Unless(ok, "strides, or dilations larger than the image, exclude tiles"),
+		op.Unless(vwinograd.Has(formOf(s, st)), "there is no transform for tiles of %dx%[1]d outputs and kernels of %dx%[2]d", st.Tile(), s.Kernel[0]))
 }
 
 // wholeSlices refuses blocks of channels unless each group fills whole blocks.
 func wholeSlices(p *conv.Problem) error {
 	s := &p.Shape
-	return conv.FirstReason(conv.WholeBlocks(p.Images, s.C/s.Group), conv.WholeBlocks(p.Results, s.Out/s.Group))
+	return op.FirstReason(conv.WholeBlocks(p.Images, s.C/s.Group), conv.WholeBlocks(p.Results, s.Out/s.Group))
 }
 
 // notLeast declines if tiles of another form take less work.
@@ -77,16 +78,16 @@ func costOf(st shape.Strategy) func(*conv.Problem) float64 {
 }
 
 // abilities returns the abilities of Winograd's kernels.
-func abilities(p *conv.Problem) conv.Abilities {
+func abilities(p *conv.Problem) op.Abilities {
 	switch {
-	case p.Direction == shape.Forward && p.Results == conv.Blocks:
-		return conv.FloorResults | conv.FinishResults
+	case p.Direction == shape.Forward && p.Results == shape.Blocks:
+		return op.FloorResults | op.FinishResults
 	case p.Direction == shape.Forward:
-		return conv.FloorResults
+		return op.FloorResults
 	case p.Direction == shape.WeightGradient:
-		return conv.SetWeights | conv.SumBiases
-	case p.Images != conv.Planes:
-		return conv.MaskImages
+		return op.SetWeights | op.SumBiases
+	case p.Images != shape.Planes:
+		return op.MaskImages
 	}
 	return 0
 }

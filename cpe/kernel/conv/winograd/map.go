@@ -2,7 +2,7 @@ package winograd
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
@@ -28,11 +28,11 @@ func (t *task) gradSquares() (images, results squares) {
 	form, out := t.form, s.OutSize()
 	images = squares{
 		kind: vwinograd.Input, edge: form.Edge(), padH: s.Pad[0], padW: s.Pad[1],
-		h: s.In[0], w: s.In[1], channels: s.C / s.Group, image: s.C * tiling.Size(s.In), blocks: t.Images != conv.Planes,
+		h: s.In[0], w: s.In[1], channels: s.C / s.Group, image: s.C * tiling.Size(s.In), blocks: t.Images != shape.Planes,
 	}.folding(t.fold)
 	results = squares{
 		kind: vwinograd.OutputGrad, edge: form.Tile,
-		h: out[0], w: out[1], channels: s.Out / s.Group, image: s.Out * tiling.Size(out), blocks: t.Results != conv.Planes, pooled: t.pooled,
+		h: out[0], w: out[1], channels: s.Out / s.Group, image: s.Out * tiling.Size(out), blocks: t.Results != shape.Planes, pooled: t.pooled,
 	}
 	return images, results
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
@@ -15,10 +16,10 @@ func Mesh(st shape.Strategy) *conv.Algorithm {
 		Directions: conv.EveryDirection,
 		Supports: func(p *conv.Problem) error {
 			s := &p.Shape
-			return conv.FirstReason(conv.OnModel(p), conv.InPlanes(p), conv.Unless(s.UnitStride() && !s.Dilated(), "strides are %v and dilations %v", s.Stride, s.Dilation), hasTransforms(p, s, st))
+			return op.FirstReason(op.OnModel(p), conv.InPlanes(p), op.Unless(s.UnitStride() && !s.Dilated(), "strides are %v and dilations %v", s.Stride, s.Dilation), hasTransforms(p, s, st))
 		},
 		Declines: func(p *conv.Problem) error {
-			return conv.Unless(st == shape.Winograd2 || !Has(&p.Shape, shape.Winograd2), "Fang et al. 2019 have tiles of 2x2 outputs")
+			return op.Unless(st == shape.Winograd2 || !Has(&p.Shape, shape.Winograd2), "Fang et al. 2019 have tiles of 2x2 outputs")
 		},
 		Kernel: func(m *cpe.Machine, p *conv.Problem) (conv.Kernel, error) {
 			t := conv.NewTask(m, p)

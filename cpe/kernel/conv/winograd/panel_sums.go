@@ -3,6 +3,7 @@ package winograd
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
@@ -16,7 +17,7 @@ var panelSumsKind = kind{
 	name: "panel-sums", doc: "adds to the weight gradient after each block of tiles; core groups share panels; for many weights or few tiles",
 	directions: []shape.Direction{shape.WeightGradient},
 	supports: func(p *conv.Problem, f vwinograd.Form) error {
-		return conv.Unless(p.Direction == shape.WeightGradient && newGradients(sketch(p, f)).sumsByPanels(), "the sums fit L2, and there is more than one block of tiles")
+		return op.Unless(p.Direction == shape.WeightGradient && newGradients(sketch(p, f)).sumsByPanels(), "the sums fit L2, and there is more than one block of tiles")
 	},
 	build: func(t *task) { newPanelSums(newGradients(t)) },
 }

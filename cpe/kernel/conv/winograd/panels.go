@@ -3,6 +3,7 @@ package winograd
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
@@ -15,7 +16,7 @@ var panelsKind = kind{
 	name: "panels", doc: "transforms the tiles of a block once; core groups share panels of output channels; for many weights or few tiles",
 	directions: []shape.Direction{shape.Forward, shape.InputGradient},
 	supports: func(p *conv.Problem, f vwinograd.Form) error {
-		return conv.Unless(p.Direction != shape.WeightGradient && newConvolution(sketch(p, f)).byPanels(), "transformed weights fit L2 and there are enough tiles for all cores")
+		return op.Unless(p.Direction != shape.WeightGradient && newConvolution(sketch(p, f)).byPanels(), "transformed weights fit L2 and there are enough tiles for all cores")
 	},
 	build: func(t *task) { newPanels(newConvolution(t)) },
 }

@@ -3,6 +3,7 @@ package winograd
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
@@ -18,7 +19,7 @@ var smallKind = kind{
 	directions: []shape.Direction{shape.WeightGradient, shape.InputGradient, shape.BothGradients},
 	special:    true,
 	supports: func(p *conv.Problem, f vwinograd.Form) error {
-		return conv.Unless(p.Direction != shape.Forward && smallImages(&p.Shape, p.Spec, f), "a slice of an image does not fit L1, the sums do not fit L2, there are fewer than %d images, or there are groups or dilations", smallChunks*leastImages)
+		return op.Unless(p.Direction != shape.Forward && smallImages(&p.Shape, p.Spec, f), "a slice of an image does not fit L1, the sums do not fit L2, there are fewer than %d images, or there are groups or dilations", smallChunks*leastImages)
 	},
 	build: newSmall,
 }

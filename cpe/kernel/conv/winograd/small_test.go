@@ -9,6 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/convtest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -49,7 +50,7 @@ func smallGradients(t *testing.T, groups int, s shape.Conv, st shape.Strategy, w
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Can(shape.WeightGradient)&conv.SumBiases == 0 || !isSmall(c, shape.WeightGradient) || !isSmall(c, shape.InputGradient) || isSmall(c, shape.Forward) {
+	if c.Can(shape.WeightGradient)&op.SumBiases == 0 || !isSmall(c, shape.WeightGradient) || !isSmall(c, shape.InputGradient) || isSmall(c, shape.Forward) {
 		t.Fatal("not computed image by image")
 	}
 	_, dx := want.Run(t, c)

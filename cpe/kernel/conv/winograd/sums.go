@@ -3,6 +3,7 @@ package winograd
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
@@ -15,7 +16,7 @@ var sumsKind = kind{
 	name: "sums", doc: "sums over all blocks of tiles in the transform domain, then transforms the weight gradient back",
 	directions: []shape.Direction{shape.WeightGradient},
 	supports: func(p *conv.Problem, f vwinograd.Form) error {
-		return conv.Unless(p.Direction == shape.WeightGradient && !newGradients(sketch(p, f)).sumsByPanels(), "the sums do not fit L2, or there is only one block of tiles")
+		return op.Unless(p.Direction == shape.WeightGradient && !newGradients(sketch(p, f)).sumsByPanels(), "the sums do not fit L2, or there is only one block of tiles")
 	},
 	build: func(t *task) { newSums(newGradients(t)) },
 }

@@ -3,6 +3,7 @@ package winograd
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
@@ -16,7 +17,7 @@ var tilesKind = kind{
 	name: "tiles", doc: "transforms all weights once; core groups share the tiles",
 	directions: []shape.Direction{shape.Forward, shape.InputGradient},
 	supports: func(p *conv.Problem, f vwinograd.Form) error {
-		return conv.Unless(p.Direction != shape.WeightGradient && !newConvolution(sketch(p, f)).byPanels(), "transformed weights do not fit L2, or there are too few tiles for all cores")
+		return op.Unless(p.Direction != shape.WeightGradient && !newConvolution(sketch(p, f)).byPanels(), "transformed weights do not fit L2, or there are too few tiles for all cores")
 	},
 	build: func(t *task) { newTiles(newConvolution(t)) },
 }

@@ -1,0 +1,47 @@
+package gemm
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
+	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
+
+// Explain says which algorithms could compute a product in a Kernel of New, and why one does. If measured is set, it runs them all, for their times.
+func Explain(m *cpe.Machine, s Shape, measured bool) (*op.Explanation, error) {
+	return explain(&algorithms, m, s, measured)
+}
+
+// ExplainBlocked is Explain for NewBlocked.
+func ExplainBlocked(m *cpe.Machine, s Shape, measured bool) (*op.Explanation, error) {
+	return explain(&blockedAlgorithms, m, s, measured)
+}
+
+func explain(l *op.List[Shape, Kernel], m *cpe.Machine, s Shape, measured bool) (*op.Explanation, error) {
+	spec := m.Spec()
+	p := &Problem{Shape: s, Spec: &spec}
+	c, err := l.Choose(p, op.Force{})
+	if err != nil {
+		return nil, err
+	}
+	e := l.ExplainChoice(p, op.Force{}, c.Algorithm)
+	k, err := c.Algorithm.Kernel(m, p)
+	if err != nil {
+		return nil, err
+	}
+	if b, ok := k.(*Blocked); ok {
+		e.Plan = b.Plan().String()
+	}
+	if measured {
+		a, b, c := ones(s.M*s.K), ones(s.K*s.N), ones(s.M*s.N)
+		err = l.Measure(m, p, e, func(k Kernel) error { return k.Run(a, b, nil, c) })
+	}
+	return e, err
+}
+
+// ones returns n ones in memory of their own. Zeros might share one page.
+func ones(n int) []float32 {
+	a := pages.Make[float32](n)
+	vec.Fill(a, 1)
+	return a
+}

@@ -1,0 +1,109 @@
+package op
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+)
+
+// Algorithm is one way to compute one or more directions of an operation with shapes of type S. K is what it makes: a kernel. It is a row of a
+// table: most fields are zero in most rows, so that they stand side by side.
+type Algorithm[S Shape, K any] struct {
+	// Name identifies the algorithm in logs, reports, tuning files and -strategy.
+	Name string
+	// Doc describes it in one sentence.
+	Doc string
+	// Family is the strategy to which the algorithm belongs; Auto for operations without families.
+	Family shape.Strategy
+	// Directions lists the directions that the algorithm computes; nil: all.
+	Directions []shape.Direction
+	// Types are the number types in which the algorithm computes.
+	Types Types
+	// Empty marks the algorithm for empty problems, which no other algorithm computes.
+	Empty bool
+	// Special marks an algorithm for a narrow set of problems. General algorithms of its family decline where it supports a problem.
+	Special bool
+	// General marks an algorithm that declines where a special algorithm of its family supports a problem.
+	General bool
+	// Asked marks an algorithm that runs only if -strategy names it or its family.
+	Asked bool
+	// Supports returns nil, or the reason why the algorithm cannot compute p. It does not ask about other algorithms. [Algorithm.Refuses] has
+	// checked before that p is not empty, and that the algorithm has its direction and its types. A nil Supports supports all.
+	Supports func(p *Problem[S]) error
+	// Declines, if not nil, returns nil or the reason why the algorithm leaves p to others, beyond those of General. An algorithm that declines
+	// runs only if it is forced or if all others decline or refuse too.
+	Declines func(p *Problem[S]) error
+	// Cost estimates the work on the host, in operations of the GEMM micro-kernel. On a modelled machine the kernel itself is run for its
+	// charges instead. If it is nil, the order of the list decides among the algorithms that do not decline.
+	Cost func(p *Problem[S]) float64
+	// Works returns the layouts of images and results in which the algorithm computes; nil: planes. It converts images and results of other
+	// layouts.
+	Works func(p *Problem[S]) (images, results shape.Layout)
+	// Can returns the optional abilities that the kernel has for p.
+	Can func(p *Problem[S]) Abilities
+	// Kernel prepares a kernel for p on machine m.
+	Kernel func(m *cpe.Machine, p *Problem[S]) (K, error)
+}
+
+// Abilities is a set of operations that a kernel can fuse with its convolution.
+type Abilities int
+
+const (
+	// FloorResults: the kernel honours Arrays.Floor.
+	FloorResults Abilities = 1 << iota
+	// FinishResults: the kernel honours Arrays.Finish.
+	FinishResults
+	// SetWeights: the kernel overwrites DW unless Arrays.Add is set. Kernels without this ability always add.
+	SetWeights
+	// SumBiases: the kernel computes DB.
+	SumBiases
+	// MaskImages: the kernel honours Arrays.Above.
+	MaskImages
+	// AddImages: the kernel honours Arrays.Add for DX. Kernels without this ability always overwrite.
+	AddImages
+)
+
+// Refuses returns the reason why an algorithm cannot compute a problem, or nil.
+func (a *Algorithm[S, K]) Refuses(p *Problem[S]) error {
+	switch {
+	case p.Empty() && !a.Empty:
+		return errors.New("there are no images or no results")
+	case a.Empty && !p.Empty():
+		return errors.New("the problem is not empty")
+	case a.Empty:
+		return nil
+	case p.Spec.LeavesOut(a.Name):
+		return errors.New("it is left out (-without)")
+	case !a.Computes(p.Direction):
+		return errors.New("it does not compute this direction")
+	case a.Types != p.Types:
+		return fmt.Errorf("it computes in %v", a.Types)
+	case a.Supports == nil:
+		return nil
+	}
+	return a.Supports(p)
+}
+
+// Computes reports whether the algorithm computes a direction for some shapes.
+func (a *Algorithm[S, K]) Computes(d shape.Direction) bool {
+	return a.Directions == nil || slices.Contains(a.Directions, d)
+}
+
+// Abilities returns the algorithm's abilities for a problem.
+func (a *Algorithm[S, K]) Abilities(p *Problem[S]) Abilities {
+	if a.Can == nil {
+		return 0
+	}
+	return a.Can(p)
+}
+
+// Layouts returns the layouts in which an algorithm computes.
+func (a *Algorithm[S, K]) Layouts(p *Problem[S]) (images, results shape.Layout) {
+	if a.Works == nil {
+		return shape.Planes, shape.Planes
+	}
+	return a.Works(p)
+}

@@ -1,0 +1,72 @@
+package op
+
+import (
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+)
+
+// Shape is the shape of an operation.
+type Shape interface {
+	// Empty reports whether there is nothing to compute, so that only an algorithm for empty problems does it. It is false for operations whose
+	// kernels all compute empty problems.
+	Empty() bool
+	// Describe describes a problem of this shape in a line.
+	Describe(d shape.Direction, images, results shape.Layout) string
+}
+
+// Problem is one direction of an operation: everything on which the choice of an algorithm may depend.
+type Problem[S Shape] struct {
+	Shape           S
+	Direction       shape.Direction
+	Images, Results shape.Layout // layouts, both of values and of gradients
+	Types           Types
+	Spec            *cpe.Spec
+	// Inference: the net only runs forward. Its results may differ from training's by rounding. Training keeps the bits of earlier versions.
+	Inference bool
+}
+
+// Types are the number types in which a product is computed. The zero value is float32 throughout. Arrays in memory are float32 in any case:
+// an algorithm of other types converts values as it packs them, and keeps the packed weights (conv.Kept).
+type Types struct {
+	Factors Number // what values are rounded to before they are multiplied
+	Sums    Number // what products are added in
+}
+
+// Number is a number type.
+type Number int
+
+const (
+	// Float32 is IEEE 754's binary32.
+	Float32 Number = iota
+	// BFloat16 is the upper half of a Float32: 8 bits of exponent, 7 of mantissa.
+	BFloat16
+)
+
+// String returns "float32" or "bfloat16".
+func (n Number) String() string { return [...]string{"float32", "bfloat16"}[n] }
+
+// String returns the type, or the types, that a product is computed in.
+func (t Types) String() string {
+	if t.Factors == t.Sums {
+		return t.Factors.String()
+	}
+	return t.Factors.String() + " summed in " + t.Sums.String()
+}
+
+// Native reports whether the problem is for the host, not for a modelled machine.
+func (p *Problem[S]) Native() bool { return p.Spec.Native() }
+
+// Empty reports whether there is nothing to compute.
+func (p *Problem[S]) Empty() bool { return p.Shape.Empty() }
+
+// AllPlanes reports whether both images and results are stored by planes.
+func (p *Problem[S]) AllPlanes() bool { return p.Images == shape.Planes && p.Results == shape.Planes }
+
+// String describes the problem in a line.
+func (p *Problem[S]) String() string {
+	text := p.Shape.Describe(p.Direction, p.Images, p.Results)
+	if p.Types != (Types{}) {
+		text += ", in " + p.Types.String()
+	}
+	return text
+}

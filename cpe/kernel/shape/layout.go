@@ -1,0 +1,25 @@
+package shape
+
+// Layout is the order of images or results in memory.
+type Layout int
+
+const (
+	// Planes is Caffe's layout: N x C x H x W.
+	Planes Layout = iota
+	// Blocks stores the values of 16 channels at a pixel side by side: N x C/16 x H x W x 16. See [BlockLanes].
+	Blocks
+	// FrontBlocks is Blocks for images of which a strided 1x1 convolution reads only some pixels. These pixels are packed at the front of
+	// each plane; the rest of the plane is undefined.
+	FrontBlocks
+)
+
+// InBlocks returns Blocks or, if on is false, Planes.
+func InBlocks(on bool) Layout {
+	if on {
+		return Blocks
+	}
+	return Planes
+}
+
+// String returns "planes", "blocks" or "front blocks".
+func (l Layout) String() string { return [...]string{"planes", "blocks", "front blocks"}[l] }
