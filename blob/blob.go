@@ -34,6 +34,7 @@ type storage struct {
 	open      bool // somebody may write to the values unseen; see Version
 	frozen    bool // nobody will write to the values; see Freeze
 	version   uint64
+	stow      *stowage // nil until the values are sealed
 }
 
 // slice returns the first n values. It grows the buffer if necessary; new buffers are zeroed, and old values are lost.
@@ -158,9 +159,7 @@ func (b *Blob) Legacy(i int) int {
 
 // Data returns the Count values, to be read and written. Values returns them to be read.
 func (b *Blob) Data() []float32 {
-	s := b.storageOf(&b.data)
-	s.expose()
-	return s.slice(b.Count())
+	return b.storageOf(&b.data).look(b.Count(), true)
 }
 
 // Diff returns the Count gradients.

@@ -42,7 +42,8 @@ func (b *Blob) Load(p *caffepb.BlobProto, from *swproto.Stored) error {
 	if err := checkCounts(p, from); err != nil {
 		return err
 	}
-	values := b.Values()
+	values := b.Hold(false)
+	defer b.Free()
 	b.data.version++
 	return from.Data(p, values)
 }

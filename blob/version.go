@@ -10,16 +10,22 @@ type Version struct {
 }
 
 // Values returns the Count values to a caller that only reads them.
-func (b *Blob) Values() []float32 { return b.storageOf(&b.data).slice(b.Count()) }
+func (b *Blob) Values() []float32 { return b.storageOf(&b.data).look(b.Count(), false) }
 
-// Seal promises that nobody will write to slices of the values that exist now.
-func (b *Blob) Seal() { b.storageOf(&b.data).seal() }
+// Seal promises that nobody uses slices of the values that exist now.
+func (b *Blob) Seal() {
+	s := b.storageOf(&b.data)
+	if s.seal(); s.stow != nil {
+		s.stow.seen = false
+	}
+}
 
 // Freeze promises that nobody will ever write to the values, nor to slices of them that Data returns. Nets that run at the same time may then share
 // them, since Data notes nothing, and their version stays.
 func (b *Blob) Freeze() {
+	b.Hold(false) // what nets share must be there
+	b.Free()
 	s := b.storageOf(&b.data)
-	s.slice(b.Count())
 	s.seal()
 	s.frozen = true
 }
@@ -34,7 +40,13 @@ func (b *Blob) Version() (v Version, ok bool) {
 	return Version{s, s.version}, !s.open && !s.shadow
 }
 
-func (s *storage) seal() { s.open, s.version = false, s.version+1 }
+func (s *storage) seal() {
+	if s.stow == nil && !s.shadow {
+		s.stow = &stowage{seen: true}
+	}
+	s.bring()
+	s.open, s.version = false, s.version+1
+}
 
 // expose notes that the values may be written from now on.
 func (s *storage) expose() {

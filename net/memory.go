@@ -1,6 +1,7 @@
 package net
 
 import (
+	"runtime/debug"
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
@@ -27,6 +28,26 @@ func (a *Arena) reserve(n int) {
 type memory struct {
 	arena    *Arena
 	placedIn *float32 // the start of the memory that the blobs were moved to
+	tidied   bool     // what planning and reading have left was given back
+}
+
+// manyWeights is the number of values of weights from which on a net is worth a tidy.
+const manyWeights = 1 << 21
+
+// tidy gives back what planning and the reading of weights have left in Go's heap, before the first Forward of a net for inference with many weights. Such
+// a net needs little more memory than its weights take.
+func (n *Net) tidy() {
+	if n.tidied || !n.opt.ForwardOnly {
+		return
+	}
+	n.tidied = true
+	values := 0
+	for _, w := range n.learnable {
+		values += w.Blob.Count()
+	}
+	if values >= manyWeights && n.opt.Device.Machine.Values() {
+		debug.FreeOSMemory()
+	}
 }
 
 // useMemory reserves room for the plan's blobs. It moves nothing yet.
@@ -116,7 +137,7 @@ func (n *Net) keep(id int) {
 	}
 	b.Own()
 	if blocked {
-		bringToPlanes(b)
+		bringToPlanes(b, !n.opt.ForwardOnly)
 	}
 	if n.plan.Drop(b); held {
 		n.makePlan()
@@ -136,10 +157,13 @@ func (n *Net) makePlan() {
 	}
 }
 
-// bringToPlanes converts a blob's values and gradients from blocks to planes.
-func bringToPlanes(b *blob.Blob) {
-	for _, values := range [][]float32{b.Data(), b.Diff()} {
+// bringToPlanes converts a blob's values, and its gradients if there are some, from blocks to planes.
+func bringToPlanes(b *blob.Blob, gradients bool) {
+	turn := func(values []float32) {
 		shape.FromBlocks(values, slices.Clone(values), b.CountRange(0, 2), b.CountFrom(2))
+	}
+	if turn(b.Data()); gradients {
+		turn(b.Diff())
 	}
 }
 

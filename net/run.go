@@ -48,6 +48,7 @@ func (n *Net) ForwardLayer(i int) (float64, error) {
 
 func (n *Net) forwardLayer(i int) (float64, error) {
 	d := n.nodes[i]
+	n.tidy()
 	begun := n.begin()
 	n.useArena()
 	if err := n.withScratch(i, n.plan.Tasks[i].Forward); err != nil {

@@ -14,8 +14,9 @@ import (
 // Stored gives access to the values of blobs that are still in the file. Long lists of floats are not read with their message,
 // but directly into their blob, so that weights are in memory only once. A nil Stored means that the messages hold all values.
 type Stored struct {
-	file *os.File
-	at   map[*caffepb.BlobProto]*blobSpans
+	file  *os.File
+	at    map[*caffepb.BlobProto]*blobSpans
+	piece []byte // of the file, while a list is read
 }
 
 // span is a byte range of a file.
@@ -77,7 +78,10 @@ func (s *Stored) floats(dst, floats []float32, doubles []float64, far span) erro
 }
 
 func (s *Stored) read(dst []float32, far span) error {
-	r, piece := io.NewSectionReader(s.file, far.at, far.bytes), make([]byte, min(far.bytes, 256<<10))
+	if s.piece == nil {
+		s.piece = make([]byte, 256<<10)
+	}
+	r, piece := io.NewSectionReader(s.file, far.at, far.bytes), s.piece
 	for len(dst) > 0 {
 		n := min(len(dst), len(piece)/floatBytes)
 		if _, err := io.ReadFull(r, piece[:floatBytes*n]); err != nil {

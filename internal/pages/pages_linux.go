@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"os"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -20,11 +21,26 @@ func untouched(n int) []float32 {
 }
 
 // onLarge returns n zeros that begin at a large page. It requests large pages for all but the last one, whose unused rest would
-// waste memory. The system may refuse.
+// waste memory. The system may refuse. What lies before and behind the array is given back: it takes memory where Go has cleared it.
 func onLarge(n int) []float32 {
 	const page = large / 4
 	x := make([]float32, n+page)
-	x = x[int(-uintptr(unsafe.Pointer(&x[0]))%large)/4:]
+	front := int(-uintptr(unsafe.Pointer(&x[0]))%large) / 4
+	Release(x[:front])
+	Release(x[front+n:])
+	x = x[front:]
 	_ = unix.Madvise(unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), n/page*large), unix.MADV_HUGEPAGE)
 	return x[:n:n]
+}
+
+// Release gives the memory of values that nobody needs any more back to the system at once; Go's collector would do so much later. The slice
+// stays valid. Its values are undefined, and take memory again when they are written.
+func Release(values []float32) {
+	page := os.Getpagesize()
+	if 4*len(values) < 2*page {
+		return
+	}
+	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), 4*len(values))
+	bytes = bytes[int(-uintptr(unsafe.Pointer(&bytes[0]))%uintptr(page)):]
+	_ = unix.Madvise(bytes[:len(bytes)/page*page], unix.MADV_DONTNEED)
 }

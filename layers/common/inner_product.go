@@ -32,12 +32,13 @@ type innerProduct struct {
 	transpose     bool
 	bias          bool
 	units         *unitRows // for normalize
+	inference     bool      // Arranged.Inference
 	topShape      []int
 
 	forward, input gemm.Kernel
 	weights        *gemm.Blocked
 	biasGrad       part.BiasGrad
-	folded         part.Folded // the weights for the layers behind as well
+	fixed          part.Fixed // what Forward multiplies with
 }
 
 func (l *innerProduct) SetUp(bottom, _ []*blob.Blob) error {
@@ -164,6 +165,7 @@ func (l *innerProduct) Algorithm(d shape.Direction, _ bool) shape.Algorithm {
 
 func (l *innerProduct) Forward(bottom, top []*blob.Blob) error {
 	w, bias, err := l.operands()
+	defer l.fixed.Settle(nil)
 	x, y := bottom[0].Data(), top[0].Data()
 	switch {
 	case err != nil:
@@ -188,21 +190,25 @@ func (l *innerProduct) Forward(bottom, top []*blob.Blob) error {
 
 // operands returns the weights and the biases that Forward computes with; there may be no biases.
 func (l *innerProduct) operands() (w, bias []float32, err error) {
-	if l.folded.On() {
-		w, bias, _, err = l.folded.Operands(l.Device.Machine, l.bias)
+	if l.units == nil {
+		w, bias, _, err = l.fixed.Take(l.Device.Machine, l.Weights, nil, l.inference)
 		return w, bias, err
 	}
 	if l.bias {
 		bias = l.Weights[1].Values()
 	}
-	if l.units != nil {
-		err = l.units.run()
-	}
+	err = l.units.run()
 	return l.factors(), bias, err
 }
 
+// Arrange implements Planned.
+func (l *innerProduct) Arrange(a layers.Arranged) error {
+	l.inference = a.Inference
+	return nil
+}
+
 // Fold implements layers.Folder.
-func (l *innerProduct) Fold(maps []layers.Map) { l.folded.Set(maps, l.Weights) }
+func (l *innerProduct) Fold(maps []layers.Map) { l.fixed.Fold(maps, l.Weights) }
 
 // weight returns the index of the weight from input k to output j.
 func (l *innerProduct) weight(j, k int) int {

@@ -68,9 +68,8 @@ type convolution struct {
 	biasGrad    part.BiasGrad
 	blocked     [2]bool // bottoms and tops have channels in blocks
 
-	finish   conv.Finish // the next layers' Forward (arranged.Steps)
-	folded   part.Folded // the weights for the layers behind as well
-	numbered part.Numbered
+	finish conv.Finish // the next layers' Forward (arranged.Steps)
+	fixed  part.Fixed  // what Forward multiplies with
 }
 
 func (l *convolution) SetUp(bottom, _ []*blob.Blob) error {
@@ -225,7 +224,9 @@ func (l *convolution) scratch() (s layers.Scratch) {
 }
 
 func (l *convolution) Forward(bottom, top []*blob.Blob) error {
-	w, bias, fixed, err := l.operands()
+	k := l.keeper()
+	w, bias, fixed, err := l.operands(k)
+	defer l.fixed.Settle(k)
 	for i := range bottom {
 		if err == nil {
 			err = l.forward(conv.Arrays{X: bottom[i].Data(), W: w, Bias: bias, Y: top[i].Data(), Fixed: fixed})

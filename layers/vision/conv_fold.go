@@ -1,20 +1,23 @@
 package vision
 
-import "github.com/swcaffe/swcaffe/layers"
+import (
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/layers"
+)
 
-// operands returns the weights and the biases that Forward computes with, and conv.Arrays.Fixed. There may be no biases.
-func (l *convolution) operands() (w, bias []float32, fixed uint64, err error) {
-	if l.folded.On() {
-		return l.folded.Operands(l.Device.Machine, l.bias)
+// operands returns the weights and the biases that Forward computes with a kernel, and conv.Arrays.Fixed, as part.Fixed.Take.
+func (l *convolution) operands(k conv.Keeper) (w, bias []float32, fixed uint64, err error) {
+	return l.fixed.Take(l.Device.Machine, l.Weights, k, l.arranged.Inference)
+}
+
+// keeper returns the kernel of Forward if it may keep packed weights, else nil.
+func (l *convolution) keeper() conv.Keeper {
+	if l.conv == nil {
+		return nil
 	}
-	if l.bias {
-		bias = l.Weights[1].Values()
-	}
-	if l.arranged.Inference {
-		fixed = l.numbered.Of(l.Weights[0])
-	}
-	return l.Weights[0].Values(), bias, fixed, nil
+	return l.conv.Keeper(l.direction(shape.Forward))
 }
 
 // Fold implements layers.Folder.
-func (l *convolution) Fold(maps []layers.Map) { l.folded.Set(maps, l.Weights) }
+func (l *convolution) Fold(maps []layers.Map) { l.fixed.Fold(maps, l.Weights) }

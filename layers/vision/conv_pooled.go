@@ -58,7 +58,8 @@ func (k *convPooled) algorithm(d shape.Direction, joint bool) shape.Algorithm {
 }
 
 func (k *convPooled) forward(x, y []float32, mask []int32) error {
-	w, bias, _, err := k.conv.operands()
+	w, bias, _, err := k.conv.operands(nil)
+	defer k.conv.fixed.Settle(nil)
 	if err != nil {
 		return err
 	}

@@ -82,6 +82,7 @@ func New(t *conv.Task) *Kernel {
 	s := &t.Shape
 	v := &Kernel{Task: t, forwardPlan: forwardPlan{Padded: tensor.NewBand(*s, 1)}, workers: make([]worker, t.Machine.Spec().CoreGroups)}
 	v.Out = tensor.NewImages(s.Out, t.Results, s.OutSize(), tiling.Ones(len(s.In)))
+	t.Kept, v.kept.Unpack = &v.kept, v.unpack
 	return v
 }
 
@@ -203,6 +204,14 @@ func (p PackWeights) RunGroup(g *cpe.CoreGroup) error {
 		}
 	}
 	return nil
+}
+
+// unpack writes all packed weights back to the order of Arrays.W.
+func (v *Kernel) unpack(w, packed []float32) {
+	k := len(v.shifts)
+	for p := range v.panels() {
+		vec.Transpose(w[p*conv.Panel*k:], packed[p*k*conv.Panel:], k, conv.Panel, k, min(conv.Panel, v.Out.Channels-p*conv.Panel))
+	}
 }
 
 // fewChannels refuses shapes that do not suit vectors of output channels.

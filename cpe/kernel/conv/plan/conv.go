@@ -195,6 +195,15 @@ func (c *Conv) Run(d shape.Direction, a conv.Arrays) error {
 	return c.does[d].run(c.machine, a)
 }
 
+// Keeper returns the kernel of a direction if it may keep packed weights, else nil.
+func (c *Conv) Keeper(d shape.Direction) conv.Keeper {
+	if best := c.does[d].doing(); best != nil {
+		k, _ := best.kernel.(conv.Keeper)
+		return k
+	}
+	return nil
+}
+
 // SetLayouts changes the layouts of images and results for all directions. Blocks says which are possible.
 func (c *Conv) SetLayouts(images, results shape.Layout) error {
 	return c.Arrange(images, results, c.only)

@@ -16,7 +16,7 @@ import (
 // TestKeptWeights: while Arrays.Fixed stays, kernels that keep packed weights do not read W again; when it changes or is 0 they do. Results have the
 // bits of runs that pack anew. The input gradient is the forward pass of a deconvolution.
 func TestKeptWeights(t *testing.T) {
-	keep := map[shape.Direction]int{}
+	keep, unpack := map[shape.Direction]int{}, map[shape.Direction]int{}
 	for _, s := range []shape.Conv{
 		convtest.Shape2D(2, 48, 80, 1, 15, 14, 1, 1, 1, 0, 1),
 		convtest.Shape2D(2, 528, 544, 1, 14, 13, 1, 1, 1, 0, 1), // otherwise packed by who multiplies
@@ -67,8 +67,29 @@ func TestKeptWeights(t *testing.T) {
 				if !slices.Equal(run(2), after) || !slices.Equal(run(2), after) || slices.Equal(before, after) {
 					t.Error("new weights are not used")
 				}
+				k := c.Keeper(direction)
+				if k == nil || !k.Keeps(2) {
+					return
+				}
+				if k.Keeps(0) || k.Keeps(1) {
+					t.Error("other weights count as kept")
+				}
+				if k.Unpacks() {
+					unpack[direction]++
+					own := slices.Repeat([]float32{-1}, len(w))
+					if k.Unpack(own); !slices.Equal(own, w) {
+						t.Error("unpacked weights are others")
+					}
+				}
+				w = nil
+				if !slices.Equal(run(2), after) {
+					t.Error("weights that are kept are read again")
+				}
 			})
 		}
+	}
+	if unpack[shape.Forward] < 6 || unpack[shape.InputGradient] < 4 {
+		t.Errorf("of 12 kernels each, %d unpack weights forward, and %d for the input gradient", unpack[shape.Forward], unpack[shape.InputGradient])
 	}
 	if keep[shape.Forward] < 8 || keep[shape.InputGradient] < 6 {
 		t.Errorf("of 12 kernels each, %d keep weights forward, and %d for the input gradient", keep[shape.Forward], keep[shape.InputGradient])

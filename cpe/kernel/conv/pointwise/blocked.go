@@ -120,7 +120,8 @@ func newPointProduct(t *conv.Task, in, out tensor.Images) *pointProduct {
 	spec := t.Machine.Spec()
 	v := &pointProduct{Task: t, productPlan: planProduct(&spec, t.Shape.N, in, out), workers: make([]pointWorker, spec.CoreGroups)}
 	t.Reserved = cpe.Scratch{Common: v.common(), Group: v.own() + v.inScratch() + v.outScratch()}
-	t.Plan, t.Stages = v.productPlan, v.list()
+	t.Plan, t.Stages, t.Kept = v.productPlan, v.list(), &v.kept
+	v.kept.Unpack = v.unpack
 	return v
 }
 

@@ -23,6 +23,20 @@ func (v *pointProduct) pack(dst []float32, p, block, deep int) {
 	}
 }
 
+// unpack writes all packed weights back to the order of Arrays.W.
+func (v *pointProduct) unpack(w, packed []float32) {
+	for p := range v.panels() {
+		firstOut := p * conv.Panel
+		n, k := min(conv.Panel, v.out.Channels-firstOut), v.in.Channels
+		panel := packed[p*v.weights(v.in.Blocks()):]
+		if v.Direction == shape.InputGradient {
+			vec.CopyRows(w[firstOut:], v.out.Channels, panel, conv.Panel, k, n)
+		} else {
+			vec.Transpose(w[firstOut*k:], panel, k, conv.Panel, k, n)
+		}
+	}
+}
+
 // packPoints is the stage that packs all weights.
 type packPoints struct{ *pointProduct }
 

@@ -53,6 +53,7 @@ func newTiles(c *convolution) {
 	v.filters = &filters{conv: v, plane: tiling.Blocks(v.out, conv.Panel)*v.in*conv.Panel + sliceLanes}
 	v.Plan = blocking{v.grid, v.block}
 	v.Reserved = cpe.Scratch{Common: v.filters.size(), Group: v.memory()}
+	v.Kept = &v.filters.kept
 	v.Task.Stages = []conv.Stage{{Program: v.filters, Skipped: v.filters.fresh}, {Program: v}}
 }
 

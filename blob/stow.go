@@ -1,0 +1,118 @@
+package blob
+
+import (
+	"sync"
+
+	"github.com/swcaffe/swcaffe/internal/pages"
+)
+
+// A layer of a net that only runs forward often makes something of its weights that it reads in their place: packed weights, or weights that include a
+// normalisation behind the layer. It can then stow the weights' values. Their memory is given back, and what the layer has made brings them back when
+// somebody looks at them.
+
+// Restorer brings stowed values back.
+type Restorer interface {
+	// Restore writes the values, bit by bit, to memory of their number.
+	Restore(values []float32)
+}
+
+// stowage is the state of values that may be stowed.
+type stowage struct {
+	sync.Mutex
+	by    Restorer // nil if the values are in memory
+	count int      // of the stowed values
+	holds int      // layers that read the values now
+	seen  bool     // a slice of the values is with somebody who may keep it
+	stays bool     // the values are not stowed, because a layer reads them in every run
+}
+
+// Hold returns the values to a layer that reads them until it calls Free, or stows them, and keeps no slice of them. They stay in memory meanwhile.
+// reader says that the layer reads them in every run: if another layer has stowed them nevertheless, nobody does so again.
+func (b *Blob) Hold(reader bool) []float32 {
+	s, n := b.storageOf(&b.data), b.Count()
+	if s.stow == nil {
+		return s.slice(n)
+	}
+	s.stow.Lock()
+	defer s.stow.Unlock()
+	s.stow.stays = s.stow.stays || reader && s.stow.by != nil
+	s.bring()
+	s.stow.holds++
+	return s.slice(n)
+}
+
+// Free ends a Hold.
+func (b *Blob) Free() {
+	if k := b.storageOf(&b.data).stow; k != nil {
+		k.Lock()
+		k.holds--
+		k.Unlock()
+	}
+}
+
+// Stow drops the values, since by can bring back those of version v, and ends the caller's Hold if it has one. If the values are others by now, if
+// somebody may write to them or if other layers read them, it does nothing and is not ok. Whoever has a slice of them keeps it; if nobody has, Stow
+// returns their memory, with the values in it.
+func (b *Blob) Stow(v Version, by Restorer, held bool) (memory []float32, ok bool) {
+	s, others := b.storageOf(&b.data), 0
+	k := s.stow
+	if k == nil {
+		return nil, false
+	}
+	k.Lock()
+	defer k.Unlock()
+	if others = k.holds; held {
+		others--
+	}
+	if k.by != nil || k.stays || others > 0 || s.open || v != (Version{s, s.version}) || len(s.buf) == 0 {
+		return nil, false
+	}
+	if k.by, k.count, k.holds = by, len(s.buf), 0; !k.seen {
+		memory = s.buf
+	}
+	s.buf, k.seen = nil, false
+	return memory, true
+}
+
+// Stowed reports whether the values are stowed.
+func (b *Blob) Stowed() bool {
+	k := b.storageOf(&b.data).stow
+	if k == nil {
+		return false
+	}
+	k.Lock()
+	defer k.Unlock()
+	return k.by != nil
+}
+
+// look returns n values to somebody who may keep the slice, and write to it.
+func (s *storage) look(n int, write bool) []float32 {
+	if s.stow != nil {
+		s.stow.Lock()
+		defer s.stow.Unlock()
+		s.bring()
+		s.stow.seen = true
+	}
+	if write {
+		s.expose()
+	}
+	return s.slice(n)
+}
+
+// bring brings stowed values back into memory.
+func (s *storage) bring() {
+	k := s.stow
+	if k == nil || k.by == nil {
+		return
+	}
+	s.buf = pages.Floats(k.count)
+	k.by.Restore(s.buf)
+	k.by = nil
+}
+
+// forget drops stowed values.
+func (s *storage) forget() {
+	if s.stow != nil {
+		s.stow.by = nil
+	}
+}
