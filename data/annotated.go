@@ -61,7 +61,7 @@ func (d AnnotatedDecoder) Decode(r *Record, s *Scratch) (Pixels, int, error) {
 // image returns the image of a datum that holds bytes.
 func (d *Datum) image(mode imageio.Mode) (*imageio.Image, error) {
 	if d.Encoded {
-		im, err := imageio.Decode(d.Data, mode)
+		im, err := imageio.DecodeItem(d.Data, mode)
 		if err != nil {
 			return nil, fmt.Errorf("encoded datum: %w", err)
 		}

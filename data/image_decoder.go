@@ -91,6 +91,13 @@ func (d PairDecoder) label(r *Record, im *imageio.Image) error {
 	if err != nil {
 		return fmt.Errorf("labels: %w", err)
 	}
+	if labels.Repaired != "" {
+		damage := fmt.Sprintf("its labels %s: %s", r.LabelName, labels.Repaired)
+		if r.Repaired != "" {
+			damage = r.Repaired + "; " + damage
+		}
+		r.Repaired = damage
+	}
 	if d.Height > 0 && d.Width > 0 {
 		if labels, err = labels.ResizeWith(imageio.Nearest, d.Height, d.Width); err != nil {
 			return fmt.Errorf("labels %s: %w", r.LabelName, err)

@@ -36,7 +36,7 @@ func imagePixels(im *imageio.Image) Pixels {
 // Pixels returns the values of a datum. They share its storage; an encoded datum is decoded as mode says.
 func (d *Datum) Pixels(mode imageio.Mode) (Pixels, error) {
 	if d.Encoded {
-		im, err := imageio.Decode(d.Data, mode)
+		im, err := imageio.DecodeItem(d.Data, mode)
 		if err != nil {
 			return Pixels{}, fmt.Errorf("encoded datum: %w", err)
 		}

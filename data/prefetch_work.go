@@ -153,13 +153,17 @@ func (p *Prefetcher) item(b *Batch, i int, scratch *Scratch) (err error) {
 
 // tellRepaired calls Repaired for an item with damage.
 func (p *Prefetcher) tellRepaired(r *Record) {
-	switch {
-	case r.Repaired == "" || p.Repaired == nil:
-	case r.Key != nil:
-		p.Repaired(fmt.Sprintf("%s: key %q", r.Name, r.Key), r.Repaired)
-	default:
-		p.Repaired(r.Name, r.Repaired)
+	if r.Repaired != "" && p.Repaired != nil {
+		p.Repaired(r.title(), r.Repaired)
 	}
+}
+
+// title names a record's image: its file, or its database and key.
+func (r *Record) title() string {
+	if r.Key != nil {
+		return fmt.Sprintf("%s: key %q", r.Name, r.Key)
+	}
+	return r.Name
 }
 
 func (p *Prefetcher) transform(b *Batch, i int, pixels Pixels) error {

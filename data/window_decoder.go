@@ -55,14 +55,7 @@ type placed struct {
 
 // Decode implements Decoder.
 func (d *WindowDecoder) Decode(r *Record, s *Scratch) (Pixels, int, error) {
-	file := r.Raw
-	if len(file) == 0 {
-		var err error
-		if file, err = regular.ReadFile(r.Name); err != nil {
-			return Pixels{}, 0, err
-		}
-	}
-	im, err := imageio.Decode(file, imageio.Color)
+	im, err := decodeWindowImage(r)
 	if err != nil {
 		return Pixels{}, 0, err
 	}
@@ -87,6 +80,18 @@ func (d *WindowDecoder) Decode(r *Record, s *Scratch) (Pixels, int, error) {
 	return Pixels{
 		Channels: 3, Height: d.size, Width: d.size, StrideC: d.size * d.size, StrideY: d.size, StrideX: 1, Floats: values,
 	}, r.Label, nil
+}
+
+// decodeWindowImage decodes the image of a window. As in Caffe, cached files are read like items of a database.
+func decodeWindowImage(r *Record) (*imageio.Image, error) {
+	if len(r.Raw) > 0 {
+		return imageio.DecodeItem(r.Raw, imageio.Color)
+	}
+	file, err := regular.ReadFile(r.Name)
+	if err != nil {
+		return nil, err
+	}
+	return imageio.Decode(file, imageio.Color)
 }
 
 // place computes context and squares in float32, with Caffe's rounding.

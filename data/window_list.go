@@ -79,12 +79,16 @@ func (s *WindowList) Next(r *Record) error {
 	if int(s.item%uint64(s.batch)) >= s.batch-s.fromForeground {
 		from = s.foreground
 	}
-	w := from[draw(s.seed, s.item, drawWindow, len(from))]
-	im := s.images[w.image]
-	r.Name, r.Raw, r.Label = im.path, im.file, w.label
-	r.Window = Window{w.x1, w.y1, w.x2, w.y2, s.mirror && draw(s.seed, s.item, drawMirror, 2) == 1}
+	s.put(r, from[draw(s.seed, s.item, drawWindow, len(from))], s.mirror && draw(s.seed, s.item, drawMirror, 2) == 1)
 	s.item++
 	return nil
+}
+
+// put makes a record of a window.
+func (s *WindowList) put(r *Record, w windowItem, mirror bool) {
+	im := s.images[w.image]
+	r.Name, r.Raw, r.Label = im.path, im.file, w.label
+	r.Window = Window{w.x1, w.y1, w.x2, w.y2, mirror}
 }
 
 // Seek implements Source.
@@ -95,3 +99,33 @@ func (s *WindowList) Seek(item uint64) error {
 
 // Close implements Source.
 func (s *WindowList) Close() error { return nil }
+
+// each returns a source of all windows, each once.
+func (s *WindowList) each() Source { return &windowWalk{WindowList: s} }
+
+// windowWalk walks over the windows of a list in the order of the window file's images, those of the foreground first.
+type windowWalk struct {
+	*WindowList
+	at uint64
+}
+
+// Len returns the number of windows.
+func (s *windowWalk) Len() int { return s.Windows() }
+
+// Next implements Source.
+func (s *windowWalk) Next(r *Record) error {
+	k := int(s.at % uint64(s.Windows()))
+	s.at++
+	if k < len(s.foreground) {
+		s.put(r, s.foreground[k], false)
+	} else {
+		s.put(r, s.background[k-len(s.foreground)], false)
+	}
+	return nil
+}
+
+// Seek implements Source.
+func (s *windowWalk) Seek(item uint64) error {
+	s.at = item
+	return nil
+}

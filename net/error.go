@@ -63,6 +63,9 @@ func (n *Net) fail(d *node, err error) error {
 	return le
 }
 
+// Fail returns an error of layer i, with its place in the file.
+func (n *Net) Fail(i int, err error) error { return n.fail(n.nodes[i], err) }
+
 func unknownBottom[V any](name string, index int, known map[string]V) error {
 	names := slices.Sorted(maps.Keys(known))
 	return fmt.Errorf("unknown bottom blob %q (bottom index %d): no earlier layer has a top of that name%s",

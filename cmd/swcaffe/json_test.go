@@ -22,7 +22,7 @@ import (
 // fails: its file is written all the same.
 var jsonLines = []string{
 	"version", "device_query -machine sw26010",
-	"! check -phase TRAIN faulty.prototxt deploy.prototxt", "! check none.prototxt",
+	"! check -phase TRAIN faulty.prototxt deploy.prototxt", "! check none.prototxt", "check images.prototxt",
 	"test -model net.prototxt -weights n_iter_1.caffemodel -iterations 2", "test -model detections.prototxt -weights n_iter_1.caffemodel -iterations 1 -eval_type detection",
 	"classify deploy.prototxt n_iter_1.caffemodel none none image.png",
 	"verify -model net.prototxt",
@@ -50,6 +50,8 @@ layer { name: "loss" type: "EuclideanLoss" bottom: "z" bottom: "t" top: "l" }`,
 layer { name: "pool" type: "Pooling" bottom: "data" top: "pool" pooling_param { pool: AVE global_pooling: true } }
 layer { name: "heads" type: "Convolution" bottom: "pool" top: "heads" convolution_param { num_output: 6 kernel_size: 1 bias_filler { value: 1 } } }
 layer { name: "found" type: "Yolov3DetectionOutput" bottom: "heads" top: "found" yolov3_detection_output_param { num_classes: 1 num_box: 1 mask_group_num: 1 mask: 0 anchors_scale: 30 biases: [2, 2] } }`,
+	"images.prototxt": `layer { name: "x" type: "ImageData" top: "x" top: "t" image_data_param { source: "images.txt" batch_size: 1 } }`,
+	"images.txt":      "image.png 0\n",
 	"faulty.prototxt": `layer { name: "r" type: "RelU" bottom: "x" top: "y" }`,
 	"detections.prototxt": `layer { name: "d" type: "DummyData" top: "d" top: "t" dummy_data_param { shape { dim: [1, 1, 1, 7] } shape { dim: [1, 1, 1, 8] } data_filler { value: 1 } data_filler { value: 1 } } }
 layer { name: "e" type: "DetectionEvaluate" bottom: "d" bottom: "t" top: "e" detection_evaluate_param { num_classes: 3 background_label_id: 0 } }`,

@@ -1,6 +1,11 @@
 package imageio
 
-import "github.com/swcaffe/swcaffe/data/imageio/jpeg"
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/data/imageio/jpeg"
+	"github.com/swcaffe/swcaffe/data/regular"
+)
 
 // Facts says what an image file holds and how Decode reads it.
 type Facts struct {
@@ -17,21 +22,55 @@ type Facts struct {
 	Repaired string `json:"repaired"`
 }
 
+// Gray reports whether the file has no colours.
+func (f *Facts) Gray() bool { return f.Channels <= 2 }
+
 // Describe decodes an image file in mode Color and says how that went. The error is Decode's.
 func Describe(file []byte) (*Facts, error) {
-	im, err := Decode(file, Color)
+	im, f, err := describe(file, Color)
 	if err != nil {
 		return nil, err
 	}
-	defer im.Recycle()
-	kind, err := formatOf(file)
+	im.Recycle()
+	return f, nil
+}
+
+// DescribeFile is Describe for a file by its name.
+func DescribeFile(path string) (*Facts, error) {
+	im, f, err := ReadDescribed(path, Color)
 	if err != nil {
 		return nil, err
+	}
+	im.Recycle()
+	return f, nil
+}
+
+// ReadDescribed is Read, and says how that went.
+func ReadDescribed(path string, mode Mode) (*Image, *Facts, error) {
+	file, err := regular.ReadFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	im, f, err := describe(file, mode)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return im, f, nil
+}
+
+func describe(file []byte, mode Mode) (*Image, *Facts, error) {
+	im, err := Decode(file, mode)
+	if err != nil {
+		return nil, nil, err
+	}
+	kind, err := formatOf(file)
+	if err != nil {
+		return nil, nil, err
 	}
 	f := &Facts{
 		Format: kind.name, Height: im.Height, Width: im.Width, StoredHeight: im.Height, StoredWidth: im.Width, Orientation: 1, Channels: 3, Bits: 8, Repaired: im.Repaired,
 	}
-	return f, kind.header(file, f)
+	return im, f, kind.header(file, f)
 }
 
 func jpegHeader(file []byte, f *Facts) error {

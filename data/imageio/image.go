@@ -101,6 +101,23 @@ func Decode(file []byte, mode Mode) (*Image, error) {
 	return r.whole(r.image()), nil
 }
 
+// DecodeItem decodes an image file that is an item of a database, as cv::imdecode does: JPEGs that end early have other pixels than on disk (jpeg.OpenItem).
+func DecodeItem(file []byte, mode Mode) (*Image, error) {
+	f, err := formatOf(file)
+	if err != nil {
+		return nil, err
+	}
+	decode := f.decode
+	if f.item != nil {
+		decode = f.item
+	}
+	r, err := decode(file, mode)
+	if err != nil {
+		return nil, err
+	}
+	return r.whole(r.image()), nil
+}
+
 // DecodeResized decodes an image file and scales the image as Resize does; resized reports whether its size changed. Apart from
 // the decoder's own output, it never holds the whole image at its original size.
 func DecodeResized(file []byte, mode Mode, height, width int) (im *Image, resized bool, err error) {
@@ -134,16 +151,17 @@ type format struct {
 	name   string
 	is     func(file []byte) bool
 	decode func(file []byte, mode Mode) (rows, error)
-	header func(file []byte, f *Facts) error // sets what a decoded image does not show
+	item   func(file []byte, mode Mode) (rows, error) // decodes an item of a database; nil: decode does
+	header func(file []byte, f *Facts) error          // sets what a decoded image does not show
 }
 
 var formats = []format{
-	{"JPEG", begins("\xff\xd8"), decodeJPEG, jpegHeader},
-	{"PNG", begins(pngSignature), decodePNG, pngHeader},
-	{"BMP", begins("BM"), decodeBMP, bmpHeader},
-	{"TIFF", isTIFF, decodeTIFF, tiffHeader},
-	{"WebP", isWebP, decodeWebP, webpHeader},
-	{"PNM", isPNM, decodePNM, pnmHeader},
+	{"JPEG", begins("\xff\xd8"), decodeJPEG, decodeJPEGItem, jpegHeader},
+	{"PNG", begins(pngSignature), decodePNG, nil, pngHeader},
+	{"BMP", begins("BM"), decodeBMP, nil, bmpHeader},
+	{"TIFF", isTIFF, decodeTIFF, nil, tiffHeader},
+	{"WebP", isWebP, decodeWebP, nil, webpHeader},
+	{"PNM", isPNM, decodePNM, nil, pnmHeader},
 }
 
 func begins(signature string) func(file []byte) bool {

@@ -15,6 +15,19 @@ func decodeJPEG(file []byte, mode Mode) (rows, error) {
 	if err != nil {
 		return rows{}, err
 	}
+	return decodeOpened(d, file, mode)
+}
+
+// decodeJPEGItem decodes a JPEG that is an item of a database.
+func decodeJPEGItem(file []byte, mode Mode) (rows, error) {
+	d, err := jpeg.OpenItem(file)
+	if err != nil {
+		return rows{}, err
+	}
+	return decodeOpened(d, file, mode)
+}
+
+func decodeOpened(d *jpeg.Decoder, file []byte, mode Mode) (rows, error) {
 	if err := checkSize(d.Width, d.Height); err != nil {
 		return rows{}, err
 	}

@@ -29,6 +29,14 @@ func (p *progress) Add(n int) {
 	}
 }
 
+// Set sets how many of how many are done.
+func (p *progress) Set(done, of int) {
+	if p.bar != nil {
+		p.bar.ChangeMax(of)
+		_ = p.bar.Set(done)
+	}
+}
+
 func (p *progress) Finish() {
 	if p.bar != nil {
 		_ = p.bar.Finish()

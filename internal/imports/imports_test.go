@@ -123,7 +123,7 @@ var allowed = []struct {
 	{"cmd/internal/train", []string{"internal/cli", "internal/figure", "proto/", "cpe", "layers", "net", "modeltime/", "scaling", "solver", "solver/centre", "solver/events", "topology", "internal/inspect", "internal/metrics", "internal/page", "internal/tensorboard", "internal/timeline", "cpe/kernel/shape", "internal/picture", "internal/testreport", "internal/statusline", "internal/caffelog"}},
 	{"cmd/internal/infer", []string{"internal/cli", "solver/events", "internal/testreport", "internal/figure", "predict", "solver/evaluate", "internal/caffelog", "internal/suggest", "proto/", "blob", "data/", "layers", "net", "solver", "topology"}},
 	{"cmd/internal/measure", []string{"internal/cli", "internal/caffelog", "internal/figure", "internal/modelplot", "internal/pages", "internal/simd/", "internal/suggest", "proto/", "cpe/", "layers", "net", "net/schedule", "scaling", "solver", "topology", "modeltime/"}},
-	{"cmd/internal/model", []string{"internal/cli", "solver/events", "internal/netdraw", "internal/onnx/", "proto/", "blob", "cpe", "layers", "net", "solver", "solver/evaluate"}},
+	{"cmd/internal/model", []string{"data", "internal/cli", "solver/events", "internal/netdraw", "internal/onnx/", "proto/", "blob", "cpe", "layers", "net", "solver", "solver/evaluate"}},
 	{"cmd/internal/dataset", []string{"internal/cli", "internal/caffelog", "internal/pages", "internal/relay", "internal/suggest", "proto/", "blob", "data/", "layers", "net", "solver"}},
 	{"cmd/internal/logs", []string{"internal/cli", "internal/caffelog", "solver/events", "internal/board", "internal/figure", "internal/page", "proto"}},
 	{"cmd/internal/scoretest", []string{"proto/", "data/"}},

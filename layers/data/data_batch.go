@@ -3,7 +3,6 @@ package data
 import (
 	"errors"
 	"io"
-	"sync"
 	"time"
 
 	"github.com/swcaffe/swcaffe/blob"
@@ -23,6 +22,7 @@ type batchLayer struct {
 	window    layers.Window
 	shape     [4]int
 	copies    [2]part.Mover // data, labels
+	repaired  repairs
 }
 
 // open starts a prefetcher for the worker's share of the batches. If that fails, it closes the source.
@@ -39,31 +39,11 @@ func (l *batchLayer) open(top []*blob.Blob, c data.Config) error {
 	l.window = window
 	l.augmenter.SetBatch(window.Stride)
 	c.BatchSize, c.First, c.Stride = window.Count, window.First, window.Stride
-	c.Repaired = l.warnRepaired()
+	c.Repaired = l.warnRepaired
 	if l.batches, err = data.NewPrefetcher(c); err != nil {
 		return errors.Join(err, c.Source.Close())
 	}
 	return l.resize(top, l.batches.Shape())
-}
-
-// mostRepaired is the number of damaged images that a layer names.
-const mostRepaired = 100
-
-// warnRepaired returns a function that names damaged images in the log, each once.
-func (l *batchLayer) warnRepaired() func(name, damage string) {
-	var mu sync.Mutex
-	seen := map[string]bool{}
-	return func(name, damage string) {
-		mu.Lock()
-		defer mu.Unlock()
-		if log := l.Device.Log; log != nil && !seen[name] && len(seen) <= mostRepaired {
-			if seen[name] = true; len(seen) > mostRepaired {
-				log.Warnf("layer %q: more than %d damaged images; the others are not named", l.Param.GetName(), mostRepaired)
-				return
-			}
-			log.Warnf("layer %q: %s: the image is damaged and was read as far as it goes: %s", l.Param.GetName(), name, damage)
-		}
-	}
 }
 
 // transformer reads transform_param. The augmenter, which it also keeps, does the steps resize_param and noise_param; it is nil without them. SSD's data layers
@@ -198,10 +178,17 @@ func (l *batchLayer) ObserveData(f func(work string, worker int, begun time.Time
 	l.batches.Observe(f)
 }
 
-// Close stops the prefetcher and closes the source.
+// Examine looks at items as Prefetcher.Examine does.
+func (l *batchLayer) Examine(most int, told func(done, of int)) (*data.Examination, error) {
+	return l.batches.Examine(most, told)
+}
+
+// Close stops the prefetcher and closes the source. The log says how many damaged images there were.
 func (l *batchLayer) Close() error {
 	if l.batches == nil {
 		return nil
 	}
-	return l.batches.Close()
+	err := l.batches.Close()
+	l.countRepaired()
+	return err
 }

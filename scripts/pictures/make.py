@@ -430,7 +430,32 @@ def others():
         run("convert", "-seed", "1", "-size", "12x9", "plasma:", path("other-" + ending, ending))
 
 
+def cuts():
+    """JPEGs that end early, in ways that matter where they are items of a database: near the end, in each row of MCUs, before the first one, in the headers."""
+    tmp = f"{out}/tmp.ppm"
+    for name, options in {"plain": (), "quality": ("-quality", "98"), "full": ("-sample", "1x1"), "flat": ("-sample", "2x1"), "tall": ("-sample", "1x2"), "far": ("-sample", "1x4"),
+                          "mixed": ("-sample", "2x2,1x2"), "grey": ("-grayscale",), "restart": ("-restart", "1B"), "rows": ("-restart", "1"), "rgb": ("-rgb",),
+                          "progressive": ("-progressive",), "arithmetic": ("-arithmetic",), "optimized": ("-optimize", "-quality", "30")}.items():
+        h, w = draw.randint(20, 70), draw.randint(1, 60)
+        Image.fromarray(noise(h, w).astype(np.uint8)).save(tmp)
+        run("cjpeg", *options, "-outfile", f"{out}/whole.jpg", tmp)
+        with open(f"{out}/whole.jpg", "rb") as f:
+            whole = f.read()
+        scan = whole.rindex(b"\xff\xda") + 14
+        few = name in ("progressive", "arithmetic")
+        for n in [len(whole) - 1, len(whole) - 2, len(whole) - draw.randint(3, 9), draw.randint(scan, len(whole))] + \
+                ([] if few else [draw.randint(scan, len(whole)) for _ in range(3)] + [scan + draw.randint(0, 9), draw.randint(20, scan)]):
+            write(f"jpeg-cut-{name}", "jpg", whole[:n])
+        if not few:  # damage before the end, and markers behind the image
+            damaged = bytearray(whole[: -draw.randint(0, 30) or None])
+            damaged[draw.randrange(scan, len(damaged))] = draw.choice([0, 255, 0xD2])
+            write(f"jpeg-cut-{name}", "jpg", bytes(damaged))
+            write(f"jpeg-cut-{name}", "jpg", whole[:-2] + draw.choice([b"\xff\xd8", b"\xff\xda\0\x08\1\1\0\0\x3f\0", b"\xff\xdb\0\5\1\2\3\xff\xd9", b"\xff\2\0\4ab"]))
+    os.remove(tmp)
+    os.remove(f"{out}/whole.jpg")
+
+
 if __name__ == "__main__":
-    for part in (pngs, png_chunks, bmps, tiffs, webps, jpegs, pnms, others, *users.parts):
+    for part in (pngs, png_chunks, bmps, tiffs, webps, jpegs, pnms, others, cuts, *users.parts):
         part()
     print(sum(counts.values()), "pictures")

@@ -61,7 +61,7 @@ func computeImageMean(e *cli.Env, o *meanOptions) error {
 func averageDatabase(e *cli.Env, db, kind string) (mean *blob.Blob, channels int, err error) {
 	var shape [3]int
 	var sums []float64
-	n := 0
+	n, damaged := 0, 0
 	var d data.Datum
 	e.Log.Info("Starting iteration")
 	err = cli.EachRecord(db, kind, func(r *data.Record) error {
@@ -71,6 +71,10 @@ func averageDatabase(e *cli.Env, db, kind string) (mean *blob.Blob, channels int
 		p, err := d.Pixels(imageio.Unchanged)
 		if err != nil {
 			return err
+		}
+		if d.Repaired != "" {
+			damaged++
+			e.Log.Warnf("%s: key %q: the image is damaged and was read as far as it goes: %s", db, r.Key, d.Repaired)
 		}
 		this := [3]int{p.Channels, p.Height, p.Width}
 		if n == 0 {
@@ -92,6 +96,9 @@ func averageDatabase(e *cli.Env, db, kind string) (mean *blob.Blob, channels int
 		return nil, 0, err
 	}
 	e.Log.Infof("Processed %d files.", n)
+	if damaged > 0 {
+		e.Log.Warnf("%d of %d images are damaged and were read as far as they go; they are named above", damaged, n)
+	}
 	mean = blob.New(1, shape[0], shape[1], shape[2])
 	for i, sum := range sums {
 		mean.Data()[i] = float32(sum / float64(n))

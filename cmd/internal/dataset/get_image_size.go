@@ -25,7 +25,8 @@ var GetImageSize = cli.Command{
 	Words:    []string{"root", "list", "out"},
 	Help: `Reads the images listed in LISTFILE, one "image annotation" per line, from ROOTFOLDER, and writes a line "name height width" for each to
 OUTFILE. The name is the image's file name without folders and ending, or the number which the "name number" lines of -name_id_file give
-this name.`,
+this name. Height and width are those of the image as it is to be seen: an orientation that a camera has stored is applied. Damaged images that
+are read as far as they go are named and counted.`,
 	Do: cli.With(sizeFlags, getImageSize),
 }
 
@@ -94,8 +95,8 @@ func (o *sizeOptions) readIDs(images int) (map[string]string, error) {
 
 // sizedImage is an image's size, or why it has none.
 type sizedImage struct {
-	height, width int
-	err           error
+	*imageio.Facts
+	err error
 }
 
 // sizes returns the lines for all images, in their order.
@@ -103,12 +104,10 @@ func (o *sizeOptions) sizes(ctx context.Context, e *cli.Env, pairs []pair, ids m
 	bar := cli.NewProgress(e.Stderr, len(pairs), "images")
 	defer bar.Finish()
 	var text bytes.Buffer
+	turned, damaged := 0, 0
 	err := inOrder(len(pairs), sizesAhead, func(i int) sizedImage {
-		im, err := imageio.Read(filepath.Join(o.root, pairs[i].image), imageio.Gray)
-		if err != nil {
-			return sizedImage{err: err}
-		}
-		return sizedImage{height: im.Height, width: im.Width}
+		f, err := imageio.DescribeFile(filepath.Join(o.root, pairs[i].image))
+		return sizedImage{f, err}
 	}, func(i int, im sizedImage) error {
 		bar.Add(1)
 		if ctx.Err() != nil {
@@ -125,11 +124,24 @@ func (o *sizeOptions) sizes(ctx context.Context, e *cli.Env, pairs []pair, ids m
 			}
 			name = id
 		}
-		fmt.Fprintf(&text, "%s %d %d\n", name, im.height, im.width)
+		fmt.Fprintf(&text, "%s %d %d\n", name, im.Height, im.Width)
+		if im.Orientation >= 5 {
+			turned++
+		}
+		if im.Repaired != "" {
+			damaged++
+			e.Log.Warnf("%s: the image is damaged and was read as far as it goes: %s", pairs[i].image, im.Repaired)
+		}
 		if n := i + 1; n%1000 == 0 || n == len(pairs) {
 			e.Log.Infof("Processed %d files.", n)
 		}
 		return nil
 	})
+	if turned > 0 {
+		e.Log.Infof("%d images are stored on their side: height and width are those of the upright image", turned)
+	}
+	if damaged > 0 {
+		e.Log.Warnf("%d of %d images are damaged and were read as far as they go; they are named above", damaged, len(pairs))
+	}
 	return text.Bytes(), err
 }

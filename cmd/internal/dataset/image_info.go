@@ -12,7 +12,6 @@ import (
 	"syscall"
 
 	"github.com/swcaffe/swcaffe/data/imageio"
-	"github.com/swcaffe/swcaffe/data/regular"
 	"github.com/swcaffe/swcaffe/internal/cli"
 )
 
@@ -97,14 +96,7 @@ func readFacts(ctx context.Context, e *cli.Env, files []string) (*infoReport, er
 		err error
 	}
 	err := inOrder(len(files), sizesAhead, func(i int) facts {
-		raw, err := regular.ReadFile(files[i])
-		if err != nil {
-			return facts{nil, err}
-		}
-		f, err := imageio.Describe(raw)
-		if err != nil {
-			err = fmt.Errorf("%s: %w", files[i], err)
-		}
+		f, err := imageio.DescribeFile(files[i])
 		return facts{f, err}
 	}, func(i int, f facts) error {
 		bar.Add(1)

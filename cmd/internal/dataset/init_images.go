@@ -11,11 +11,24 @@ import (
 	"github.com/swcaffe/swcaffe/internal/cli"
 )
 
-// imageFacts are an image's size and channels, or why it cannot be read.
+// imageFacts says how an image is read, or why it cannot be.
 type imageFacts struct {
-	side, channels int // the shorter side
-	sum            pixelSum
-	err            error
+	*imageio.Facts
+	sum pixelSum
+	err error
+}
+
+// readFacts reads an image as convert_imageset does.
+func (o *initOptions) readFacts(name string) imageFacts {
+	im, f, err := imageio.ReadDescribed(name, imageio.Color)
+	if err != nil {
+		return imageFacts{err: err}
+	}
+	defer im.Recycle()
+	if f.Repaired != "" && o.strict {
+		return imageFacts{err: fmt.Errorf("%s: the image is damaged: %s", name, f.Repaired)}
+	}
+	return imageFacts{Facts: f, sum: sumOf(im)}
 }
 
 // survey is the result of reading all images once.
@@ -55,15 +68,9 @@ func (o *initOptions) surveyImages(e *cli.Env) (*survey, error) {
 	var sides []int
 	var read []data.Record
 	var sums []pixelSum
+	deep := 0
 	err = inOrder(len(all), sizesAhead, func(i int) imageFacts {
-		im, err := imageio.Read(all[i].Name, imageio.Unchanged)
-		if err != nil {
-			return imageFacts{err: err}
-		}
-		if im.Repaired != "" && o.strict {
-			return imageFacts{err: fmt.Errorf("%s: the image is damaged: %s", all[i].Name, im.Repaired)}
-		}
-		return imageFacts{side: min(im.Height, im.Width), channels: im.Channels, sum: sumOf(im)}
+		return o.readFacts(all[i].Name)
 	}, func(i int, f imageFacts) error {
 		bar.Add(1)
 		if o.interrupted.Err() != nil {
@@ -75,12 +82,18 @@ func (o *initOptions) surveyImages(e *cli.Env) (*survey, error) {
 			return nil
 		}
 		read, sums = append(read, all[i]), append(sums, f.sum)
-		sides = append(sides, f.side)
-		s.gray = s.gray && f.channels == 1
+		sides = append(sides, min(f.Height, f.Width))
+		s.gray = s.gray && f.Gray()
+		if f.Bits == 16 {
+			deep++
+		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
+	}
+	if deep > 0 {
+		e.Log.Infof("%d images of 16 bits are rounded to 8, as convert_imageset does", deep)
 	}
 	for _, im := range s.withoutCopies(e, read, sums) {
 		s.files[im.Label] = append(s.files[im.Label], im.Name)

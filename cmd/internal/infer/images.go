@@ -14,16 +14,17 @@ type imageRun struct {
 	run   func(files []string) error                            // runs the net on the batch, whose items are these images
 }
 
-// do runs all batches. An image among several that cannot be read is named and left out, and counted.
+// do runs all batches. An image among several that cannot be read is named and left out, and counted. Damaged ones that are read are named and counted too.
 func (r *imageRun) do(e *cli.Env) (unread int, err error) {
 	bar := cli.NewProgress(e.Stderr, len(r.files), "images")
 	defer bar.Finish()
-	part := make([]string, 0, r.batch)
+	part, damaged := make([]string, 0, r.batch), 0
 	for i, file := range r.files {
 		bar.Add(1)
 		switch repaired, err := r.load(len(part), file); {
 		case err == nil:
 			if part = append(part, file); repaired != "" {
+				damaged++
 				fmt.Fprintf(e.Stderr, "%s: the image is damaged and was read as far as it goes: %s\n", file, repaired)
 			}
 		case len(r.files) == 1:
@@ -38,6 +39,9 @@ func (r *imageRun) do(e *cli.Env) (unread int, err error) {
 			}
 			part = part[:0]
 		}
+	}
+	if damaged > 0 && len(r.files) > 1 {
+		fmt.Fprintf(e.Stderr, "%d of %d images are damaged and were read as far as they go; they are named above\n", damaged, len(r.files))
 	}
 	return unread, nil
 }

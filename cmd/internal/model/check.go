@@ -3,7 +3,9 @@ package model
 import (
 	"errors"
 	"flag"
+	"io"
 	"slices"
+	"strconv"
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
@@ -20,14 +22,18 @@ var Check = cli.Command{
 	Name:     "check",
 	Prints:   true,
 	Synopsis: "find the faults of solvers and nets, and train nothing",
-	Args:     "FILE... [-phase TRAIN|TEST|ALL] [-level N] [-stage NAMES] [-weights FILES | -snapshot FILE] [-machine NAME|FILE] [-json FILE]",
+	Args:     "FILE... [-phase TRAIN|TEST|ALL] [-level N] [-stage NAMES] [-weights FILES | -snapshot FILE] [-items N|all] [-strict] [-machine NAME|FILE] [-json FILE]",
 	Example:  "swcaffe check models/lenet/solver.prototxt models/lenet/deploy.prototxt",
 	Help: `Does everything that train does before its first iteration. For a solver it checks the fields, the training net and the test nets with
 their data and weights, and permission and space for snapshots. For a net it checks each phase for which there are layers. It builds
 the nets in memory, so that it checks all shapes. -level, -stage, -weights and -snapshot mean for a solver what they mean for train, and
 for a net what they mean for test and time.
 
-It prints a line for each net, with the numbers of layers and weights, and each fault with its line in the file.
+Of each list or database of a data layer it reads 1000 items, spread evenly, as training would read them; -items all reads every one. An item that
+cannot be read, at which training would end, is a fault. Images that are damaged and are read as far as they go are named and counted; with
+-strict they are faults too.
+
+It prints a line for each net, with the numbers of layers and weights, a line for each data layer, and each fault with its line in the file.
 The exit code is 0 if no file has a fault, otherwise 1.`,
 	Words: []string{"file..."},
 	Quiet: true,
@@ -41,6 +47,8 @@ func checkFlags(fs *flag.FlagSet, o *checkOptions) {
 	cli.StringVar(fs, &o.phase, "phase", "ALL", "the phases of nets: TRAIN, TEST or ALL. A solver has its own", cli.OneOf("TRAIN", "TEST", "ALL"))
 	cli.StringVar(fs, &o.weights, "weights", "", "weights that nets must be able to take: .caffemodel `FILES`, separated by commas", cli.Weights)
 	cli.StringVar(fs, &o.snapshot, "snapshot", "", "the solver state `FILE` that a solver must be able to resume from", cli.SolverState)
+	cli.StringVar(fs, &o.items, "items", strconv.Itoa(usualItems), "read `N` items of each data layer, spread evenly; 0: none; all: every one", cli.OneOf("all"))
+	fs.BoolVar(&o.strict, "strict", false, "damaged images are faults")
 	cli.OutputVar(fs, &o.json, "json", "write the findings to `FILE` as well; -: to standard output, alone")
 	o.device.Register(fs)
 	o.state.Register(fs)
@@ -51,6 +59,8 @@ type checkOptions struct {
 	files             []string
 	phase, json       string
 	weights, snapshot string
+	items             string
+	strict            bool
 	device            cli.DeviceFlags
 	state             cli.StateFlags
 	strategies        cli.StrategyFlags
@@ -67,6 +77,10 @@ func check(e *cli.Env, o *checkOptions) error {
 	if err != nil {
 		return err
 	}
+	most, err := parseItems(o.items)
+	if err != nil {
+		return err
+	}
 	spec, err := o.device.Spec(e)
 	if err != nil {
 		return err
@@ -78,7 +92,7 @@ func check(e *cli.Env, o *checkOptions) error {
 	defer machine.Close()
 	report, found := checkReport{OK: true}, []error(nil)
 	for _, path := range o.files {
-		c := &checker{o: o, phases: phases, machine: machine, report: checkedFile{File: path, Nets: []checkedNet{}, Warnings: []string{}}}
+		c := &checker{o: o, phases: phases, machine: machine, most: most, stderr: e.Stderr, seen: map[string]bool{}, report: checkedFile{File: path, Nets: []checkedNet{}, Warnings: []string{}}}
 		err := c.file(path)
 		c.report.Faults, c.report.OK = faults(err), err == nil
 		c.report.print(e.Tables)
@@ -94,6 +108,9 @@ type checker struct {
 	o       *checkOptions
 	phases  []caffepb.Phase
 	machine *cpe.Machine
+	most    int // items to read of each data layer; -1: all
+	stderr  io.Writer
+	seen    map[string]bool // data layers whose items were read
 	report  checkedFile
 }
 
@@ -143,9 +160,9 @@ func (c *checker) solver(path string, log *logrus.Logger) error {
 		return err
 	}
 	defer s.Close()
-	c.add(s.Net(), caffepb.Phase_TRAIN)
+	found := c.add(s.Net(), caffepb.Phase_TRAIN, log)
 	for i, n := range s.TestNets() {
-		c.add(n, caffepb.Phase_TEST)
+		found = errors.Join(found, c.add(n, caffepb.Phase_TEST, log))
 		repeated, err := evaluate.Repetitions(n, int(file.Param.TestIter[i]), true)
 		if err != nil {
 			return err
@@ -159,14 +176,16 @@ func (c *checker) solver(path string, log *logrus.Logger) error {
 			return err
 		}
 	}
-	return errors.Join(s.CheckTargets(), c.o.strategies.Check(log, s.Net()))
+	return errors.Join(found, s.CheckTargets(), c.o.strategies.Check(log, s.Net()))
 }
 
-// add adds a net to the report.
-func (c *checker) add(n *swnet.Net, phase caffepb.Phase) {
+// add adds a net to the report, and returns the faults of its data.
+func (c *checker) add(n *swnet.Net, phase caffepb.Phase, log *logrus.Logger) error {
 	weights := 0
 	for _, w := range n.Learnable() {
 		weights += w.Blob.Count()
 	}
-	c.report.Nets = append(c.report.Nets, checkedNet{n.Name(), phase.String(), n.NumLayers(), weights})
+	items, err := c.items(n, log)
+	c.report.Nets = append(c.report.Nets, checkedNet{n.Name(), phase.String(), n.NumLayers(), weights, items})
+	return err
 }

@@ -58,8 +58,7 @@ func (c *checker) phase(file *swproto.Net, phase caffepb.Phase, log *logrus.Logg
 	if c.o.weights != "" && err == nil {
 		err = solver.LoadWeights(n, c.o.weights, log)
 	}
-	c.add(n, phase)
-	return errors.Join(err, n.Close())
+	return errors.Join(err, c.add(n, phase, log), n.Close())
 }
 
 // phasesOf lists those of some phases for which a net is made. A train.prototxt as SSD's, whose data layer is for TRAIN alone, is no net for TEST: a

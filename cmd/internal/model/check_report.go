@@ -30,6 +30,8 @@ type checkedNet struct {
 	Phase   string `json:"phase"`
 	Layers  int    `json:"layers"`
 	Weights int    `json:"weights"` // the number of their values
+	// Data are the data layers whose items were read.
+	Data []checkedItems `json:"data"`
 }
 
 // fault is an error. Line and Column are 0 if it has no place in a file.
@@ -62,6 +64,9 @@ func (c checkedFile) print(w io.Writer) {
 	}
 	for _, n := range c.Nets {
 		fmt.Fprintf(w, "%s: net %q, phase %s: %d layers, %d weights\n", c.File, n.Name, n.Phase, n.Layers, n.Weights)
+		for _, d := range n.Data {
+			fmt.Fprintf(w, "%s: %s\n", c.File, d.text())
+		}
 	}
 	if c.OK {
 		fmt.Fprintf(w, "%s: %s without faults\n", c.File, c.Kind)

@@ -11,6 +11,8 @@
 //	sequential.go   sequential scans, which decode every coefficient of a block at once
 //	progressive.go  progressive scans, which refine the coefficients of all blocks
 //	arithmetic.go   the same scans in arithmetic coding
+//	item.go         items of databases, which are read otherwise if they end early
+//	waiting.go      where libjpeg waits for more bytes of them
 //	smooth.go       AC coefficients that are not known yet, estimated from the neighbours' DC coefficients
 //	buffers.go      memory that decoders hand on
 //	upsample.go     chroma at full resolution
@@ -71,6 +73,8 @@ type Decoder struct {
 	visits      int // blocks of all scans until now
 	adobe       int // the transform of an Adobe marker; -1: there is none
 	jfif        bool
+	item        bool // by OpenItem
+	groups      int  // groups of maxV rows of pixels that an item has; -1: all
 }
 
 // component is one of the arrays of samples that a file stores.

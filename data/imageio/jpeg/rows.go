@@ -113,12 +113,20 @@ func (r *Rows) End() error {
 
 // First writes the first component of row y: grey of Grey and YCbCr images.
 func (r *Rows) First(y int, out []byte) {
+	if y = r.there(y, r.up[:1]); y < 0 {
+		clear(out)
+		return
+	}
 	r.prepare(y)
 	copy(out, r.up[0].row(y)[:r.d.Width])
 }
 
 // BGR writes row y of a Grey, YCbCr or RGB image as B, G, R.
 func (r *Rows) BGR(y int, out []byte) {
+	if y = r.there(y, r.up); y < 0 {
+		clear(out)
+		return
+	}
 	r.prepare(y)
 	a := r.up[0].row(y)[:r.d.Width]
 	if len(r.up) == 1 {
@@ -152,6 +160,10 @@ func (r *Rows) Samples(y int, out []byte) {
 
 // CMYK writes row y of a CMYK or YCCK image as C, M, Y, K, as they are stored.
 func (r *Rows) CMYK(y int, out []byte) {
+	if y = r.there(y, r.up); y < 0 {
+		clear(out)
+		return
+	}
 	r.prepare(y)
 	a := r.up[0].row(y)[:r.d.Width]
 	b, c, k := r.up[1].row(y)[:len(a)], r.up[2].row(y)[:len(a)], r.up[3].row(y)[:len(a)]

@@ -67,7 +67,13 @@ func (d *Decoder) find(id, i int) *component {
 
 // Decode reads all scans of a file whose blocks several scans share. If one scan has all blocks, it is read while Rows makes the pixels. Damage
 // inside a scan leads to a warning. Damage between scans is an error, here or of Rows.End.
-func (d *Decoder) Decode() error { return d.explain(d.decode()) }
+func (d *Decoder) Decode() error {
+	err := d.decode()
+	if err == nil && d.item && d.several && d.endsEarly() {
+		err = errEnd
+	}
+	return d.explain(err)
+}
 
 func (d *Decoder) decode() error {
 	if d.Space == Unknown {
@@ -77,9 +83,13 @@ func (d *Decoder) decode() error {
 		return err
 	}
 	d.buffers = spare.Get().(*buffers)
-	d.several = d.severalScans()
+	d.several, d.groups = d.severalScans(), -1
 	if !d.several {
-		return d.beginScan()
+		err := d.beginScan()
+		if err == nil && d.item {
+			err = d.countRows()
+		}
+		return err
 	}
 	for i := range d.components {
 		c := &d.components[i]

@@ -62,6 +62,9 @@ func (u *upsampler) row(y int) []byte {
 	return u.out
 }
 
+// mixesRows reports whether rows are interpolated.
+func (u *upsampler) mixesRows() bool { return u.v == 2 && (u.wider != nil || u.h == 1) }
+
 // near is the row of samples that row y of the image lies in.
 func (u *upsampler) near(y int) int { return y / u.v }
 
