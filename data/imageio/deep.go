@@ -35,7 +35,7 @@ func DecodeDeep(file []byte) (*Deep, error) {
 	return nil, nil
 }
 
-// deepTIFF decodes a TIFF of 16-bit grey or colours.
+// deepTIFF decodes a TIFF of 16-bit grey or colours, and makes it upright.
 func deepTIFF(file []byte) (*Deep, error) {
 	t, err := parseTIFF(file)
 	if err != nil {
@@ -44,7 +44,7 @@ func deepTIFF(file []byte) (*Deep, error) {
 	if t.bits != 16 || t.photometric != blackIsZero && t.photometric != isRGB || t.photometric == isRGB && t.samples < 3 {
 		return nil, nil
 	}
-	d := &Deep{t.height, t.width, make([]uint16, 3*t.height*t.width)}
+	im := New(t.height, t.width, 6) // the bytes of three values
 	err = t.blocks(func(b tiffBlock) {
 		for i := range b.width * b.height {
 			x, y := b.x+i%b.width, b.y+i/b.width
@@ -56,12 +56,20 @@ func deepTIFF(file []byte) (*Deep, error) {
 				if t.photometric == blackIsZero {
 					from = 0
 				}
-				d.Values[3*(y*t.width+x)+c] = binary.BigEndian.Uint16(b.samples[2*(i*t.samples+from):])
+				copy(im.Pix[6*(y*t.width+x)+2*c:][:2], b.samples[2*(i*t.samples+from):])
 			}
 		}
 	})
 	if err == nil && t.damage != nil {
 		err = errors.New(t.damage[0])
 	}
-	return d, err
+	if err != nil {
+		return nil, err
+	}
+	im = im.turned(t.orientation)
+	d := &Deep{im.Height, im.Width, make([]uint16, 3*im.Height*im.Width)}
+	for i := range d.Values {
+		d.Values[i] = binary.BigEndian.Uint16(im.Pix[2*i:])
+	}
+	return d, nil
 }

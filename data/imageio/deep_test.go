@@ -2,6 +2,7 @@ package imageio
 
 import (
 	"bytes"
+	"encoding/binary"
 	"image"
 	"image/color"
 	"image/draw"
@@ -71,6 +72,39 @@ func TestDecodeDeep(t *testing.T) {
 	for _, other := range []string{"", "P6 1 1 65535 abcdef", "\xff\xd8"} {
 		if d, err := DecodeDeep([]byte(other)); d != nil || err != nil {
 			t.Errorf("%q: %v, %v", other, d, err)
+		}
+	}
+}
+
+// TestDeepOrientations: a TIFF of 16 bits is made upright like one of 8.
+func TestDeepOrientations(t *testing.T) {
+	for orientation := 1; orientation <= 8; orientation++ {
+		file := binary.LittleEndian.AppendUint16([]byte("II*\x00\x08\x00\x00\x00"), 10)
+		for _, tag := range [][2]uint32{{256, 4}, {257, 3}, {258, 16}, {259, 1}, {262, 2}, {273, 8 + 2 + 120 + 4}, {274, uint32(orientation)}, {277, 3}, {278, 3}, {279, 72}} {
+			file = binary.LittleEndian.AppendUint16(file, uint16(tag[0]))
+			file = binary.LittleEndian.AppendUint16(file, 4)
+			file = binary.LittleEndian.AppendUint32(file, 1)
+			file = binary.LittleEndian.AppendUint32(file, tag[1])
+		}
+		file = append(file, 0, 0, 0, 0)
+		for i := range 36 {
+			file = binary.LittleEndian.AppendUint16(file, uint16(257*7*i))
+		}
+		d, err := DecodeDeep(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		im, err := Decode(file, Color)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Height != im.Height || d.Width != im.Width {
+			t.Fatalf("orientation %d: %d x %d of 16 bits, %d x %d of 8", orientation, d.Height, d.Width, im.Height, im.Width)
+		}
+		for i, v := range d.Values {
+			if b := im.Pix[i/3*3+2-i%3]; v != 257*uint16(b) {
+				t.Errorf("orientation %d, value %d: %d of 16 bits, %d of 8", orientation, i, v, b)
+			}
 		}
 	}
 }

@@ -196,8 +196,8 @@ _LUMINANCE = np.array([0.2125, 0.7154, 0.0721])  # of R, G, B as scikit-image we
 def load_image(filename, color=True):
     """Return an image file as floats in [0, 1]: H x W x 3 in the order R, G, B, or H x W x 1 if color is False.
 
-    A grey image is repeated three times if color is True, and an alpha channel is dropped. JPEG, PNG, BMP, TIFF, WebP and PNM are read. PNG and
-    TIFF keep all 16 bits of their values, PNM the upper 8.
+    A grey image is repeated three times if color is True, and an alpha channel is dropped. JPEG, PNG, BMP, TIFF, WebP and PNM are read, by the
+    decoders of the data layers: a photograph that is stored on its side is turned upright. PNG and TIFF keep all 16 bits of their values, PNM the upper 8.
 
     FileNotFoundError, OSError: a file that cannot be read. ValueError: contents that are no image.
     """
