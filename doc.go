@@ -7,6 +7,8 @@
 //	blob     arrays with their gradients
 //	proto    the messages of prototxts and caffemodels, for nets that a program makes up
 //
+// Package predict runs trained nets on images and arrays, many at once.
+//
 // A program that classifies:
 //
 //	package main
@@ -42,5 +44,5 @@
 // ("net surgery"), values handed to a MemoryData layer, a layer type of your own, and a solver stepped by hand.
 //
 // A net, a solver and a device are used by one goroutine at a time. Nets may share a device; two nets that run at the same
-// time need one each.
+// time need one each, with a share of the cores (NewDeviceOn).
 package swcaffe
