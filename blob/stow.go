@@ -64,7 +64,7 @@ func (b *Blob) Stow(v Version, by Restorer, held bool) (memory []float32, ok boo
 	if others = k.holds; held {
 		others--
 	}
-	if k.by != nil || k.stays || others > 0 || s.open || v != (Version{s, s.version}) || len(s.buf) == 0 {
+	if k.by != nil || k.stays || s.frozen || others > 0 || s.open || v != (Version{s, s.version}) || len(s.buf) == 0 {
 		return nil, false
 	}
 	if k.by, k.count, k.holds = by, len(s.buf), 0; !k.seen {

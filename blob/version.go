@@ -21,7 +21,7 @@ func (b *Blob) Seal() {
 }
 
 // Freeze promises that nobody will ever write to the values, nor to slices of them that Data returns. Nets that run at the same time may then share
-// them, since Data notes nothing, and their version stays.
+// them, since Data notes nothing, their version stays, and they are not stowed.
 func (b *Blob) Freeze() {
 	b.Hold(false) // what nets share must be there
 	b.Free()
