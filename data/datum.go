@@ -42,6 +42,26 @@ func (d *Datum) Unmarshal(b []byte) error {
 	return nil
 }
 
+// AppendHead appends the fields of a serialised Datum before n bytes of data, up to the data's length.
+func (d *Datum) AppendHead(b []byte, n int) []byte {
+	for num, v := range []int{1: d.Channels, 2: d.Height, 3: d.Width} {
+		if num > 0 {
+			b = protowire.AppendVarint(protowire.AppendTag(b, protowire.Number(num), protowire.VarintType), uint64(v))
+		}
+	}
+	return protowire.AppendVarint(protowire.AppendTag(b, 4, protowire.BytesType), uint64(n))
+}
+
+// AppendTail appends the fields behind the data. With AppendHead and the data it makes what proto.Marshal makes of a Datum without Floats, and a large image needs
+// no memory but the record's.
+func (d *Datum) AppendTail(b []byte) []byte {
+	b = protowire.AppendVarint(protowire.AppendTag(b, 5, protowire.VarintType), uint64(d.Label))
+	if d.Encoded {
+		b = protowire.AppendVarint(protowire.AppendTag(b, 7, protowire.VarintType), 1)
+	}
+	return b
+}
+
 // field reads one field and returns the length of its value. As in protobuf, it skips unknown fields, and known fields with
 // another wire type.
 func (d *Datum) field(num protowire.Number, typ protowire.Type, b []byte) (int, error) {

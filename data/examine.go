@@ -110,7 +110,7 @@ func (p *Prefetcher) try(r *Record) (err error) {
 	if err := p.Transformer.Transform(values, shape, pixels, p.Seed, r.Item); err != nil {
 		return err
 	}
-	pixels.recycle()
+	pixels.Recycle()
 	return nil
 }
 

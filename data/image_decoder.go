@@ -6,7 +6,6 @@ import (
 
 	"github.com/swcaffe/swcaffe/data/augment"
 	"github.com/swcaffe/swcaffe/data/imageio"
-	"github.com/swcaffe/swcaffe/data/regular"
 )
 
 // ImageDecoder reads the image files that records name. It resizes them to Height x Width unless these are 0.
@@ -19,8 +18,8 @@ type ImageDecoder struct {
 }
 
 // Decode implements Decoder.
-func (d ImageDecoder) Decode(r *Record, _ *Scratch) (Pixels, int, error) {
-	im, err := d.read(r.Name)
+func (d ImageDecoder) Decode(r *Record, s *Scratch) (Pixels, int, error) {
+	im, err := d.read(r.Name, s)
 	if err != nil {
 		return Pixels{}, 0, err
 	}
@@ -38,8 +37,8 @@ func (d ImageDecoder) pixels(im *imageio.Image, item uint64) (Pixels, error) {
 }
 
 // read reads an image file and resizes the image.
-func (d ImageDecoder) read(path string) (*imageio.Image, error) {
-	file, err := regular.ReadFile(path)
+func (d ImageDecoder) read(path string, s *Scratch) (*imageio.Image, error) {
+	file, err := s.readFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -70,8 +69,8 @@ func NewPairDecoder(d ImageDecoder, t *Transformer, ignored float32) PairDecoder
 }
 
 // Decode implements Decoder.
-func (d PairDecoder) Decode(r *Record, _ *Scratch) (Pixels, int, error) {
-	im, err := d.read(r.Name)
+func (d PairDecoder) Decode(r *Record, s *Scratch) (Pixels, int, error) {
+	im, err := d.read(r.Name, s)
 	if err != nil {
 		return Pixels{}, 0, err
 	}

@@ -116,12 +116,12 @@ func TestImageDecoder(t *testing.T) {
 		{ImageDecoder{Mode: imageio.Color}, [3]int{3, 6, 8}},
 		{ImageDecoder{Mode: imageio.Gray, Height: 5, Width: 9}, [3]int{1, 5, 9}},
 	} {
-		p, label, err := c.d.Decode(&Record{Name: path, Label: 4}, nil)
+		p, label, err := c.d.Decode(&Record{Name: path, Label: 4}, new(Scratch))
 		if got := [3]int{p.Channels, p.Height, p.Width}; err != nil || got != c.want || label != 4 {
 			t.Errorf("%v, label %d, %v, want %v", got, label, err, c.want)
 		}
 	}
-	if _, _, err := (ImageDecoder{}).Decode(&Record{Name: "/no/such.png"}, nil); err == nil || !strings.Contains(err.Error(), "/no/such.png") {
+	if _, _, err := (ImageDecoder{}).Decode(&Record{Name: "/no/such.png"}, new(Scratch)); err == nil || !strings.Contains(err.Error(), "/no/such.png") {
 		t.Errorf("missing file: %v", err)
 	}
 }

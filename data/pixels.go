@@ -17,8 +17,8 @@ type Pixels struct {
 	image *imageio.Image // to which Bytes belong; nil: to something else
 }
 
-// recycle hands the memory of pixels that nobody uses any more on.
-func (p *Pixels) recycle() {
+// Recycle hands the memory of pixels that nobody uses any more on.
+func (p *Pixels) Recycle() {
 	if p.image != nil {
 		p.image.Recycle()
 	}

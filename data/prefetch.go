@@ -16,6 +16,7 @@ import (
 	"github.com/swcaffe/swcaffe/data/annotation"
 	"github.com/swcaffe/swcaffe/data/augment"
 	"github.com/swcaffe/swcaffe/data/imageio"
+	"github.com/swcaffe/swcaffe/data/regular"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/relay"
 )
@@ -27,7 +28,20 @@ type Decoder interface {
 }
 
 // Scratch is memory that a goroutine reuses from one Decode to the next.
-type Scratch struct{ Datum Datum }
+type Scratch struct {
+	Datum Datum
+	file  []byte
+}
+
+// readFile returns the content of a file, until the next call.
+func (s *Scratch) readFile(path string) ([]byte, error) {
+	return regular.ReadFileInto(path, func(n int) []byte {
+		if cap(s.file) < n {
+			s.file = make([]byte, n)
+		}
+		return s.file[:n]
+	})
+}
 
 // DatumDecoder decodes records that hold a serialised Datum.
 type DatumDecoder struct {

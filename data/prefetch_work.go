@@ -173,7 +173,7 @@ func (p *Prefetcher) transform(b *Batch, i int, pixels Pixels) error {
 	if err := p.Transformer.Transform(b.Data[i*size:(i+1)*size], shape, pixels, p.Seed, item); err != nil {
 		return itemError(&b.records[i], item, err)
 	}
-	pixels.recycle()
+	pixels.Recycle()
 	p.raws.put(b.records[i].Raw)
 	b.records[i].Raw = nil
 	return nil

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/data/imageio"
-	"github.com/swcaffe/swcaffe/data/regular"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -55,7 +54,7 @@ type placed struct {
 
 // Decode implements Decoder.
 func (d *WindowDecoder) Decode(r *Record, s *Scratch) (Pixels, int, error) {
-	im, err := decodeWindowImage(r)
+	im, err := decodeWindowImage(r, s)
 	if err != nil {
 		return Pixels{}, 0, err
 	}
@@ -83,11 +82,11 @@ func (d *WindowDecoder) Decode(r *Record, s *Scratch) (Pixels, int, error) {
 }
 
 // decodeWindowImage decodes the image of a window. As in Caffe, cached files are read like items of a database.
-func decodeWindowImage(r *Record) (*imageio.Image, error) {
+func decodeWindowImage(r *Record, s *Scratch) (*imageio.Image, error) {
 	if len(r.Raw) > 0 {
 		return imageio.DecodeItem(r.Raw, imageio.Color)
 	}
-	file, err := regular.ReadFile(r.Name)
+	file, err := s.readFile(r.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package imageio
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 )
 
 // Deep is an image of 16 bits a value: Height x Width pixels of R, G, B, row by row.
@@ -24,11 +23,13 @@ func DecodeDeep(file []byte) (*Deep, error) {
 		if err != nil {
 			return nil, err
 		}
-		pixels, err := p.pixels(file)
+		pixels, err := p.open(file)
 		if err != nil {
 			return nil, err
 		}
-		return &Deep{p.height, p.width, p.deep(pixels)}, nil
+		d := &Deep{Height: p.height, Width: p.width}
+		d.Values, err = pixels.deep()
+		return d, err
 	case isTIFF(file):
 		return deepTIFF(file)
 	}
@@ -45,7 +46,11 @@ func deepTIFF(file []byte) (*Deep, error) {
 		return nil, nil
 	}
 	im := New(t.height, t.width, 6) // the bytes of three values
-	err = t.blocks(func(b tiffBlock) {
+	var b tiffBlock
+	for block := range t.across() * t.down() {
+		if err := t.decode(&b, block); err != nil {
+			return nil, err
+		}
 		for i := range b.width * b.height {
 			x, y := b.x+i%b.width, b.y+i/b.width
 			if x >= t.width || y >= t.height {
@@ -59,12 +64,9 @@ func deepTIFF(file []byte) (*Deep, error) {
 				copy(im.Pix[6*(y*t.width+x)+2*c:][:2], b.samples[2*(i*t.samples+from):])
 			}
 		}
-	})
-	if err == nil && t.damage != nil {
-		err = errors.New(t.damage[0])
 	}
-	if err != nil {
-		return nil, err
+	if t.damage != nil {
+		return nil, t.damage[0].err
 	}
 	im = im.turned(t.orientation)
 	d := &Deep{im.Height, im.Width, make([]uint16, 3*im.Height*im.Width)}

@@ -27,21 +27,28 @@ func (f *Facts) Gray() bool { return f.Channels <= 2 }
 
 // Describe decodes an image file in mode Color and says how that went. The error is Decode's.
 func Describe(file []byte) (*Facts, error) {
-	im, f, err := describe(file, Color)
+	p, err := Open(file, Color)
 	if err != nil {
 		return nil, err
 	}
-	im.Recycle()
-	return f, nil
+	height, width := p.Size()
+	repaired, err := p.Pass()
+	if err != nil {
+		return nil, err
+	}
+	return facts(file, height, width, repaired)
 }
 
 // DescribeFile is Describe for a file by its name.
 func DescribeFile(path string) (*Facts, error) {
-	im, f, err := ReadDescribed(path, Color)
+	file, err := regular.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	im.Recycle()
+	f, err := Describe(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
 	return f, nil
 }
 
@@ -51,26 +58,24 @@ func ReadDescribed(path string, mode Mode) (*Image, *Facts, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	im, f, err := describe(file, mode)
+	im, err := Decode(file, mode)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return im, f, nil
+	f, err := facts(file, im.Height, im.Width, im.Repaired)
+	return im, f, err
 }
 
-func describe(file []byte, mode Mode) (*Image, *Facts, error) {
-	im, err := Decode(file, mode)
-	if err != nil {
-		return nil, nil, err
-	}
+// facts reads the header of a file that was decoded.
+func facts(file []byte, height, width int, repaired string) (*Facts, error) {
 	kind, err := formatOf(file)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	f := &Facts{
-		Format: kind.name, Height: im.Height, Width: im.Width, StoredHeight: im.Height, StoredWidth: im.Width, Orientation: 1, Channels: 3, Bits: 8, Repaired: im.Repaired,
+		Format: kind.name, Height: height, Width: width, StoredHeight: height, StoredWidth: width, Orientation: 1, Channels: 3, Bits: 8, Repaired: repaired,
 	}
-	return im, f, kind.header(file, f)
+	return f, kind.header(file, f)
 }
 
 func jpegHeader(file []byte, f *Facts) error {

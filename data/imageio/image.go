@@ -33,7 +33,7 @@ func New(height, width, channels int) *Image {
 }
 
 // mostSpare is the size up to which images' memory is handed on.
-const mostSpare = 1 << 25
+const mostSpare = 1 << 28
 
 var spare sync.Pool // of *[]byte
 
@@ -94,11 +94,11 @@ func Read(path string, mode Mode) (*Image, error) {
 
 // Decode decodes the bytes of an image file.
 func Decode(file []byte, mode Mode) (*Image, error) {
-	r, err := decodeRows(file, mode)
+	p, err := Open(file, mode)
 	if err != nil {
 		return nil, err
 	}
-	return r.whole(r.image()), nil
+	return p.Image()
 }
 
 // DecodeItem decodes an image file that is an item of a database, as cv::imdecode does: JPEGs that end early have other pixels than on disk (jpeg.OpenItem).
@@ -115,7 +115,7 @@ func DecodeItem(file []byte, mode Mode) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.whole(r.image()), nil
+	return r.image()
 }
 
 // DecodeResized decodes an image file and scales the image as Resize does; resized reports whether its size changed. Apart from
@@ -124,26 +124,19 @@ func DecodeResized(file []byte, mode Mode, height, width int) (im *Image, resize
 	if err := checkResized(height, width, 4); err != nil {
 		return nil, false, err
 	}
-	r, err := decodeRows(file, mode)
+	p, err := Open(file, mode)
 	if err != nil {
 		return nil, false, err
 	}
-	resized = height != r.height || width != r.width
-	if resized {
-		im = r.whole(r.resize(height, width))
-	} else {
-		im = r.whole(r.image())
+	h, w := p.Size()
+	if err := p.Resize(height, width); err != nil {
+		return nil, false, err
 	}
-	im.Original = [2]int{r.height, r.width}
-	return im, resized, nil
-}
-
-func decodeRows(file []byte, mode Mode) (rows, error) {
-	f, err := formatOf(file)
-	if err != nil {
-		return rows{}, err
+	im, err = p.Image()
+	if err == nil {
+		im.Original = [2]int{h, w}
 	}
-	return f.decode(file, mode)
+	return im, h != height || w != width, err
 }
 
 // format is a kind of image file.

@@ -36,7 +36,7 @@ func (im *Image) ResizeWith(mode Interpolation, height, width int) (*Image, erro
 		if height <= im.Height && width <= im.Width {
 			return im.average(height, width), nil
 		}
-		return im.rows().interpolate(enlarging(im.Height, height), enlarging(im.Width, width)), nil
+		return im.rows().interpolate(enlarging(im.Height, height), enlarging(im.Width, width)).image()
 	}
 	panic(fmt.Sprintf("imageio: unknown interpolation %d", mode))
 }

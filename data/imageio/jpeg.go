@@ -38,27 +38,23 @@ func decodeOpened(d *jpeg.Decoder, file []byte, mode Mode) (rows, error) {
 		return rows{}, err
 	}
 	r := jpegRows(d, mode)
-	if mode == Unchanged {
-		return r, nil
+	if mode != Unchanged {
+		r.orientation = exifOrientation(file)
 	}
-	o := exifOrientation(file)
-	if o == 1 {
-		return r, nil
-	}
-	return r.whole(r.turned(o)).rows(), nil
+	return r, nil
 }
 
 // jpegRows returns the rows of a JPEG.
 func jpegRows(d *jpeg.Decoder, mode Mode) rows {
 	pixels := d.Rows()
 	r := rows{height: d.Height, width: d.Width, channels: 3, write: pixels.BGR}
-	r.end = func() string {
+	r.end = func() (string, error) {
 		err := pixels.End()
 		damage := d.Warnings
 		if err != nil { // behind the last row: OpenCV has all pixels by then
 			damage = append(damage, err.Error())
 		}
-		return strings.Join(damage, "; ")
+		return strings.Join(damage, "; "), nil
 	}
 	switch {
 	case d.Space == jpeg.CMYK || d.Space == jpeg.YCCK:

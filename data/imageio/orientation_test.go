@@ -31,6 +31,53 @@ func TestOrientation(t *testing.T) {
 	}
 }
 
+// TestSpread: every pixel of an image, stored in an orientation, is at its place in the upright image and in its planes.
+func TestSpread(t *testing.T) {
+	const height, width = 37, 21
+	for _, channels := range []int{1, 3, 4} {
+		im := New(height, width, channels)
+		for i := range im.Pix {
+			im.Pix[i] = byte(i*7 + i/256)
+		}
+		for orientation := 1; orientation <= 8; orientation++ {
+			r := im.rows()
+			r.orientation = orientation
+			h, w := r.upright()
+			planes := make([]byte, len(im.Pix))
+			if _, err := r.planes(planes); err != nil {
+				t.Fatal(err)
+			}
+			got := im.turned(orientation)
+			for y := range height {
+				for x := range width {
+					row, column := y, x
+					switch orientation {
+					case 2, 3, 6, 7:
+						column = width - 1 - x
+						if orientation >= 5 {
+							column, row = height-1-y, x
+						}
+					case 5, 8:
+						column, row = y, x
+					}
+					switch orientation {
+					case 3, 4:
+						row = height - 1 - y
+					case 7, 8:
+						row = width - 1 - x
+					}
+					for c := range channels {
+						want := im.Pix[(y*width+x)*channels+c]
+						if got.Pix[(row*w+column)*channels+c] != want || planes[(c*h+row)*w+column] != want {
+							t.Fatalf("%d channels, orientation %d: row %d, column %d is not at %d, %d", channels, orientation, y, x, row, column)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestOrientedJPEG: Color and Gray turn an image upright, Unchanged does not, also when it is resized.
 func TestOrientedJPEG(t *testing.T) {
 	im := image.NewRGBA(image.Rect(0, 0, 48, 16)) // left third white

@@ -21,6 +21,9 @@ var readings = map[string]func(file []byte) (*Image, error){
 	"Data grey":   func(file []byte) (*Image, error) { return DecodeItem(file, Gray) },
 }
 
+// modes are those of the readings of files.
+var modes = map[string]Mode{"colour": Color, "grey": Gray}
+
 // TestPictures reads two pictures of each kind of scripts/pictures/make.py, and compares with what the real Caffe 1.0 of Debian 11 read, in colour and in
 // grey. scripts/pictures.sh makes the archive with -values, and compares with Caffe itself.
 func TestPictures(t *testing.T) {
@@ -75,6 +78,9 @@ func comparePictures(t *testing.T, archive string) map[string]int {
 		if err == nil && im.Repaired != "" && bytes.Count(im.Pix, []byte{0}) == len(im.Pix) {
 			got = "unset"
 		}
+		if mode, ok := modes[way]; ok {
+			sameWays(t, name, content(name), mode, im, err)
+		}
 		if got != want {
 			t.Errorf("%s %s: %s (error %v), Caffe: %s", name, way, got, err, want)
 		}
@@ -84,4 +90,45 @@ func comparePictures(t *testing.T, archive string) map[string]int {
 		}
 	}
 	return kinds
+}
+
+// sameWays compares the other ways of decoding a file with what Decode returned: planes, none, and all three resized.
+func sameWays(t *testing.T, name string, file []byte, mode Mode, im *Image, err error) {
+	t.Helper()
+	for _, size := range [][2]int{{}, {40, 30}} {
+		open := func() (*Picture, error) {
+			p, err := Open(file, mode)
+			if err == nil && size[0] > 0 {
+				err = p.Resize(size[0], size[1])
+			}
+			return p, err
+		}
+		var got, want []byte
+		var names [3]string
+		var errs [3]error
+		p, failed := open()
+		if errs[0] = failed; failed == nil {
+			height, width := p.Size()
+			got = make([]byte, p.Channels()*height*width)
+			names[0], errs[0] = p.Planes(got)
+		}
+		if p, errs[1] = open(); errs[1] == nil {
+			names[1], errs[1] = p.Pass()
+		}
+		resized := im
+		if errs[2] = err; err == nil {
+			if names[2] = im.Repaired; size[0] > 0 {
+				resized, _ = im.Resize(size[0], size[1])
+			}
+			want = resized.Planes()
+		}
+		for i, e := range errs {
+			if (e == nil) != (err == nil) || err == nil && names[i] != im.Repaired {
+				t.Errorf("%s, size %v, way %d: damage %q, error %v, want %q, %v", name, size, i, names[i], e, names[2], err)
+			}
+		}
+		if err == nil && !bytes.Equal(got, want) {
+			t.Errorf("%s, size %v: other planes", name, size)
+		}
+	}
 }

@@ -57,18 +57,25 @@ func decodePNG(file []byte, mode Mode) (rows, error) {
 	if p.depth == 16 && mode == Unchanged {
 		return rows{}, errors.New("16-bit PNG: its pixels must have 8 bits here, or force_color or force_gray must be set")
 	}
-	pixels, err := p.pixels(file)
+	pixels, err := p.open(file)
 	if err != nil {
 		return rows{}, err
 	}
-	r := p.rows(pixels, mode)
-	if p.ignored != nil {
-		r.repaired = fmt.Sprintf("ignored: %s", p.ignored[0])
-		if n := len(p.ignored) - 1; n > 0 {
-			r.repaired += fmt.Sprintf(" and %d more", n)
-		}
-	}
+	r := pixels.rows(mode)
+	r.end = func() (string, error) { return p.repaired(), pixels.end() }
 	return r, nil
+}
+
+// repaired names the chunks with errors that were passed over.
+func (p *pngFile) repaired() string {
+	switch n := len(p.ignored) - 1; {
+	case n < 0:
+		return ""
+	case n == 0:
+		return "ignored: " + p.ignored[0]
+	default:
+		return fmt.Sprintf("ignored: %s and %d more", p.ignored[0], n)
+	}
 }
 
 var errCutPNG = errors.New("the PNG image ends early")

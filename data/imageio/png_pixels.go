@@ -17,8 +17,18 @@ var passes = [7][4]int{{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {
 // bytesPerRow is the size of a row of packed pixels.
 func (p *pngFile) bytesPerRow(width int) int { return (width*p.channels()*p.depth + 7) / 8 }
 
-// pixels returns the image's rows as the file packs them.
-func (p *pngFile) pixels(file []byte) ([]byte, error) {
+// pngRows reads the image's rows as the file packs them, one after the other; of an interlaced image all at once.
+type pngRows struct {
+	*pngFile
+	in         io.Reader
+	now, above []byte // each behind its filter
+	next       int    // the row behind now
+	err        error  // why there are no more rows
+	all        []byte // of an interlaced image
+}
+
+// open begins with the pixels.
+func (p *pngFile) open(file []byte) (*pngRows, error) {
 	row := p.bytesPerRow(p.width)
 	if err := checkDensity(max(p.width, row/3), p.height, file); err != nil {
 		return nil, err
@@ -34,20 +44,39 @@ func (p *pngFile) pixels(file []byte) ([]byte, error) {
 	if err != nil {
 		return nil, pngError(err)
 	}
-	all := make([]byte, p.height*row)
+	r := &pngRows{pngFile: p, in: in, now: make([]byte, 1+row), above: make([]byte, 1+row)}
 	if p.interlaced {
-		err = p.interlacedRows(in, all)
-	} else {
-		err = p.filteredRows(in, all, p.width, p.height)
+		r.next, r.all = p.height, make([]byte, p.height*row)
+		if err := p.interlacedRows(in, r.all); err != nil {
+			return nil, pngError(err)
+		}
 	}
-	if err != nil {
-		return nil, pngError(err)
+	return r, nil
+}
+
+// row returns row y, until the next call. Rows are asked for from the top to the bottom; some may be left out.
+func (r *pngRows) row(y int) []byte {
+	if r.all != nil {
+		size := len(r.now) - 1
+		return r.all[y*size:][:size]
 	}
-	// What follows the last row is passed over, but the checksum that ends the data must be right.
-	if n, err := in.Read(make([]byte, 1)); n == 0 && err != nil && !errors.Is(err, io.EOF) {
-		return nil, pngError(err)
+	for r.next <= y && r.err == nil {
+		r.now, r.above = r.above, r.now
+		r.err = r.filtered(r.in, r.now, r.above[1:])
+		r.next++
 	}
-	return all, nil
+	return r.now[1:]
+}
+
+// end reads what is left. What follows the last row is passed over, but the checksum that ends the data must be right.
+func (r *pngRows) end() error {
+	if r.row(r.height - 1); r.err != nil {
+		return pngError(r.err)
+	}
+	if n, err := r.in.Read(make([]byte, 1)); n == 0 && err != nil && !errors.Is(err, io.EOF) {
+		return pngError(err)
+	}
+	return nil
 }
 
 func pngError(err error) error {
@@ -57,25 +86,12 @@ func pngError(err error) error {
 	return fmt.Errorf("the PNG image's pixels: %w", err)
 }
 
-// filteredRows reads rows of a width and undoes their filters.
-func (p *pngFile) filteredRows(in io.Reader, all []byte, width, height int) error {
-	row, step := p.bytesPerRow(width), max(1, p.channels()*p.depth/8)
-	above := make([]byte, row)
-	var filter [1]byte
-	for y := range height {
-		if _, err := io.ReadFull(in, filter[:]); err != nil {
-			return err
-		}
-		now := all[y*row:][:row]
-		if _, err := io.ReadFull(in, now); err != nil {
-			return err
-		}
-		if err := unfilter(filter[0], now, above, step); err != nil {
-			return err
-		}
-		above = now
+// filtered reads a row behind its filter, and undoes that.
+func (p *pngFile) filtered(in io.Reader, now, above []byte) error {
+	if _, err := io.ReadFull(in, now); err != nil {
+		return err
 	}
-	return nil
+	return unfilter(now[0], now[1:], above, max(1, p.channels()*p.depth/8))
 }
 
 // unfilter turns differences from the pixel to the left, that above, their mean or the nearest of three (Paeth) into values.
@@ -130,18 +146,20 @@ func paeth(left, up, corner int) byte {
 // interlacedRows reads the seven passes and puts their pixels into place.
 func (p *pngFile) interlacedRows(in io.Reader, all []byte) error {
 	row, bits := p.bytesPerRow(p.width), p.channels()*p.depth
-	part := make([]byte, (p.height+1)/2*row+row)
+	now, above := make([]byte, 1+row), make([]byte, 1+row)
 	for _, pass := range passes {
 		width, height := (p.width-pass[0]+pass[2]-1)/pass[2], (p.height-pass[1]+pass[3]-1)/pass[3]
 		if width <= 0 || height <= 0 {
 			continue
 		}
 		n := p.bytesPerRow(width)
-		if err := p.filteredRows(in, part[:n*height], width, height); err != nil {
-			return err
-		}
+		clear(now)
 		for y := range height {
-			from, to := part[y*n:], all[(pass[1]+y*pass[3])*row:]
+			now, above = above, now
+			if err := p.filtered(in, now[:1+n], above[1:1+n]); err != nil {
+				return err
+			}
+			from, to := now[1:], all[(pass[1]+y*pass[3])*row:]
 			for x := range width {
 				at := pass[0] + x*pass[2]
 				if bits >= 8 {
@@ -180,11 +198,10 @@ func unpackRow(out, row []byte, bits int) {
 }
 
 // rows converts packed pixels. Of 16 bits the upper 8 are kept.
-func (p *pngFile) rows(pixels []byte, mode Mode) rows {
-	size, step := p.bytesPerRow(p.width), max(1, p.depth/8)
+func (p *pngRows) rows(mode Mode) rows {
+	row, step := p.row, max(1, p.depth/8)
 	pitch := p.channels() * step
 	r := rows{height: p.height, width: p.width, channels: 3}
-	row := func(y int) []byte { return pixels[y*size:][:size] }
 	switch p.kind {
 	case pngGray, pngGrayAlpha:
 		r.channels = 1
@@ -197,7 +214,7 @@ func (p *pngFile) rows(pixels []byte, mode Mode) rows {
 				}
 			}
 		} else {
-			r.write, r.storage = func(y int, out []byte) { pick(out, row(y), pitch) }, pixels
+			r.write, r.storage = func(y int, out []byte) { pick(out, row(y), pitch) }, p.all
 		}
 		switch {
 		case mode == Color:
@@ -216,11 +233,11 @@ func (p *pngFile) rows(pixels []byte, mode Mode) rows {
 			}
 		}
 	default:
-		r.write, r.storage = func(y int, out []byte) { swap(out, row(y), pitch, step) }, pixels
+		r.write, r.storage = func(y int, out []byte) { swap(out, row(y), pitch, step) }, p.all
 	}
 	switch {
 	case mode == Gray && p.depth == 16:
-		return rows{height: p.height, width: p.width, channels: 1, write: p.space.deepGrey(row, pitch, p.significant), storage: pixels}
+		return rows{height: p.height, width: p.width, channels: 1, write: p.space.deepGrey(row, pitch, p.significant), storage: p.all}
 	case mode == Gray:
 		return p.space.grey(r)
 	case mode == Unchanged && p.hasAlpha():
@@ -268,16 +285,18 @@ func pick(out, in []byte, pitch int) {
 }
 
 // deep returns the 16-bit values of an image as R, G, B.
-func (p *pngFile) deep(pixels []byte) []uint16 {
+func (p *pngRows) deep() ([]uint16, error) {
 	values := make([]uint16, 0, 3*p.width*p.height)
 	pitch := 2 * p.channels()
-	for at := 0; at < len(pixels); at += pitch {
-		for c := range 3 {
-			if pitch < 6 {
-				c = 0
+	for y := range p.height {
+		for in := p.row(y); len(in) > 0; in = in[pitch:] {
+			for c := range 3 {
+				if pitch < 6 {
+					c = 0
+				}
+				values = append(values, binary.BigEndian.Uint16(in[2*c:]))
 			}
-			values = append(values, binary.BigEndian.Uint16(pixels[at+2*c:]))
 		}
 	}
-	return values
+	return values, p.end()
 }

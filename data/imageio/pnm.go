@@ -40,28 +40,34 @@ func decodePNM(file []byte, mode Mode) (rows, error) {
 	if err := pages.Room(float64(width) * float64(height) * 4); err != nil {
 		return rows{}, fmt.Errorf("an image of %d x %d pixels: %w", width, height, err)
 	}
-	im := New(height, width, channels)
+	pixels := rows{height: height, width: width, channels: channels}
 	if file[1] <= '3' {
+		im := New(height, width, channels)
 		r.digits(im.Pix, kind, most)
+		pixels = im.rows()
 	} else {
-		r.bytes(im, kind, most)
+		pixels.write = r.bytes(width*channels, height, kind, most)
 	}
 	if r.err != nil {
 		return rows{}, r.err
 	}
 	if channels == 1 {
 		if mode == Color {
-			return im.rows().replicate(), nil
+			return pixels.replicate(), nil
 		}
-		return im.rows(), nil
+		return pixels, nil
 	}
-	for i := 0; i < len(im.Pix); i += 3 {
-		im.Pix[i], im.Pix[i+2] = im.Pix[i+2], im.Pix[i]
+	bgr := pixels
+	bgr.write = func(y int, out []byte) {
+		pixels.write(y, out)
+		for i := 0; i < len(out); i += 3 {
+			out[i], out[i+2] = out[i+2], out[i]
+		}
 	}
 	if mode == Gray {
-		return im.rows().gray(readerWeights), nil
+		return bgr.gray(readerWeights), nil
 	}
-	return im.rows(), nil
+	return bgr, nil
 }
 
 // Kinds of PNM images.
@@ -154,23 +160,21 @@ func (r *pnmReader) bit() byte {
 	return 255
 }
 
-// bytes reads binary values of 1, 8 or 16 bits.
-func (r *pnmReader) bytes(im *Image, kind byte, most int) {
-	row := im.Width * im.Channels
-	size := row // bytes of a row in the file
+// bytes returns a function that reads rows of n binary values of 1, 8 or 16 bits.
+func (r *pnmReader) bytes(n, height int, kind byte, most int) func(y int, out []byte) {
+	size := n // bytes of a row in the file
 	switch {
 	case kind == bitmap:
-		size = (row + 7) / 8
+		size = (n + 7) / 8
 	case most > 255:
-		size = 2 * row
+		size = 2 * n
 	}
-	if len(r.rest) < size*im.Height {
+	if len(r.rest) < size*height {
 		r.err = errCutPNM
-		return
+		return nil
 	}
-	for y := range im.Height {
-		in, out := r.rest[y*size:][:size], im.Pix[y*row:][:row]
-		switch {
+	return func(y int, out []byte) {
+		switch in := r.rest[y*size:][:size]; {
 		case kind == bitmap:
 			for x := range out {
 				out[x] = 255 * (1 - in[x/8]>>(7-x%8)&1)

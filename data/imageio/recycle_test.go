@@ -45,7 +45,7 @@ func TestRecycle(t *testing.T) {
 		}
 		im.Recycle()
 	}
-	shared := kept[0].rows().image()
+	shared, _ := kept[0].rows().image()
 	shared.Recycle()
 	if im := read(0); &im.Pix[0] == &kept[0].Pix[0] {
 		t.Error("memory that another image has was handed on")

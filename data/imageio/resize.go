@@ -19,7 +19,7 @@ func (im *Image) Resize(height, width int) (*Image, error) {
 	if err := checkResized(height, width, im.Channels); err != nil {
 		return nil, err
 	}
-	return im.rows().resize(height, width), nil
+	return im.rows().resize(height, width).image()
 }
 
 // ResizeBy scales height and width by a factor and rounds them, as cv::resize without a size does: positions follow the factor, not the
@@ -36,7 +36,7 @@ func (im *Image) ResizeBy(factor float64) (*Image, error) {
 	if factor == 0.5 {
 		return im.halved(height, width), nil
 	}
-	return im.rows().interpolate(tapsBy(im.Height, height, factor), tapsBy(im.Width, width, factor)), nil
+	return im.rows().interpolate(tapsBy(im.Height, height, factor), tapsBy(im.Width, width, factor)).image()
 }
 
 // checkResized checks that memory suffices for the result and for the resizer's buffers.
@@ -48,20 +48,18 @@ func checkResized(height, width, channels int) error {
 	return nil
 }
 
-func (from rows) resize(height, width int) *Image {
+func (from rows) resize(height, width int) rows {
 	return from.interpolate(taps(from.height, height), taps(from.width, width))
 }
 
-// interpolate makes an image whose rows and columns are interpolated as lines and columns say.
-func (from rows) interpolate(lines, columns []tap) *Image {
-	dst := fresh(len(lines), len(columns), from.channels)
-	dst.Repaired = from.repaired
+// interpolate makes rows whose rows and columns are interpolated as lines and columns say.
+func (from rows) interpolate(lines, columns []tap) rows {
 	r := newResizer(from, columns)
-	width := len(columns) * from.channels
-	for y, t := range lines {
-		vpixel.Blend(dst.Pix[y*width:][:width], r.row(t.low)[:width], r.row(t.high)[:width], t.lowWeight, t.highWeight)
+	write := func(y int, out []byte) {
+		t := lines[y]
+		vpixel.Blend(out, r.row(t.low)[:len(out)], r.row(t.high)[:len(out)], t.lowWeight, t.highWeight)
 	}
-	return dst
+	return rows{height: len(lines), width: len(columns), channels: from.channels, write: write, repaired: from.repaired, end: from.end}
 }
 
 // tap is the pair of source positions and weights for one output position. The weights sum to 2048.

@@ -3,7 +3,8 @@ package imageio
 // rows produces the pixels of an image row by row from a decoder's output. A large image therefore needs no second copy, and an
 // image to be shrunk is never converted as a whole.
 type rows struct {
-	height, width, channels int
+	height, width, channels int                     // as they are stored
+	orientation             int                     // of Exif, in which they are stored; 0 and 1: upright
 	write                   func(y int, out []byte) // writes row y to out
 	// storage, if not nil, is memory for all rows. It may overlap the decoder's output: row y never overwrites the source of a
 	// later row.
@@ -11,31 +12,85 @@ type rows struct {
 	// repaired names damage of the file that was passed over.
 	repaired string
 	// end, if not nil, is called behind the last row that is wanted. It reads what is left of the file, and returns what it repaired.
-	end func() (repaired string)
+	end func() (repaired string, err error)
 }
 
-// whole finishes an image made of the rows.
-func (r rows) whole(im *Image) *Image {
-	if r.end != nil {
-		im.Repaired = r.end()
+// finish reads what is left of the file behind the last row.
+func (r rows) finish() (repaired string, err error) {
+	if r.end == nil {
+		return r.repaired, nil
 	}
-	return im
+	return r.end()
 }
 
-// image produces all rows.
-func (r rows) image() *Image {
-	row := r.width * r.channels
+// image produces all rows, upright.
+func (r rows) image() (*Image, error) {
 	var im *Image
-	if r.storage != nil {
-		im = &Image{Height: r.height, Width: r.width, Channels: r.channels, Pix: r.storage[:r.height*row]}
+	height, width := r.upright()
+	row := r.width * r.channels
+	if r.storage != nil && r.orientation <= 1 {
+		im = &Image{Height: height, Width: width, Channels: r.channels, Pix: r.storage[:height*row]}
 	} else {
-		im = fresh(r.height, r.width, r.channels)
+		im = fresh(height, width, r.channels)
 	}
-	im.Repaired = r.repaired
+	if r.orientation <= 1 {
+		for y := range r.height {
+			r.write(y, im.Pix[y*row:][:row])
+		}
+	} else {
+		r.spread(im.Pix, r.layout(false))
+	}
+	var err error
+	if im.Repaired, err = r.finish(); err != nil {
+		return nil, err
+	}
+	return im, nil
+}
+
+// planes produces all rows, upright, channel by channel.
+func (r rows) planes(out []byte) (repaired string, err error) {
+	switch row := r.width * r.channels; {
+	case r.orientation > 1:
+		r.spread(out, r.layout(true))
+	case r.channels == 1:
+		for y := range r.height {
+			r.write(y, out[y*row:][:row])
+		}
+	default:
+		values, size := make([]byte, row), r.height*r.width
+		for y := range r.height {
+			r.write(y, values)
+			part(out[y*r.width:], size, values, r.channels)
+		}
+	}
+	return r.finish()
+}
+
+// part writes the channels of a row of pixels to rows that are size bytes apart.
+func part(out []byte, size int, row []byte, channels int) {
+	n := len(row) / channels
+	if channels == 3 {
+		blue, green, red := out[:n], out[size:][:n], out[2*size:][:n]
+		for i := range blue {
+			p := row[3*i:][:3]
+			blue[i], green[i], red[i] = p[0], p[1], p[2]
+		}
+		return
+	}
+	for c := range channels {
+		for i := range n {
+			out[c*size+i] = row[i*channels+c]
+		}
+	}
+}
+
+// pass reads all rows and keeps none.
+func (r rows) pass() (repaired string, err error) {
+	row := make([]byte, r.width*r.channels)
 	for y := range r.height {
-		r.write(y, im.Pix[y*row:][:row])
+		r.write(y, row)
 	}
-	return im
+	return r.finish()
 }
 
 // rows returns the rows of an image without conversion.

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
-	"strings"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/xi2/xz"
@@ -42,7 +40,7 @@ type tiffFile struct {
 	extra                            int // samples past the colours
 	alpha                            int // what the first of them is: 0 nothing, 1 alpha that colours are multiplied by, 2 alpha alone
 	palette                          [256][3]byte
-	damage                           []string
+	damage                           []damage
 	tables                           []byte // of all JPEGs in the file
 	used                             int    // bytes of all blocks until now
 	passes                           int    // of all JPEGs' scans over blocks of 8x8
@@ -74,21 +72,11 @@ func decodeTIFF(file []byte, mode Mode) (rows, error) {
 	if err != nil {
 		return rows{}, err
 	}
-	block := float64(t.blockWidth) * float64(t.blockHeight) * float64(4+t.samples*max(1, t.bits/8))
-	if err := pages.Room(float64(t.width)*float64(t.height)*float64(channels) + block); err != nil {
+	band := float64(t.width+t.blockWidth) * float64(t.blockHeight) * float64(t.samples*max(1, t.bits/8))
+	if err := pages.Room(float64(t.width)*float64(t.height)*float64(channels) + band); err != nil {
 		return rows{}, fmt.Errorf("an image of %d x %d pixels: %w", t.width, t.height, err)
 	}
-	im := New(t.height, t.width, channels)
-	rgba := make([]byte, 4*t.blockWidth*t.blockHeight)
-	err = t.blocks(func(b tiffBlock) {
-		convert(b, rgba)
-		t.place(im, b, rgba)
-	})
-	if err != nil {
-		return rows{}, err
-	}
-	im.Repaired = strings.Join(t.damage, "; ")
-	return im.turned(t.transposed()).rows(), nil
+	return t.rows(convert, channels), nil
 }
 
 // channels is the number of values of a pixel that OpenCV has in a mode.
@@ -113,55 +101,6 @@ func (t *tiffFile) channels(mode Mode) (int, error) {
 		return 0, fmt.Errorf("a TIFF image of %d samples a pixel that is not grey: force_color or force_gray must be set", t.samples)
 	}
 	return t.samples, nil
-}
-
-// place puts the pixels of a block into the image. libtiff has mirrored each block by the image's orientation; OpenCV counts blocks from the lowest where the image
-// begins there, but never from the right, so that in mirrored images of tiles each tile alone is mirrored.
-func (t *tiffFile) place(im *Image, b tiffBlock, rgba []byte) {
-	mirrored := slices.Contains([]int{2, 3, 6, 7}, t.orientation)
-	flipped := slices.Contains([]int{3, 4, 7, 8}, t.orientation)
-	width, height := min(b.width, t.width-b.x), min(b.height, t.height-b.y)
-	for y := range height {
-		row := b.y + y
-		if flipped {
-			row = t.height - 1 - row
-		}
-		out := im.Pix[(row*im.Width+b.x)*im.Channels:][:width*im.Channels]
-		from, step := 4*y*b.width, 4
-		if mirrored {
-			from, step = from+4*(width-1), -4
-		}
-		switch im.Channels {
-		case 1:
-			w := readerWeights
-			for x := range out {
-				p := rgba[from:][:4]
-				out[x] = byte((w.b*int32(p[2]) + w.g*int32(p[1]) + w.r*int32(p[0]) + w.round) >> w.shift)
-				from += step
-			}
-		case 3:
-			for x := 0; x < len(out); x, from = x+3, from+step {
-				p, q := rgba[from:][:4], out[x:][:3]
-				q[0], q[1], q[2] = p[2], p[1], p[0]
-			}
-		case 4:
-			for x := 0; x < len(out); x, from = x+4, from+step {
-				p, q := rgba[from:][:4], out[x:][:4]
-				q[0], q[1], q[2], q[3] = p[2], p[1], p[0], p[3]
-			}
-		}
-	}
-}
-
-// transposed is the orientation that is left when blocks have been mirrored.
-func (t *tiffFile) transposed() int {
-	switch t.orientation {
-	case 5, 7:
-		return 5
-	case 6, 8:
-		return 7
-	}
-	return 1
 }
 
 // parseTIFF reads the first directory.

@@ -18,6 +18,8 @@ type tiffBlock struct {
 	x, y, width, height int
 	used                int // columns within the image
 	samples             []byte
+
+	buffer, plane []byte // memory for blocks, and for one sample where the file has them apart
 }
 
 // TIFF's ways of compression.
@@ -26,36 +28,31 @@ const (
 	tiffPackBits, tiffOldDeflate, tiffLZMA, tiffZstd, tiffWebP                           = 32773, 32946, 34925, 50000, 50001
 )
 
-// blocks decodes all blocks, from the top on.
-func (t *tiffFile) blocks(each func(tiffBlock)) error {
-	across, down := (t.width+t.blockWidth-1)/t.blockWidth, (t.height+t.blockHeight-1)/t.blockHeight
-	for i := range across * down {
-		b := tiffBlock{x: i % across * t.blockWidth, y: i / across * t.blockHeight, width: t.blockWidth, height: t.blockHeight}
-		if !t.tiled {
-			b.height = min(b.height, t.height-b.y)
+func (t *tiffFile) across() int { return (t.width + t.blockWidth - 1) / t.blockWidth }
+func (t *tiffFile) down() int   { return (t.height + t.blockHeight - 1) / t.blockHeight }
+
+// decode decodes block i. The samples are valid until the next one.
+func (t *tiffFile) decode(b *tiffBlock, i int) (err error) {
+	across := t.across()
+	b.x, b.y, b.width, b.height = i%across*t.blockWidth, i/across*t.blockHeight, t.blockWidth, t.blockHeight
+	if !t.tiled {
+		b.height = min(b.height, t.height-b.y)
+	}
+	b.used = min(b.width, t.width-b.x)
+	if !t.separate {
+		b.samples, err = t.block(&b.buffer, i, b.width, b.height, t.samples)
+		return err
+	}
+	size := max(1, t.bits/8)
+	b.samples = space(&b.buffer, b.width*b.height*t.samples*size)
+	for s := range t.samples {
+		part, err := t.block(&b.plane, i+s*across*t.down(), b.width, b.height, 1)
+		if err != nil {
+			return err
 		}
-		b.used = min(b.width, t.width-b.x)
-		if !t.separate {
-			part, err := t.block(i, b.width, b.height, t.samples)
-			if err != nil {
-				return err
-			}
-			b.samples = part
-			each(b)
-			continue
+		for at := range b.width * b.height {
+			copy(b.samples[(at*t.samples+s)*size:][:size], part[at*size:])
 		}
-		size := max(1, t.bits/8)
-		b.samples = make([]byte, b.width*b.height*t.samples*size)
-		for s := range t.samples {
-			part, err := t.block(i+s*across*down, b.width, b.height, 1)
-			if err != nil {
-				return err
-			}
-			for at := range b.width * b.height {
-				copy(b.samples[(at*t.samples+s)*size:][:size], part[at*size:])
-			}
-		}
-		each(b)
 	}
 	return nil
 }
@@ -63,8 +60,17 @@ func (t *tiffFile) blocks(each func(tiffBlock)) error {
 // mostShared is how many times blocks may use the same bytes of the file, on average.
 const mostShared = 8
 
-// block reads block i, of so many samples a pixel.
-func (t *tiffFile) block(i, width, height, samples int) ([]byte, error) {
+// space returns n zeros, in a buffer that grows if it is too short.
+func space(buffer *[]byte, n int) []byte {
+	if cap(*buffer) < n {
+		*buffer = make([]byte, n)
+	}
+	clear((*buffer)[:n])
+	return (*buffer)[:n]
+}
+
+// block reads block i, of so many samples a pixel, into a buffer. Where nothing is to be converted it returns a part of the file.
+func (t *tiffFile) block(buffer *[]byte, i, width, height, samples int) ([]byte, error) {
 	need := (width*samples*t.bits + 7) / 8 * height
 	if h, v := t.subsampled(); h*v > 1 && samples == 3 {
 		need = (width + h - 1) / h * ((height + v - 1) / v) * (h*v + 2)
@@ -85,26 +91,30 @@ func (t *tiffFile) block(i, width, height, samples int) ([]byte, error) {
 	}
 	switch t.method {
 	case tiffJPEG:
-		return t.jpegBlock(raw, width, height, samples)
+		return t.jpegBlock(space(buffer, width*height*samples), i, raw, width, height, samples)
 	case tiffWebP:
-		return t.webpBlock(raw, width, height, samples)
+		return t.webpBlock(i, raw, width, height, samples)
 	}
-	if t.number(tagFillOrder, 1) == 2 {
+	reversed := t.number(tagFillOrder, 1) == 2
+	if t.method == tiffPlain && t.bits <= 8 && !reversed && len(raw) >= need {
+		return raw[:need], nil
+	}
+	if reversed {
 		raw = slices.Clone(raw)
 		for k, v := range raw {
 			raw[k] = bits.Reverse8(v)
 		}
 	}
-	out := make([]byte, need)
+	out := space(buffer, need)
 	if t.method == tiffRuns || t.method == tiffFax3 || t.method == tiffFax4 {
-		return out, t.fax(out, raw, width)
+		return out, t.fax(i, out, raw, width)
 	}
 	r, err := t.decompressor(raw)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := io.ReadFull(r, out); err != nil {
-		t.damaged(fmt.Errorf("block %d: %w", i, err))
+		t.damaged(i, fmt.Errorf("block %d: %w", i, err))
 		if t.bits == 16 { // libtiff leaves the order of bytes and the differences as they are
 			swapPairs(out)
 		}
@@ -115,13 +125,6 @@ func (t *tiffFile) block(i, width, height, samples int) ([]byte, error) {
 		clear(out[row/v*((height+v-1)/v*v):])
 	}
 	return out, t.finish(out, width, samples)
-}
-
-// damaged notes damage of a block that is passed over.
-func (t *tiffFile) damaged(err error) {
-	if len(t.damage) < 3 {
-		t.damage = append(t.damage, err.Error())
-	}
 }
 
 // decompressor returns a reader of a block's samples.
@@ -149,13 +152,13 @@ func (t *tiffFile) decompressor(raw []byte) (io.Reader, error) {
 }
 
 // fax reads a block of black and white rows.
-func (t *tiffFile) fax(out, raw []byte, width int) error {
+func (t *tiffFile) fax(i int, out, raw []byte, width int) error {
 	if t.bits != 1 || t.samples != 1 {
 		return fmt.Errorf("a TIFF image compressed as a fax with %d samples of %d bits", t.samples, t.bits)
 	}
 	twoDimensions := t.method == tiffFax3 && t.number(tagFaxOptions, 0)&1 != 0
 	if err := decodeFax(out, raw, width, t.method, twoDimensions); err != nil {
-		t.damaged(err)
+		t.damaged(i, err)
 	}
 	return nil
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/swcaffe/swcaffe/data/imageio/jpeg"
 )
 
-// jpegBlock decodes a block that is a JPEG. Tables that blocks share stand in a tag of the file. Only YCbCr is converted, whatever markers the
+// jpegBlock decodes block i, which is a JPEG, into out. Tables that blocks share stand in a tag of the file. Only YCbCr is converted, whatever markers the
 // JPEG has.
-func (t *tiffFile) jpegBlock(raw []byte, width, height, samples int) ([]byte, error) {
+func (t *tiffFile) jpegBlock(out []byte, i int, raw []byte, width, height, samples int) ([]byte, error) {
 	if len(raw) < 2 || t.bits != 8 {
 		return nil, errors.New("a TIFF image compressed by JPEG has a block without JPEG")
 	}
@@ -26,7 +26,6 @@ func (t *tiffFile) jpegBlock(raw []byte, width, height, samples int) ([]byte, er
 	if err := checkDensity(d.Width, d.Height, raw); err != nil {
 		return nil, err
 	}
-	out := make([]byte, width*height*samples)
 	if d.Space = jpeg.Stored; samples == 3 && t.photometric == isYCbCr {
 		d.Space = jpeg.YCbCr
 	}
@@ -47,10 +46,10 @@ func (t *tiffFile) jpegBlock(raw []byte, width, height, samples int) ([]byte, er
 		swap(row, row, 3, 1)
 	}
 	if err := r.End(); err != nil {
-		t.damaged(err)
+		t.damaged(i, err)
 	}
 	for _, w := range d.Warnings {
-		t.damaged(errors.New(w))
+		t.damaged(i, errors.New(w))
 	}
 	return out, nil
 }

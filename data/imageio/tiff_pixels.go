@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// converter returns a function that writes a block as red, green, blue and alpha of 8 bits, by libtiff's rules: 16-bit colours are rounded and
+// converter returns the conversion of rows by libtiff's rules: 16-bit colours are rounded and
 // 16-bit grey values cut off, colours are multiplied by alpha that stands apart, and grey ones are not.
-func (t *tiffFile) converter() (func(b tiffBlock, rgba []byte), error) {
+func (t *tiffFile) converter() (conversion, error) {
 	colours := t.samples - t.extra
 	deep := t.bits == 16
 	switch t.photometric {
@@ -16,7 +16,7 @@ func (t *tiffFile) converter() (func(b tiffBlock, rgba []byte), error) {
 			break
 		}
 		if t.separate {
-			return func(b tiffBlock, rgba []byte) { t.rgb(b, rgba, 1, deep) }, nil
+			return func(b *tiffBlock, y int, rgba []byte) { t.rgb(b, y, rgba, 1, deep) }, nil
 		}
 		return t.greys, nil
 	case isPalette:
@@ -28,7 +28,7 @@ func (t *tiffFile) converter() (func(b tiffBlock, rgba []byte), error) {
 		if colours < 3 || t.bits == 1 {
 			break
 		}
-		return func(b tiffBlock, rgba []byte) { t.rgb(b, rgba, 3, deep) }, nil
+		return func(b *tiffBlock, y int, rgba []byte) { t.rgb(b, y, rgba, 3, deep) }, nil
 	case isSeparated:
 		if t.number(tagInks, 1) != 1 || t.samples < 4 || t.bits != 8 || t.separate && t.samples != 4 {
 			break
@@ -39,7 +39,7 @@ func (t *tiffFile) converter() (func(b tiffBlock, rgba []byte), error) {
 			break
 		}
 		if t.method == tiffJPEG && !t.separate {
-			return func(b tiffBlock, rgba []byte) { t.rgb(b, rgba, 3, false) }, nil
+			return func(b *tiffBlock, y int, rgba []byte) { t.rgb(b, y, rgba, 3, false) }, nil
 		}
 		if h, v := t.subsampled(); t.separate && h*v > 1 || h != 1 && h != 2 && h != 4 || v != 1 && v != 2 && v != 4 || h == 1 && v == 4 || v == 4 && h == 2 {
 			break
@@ -56,7 +56,7 @@ func (t *tiffFile) converter() (func(b tiffBlock, rgba []byte), error) {
 
 // greys converts grey values. Alpha is not looked at. Of a tile that the image's right side cuts, libtiff 4.2 takes the rows after the first from
 // where they would begin if the columns past the image were one byte each; that is wrong for pixels of more bytes, and the pixels are Caffe's.
-func (t *tiffFile) greys(b tiffBlock, rgba []byte) {
+func (t *tiffFile) greys(b *tiffBlock, y int, rgba []byte) {
 	invert := byte(0)
 	if t.photometric == whiteIsZero {
 		invert = 255
@@ -66,19 +66,17 @@ func (t *tiffFile) greys(b tiffBlock, rgba []byte) {
 	if t.bits == 1 {
 		row = (b.width + 7) / 8
 	}
-	for y := range b.height {
-		in := b.samples[y*row:]
-		for x := range b.used {
-			p := rgba[4*(y*b.width+x):][:4]
-			var v byte
-			if t.bits == 1 {
-				v = 255 * unpack(in, x, 1)
-			} else {
-				v = in[x*pitch]
-			}
-			v ^= invert
-			p[0], p[1], p[2], p[3] = v, v, v, 255
+	in := b.samples[y*row:]
+	for x := range b.used {
+		p := rgba[4*x:][:4]
+		var v byte
+		if t.bits == 1 {
+			v = 255 * unpack(in, x, 1)
+		} else {
+			v = in[x*pitch]
 		}
+		v ^= invert
+		p[0], p[1], p[2], p[3] = v, v, v, 255
 	}
 }
 
@@ -102,20 +100,18 @@ func (t *tiffFile) readPalette() error {
 	return nil
 }
 
-func (t *tiffFile) lookUps(b tiffBlock, rgba []byte) {
+func (t *tiffFile) lookUps(b *tiffBlock, y int, rgba []byte) {
 	row := (b.width*t.bits*t.samples + 7) / 8
-	for y := range b.height {
-		in := b.samples[y*row:][:row]
-		for x := range b.width {
-			p := rgba[4*(y*b.width+x):][:4]
-			copy(p, t.palette[unpack(in, x*t.samples, t.bits)][:])
-			p[3] = 255
-		}
+	in := b.samples[y*row:][:row]
+	for x := range b.used {
+		p := rgba[4*x:][:4]
+		copy(p, t.palette[unpack(in, x*t.samples, t.bits)][:])
+		p[3] = 255
 	}
 }
 
 // rgb converts red, green and blue, or grey values that have a plane of their own.
-func (t *tiffFile) rgb(b tiffBlock, rgba []byte, colours int, deep bool) {
+func (t *tiffFile) rgb(b *tiffBlock, y int, rgba []byte, colours int, deep bool) {
 	value := func(at int) byte {
 		if deep {
 			return byte((int(b.samples[2*at])<<8 + int(b.samples[2*at+1]) + 128) / 257)
@@ -123,14 +119,15 @@ func (t *tiffFile) rgb(b tiffBlock, rgba []byte, colours int, deep bool) {
 		return b.samples[at]
 	}
 	if t.samples == 3 && colours == 3 && !deep {
-		for i, at := 0, 0; at+2 < len(b.samples); i, at = i+4, at+3 {
+		in := b.samples[3*y*b.width:][:3*b.used]
+		for i := 0; len(in) >= 3; i, in = i+4, in[3:] {
 			p := rgba[i : i+4]
-			p[0], p[1], p[2], p[3] = b.samples[at], b.samples[at+1], b.samples[at+2], 255
+			p[0], p[1], p[2], p[3] = in[0], in[1], in[2], 255
 		}
 		return
 	}
-	for i := range b.width * b.height {
-		p, at := rgba[4*i:][:4], i*t.samples
+	for x := range b.used {
+		p, at := rgba[4*x:][:4], (y*b.width+x)*t.samples
 		for c := range 3 {
 			p[c] = value(at + min(c, colours-1))
 		}
@@ -147,9 +144,9 @@ func (t *tiffFile) rgb(b tiffBlock, rgba []byte, colours int, deep bool) {
 }
 
 // cmyk converts cyan, magenta, yellow and black.
-func (t *tiffFile) cmyk(b tiffBlock, rgba []byte) {
-	for i := range b.width * b.height {
-		in, out := b.samples[i*t.samples:][:4], rgba[4*i:][:4]
+func (t *tiffFile) cmyk(b *tiffBlock, y int, rgba []byte) {
+	for x := range b.used {
+		in, out := b.samples[(y*b.width+x)*t.samples:][:4], rgba[4*x:][:4]
 		k := 255 - int(in[3])
 		for c := range 3 {
 			out[c] = byte(k * (255 - int(in[c])) / 255)
@@ -159,17 +156,17 @@ func (t *tiffFile) cmyk(b tiffBlock, rgba []byte) {
 }
 
 // lab returns the conversion of CIE L*a*b*, whose white is that of D50 if the file does not say.
-func (t *tiffFile) lab() (func(b tiffBlock, rgba []byte), error) {
+func (t *tiffFile) lab() (conversion, error) {
 	const x, y, z = 96.4250, 100.0, 82.4680
 	white := t.floats(tagWhite, x/(x+y+z), y/(x+y+z))
 	if white[1] == 0 {
 		return nil, errors.New("a TIFF image of CIE L*a*b* colours without light in its white")
 	}
 	c := newCIELab(white[0], white[1])
-	return func(b tiffBlock, rgba []byte) {
-		for i := range b.width * b.height {
-			in := b.samples[3*i:][:3]
-			c.pixel(rgba[4*i:][:4], in[0], int8(in[1]), int8(in[2]))
+	return func(b *tiffBlock, y int, rgba []byte) {
+		for x := range b.used {
+			in := b.samples[3*(y*b.width+x):][:3]
+			c.pixel(rgba[4*x:][:4], in[0], int8(in[1]), int8(in[2]))
 		}
 	}, nil
 }
@@ -184,7 +181,7 @@ func (t *tiffFile) subsampled() (h, v int) {
 }
 
 // ycc returns the conversion of YCbCr with libtiff's tables: CCIR 601 or the file's own weights and ranges, 16 bits behind the point.
-func (t *tiffFile) ycc() func(b tiffBlock, rgba []byte) {
+func (t *tiffFile) ycc() conversion {
 	luma := t.floats(tagLuma, .299, .587, .114)
 	ref := t.floats(tagReference, 0, 255, 128, 255, 128, 255)
 	fix := func(v float32) int32 { return int32(float64(max(0, min(v, 2)))*65536 + 0.5) }
@@ -213,13 +210,11 @@ func (t *tiffFile) ycc() func(b tiffBlock, rgba []byte) {
 		out[3] = 255
 	}
 	h, v := t.subsampled()
-	return func(b tiffBlock, rgba []byte) {
+	return func(b *tiffBlock, row int, rgba []byte) {
 		across, unit := (b.width+h-1)/h, h*v+2
-		for row := range b.height {
-			for x := range b.width {
-				in := b.samples[(row/v*across+x/h)*unit:][:unit]
-				pixel(rgba[4*(row*b.width+x):], in[row%v*h+x%h], in[unit-2], in[unit-1])
-			}
+		for x := range b.used {
+			in := b.samples[(row/v*across+x/h)*unit:][:unit]
+			pixel(rgba[4*x:], in[row%v*h+x%h], in[unit-2], in[unit-1])
 		}
 	}
 }

@@ -2,14 +2,14 @@ package imageio
 
 import "fmt"
 
-// webpBlock decodes a block that is a WebP. Alpha stands apart.
-func (t *tiffFile) webpBlock(raw []byte, width, height, samples int) ([]byte, error) {
+// webpBlock decodes block i, which is a WebP. Alpha stands apart.
+func (t *tiffFile) webpBlock(i int, raw []byte, width, height, samples int) ([]byte, error) {
 	if t.bits != 8 || t.separate || samples != 3 && samples != 4 {
 		return nil, fmt.Errorf("a TIFF image compressed by WebP with %d samples of %d bits, planes apart: %v", samples, t.bits, t.separate)
 	}
 	out := make([]byte, width*height*samples)
 	if !isWebP(raw) {
-		t.damaged(fmt.Errorf("a block compressed by WebP begins with % x", raw[:min(8, len(raw))]))
+		t.damaged(i, fmt.Errorf("a block compressed by WebP begins with % x", raw[:min(8, len(raw))]))
 		return out, nil
 	}
 	mode := Color
@@ -18,7 +18,7 @@ func (t *tiffFile) webpBlock(raw []byte, width, height, samples int) ([]byte, er
 	}
 	r, err := decodeWebP(raw, mode)
 	if err != nil {
-		t.damaged(err)
+		t.damaged(i, err)
 		return out, nil
 	}
 	if r.width != width || r.height < height {

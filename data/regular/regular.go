@@ -44,6 +44,11 @@ func check(mode fs.FileMode) error {
 
 // ReadFile returns the content of a file. A file too large for memory is an error.
 func ReadFile(path string) ([]byte, error) {
+	return ReadFileInto(path, func(n int) []byte { return make([]byte, n) })
+}
+
+// ReadFileInto is ReadFile with memory for n bytes that take returns.
+func ReadFileInto(path string, take func(n int) []byte) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {
 		return nil, err
@@ -56,7 +61,7 @@ func ReadFile(path string) ([]byte, error) {
 	if err := pages.Room(float64(info.Size())); err != nil {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
 	}
-	b := make([]byte, info.Size())
+	b := take(int(info.Size()))
 	n, err := io.ReadFull(f, b)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, err

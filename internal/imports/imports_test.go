@@ -72,7 +72,7 @@ var allowed = []struct {
 	{"cpe", []string{"proto/", "internal/simd/", "internal/pages", "internal/relay", "internal/suggest"}},
 	{"cpe/tune", []string{"proto/", "cpe", "cpe/kernel/", "internal/simd/"}},
 	{"data/imageio", []string{"internal/pages", "internal/simd/vpixel", "data/imageio/jpeg", "data/regular", "internal/costtest"}},
-	{"data/imageio/jpeg", []string{"internal/costtest", "internal/simd/vpixel"}},
+	{"data/imageio/jpeg", []string{"internal/costtest", "internal/pages", "internal/simd/vpixel"}},
 	{"data/", []string{"proto/", "blob", "internal/box", "internal/pages", "internal/simd/vpixel", "data/", "internal/relay"}},
 	{"layers/layertest", []string{"proto/", "blob", "internal/alloctest", "internal/racing", "cpe/", "layers"}},
 	{"layers", []string{"proto/", "blob", "internal/simd/", "internal/pages", "internal/suggest", "cpe/"}},

@@ -33,14 +33,16 @@ func onLarge(n int) []float32 {
 	return x[:n:n]
 }
 
-// Release gives the memory of values that nobody needs any more back to the system at once; Go's collector would do so much later. The slice
-// stays valid. Its values are undefined, and take memory again when they are written.
-func Release(values []float32) {
-	page := os.Getpagesize()
-	if 4*len(values) < 2*page {
+// Release gives the pages that lie within b back to the system at once; Go's collector would do so much later. The slice stays valid. Its values
+// are undefined, and take memory again when they are written.
+func Release[T byte | int16 | float32](b []T) {
+	if len(b) == 0 {
 		return
 	}
-	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), 4*len(values))
-	bytes = bytes[int(-uintptr(unsafe.Pointer(&bytes[0]))%uintptr(page)):]
-	_ = unix.Madvise(bytes[:len(bytes)/page*page], unix.MADV_DONTNEED)
+	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(b))), len(b)*int(unsafe.Sizeof(b[0])))
+	page := os.Getpagesize()
+	bytes = bytes[min(len(bytes), int(-uintptr(unsafe.Pointer(&bytes[0]))%uintptr(page))):]
+	if n := len(bytes) / page * page; n > 0 {
+		_ = unix.Madvise(bytes[:n], unix.MADV_DONTNEED) // no error means that something is lost
+	}
 }

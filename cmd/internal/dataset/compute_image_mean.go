@@ -87,6 +87,7 @@ func averageDatabase(e *cli.Env, db, kind string) (mean *blob.Blob, channels int
 			return fmt.Errorf("the image is %v (channels, height, width), the first one was %v", this, shape)
 		}
 		addPixels(sums, &p)
+		p.Recycle()
 		if n++; n%progressEvery == 0 {
 			e.Log.Infof("Processed %d files.", n)
 		}

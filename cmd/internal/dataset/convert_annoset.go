@@ -15,7 +15,6 @@ import (
 	"github.com/swcaffe/swcaffe/data/imageio"
 	"github.com/swcaffe/swcaffe/data/regular"
 	"github.com/swcaffe/swcaffe/internal/cli"
-	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -59,7 +58,7 @@ func convertAnnoset(e *cli.Env, o *annosetOptions) error {
 		return err
 	}
 	var images int
-	var convert func(i int) convertedImage
+	var convert func(i int, near func()) convertedImage
 	if o.annoType == "classification" {
 		list, err := data.OpenImageList(o.list, o.root, o.shuffle, o.seed)
 		if err != nil {
@@ -71,13 +70,13 @@ func convertAnnoset(e *cli.Env, o *annosetOptions) error {
 				return err
 			}
 		}
-		images, convert = len(records), func(i int) convertedImage { return o.convertLabelled(&records[i]) }
+		images, convert = len(records), func(i int, near func()) convertedImage { return o.record(&records[i], labelled, near) }
 	} else {
 		pairs, err := o.pairs()
 		if err != nil {
 			return err
 		}
-		images, convert = len(pairs), func(i int) convertedImage { return o.convertPair(pairs[i]) }
+		images, convert = len(pairs), func(i int, near func()) convertedImage { return o.convertPair(pairs[i], near) }
 	}
 	e.Log.Infof("A total of %d images.", images)
 	db, err := cli.CreateDatabase(o.db, o.backend)
@@ -170,61 +169,30 @@ func readPairs(file, root string) (pairs []pair, err error) {
 	return pairs, nil
 }
 
-// convertLabelled turns an image file with a label into a record.
-func (o *annosetOptions) convertLabelled(r *data.Record) convertedImage {
-	d, err := o.datum(r)
-	if err != nil {
-		return convertedImage{unusable: err}
-	}
-	return o.record(r, &caffepb.AnnotatedDatum{Datum: d}, nil)
-}
+// labelled is the annotate of an image with a label: there is nothing behind its Datum.
+func labelled(annotation.Size) (end []byte, warnings []string, err error) { return nil, nil, nil }
 
 // convertPair turns an image file and its annotation into a record.
-func (o *annosetOptions) convertPair(p pair) convertedImage {
+func (o *annosetOptions) convertPair(p pair, near func()) convertedImage {
 	r := &data.Record{Name: o.root + p.image, Label: noLabel}
-	file, err := regular.ReadFile(r.Name)
-	if err != nil {
-		return convertedImage{unusable: err}
-	}
-	d, err := o.datumOf(r, file)
-	if err != nil {
-		return convertedImage{unusable: err}
-	}
-	size := annotation.Size{Height: int(d.GetHeight()), Width: int(d.GetWidth())}
-	if o.width > 0 || o.minDim > 0 || o.maxDim > 0 {
-		original, err := imageio.Decode(file, imageio.Gray)
-		if err != nil {
-			return convertedImage{unusable: fmt.Errorf("%s: %w", r.Name, err)}
+	return o.record(r, func(size annotation.Size) (end []byte, warnings []string, err error) {
+		path := o.root + p.annotation
+		var found annotation.Result
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			found.Warnings = []string{fmt.Sprintf("%s: the annotation %s does not exist; the image has no objects", r.Name, path)}
+		} else if found, err = o.reader.Read(path, size); err != nil {
+			return nil, nil, err
 		}
-		size = annotation.Size{Height: original.Height, Width: original.Width}
-	}
-	path := o.root + p.annotation
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return o.record(r, annotated(d, nil), []string{fmt.Sprintf("%s: the annotation %s does not exist; the image has no objects", r.Name, path)})
-	}
-	found, err := o.reader.Read(path, size)
-	if err != nil {
-		return convertedImage{err: err}
-	}
-	return o.record(r, annotated(d, found.Objects), found.Warnings)
+		end, err = proto.MarshalOptions{Deterministic: true}.Marshal(annotated(nil, found.Objects))
+		return end, found.Warnings, err
+	}, near)
 }
 
-// record marshals a record.
-func (o *annosetOptions) record(r *data.Record, a *caffepb.AnnotatedDatum, warnings []string) convertedImage {
-	d := a.GetDatum()
-	value, err := proto.MarshalOptions{Deterministic: true}.Marshal(a)
-	size := [3]int{int(d.GetChannels()), int(d.GetHeight()), int(d.GetWidth())}
-	return convertedImage{name: r.Name, repaired: r.Repaired, size: size, value: value, warnings: warnings, err: err}
-}
-
-// decodeWithin decodes an image and scales it so that its shorter side has minDim pixels or more, and its longer side, which counts more,
+// resizeWithin scales an image so that its shorter side has minDim pixels or more, and its longer side, which counts more,
 // maxDim or less.
-func (o *imagesetOptions) decodeWithin(file []byte, mode imageio.Mode) (*imageio.Image, bool, error) {
-	im, err := imageio.Decode(file, mode)
-	if err != nil {
-		return nil, false, err
-	}
-	short, long := min(im.Height, im.Width), max(im.Height, im.Width)
+func (o *imagesetOptions) resizeWithin(p *imageio.Picture) (*imageio.Picture, bool, error) {
+	height, width := p.Size()
+	short, long := min(height, width), max(height, width)
 	factor := float32(1)
 	if o.minDim > 0 && short < o.minDim {
 		factor = float32(o.minDim) / float32(short)
@@ -233,8 +201,16 @@ func (o *imagesetOptions) decodeWithin(file []byte, mode imageio.Mode) (*imageio
 		factor = float32(o.maxDim) / float32(long)
 	}
 	if factor == 1 {
-		return im, false, nil
+		return p, false, nil
 	}
-	im, err = im.ResizeBy(float64(factor))
-	return im, true, err
+	im, err := p.Image()
+	if err != nil {
+		return nil, false, err
+	}
+	defer im.Recycle()
+	scaled, err := im.ResizeBy(float64(factor))
+	if err != nil {
+		return nil, false, err
+	}
+	return scaled.Picture(), true, nil
 }

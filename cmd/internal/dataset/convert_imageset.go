@@ -1,25 +1,15 @@
 package dataset
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
-	"image"
-	"image/color"
-	"image/jpeg"
-	"image/png"
 	"math"
-	"path/filepath"
 	"strings"
 
 	"github.com/swcaffe/swcaffe/data"
-	"github.com/swcaffe/swcaffe/data/imageio"
 	"github.com/swcaffe/swcaffe/data/lmdb"
-	"github.com/swcaffe/swcaffe/data/regular"
 	"github.com/swcaffe/swcaffe/internal/cli"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/proto/caffepb"
-	"google.golang.org/protobuf/proto"
 )
 
 // ConvertImageset is the command convert_imageset.
@@ -62,6 +52,7 @@ type imagesetOptions struct {
 	minDim, maxDim                      int // of convert_annoset
 	seed                                uint64
 	first                               [3]int // size of the first image
+	memory                              recordMemory
 }
 
 func convertImageset(e *cli.Env, o *imagesetOptions) error {
@@ -87,7 +78,7 @@ func convertImageset(e *cli.Env, o *imagesetOptions) error {
 		}
 	}
 	n, err := db.Fill(func() (int, error) {
-		return o.convertAll(e, db, len(records), func(i int) convertedImage { return o.convert(&records[i]) })
+		return o.convertAll(e, db, len(records), func(i int, near func()) convertedImage { return o.convert(&records[i], near) })
 	})
 	if err == nil {
 		e.Log.Infof("Processed %d files.", n)
@@ -115,8 +106,8 @@ func (o *imagesetOptions) resizedBytes() float64 {
 	return channels * float64(o.height) * float64(o.width)
 }
 
-// copies is the number of copies of an image in memory during its conversion: pixels, planes and a record.
-const copies = 3
+// copies is the number of copies of an image in memory during its conversion: pixels, and with -encoded a file.
+const copies = 2
 
 // atATime is the number of resized images that fit into half of the memory.
 func (o *imagesetOptions) atATime() int {
@@ -138,27 +129,19 @@ func (o *imagesetOptions) checkResized() error {
 // mostDatum is the longest Datum: Caffe's limit on protobuf messages, minus room for the other fields.
 const mostDatum = math.MaxInt32 - 64
 
-// convertedImage is an image as a database record, or the reason for leaving it out.
-type convertedImage struct {
-	name     string
-	size     [3]int // channels, height, width
-	value    []byte // a serialised Datum
-	unusable error  // the file is not an image: skip it
-	repaired string // damage of the file that was passed over
-	warnings []string
-	err      error
-}
-
-// convertAll converts the images of a list on all processors and writes them into the database in the order of the list.
-func (o *imagesetOptions) convertAll(e *cli.Env, db *cli.Database, images int, convert func(i int) convertedImage) (n int, err error) {
+// convertAll converts the images of a list on all processors and writes them into the database in the order of the list. Of large ones, one a processor and
+// the one that is written are in memory.
+func (o *imagesetOptions) convertAll(e *cli.Env, db *cli.Database, images int, convert func(i int, near func()) convertedImage) (n int, err error) {
 	bar := cli.NewProgress(e.Stderr, images, "images")
 	defer bar.Finish()
+	defer o.memory.release()
 	repaired := 0
-	err = inOrder(images, o.atATime(), convert, func(i int, im convertedImage) error {
+	err = inOrderNear(images, o.atATime(), convert, func(i int, im convertedImage) error {
 		bar.Add(1)
 		for _, w := range im.warnings {
 			e.Log.Warn(w)
 		}
+		defer o.memory.values.put(im.value)
 		if im.unusable != nil {
 			e.Log.Warnf("Skipped: %v", im.unusable)
 			return nil
@@ -199,71 +182,6 @@ func (o *imagesetOptions) convertAll(e *cli.Env, db *cli.Database, images int, c
 	return n, err
 }
 
-// convert turns an image file into a record. Several goroutines call it.
-func (o *imagesetOptions) convert(r *data.Record) convertedImage {
-	d, err := o.datum(r)
-	if err != nil {
-		return convertedImage{unusable: err}
-	}
-	value, err := proto.Marshal(d)
-	return convertedImage{name: r.Name, repaired: r.Repaired, size: [3]int{int(d.GetChannels()), int(d.GetHeight()), int(d.GetWidth())}, value: value, err: err}
-}
-
-// datum reads an image file into a Datum.
-func (o *imagesetOptions) datum(r *data.Record) (*caffepb.Datum, error) {
-	file, err := regular.ReadFile(r.Name)
-	if err != nil {
-		return nil, err
-	}
-	return o.datumOf(r, file)
-}
-
-// datumOf turns the content of an image file into a Datum.
-func (o *imagesetOptions) datumOf(r *data.Record, file []byte) (*caffepb.Datum, error) {
-	mode := imageio.Color
-	if o.gray {
-		mode = imageio.Gray
-	}
-	im, resized, err := o.decode(file, mode)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.Name, err)
-	}
-	r.Repaired = im.Repaired
-	if len(im.Pix) > mostDatum {
-		return nil, fmt.Errorf("%s: the image has %d bytes of pixels, a Datum holds %d", r.Name, len(im.Pix), mostDatum)
-	}
-	d := &caffepb.Datum{Label: proto.Int32(int32(r.Label))}
-	d.Channels, d.Height, d.Width = proto.Int32(int32(im.Channels)), proto.Int32(int32(im.Height)), proto.Int32(int32(im.Width))
-	if !o.encoded && o.encodeType == "" {
-		d.Data = im.Planes()
-		im.Recycle()
-		return d, nil
-	}
-	d.Encoded = proto.Bool(true)
-	kind := strings.Replace(strings.ToLower(strings.TrimPrefix(filepath.Ext(r.Name), ".")), "jpeg", "jpg", 1)
-	if !resized && !o.gray && (o.encodeType == "" || o.encodeType == kind) {
-		d.Data = file
-		return d, nil
-	}
-	if o.encodeType != "" {
-		kind = o.encodeType
-	}
-	d.Data, err = encode(im, kind)
-	return d, err
-}
-
-// decode decodes an image and resizes it if a size is set.
-func (o *imagesetOptions) decode(file []byte, mode imageio.Mode) (im *imageio.Image, resized bool, err error) {
-	if o.minDim > 0 || o.maxDim > 0 {
-		return o.decodeWithin(file, mode)
-	}
-	if o.width == 0 {
-		im, err = imageio.Decode(file, mode)
-		return im, false, err
-	}
-	return imageio.DecodeResized(file, mode, o.height, o.width)
-}
-
 // checkSame compares an image's size with the first one's.
 func (o *imagesetOptions) checkSame(size [3]int, name string) error {
 	if o.first == ([3]int{}) {
@@ -273,27 +191,4 @@ func (o *imagesetOptions) checkSame(size [3]int, name string) error {
 		return fmt.Errorf("%s: the image is %v (channels, height, width), the first one was %v", name, size, o.first)
 	}
 	return nil
-}
-
-// encode returns im as a file of the given kind.
-func encode(im *imageio.Image, kind string) ([]byte, error) {
-	var picture image.Image
-	if im.Channels == 1 {
-		picture = &image.Gray{Pix: im.Pix, Stride: im.Width, Rect: image.Rect(0, 0, im.Width, im.Height)}
-	} else {
-		rgba := image.NewRGBA(image.Rect(0, 0, im.Width, im.Height))
-		for i := 0; i < len(im.Pix); i += im.Channels {
-			at := i / im.Channels
-			rgba.Set(at%im.Width, at/im.Width, color.RGBA{im.Pix[i+2], im.Pix[i+1], im.Pix[i], 255})
-		}
-		picture = rgba
-	}
-	var b bytes.Buffer
-	var err error
-	if kind == "jpg" {
-		err = jpeg.Encode(&b, picture, &jpeg.Options{Quality: 95})
-	} else {
-		err = png.Encode(&b, picture)
-	}
-	return b.Bytes(), err
 }

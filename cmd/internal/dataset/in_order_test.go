@@ -51,6 +51,39 @@ func TestInOrder(t *testing.T) {
 	}
 }
 
+// TestInOrderNear: near waits until at most one result a processor and the one in use come before it, and for nothing after an error.
+func TestInOrderNear(t *testing.T) {
+	processors := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(processors)
+	stop := errors.New("stop")
+	for _, p := range []int{1, 2, 5} {
+		runtime.GOMAXPROCS(p)
+		for _, last := range []int{-1, 30} {
+			var used, most atomic.Int64
+			err := inOrderNear(200, 99, func(i int, near func()) int {
+				for range i * 7 % 5 {
+					runtime.Gosched()
+				}
+				near()
+				if last < 0 {
+					most.Store(max(most.Load(), int64(i)-used.Load()))
+				}
+				return i
+			}, func(i int, _ int) error {
+				runtime.Gosched()
+				if i == last {
+					return stop
+				}
+				used.Add(1)
+				return nil
+			})
+			if (err == stop) != (last >= 0) || most.Load() > int64(p) {
+				t.Errorf("%d processors: %d ahead, error %v", p, most.Load(), err)
+			}
+		}
+	}
+}
+
 // TestInOrderPanics: inOrder raises the panic of a call of work at its turn, after the calls before it have been used.
 func TestInOrderPanics(t *testing.T) {
 	const broken = 7

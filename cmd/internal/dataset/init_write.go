@@ -145,8 +145,8 @@ func (p *trainingPlan) writeDatabase(e *cli.Env, part []data.Record, folder, nam
 	}
 	db.OnlyWhole = true // init keeps its folder only as a whole
 	n, err := db.Fill(func() (int, error) {
-		return images.convertAll(e, db, len(part), func(i int) convertedImage {
-			im := images.convert(&part[i])
+		return images.convertAll(e, db, len(part), func(i int, near func()) convertedImage {
+			im := images.convert(&part[i], near)
 			im.name = fmt.Sprint(p.classes[part[i].Label], "/", filepath.Base(part[i].Name))
 			return im
 		})

@@ -87,6 +87,7 @@ type component struct {
 	dc, ac          int // Huffman or arithmetic tables of the current scan
 
 	coefficients []int16  // of all blocks, or of a row of MCUs
+	given        int      // rows of blocks whose coefficients have been given up
 	estimated    []int16  // of a row of blocks
 	units        int      // rows of blocks in a row of MCUs
 	samples      []byte   // of a few rows of MCUs

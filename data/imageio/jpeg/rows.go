@@ -1,6 +1,9 @@
 package jpeg
 
-import "github.com/swcaffe/swcaffe/internal/simd/vpixel"
+import (
+	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/simd/vpixel"
+)
 
 // Rows makes rows of pixels, from the top to the bottom; rows may be left out. It reads the scan meanwhile, if the file has only one, and
 // holds the samples of three rows of MCUs.
@@ -8,7 +11,8 @@ type Rows struct {
 	d      *Decoder
 	up     []*upsampler
 	smooth bool
-	next   int // the next row of MCUs
+	next   int  // the next row of MCUs
+	shed   bool // coefficients are given up behind the row of MCUs
 }
 
 // Rows returns the rows of an image behind Decode. It is called once.
@@ -32,7 +36,33 @@ func (d *Decoder) Rows() *Rows {
 		}
 		r.up = append(r.up, d.newUpsampler(i))
 	}
+	r.shed = d.several && d.abundant()
 	return r
+}
+
+// A file of several scans without subsampling has coefficients of twice the size of the image. The image grows while they are used up, so that both
+// together need no more memory than the coefficients alone.
+const (
+	shedBytes = 1 << 20 // that are given up at once
+	shedLeast = 8 << 20 // for which that is worth the time
+)
+
+// abundant reports whether the coefficients take much more memory than the pixels.
+func (d *Decoder) abundant() bool {
+	bytes := 0
+	for i := range d.components {
+		bytes += 2 * len(d.components[i].coefficients)
+	}
+	return bytes > shedLeast && bytes > d.Width*d.Height*len(d.components)*5/4
+}
+
+// shed gives up coefficients of the rows of blocks before y, if they are enough.
+func (c *component) shed(y int) {
+	row := 64 * c.stride
+	if n := (y - c.given) * row; 2*n >= shedBytes {
+		pages.Release(c.coefficients[c.given*row:][:n])
+		c.given = y
+	}
 }
 
 // held is the number of rows of MCUs whose samples are held: interpolation needs those above and below a row.
@@ -90,6 +120,9 @@ func (r *Rows) transform() {
 				values = c.coefficients[64*y*c.stride:]
 			default:
 				values = c.coefficients[64*unit*c.stride:]
+			}
+			if r.shed {
+				c.shed(y - 1) // the row above serves to smooth
 			}
 			vpixel.Transform(c.samples[y*8%(held*8*c.units)*8*c.stride:], 8*c.stride, values, c.quant, n)
 		}
