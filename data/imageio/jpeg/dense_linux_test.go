@@ -82,10 +82,10 @@ func TestDense(t *testing.T) {
 		{"arithmetic scans", arithmetic(0xca, side, side, 0), false},
 	} {
 		took, memory, err := cost(f.file)
-		if took > time.Second { // another program may have had the caches
+		for again := 0; took > costtest.Seconds(1) && again < 3; again++ { // another program may have had the caches
 			took, _, _ = cost(f.file)
 		}
-		if errors.Is(err, ErrDense) != f.dense || took > time.Second || memory > 20 {
+		if errors.Is(err, ErrDense) != f.dense || took > 2*costtest.Seconds(1) || memory > 20 {
 			t.Errorf("%s: %v of processor time, %.1f bytes a pixel, error %v; is it too dense: want %t", f.name, took, memory, err, f.dense)
 		}
 		t.Logf("%s: %v of processor time, %.1f bytes a pixel, %v", f.name, took, memory, err)
