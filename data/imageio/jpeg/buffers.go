@@ -7,6 +7,7 @@ import "sync"
 type buffers struct {
 	samples                 [4][]byte
 	coefficients, estimated [4][]int16
+	nonzero                 [4][]uint64
 }
 
 var spare = sync.Pool{New: func() any { return new(buffers) }}
@@ -22,7 +23,7 @@ func (d *Decoder) release() {
 		if len(c.coefficients) > mostSpare {
 			b = nil
 		}
-		c.samples, c.coefficients, c.estimated = nil, nil, nil
+		c.samples, c.coefficients, c.estimated, c.nonzero = nil, nil, nil, nil
 	}
 	if d.buffers = nil; b != nil {
 		spare.Put(b)

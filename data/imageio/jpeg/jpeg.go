@@ -87,6 +87,7 @@ type component struct {
 	dc, ac          int // Huffman or arithmetic tables of the current scan
 
 	coefficients []int16  // of all blocks, or of a row of MCUs
+	nonzero      []uint64 // progressive with Huffman codes: see mcu.nonzero
 	given        int      // rows of blocks whose coefficients have been given up
 	estimated    []int16  // of a row of blocks
 	units        int      // rows of blocks in a row of MCUs
@@ -145,6 +146,9 @@ func (d *Decoder) Memory() float64 {
 			rows = float64(c.rows)
 		}
 		sum += 64 * float64(c.stride) * (2*rows + held*float64(c.v))
+		if d.progressive {
+			sum += 8 * float64(c.stride) * rows
+		}
 	}
 	return sum
 }

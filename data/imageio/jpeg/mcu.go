@@ -12,6 +12,7 @@ type mcu struct {
 	restart    byte        // its number
 	pred       [4]int32    // the last DC coefficient of each component in the scan
 	eobRun     int         // progressive: blocks whose band ends before it begins
+	nonzero    *uint64     // progressive, of the block that is read: its AC coefficients that are not 0, a bit for each in their order in the file
 }
 
 // row reads the next row of MCUs. Blocks that damage has made unreadable keep their coefficients, 0 before the first scan.
@@ -36,6 +37,9 @@ func (m *mcu) row() {
 		}
 		if len(s.of) == 1 {
 			c := s.of[0]
+			if c.nonzero != nil {
+				m.nonzero = &c.nonzero[first*c.stride+x]
+			}
 			m.read(m, c.at(first*c.stride+x), 0)
 		} else {
 			m.several(x, first)

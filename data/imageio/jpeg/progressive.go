@@ -2,7 +2,7 @@ package jpeg
 
 import (
 	"errors"
-	"unsafe"
+	bits64 "math/bits"
 )
 
 // errProgression refuses a scan that no progressive JPEG can have.
@@ -100,7 +100,7 @@ func (m *mcu) firstAC(values *[64]int16, component int) {
 		if v := e.value(); v != 0 {
 			b.drop(e.length())
 			k += e.second()
-			values[natural[k]] = int16(v << s.low)
+			m.set(values, k, int16(v<<s.low))
 			continue
 		}
 		symbol, length := e.second(), e.length()
@@ -112,7 +112,7 @@ func (m *mcu) firstAC(values *[64]int16, component int) {
 		switch {
 		case size > 0:
 			k += run
-			values[natural[k]] = int16(extend(b.take(size), size) << s.low)
+			m.set(values, k, int16(extend(b.take(size), size)<<s.low))
 		case run == 15:
 			k += 15
 		default:
@@ -125,10 +125,20 @@ func (m *mcu) firstAC(values *[64]int16, component int) {
 	}
 }
 
+// set sets coefficient k. Damaged files have some behind the last one, which they overwrite.
+func (m *mcu) set(values *[64]int16, k int, value int16) {
+	values[natural[k]] = value
+	if bit := uint64(1) << min(k, 63); value != 0 {
+		*m.nonzero |= bit
+	} else {
+		*m.nonzero &^= bit
+	}
+}
+
 // refineAC reads one more bit of the coefficients of a band that are not 0, and new ones.
 func (m *mcu) refineAC(values *[64]int16, component int) {
 	s, b, table := &m.d.scan, &m.bits, m.ac[component]
-	if m.eobRun > 0 && !anyAC(values) {
+	if m.eobRun > 0 && *m.nonzero == 0 {
 		m.eobRun--
 		return
 	}
@@ -156,53 +166,40 @@ func (m *mcu) refineAC(values *[64]int16, component int) {
 			break
 		}
 		// The new coefficient comes behind run zeros. Coefficients that are not 0 get their bit on the way.
-		if k = b.refine(values, k, s.last, run, bit); value != 0 {
-			values[natural[k]] = value
+		if k = b.refine(values, *m.nonzero, k, s.last, run, bit); value != 0 {
+			m.set(values, k, value)
 		}
 	}
 	if m.eobRun > 0 {
-		b.refine(values, k, s.last, 64, bit)
+		b.refine(values, *m.nonzero, k, s.last, 64, bit)
 		m.eobRun--
 	}
 }
 
 // refine reads the next bit of coefficients that are not 0, from place k on, and passes over some zeros. It returns the place of the next zero,
 // or last+1.
-func (b *bits) refine(values *[64]int16, k, last, zeros int, bit int16) int {
-	acc, n := b.acc, b.n
-	for ; k <= last; k++ {
-		v := &values[natural[k]]
-		if *v == 0 {
-			if zeros == 0 {
-				break
-			}
-			zeros--
-			continue
+func (b *bits) refine(values *[64]int16, nonzero uint64, k, last, zeros int, bit int16) int {
+	for nonzero = nonzero >> k << k; ; nonzero &= nonzero - 1 {
+		next := bits64.TrailingZeros64(nonzero) // 64 if there is none
+		if k+zeros < min(next, last+1) {
+			return k + zeros
 		}
-		if n == 0 {
-			b.acc, b.n = acc, n
+		if next > last {
+			return last + 1
+		}
+		zeros, k = zeros-(next-k), next+1
+		v := &values[natural[next]]
+		if b.n == 0 {
 			b.fill()
-			acc, n = b.acc, b.n
 		}
-		if int64(acc) < 0 && *v&bit == 0 {
+		if int64(b.acc) < 0 && *v&bit == 0 {
 			if *v > 0 {
 				*v += bit
 			} else {
 				*v -= bit
 			}
 		}
-		acc <<= 1
-		n--
+		b.acc <<= 1
+		b.n--
 	}
-	b.acc, b.n = acc, n
-	return k
-}
-
-// anyAC reports whether a block has AC coefficients that are not 0.
-func anyAC(values *[64]int16) bool {
-	any := uint64(uint16(values[1] | values[2] | values[3]))
-	for _, four := range (*[16]uint64)(unsafe.Pointer(values))[1:] { // blocks begin at multiples of 128 bytes of an array
-		any |= four
-	}
-	return any != 0
 }

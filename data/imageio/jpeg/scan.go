@@ -95,6 +95,10 @@ func (d *Decoder) decode() error {
 		c := &d.components[i]
 		c.coefficients = sized(&d.buffers.coefficients[i], 64*c.stride*c.rows)
 		clear(c.coefficients)
+		if d.progressive && !d.arithmetic {
+			c.nonzero = sized(&d.buffers.nonzero[i], c.stride*c.rows)
+			clear(c.nonzero)
+		}
 	}
 	for {
 		if err := d.beginScan(); err != nil {
