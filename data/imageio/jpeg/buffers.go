@@ -8,6 +8,7 @@ type buffers struct {
 	samples                 [4][]byte
 	coefficients, estimated [4][]int16
 	nonzero                 [4][]uint64
+	tables                  [2][4]huffman
 }
 
 var spare = sync.Pool{New: func() any { return new(buffers) }}

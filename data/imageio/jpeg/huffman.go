@@ -1,14 +1,22 @@
 package jpeg
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 )
 
-// huffman is a table of codes, and when it is prepared what decodes them.
-type huffman struct {
+// codes are a table of Huffman codes, as a file has them.
+type codes struct {
 	counts  [16]byte // of codes of 1 to 16 bits
 	symbols []byte
+}
+
+// huffman decodes the codes of a table. Most files have the same tables, so that a decoder takes over those of the last one (buffers).
+type huffman struct {
+	codes
+	values bool // the values behind codes are decoded too
+	ready  bool
 
 	// short has an entry for all values of the next shortBits bits that begin with a whole code. Others are 0.
 	short  [1 << shortBits]entry
@@ -30,7 +38,11 @@ const shortBits = 11
 var errCodes = errors.New("a Huffman table is damaged: its codes do not fit into their lengths")
 
 // prepare checks a table and makes what decodes its codes. DC tables have symbols up to 15. values says whether the values behind codes are decoded too.
-func (h *huffman) prepare(dc, values bool) error {
+func (h *huffman) prepare(of *codes, dc, values bool) error {
+	if h.ready && h.values == values && h.counts == of.counts && bytes.Equal(h.symbols, of.symbols) {
+		return nil
+	}
+	h.codes, h.values, h.ready = *of, values, false
 	if dc {
 		for _, s := range h.symbols {
 			if s > 15 {
@@ -55,6 +67,7 @@ func (h *huffman) prepare(dc, values bool) error {
 		code <<= 1
 	}
 	h.most[17] = 1 << 20 // ends the search for a code that does not exist
+	h.ready = true
 	return nil
 }
 
@@ -110,7 +123,7 @@ func (h *huffman) long(b *bits) (symbol, length int) {
 }
 
 // usual returns the tables that T.81 gives as an example (K.3), which Motion JPEG takes for granted.
-func usual(class, index int) *huffman {
+func usual(class, index int) *codes {
 	type table struct {
 		counts  [16]byte
 		symbols string
@@ -134,20 +147,21 @@ func usual(class, index int) *huffman {
 	if index > 1 {
 		return nil
 	}
-	return &huffman{counts: t[class][index].counts, symbols: []byte(t[class][index].symbols)}
+	return &codes{counts: t[class][index].counts, symbols: []byte(t[class][index].symbols)}
 }
 
 // table returns a Huffman table, prepared.
 func (d *Decoder) table(class, index int, values bool) (*huffman, error) {
-	var h *huffman
+	var of *codes
 	if index < 4 {
-		if h = d.huff[class][index]; h == nil && !d.progressive {
-			h = usual(class, index)
-			d.huff[class][index] = h
+		if of = d.huff[class][index]; of == nil && !d.progressive {
+			of = usual(class, index)
+			d.huff[class][index] = of
 		}
 	}
-	if h == nil {
+	if of == nil {
 		return nil, fmt.Errorf("a scan uses Huffman table %d of class %d, which the file lacks", index, class)
 	}
-	return h, h.prepare(class == 0, values)
+	h := &d.buffers.tables[class][index]
+	return h, h.prepare(of, class == 0, values)
 }

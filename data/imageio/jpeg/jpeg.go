@@ -57,7 +57,7 @@ type Decoder struct {
 	last byte // a marker that has been read, but not its segment; 0: none
 
 	quant      [4]*[64]uint16 // in natural order
-	huff       [2][4]*huffman // DC and AC tables
+	huff       [2][4]*codes   // DC and AC tables
 	arithmetic bool
 	condition  conditioning
 	restart    int // MCUs between restart markers; 0: there are none

@@ -181,7 +181,7 @@ func (d *Decoder) huffmanTables(body []byte) error {
 		if count > 256 || count > len(body)-17 {
 			return fmt.Errorf("a Huffman table of %d codes in a segment of %d bytes", count, len(body)+2)
 		}
-		d.huff[class][index] = &huffman{counts: [16]byte(body[1:17]), symbols: append([]byte(nil), body[17:17+count]...)}
+		d.huff[class][index] = &codes{counts: [16]byte(body[1:17]), symbols: append([]byte(nil), body[17:17+count]...)}
 		body = body[17+count:]
 	}
 	return nil
