@@ -36,6 +36,9 @@ func (m *markup) summary(s *Results) {
 		if s.Different < s.Items {
 			m.put(" (only $ different ones: items repeat, and some count more than others)", s.Different)
 		}
+		if s.Damaged > 0 {
+			m.put(" ($ are damaged and were read as far as they go; the log names them)", s.Damaged)
+		}
 	}
 	m.put("</p>\n<dl>\n")
 	for _, f := range s.Figures {

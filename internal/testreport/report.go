@@ -44,7 +44,8 @@ type Report struct {
 	items     int
 	scratch   []float64
 
-	sets []layers.Finite // the layers that read the items
+	sets      []layers.Finite // the layers that read the items
+	repairers []repairer
 
 	rows       []*blob.Blob // of DetectionEvaluate layers
 	detections []evaluate.Precision
@@ -52,12 +53,18 @@ type Report struct {
 	detector   *detector // the first of these layers; nil: none
 }
 
+// repairer is a layer that reads images. Repaired is the number of those that were damaged and read as far as they go.
+type repairer interface{ Repaired() int }
+
 // New returns a report on a net before its first batch. It needs labels with scores, or detections.
 func New(n *swnet.Net, opt Options) (*Report, error) {
 	r := &Report{opt: opt, judge: findJudge(n)}
 	for i := range n.NumLayers() {
 		if set, ok := n.Layer(i).(layers.Finite); ok {
 			r.sets = append(r.sets, set)
+		}
+		if l, ok := n.Layer(i).(repairer); ok {
+			r.repairers = append(r.repairers, l)
 		}
 		if n.LayerType(i) == "DetectionEvaluate" {
 			r.rows = append(r.rows, n.Blob(n.BlobNames()[n.TopIDs(i)[0]]))
@@ -115,6 +122,14 @@ func (r *Report) different() int {
 		}
 	}
 	return int(least)
+}
+
+// damaged returns the number of images that were damaged.
+func (r *Report) damaged() (n int) {
+	for _, l := range r.repairers {
+		n += l.Repaired()
+	}
+	return n
 }
 
 // addItem adds an item with one label.

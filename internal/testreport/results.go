@@ -30,6 +30,7 @@ type Results struct {
 	Batches          int         `json:"batches"`
 	Items            int         `json:"items"`
 	Different        int         `json:"different"` // items; less than Items if the batches read some more than once
+	Damaged          int         `json:"damaged"`   // images that were read as far as they go
 	Figures          []Row       `json:"figures"`
 	Unit             string      `json:"unit"` // an item of the matrix: images or pixels; "": there is no matrix
 	Maps             bool        `json:"maps"` // the net is a segmentation
@@ -90,7 +91,7 @@ type Mistake struct {
 
 // Results returns what the batches so far say. outputs are figures for its head.
 func (r *Report) Results(outputs []Figure) *Results {
-	s := &Results{Model: r.opt.Model, Weights: r.opt.Weights, Batches: r.batches, Items: r.items, Different: r.different(), AveragePrecision: r.opt.Version}
+	s := &Results{Model: r.opt.Model, Weights: r.opt.Weights, Batches: r.batches, Items: r.items, Different: r.different(), Damaged: r.damaged(), AveragePrecision: r.opt.Version}
 	for _, f := range outputs {
 		s.Figures = append(s.Figures, Row{f.Name, caffelog.Figure(f.Value)})
 	}

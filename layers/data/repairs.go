@@ -33,13 +33,16 @@ func (l *batchLayer) warnRepaired(name, damage string) {
 	}
 }
 
+// Repaired is the number of images that were damaged and read as far as they go.
+func (l *batchLayer) Repaired() int {
+	l.repaired.mu.Lock()
+	defer l.repaired.mu.Unlock()
+	return len(l.repaired.seen)
+}
+
 // countRepaired says how many images were damaged.
 func (l *batchLayer) countRepaired() {
-	r := &l.repaired
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if n := len(r.seen); n > 0 {
-		log := l.Device.Log
-		log.Warnf("layer %q: images that are damaged and were read as far as they go: %d; the first ones are named above", l.Param.GetName(), n)
+	if n := l.Repaired(); n > 0 {
+		l.Device.Log.Warnf("layer %q: images that are damaged and were read as far as they go: %d; the first ones are named above", l.Param.GetName(), n)
 	}
 }

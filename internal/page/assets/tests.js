@@ -87,7 +87,7 @@ function captioned(caption, head, rows, kind) {
 
 function resultParts(r) {
   const parts = [], figures = element('dl');
-  for (const f of [{name: 'batches', value: r.batches}, {name: 'images', value: r.items}, ...(r.figures || [])]) {
+  for (const f of [{name: 'batches', value: r.batches}, {name: 'images', value: r.items}, ...(r.damaged ? [{name: 'damaged images', value: r.damaged}] : []), ...(r.figures || [])]) {
     const box = element('div');
     box.append(element('dt', f.name), element('dd', String(f.value)));
     figures.append(box);
