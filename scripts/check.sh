@@ -107,6 +107,9 @@ step "go vet"
 alive go vet ./...
 (cd tools/asm && alive go vet ./...)
 
+step "docs/architecture.svg is what the imports give"
+scripts/architecture.py -check
+
 step "the assembly and its dispatch are what tools/asm writes"
 (cd tools/asm && alive go test ./...)
 
