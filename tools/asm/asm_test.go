@@ -61,10 +61,10 @@ func generated(t *testing.T, root string) map[string][]byte {
 func TestList(t *testing.T) {
 	seen := map[string]bool{}
 	for _, k := range kernels {
-		if seen[k.room+"."+k.name] {
-			t.Errorf("%s is twice in the list of %s", k.name, k.room)
+		if seen[k.room+"."+k.call] {
+			t.Errorf("%s is twice in the list of %s", k.call, k.room)
 		}
-		seen[k.room+"."+k.name] = true
+		seen[k.room+"."+k.call] = true
 		parameters := 0
 		if k.by != "" {
 			parameters = len(names(k.by))

@@ -4,48 +4,39 @@ import (
 	"bytes"
 	"fmt"
 	"go/format"
-	"strconv"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// goFiles returns the Go files of a package: the type of its tables, with the constants that name members of families, and for amd64 the declarations
-// of the assembly and the tables of the levels.
+// goFiles returns the Go files of a package: for amd64 the declarations of the assembly and the functions that pick a level and a member
+// of a family, for other processors functions in their place that are never called, and for both the constants that name members.
 func goFiles(room string) map[string][]byte {
-	table, amd64 := bytes.NewBufferString(header+"\npackage "+room+"\n"), new(bytes.Buffer)
-	table.WriteString("\n// kernels is the table of a level: block sizes, and kernels in assembly. Where a kernel is nil, the package computes in Go.\ntype kernels struct {\n")
-	for _, z := range sizesOf(room) {
-		fmt.Fprintf(table, "// %s %s\n%[1]s int\n", z.name, z.doc)
+	var amd64, other bytes.Buffer
+	fmt.Fprintf(&amd64, "%s\npackage %s\n", header, room)
+	if asksForLevel(room) {
+		fmt.Fprintf(&amd64, "\nimport %q\n", module+"/internal/simd/isa")
 	}
-	for _, k := range in(room) {
-		k.declare(table)
-	}
-	table.WriteString("}\n\n// have is the table of the level in use; here that of plain Go.\nvar have = kernels{\n")
-	for _, z := range sizesOf(room) {
-		fmt.Fprintf(table, "%s: %d,\n", z.name, z.plain)
-	}
-	table.WriteString("}\n")
-	fmt.Fprintf(amd64, "%s\npackage %s\n\nimport %q\n", header, room, module+"/internal/simd/isa")
-	amd64.WriteString("\nfunc init() {\nisa.Offer(&have, map[string]func(*kernels){\n")
-	for _, s := range levels {
-		fmt.Fprintf(amd64, "%q: %[1]s,\n", s.Name)
-	}
-	amd64.WriteString("})\n}\n")
-	for _, s := range levels {
-		fill(amd64, room, s)
-	}
-	for _, k := range in(room) {
-		k.enumerate(table)
-		for _, s := range levels {
-			for _, m := range k.of(s) {
-				if m.emit != nil {
-					fmt.Fprintf(amd64, "\nfunc %s%s(%s)\n", m.name, s.Tag, k.args)
-				}
-			}
+	fmt.Fprintf(&other, "%s\n//go:build !amd64\n\npackage %s\n\nconst noAssembly = \"%s: a kernel was called that has no assembly\"\n", header, room, room)
+	var named bytes.Buffer
+	for _, k := range kernels {
+		if k.room != room {
+			continue
 		}
+		k.declare(&amd64)
+		k.dispatch(&amd64)
+		fmt.Fprintf(&other, "\nfunc %s(%s) { panic(noAssembly) }\n", k.call, k.parameters())
+		k.enumerate(&named)
 	}
-	return map[string][]byte{"kernels.go": formatted(table), "kernels_amd64.go": formatted(amd64)}
+	files := map[string][]byte{"kernels_amd64.go": formatted(&amd64), "kernels_other.go": formatted(&other)}
+	if named.Len() > 0 {
+		text := bytes.NewBufferString(header + "\npackage " + room + "\n")
+		text.Write(named.Bytes())
+		files["kernels.go"] = formatted(text)
+	}
+	return files
 }
 
 // formatted is the text as gofmt has it.
@@ -57,71 +48,93 @@ func formatted(text *bytes.Buffer) []byte {
 	return out
 }
 
-// fill writes the function that enters a level's sizes and kernels in the table of a package.
-func fill(to *bytes.Buffer, room string, s emit.ISA) {
-	fmt.Fprintf(to, "\nfunc %s(t *kernels) {\n", s.Name)
-	for _, z := range sizesOf(room) {
-		fmt.Fprintf(to, "t.%s = %d\n", z.name, z.of(s))
+// parameters returns the parameter list of the function call.
+func (k *kernel) parameters() string {
+	if k.by == "" {
+		return k.args
 	}
-	for _, k := range in(room) {
-		for _, m := range k.of(s) {
-			function := m.name
-			if m.emit != nil {
-				function += s.Tag
-			}
-			fmt.Fprintf(to, "t.%s", constant("", k.name))
-			for _, index := range m.when {
-				fmt.Fprintf(to, "[%s]", index)
-			}
-			fmt.Fprintf(to, " = %s\n", function)
-		}
-	}
-	to.WriteString("}\n")
-}
-
-// declare writes the field of a kernel. As array it has room for the members of all levels.
-func (k *kernel) declare(to *bytes.Buffer) {
-	name := constant("", k.name)
-	fmt.Fprintf(to, "\n// %s %s\n%[1]s ", name, k.doc)
-	for i := range names(k.by) {
-		fmt.Fprintf(to, "[%d]", k.extent(i))
-	}
-	fmt.Fprintf(to, "func(%s)", k.args)
-	if k.by != "" {
-		fmt.Fprintf(to, " // by %s", k.by)
-	}
-	to.WriteString("\n")
-}
-
-// extent is the length of dimension i of a kernel's array: numbers begin at 0, and named members are numbered from 0. Every table has room for the
-// four vectors that a block of channels has with 4 lanes, the fewest that a level may have.
-func (k *kernel) extent(i int) (n int) {
-	if names(k.by)[i] == "vectors" {
-		n = emit.Lanes/4 + 1
-	}
-	named := map[string]bool{}
-	for _, s := range levels {
-		for _, m := range k.of(s) {
-			if v, err := strconv.Atoi(m.when[i]); err == nil {
-				n = max(n, v+1)
-			} else {
-				named[m.when[i]] = true
-			}
-		}
-	}
-	return max(n, len(named))
+	return k.by + ", " + k.args
 }
 
 // names returns the names in a parameter list.
 func names(parameters string) (list []string) {
-	if parameters == "" {
-		return nil
-	}
 	for p := range strings.SplitSeq(parameters, ", ") {
 		name, _, _ := strings.Cut(p, " ")
 		list = append(list, name)
 	}
 	return list
+}
+
+// declare writes the declarations of the assembly.
+func (k *kernel) declare(to *bytes.Buffer) {
+	for _, s := range levels {
+		for _, m := range k.of(s) {
+			fmt.Fprintf(to, "\n//go:noescape\nfunc %s%s(%s)\n", m.name, s.Tag, k.args)
+		}
+	}
+}
+
+// dispatch writes the function that calls the assembly. If only one level has assembly, the function calls it without asking for the level: its
+// callers have done so.
+func (k *kernel) dispatch(to *bytes.Buffer) {
+	fmt.Fprintf(to, "\n// %s %s\nfunc %s(%s) {\n", k.call, k.doc, k.call, k.parameters())
+	have := k.levels()
+	for i, s := range have {
+		last := i == len(have)-1
+		if !last {
+			fmt.Fprintf(to, "if isa.Width() == %d {\n", s.Width)
+		}
+		k.pick(to, s, k.of(s), 0)
+		if !last {
+			to.WriteString("return\n}\n")
+		}
+	}
+	to.WriteString("}\n")
+}
+
+// levels are the levels for which a kernel has assembly.
+func (k *kernel) levels() (have []emit.ISA) {
+	for _, s := range levels {
+		if len(k.of(s)) > 0 {
+			have = append(have, s)
+		}
+	}
+	return have
+}
+
+// asksForLevel reports whether a package has a kernel with assembly for several levels.
+func asksForLevel(room string) bool {
+	return slices.ContainsFunc(kernels, func(k kernel) bool { return k.room == room && len(k.levels()) > 1 })
+}
+
+// pick writes a switch over the first parameter of by. Each case has a switch over the next parameter; the last cases call the assembly.
+func (k *kernel) pick(to *bytes.Buffer, s emit.ISA, members []member, parameter int) {
+	if parameter == len(members[0].when) {
+		fmt.Fprintf(to, "%s%s(%s)\n", members[0].name, s.Tag, strings.Join(names(k.args), ", "))
+		return
+	}
+	cases := map[string][]member{}
+	var order []string
+	for _, m := range members {
+		value := m.when[parameter]
+		if cases[value] == nil {
+			order = append(order, value)
+		}
+		cases[value] = append(cases[value], m)
+	}
+	if slices.Equal(slices.Sorted(maps.Keys(cases)), []string{"false", "true"}) {
+		fmt.Fprintf(to, "if %s {\n", names(k.by)[parameter])
+		k.pick(to, s, cases["true"], parameter+1)
+		to.WriteString("return\n}\n")
+		k.pick(to, s, cases["false"], parameter+1)
+		return
+	}
+	fmt.Fprintf(to, "switch %s {\n", names(k.by)[parameter])
+	for _, value := range order {
+		fmt.Fprintf(to, "case %s:\n", value)
+		k.pick(to, s, cases[value], parameter+1)
+	}
+	fmt.Fprintf(to, "default:\npanic(\"%s: %s has no such member\")\n}\n", k.room, k.call)
 }
 
 // enumerate writes the type of the constants that name members, if it is declared with them.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
@@ -24,7 +25,7 @@ func TestTransposed(t *testing.T) {
 
 // testLikeGemm: products of these shapes, which a Multiplier of some kind computes where there are vectors, are right, and have Gemm's bits.
 func testLikeGemm(t *testing.T, kind func(Kernel) bool, shapes []Shape) {
-	if !vgemm.HasStrided() {
+	if !isa.Vectors() {
 		t.Skip("without vectors Gemm computes these products")
 	}
 	for _, s := range shapes {

@@ -1,12 +1,10 @@
-// Package simdtest holds what tests of vector kernels share: Each runs a test at every level of the computer, EachTarget also at that of a target
-// with one kernel, SkipRepeated leaves out tests that do not depend on the level, Banded makes slices between guard values, Near compares with a
-// bound.
+// Package simdtest holds what tests of vector kernels share: Each runs a test at every level of the computer, SkipRepeated leaves
+// out tests that do not depend on the level, Banded makes slices between guard values, Near compares with a bound.
 package simdtest
 
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
@@ -15,23 +13,9 @@ import (
 // guard is the value before and after slices that Banded makes.
 const guard = 12345.5
 
-// Partial is the level of a target with one kernel: all but the micro-kernel of products is computed in Go, with the block sizes of vectors.
-const Partial = "avx2:vgemm.Micro"
-
 // Each runs a test at every level of the computer, plain Go among them.
-func Each(t *testing.T, f func(t *testing.T)) { each(t, isa.Levels(), f) }
-
-// EachTarget is Each for kernels with block sizes. It also runs the test at Partial, if the computer has its vectors.
-func EachTarget(t *testing.T, f func(t *testing.T)) {
-	levels := isa.Levels()
-	if slices.Contains(levels, "avx2") {
-		levels = append(levels, Partial)
-	}
-	each(t, levels, f)
-}
-
-func each(t *testing.T, levels []string, f func(t *testing.T)) {
-	for _, level := range levels {
+func Each(t *testing.T, f func(t *testing.T)) {
+	for _, level := range isa.Levels() {
 		t.Run(level, func(t *testing.T) {
 			defer isa.Use(level)()
 			f(t)

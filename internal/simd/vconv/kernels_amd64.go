@@ -4,566 +4,1455 @@ package vconv
 
 import "github.com/swcaffe/swcaffe/internal/simd/isa"
 
-func init() {
-	isa.Offer(&have, map[string]func(*kernels){
-		"avx512": avx512,
-		"avx2":   avx2,
-	})
-}
-
-func avx512(t *kernels) {
-	t.TilePixels = 14
-	t.SumRows = 8
-	t.SumBlocks = 3
-	t.Pixels[1][1] = pixels1x1AVX512
-	t.Pixels[2][1] = pixels2x1AVX512
-	t.Pixels[3][1] = pixels3x1AVX512
-	t.Pixels[4][1] = pixels4x1AVX512
-	t.Pixels[5][1] = pixels5x1AVX512
-	t.Pixels[6][1] = pixels6x1AVX512
-	t.Pixels[7][1] = pixels7x1AVX512
-	t.Pixels[8][1] = pixels8x1AVX512
-	t.Pixels[9][1] = pixels9x1AVX512
-	t.Pixels[10][1] = pixels10x1AVX512
-	t.Pixels[11][1] = pixels11x1AVX512
-	t.Pixels[12][1] = pixels12x1AVX512
-	t.Pixels[13][1] = pixels13x1AVX512
-	t.Pixels[14][1] = pixels14x1AVX512
-	t.Pixels[1][2] = pixels1x2AVX512
-	t.Pixels[2][2] = pixels2x2AVX512
-	t.Pixels[3][2] = pixels3x2AVX512
-	t.Pixels[4][2] = pixels4x2AVX512
-	t.Pixels[5][2] = pixels5x2AVX512
-	t.Pixels[6][2] = pixels6x2AVX512
-	t.Pixels[7][2] = pixels7x2AVX512
-	t.Pixels[8][2] = pixels8x2AVX512
-	t.Pixels[9][2] = pixels9x2AVX512
-	t.Pixels[10][2] = pixels10x2AVX512
-	t.Pixels[11][2] = pixels11x2AVX512
-	t.Pixels[12][2] = pixels12x2AVX512
-	t.Pixels[13][2] = pixels13x2AVX512
-	t.Pixels[14][2] = pixels14x2AVX512
-	t.PixelSums[8][1] = pixelSums8x1AVX512
-	t.PixelSums[8][2] = pixelSums8x2AVX512
-	t.PixelSums[8][3] = pixelSums8x3AVX512
-	t.Offsets[1][1] = offsets1x1AVX512
-	t.Offsets[2][1] = offsets2x1AVX512
-	t.Offsets[3][1] = offsets3x1AVX512
-	t.Offsets[4][1] = offsets4x1AVX512
-	t.Offsets[5][1] = offsets5x1AVX512
-	t.Offsets[6][1] = offsets6x1AVX512
-	t.Offsets[7][1] = offsets7x1AVX512
-	t.Offsets[8][1] = offsets8x1AVX512
-	t.Offsets[9][1] = offsets9x1AVX512
-	t.Offsets[10][1] = offsets10x1AVX512
-	t.Offsets[11][1] = offsets11x1AVX512
-	t.Offsets[12][1] = offsets12x1AVX512
-	t.Offsets[13][1] = offsets13x1AVX512
-	t.Offsets[14][1] = offsets14x1AVX512
-	t.Offsets[1][2] = offsets1x2AVX512
-	t.Offsets[2][2] = offsets2x2AVX512
-	t.Offsets[3][2] = offsets3x2AVX512
-	t.Offsets[4][2] = offsets4x2AVX512
-	t.Offsets[5][2] = offsets5x2AVX512
-	t.Offsets[6][2] = offsets6x2AVX512
-	t.Offsets[7][2] = offsets7x2AVX512
-	t.Offsets[8][2] = offsets8x2AVX512
-	t.Offsets[9][2] = offsets9x2AVX512
-	t.Offsets[10][2] = offsets10x2AVX512
-	t.Offsets[11][2] = offsets11x2AVX512
-	t.Offsets[12][2] = offsets12x2AVX512
-	t.Offsets[13][2] = offsets13x2AVX512
-	t.Offsets[14][2] = offsets14x2AVX512
-	t.OffsetSums[1][1][1] = offsetSums1x1x1AVX512
-	t.OffsetSums[2][1][1] = offsetSums2x1x1AVX512
-	t.OffsetSums[3][1][1] = offsetSums3x1x1AVX512
-	t.OffsetSums[4][1][1] = offsetSums4x1x1AVX512
-	t.OffsetSums[1][2][1] = offsetSums1x2x1AVX512
-	t.OffsetSums[2][2][1] = offsetSums2x2x1AVX512
-	t.OffsetSums[3][2][1] = offsetSums3x2x1AVX512
-	t.OffsetSums[4][2][1] = offsetSums4x2x1AVX512
-	t.OffsetSums[1][3][1] = offsetSums1x3x1AVX512
-	t.OffsetSums[2][3][1] = offsetSums2x3x1AVX512
-	t.OffsetSums[3][3][1] = offsetSums3x3x1AVX512
-	t.OffsetSums[4][3][1] = offsetSums4x3x1AVX512
-	t.OffsetSums[1][4][1] = offsetSums1x4x1AVX512
-	t.OffsetSums[2][4][1] = offsetSums2x4x1AVX512
-	t.OffsetSums[3][4][1] = offsetSums3x4x1AVX512
-	t.OffsetSums[1][5][1] = offsetSums1x5x1AVX512
-	t.OffsetSums[2][5][1] = offsetSums2x5x1AVX512
-	t.OffsetSums[1][6][1] = offsetSums1x6x1AVX512
-	t.OffsetSums[2][6][1] = offsetSums2x6x1AVX512
-	t.OffsetSums[1][7][1] = offsetSums1x7x1AVX512
-	t.OffsetSums[2][7][1] = offsetSums2x7x1AVX512
-	t.OffsetSums[1][8][1] = offsetSums1x8x1AVX512
-	t.OffsetSums[1][9][1] = offsetSums1x9x1AVX512
-	t.OffsetSums[1][10][1] = offsetSums1x10x1AVX512
-	t.OffsetSums[1][11][1] = offsetSums1x11x1AVX512
-	t.OffsetSums[1][12][1] = offsetSums1x12x1AVX512
-	t.OffsetSums[1][13][1] = offsetSums1x13x1AVX512
-	t.OffsetSums[1][14][1] = offsetSums1x14x1AVX512
-	t.OffsetSums[1][1][2] = offsetSums1x1x2AVX512
-	t.OffsetSums[2][1][2] = offsetSums2x1x2AVX512
-	t.OffsetSums[3][1][2] = offsetSums3x1x2AVX512
-	t.OffsetSums[4][1][2] = offsetSums4x1x2AVX512
-	t.OffsetSums[1][2][2] = offsetSums1x2x2AVX512
-	t.OffsetSums[2][2][2] = offsetSums2x2x2AVX512
-	t.OffsetSums[3][2][2] = offsetSums3x2x2AVX512
-	t.OffsetSums[4][2][2] = offsetSums4x2x2AVX512
-	t.OffsetSums[1][3][2] = offsetSums1x3x2AVX512
-	t.OffsetSums[2][3][2] = offsetSums2x3x2AVX512
-	t.OffsetSums[3][3][2] = offsetSums3x3x2AVX512
-	t.OffsetSums[4][3][2] = offsetSums4x3x2AVX512
-	t.OffsetSums[1][4][2] = offsetSums1x4x2AVX512
-	t.OffsetSums[2][4][2] = offsetSums2x4x2AVX512
-	t.OffsetSums[3][4][2] = offsetSums3x4x2AVX512
-	t.OffsetSums[1][5][2] = offsetSums1x5x2AVX512
-	t.OffsetSums[2][5][2] = offsetSums2x5x2AVX512
-	t.OffsetSums[1][6][2] = offsetSums1x6x2AVX512
-	t.OffsetSums[2][6][2] = offsetSums2x6x2AVX512
-	t.OffsetSums[1][7][2] = offsetSums1x7x2AVX512
-	t.OffsetSums[2][7][2] = offsetSums2x7x2AVX512
-	t.OffsetSums[1][8][2] = offsetSums1x8x2AVX512
-	t.OffsetSums[1][9][2] = offsetSums1x9x2AVX512
-	t.OffsetSums[1][10][2] = offsetSums1x10x2AVX512
-	t.OffsetSums[1][11][2] = offsetSums1x11x2AVX512
-	t.OffsetSums[1][12][2] = offsetSums1x12x2AVX512
-	t.OffsetSums[1][13][2] = offsetSums1x13x2AVX512
-	t.OffsetSums[1][14][2] = offsetSums1x14x2AVX512
-	t.Taps[1] = taps1AVX512
-	t.Taps[2] = taps2AVX512
-	t.Taps[3] = taps3AVX512
-	t.Taps[4] = taps4AVX512
-	t.Taps[5] = taps5AVX512
-	t.Taps[6] = taps6AVX512
-	t.Taps[7] = taps7AVX512
-	t.Taps[8] = taps8AVX512
-	t.Taps[9] = taps9AVX512
-	t.Taps[10] = taps10AVX512
-	t.Taps[11] = taps11AVX512
-	t.Taps[12] = taps12AVX512
-	t.TapSums[1] = tapSums1AVX512
-	t.TapSums[2] = tapSums2AVX512
-	t.TapSums[3] = tapSums3AVX512
-	t.TapSums[4] = tapSums4AVX512
-	t.TapSums[5] = tapSums5AVX512
-	t.MaximaSums[1] = maximaSums1AVX2
-	t.MaximaSums[2] = maximaSums2AVX2
-	t.MaximaSums[3] = maximaSums3AVX2
-	t.MaximaSums[4] = maximaSums4AVX2
-	t.MaximaSums[5] = maximaSums5AVX2
-}
-
-func avx2(t *kernels) {
-	t.TilePixels = 6
-	t.SumRows = 16
-	t.SumBlocks = 1
-	t.Pixels[1][2] = pixels1x2AVX2
-	t.Pixels[2][2] = pixels2x2AVX2
-	t.Pixels[3][2] = pixels3x2AVX2
-	t.Pixels[4][2] = pixels4x2AVX2
-	t.Pixels[5][2] = pixels5x2AVX2
-	t.Pixels[6][2] = pixels6x2AVX2
-	t.PixelSums[6][2] = pixelSums6x2AVX2
-	t.PixelSums[5][2] = pixelSums5x2AVX2
-	t.Offsets[1][2] = offsets1x2AVX2
-	t.Offsets[2][2] = offsets2x2AVX2
-	t.Offsets[3][2] = offsets3x2AVX2
-	t.Offsets[4][2] = offsets4x2AVX2
-	t.Offsets[5][2] = offsets5x2AVX2
-	t.Offsets[6][2] = offsets6x2AVX2
-	t.OffsetSums[1][1][2] = offsetSums1x1x2AVX2
-	t.OffsetSums[2][1][2] = offsetSums2x1x2AVX2
-	t.OffsetSums[3][1][2] = offsetSums3x1x2AVX2
-	t.OffsetSums[4][1][2] = offsetSums4x1x2AVX2
-	t.OffsetSums[1][2][2] = offsetSums1x2x2AVX2
-	t.OffsetSums[2][2][2] = offsetSums2x2x2AVX2
-	t.OffsetSums[3][2][2] = offsetSums3x2x2AVX2
-	t.OffsetSums[1][3][2] = offsetSums1x3x2AVX2
-	t.OffsetSums[2][3][2] = offsetSums2x3x2AVX2
-	t.OffsetSums[1][4][2] = offsetSums1x4x2AVX2
-	t.OffsetSums[1][5][2] = offsetSums1x5x2AVX2
-	t.OffsetSums[1][6][2] = offsetSums1x6x2AVX2
-	t.Taps[1] = taps1AVX2
-	t.Taps[2] = taps2AVX2
-	t.Taps[3] = taps3AVX2
-	t.Taps[4] = taps4AVX2
-	t.Taps[5] = taps5AVX2
-	t.Taps[6] = taps6AVX2
-	t.Taps[7] = taps7AVX2
-	t.Taps[8] = taps8AVX2
-	t.Taps[9] = taps9AVX2
-	t.Taps[10] = taps10AVX2
-	t.Taps[11] = taps11AVX2
-	t.Taps[12] = taps12AVX2
-	t.TapSums[1] = tapSums1AVX2
-	t.TapSums[2] = tapSums2AVX2
-	t.TapSums[3] = tapSums3AVX2
-	t.TapSums[4] = tapSums4AVX2
-	t.TapSums[5] = tapSums5AVX2
-	t.MaximaSums[1] = maximaSums1AVX2
-	t.MaximaSums[2] = maximaSums2AVX2
-	t.MaximaSums[3] = maximaSums3AVX2
-	t.MaximaSums[4] = maximaSums4AVX2
-	t.MaximaSums[5] = maximaSums5AVX2
-}
-
+//go:noescape
 func pixels1x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels2x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels3x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels4x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels5x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels6x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels7x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels8x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels9x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels10x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels11x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels12x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels13x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels14x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels1x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels2x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels3x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels4x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels5x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels6x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels7x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels8x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels9x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels10x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels11x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels12x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels13x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels14x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels1x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels2x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels3x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels4x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels5x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
 func pixels6x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+// pixels is the micro-kernel of pointwise convolutions of blocks of channels, for tiles of some pixels and vectors.
+func pixels(pixels, vectors int, blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int) {
+	if isa.Width() == 16 {
+		switch pixels {
+		case 1:
+			switch vectors {
+			case 1:
+				pixels1x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			case 2:
+				pixels1x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			default:
+				panic("vconv: pixels has no such member")
+			}
+		case 2:
+			switch vectors {
+			case 1:
+				pixels2x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			case 2:
+				pixels2x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			default:
+				panic("vconv: pixels has no such member")
+			}
+		case 3:
+			switch vectors {
+			case 1:
+				pixels3x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			case 2:
+				pixels3x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			default:
+				panic("vconv: pixels has no such member")
+			}
+		case 4:
+			switch vectors {
+			case 1:
+				pixels4x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			case 2:
+				pixels4x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			default:
+				panic("vconv: pixels has no such member")
+			}
+		case 5:
+			switch vectors {
+			case 1:
+				pixels5x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			case 2:
+				pixels5x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			default:
+				panic("vconv: pixels has no such member")
+			}
+		case 6:
+			switch vectors {
+			case 1:
+				pixels6x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			case 2:
+				pixels6x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			default:
+				panic("vconv: pixels has no such member")
+			}
+		case 7:
+			switch vectors {
+			case 1:
+				pixels7x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			case 2:
+				pixels7x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			default:
+				panic("vconv: pixels has no such member")
+			}
+		case 8:
+			switch vectors {
+			case 1:
+				pixels8x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			case 2:
+				pixels8x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			default:
+				panic("vconv: pixels has no such member")
+			}
+		case 9:
+			switch vectors {
+			case 1:
+				pixels9x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			case 2:
+				pixels9x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			default:
+				panic("vconv: pixels has no such member")
+			}
+		case 10:
+			switch vectors {
+			case 1:
+				pixels10x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			case 2:
+				pixels10x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			default:
+				panic("vconv: pixels has no such member")
+			}
+		case 11:
+			switch vectors {
+			case 1:
+				pixels11x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			case 2:
+				pixels11x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			default:
+				panic("vconv: pixels has no such member")
+			}
+		case 12:
+			switch vectors {
+			case 1:
+				pixels12x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			case 2:
+				pixels12x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			default:
+				panic("vconv: pixels has no such member")
+			}
+		case 13:
+			switch vectors {
+			case 1:
+				pixels13x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			case 2:
+				pixels13x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			default:
+				panic("vconv: pixels has no such member")
+			}
+		case 14:
+			switch vectors {
+			case 1:
+				pixels14x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			case 2:
+				pixels14x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+			default:
+				panic("vconv: pixels has no such member")
+			}
+		default:
+			panic("vconv: pixels has no such member")
+		}
+		return
+	}
+	switch pixels {
+	case 1:
+		switch vectors {
+		case 2:
+			pixels1x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		default:
+			panic("vconv: pixels has no such member")
+		}
+	case 2:
+		switch vectors {
+		case 2:
+			pixels2x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		default:
+			panic("vconv: pixels has no such member")
+		}
+	case 3:
+		switch vectors {
+		case 2:
+			pixels3x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		default:
+			panic("vconv: pixels has no such member")
+		}
+	case 4:
+		switch vectors {
+		case 2:
+			pixels4x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		default:
+			panic("vconv: pixels has no such member")
+		}
+	case 5:
+		switch vectors {
+		case 2:
+			pixels5x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		default:
+			panic("vconv: pixels has no such member")
+		}
+	case 6:
+		switch vectors {
+		case 2:
+			pixels6x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		default:
+			panic("vconv: pixels has no such member")
+		}
+	default:
+		panic("vconv: pixels has no such member")
+	}
+}
+
+//go:noescape
 func pixelSums8x1AVX512(runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32)
 
+//go:noescape
 func pixelSums8x2AVX512(runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32)
 
+//go:noescape
 func pixelSums8x3AVX512(runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32)
 
+//go:noescape
 func pixelSums6x2AVX2(runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32)
 
+//go:noescape
 func pixelSums5x2AVX2(runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32)
 
+// pixelSums is the micro-kernel of their weight gradient.
+func pixelSums(rows, vectors int, runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32) {
+	if isa.Width() == 16 {
+		switch rows {
+		case 8:
+			switch vectors {
+			case 1:
+				pixelSums8x1AVX512(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
+			case 2:
+				pixelSums8x2AVX512(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
+			case 3:
+				pixelSums8x3AVX512(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
+			default:
+				panic("vconv: pixelSums has no such member")
+			}
+		default:
+			panic("vconv: pixelSums has no such member")
+		}
+		return
+	}
+	switch rows {
+	case 6:
+		switch vectors {
+		case 2:
+			pixelSums6x2AVX2(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
+		default:
+			panic("vconv: pixelSums has no such member")
+		}
+	case 5:
+		switch vectors {
+		case 2:
+			pixelSums5x2AVX2(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
+		default:
+			panic("vconv: pixelSums has no such member")
+		}
+	default:
+		panic("vconv: pixelSums has no such member")
+	}
+}
+
+//go:noescape
 func offsets1x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets2x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets3x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets4x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets5x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets6x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets7x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets8x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets9x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets10x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets11x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets12x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets13x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets14x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets1x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets2x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets3x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets4x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets5x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets6x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets7x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets8x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets9x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets10x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets11x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets12x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets13x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets14x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets1x2AVX2(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets2x2AVX2(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets3x2AVX2(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets4x2AVX2(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets5x2AVX2(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+//go:noescape
 func offsets6x2AVX2(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
+// offsets is the micro-kernel of convolutions of planes to blocks of channels, for tiles of some pixels and vectors.
+func offsets(pixels, vectors int, tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool) {
+	if isa.Width() == 16 {
+		switch pixels {
+		case 1:
+			switch vectors {
+			case 1:
+				offsets1x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			case 2:
+				offsets1x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			default:
+				panic("vconv: offsets has no such member")
+			}
+		case 2:
+			switch vectors {
+			case 1:
+				offsets2x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			case 2:
+				offsets2x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			default:
+				panic("vconv: offsets has no such member")
+			}
+		case 3:
+			switch vectors {
+			case 1:
+				offsets3x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			case 2:
+				offsets3x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			default:
+				panic("vconv: offsets has no such member")
+			}
+		case 4:
+			switch vectors {
+			case 1:
+				offsets4x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			case 2:
+				offsets4x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			default:
+				panic("vconv: offsets has no such member")
+			}
+		case 5:
+			switch vectors {
+			case 1:
+				offsets5x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			case 2:
+				offsets5x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			default:
+				panic("vconv: offsets has no such member")
+			}
+		case 6:
+			switch vectors {
+			case 1:
+				offsets6x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			case 2:
+				offsets6x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			default:
+				panic("vconv: offsets has no such member")
+			}
+		case 7:
+			switch vectors {
+			case 1:
+				offsets7x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			case 2:
+				offsets7x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			default:
+				panic("vconv: offsets has no such member")
+			}
+		case 8:
+			switch vectors {
+			case 1:
+				offsets8x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			case 2:
+				offsets8x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			default:
+				panic("vconv: offsets has no such member")
+			}
+		case 9:
+			switch vectors {
+			case 1:
+				offsets9x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			case 2:
+				offsets9x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			default:
+				panic("vconv: offsets has no such member")
+			}
+		case 10:
+			switch vectors {
+			case 1:
+				offsets10x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			case 2:
+				offsets10x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			default:
+				panic("vconv: offsets has no such member")
+			}
+		case 11:
+			switch vectors {
+			case 1:
+				offsets11x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			case 2:
+				offsets11x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			default:
+				panic("vconv: offsets has no such member")
+			}
+		case 12:
+			switch vectors {
+			case 1:
+				offsets12x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			case 2:
+				offsets12x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			default:
+				panic("vconv: offsets has no such member")
+			}
+		case 13:
+			switch vectors {
+			case 1:
+				offsets13x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			case 2:
+				offsets13x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			default:
+				panic("vconv: offsets has no such member")
+			}
+		case 14:
+			switch vectors {
+			case 1:
+				offsets14x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			case 2:
+				offsets14x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+			default:
+				panic("vconv: offsets has no such member")
+			}
+		default:
+			panic("vconv: offsets has no such member")
+		}
+		return
+	}
+	switch pixels {
+	case 1:
+		switch vectors {
+		case 2:
+			offsets1x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+		default:
+			panic("vconv: offsets has no such member")
+		}
+	case 2:
+		switch vectors {
+		case 2:
+			offsets2x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+		default:
+			panic("vconv: offsets has no such member")
+		}
+	case 3:
+		switch vectors {
+		case 2:
+			offsets3x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+		default:
+			panic("vconv: offsets has no such member")
+		}
+	case 4:
+		switch vectors {
+		case 2:
+			offsets4x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+		default:
+			panic("vconv: offsets has no such member")
+		}
+	case 5:
+		switch vectors {
+		case 2:
+			offsets5x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+		default:
+			panic("vconv: offsets has no such member")
+		}
+	case 6:
+		switch vectors {
+		case 2:
+			offsets6x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+		default:
+			panic("vconv: offsets has no such member")
+		}
+	default:
+		panic("vconv: offsets has no such member")
+	}
+}
+
+//go:noescape
 func offsetSums1x1x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums2x1x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums3x1x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums4x1x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x2x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums2x2x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums3x2x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums4x2x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x3x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums2x3x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums3x3x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums4x3x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x4x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums2x4x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums3x4x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x5x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums2x5x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x6x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums2x6x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x7x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums2x7x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x8x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x9x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x10x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x11x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x12x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x13x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x14x1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x1x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums2x1x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums3x1x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums4x1x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x2x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums2x2x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums3x2x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums4x2x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x3x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums2x3x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums3x3x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums4x3x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x4x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums2x4x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums3x4x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x5x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums2x5x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x6x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums2x6x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x7x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums2x7x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x8x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x9x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x10x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x11x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x12x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x13x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x14x2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x1x2AVX2(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums2x1x2AVX2(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums3x1x2AVX2(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums4x1x2AVX2(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x2x2AVX2(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums2x2x2AVX2(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums3x2x2AVX2(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x3x2AVX2(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums2x3x2AVX2(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x4x2AVX2(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x5x2AVX2(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+//go:noescape
 func offsetSums1x6x2AVX2(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
+// offsetSums is the micro-kernel of their weight gradient, for width kernel offsets of each line.
+func offsetSums(lines, width, vectors int, rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool) {
+	if isa.Width() == 16 {
+		switch lines {
+		case 1:
+			switch width {
+			case 1:
+				switch vectors {
+				case 1:
+					offsetSums1x1x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums1x1x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 2:
+				switch vectors {
+				case 1:
+					offsetSums1x2x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums1x2x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 3:
+				switch vectors {
+				case 1:
+					offsetSums1x3x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums1x3x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 4:
+				switch vectors {
+				case 1:
+					offsetSums1x4x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums1x4x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 5:
+				switch vectors {
+				case 1:
+					offsetSums1x5x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums1x5x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 6:
+				switch vectors {
+				case 1:
+					offsetSums1x6x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums1x6x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 7:
+				switch vectors {
+				case 1:
+					offsetSums1x7x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums1x7x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 8:
+				switch vectors {
+				case 1:
+					offsetSums1x8x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums1x8x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 9:
+				switch vectors {
+				case 1:
+					offsetSums1x9x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums1x9x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 10:
+				switch vectors {
+				case 1:
+					offsetSums1x10x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums1x10x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 11:
+				switch vectors {
+				case 1:
+					offsetSums1x11x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums1x11x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 12:
+				switch vectors {
+				case 1:
+					offsetSums1x12x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums1x12x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 13:
+				switch vectors {
+				case 1:
+					offsetSums1x13x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums1x13x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 14:
+				switch vectors {
+				case 1:
+					offsetSums1x14x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums1x14x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			default:
+				panic("vconv: offsetSums has no such member")
+			}
+		case 2:
+			switch width {
+			case 1:
+				switch vectors {
+				case 1:
+					offsetSums2x1x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums2x1x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 2:
+				switch vectors {
+				case 1:
+					offsetSums2x2x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums2x2x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 3:
+				switch vectors {
+				case 1:
+					offsetSums2x3x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums2x3x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 4:
+				switch vectors {
+				case 1:
+					offsetSums2x4x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums2x4x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 5:
+				switch vectors {
+				case 1:
+					offsetSums2x5x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums2x5x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 6:
+				switch vectors {
+				case 1:
+					offsetSums2x6x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums2x6x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 7:
+				switch vectors {
+				case 1:
+					offsetSums2x7x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums2x7x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			default:
+				panic("vconv: offsetSums has no such member")
+			}
+		case 3:
+			switch width {
+			case 1:
+				switch vectors {
+				case 1:
+					offsetSums3x1x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums3x1x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 2:
+				switch vectors {
+				case 1:
+					offsetSums3x2x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums3x2x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 3:
+				switch vectors {
+				case 1:
+					offsetSums3x3x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums3x3x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 4:
+				switch vectors {
+				case 1:
+					offsetSums3x4x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums3x4x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			default:
+				panic("vconv: offsetSums has no such member")
+			}
+		case 4:
+			switch width {
+			case 1:
+				switch vectors {
+				case 1:
+					offsetSums4x1x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums4x1x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 2:
+				switch vectors {
+				case 1:
+					offsetSums4x2x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums4x2x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			case 3:
+				switch vectors {
+				case 1:
+					offsetSums4x3x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				case 2:
+					offsetSums4x3x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+				default:
+					panic("vconv: offsetSums has no such member")
+				}
+			default:
+				panic("vconv: offsetSums has no such member")
+			}
+		default:
+			panic("vconv: offsetSums has no such member")
+		}
+		return
+	}
+	switch lines {
+	case 1:
+		switch width {
+		case 1:
+			switch vectors {
+			case 2:
+				offsetSums1x1x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+			default:
+				panic("vconv: offsetSums has no such member")
+			}
+		case 2:
+			switch vectors {
+			case 2:
+				offsetSums1x2x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+			default:
+				panic("vconv: offsetSums has no such member")
+			}
+		case 3:
+			switch vectors {
+			case 2:
+				offsetSums1x3x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+			default:
+				panic("vconv: offsetSums has no such member")
+			}
+		case 4:
+			switch vectors {
+			case 2:
+				offsetSums1x4x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+			default:
+				panic("vconv: offsetSums has no such member")
+			}
+		case 5:
+			switch vectors {
+			case 2:
+				offsetSums1x5x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+			default:
+				panic("vconv: offsetSums has no such member")
+			}
+		case 6:
+			switch vectors {
+			case 2:
+				offsetSums1x6x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+			default:
+				panic("vconv: offsetSums has no such member")
+			}
+		default:
+			panic("vconv: offsetSums has no such member")
+		}
+	case 2:
+		switch width {
+		case 1:
+			switch vectors {
+			case 2:
+				offsetSums2x1x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+			default:
+				panic("vconv: offsetSums has no such member")
+			}
+		case 2:
+			switch vectors {
+			case 2:
+				offsetSums2x2x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+			default:
+				panic("vconv: offsetSums has no such member")
+			}
+		case 3:
+			switch vectors {
+			case 2:
+				offsetSums2x3x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+			default:
+				panic("vconv: offsetSums has no such member")
+			}
+		default:
+			panic("vconv: offsetSums has no such member")
+		}
+	case 3:
+		switch width {
+		case 1:
+			switch vectors {
+			case 2:
+				offsetSums3x1x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+			default:
+				panic("vconv: offsetSums has no such member")
+			}
+		case 2:
+			switch vectors {
+			case 2:
+				offsetSums3x2x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+			default:
+				panic("vconv: offsetSums has no such member")
+			}
+		default:
+			panic("vconv: offsetSums has no such member")
+		}
+	case 4:
+		switch width {
+		case 1:
+			switch vectors {
+			case 2:
+				offsetSums4x1x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+			default:
+				panic("vconv: offsetSums has no such member")
+			}
+		default:
+			panic("vconv: offsetSums has no such member")
+		}
+	default:
+		panic("vconv: offsetSums has no such member")
+	}
+}
+
+//go:noescape
 func taps1AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+//go:noescape
 func taps2AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+//go:noescape
 func taps3AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+//go:noescape
 func taps4AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+//go:noescape
 func taps5AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+//go:noescape
 func taps6AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+//go:noescape
 func taps7AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+//go:noescape
 func taps8AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+//go:noescape
 func taps9AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+//go:noescape
 func taps10AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+//go:noescape
 func taps11AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+//go:noescape
 func taps12AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+//go:noescape
 func taps1AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+//go:noescape
 func taps2AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+//go:noescape
 func taps3AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+//go:noescape
 func taps4AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+//go:noescape
 func taps5AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+//go:noescape
 func taps6AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+//go:noescape
 func taps7AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+//go:noescape
 func taps8AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+//go:noescape
 func taps9AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+//go:noescape
 func taps10AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+//go:noescape
 func taps11AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+//go:noescape
 func taps12AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
+// taps is the micro-kernel of depthwise convolutions, for a vector of channels and tiles of some pixels.
+func taps(pixels int, tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool) {
+	if isa.Width() == 16 {
+		switch pixels {
+		case 1:
+			taps1AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		case 2:
+			taps2AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		case 3:
+			taps3AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		case 4:
+			taps4AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		case 5:
+			taps5AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		case 6:
+			taps6AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		case 7:
+			taps7AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		case 8:
+			taps8AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		case 9:
+			taps9AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		case 10:
+			taps10AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		case 11:
+			taps11AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		case 12:
+			taps12AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		default:
+			panic("vconv: taps has no such member")
+		}
+		return
+	}
+	switch pixels {
+	case 1:
+		taps1AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 2:
+		taps2AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 3:
+		taps3AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 4:
+		taps4AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 5:
+		taps5AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 6:
+		taps6AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 7:
+		taps7AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 8:
+		taps8AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 9:
+		taps9AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 10:
+		taps10AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 11:
+		taps11AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 12:
+		taps12AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+	default:
+		panic("vconv: taps has no such member")
+	}
+}
+
+//go:noescape
 func tapSums1AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool)
 
+//go:noescape
 func tapSums2AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool)
 
+//go:noescape
 func tapSums3AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool)
 
+//go:noescape
 func tapSums4AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool)
 
+//go:noescape
 func tapSums5AVX512(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool)
 
+//go:noescape
 func tapSums1AVX2(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool)
 
+//go:noescape
 func tapSums2AVX2(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool)
 
+//go:noescape
 func tapSums3AVX2(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool)
 
+//go:noescape
 func tapSums4AVX2(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool)
 
+//go:noescape
 func tapSums5AVX2(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool)
 
+// tapSums is the micro-kernel of their weight gradient, for some kernel offsets.
+func tapSums(offsets int, rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool) {
+	if isa.Width() == 16 {
+		switch offsets {
+		case 1:
+			tapSums1AVX512(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+		case 2:
+			tapSums2AVX512(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+		case 3:
+			tapSums3AVX512(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+		case 4:
+			tapSums4AVX512(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+		case 5:
+			tapSums5AVX512(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+		default:
+			panic("vconv: tapSums has no such member")
+		}
+		return
+	}
+	switch offsets {
+	case 1:
+		tapSums1AVX2(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+	case 2:
+		tapSums2AVX2(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+	case 3:
+		tapSums3AVX2(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+	case 4:
+		tapSums4AVX2(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+	case 5:
+		tapSums5AVX2(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+	default:
+		panic("vconv: tapSums has no such member")
+	}
+}
+
+//go:noescape
 func maximaSums1AVX2(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32)
 
+//go:noescape
 func maximaSums2AVX2(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32)
 
+//go:noescape
 func maximaSums3AVX2(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32)
 
+//go:noescape
 func maximaSums4AVX2(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32)
 
+//go:noescape
 func maximaSums5AVX2(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32)
+
+// maximaSums adds up the inputs that outputs took, for some runs. A run has the lanes of AVX2, with AVX-512 too.
+func maximaSums(most int, runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32) {
+	switch most {
+	case 1:
+		maximaSums1AVX2(runs, x, n, index, places, dy, sums, all)
+	case 2:
+		maximaSums2AVX2(runs, x, n, index, places, dy, sums, all)
+	case 3:
+		maximaSums3AVX2(runs, x, n, index, places, dy, sums, all)
+	case 4:
+		maximaSums4AVX2(runs, x, n, index, places, dy, sums, all)
+	case 5:
+		maximaSums5AVX2(runs, x, n, index, places, dy, sums, all)
+	default:
+		panic("vconv: maximaSums has no such member")
+	}
+}

@@ -2,7 +2,7 @@ package vconv
 
 import "github.com/swcaffe/swcaffe/internal/simd/isa"
 
-// MaximaLanes is the number of values that MaximaSums adds up side by side, on every level: its kernels are for this number alone.
+// MaximaLanes is the number of values that MaximaSums adds up side by side.
 const MaximaLanes = 8
 
 // maximaRuns is the largest number of runs of one call of maximaSums.
@@ -19,11 +19,11 @@ func MaximaSums(sums, all, x []float32, runs []int, dy []float32, index, places 
 		return
 	}
 	index, sums, all = index[:len(dy)], sums[:len(runs)*MaximaLanes], all[:MaximaLanes]
-	if have.MaximaSums[maximaRuns] != nil {
+	if isa.Vectors() {
 		var again [MaximaLanes]float32
 		for r := 0; r < len(runs); {
 			n := min(maximaRuns, len(runs)-r)
-			have.MaximaSums[n](isa.At(runs[r:]), isa.At(x), len(dy), isa.At(index), isa.At(places[1:]), isa.At(dy), isa.At(sums[r*MaximaLanes:]), isa.At(all))
+			maximaSums(n, &runs[r], &x[0], len(dy), &index[0], &places[1], &dy[0], &sums[r*MaximaLanes], &all[0])
 			r, all = r+n, again[:]
 		}
 		return

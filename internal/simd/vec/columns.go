@@ -9,10 +9,9 @@ import (
 // ColumnSums adds x[i] to sums[i].
 func ColumnSums(sums []float64, x []float32) {
 	x = x[:len(sums)]
-	whole := 0
-	if have.ColumnSums != nil && len(x) >= isa.Lanes() {
-		whole = isa.Whole(len(x))
-		have.ColumnSums(isa.At(sums), isa.At(x), isa.At(x), whole)
+	whole := isa.Whole(len(x))
+	if whole > 0 {
+		columnSums(&sums[0], &x[0], &x[0], whole)
 	}
 	rest := sums[whole:]
 	for i, v := range x[whole:] {
@@ -23,10 +22,9 @@ func ColumnSums(sums []float64, x []float32) {
 // ColumnProducts adds x[i]*y[i] to sums[i].
 func ColumnProducts(sums []float64, x, y []float32) {
 	x, y = x[:len(sums)], y[:len(sums)]
-	whole := 0
-	if have.ColumnProducts != nil && len(x) >= isa.Lanes() {
-		whole = isa.Whole(len(x))
-		have.ColumnProducts(isa.At(sums), isa.At(x), isa.At(y), whole)
+	whole := isa.Whole(len(x))
+	if whole > 0 {
+		columnProducts(&sums[0], &x[0], &y[0], whole)
 	}
 	rest := sums[whole:]
 	for i, v := range x[whole:] {
@@ -37,10 +35,9 @@ func ColumnProducts(sums []float64, x, y []float32) {
 // ColumnSquares adds (x[i] - y[i])² to sums[i].
 func ColumnSquares(sums []float64, x, y []float32) {
 	x, y = x[:len(sums)], y[:len(sums)]
-	whole := 0
-	if have.ColumnSquares != nil && len(x) >= isa.Lanes() {
-		whole = isa.Whole(len(x))
-		have.ColumnSquares(isa.At(sums), isa.At(x), isa.At(y), whole)
+	whole := isa.Whole(len(x))
+	if whole > 0 {
+		columnSquares(&sums[0], &x[0], &y[0], whole)
 	}
 	rest := sums[whole:]
 	for i, v := range x[whole:] {

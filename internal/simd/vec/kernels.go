@@ -2,58 +2,6 @@
 
 package vec
 
-// kernels is the table of a level: block sizes, and kernels in assembly. Where a kernel is nil, the package computes in Go.
-type kernels struct {
-
-	// Elementwise computes d[i] from d[i], x[i], y[i], s and t.
-	Elementwise [39]func(d, x, y *float32, n int, s, t float32) // by o op
-
-	// Reduce stores the sums of eight lanes over n values; n is a multiple of two vectors.
-	Reduce [4]func(out *float64, x, y *float32, n int) // by f fold
-
-	// MaxOf stores the maximum of each lane.
-	MaxOf func(out, x *float32, n int)
-
-	// ColumnSums adds x to sums.
-	ColumnSums func(sums *float64, x, y *float32, n int)
-
-	// ColumnProducts adds x*y to sums.
-	ColumnProducts func(sums *float64, x, y *float32, n int)
-
-	// ColumnSquares adds (x-y)² to sums.
-	ColumnSquares func(sums *float64, x, y *float32, n int)
-
-	// SumShifted adds up the runs of n values at k offsets.
-	SumShifted func(dst, src *float32, offs *int, k, n int, words *int32)
-
-	// Update updates n weights by a rule; step points to a Step.
-	Update [6]func(weights, gradients, h0, h1 *float32, n int, step *float32) // by r Rule
-
-	// Drop multiplies values by scale or 0, at random; state is SplitMix64's state for the first number.
-	Drop func(dst, src *float32, n int, state uint64, below uint32, scale float32)
-
-	// Every copies n values that lie stride apart; n is positive.
-	Every [5]func(dst, src *float32, n int) // by stride
-
-	// Interleave2 copies n values of a and of b in turn; n is positive.
-	Interleave2 func(dst, a, b *float32, n int)
-
-	// CopyRows copies rows of n values; words are the mask of the last vector of a row.
-	CopyRows func(dst, src *float32, ldd, lds, rows, n int, words *int32)
-
-	// GatherRows copies rows of n values, at most two vectors, from offsets; words are the mask of the last vector.
-	GatherRows func(dst, src *float32, ldd int, offs *int, rows, n int, words *int32)
-
-	// Transpose transposes four rows of n values, n a multiple of four.
-	Transpose func(dst, src *float32, ldd, lds, n int)
-
-	// Turn transposes a block of up to 16 rows and columns; words are the middle of a mask's.
-	Turn func(dst, src *float32, ldd, lds, rows, cols int, words *int32)
-}
-
-// have is the table of the level in use; here that of plain Go.
-var have = kernels{}
-
 // op names an elementwise kernel.
 type op int
 

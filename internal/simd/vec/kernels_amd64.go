@@ -4,384 +4,730 @@ package vec
 
 import "github.com/swcaffe/swcaffe/internal/simd/isa"
 
-func init() {
-	isa.Offer(&have, map[string]func(*kernels){
-		"avx512": avx512,
-		"avx2":   avx2,
-	})
-}
-
-func avx512(t *kernels) {
-	t.Elementwise[opFill] = fillAVX512
-	t.Elementwise[opAdd] = addAVX512
-	t.Elementwise[opSub] = subAVX512
-	t.Elementwise[opMul] = mulAVX512
-	t.Elementwise[opDiv] = divAVX512
-	t.Elementwise[opAddScalar] = addScalarAVX512
-	t.Elementwise[opScale] = scaleAVX512
-	t.Elementwise[opAxpy] = axpyAVX512
-	t.Elementwise[opMulAdd] = mulAddAVX512
-	t.Elementwise[opSquare] = squareAVX512
-	t.Elementwise[opSqrt] = sqrtAVX512
-	t.Elementwise[opAbs] = absAVX512
-	t.Elementwise[opAffine] = affineAVX512
-	t.Elementwise[opRelu] = reluAVX512
-	t.Elementwise[opRectify] = rectifyAVX512
-	t.Elementwise[opReluGrad] = reluGradAVX512
-	t.Elementwise[opMax] = maxAVX512
-	t.Elementwise[opMin] = minAVX512
-	t.Elementwise[opMulSign] = mulSignAVX512
-	t.Elementwise[opClamp] = clampAVX512
-	t.Elementwise[opClampGrad] = clampGradAVX512
-	t.Elementwise[opAbove] = aboveAVX512
-	t.Elementwise[opSigmoidGrad] = sigmoidGradAVX512
-	t.Elementwise[opTanhGrad] = tanhGradAVX512
-	t.Elementwise[opPrelu] = preluAVX512
-	t.Elementwise[opPreluGrad] = preluGradAVX512
-	t.Elementwise[opEluSlope] = eluSlopeAVX512
-	t.Elementwise[opTake] = takeAVX512
-	t.Elementwise[opLarger] = largerAVX512
-	t.Elementwise[opWhere] = whereAVX512
-	t.Elementwise[opExp] = expAVX512
-	t.Elementwise[opLog] = logAVX512
-	t.Elementwise[opSigmoid] = sigmoidAVX512
-	t.Elementwise[opTanh] = tanhAVX512
-	t.Elementwise[opPow25] = pow25AVX512
-	t.Elementwise[opPow75] = pow75AVX512
-	t.Elementwise[opMulInvPow75] = mulInvPow75AVX512
-	t.Elementwise[opPow] = powAVX512
-	t.Elementwise[opInverse] = inverseAVX512
-	t.Reduce[foldSum] = sumAVX512
-	t.Reduce[foldDot] = dotAVX512
-	t.Reduce[foldSumSq] = sumSqAVX512
-	t.Reduce[foldAbsSum] = absSumAVX512
-	t.MaxOf = maxOfAVX512
-	t.ColumnSums = columnSumsAVX512
-	t.ColumnProducts = columnProductsAVX512
-	t.ColumnSquares = columnSquaresAVX512
-	t.SumShifted = sumShiftedAVX512
-	t.Update[SGD] = sgdAVX512
-	t.Update[Nesterov] = nesterovAVX512
-	t.Update[AdaGrad] = adaGradAVX512
-	t.Update[RMSProp] = rmsPropAVX512
-	t.Update[AdaDelta] = adaDeltaAVX512
-	t.Update[Adam] = adamAVX512
-	t.Drop = dropAVX512
-	t.Every[2] = every2AVX512
-	t.Every[4] = every4AVX512
-	t.Interleave2 = interleave2AVX512
-	t.CopyRows = copyRowsAVX512
-	t.GatherRows = gatherRowsAVX512
-	t.Transpose = transposeAVX512
-	t.Turn = turnAVX512
-}
-
-func avx2(t *kernels) {
-	t.Elementwise[opFill] = fillAVX2
-	t.Elementwise[opAdd] = addAVX2
-	t.Elementwise[opSub] = subAVX2
-	t.Elementwise[opMul] = mulAVX2
-	t.Elementwise[opDiv] = divAVX2
-	t.Elementwise[opAddScalar] = addScalarAVX2
-	t.Elementwise[opScale] = scaleAVX2
-	t.Elementwise[opAxpy] = axpyAVX2
-	t.Elementwise[opMulAdd] = mulAddAVX2
-	t.Elementwise[opSquare] = squareAVX2
-	t.Elementwise[opSqrt] = sqrtAVX2
-	t.Elementwise[opAbs] = absAVX2
-	t.Elementwise[opAffine] = affineAVX2
-	t.Elementwise[opRelu] = reluAVX2
-	t.Elementwise[opRectify] = rectifyAVX2
-	t.Elementwise[opReluGrad] = reluGradAVX2
-	t.Elementwise[opMax] = maxAVX2
-	t.Elementwise[opMin] = minAVX2
-	t.Elementwise[opMulSign] = mulSignAVX2
-	t.Elementwise[opClamp] = clampAVX2
-	t.Elementwise[opClampGrad] = clampGradAVX2
-	t.Elementwise[opAbove] = aboveAVX2
-	t.Elementwise[opSigmoidGrad] = sigmoidGradAVX2
-	t.Elementwise[opTanhGrad] = tanhGradAVX2
-	t.Elementwise[opPrelu] = preluAVX2
-	t.Elementwise[opPreluGrad] = preluGradAVX2
-	t.Elementwise[opEluSlope] = eluSlopeAVX2
-	t.Elementwise[opTake] = takeAVX2
-	t.Elementwise[opLarger] = largerAVX2
-	t.Elementwise[opWhere] = whereAVX2
-	t.Elementwise[opExp] = expAVX2
-	t.Elementwise[opLog] = logAVX2
-	t.Elementwise[opSigmoid] = sigmoidAVX2
-	t.Elementwise[opTanh] = tanhAVX2
-	t.Elementwise[opPow25] = pow25AVX2
-	t.Elementwise[opPow75] = pow75AVX2
-	t.Elementwise[opMulInvPow75] = mulInvPow75AVX2
-	t.Elementwise[opPow] = powAVX2
-	t.Elementwise[opInverse] = inverseAVX2
-	t.Reduce[foldSum] = sumAVX2
-	t.Reduce[foldDot] = dotAVX2
-	t.Reduce[foldSumSq] = sumSqAVX2
-	t.Reduce[foldAbsSum] = absSumAVX2
-	t.MaxOf = maxOfAVX2
-	t.ColumnSums = columnSumsAVX2
-	t.ColumnProducts = columnProductsAVX2
-	t.ColumnSquares = columnSquaresAVX2
-	t.SumShifted = sumShiftedAVX2
-	t.Update[SGD] = sgdAVX2
-	t.Update[Nesterov] = nesterovAVX2
-	t.Update[AdaGrad] = adaGradAVX2
-	t.Update[RMSProp] = rmsPropAVX2
-	t.Update[AdaDelta] = adaDeltaAVX2
-	t.Update[Adam] = adamAVX2
-	t.Drop = dropAVX2
-	t.Every[2] = every2AVX2
-	t.Every[4] = every4AVX2
-	t.Interleave2 = interleave2AVX2
-	t.CopyRows = copyRowsAVX2
-	t.GatherRows = gatherRowsAVX2
-	t.Transpose = transposeAVX2
-}
-
+//go:noescape
 func fillAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func addAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func subAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func mulAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func divAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func addScalarAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func scaleAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func axpyAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func mulAddAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func squareAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func sqrtAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func absAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func affineAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func reluAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func rectifyAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func reluGradAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func maxAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func minAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func mulSignAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func clampAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func clampGradAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func aboveAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func sigmoidGradAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func tanhGradAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func preluAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func preluGradAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func eluSlopeAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func takeAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func largerAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func whereAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func expAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func logAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func sigmoidAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func tanhAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func pow25AVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func pow75AVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func mulInvPow75AVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func powAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func inverseAVX512(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func fillAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func addAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func subAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func mulAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func divAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func addScalarAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func scaleAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func axpyAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func mulAddAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func squareAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func sqrtAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func absAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func affineAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func reluAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func rectifyAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func reluGradAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func maxAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func minAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func mulSignAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func clampAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func clampGradAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func aboveAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func sigmoidGradAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func tanhGradAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func preluAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func preluGradAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func eluSlopeAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func takeAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func largerAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func whereAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func expAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func logAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func sigmoidAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func tanhAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func pow25AVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func pow75AVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func mulInvPow75AVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func powAVX2(d, x, y *float32, n int, s, t float32)
 
+//go:noescape
 func inverseAVX2(d, x, y *float32, n int, s, t float32)
 
+// elementwise computes d[i] from d[i], x[i], y[i], s and t. A switch keeps the calls direct, so that buffers on the stack stay there.
+func elementwise(o op, d, x, y *float32, n int, s, t float32) {
+	if isa.Width() == 16 {
+		switch o {
+		case opFill:
+			fillAVX512(d, x, y, n, s, t)
+		case opAdd:
+			addAVX512(d, x, y, n, s, t)
+		case opSub:
+			subAVX512(d, x, y, n, s, t)
+		case opMul:
+			mulAVX512(d, x, y, n, s, t)
+		case opDiv:
+			divAVX512(d, x, y, n, s, t)
+		case opAddScalar:
+			addScalarAVX512(d, x, y, n, s, t)
+		case opScale:
+			scaleAVX512(d, x, y, n, s, t)
+		case opAxpy:
+			axpyAVX512(d, x, y, n, s, t)
+		case opMulAdd:
+			mulAddAVX512(d, x, y, n, s, t)
+		case opSquare:
+			squareAVX512(d, x, y, n, s, t)
+		case opSqrt:
+			sqrtAVX512(d, x, y, n, s, t)
+		case opAbs:
+			absAVX512(d, x, y, n, s, t)
+		case opAffine:
+			affineAVX512(d, x, y, n, s, t)
+		case opRelu:
+			reluAVX512(d, x, y, n, s, t)
+		case opRectify:
+			rectifyAVX512(d, x, y, n, s, t)
+		case opReluGrad:
+			reluGradAVX512(d, x, y, n, s, t)
+		case opMax:
+			maxAVX512(d, x, y, n, s, t)
+		case opMin:
+			minAVX512(d, x, y, n, s, t)
+		case opMulSign:
+			mulSignAVX512(d, x, y, n, s, t)
+		case opClamp:
+			clampAVX512(d, x, y, n, s, t)
+		case opClampGrad:
+			clampGradAVX512(d, x, y, n, s, t)
+		case opAbove:
+			aboveAVX512(d, x, y, n, s, t)
+		case opSigmoidGrad:
+			sigmoidGradAVX512(d, x, y, n, s, t)
+		case opTanhGrad:
+			tanhGradAVX512(d, x, y, n, s, t)
+		case opPrelu:
+			preluAVX512(d, x, y, n, s, t)
+		case opPreluGrad:
+			preluGradAVX512(d, x, y, n, s, t)
+		case opEluSlope:
+			eluSlopeAVX512(d, x, y, n, s, t)
+		case opTake:
+			takeAVX512(d, x, y, n, s, t)
+		case opLarger:
+			largerAVX512(d, x, y, n, s, t)
+		case opWhere:
+			whereAVX512(d, x, y, n, s, t)
+		case opExp:
+			expAVX512(d, x, y, n, s, t)
+		case opLog:
+			logAVX512(d, x, y, n, s, t)
+		case opSigmoid:
+			sigmoidAVX512(d, x, y, n, s, t)
+		case opTanh:
+			tanhAVX512(d, x, y, n, s, t)
+		case opPow25:
+			pow25AVX512(d, x, y, n, s, t)
+		case opPow75:
+			pow75AVX512(d, x, y, n, s, t)
+		case opMulInvPow75:
+			mulInvPow75AVX512(d, x, y, n, s, t)
+		case opPow:
+			powAVX512(d, x, y, n, s, t)
+		case opInverse:
+			inverseAVX512(d, x, y, n, s, t)
+		default:
+			panic("vec: elementwise has no such member")
+		}
+		return
+	}
+	switch o {
+	case opFill:
+		fillAVX2(d, x, y, n, s, t)
+	case opAdd:
+		addAVX2(d, x, y, n, s, t)
+	case opSub:
+		subAVX2(d, x, y, n, s, t)
+	case opMul:
+		mulAVX2(d, x, y, n, s, t)
+	case opDiv:
+		divAVX2(d, x, y, n, s, t)
+	case opAddScalar:
+		addScalarAVX2(d, x, y, n, s, t)
+	case opScale:
+		scaleAVX2(d, x, y, n, s, t)
+	case opAxpy:
+		axpyAVX2(d, x, y, n, s, t)
+	case opMulAdd:
+		mulAddAVX2(d, x, y, n, s, t)
+	case opSquare:
+		squareAVX2(d, x, y, n, s, t)
+	case opSqrt:
+		sqrtAVX2(d, x, y, n, s, t)
+	case opAbs:
+		absAVX2(d, x, y, n, s, t)
+	case opAffine:
+		affineAVX2(d, x, y, n, s, t)
+	case opRelu:
+		reluAVX2(d, x, y, n, s, t)
+	case opRectify:
+		rectifyAVX2(d, x, y, n, s, t)
+	case opReluGrad:
+		reluGradAVX2(d, x, y, n, s, t)
+	case opMax:
+		maxAVX2(d, x, y, n, s, t)
+	case opMin:
+		minAVX2(d, x, y, n, s, t)
+	case opMulSign:
+		mulSignAVX2(d, x, y, n, s, t)
+	case opClamp:
+		clampAVX2(d, x, y, n, s, t)
+	case opClampGrad:
+		clampGradAVX2(d, x, y, n, s, t)
+	case opAbove:
+		aboveAVX2(d, x, y, n, s, t)
+	case opSigmoidGrad:
+		sigmoidGradAVX2(d, x, y, n, s, t)
+	case opTanhGrad:
+		tanhGradAVX2(d, x, y, n, s, t)
+	case opPrelu:
+		preluAVX2(d, x, y, n, s, t)
+	case opPreluGrad:
+		preluGradAVX2(d, x, y, n, s, t)
+	case opEluSlope:
+		eluSlopeAVX2(d, x, y, n, s, t)
+	case opTake:
+		takeAVX2(d, x, y, n, s, t)
+	case opLarger:
+		largerAVX2(d, x, y, n, s, t)
+	case opWhere:
+		whereAVX2(d, x, y, n, s, t)
+	case opExp:
+		expAVX2(d, x, y, n, s, t)
+	case opLog:
+		logAVX2(d, x, y, n, s, t)
+	case opSigmoid:
+		sigmoidAVX2(d, x, y, n, s, t)
+	case opTanh:
+		tanhAVX2(d, x, y, n, s, t)
+	case opPow25:
+		pow25AVX2(d, x, y, n, s, t)
+	case opPow75:
+		pow75AVX2(d, x, y, n, s, t)
+	case opMulInvPow75:
+		mulInvPow75AVX2(d, x, y, n, s, t)
+	case opPow:
+		powAVX2(d, x, y, n, s, t)
+	case opInverse:
+		inverseAVX2(d, x, y, n, s, t)
+	default:
+		panic("vec: elementwise has no such member")
+	}
+}
+
+//go:noescape
 func sumAVX512(out *float64, x, y *float32, n int)
 
+//go:noescape
 func dotAVX512(out *float64, x, y *float32, n int)
 
+//go:noescape
 func sumSqAVX512(out *float64, x, y *float32, n int)
 
+//go:noescape
 func absSumAVX512(out *float64, x, y *float32, n int)
 
+//go:noescape
 func sumAVX2(out *float64, x, y *float32, n int)
 
+//go:noescape
 func dotAVX2(out *float64, x, y *float32, n int)
 
+//go:noescape
 func sumSqAVX2(out *float64, x, y *float32, n int)
 
+//go:noescape
 func absSumAVX2(out *float64, x, y *float32, n int)
 
+// reduce stores the sums of eight lanes over n values; n is a multiple of two vectors.
+func reduce(f fold, out *float64, x, y *float32, n int) {
+	if isa.Width() == 16 {
+		switch f {
+		case foldSum:
+			sumAVX512(out, x, y, n)
+		case foldDot:
+			dotAVX512(out, x, y, n)
+		case foldSumSq:
+			sumSqAVX512(out, x, y, n)
+		case foldAbsSum:
+			absSumAVX512(out, x, y, n)
+		default:
+			panic("vec: reduce has no such member")
+		}
+		return
+	}
+	switch f {
+	case foldSum:
+		sumAVX2(out, x, y, n)
+	case foldDot:
+		dotAVX2(out, x, y, n)
+	case foldSumSq:
+		sumSqAVX2(out, x, y, n)
+	case foldAbsSum:
+		absSumAVX2(out, x, y, n)
+	default:
+		panic("vec: reduce has no such member")
+	}
+}
+
+//go:noescape
 func maxOfAVX512(out, x *float32, n int)
 
+//go:noescape
 func maxOfAVX2(out, x *float32, n int)
 
+// maxOf stores the maximum of each lane.
+func maxOf(out, x *float32, n int) {
+	if isa.Width() == 16 {
+		maxOfAVX512(out, x, n)
+		return
+	}
+	maxOfAVX2(out, x, n)
+}
+
+//go:noescape
 func columnSumsAVX512(sums *float64, x, y *float32, n int)
 
+//go:noescape
 func columnSumsAVX2(sums *float64, x, y *float32, n int)
 
+// columnSums adds x to sums.
+func columnSums(sums *float64, x, y *float32, n int) {
+	if isa.Width() == 16 {
+		columnSumsAVX512(sums, x, y, n)
+		return
+	}
+	columnSumsAVX2(sums, x, y, n)
+}
+
+//go:noescape
 func columnProductsAVX512(sums *float64, x, y *float32, n int)
 
+//go:noescape
 func columnProductsAVX2(sums *float64, x, y *float32, n int)
 
+// columnProducts adds x*y to sums.
+func columnProducts(sums *float64, x, y *float32, n int) {
+	if isa.Width() == 16 {
+		columnProductsAVX512(sums, x, y, n)
+		return
+	}
+	columnProductsAVX2(sums, x, y, n)
+}
+
+//go:noescape
 func columnSquaresAVX512(sums *float64, x, y *float32, n int)
 
+//go:noescape
 func columnSquaresAVX2(sums *float64, x, y *float32, n int)
 
+// columnSquares adds (x-y)² to sums.
+func columnSquares(sums *float64, x, y *float32, n int) {
+	if isa.Width() == 16 {
+		columnSquaresAVX512(sums, x, y, n)
+		return
+	}
+	columnSquaresAVX2(sums, x, y, n)
+}
+
+//go:noescape
 func sumShiftedAVX512(dst, src *float32, offs *int, k, n int, words *int32)
 
+//go:noescape
 func sumShiftedAVX2(dst, src *float32, offs *int, k, n int, words *int32)
 
+// sumShifted adds up the runs of n values at k offsets.
+func sumShifted(dst, src *float32, offs *int, k, n int, words *int32) {
+	if isa.Width() == 16 {
+		sumShiftedAVX512(dst, src, offs, k, n, words)
+		return
+	}
+	sumShiftedAVX2(dst, src, offs, k, n, words)
+}
+
+//go:noescape
 func sgdAVX512(weights, gradients, h0, h1 *float32, n int, step *float32)
 
+//go:noescape
 func nesterovAVX512(weights, gradients, h0, h1 *float32, n int, step *float32)
 
+//go:noescape
 func adaGradAVX512(weights, gradients, h0, h1 *float32, n int, step *float32)
 
+//go:noescape
 func rmsPropAVX512(weights, gradients, h0, h1 *float32, n int, step *float32)
 
+//go:noescape
 func adaDeltaAVX512(weights, gradients, h0, h1 *float32, n int, step *float32)
 
+//go:noescape
 func adamAVX512(weights, gradients, h0, h1 *float32, n int, step *float32)
 
+//go:noescape
 func sgdAVX2(weights, gradients, h0, h1 *float32, n int, step *float32)
 
+//go:noescape
 func nesterovAVX2(weights, gradients, h0, h1 *float32, n int, step *float32)
 
+//go:noescape
 func adaGradAVX2(weights, gradients, h0, h1 *float32, n int, step *float32)
 
+//go:noescape
 func rmsPropAVX2(weights, gradients, h0, h1 *float32, n int, step *float32)
 
+//go:noescape
 func adaDeltaAVX2(weights, gradients, h0, h1 *float32, n int, step *float32)
 
+//go:noescape
 func adamAVX2(weights, gradients, h0, h1 *float32, n int, step *float32)
 
+// update updates n weights by a rule; step points to a Step.
+func update(r Rule, weights, gradients, h0, h1 *float32, n int, step *float32) {
+	if isa.Width() == 16 {
+		switch r {
+		case SGD:
+			sgdAVX512(weights, gradients, h0, h1, n, step)
+		case Nesterov:
+			nesterovAVX512(weights, gradients, h0, h1, n, step)
+		case AdaGrad:
+			adaGradAVX512(weights, gradients, h0, h1, n, step)
+		case RMSProp:
+			rmsPropAVX512(weights, gradients, h0, h1, n, step)
+		case AdaDelta:
+			adaDeltaAVX512(weights, gradients, h0, h1, n, step)
+		case Adam:
+			adamAVX512(weights, gradients, h0, h1, n, step)
+		default:
+			panic("vec: update has no such member")
+		}
+		return
+	}
+	switch r {
+	case SGD:
+		sgdAVX2(weights, gradients, h0, h1, n, step)
+	case Nesterov:
+		nesterovAVX2(weights, gradients, h0, h1, n, step)
+	case AdaGrad:
+		adaGradAVX2(weights, gradients, h0, h1, n, step)
+	case RMSProp:
+		rmsPropAVX2(weights, gradients, h0, h1, n, step)
+	case AdaDelta:
+		adaDeltaAVX2(weights, gradients, h0, h1, n, step)
+	case Adam:
+		adamAVX2(weights, gradients, h0, h1, n, step)
+	default:
+		panic("vec: update has no such member")
+	}
+}
+
+//go:noescape
 func dropAVX512(dst, src *float32, n int, state uint64, below uint32, scale float32)
 
+//go:noescape
 func dropAVX2(dst, src *float32, n int, state uint64, below uint32, scale float32)
 
+// drop multiplies values by scale or 0, at random; state is SplitMix64's state for the first number.
+func drop(dst, src *float32, n int, state uint64, below uint32, scale float32) {
+	if isa.Width() == 16 {
+		dropAVX512(dst, src, n, state, below, scale)
+		return
+	}
+	dropAVX2(dst, src, n, state, below, scale)
+}
+
+//go:noescape
 func every2AVX512(dst, src *float32, n int)
 
+//go:noescape
 func every4AVX512(dst, src *float32, n int)
 
+//go:noescape
 func every2AVX2(dst, src *float32, n int)
 
+//go:noescape
 func every4AVX2(dst, src *float32, n int)
 
+// every copies n values that lie stride apart; n is positive.
+func every(stride int, dst, src *float32, n int) {
+	if isa.Width() == 16 {
+		switch stride {
+		case 2:
+			every2AVX512(dst, src, n)
+		case 4:
+			every4AVX512(dst, src, n)
+		default:
+			panic("vec: every has no such member")
+		}
+		return
+	}
+	switch stride {
+	case 2:
+		every2AVX2(dst, src, n)
+	case 4:
+		every4AVX2(dst, src, n)
+	default:
+		panic("vec: every has no such member")
+	}
+}
+
+//go:noescape
 func interleave2AVX512(dst, a, b *float32, n int)
 
+//go:noescape
 func interleave2AVX2(dst, a, b *float32, n int)
 
+// interleave2 copies n values of a and of b in turn; n is positive.
+func interleave2(dst, a, b *float32, n int) {
+	if isa.Width() == 16 {
+		interleave2AVX512(dst, a, b, n)
+		return
+	}
+	interleave2AVX2(dst, a, b, n)
+}
+
+//go:noescape
 func copyRowsAVX512(dst, src *float32, ldd, lds, rows, n int, words *int32)
 
+//go:noescape
 func copyRowsAVX2(dst, src *float32, ldd, lds, rows, n int, words *int32)
 
+// copyRows copies rows of n values; words are the mask of the last vector of a row.
+func copyRows(dst, src *float32, ldd, lds, rows, n int, words *int32) {
+	if isa.Width() == 16 {
+		copyRowsAVX512(dst, src, ldd, lds, rows, n, words)
+		return
+	}
+	copyRowsAVX2(dst, src, ldd, lds, rows, n, words)
+}
+
+//go:noescape
 func gatherRowsAVX512(dst, src *float32, ldd int, offs *int, rows, n int, words *int32)
 
+//go:noescape
 func gatherRowsAVX2(dst, src *float32, ldd int, offs *int, rows, n int, words *int32)
 
+// gatherRows copies rows of n values, at most two vectors, from offsets; words are the mask of the last vector.
+func gatherRows(dst, src *float32, ldd int, offs *int, rows, n int, words *int32) {
+	if isa.Width() == 16 {
+		gatherRowsAVX512(dst, src, ldd, offs, rows, n, words)
+		return
+	}
+	gatherRowsAVX2(dst, src, ldd, offs, rows, n, words)
+}
+
+//go:noescape
 func transposeAVX512(dst, src *float32, ldd, lds, n int)
 
+//go:noescape
 func transposeAVX2(dst, src *float32, ldd, lds, n int)
 
+// transpose transposes four rows of n values, n a multiple of four.
+func transpose(dst, src *float32, ldd, lds, n int) {
+	if isa.Width() == 16 {
+		transposeAVX512(dst, src, ldd, lds, n)
+		return
+	}
+	transposeAVX2(dst, src, ldd, lds, n)
+}
+
+//go:noescape
 func turnAVX512(dst, src *float32, ldd, lds, rows, cols int, words *int32)
+
+// turn transposes a block of up to 16 rows and columns; words are the middle of a mask's.
+func turn(dst, src *float32, ldd, lds, rows, cols int, words *int32) {
+	turnAVX512(dst, src, ldd, lds, rows, cols, words)
+}

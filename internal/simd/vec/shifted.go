@@ -9,9 +9,9 @@ import (
 // SumShifted sets d[j] = Σp x[offs[p]+j], adding in the order of offs. d must not overlap x.
 func SumShifted(d, x []float32, offs []int) {
 	n := len(d)
-	if have.SumShifted != nil && n > 0 && len(offs) > 0 {
+	if isa.Width() > 0 && n > 0 && len(offs) > 0 {
 		_ = x[slices.Max(offs)+n-1]
-		have.SumShifted(isa.At(d), isa.At(x), isa.At(offs), len(offs), n, isa.Mask(0))
+		sumShifted(&d[0], &x[0], &offs[0], len(offs), n, isa.Mask(0))
 		return
 	}
 	clear(d)

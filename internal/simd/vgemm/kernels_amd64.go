@@ -4,220 +4,573 @@ package vgemm
 
 import "github.com/swcaffe/swcaffe/internal/simd/isa"
 
-func init() {
-	isa.Offer(&have, map[string]func(*kernels){
-		"avx512": avx512,
-		"avx2":   avx2,
-	})
-}
-
-func avx512(t *kernels) {
-	t.Rows = 12
-	t.Columns = 32
-	t.ScatteredRows = 6
-	t.ScatteredVectors = 4
-	t.ScatteredLanes = 16
-	t.Micro[1][1] = micro4x1AVX512
-	t.Micro[1][2] = micro4x2AVX512
-	t.Micro[2][1] = micro8x1AVX512
-	t.Micro[2][2] = micro8x2AVX512
-	t.Micro[3][1] = micro12x1AVX512
-	t.Micro[3][2] = micro12x2AVX512
-	t.ByRows[1][1] = rows4x1AVX512
-	t.ByRows[1][2] = rows4x2AVX512
-	t.ByRows[2][1] = rows8x1AVX512
-	t.ByRows[2][2] = rows8x2AVX512
-	t.ByRows[3][1] = rows12x1AVX512
-	t.ByRows[3][2] = rows12x2AVX512
-	t.ByColumns[1][1] = columns4x1AVX512
-	t.ByColumns[1][2] = columns4x2AVX512
-	t.ByColumns[2][1] = columns8x1AVX512
-	t.ByColumns[2][2] = columns8x2AVX512
-	t.ByColumns[3][1] = columns12x1AVX512
-	t.ByColumns[3][2] = columns12x2AVX512
-	t.Scattered[6][4] = scattered6x4AVX512
-	t.Scattered[6][2] = scattered6x2AVX512
-	t.PackPanel = packPanel12AVX512
-	t.PackA = packA6AVX512
-	t.PackB = packBAVX512
-	t.DotRows[1][4] = dotRows1x4AVX512
-	t.DotRows[1][1] = dotRows1x1AVX512
-	t.DotRows[2][4] = dotRows2x4AVX512
-	t.DotRows[2][1] = dotRows2x1AVX512
-	t.MixRows[1] = mixRows1AVX512
-	t.MixRows[2] = mixRows2AVX512
-	t.OuterRows[1][0] = outerRows1AVX512
-	t.OuterRows[1][1] = addOuterRows1AVX512
-	t.OuterRows[2][0] = outerRows2AVX512
-	t.OuterRows[2][1] = addOuterRows2AVX512
-}
-
-func avx2(t *kernels) {
-	t.Rows = 6
-	t.Columns = 16
-	t.ScatteredRows = 6
-	t.ScatteredVectors = 2
-	t.ScatteredLanes = 8
-	t.Micro[1][1] = micro2x1AVX2
-	t.Micro[1][2] = micro2x2AVX2
-	t.Micro[2][1] = micro4x1AVX2
-	t.Micro[2][2] = micro4x2AVX2
-	t.Micro[3][1] = micro6x1AVX2
-	t.Micro[3][2] = micro6x2AVX2
-	t.ByRows[1][1] = rows2x1AVX2
-	t.ByRows[1][2] = rows2x2AVX2
-	t.ByRows[2][1] = rows4x1AVX2
-	t.ByRows[2][2] = rows4x2AVX2
-	t.ByRows[3][1] = rows6x1AVX2
-	t.ByRows[3][2] = rows6x2AVX2
-	t.ByColumns[1][1] = columns2x1AVX2
-	t.ByColumns[1][2] = columns2x2AVX2
-	t.ByColumns[2][1] = columns4x1AVX2
-	t.ByColumns[2][2] = columns4x2AVX2
-	t.ByColumns[3][1] = columns6x1AVX2
-	t.ByColumns[3][2] = columns6x2AVX2
-	t.Scattered[6][2] = scattered6x2AVX2
-	t.Scattered[6][1] = scattered6x1AVX2
-	t.PackA = packA6AVX2
-	t.PackB = packBAVX2
-	t.DotRows[1][4] = dotRows1x4AVX2
-	t.DotRows[1][1] = dotRows1x1AVX2
-	t.DotRows[2][4] = dotRows2x4AVX2
-	t.DotRows[2][1] = dotRows2x1AVX2
-	t.MixRows[1] = mixRows1AVX2
-	t.MixRows[2] = mixRows2AVX2
-	t.OuterRows[1][0] = outerRows1AVX2
-	t.OuterRows[1][1] = addOuterRows1AVX2
-	t.OuterRows[2][0] = outerRows2AVX2
-	t.OuterRows[2][1] = addOuterRows2AVX2
-}
-
+//go:noescape
 func micro4x1AVX512(k int, a, b, c *float32, ldc int, accumulate bool, m, n int, words *int32)
 
+//go:noescape
 func micro4x2AVX512(k int, a, b, c *float32, ldc int, accumulate bool, m, n int, words *int32)
 
+//go:noescape
 func micro8x1AVX512(k int, a, b, c *float32, ldc int, accumulate bool, m, n int, words *int32)
 
+//go:noescape
 func micro8x2AVX512(k int, a, b, c *float32, ldc int, accumulate bool, m, n int, words *int32)
 
+//go:noescape
 func micro12x1AVX512(k int, a, b, c *float32, ldc int, accumulate bool, m, n int, words *int32)
 
+//go:noescape
 func micro12x2AVX512(k int, a, b, c *float32, ldc int, accumulate bool, m, n int, words *int32)
 
+//go:noescape
 func micro2x1AVX2(k int, a, b, c *float32, ldc int, accumulate bool, m, n int, words *int32)
 
+//go:noescape
 func micro2x2AVX2(k int, a, b, c *float32, ldc int, accumulate bool, m, n int, words *int32)
 
+//go:noescape
 func micro4x1AVX2(k int, a, b, c *float32, ldc int, accumulate bool, m, n int, words *int32)
 
+//go:noescape
 func micro4x2AVX2(k int, a, b, c *float32, ldc int, accumulate bool, m, n int, words *int32)
 
+//go:noescape
 func micro6x1AVX2(k int, a, b, c *float32, ldc int, accumulate bool, m, n int, words *int32)
 
+//go:noescape
 func micro6x2AVX2(k int, a, b, c *float32, ldc int, accumulate bool, m, n int, words *int32)
 
+// micro is the micro-kernel of packed panels: the first rows of a panel of A, some vectors of columns, m rows and n columns stored.
+func micro(rows, vectors int, k int, a, b, c *float32, ldc int, accumulate bool, m, n int, words *int32) {
+	if isa.Width() == 16 {
+		switch rows {
+		case 4:
+			switch vectors {
+			case 1:
+				micro4x1AVX512(k, a, b, c, ldc, accumulate, m, n, words)
+			case 2:
+				micro4x2AVX512(k, a, b, c, ldc, accumulate, m, n, words)
+			default:
+				panic("vgemm: micro has no such member")
+			}
+		case 8:
+			switch vectors {
+			case 1:
+				micro8x1AVX512(k, a, b, c, ldc, accumulate, m, n, words)
+			case 2:
+				micro8x2AVX512(k, a, b, c, ldc, accumulate, m, n, words)
+			default:
+				panic("vgemm: micro has no such member")
+			}
+		case 12:
+			switch vectors {
+			case 1:
+				micro12x1AVX512(k, a, b, c, ldc, accumulate, m, n, words)
+			case 2:
+				micro12x2AVX512(k, a, b, c, ldc, accumulate, m, n, words)
+			default:
+				panic("vgemm: micro has no such member")
+			}
+		default:
+			panic("vgemm: micro has no such member")
+		}
+		return
+	}
+	switch rows {
+	case 2:
+		switch vectors {
+		case 1:
+			micro2x1AVX2(k, a, b, c, ldc, accumulate, m, n, words)
+		case 2:
+			micro2x2AVX2(k, a, b, c, ldc, accumulate, m, n, words)
+		default:
+			panic("vgemm: micro has no such member")
+		}
+	case 4:
+		switch vectors {
+		case 1:
+			micro4x1AVX2(k, a, b, c, ldc, accumulate, m, n, words)
+		case 2:
+			micro4x2AVX2(k, a, b, c, ldc, accumulate, m, n, words)
+		default:
+			panic("vgemm: micro has no such member")
+		}
+	case 6:
+		switch vectors {
+		case 1:
+			micro6x1AVX2(k, a, b, c, ldc, accumulate, m, n, words)
+		case 2:
+			micro6x2AVX2(k, a, b, c, ldc, accumulate, m, n, words)
+		default:
+			panic("vgemm: micro has no such member")
+		}
+	default:
+		panic("vgemm: micro has no such member")
+	}
+}
+
+//go:noescape
 func rows4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+//go:noescape
 func rows4x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+//go:noescape
 func rows8x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+//go:noescape
 func rows8x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+//go:noescape
 func rows12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+//go:noescape
 func rows12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+//go:noescape
 func rows2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+//go:noescape
 func rows2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+//go:noescape
 func rows4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+//go:noescape
 func rows4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+//go:noescape
 func rows6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+//go:noescape
 func rows6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+// byRows is the micro-kernel of operands that are not packed, values of a row of A side by side; the last tile stores m rows.
+func byRows(rows, vectors int, k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32) {
+	if isa.Width() == 16 {
+		switch rows {
+		case 4:
+			switch vectors {
+			case 1:
+				rows4x1AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+			case 2:
+				rows4x2AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+			default:
+				panic("vgemm: byRows has no such member")
+			}
+		case 8:
+			switch vectors {
+			case 1:
+				rows8x1AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+			case 2:
+				rows8x2AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+			default:
+				panic("vgemm: byRows has no such member")
+			}
+		case 12:
+			switch vectors {
+			case 1:
+				rows12x1AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+			case 2:
+				rows12x2AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+			default:
+				panic("vgemm: byRows has no such member")
+			}
+		default:
+			panic("vgemm: byRows has no such member")
+		}
+		return
+	}
+	switch rows {
+	case 2:
+		switch vectors {
+		case 1:
+			rows2x1AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+		case 2:
+			rows2x2AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+		default:
+			panic("vgemm: byRows has no such member")
+		}
+	case 4:
+		switch vectors {
+		case 1:
+			rows4x1AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+		case 2:
+			rows4x2AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+		default:
+			panic("vgemm: byRows has no such member")
+		}
+	case 6:
+		switch vectors {
+		case 1:
+			rows6x1AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+		case 2:
+			rows6x2AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+		default:
+			panic("vgemm: byRows has no such member")
+		}
+	default:
+		panic("vgemm: byRows has no such member")
+	}
+}
+
+//go:noescape
 func columns4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+//go:noescape
 func columns4x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+//go:noescape
 func columns8x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+//go:noescape
 func columns8x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+//go:noescape
 func columns12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+//go:noescape
 func columns12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+//go:noescape
 func columns2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+//go:noescape
 func columns2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+//go:noescape
 func columns4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+//go:noescape
 func columns4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+//go:noescape
 func columns6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+//go:noescape
 func columns6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
+// byColumns is byRows with values of a column of A side by side.
+func byColumns(rows, vectors int, k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32) {
+	if isa.Width() == 16 {
+		switch rows {
+		case 4:
+			switch vectors {
+			case 1:
+				columns4x1AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+			case 2:
+				columns4x2AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+			default:
+				panic("vgemm: byColumns has no such member")
+			}
+		case 8:
+			switch vectors {
+			case 1:
+				columns8x1AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+			case 2:
+				columns8x2AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+			default:
+				panic("vgemm: byColumns has no such member")
+			}
+		case 12:
+			switch vectors {
+			case 1:
+				columns12x1AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+			case 2:
+				columns12x2AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+			default:
+				panic("vgemm: byColumns has no such member")
+			}
+		default:
+			panic("vgemm: byColumns has no such member")
+		}
+		return
+	}
+	switch rows {
+	case 2:
+		switch vectors {
+		case 1:
+			columns2x1AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+		case 2:
+			columns2x2AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+		default:
+			panic("vgemm: byColumns has no such member")
+		}
+	case 4:
+		switch vectors {
+		case 1:
+			columns4x1AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+		case 2:
+			columns4x2AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+		default:
+			panic("vgemm: byColumns has no such member")
+		}
+	case 6:
+		switch vectors {
+		case 1:
+			columns6x1AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+		case 2:
+			columns6x2AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+		default:
+			panic("vgemm: byColumns has no such member")
+		}
+	default:
+		panic("vgemm: byColumns has no such member")
+	}
+}
+
+//go:noescape
 func scattered6x4AVX512(k int, a, b *float32, offs *int, c *float32, ldc int, v *int, words *int32, accumulate bool)
 
+//go:noescape
 func scattered6x2AVX512(k int, a, b *float32, offs *int, c *float32, ldc int, v *int, words *int32, accumulate bool)
 
+//go:noescape
 func scattered6x2AVX2(k int, a, b *float32, offs *int, c *float32, ldc int, v *int, words *int32, accumulate bool)
 
+//go:noescape
 func scattered6x1AVX2(k int, a, b *float32, offs *int, c *float32, ldc int, v *int, words *int32, accumulate bool)
 
+// scattered is the micro-kernel whose rows of B lie at offsets; v points to a Vector for each vector.
+func scattered(rows, vectors int, k int, a, b *float32, offs *int, c *float32, ldc int, v *int, words *int32, accumulate bool) {
+	if isa.Width() == 16 {
+		switch rows {
+		case 6:
+			switch vectors {
+			case 4:
+				scattered6x4AVX512(k, a, b, offs, c, ldc, v, words, accumulate)
+			case 2:
+				scattered6x2AVX512(k, a, b, offs, c, ldc, v, words, accumulate)
+			default:
+				panic("vgemm: scattered has no such member")
+			}
+		default:
+			panic("vgemm: scattered has no such member")
+		}
+		return
+	}
+	switch rows {
+	case 6:
+		switch vectors {
+		case 2:
+			scattered6x2AVX2(k, a, b, offs, c, ldc, v, words, accumulate)
+		case 1:
+			scattered6x1AVX2(k, a, b, offs, c, ldc, v, words, accumulate)
+		default:
+			panic("vgemm: scattered has no such member")
+		}
+	default:
+		panic("vgemm: scattered has no such member")
+	}
+}
+
+//go:noescape
 func packPanel12AVX512(dst, src *float32, ld, rows, k int, words *int32)
 
+// packPanel packs a panel of A of up to 12 rows; words are the middle of a mask's.
+func packPanel(dst, src *float32, ld, rows, k int, words *int32) {
+	packPanel12AVX512(dst, src, ld, rows, k, words)
+}
+
+//go:noescape
 func packA6AVX512(dst, src *float32, ld, k int)
 
+//go:noescape
 func packA6AVX2(dst, src *float32, ld, k int)
 
+// packA packs a full panel of A of six rows, k a multiple of four.
+func packA(dst, src *float32, ld, k int) {
+	if isa.Width() == 16 {
+		packA6AVX512(dst, src, ld, k)
+		return
+	}
+	packA6AVX2(dst, src, ld, k)
+}
+
+//go:noescape
 func packBAVX512(dst, src *float32, ld, k, panels int)
 
+//go:noescape
 func packBAVX2(dst, src *float32, ld, k, panels int)
 
+// packB packs whole panels of B.
+func packB(dst, src *float32, ld, k, panels int) {
+	if isa.Width() == 16 {
+		packBAVX512(dst, src, ld, k, panels)
+		return
+	}
+	packBAVX2(dst, src, ld, k, panels)
+}
+
+//go:noescape
 func dotRows1x4AVX512(sums, a *float32, lda int, b *float32, ldb, k int, words *int32)
 
+//go:noescape
 func dotRows1x1AVX512(sums, a *float32, lda int, b *float32, ldb, k int, words *int32)
 
+//go:noescape
 func dotRows2x4AVX512(sums, a *float32, lda int, b *float32, ldb, k int, words *int32)
 
+//go:noescape
 func dotRows2x1AVX512(sums, a *float32, lda int, b *float32, ldb, k int, words *int32)
 
+//go:noescape
 func dotRows1x4AVX2(sums, a *float32, lda int, b *float32, ldb, k int, words *int32)
 
+//go:noescape
 func dotRows1x1AVX2(sums, a *float32, lda int, b *float32, ldb, k int, words *int32)
 
+//go:noescape
 func dotRows2x4AVX2(sums, a *float32, lda int, b *float32, ldb, k int, words *int32)
 
+//go:noescape
 func dotRows2x1AVX2(sums, a *float32, lda int, b *float32, ldb, k int, words *int32)
 
+// dotRows multiplies m rows of a with n of b.
+func dotRows(m, n int, sums, a *float32, lda int, b *float32, ldb, k int, words *int32) {
+	if isa.Width() == 16 {
+		switch m {
+		case 1:
+			switch n {
+			case 4:
+				dotRows1x4AVX512(sums, a, lda, b, ldb, k, words)
+			case 1:
+				dotRows1x1AVX512(sums, a, lda, b, ldb, k, words)
+			default:
+				panic("vgemm: dotRows has no such member")
+			}
+		case 2:
+			switch n {
+			case 4:
+				dotRows2x4AVX512(sums, a, lda, b, ldb, k, words)
+			case 1:
+				dotRows2x1AVX512(sums, a, lda, b, ldb, k, words)
+			default:
+				panic("vgemm: dotRows has no such member")
+			}
+		default:
+			panic("vgemm: dotRows has no such member")
+		}
+		return
+	}
+	switch m {
+	case 1:
+		switch n {
+		case 4:
+			dotRows1x4AVX2(sums, a, lda, b, ldb, k, words)
+		case 1:
+			dotRows1x1AVX2(sums, a, lda, b, ldb, k, words)
+		default:
+			panic("vgemm: dotRows has no such member")
+		}
+	case 2:
+		switch n {
+		case 4:
+			dotRows2x4AVX2(sums, a, lda, b, ldb, k, words)
+		case 1:
+			dotRows2x1AVX2(sums, a, lda, b, ldb, k, words)
+		default:
+			panic("vgemm: dotRows has no such member")
+		}
+	default:
+		panic("vgemm: dotRows has no such member")
+	}
+}
+
+//go:noescape
 func mixRows1AVX512(d *float32, ldd int, a *float32, lda int, b *float32, ldb, n int, words *int32)
 
+//go:noescape
 func mixRows2AVX512(d *float32, ldd int, a *float32, lda int, b *float32, ldb, n int, words *int32)
 
+//go:noescape
 func mixRows1AVX2(d *float32, ldd int, a *float32, lda int, b *float32, ldb, n int, words *int32)
 
+//go:noescape
 func mixRows2AVX2(d *float32, ldd int, a *float32, lda int, b *float32, ldb, n int, words *int32)
 
+// mixRows adds four rows, times coefficients, to each of m.
+func mixRows(m int, d *float32, ldd int, a *float32, lda int, b *float32, ldb, n int, words *int32) {
+	if isa.Width() == 16 {
+		switch m {
+		case 1:
+			mixRows1AVX512(d, ldd, a, lda, b, ldb, n, words)
+		case 2:
+			mixRows2AVX512(d, ldd, a, lda, b, ldb, n, words)
+		default:
+			panic("vgemm: mixRows has no such member")
+		}
+		return
+	}
+	switch m {
+	case 1:
+		mixRows1AVX2(d, ldd, a, lda, b, ldb, n, words)
+	case 2:
+		mixRows2AVX2(d, ldd, a, lda, b, ldb, n, words)
+	default:
+		panic("vgemm: mixRows has no such member")
+	}
+}
+
+//go:noescape
 func outerRows1AVX512(d *float32, ldd, rows int, a *float32, lda int, x *float32, ldx, n int, words *int32)
 
+//go:noescape
 func addOuterRows1AVX512(d *float32, ldd, rows int, a *float32, lda int, x *float32, ldx, n int, words *int32)
 
+//go:noescape
 func outerRows2AVX512(d *float32, ldd, rows int, a *float32, lda int, x *float32, ldx, n int, words *int32)
 
+//go:noescape
 func addOuterRows2AVX512(d *float32, ldd, rows int, a *float32, lda int, x *float32, ldx, n int, words *int32)
 
+//go:noescape
 func outerRows1AVX2(d *float32, ldd, rows int, a *float32, lda int, x *float32, ldx, n int, words *int32)
 
+//go:noescape
 func addOuterRows1AVX2(d *float32, ldd, rows int, a *float32, lda int, x *float32, ldx, n int, words *int32)
 
+//go:noescape
 func outerRows2AVX2(d *float32, ldd, rows int, a *float32, lda int, x *float32, ldx, n int, words *int32)
 
+//go:noescape
 func addOuterRows2AVX2(d *float32, ldd, rows int, a *float32, lda int, x *float32, ldx, n int, words *int32)
+
+// outerRows multiplies m columns with m rows, and adds or stores the products.
+func outerRows(m int, add bool, d *float32, ldd, rows int, a *float32, lda int, x *float32, ldx, n int, words *int32) {
+	if isa.Width() == 16 {
+		switch m {
+		case 1:
+			if add {
+				addOuterRows1AVX512(d, ldd, rows, a, lda, x, ldx, n, words)
+				return
+			}
+			outerRows1AVX512(d, ldd, rows, a, lda, x, ldx, n, words)
+		case 2:
+			if add {
+				addOuterRows2AVX512(d, ldd, rows, a, lda, x, ldx, n, words)
+				return
+			}
+			outerRows2AVX512(d, ldd, rows, a, lda, x, ldx, n, words)
+		default:
+			panic("vgemm: outerRows has no such member")
+		}
+		return
+	}
+	switch m {
+	case 1:
+		if add {
+			addOuterRows1AVX2(d, ldd, rows, a, lda, x, ldx, n, words)
+			return
+		}
+		outerRows1AVX2(d, ldd, rows, a, lda, x, ldx, n, words)
+	case 2:
+		if add {
+			addOuterRows2AVX2(d, ldd, rows, a, lda, x, ldx, n, words)
+			return
+		}
+		outerRows2AVX2(d, ldd, rows, a, lda, x, ldx, n, words)
+	default:
+		panic("vgemm: outerRows has no such member")
+	}
+}

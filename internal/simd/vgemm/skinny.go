@@ -11,8 +11,7 @@ const DotTile, MixTile = 4, 4
 // DotRows sets sums[i*n+j] = Σp a[i*lda+p]*b[j*ldb+p] over p < k, for m rows of a, 1 or 2, and n of b, at most DotTile. With vectors it adds in float32
 // in an order that depends only on k and m; plain Go adds in float64.
 func DotRows(sums, a []float32, lda, m int, b []float32, ldb, n, k int) {
-	tile, one := have.DotRows[m][DotTile], have.DotRows[m][1]
-	if tile == nil || one == nil || k == 0 || m*n == 0 {
+	if !isa.Vectors() || k == 0 || m*n == 0 {
 		for i := range m {
 			for j := range n {
 				sums[i*n+j] = float32(vec.Dot(a[i*lda:][:k], b[j*ldb:]))
@@ -22,13 +21,13 @@ func DotRows(sums, a []float32, lda, m int, b []float32, ldb, n, k int) {
 	}
 	_, _, _ = sums[m*n-1], a[(m-1)*lda+k-1], b[(n-1)*ldb+k-1]
 	if n == DotTile {
-		tile(isa.At(sums), isa.At(a), lda, isa.At(b), ldb, k, isa.Mask(0))
+		dotRows(m, n, &sums[0], &a[0], lda, &b[0], ldb, k, isa.Mask(0))
 		return
 	}
-	var dots [2]float32
+	var one [2]float32
 	for j := range n {
-		one(isa.At(dots[:]), isa.At(a), lda, isa.At(b[j*ldb:]), ldb, k, isa.Mask(0))
-		for i, sum := range dots[:m] {
+		dotRows(m, 1, &one[0], &a[0], lda, &b[j*ldb], ldb, k, isa.Mask(0))
+		for i, sum := range one[:m] {
 			sums[i*n+j] = sum
 		}
 	}
@@ -38,10 +37,10 @@ func DotRows(sums, a []float32, lda, m int, b []float32, ldb, n, k int) {
 // depend on n.
 func MixRows(d []float32, ldd int, a []float32, lda, m int, b []float32, ldb, rows, n int) {
 	r := 0
-	if mix := have.MixRows[m]; mix != nil && m*n > 0 && rows >= MixTile {
+	if isa.Vectors() && m*n > 0 && rows >= MixTile {
 		_, _, _ = d[(m-1)*ldd+n-1], a[(m-1)*lda+rows-1], b[(rows-1)*ldb+n-1]
 		for ; r+MixTile <= rows; r += MixTile {
-			mix(isa.At(d), ldd, isa.At(a[r:]), lda, isa.At(b[r*ldb:]), ldb, n, isa.Mask(0))
+			mixRows(m, &d[0], ldd, &a[r], lda, &b[r*ldb], ldb, n, isa.Mask(0))
 		}
 	}
 	for ; r < rows; r++ {
@@ -53,13 +52,9 @@ func MixRows(d []float32, ldd int, a []float32, lda, m int, b []float32, ldb, ro
 
 // OuterRows sets d[r*ldd+c] = Σi a[i*lda+r]*x[i*ldx+c] over m rows of x, 1 or 2, for n columns of rows r of d. With add it adds the sum to d.
 func OuterRows(d []float32, ldd, rows int, a []float32, lda int, x []float32, ldx, m, n int, add bool) {
-	outer := have.OuterRows[m][0]
-	if add {
-		outer = have.OuterRows[m][1]
-	}
-	if outer != nil && n > 0 && rows > 0 {
+	if isa.Vectors() && n > 0 && rows > 0 && m > 0 {
 		_, _, _ = d[(rows-1)*ldd+n-1], a[(m-1)*lda+rows-1], x[(m-1)*ldx+n-1]
-		outer(isa.At(d), ldd, rows, isa.At(a), lda, isa.At(x), ldx, n, isa.Mask(0))
+		outerRows(m, add, &d[0], ldd, rows, &a[0], lda, &x[0], ldx, n, isa.Mask(0))
 		return
 	}
 	for r := range rows {

@@ -12,41 +12,43 @@ func StridedPanel(m, n, k int, a []float32, row, col int, b []float32, ldb int, 
 	if m == 0 {
 		return
 	}
-	kernels, step := &have.ByRows, row
-	switch {
-	case col == 1:
-	case row == 1:
-		kernels, step = &have.ByColumns, col
-	default:
-		panic("vgemm: neither the rows nor the columns of A lie side by side")
-	}
-	whole, v := quotient(m, have.Rows), vectors(n)
-	at := whole * have.Rows
-	rest := m - at
-	tile, edge := kernels[3][v], kernels[thirds(rest)][v]
-	if k == 0 || whole > 0 && tile == nil || rest > 0 && edge == nil {
+	if !isa.Vectors() || k == 0 {
 		stridedGo(k, a, row, col, b, ldb, c, ldc, m, n, accumulate)
 		return
 	}
-	_, _, _ = a[(StridedRows(m)-1)*row+(k-1)*col], b[(k-1)*ldb+v*have.Columns/2-1], c[(m-1)*ldc+n-1]
+	mr, _ := Tile()
+	whole := quotient(m, mr)
+	at := whole * mr
+	rest, lanes := m-at, isa.Width()*vectors(n)
+	_, _, _ = a[(at+upTo(rest, mr)-1)*row+(k-1)*col], b[(k-1)*ldb+lanes-1], c[(m-1)*ldc+n-1]
 	if whole > 0 {
-		tile(k, isa.At(a), step, isa.At(b), ldb, isa.At(c), ldc, accumulate, whole, have.Rows, n, isa.Mask(0))
+		strided(mr, k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, whole, mr, n)
 	}
 	if rest > 0 {
-		edge(k, isa.At(a[at*row:]), step, isa.At(b), ldb, isa.At(c[at*ldc:]), ldc, accumulate, 1, rest, n, isa.Mask(0))
+		strided(upTo(rest, mr), k, &a[at*row], row, col, &b[0], ldb, &c[at*ldc], ldc, accumulate, 1, rest, n)
 	}
 }
 
-// HasStrided reports whether StridedPanel has kernels. In plain Go, products of packed operands take less time.
-func HasStrided() bool { return have.ByRows[3][2] != nil && have.ByColumns[3][2] != nil }
+// strided calls the micro-kernel of some rows for several tiles; the last tile has m rows.
+func strided(rows, k int, a *float32, row, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int) {
+	switch {
+	case col == 1:
+		byRows(rows, vectors(n), k, a, row, b, ldb, c, ldc, accumulate, tiles, m, n, isa.Mask(0))
+	case row == 1:
+		byColumns(rows, vectors(n), k, a, col, b, ldb, c, ldc, accumulate, tiles, m, n, isa.Mask(0))
+	default:
+		panic("vgemm: neither the rows nor the columns of A lie side by side")
+	}
+}
 
 // StridedRows is the number of rows of A that StridedPanel reads to store m rows: those of whole tiles, and of the smallest kernel for the rest.
 func StridedRows(m int) int {
-	if !HasStrided() {
+	if !isa.Vectors() {
 		return m
 	}
-	whole := quotient(m, have.Rows) * have.Rows
-	return whole + thirds(m-whole)*(have.Rows/3)
+	mr, _ := Tile()
+	whole := quotient(m, mr) * mr
+	return whole + upTo(m-whole, mr)
 }
 
 // quotient is a/b. Dividing 32 bits takes a third of the time.

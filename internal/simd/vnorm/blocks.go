@@ -25,8 +25,8 @@ func BlockMoments(sums, squares []float64, x, pivot []float32) {
 	if len(x) == 0 {
 		return
 	}
-	if have.BlockMoments != nil {
-		have.BlockMoments(isa.At(out[:]), isa.At(x), len(x), isa.At(pivot))
+	if isa.Vectors() {
+		blockMoments(&out[0], &x[0], len(x), &pivot[0])
 	} else {
 		for i, v := range x {
 			i %= isa.BlockLanes
@@ -44,8 +44,8 @@ func BlockNormalise(y, x []float32, p *Block) {
 	y = y[:len(x)]
 	switch {
 	case len(x) == 0:
-	case have.BlockNormalise != nil:
-		have.BlockNormalise(isa.At(y), isa.At(x), len(x), isa.At(p.Mean[:]), isa.At(p.Scale[:]), isa.At(p.Gamma[:]), isa.At(p.Beta[:]), isa.Ref(&p.Slope))
+	case isa.Vectors():
+		blockNormalise(&y[0], &x[0], len(x), &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope)
 	default:
 		for lane := range isa.BlockLanes {
 			q := p.lane(lane)
@@ -74,8 +74,8 @@ func BlockNormaliseAdd(y []float32, signs []uint16, x, other []float32, p *Block
 	}
 	switch {
 	case len(x) == 0:
-	case have.BlockNormaliseAdd != nil:
-		have.BlockNormaliseAdd(isa.At(y), isa.At(signs), isa.At(x), isa.At(other), len(x), isa.At(p.Mean[:]), isa.At(p.Scale[:]), isa.At(p.Gamma[:]), isa.At(p.Beta[:]), isa.Ref(&p.Slope))
+	case isa.Vectors():
+		blockNormaliseAdd(&y[0], unsafe.SliceData(signs), &x[0], &other[0], len(x), &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope)
 	default:
 		clear(signs)
 		for lane := range isa.BlockLanes {
@@ -101,8 +101,8 @@ func BlockNormaliseSums(products, sums []float64, dy, x []float32, p *Block) {
 		return
 	}
 	var out [2 * isa.BlockLanes]float64
-	if have.BlockNormaliseSums != nil {
-		have.BlockNormaliseSums(isa.At(out[:]), isa.At(dy), isa.At(x), len(dy), isa.At(p.Mean[:]), isa.At(p.Scale[:]), isa.At(p.Gamma[:]), isa.At(p.Beta[:]), isa.Ref(&p.Slope))
+	if isa.Vectors() {
+		blockNormaliseSums(&out[0], &dy[0], &x[0], len(dy), &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope)
 	} else {
 		for lane := range isa.BlockLanes {
 			q := p.lane(lane)
@@ -125,8 +125,8 @@ func BlockMaskSums(products, sums []float64, g, dy []float32, signs []uint16, x 
 		return
 	}
 	var out [2 * isa.BlockLanes]float64
-	if have.BlockMaskSums != nil {
-		have.BlockMaskSums(isa.At(out[:]), isa.At(g), isa.At(dy), isa.At(signs), isa.At(x), len(g), isa.At(p.Mean[:]), isa.At(p.Scale[:]), isa.Ref(&p.Slope))
+	if isa.Vectors() {
+		blockMaskSums(&out[0], &g[0], &dy[0], &signs[0], &x[0], len(g), &p.Mean[0], &p.Scale[0], &p.Slope)
 	} else {
 		for i, v := range dy {
 			lane := i % isa.BlockLanes
@@ -149,8 +149,8 @@ func BlockNormaliseGrad(dx, dy, x []float32, p *Block) {
 	dy, x = dy[:len(dx)], x[:len(dx)]
 	switch {
 	case len(dx) == 0:
-	case have.BlockNormaliseGrad != nil:
-		have.BlockNormaliseGrad(isa.At(dx), isa.At(dy), isa.At(x), len(dx), isa.At(p.Mean[:]), isa.At(p.Scale[:]), isa.At(p.Gamma[:]), isa.At(p.Beta[:]), isa.Ref(&p.Slope), isa.At(p.A[:]), isa.At(p.B[:]), isa.At(p.C[:]))
+	case isa.Vectors():
+		blockNormaliseGrad(&dx[0], &dy[0], &x[0], len(dx), &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope, &p.A[0], &p.B[0], &p.C[0])
 	default:
 		for lane := range isa.BlockLanes {
 			q := p.lane(lane)

@@ -4,135 +4,312 @@ package vnorm
 
 import "github.com/swcaffe/swcaffe/internal/simd/isa"
 
-func init() {
-	isa.Offer(&have, map[string]func(*kernels){
-		"avx512": avx512,
-		"avx2":   avx2,
-	})
-}
-
-func avx512(t *kernels) {
-	t.Moments = momentsAVX512
-	t.Normalise = normaliseAVX512
-	t.NormaliseSums = normaliseSumsAVX512
-	t.NormaliseGrad = normaliseGradAVX512
-	t.BlockMoments = blockMomentsAVX512
-	t.BlockNormalise = blockNormaliseAVX512
-	t.BlockNormaliseAdd = blockNormaliseAddAVX512
-	t.BlockNormaliseSums = blockNormaliseSumsAVX512
-	t.BlockMaskSums = blockMaskSumsAVX512
-	t.BlockNormaliseGrad = blockNormaliseGradAVX512
-	t.BlockLeaky = blockLeakyAVX512
-	t.BlockLeakyGrad = blockLeakyGradAVX512
-	t.BlockLeakySums = blockLeakySumsAVX512
-	t.NearSquares[3] = nearSquares3AVX512
-	t.NearSquares[5] = nearSquares5AVX512
-	t.MulAddNear[3] = mulAddNear3AVX512
-	t.MulAddNear[5] = mulAddNear5AVX512
-	t.SumSquares = sumSquaresAVX512
-	t.MulAddRows = mulAddRowsAVX512
-	t.PowRatio = powRatioAVX512
-}
-
-func avx2(t *kernels) {
-	t.Moments = momentsAVX2
-	t.Normalise = normaliseAVX2
-	t.NormaliseSums = normaliseSumsAVX2
-	t.NormaliseGrad = normaliseGradAVX2
-	t.BlockMoments = blockMomentsAVX2
-	t.BlockNormalise = blockNormaliseAVX2
-	t.BlockNormaliseAdd = blockNormaliseAddAVX2
-	t.BlockNormaliseSums = blockNormaliseSumsAVX2
-	t.BlockMaskSums = blockMaskSumsAVX2
-	t.BlockNormaliseGrad = blockNormaliseGradAVX2
-	t.BlockLeaky = blockLeakyAVX2
-	t.BlockLeakyGrad = blockLeakyGradAVX2
-	t.BlockLeakySums = blockLeakySumsAVX2
-	t.NearSquares[3] = nearSquares3AVX2
-	t.NearSquares[5] = nearSquares5AVX2
-	t.MulAddNear[3] = mulAddNear3AVX2
-	t.MulAddNear[5] = mulAddNear5AVX2
-	t.SumSquares = sumSquaresAVX2
-	t.MulAddRows = mulAddRowsAVX2
-	t.PowRatio = powRatioAVX2
-}
-
+//go:noescape
 func momentsAVX512(out *float64, x *float32, n int, pivot *float32)
 
+//go:noescape
 func momentsAVX2(out *float64, x *float32, n int, pivot *float32)
 
+// moments stores Σ x and Σ (x-pivot)² of half a vector's lanes each.
+func moments(out *float64, x *float32, n int, pivot *float32) {
+	if isa.Width() == 16 {
+		momentsAVX512(out, x, n, pivot)
+		return
+	}
+	momentsAVX2(out, x, n, pivot)
+}
+
+//go:noescape
 func normaliseAVX512(y, x *float32, n int, p *float32)
 
+//go:noescape
 func normaliseAVX2(y, x *float32, n int, p *float32)
 
+// normalise normalises, scales, shifts and rectifies; p points to a Row.
+func normalise(y, x *float32, n int, p *float32) {
+	if isa.Width() == 16 {
+		normaliseAVX512(y, x, n, p)
+		return
+	}
+	normaliseAVX2(y, x, n, p)
+}
+
+//go:noescape
 func normaliseSumsAVX512(out *float64, dy, x *float32, n int, p *float32)
 
+//go:noescape
 func normaliseSumsAVX2(out *float64, dy, x *float32, n int, p *float32)
 
+// normaliseSums stores Σ g*xn and Σ g of half a vector's lanes each.
+func normaliseSums(out *float64, dy, x *float32, n int, p *float32) {
+	if isa.Width() == 16 {
+		normaliseSumsAVX512(out, dy, x, n, p)
+		return
+	}
+	normaliseSumsAVX2(out, dy, x, n, p)
+}
+
+//go:noescape
 func normaliseGradAVX512(dx, dy, x *float32, n int, p *float32)
 
+//go:noescape
 func normaliseGradAVX2(dx, dy, x *float32, n int, p *float32)
 
+// normaliseGrad stores A*g + B + C*xn.
+func normaliseGrad(dx, dy, x *float32, n int, p *float32) {
+	if isa.Width() == 16 {
+		normaliseGradAVX512(dx, dy, x, n, p)
+		return
+	}
+	normaliseGradAVX2(dx, dy, x, n, p)
+}
+
+//go:noescape
 func blockMomentsAVX512(out *float64, x *float32, n int, pivot *float32)
 
+//go:noescape
 func blockMomentsAVX2(out *float64, x *float32, n int, pivot *float32)
 
+// blockMoments stores Σ x and Σ (x-pivot)² of each channel of a block.
+func blockMoments(out *float64, x *float32, n int, pivot *float32) {
+	if isa.Width() == 16 {
+		blockMomentsAVX512(out, x, n, pivot)
+		return
+	}
+	blockMomentsAVX2(out, x, n, pivot)
+}
+
+//go:noescape
 func blockNormaliseAVX512(y, x *float32, n int, mean, scale, gamma, beta, slope *float32)
 
+//go:noescape
 func blockNormaliseAVX2(y, x *float32, n int, mean, scale, gamma, beta, slope *float32)
 
+// blockNormalise is normalise with the constants of each channel of a block.
+func blockNormalise(y, x *float32, n int, mean, scale, gamma, beta, slope *float32) {
+	if isa.Width() == 16 {
+		blockNormaliseAVX512(y, x, n, mean, scale, gamma, beta, slope)
+		return
+	}
+	blockNormaliseAVX2(y, x, n, mean, scale, gamma, beta, slope)
+}
+
+//go:noescape
 func blockNormaliseAddAVX512(y *float32, signs *uint16, x, other *float32, n int, mean, scale, gamma, beta, slope *float32)
 
+//go:noescape
 func blockNormaliseAddAVX2(y *float32, signs *uint16, x, other *float32, n int, mean, scale, gamma, beta, slope *float32)
 
+// blockNormaliseAdd normalises, scales, shifts, adds other and rectifies; signs, unless nil, get those of the sums.
+func blockNormaliseAdd(y *float32, signs *uint16, x, other *float32, n int, mean, scale, gamma, beta, slope *float32) {
+	if isa.Width() == 16 {
+		blockNormaliseAddAVX512(y, signs, x, other, n, mean, scale, gamma, beta, slope)
+		return
+	}
+	blockNormaliseAddAVX2(y, signs, x, other, n, mean, scale, gamma, beta, slope)
+}
+
+//go:noescape
 func blockNormaliseSumsAVX512(out *float64, dy, x *float32, n int, mean, scale, gamma, beta, slope *float32)
 
+//go:noescape
 func blockNormaliseSumsAVX2(out *float64, dy, x *float32, n int, mean, scale, gamma, beta, slope *float32)
 
+// blockNormaliseSums stores Σ g*xn and Σ g of each channel of a block.
+func blockNormaliseSums(out *float64, dy, x *float32, n int, mean, scale, gamma, beta, slope *float32) {
+	if isa.Width() == 16 {
+		blockNormaliseSumsAVX512(out, dy, x, n, mean, scale, gamma, beta, slope)
+		return
+	}
+	blockNormaliseSumsAVX2(out, dy, x, n, mean, scale, gamma, beta, slope)
+}
+
+//go:noescape
 func blockMaskSumsAVX512(out *float64, grad, dy *float32, signs *uint16, x *float32, n int, mean, scale, slope *float32)
 
+//go:noescape
 func blockMaskSumsAVX2(out *float64, grad, dy *float32, signs *uint16, x *float32, n int, mean, scale, slope *float32)
 
+// blockMaskSums stores dy, times the slope where its sign is not set, to grad, and the sums of blockNormaliseSums for it.
+func blockMaskSums(out *float64, grad, dy *float32, signs *uint16, x *float32, n int, mean, scale, slope *float32) {
+	if isa.Width() == 16 {
+		blockMaskSumsAVX512(out, grad, dy, signs, x, n, mean, scale, slope)
+		return
+	}
+	blockMaskSumsAVX2(out, grad, dy, signs, x, n, mean, scale, slope)
+}
+
+//go:noescape
 func blockNormaliseGradAVX512(dx, dy, x *float32, n int, mean, scale, gamma, beta, slope, a, b, c *float32)
 
+//go:noescape
 func blockNormaliseGradAVX2(dx, dy, x *float32, n int, mean, scale, gamma, beta, slope, a, b, c *float32)
 
+// blockNormaliseGrad stores A*(g - B - C*xn) of each channel of a block.
+func blockNormaliseGrad(dx, dy, x *float32, n int, mean, scale, gamma, beta, slope, a, b, c *float32) {
+	if isa.Width() == 16 {
+		blockNormaliseGradAVX512(dx, dy, x, n, mean, scale, gamma, beta, slope, a, b, c)
+		return
+	}
+	blockNormaliseGradAVX2(dx, dy, x, n, mean, scale, gamma, beta, slope, a, b, c)
+}
+
+//go:noescape
 func blockLeakyAVX512(y, x *float32, n int, slopes *float32)
 
+//go:noescape
 func blockLeakyAVX2(y, x *float32, n int, slopes *float32)
 
+// blockLeaky multiplies negative values by the slopes of a block's channels.
+func blockLeaky(y, x *float32, n int, slopes *float32) {
+	if isa.Width() == 16 {
+		blockLeakyAVX512(y, x, n, slopes)
+		return
+	}
+	blockLeakyAVX2(y, x, n, slopes)
+}
+
+//go:noescape
 func blockLeakyGradAVX512(dx, dy, x *float32, n int, slopes *float32)
 
+//go:noescape
 func blockLeakyGradAVX2(dx, dy, x *float32, n int, slopes *float32)
 
+// blockLeakyGrad stores dy, times the slope of its channel where x is not above 0.
+func blockLeakyGrad(dx, dy, x *float32, n int, slopes *float32) {
+	if isa.Width() == 16 {
+		blockLeakyGradAVX512(dx, dy, x, n, slopes)
+		return
+	}
+	blockLeakyGradAVX2(dx, dy, x, n, slopes)
+}
+
+//go:noescape
 func blockLeakySumsAVX512(out *float64, dy, x *float32, n int)
 
+//go:noescape
 func blockLeakySumsAVX2(out *float64, dy, x *float32, n int)
 
+// blockLeakySums stores Σ dy*min(x, 0) and Σ dy of each channel of a block.
+func blockLeakySums(out *float64, dy, x *float32, n int) {
+	if isa.Width() == 16 {
+		blockLeakySumsAVX512(out, dy, x, n)
+		return
+	}
+	blockLeakySumsAVX2(out, dy, x, n)
+}
+
+//go:noescape
 func nearSquares3AVX512(dst, below, x, above *float32, n int, scale, shift float32)
 
+//go:noescape
 func nearSquares5AVX512(dst, below, x, above *float32, n int, scale, shift float32)
 
+//go:noescape
 func nearSquares3AVX2(dst, below, x, above *float32, n int, scale, shift float32)
 
+//go:noescape
 func nearSquares5AVX2(dst, below, x, above *float32, n int, scale, shift float32)
 
+// nearSquares stores scale*Σ x² + shift over windows of size channels.
+func nearSquares(size int, dst, below, x, above *float32, n int, scale, shift float32) {
+	if isa.Width() == 16 {
+		switch size {
+		case 3:
+			nearSquares3AVX512(dst, below, x, above, n, scale, shift)
+		case 5:
+			nearSquares5AVX512(dst, below, x, above, n, scale, shift)
+		default:
+			panic("vnorm: nearSquares has no such member")
+		}
+		return
+	}
+	switch size {
+	case 3:
+		nearSquares3AVX2(dst, below, x, above, n, scale, shift)
+	case 5:
+		nearSquares5AVX2(dst, below, x, above, n, scale, shift)
+	default:
+		panic("vnorm: nearSquares has no such member")
+	}
+}
+
+//go:noescape
 func mulAddNear3AVX512(dst, by, below, x, above *float32, n int, scale float32)
 
+//go:noescape
 func mulAddNear5AVX512(dst, by, below, x, above *float32, n int, scale float32)
 
+//go:noescape
 func mulAddNear3AVX2(dst, by, below, x, above *float32, n int, scale float32)
 
+//go:noescape
 func mulAddNear5AVX2(dst, by, below, x, above *float32, n int, scale float32)
 
+// mulAddNear adds scale*by*Σ x over windows of size channels.
+func mulAddNear(size int, dst, by, below, x, above *float32, n int, scale float32) {
+	if isa.Width() == 16 {
+		switch size {
+		case 3:
+			mulAddNear3AVX512(dst, by, below, x, above, n, scale)
+		case 5:
+			mulAddNear5AVX512(dst, by, below, x, above, n, scale)
+		default:
+			panic("vnorm: mulAddNear has no such member")
+		}
+		return
+	}
+	switch size {
+	case 3:
+		mulAddNear3AVX2(dst, by, below, x, above, n, scale)
+	case 5:
+		mulAddNear5AVX2(dst, by, below, x, above, n, scale)
+	default:
+		panic("vnorm: mulAddNear has no such member")
+	}
+}
+
+//go:noescape
 func sumSquaresAVX512(dst, src *float32, ld, rows, n int, scale, shift float32, words *int32)
 
+//go:noescape
 func sumSquaresAVX2(dst, src *float32, ld, rows, n int, scale, shift float32, words *int32)
 
+// sumSquares stores scale*Σ x² + shift, the sum being over rows.
+func sumSquares(dst, src *float32, ld, rows, n int, scale, shift float32, words *int32) {
+	if isa.Width() == 16 {
+		sumSquaresAVX512(dst, src, ld, rows, n, scale, shift, words)
+		return
+	}
+	sumSquaresAVX2(dst, src, ld, rows, n, scale, shift, words)
+}
+
+//go:noescape
 func mulAddRowsAVX512(dst, x, src *float32, ld, rows, n int, scale float32, words *int32)
 
+//go:noescape
 func mulAddRowsAVX2(dst, x, src *float32, ld, rows, n int, scale float32, words *int32)
 
+// mulAddRows adds scale*x times the sum of rows to dst.
+func mulAddRows(dst, x, src *float32, ld, rows, n int, scale float32, words *int32) {
+	if isa.Width() == 16 {
+		mulAddRowsAVX512(dst, x, src, ld, rows, n, scale, words)
+		return
+	}
+	mulAddRowsAVX2(dst, x, src, ld, rows, n, scale, words)
+}
+
+//go:noescape
 func powRatioAVX512(own, ratio, dy, x, s *float32, n int, words *int32)
 
+//go:noescape
 func powRatioAVX2(own, ratio, dy, x, s *float32, n int, words *int32)
+
+// powRatio stores dy*s^-0.75 and dy*x*s^-1.75.
+func powRatio(own, ratio, dy, x, s *float32, n int, words *int32) {
+	if isa.Width() == 16 {
+		powRatioAVX512(own, ratio, dy, x, s, n, words)
+		return
+	}
+	powRatioAVX2(own, ratio, dy, x, s, n, words)
+}

@@ -11,8 +11,8 @@ func HasNear(size int) bool { return size == 3 || size == 5 }
 // NearSquares sets d[i] = scale*Σ x² + shift over the window of size channels around i's channel. d must be none of the blocks.
 func NearSquares(d []float32, c NearChannels, size int, scale, shift float32) {
 	c = c.of(d)
-	if near := have.NearSquares[size]; near != nil && len(d) > 0 {
-		near(isa.At(d), isa.At(c.Below), isa.At(c.X), isa.At(c.Above), len(d), scale, shift)
+	if isa.Vectors() && len(d) > 0 {
+		nearSquares(size, &d[0], &c.Below[0], &c.X[0], &c.Above[0], len(d), scale, shift)
 		return
 	}
 	for i := range d {
@@ -28,8 +28,8 @@ func NearSquares(d []float32, c NearChannels, size int, scale, shift float32) {
 // MulAddNear adds scale*a[i]*Σ x to d[i], over the window of size channels around i's channel. d must be none of the blocks.
 func MulAddNear(d, a []float32, c NearChannels, size int, scale float32) {
 	c, a = c.of(d), a[:len(d)]
-	if near := have.MulAddNear[size]; near != nil && len(d) > 0 {
-		near(isa.At(d), isa.At(a), isa.At(c.Below), isa.At(c.X), isa.At(c.Above), len(d), scale)
+	if isa.Vectors() && len(d) > 0 {
+		mulAddNear(size, &d[0], &a[0], &c.Below[0], &c.X[0], &c.Above[0], len(d), scale)
 		return
 	}
 	for i := range d {

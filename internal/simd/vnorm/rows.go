@@ -11,11 +11,10 @@ type Row struct{ Mean, Scale, Gamma, Beta, Slope, A, B, C float32 }
 
 // Moments returns Σ x[i] and Σ (x[i] - pivot)², summed in float64.
 func Moments(x []float32, pivot float32) (sum, squares float64) {
-	whole := 0
-	if have.Moments != nil && len(x) >= isa.Lanes() {
+	whole := isa.Whole(len(x))
+	if whole > 0 {
 		var lanes [16]float64
-		whole = isa.Whole(len(x))
-		have.Moments(isa.At(lanes[:]), isa.At(x), whole, isa.Ref(&pivot))
+		moments(&lanes[0], &x[0], whole, &pivot)
 		sum, squares = addUp(&lanes)
 	}
 	for _, v := range x[whole:] {
@@ -29,24 +28,23 @@ func Moments(x []float32, pivot float32) (sum, squares float64) {
 // Normalise sets y[i] to the y of Row for x[i].
 func Normalise(y, x []float32, p *Row) {
 	n := len(y)
-	x = x[:n]
-	if have.Normalise == nil {
-		for i, v := range x {
-			if _, y[i] = p.value(v); y[i] < 0 {
-				y[i] *= p.Slope
-			}
-		}
-		return
-	}
 	whole := isa.Whole(n)
+	x = x[:n]
 	if whole > 0 {
-		have.Normalise(isa.At(y), isa.At(x), whole, isa.Ref(&p.Mean))
+		normalise(&y[0], &x[0], whole, &p.Mean)
 	}
-	if whole < n {
+	if isa.Vectors() && whole < n {
 		var tx [16]float32
 		copy(tx[:], x[whole:])
-		have.Normalise(isa.At(tx[:]), isa.At(tx[:]), isa.Lanes(), isa.Ref(&p.Mean))
+		normalise(&tx[0], &tx[0], isa.Width(), &p.Mean)
 		copy(y[whole:], tx[:])
+		return
+	}
+	for i, v := range x[whole:] {
+		_, y[whole+i] = p.value(v)
+		if y[whole+i] < 0 {
+			y[whole+i] *= p.Slope
+		}
 	}
 }
 
@@ -69,7 +67,7 @@ func (p *Row) grad(dy, x float32) (xn, g float32) {
 func NormaliseSums(dy, x []float32, p *Row) (products, sums float64) {
 	n := len(dy)
 	x = x[:n]
-	if have.NormaliseSums == nil {
+	if !isa.Vectors() {
 		for i, d := range dy {
 			xn, g := p.grad(d, x[i])
 			products += float64(g) * float64(xn)
@@ -80,14 +78,14 @@ func NormaliseSums(dy, x []float32, p *Row) (products, sums float64) {
 	var lanes [16]float64
 	whole := isa.Whole(n)
 	if whole > 0 {
-		have.NormaliseSums(isa.At(lanes[:]), isa.At(dy), isa.At(x), whole, isa.Ref(&p.Mean))
+		normaliseSums(&lanes[0], &dy[0], &x[0], whole, &p.Mean)
 		products, sums = addUp(&lanes)
 	}
 	if whole < n {
 		var td, tx [16]float32
 		copy(td[:], dy[whole:])
 		copy(tx[:], x[whole:])
-		have.NormaliseSums(isa.At(lanes[:]), isa.At(td[:]), isa.At(tx[:]), isa.Lanes(), isa.Ref(&p.Mean))
+		normaliseSums(&lanes[0], &td[0], &tx[0], isa.Width(), &p.Mean)
 		a, b := addUp(&lanes)
 		products, sums = products+a, sums+b
 	}
@@ -98,29 +96,27 @@ func NormaliseSums(dy, x []float32, p *Row) (products, sums float64) {
 func NormaliseGrad(dx, dy, x []float32, p *Row) {
 	n := len(dx)
 	dy, x = dy[:n], x[:n]
-	if have.NormaliseGrad == nil {
-		for i, d := range dy {
-			xn, g := p.grad(d, x[i])
-			dx[i] = (p.A*g + p.B) + p.C*xn
-		}
-		return
-	}
 	whole := isa.Whole(n)
 	if whole > 0 {
-		have.NormaliseGrad(isa.At(dx), isa.At(dy), isa.At(x), whole, isa.Ref(&p.Mean))
+		normaliseGrad(&dx[0], &dy[0], &x[0], whole, &p.Mean)
 	}
-	if whole < n {
+	if isa.Vectors() && whole < n {
 		var td, tx [16]float32
 		copy(td[:], dy[whole:])
 		copy(tx[:], x[whole:])
-		have.NormaliseGrad(isa.At(td[:]), isa.At(td[:]), isa.At(tx[:]), isa.Lanes(), isa.Ref(&p.Mean))
+		normaliseGrad(&td[0], &td[0], &tx[0], isa.Width(), &p.Mean)
 		copy(dx[whole:], td[:])
+		return
+	}
+	for i := whole; i < n; i++ {
+		xn, g := p.grad(dy[i], x[i])
+		dx[i] = (p.A*g + p.B) + p.C*xn
 	}
 }
 
 // addUp adds up the float64 lanes of two sums. Each has half a vector's lanes; those of the second follow the first's.
 func addUp(lanes *[16]float64) (a, b float64) {
-	n := isa.Lanes() / 2
+	n := isa.Width() / 2
 	for i := range n {
 		a += lanes[i]
 		b += lanes[n+i]

@@ -7,9 +7,9 @@ func BGR(out, y, cb, cr []byte) {
 	n := len(y)
 	out, cb, cr = out[:3*n], cb[:n], cr[:n]
 	done := 0
-	if have.Bgr != nil && n >= step {
+	if isa.Vectors() && n >= step {
 		done = n / step * step
-		have.Bgr(isa.At(out), isa.At(y), isa.At(cb), isa.At(cr), n/step)
+		bgr(&out[0], &y[0], &cb[0], &cr[0], n/step)
 	}
 	for i := done; i < n; i++ {
 		p := out[3*i:][:3]
@@ -36,9 +36,9 @@ func Pick(dst []float32, src []byte, stride int, mean, scale float32) {
 	}
 	_ = src[(n-1)*stride]
 	done := 0
-	if stride < len(have.Pick) && have.Pick[stride] != nil {
+	if isa.Vectors() && (stride == 1 || stride == 3) {
 		done = n / 8 * 8
-		have.Pick[stride](isa.At(dst), isa.At(src), n/8, mean, scale)
+		pick(stride, &dst[0], &src[0], n/8, mean, scale)
 	}
 	for i, at := done, done*stride; i < n; i, at = i+1, at+stride {
 		dst[i] = (float32(src[at]) - mean) * scale

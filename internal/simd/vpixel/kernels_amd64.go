@@ -2,53 +2,76 @@
 
 package vpixel
 
-import "github.com/swcaffe/swcaffe/internal/simd/isa"
-
-func init() {
-	isa.Offer(&have, map[string]func(*kernels){
-		"avx512": avx512,
-		"avx2":   avx2,
-	})
-}
-
-func avx512(t *kernels) {
-	t.Transform = transformAVX2
-	t.Mix = mixAVX2
-	t.Widen = widenAVX2
-	t.Bgr = bgrAVX2
-	t.Pick[1] = pick1AVX2
-	t.Pick[3] = pick3AVX2
-	t.Columns3 = columns3AVX2
-	t.Columns1 = columns1AVX2
-	t.Blend = blendAVX2
-}
-
-func avx2(t *kernels) {
-	t.Transform = transformAVX2
-	t.Mix = mixAVX2
-	t.Widen = widenAVX2
-	t.Bgr = bgrAVX2
-	t.Pick[1] = pick1AVX2
-	t.Pick[3] = pick3AVX2
-	t.Columns3 = columns3AVX2
-	t.Columns1 = columns1AVX2
-	t.Blend = blendAVX2
-}
-
+//go:noescape
 func transformAVX2(out *byte, stride int, values *int16, quant *uint16, pairs int)
 
+// transform is the inverse cosine transform of pairs of blocks.
+func transform(out *byte, stride int, values *int16, quant *uint16, pairs int) {
+	transformAVX2(out, stride, values, quant, pairs)
+}
+
+//go:noescape
 func mixAVX2(sums *int16, near, far *byte, vectors int)
 
+// mix stores 3*near + far for vectors of 16 samples.
+func mix(sums *int16, near, far *byte, vectors int) {
+	mixAVX2(sums, near, far, vectors)
+}
+
+//go:noescape
 func widenAVX2(out *byte, sums *int16, vectors, left, right int)
 
+// widen writes two samples for each sum, from it and its neighbours, for vectors of 16 sums.
+func widen(out *byte, sums *int16, vectors, left, right int) {
+	widenAVX2(out, sums, vectors, left, right)
+}
+
+//go:noescape
 func bgrAVX2(out, y, cb, cr *byte, vectors int)
 
+// bgr converts luma and colour differences, for vectors of 16 pixels.
+func bgr(out, y, cb, cr *byte, vectors int) {
+	bgrAVX2(out, y, cb, cr, vectors)
+}
+
+//go:noescape
 func pick1AVX2(dst *float32, src *byte, vectors int, mean, scale float32)
 
+//go:noescape
 func pick3AVX2(dst *float32, src *byte, vectors int, mean, scale float32)
 
+// pick writes (byte - mean) * scale, for vectors of 8 bytes that lie apart.
+func pick(stride int, dst *float32, src *byte, vectors int, mean, scale float32) {
+	switch stride {
+	case 1:
+		pick1AVX2(dst, src, vectors, mean, scale)
+	case 3:
+		pick3AVX2(dst, src, vectors, mean, scale)
+	default:
+		panic("vpixel: pick has no such member")
+	}
+}
+
+//go:noescape
 func columns3AVX2(out *int16, row *byte, at *int32, weights *uint32, n int)
 
+// columns3 resizes n pixels of three channels; it reads 8 bytes of each source and writes 4 values.
+func columns3(out *int16, row *byte, at *int32, weights *uint32, n int) {
+	columns3AVX2(out, row, at, weights, n)
+}
+
+//go:noescape
 func columns1AVX2(out *int16, row *byte, at *int32, weights *uint32, vectors int)
 
+// columns1 resizes vectors of 8 pixels of one channel; it reads 4 bytes of each source.
+func columns1(out *int16, row *byte, at *int32, weights *uint32, vectors int) {
+	columns1AVX2(out, row, at, weights, vectors)
+}
+
+//go:noescape
 func blendAVX2(out *byte, upper, lower *int16, vectors, a, b int)
+
+// blend writes a row between two, for vectors of 32 samples.
+func blend(out *byte, upper, lower *int16, vectors, a, b int) {
+	blendAVX2(out, upper, lower, vectors, a, b)
+}

@@ -24,13 +24,15 @@ func (c *Columns) Row(out []int16, row []byte) {
 	weights := c.Weights[:n]
 	_ = out[n*c.Channels+Padding-1]
 	done := 0
-	switch {
-	case c.Channels == 3 && have.Columns3 != nil:
-		done = n
-		have.Columns3(isa.At(out), isa.At(row), isa.At(c.At), isa.At(weights), n)
-	case c.Channels == 1 && have.Columns1 != nil:
-		done = n / 8 * 8
-		have.Columns1(isa.At(out), isa.At(row), isa.At(c.At), isa.At(weights), n/8)
+	if isa.Vectors() {
+		switch c.Channels {
+		case 3:
+			done = n
+			columns3(&out[0], &row[0], &c.At[0], &weights[0], n)
+		case 1:
+			done = n / 8 * 8
+			columns1(&out[0], &row[0], &c.At[0], &weights[0], n/8)
+		}
 	}
 	for i := done; i < n; i++ {
 		a, b := int32(weights[i]&0xffff), int32(weights[i]>>16)
@@ -46,9 +48,9 @@ func Blend(out []byte, upper, lower []int16, a, b int32) {
 	n := len(out)
 	upper, lower = upper[:n], lower[:n]
 	done := 0
-	if have.Blend != nil && n >= 2*step {
+	if isa.Vectors() && n >= 2*step {
 		done = n / (2 * step) * 2 * step
-		have.Blend(isa.At(out), isa.At(upper), isa.At(lower), done/(2*step), int(a), int(b))
+		blend(&out[0], &upper[0], &lower[0], done/(2*step), int(a), int(b))
 	}
 	for i := done; i < n; i++ {
 		out[i] = byte((a*int32(upper[i])>>16 + b*int32(lower[i])>>16 + 2) >> 2)

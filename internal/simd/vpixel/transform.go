@@ -33,9 +33,9 @@ func Transform(out []byte, stride int, values []int16, quant *[64]uint16, n int)
 	}
 	_, _ = out[7*stride+8*n-1], values[64*n-1]
 	done := 0
-	if have.Transform != nil && n > 1 {
+	if isa.Vectors() && n > 1 {
 		done = n &^ 1
-		have.Transform(isa.At(out), stride, isa.At(values), isa.At(quant[:]), n/2)
+		transform(&out[0], stride, &values[0], &quant[0], n/2)
 	}
 	for ; done < n; done++ {
 		block((*[64]int16)(values[64*done:]), quant, out[8*done:], stride)

@@ -34,16 +34,16 @@ func (w *Widener) Widen(near, far []byte) []byte {
 	n := w.n
 	near, far = near[:n+Padding], far[:n+Padding]
 	row := w.sums[before:]
-	if have.Mix != nil {
-		have.Mix(isa.At(row), isa.At(near), isa.At(far), (n+step-1)/step)
+	if isa.Vectors() {
+		mix(&row[0], &near[0], &far[0], (n+step-1)/step)
 	} else {
 		for i, v := range near[:n] {
 			row[i] = 3*int16(v) + int16(far[i])
 		}
 	}
 	w.sums[before-1], row[n] = row[0], row[n-1]
-	if have.Widen != nil {
-		have.Widen(isa.At(w.out), isa.At(row), (n+step-1)/step, left, right)
+	if isa.Vectors() {
+		widen(&w.out[0], &row[0], (n+step-1)/step, left, right)
 		return w.out[:2*n]
 	}
 	in, out := w.sums[before-1:][:n+2], w.out[:2*n]

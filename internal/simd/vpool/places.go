@@ -1,12 +1,8 @@
 package vpool
 
-import "github.com/swcaffe/swcaffe/internal/simd/isa"
-
 // Packs reports whether there are kernels that pack the places of maxima: an output then has a byte, the place in its window, instead of an index
 // in the plane.
-func (p *Planes) Packs() bool {
-	return have.PackPlaces != nil && have.UnpackPlaces != nil && p.shape.K <= 3
-}
+func (p *Planes) Packs() bool { return p.width == 16 && p.shape.K <= 3 }
 
 // PackPlaces writes the codes of the places that the outputs y of Max took. With relu, outputs that are not above 0 become 0 and get the code of
 // no place; NaN stays.
@@ -15,7 +11,7 @@ func (p *Planes) PackPlaces(codes []uint8, index []int32, y []float32, relu bool
 	_, _, _ = codes[s.OH*s.OW-1], index[s.OH*s.OW-1], y[s.OH*s.OW-1]
 	for row := range s.OH {
 		at := row * s.OW
-		have.PackPlaces(isa.At(codes[at:]), isa.At(index[at:]), isa.At(y[at:]), s.window(row), s.S, s.W, s.W-s.K, s.OW, relu)
+		packPlaces(&codes[at], &index[at], &y[at], s.window(row), s.S, s.W, s.W-s.K, s.OW, relu)
 	}
 }
 
@@ -25,7 +21,7 @@ func (p *Planes) UnpackPlaces(index []int32, codes []uint8) {
 	_, _ = codes[s.OH*s.OW-1], index[s.OH*s.OW-1]
 	for row := range s.OH {
 		at := row * s.OW
-		have.UnpackPlaces(isa.At(index[at:]), isa.At(codes[at:]), s.window(row), s.S, s.K, s.W-s.K, s.OW)
+		unpackPlaces(&index[at], &codes[at], s.window(row), s.S, s.K, s.W-s.K, s.OW)
 	}
 }
 

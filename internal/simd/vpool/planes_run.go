@@ -1,9 +1,6 @@
 package vpool
 
-import (
-	"github.com/swcaffe/swcaffe/internal/simd/isa"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
-)
+import "github.com/swcaffe/swcaffe/internal/simd/vec"
 
 // Max sets dst to the largest value of each window and mask to its index in the plane. Of equal values the first is taken, and NaN is larger than
 // all numbers.
@@ -14,7 +11,7 @@ func (p *Planes) Max(dst []float32, mask []int32, src []float32) {
 		rows, n := p.maxRows[y*s.S:], min(p.band, s.OH-y)
 		for i := range p.columns {
 			b := &p.columns[i]
-			have.MaxPlane[s.K][s.S](isa.At(dst[y*s.OW+b.to:]), isa.At(mask[y*s.OW+b.to:]), isa.At(src), b.from, &rows[0].offset, &b.table[0], s.OW, n)
+			maxPlane(s.K, s.S, &dst[y*s.OW+b.to], &mask[y*s.OW+b.to], &src[0], b.from, &rows[0].offset, &b.table[0], s.OW, n)
 		}
 	}
 }
@@ -27,7 +24,7 @@ func (p *Planes) Average(dst, src []float32) {
 		rows, n := p.aveRows[y*s.S:], min(p.band, s.OH-y)
 		for i := range p.columns {
 			b := &p.columns[i]
-			have.AvePlane[s.K][s.S](isa.At(dst[y*s.OW+b.to:]), isa.At(src), b.from, &rows[0].offset, &b.table[0], s.OW, n)
+			avePlane(s.K, s.S, &dst[y*s.OW+b.to], &src[0], b.from, &rows[0].offset, &b.table[0], s.OW, n)
 		}
 	}
 }
@@ -40,7 +37,7 @@ func (p *Planes) MaxGrad(dx, dy []float32, mask []int32) {
 		rows, n := p.gradRows[y:], min(p.gradBand, s.H-y)
 		for i := range p.inputs {
 			b := &p.inputs[i]
-			have.MaxPlaneGrad[s.K][s.S](isa.At(dx[y*s.W:]), isa.At(dy), isa.At(mask), &rows[0].offset, &b.table[0], b.to, b.from, s.W, s.OW, n)
+			maxPlaneGrad(s.K, s.S, &dx[y*s.W], &dy[0], &mask[0], &rows[0].offset, &b.table[0], b.to, b.from, s.W, s.OW, n)
 		}
 	}
 }
@@ -55,7 +52,7 @@ func (p *Planes) AverageGrad(dx, dy, share []float32) {
 		rows, n := p.gradRows[y:], min(p.gradBand, s.H-y)
 		for i := range p.inputs {
 			b := &p.inputs[i]
-			have.AvePlaneGrad[s.K][s.S](isa.At(dx[y*s.W:]), isa.At(share), &rows[0].offset, &b.table[0], b.to, b.from, s.W, s.OW, n)
+			avePlaneGrad(s.K, s.S, &dx[y*s.W], &share[0], &rows[0].offset, &b.table[0], b.to, b.from, s.W, s.OW, n)
 		}
 	}
 }

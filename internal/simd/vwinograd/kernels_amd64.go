@@ -4,159 +4,497 @@ package vwinograd
 
 import "github.com/swcaffe/swcaffe/internal/simd/isa"
 
-func init() {
-	isa.Offer(&have, map[string]func(*kernels){
-		"avx512": avx512,
-		"avx2":   avx2,
-	})
-}
-
-func avx512(t *kernels) {
-	t.Winograd[Input][2][3] = winogradInput2x3AVX512
-	t.Winograd[Output][2][3] = winogradOutput2x3AVX512
-	t.Winograd[Weights][2][3] = winogradWeights2x3AVX512
-	t.Winograd[OutputGrad][2][3] = winogradOutputGrad2x3AVX512
-	t.Winograd[WeightsGrad][2][3] = winogradWeightsGrad2x3AVX512
-	t.Winograd[InputGrad][2][3] = winogradInputGrad2x3AVX512
-	t.Winograd[Input][4][3] = winogradInput4x3AVX512
-	t.Winograd[Output][4][3] = winogradOutput4x3AVX512
-	t.Winograd[Weights][4][3] = winogradWeights4x3AVX512
-	t.Winograd[OutputGrad][4][3] = winogradOutputGrad4x3AVX512
-	t.Winograd[WeightsGrad][4][3] = winogradWeightsGrad4x3AVX512
-	t.Winograd[InputGrad][4][3] = winogradInputGrad4x3AVX512
-	t.Winograd[Input][4][5] = winogradInput4x5AVX512
-	t.Winograd[Output][4][5] = winogradOutput4x5AVX512
-	t.Winograd[Weights][4][5] = winogradWeights4x5AVX512
-	t.Winograd[OutputGrad][4][5] = winogradOutputGrad4x5AVX512
-	t.Winograd[WeightsGrad][4][5] = winogradWeightsGrad4x5AVX512
-	t.Winograd[InputGrad][4][5] = winogradInputGrad4x5AVX512
-	t.Winograd[Input][5][3] = winogradInput5x3AVX512
-	t.Winograd[Output][5][3] = winogradOutput5x3AVX512
-	t.Winograd[Weights][5][3] = winogradWeights5x3AVX512
-	t.Winograd[OutputGrad][5][3] = winogradOutputGrad5x3AVX512
-	t.Winograd[WeightsGrad][5][3] = winogradWeightsGrad5x3AVX512
-	t.Winograd[InputGrad][5][3] = winogradInputGrad5x3AVX512
-}
-
-func avx2(t *kernels) {
-	t.Winograd[Input][2][3] = winogradInput2x3AVX2
-	t.Winograd[Output][2][3] = winogradOutput2x3AVX2
-	t.Winograd[Weights][2][3] = winogradWeights2x3AVX2
-	t.Winograd[OutputGrad][2][3] = winogradOutputGrad2x3AVX2
-	t.Winograd[WeightsGrad][2][3] = winogradWeightsGrad2x3AVX2
-	t.Winograd[InputGrad][2][3] = winogradInputGrad2x3AVX2
-	t.Winograd[Input][4][3] = winogradInput4x3AVX2
-	t.Winograd[Output][4][3] = winogradOutput4x3AVX2
-	t.Winograd[Weights][4][3] = winogradWeights4x3AVX2
-	t.Winograd[OutputGrad][4][3] = winogradOutputGrad4x3AVX2
-	t.Winograd[WeightsGrad][4][3] = winogradWeightsGrad4x3AVX2
-	t.Winograd[InputGrad][4][3] = winogradInputGrad4x3AVX2
-	t.Winograd[Input][4][5] = winogradInput4x5AVX2
-	t.Winograd[Output][4][5] = winogradOutput4x5AVX2
-	t.Winograd[Weights][4][5] = winogradWeights4x5AVX2
-	t.Winograd[OutputGrad][4][5] = winogradOutputGrad4x5AVX2
-	t.Winograd[WeightsGrad][4][5] = winogradWeightsGrad4x5AVX2
-	t.Winograd[InputGrad][4][5] = winogradInputGrad4x5AVX2
-	t.Winograd[Input][5][3] = winogradInput5x3AVX2
-	t.Winograd[Output][5][3] = winogradOutput5x3AVX2
-	t.Winograd[Weights][5][3] = winogradWeights5x3AVX2
-	t.Winograd[OutputGrad][5][3] = winogradOutputGrad5x3AVX2
-	t.Winograd[WeightsGrad][5][3] = winogradWeightsGrad5x3AVX2
-	t.Winograd[InputGrad][5][3] = winogradInputGrad5x3AVX2
-}
-
+//go:noescape
 func winogradInput2x3AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradOutput2x3AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradWeights2x3AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradOutputGrad2x3AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradWeightsGrad2x3AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradInputGrad2x3AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradInput4x3AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradOutput4x3AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradWeights4x3AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradOutputGrad4x3AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradWeightsGrad4x3AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradInputGrad4x3AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradInput4x5AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradOutput4x5AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradWeights4x5AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradOutputGrad4x5AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradWeightsGrad4x5AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradInputGrad4x5AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradInput5x3AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradOutput5x3AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradWeights5x3AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradOutputGrad5x3AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradWeightsGrad5x3AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradInputGrad5x3AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradInput2x3AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradOutput2x3AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradWeights2x3AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradOutputGrad2x3AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradWeightsGrad2x3AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradInputGrad2x3AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradInput4x3AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradOutput4x3AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradWeights4x3AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradOutputGrad4x3AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradWeightsGrad4x3AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradInputGrad4x3AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradInput4x5AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradOutput4x5AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradWeights4x5AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradOutputGrad4x5AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradWeightsGrad4x5AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradInputGrad4x5AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradInput5x3AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradOutput5x3AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradWeights5x3AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradOutputGrad5x3AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradWeightsGrad5x3AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
+//go:noescape
 func winogradInputGrad5x3AVX2(dst, src, tmp, bias *float32, strides *int, n int)
+
+// winograd maps n squares of vectors; strides points to Strides, bias to a vector of a Bias.
+func winograd(kind Map, tile, kernel int, dst, src, tmp, bias *float32, strides *int, n int) {
+	if isa.Width() == 16 {
+		switch kind {
+		case Input:
+			switch tile {
+			case 2:
+				switch kernel {
+				case 3:
+					winogradInput2x3AVX512(dst, src, tmp, bias, strides, n)
+				default:
+					panic("vwinograd: winograd has no such member")
+				}
+			case 4:
+				switch kernel {
+				case 3:
+					winogradInput4x3AVX512(dst, src, tmp, bias, strides, n)
+				case 5:
+					winogradInput4x5AVX512(dst, src, tmp, bias, strides, n)
+				default:
+					panic("vwinograd: winograd has no such member")
+				}
+			case 5:
+				switch kernel {
+				case 3:
+					winogradInput5x3AVX512(dst, src, tmp, bias, strides, n)
+				default:
+					panic("vwinograd: winograd has no such member")
+				}
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		case Output:
+			switch tile {
+			case 2:
+				switch kernel {
+				case 3:
+					winogradOutput2x3AVX512(dst, src, tmp, bias, strides, n)
+				default:
+					panic("vwinograd: winograd has no such member")
+				}
+			case 4:
+				switch kernel {
+				case 3:
+					winogradOutput4x3AVX512(dst, src, tmp, bias, strides, n)
+				case 5:
+					winogradOutput4x5AVX512(dst, src, tmp, bias, strides, n)
+				default:
+					panic("vwinograd: winograd has no such member")
+				}
+			case 5:
+				switch kernel {
+				case 3:
+					winogradOutput5x3AVX512(dst, src, tmp, bias, strides, n)
+				default:
+					panic("vwinograd: winograd has no such member")
+				}
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		case Weights:
+			switch tile {
+			case 2:
+				switch kernel {
+				case 3:
+					winogradWeights2x3AVX512(dst, src, tmp, bias, strides, n)
+				default:
+					panic("vwinograd: winograd has no such member")
+				}
+			case 4:
+				switch kernel {
+				case 3:
+					winogradWeights4x3AVX512(dst, src, tmp, bias, strides, n)
+				case 5:
+					winogradWeights4x5AVX512(dst, src, tmp, bias, strides, n)
+				default:
+					panic("vwinograd: winograd has no such member")
+				}
+			case 5:
+				switch kernel {
+				case 3:
+					winogradWeights5x3AVX512(dst, src, tmp, bias, strides, n)
+				default:
+					panic("vwinograd: winograd has no such member")
+				}
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		case OutputGrad:
+			switch tile {
+			case 2:
+				switch kernel {
+				case 3:
+					winogradOutputGrad2x3AVX512(dst, src, tmp, bias, strides, n)
+				default:
+					panic("vwinograd: winograd has no such member")
+				}
+			case 4:
+				switch kernel {
+				case 3:
+					winogradOutputGrad4x3AVX512(dst, src, tmp, bias, strides, n)
+				case 5:
+					winogradOutputGrad4x5AVX512(dst, src, tmp, bias, strides, n)
+				default:
+					panic("vwinograd: winograd has no such member")
+				}
+			case 5:
+				switch kernel {
+				case 3:
+					winogradOutputGrad5x3AVX512(dst, src, tmp, bias, strides, n)
+				default:
+					panic("vwinograd: winograd has no such member")
+				}
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		case WeightsGrad:
+			switch tile {
+			case 2:
+				switch kernel {
+				case 3:
+					winogradWeightsGrad2x3AVX512(dst, src, tmp, bias, strides, n)
+				default:
+					panic("vwinograd: winograd has no such member")
+				}
+			case 4:
+				switch kernel {
+				case 3:
+					winogradWeightsGrad4x3AVX512(dst, src, tmp, bias, strides, n)
+				case 5:
+					winogradWeightsGrad4x5AVX512(dst, src, tmp, bias, strides, n)
+				default:
+					panic("vwinograd: winograd has no such member")
+				}
+			case 5:
+				switch kernel {
+				case 3:
+					winogradWeightsGrad5x3AVX512(dst, src, tmp, bias, strides, n)
+				default:
+					panic("vwinograd: winograd has no such member")
+				}
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		case InputGrad:
+			switch tile {
+			case 2:
+				switch kernel {
+				case 3:
+					winogradInputGrad2x3AVX512(dst, src, tmp, bias, strides, n)
+				default:
+					panic("vwinograd: winograd has no such member")
+				}
+			case 4:
+				switch kernel {
+				case 3:
+					winogradInputGrad4x3AVX512(dst, src, tmp, bias, strides, n)
+				case 5:
+					winogradInputGrad4x5AVX512(dst, src, tmp, bias, strides, n)
+				default:
+					panic("vwinograd: winograd has no such member")
+				}
+			case 5:
+				switch kernel {
+				case 3:
+					winogradInputGrad5x3AVX512(dst, src, tmp, bias, strides, n)
+				default:
+					panic("vwinograd: winograd has no such member")
+				}
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		default:
+			panic("vwinograd: winograd has no such member")
+		}
+		return
+	}
+	switch kind {
+	case Input:
+		switch tile {
+		case 2:
+			switch kernel {
+			case 3:
+				winogradInput2x3AVX2(dst, src, tmp, bias, strides, n)
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		case 4:
+			switch kernel {
+			case 3:
+				winogradInput4x3AVX2(dst, src, tmp, bias, strides, n)
+			case 5:
+				winogradInput4x5AVX2(dst, src, tmp, bias, strides, n)
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		case 5:
+			switch kernel {
+			case 3:
+				winogradInput5x3AVX2(dst, src, tmp, bias, strides, n)
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		default:
+			panic("vwinograd: winograd has no such member")
+		}
+	case Output:
+		switch tile {
+		case 2:
+			switch kernel {
+			case 3:
+				winogradOutput2x3AVX2(dst, src, tmp, bias, strides, n)
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		case 4:
+			switch kernel {
+			case 3:
+				winogradOutput4x3AVX2(dst, src, tmp, bias, strides, n)
+			case 5:
+				winogradOutput4x5AVX2(dst, src, tmp, bias, strides, n)
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		case 5:
+			switch kernel {
+			case 3:
+				winogradOutput5x3AVX2(dst, src, tmp, bias, strides, n)
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		default:
+			panic("vwinograd: winograd has no such member")
+		}
+	case Weights:
+		switch tile {
+		case 2:
+			switch kernel {
+			case 3:
+				winogradWeights2x3AVX2(dst, src, tmp, bias, strides, n)
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		case 4:
+			switch kernel {
+			case 3:
+				winogradWeights4x3AVX2(dst, src, tmp, bias, strides, n)
+			case 5:
+				winogradWeights4x5AVX2(dst, src, tmp, bias, strides, n)
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		case 5:
+			switch kernel {
+			case 3:
+				winogradWeights5x3AVX2(dst, src, tmp, bias, strides, n)
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		default:
+			panic("vwinograd: winograd has no such member")
+		}
+	case OutputGrad:
+		switch tile {
+		case 2:
+			switch kernel {
+			case 3:
+				winogradOutputGrad2x3AVX2(dst, src, tmp, bias, strides, n)
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		case 4:
+			switch kernel {
+			case 3:
+				winogradOutputGrad4x3AVX2(dst, src, tmp, bias, strides, n)
+			case 5:
+				winogradOutputGrad4x5AVX2(dst, src, tmp, bias, strides, n)
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		case 5:
+			switch kernel {
+			case 3:
+				winogradOutputGrad5x3AVX2(dst, src, tmp, bias, strides, n)
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		default:
+			panic("vwinograd: winograd has no such member")
+		}
+	case WeightsGrad:
+		switch tile {
+		case 2:
+			switch kernel {
+			case 3:
+				winogradWeightsGrad2x3AVX2(dst, src, tmp, bias, strides, n)
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		case 4:
+			switch kernel {
+			case 3:
+				winogradWeightsGrad4x3AVX2(dst, src, tmp, bias, strides, n)
+			case 5:
+				winogradWeightsGrad4x5AVX2(dst, src, tmp, bias, strides, n)
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		case 5:
+			switch kernel {
+			case 3:
+				winogradWeightsGrad5x3AVX2(dst, src, tmp, bias, strides, n)
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		default:
+			panic("vwinograd: winograd has no such member")
+		}
+	case InputGrad:
+		switch tile {
+		case 2:
+			switch kernel {
+			case 3:
+				winogradInputGrad2x3AVX2(dst, src, tmp, bias, strides, n)
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		case 4:
+			switch kernel {
+			case 3:
+				winogradInputGrad4x3AVX2(dst, src, tmp, bias, strides, n)
+			case 5:
+				winogradInputGrad4x5AVX2(dst, src, tmp, bias, strides, n)
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		case 5:
+			switch kernel {
+			case 3:
+				winogradInputGrad5x3AVX2(dst, src, tmp, bias, strides, n)
+			default:
+				panic("vwinograd: winograd has no such member")
+			}
+		default:
+			panic("vwinograd: winograd has no such member")
+		}
+	default:
+		panic("vwinograd: winograd has no such member")
+	}
+}

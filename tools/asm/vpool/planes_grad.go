@@ -117,7 +117,7 @@ func MaxPlaneGrad(s emit.ISA, q Squares) {
 		}
 	}
 	l.run(begin, func(at []Mem, i int) {
-		if s.EVEX {
+		if s.Width == 16 {
 			for _, p := range l.parities(i) {
 				took := K()
 				VPCMPEQD(at[1], index[p], l.loads[i](), took)

@@ -5,10 +5,6 @@ import "github.com/swcaffe/swcaffe/internal/simd/isa"
 // maxRow computes the maxima of a row of outputs; src begins with the first row of the windows.
 func (p *Blocks) maxRow(dst []float32, taken []uint8, src []float32, row meeting, limit float32) {
 	s := &p.shape
-	if have.MaxBlocks != nil { // for all channels of a block
-		have.MaxBlocks(isa.At(dst), isa.At(taken), isa.At(src), &p.columns[0].at, &p.places[row.place*s.KW], row.count, s.W*pixelBytes, s.KW*4, s.OW, limit)
-		return
-	}
 	for x, m := range p.columns {
 		from, at := m.at/4, x*isa.BlockLanes
 		for lane := range isa.BlockLanes {
@@ -31,12 +27,6 @@ func (p *Blocks) maxRow(dst []float32, taken []uint8, src []float32, row meeting
 
 // aveRow computes the means of a row of outputs.
 func (p *Blocks) aveRow(dst, divisors, src []float32, row meeting) {
-	if have.AveBlocks != nil {
-		for i := 0; i < isa.BlockLanes; i += isa.Lanes() {
-			have.AveBlocks(isa.At(dst[i:]), isa.At(divisors[i:]), isa.At(src[i:]), &p.columns[0].at, row.count, p.shape.W*pixelBytes, p.shape.OW)
-		}
-		return
-	}
 	for x, m := range p.columns {
 		at := x * isa.BlockLanes
 		for lane := range isa.BlockLanes {
@@ -56,10 +46,6 @@ func (p *Blocks) aveRow(dst, divisors, src []float32, row meeting) {
 // maxRowGrad computes the gradient of a row of inputs; dy and taken begin with the first row of outputs whose windows contain it.
 func (p *Blocks) maxRowGrad(dx, dy []float32, taken []uint8, row meeting) {
 	s := &p.shape
-	if have.MaxBlocksGrad != nil {
-		p.maxRunsGrad(dx, dy, taken, row)
-		return
-	}
 	for x, m := range p.beside {
 		to := dx[x*isa.BlockLanes:][:isa.BlockLanes]
 		clear(to)
@@ -77,33 +63,8 @@ func (p *Blocks) maxRowGrad(dx, dy []float32, taken []uint8, row meeting) {
 	}
 }
 
-// maxRunsGrad is maxRowGrad with kernels, by runs of columns.
-func (p *Blocks) maxRunsGrad(dx, dy []float32, taken []uint8, row meeting) {
-	s := &p.shape
-	places, ld, down := &p.places[row.place*s.KW], s.OW*pixelBytes, s.SH*s.KW*4
-	for _, r := range p.runs {
-		for i := 0; i < isa.BlockLanes; i += isa.Lanes() {
-			to, from, n := r.from*isa.BlockLanes+i, r.output*isa.BlockLanes+i, r.n
-			if r.groups && have.MaxBlocksGroups[s.KW][s.SW] != nil {
-				have.MaxBlocksGroups[s.KW][s.SW](isa.At(dx[to:]), isa.At(dy[from:]), isa.At(taken[from:]), places, row.count, ld, down, n)
-			} else {
-				if r.groups {
-					n *= s.SW
-				}
-				have.MaxBlocksGrad(isa.At(dx[to:]), isa.At(dy[i:]), isa.At(taken[i:]), &p.beside[r.from].at, places, row.count, ld, down, s.SW*4, n)
-			}
-		}
-	}
-}
-
 // aveRowGrad computes the gradient of a row of inputs; share begins with the first row of outputs whose windows contain it.
 func (p *Blocks) aveRowGrad(dx, share []float32, row meeting) {
-	if have.AveBlocksGrad != nil {
-		for i := 0; i < isa.BlockLanes; i += isa.Lanes() {
-			have.AveBlocksGrad(isa.At(dx[i:]), isa.At(share[i:]), &p.beside[0].at, row.count, p.shape.OW*pixelBytes, p.shape.W)
-		}
-		return
-	}
 	for x, m := range p.beside {
 		to := dx[x*isa.BlockLanes:][:isa.BlockLanes]
 		clear(to)
