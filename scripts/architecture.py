@@ -121,10 +121,10 @@ svg { background: #0d1117; } text { fill: #dde3ea; }
 </style>
 <defs><marker id="h" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path class="h" d="M0,0L8,4L0,8Z"/></marker></defs>"""]
     for name, _, _ in ROOMS:
-        targets = sorted(arrows[name], key=lambda n: place[n][0])
+        targets = sorted(arrows[name], key=lambda n: place[n])
         for k, there in enumerate(targets):
             x, y = place[name][0] + WIDTH * (k + 1) / (len(targets) + 1), place[name][1] + HEIGHT
-            sources = sorted((n for n in rooms if there in arrows[n]), key=lambda n: place[n][0])
+            sources = sorted((n for n in rooms if there in arrows[n]), key=lambda n: place[n])
             u, v = place[there][0] + WIDTH * (sources.index(name) + 1) / (len(sources) + 1), place[there][1]
             bend = (v - y) / 2
             svg.append(f'<path class="i" d="M{x:.0f},{y:.0f}C{x:.0f},{y + bend:.0f} {u:.0f},{v - bend:.0f} {u:.0f},{v - 2:.0f}" marker-end="url(#h)"/>')
