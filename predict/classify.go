@@ -108,7 +108,7 @@ func (s *Session) runItems(ctx context.Context, items []*Item, done func(p *plan
 		for i, it := range batch {
 			copy(p.inputs[0].Data()[i*size:], it.Values)
 		}
-		if err := s.forward(ctx, p); err != nil {
+		if err := p.forward(ctx); err != nil {
 			return err
 		}
 		if err := done(p, batch); err != nil {

@@ -3,7 +3,10 @@
 // A Model is a net with its weights, the preprocessing of its images and the names of its classes. It is loaded once and never changes. A Session
 // runs it on a budget of cores. Sessions share the model's weights and can run at the same time; a Pool hands them out.
 //
-//	model, err := predict.Load(predict.Options{Net: "deploy.prototxt", Weights: "net.caffemodel", Training: "train_val.prototxt", Labels: "labels.txt"})
+//	model, err := predict.Load(predict.Options{
+//		Net: "deploy.prototxt", Weights: "net.caffemodel", Labels: "labels.txt",
+//		Preprocessing: predict.Preprocessing{Training: "train_val.prototxt"},
+//	})
 //	...
 //	session, err := model.NewSession(0)
 //	...

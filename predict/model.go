@@ -149,9 +149,6 @@ func readNet(path string, log *logrus.Logger) (*swproto.Net, *caffepb.NetState, 
 	return file, asked.Over(caffepb.Phase_TEST, file.Param.State), nil
 }
 
-// detectors are the layer types whose top has rows of image, class, score and box.
-var detectors = []string{"DetectionOutput", "YoloDetectionOutput", "Yolov3DetectionOutput"}
-
 // describe finds the net's inputs and outputs, and what its layers do that sessions and batches must know.
 func (m *Model) describe() error {
 	n := m.weights
@@ -171,7 +168,7 @@ func (m *Model) describe() error {
 		if what := kind.Effect(p); what != "" {
 			m.effect = fmt.Sprintf("%s: layer %q (%s) %s", m.opt.Net, p.GetName(), p.GetType(), what)
 		}
-		if slices.Contains(detectors, p.GetType()) {
+		if kind.Detections {
 			m.detector = p.Top[0]
 		}
 		if err := m.checkInPlace(i); err != nil {

@@ -18,7 +18,6 @@ type plan struct {
 	inputs  []*blob.Blob
 	outputs []swnet.Output
 	rows    *blob.Blob // of the model's detector, nil without one
-	ran     bool
 }
 
 // plan returns the plan for the shapes of the given inputs. It makes one if none of the last ones is for them, and then forgets the one whose last use is
@@ -130,19 +129,6 @@ func shapeOf(shape []int) *caffepb.BlobShape {
 		s.Dim = append(s.Dim, int64(d))
 	}
 	return s
-}
-
-// forward runs the net's layers until ctx ends. In a plan's first run layers fold and pack weights. First runs take turns, so that the second one finds what
-// the first one has made.
-func (s *Session) forward(ctx context.Context, p *plan) error {
-	if p.ran {
-		return p.forward(ctx)
-	}
-	s.model.mu.Lock()
-	defer s.model.mu.Unlock()
-	err := p.forward(ctx)
-	p.ran = err == nil
-	return err
 }
 
 // forward runs the net's layers until ctx ends.

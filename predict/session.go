@@ -124,7 +124,7 @@ func (s *Session) Run(ctx context.Context, inputs ...Array) ([]Array, error) {
 	for i, a := range s.given {
 		copy(p.inputs[i].Data(), a.Values)
 	}
-	if err := s.forward(ctx, p); err != nil {
+	if err := p.forward(ctx); err != nil {
 		return nil, err
 	}
 	for i, o := range p.outputs {

@@ -20,7 +20,7 @@ func Of(f func()) (took time.Duration, allocated float64) {
 // Seconds returns the processor time of a number of seconds' work on a computer of 3 GHz, as this one takes it now: limits of time are stated in it, since
 // a slower computer, or one whose caches other programs use, takes longer for everything.
 func Seconds(n float64) time.Duration {
-	const steps = 1 << 22 // of 4 cycles each
+	const steps = 1 << 24 // of 4 cycles each
 	took, _ := Of(func() {
 		x := uint64(1)
 		for range steps {

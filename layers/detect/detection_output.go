@@ -21,7 +21,7 @@ func init() {
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &detectionOutput{Base: layers.Base{Param: p, Device: d}}
 		},
-		Bottoms: layers.Between(3, 4), Tops: layers.Exactly(1), NoGradient: true, Effects: writesDetections,
+		Bottoms: layers.Between(3, 4), Tops: layers.Exactly(1), Detections: true, NoGradient: true, Effects: writesDetections,
 	})
 }
 

@@ -23,7 +23,7 @@ func init() {
 			New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 				return &yoloOutput{Base: layers.Base{Param: p, Device: d}}
 			},
-			Bottoms: layers.AtLeast(1), Tops: layers.Exactly(1), NoGradient: true,
+			Bottoms: layers.AtLeast(1), Tops: layers.Exactly(1), Detections: true, NoGradient: true,
 		})
 	}
 }

@@ -96,7 +96,7 @@ type choiceKey string
 func keyOf(p *conv.Problem, f op.Force) choiceKey {
 	s := &p.Shape
 	key := make([]byte, 0, 64)
-	for _, v := range [...]int{s.N, s.C, s.Out, s.Group, int(p.Direction), int(p.Images), int(p.Results), int(f.Family), len(s.In)} {
+	for _, v := range [...]int{s.N, s.C, s.Out, s.Group, int(p.Direction), int(p.Images), int(p.Results), int(p.Types.Factors), int(p.Types.Sums), int(f.Family), len(s.In)} {
 		key = binary.AppendVarint(key, int64(v))
 	}
 	for _, extents := range [...][]int{s.In, s.Kernel, s.Stride, s.Pad, s.Dilation} {
