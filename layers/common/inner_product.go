@@ -117,13 +117,23 @@ func (l *innerProduct) prepare() (err error) {
 		return nil
 	}
 	machine := l.Device.Machine
-	if l.forward, err = gemm.New(machine, l.product(shape.Forward)); err != nil {
+	if err = l.planForward(); err != nil {
 		return err
 	}
 	if l.weights, err = gemm.NewBlocked(machine, l.product(shape.WeightGradient)); err != nil {
 		return err
 	}
 	l.input, err = gemm.New(machine, l.product(shape.InputGradient))
+	return err
+}
+
+// planForward plans the product of Forward.
+func (l *innerProduct) planForward() (err error) {
+	plan := gemm.New
+	if l.inference {
+		plan = gemm.NewInference
+	}
+	l.forward, err = plan(l.Device.Machine, l.product(shape.Forward))
 	return err
 }
 
@@ -142,11 +152,12 @@ func (l *innerProduct) product(d shape.Direction) gemm.Shape {
 
 // Explain implements layers.Explainer.
 func (l *innerProduct) Explain(d shape.Direction) ([]*op.Explanation, error) {
-	explain := gemm.Explain
+	m, product, measured := l.Device.Machine, l.product(d), l.Device.Tuner != nil
 	if d == shape.WeightGradient {
-		explain = gemm.ExplainBlocked
+		e, err := gemm.ExplainBlocked(m, product, measured)
+		return []*op.Explanation{e}, err
 	}
-	e, err := explain(l.Device.Machine, l.product(d), l.Device.Tuner != nil)
+	e, err := gemm.Explain(m, product, l.inference, measured)
 	return []*op.Explanation{e}, err
 }
 
@@ -203,8 +214,13 @@ func (l *innerProduct) operands() (w, bias []float32, err error) {
 
 // Arrange implements Planned.
 func (l *innerProduct) Arrange(a layers.Arranged) error {
-	l.inference = a.Inference
-	return nil
+	if l.inference == a.Inference {
+		return nil
+	}
+	if l.inference = a.Inference; l.forward == nil {
+		return nil
+	}
+	return l.planForward()
 }
 
 // Fold implements layers.Folder.

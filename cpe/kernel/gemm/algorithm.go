@@ -14,6 +14,7 @@ const (
 	RowSums     = "gemm-row-sums"
 	Transposed  = "gemm-transposed"
 	Narrow      = "gemm-narrow"
+	Dots        = "gemm-dots"
 	Skinny      = "gemm-skinny"
 	Unpacked    = "gemm-unpacked"
 	Streamed    = "gemm-streamed"
@@ -45,6 +46,14 @@ var (
 		},
 	}
 	readOnce = []*Algorithm{
+		{
+			Name: Dots, Doc: "dot products of a few rows of A with the rows of a large B', which is read once, in place, in a net for inference",
+			Supports: func(p *Problem) error {
+				return op.FirstReason(op.Unless(p.Inference, "it sums in another order than in training"),
+					inMemory((*Shape).dots, "it is for more than %d rows of A, %d at most, and a large B'", skinnyRows, dotRows)(p))
+			},
+			Kernel: blocked(newDots),
+		},
 		{
 			Name: RowSums, Doc: "fixed parts of the rows of a large B are summed separately; B is read once, in place",
 			Supports: inMemory((*Shape).sumsRows, "it is for %d rows of A at most and a large B, neither transposed", skinnyRows), Kernel: planned(newRowSums),
@@ -116,12 +125,12 @@ func blocked(plan func(*cpe.Machine, Shape) (*Blocked, error)) func(*cpe.Machine
 }
 
 // plan plans a product with the first algorithm of a list that supports it.
-func plan(l *op.List[Shape, Kernel], m *cpe.Machine, s Shape) (Kernel, error) {
+func plan(l *op.List[Shape, Kernel], m *cpe.Machine, s Shape, inference bool) (Kernel, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	spec := m.Spec()
-	p := &Problem{Shape: s, Spec: &spec}
+	p := &Problem{Shape: s, Spec: &spec, Inference: inference}
 	c, err := l.Choose(p, op.Force{})
 	if err != nil {
 		return nil, err

@@ -7,19 +7,20 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// Explain says which algorithms could compute a product in a Kernel of New, and why one does. If measured is set, it runs them all, for their times.
-func Explain(m *cpe.Machine, s Shape, measured bool) (*op.Explanation, error) {
-	return explain(&algorithms, m, s, measured)
+// Explain says which algorithms could compute a product in a Kernel of New, or of NewInference, and why one does. If measured is set, it runs them all,
+// for their times.
+func Explain(m *cpe.Machine, s Shape, inference, measured bool) (*op.Explanation, error) {
+	return explain(&algorithms, m, s, inference, measured)
 }
 
 // ExplainBlocked is Explain for NewBlocked.
 func ExplainBlocked(m *cpe.Machine, s Shape, measured bool) (*op.Explanation, error) {
-	return explain(&blockedAlgorithms, m, s, measured)
+	return explain(&blockedAlgorithms, m, s, false, measured)
 }
 
-func explain(l *op.List[Shape, Kernel], m *cpe.Machine, s Shape, measured bool) (*op.Explanation, error) {
+func explain(l *op.List[Shape, Kernel], m *cpe.Machine, s Shape, inference, measured bool) (*op.Explanation, error) {
 	spec := m.Spec()
-	p := &Problem{Shape: s, Spec: &spec}
+	p := &Problem{Shape: s, Spec: &spec, Inference: inference}
 	c, err := l.Choose(p, op.Force{})
 	if err != nil {
 		return nil, err

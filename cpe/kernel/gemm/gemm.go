@@ -34,4 +34,7 @@ type Kernel interface {
 }
 
 // New plans a product.
-func New(m *cpe.Machine, s Shape) (Kernel, error) { return plan(&algorithms, m, s) }
+func New(m *cpe.Machine, s Shape) (Kernel, error) { return plan(&algorithms, m, s, false) }
+
+// NewInference plans a product of a net for inference, whose sums may differ from training's by rounding.
+func NewInference(m *cpe.Machine, s Shape) (Kernel, error) { return plan(&algorithms, m, s, true) }

@@ -3,6 +3,7 @@ package gemm
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
@@ -16,6 +17,23 @@ func (s *Shape) skinny(*cpe.Spec) bool {
 		return !s.TransB && s.K > 0 && s.K <= skinnyRows
 	}
 	return s.M <= skinnyRows
+}
+
+// dotRows is the largest number of rows of A of Dots. dotDepth is the K of a block: that of DotTile rows of B stays in L1 for all rows of A.
+const dotRows, dotDepth = 8, 2048
+
+// dots reports whether Dots computes a product: Skinny's, for more rows of A. Their dot products take as long as reading B from memory.
+func (s *Shape) dots(*cpe.Spec) bool {
+	return isa.Vectors() && !s.TransA && s.TransB && !s.Accumulate && s.M > skinnyRows && s.M <= dotRows && s.N*s.K >= tiling.HostTile
+}
+
+// newDots plans Dots.
+func newDots(m *cpe.Machine, s Shape) (*Blocked, error) {
+	g, err := newSkinny(m, s)
+	if err == nil {
+		g.algorithm = Dots
+	}
+	return g, err
 }
 
 // newSkinny plans Skinny. Core groups claim rows of the large matrix, or share the columns of C.
@@ -55,7 +73,7 @@ func (g *Blocked) runSkinny(cg *cpe.CoreGroup) error {
 	case s.TransB:
 		most := rowsClaimed(s.K * vgemm.DotTile)
 		for lo, hi := cg.Claim(tiling.Blocks(s.N, vgemm.DotTile), most); lo < hi; lo, hi = cg.Claim(tiling.Blocks(s.N, vgemm.DotTile), most) {
-			g.dotRows(lo*vgemm.DotTile, min(s.N, hi*vgemm.DotTile))
+			g.dotColumns(lo*vgemm.DotTile, min(s.N, hi*vgemm.DotTile))
 		}
 	default:
 		lo, hi := tiling.Share(cg, s.N, skinnyUnit)
@@ -93,13 +111,13 @@ func (g *Blocked) mixRows(lo, hi int) {
 	}
 }
 
-// dotRows computes columns [lo, hi) of C as dot products with rows [lo, hi) of the transposed B.
-func (g *Blocked) dotRows(lo, hi int) {
+// dotColumns computes columns [lo, hi) of C as dot products with rows [lo, hi) of the transposed B.
+func (g *Blocked) dotColumns(lo, hi int) {
 	s := &g.shape
-	var sums [skinnyRows * vgemm.DotTile]float32
+	var sums [dotRows * vgemm.DotTile]float32
 	for ; lo < hi; lo += vgemm.DotTile {
 		n := min(vgemm.DotTile, hi-lo)
-		vgemm.DotRows(sums[:], g.a, s.K, s.M, g.b[lo*s.K:], s.K, n, s.K)
+		g.dots(sums[:s.M*n], lo, n)
 		for i := range s.M {
 			for j, sum := range sums[i*n : (i+1)*n] {
 				switch at := i*s.N + lo + j; {
@@ -110,6 +128,28 @@ func (g *Blocked) dotRows(lo, hi int) {
 				default:
 					g.c[at] = sum
 				}
+			}
+		}
+	}
+}
+
+// dots sets sums to the dot products of all rows of A with n rows of the transposed B, from row lo on. More rows of A than the kernel takes share blocks
+// of B's rows.
+func (g *Blocked) dots(sums []float32, lo, n int) {
+	s := &g.shape
+	if s.M <= skinnyRows {
+		vgemm.DotRows(sums, g.a, s.K, s.M, g.b[lo*s.K:], s.K, n, s.K)
+		return
+	}
+	var part [skinnyRows * vgemm.DotTile]float32
+	clear(sums)
+	for at := 0; at < s.K; at += dotDepth {
+		deep := min(dotDepth, s.K-at)
+		for i := 0; i < s.M; i += skinnyRows {
+			m := min(skinnyRows, s.M-i)
+			vgemm.DotRows(part[:m*n], g.a[i*s.K+at:], s.K, m, g.b[lo*s.K+at:], s.K, n, deep)
+			for j, v := range part[:m*n] {
+				sums[i*n+j] += v
 			}
 		}
 	}

@@ -13,13 +13,13 @@ type product struct {
 	M, N, K        int
 	TransA, TransB bool
 	Bias           bool
-	Entry          string `of:"run,multiplier,sum,start"` // run: Gemm.Run; sum: Sum, adding; start: Sum, overwriting; multiplier: NewMultiplier
+	Entry          string `of:"run,multiplier,inference,sum,start"` // run: Blocked.Run; sum: Sum, adding; start: Sum, overwriting; multiplier: New; inference: NewInference
 	common
 }
 
 // drawProduct draws any product, or one of an inner product layer: forward, images x outputs, or one of its gradients.
 func drawProduct(r *rand.Rand) form {
-	p := &product{common: drawCommon(r, 0.1), Entry: pick(r, "run", "multiplier", "multiplier", "sum", "start")}
+	p := &product{common: drawCommon(r, 0.1), Entry: pick(r, "run", "multiplier", "multiplier", "inference", "inference", "sum", "start")}
 	most := work(r, p.native())
 	images, outputs, inputs := extent(r, 10000), extent(r, 4096), extent(r, 10000)
 	if r.IntN(2) == 0 {
@@ -156,8 +156,12 @@ func (p *product) reference(r *rand.Rand, a, b, bias []float32, c *array) {
 
 func (p *product) build(m *cpe.Machine, a, b, bias, c *array) (*run, error) {
 	s := gemm.Shape{M: p.M, N: p.N, K: p.K, TransA: p.TransA, TransB: p.TransB, Accumulate: p.Entry == "sum" || p.Entry == "start"}
-	if p.Entry == "multiplier" {
-		k, err := gemm.New(m, s)
+	if p.Entry == "multiplier" || p.Entry == "inference" {
+		plan := gemm.New
+		if p.Entry == "inference" {
+			plan = gemm.NewInference
+		}
+		k, err := plan(m, s)
 		if err != nil {
 			return nil, err
 		}
