@@ -2,6 +2,7 @@ package blob
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -53,7 +54,7 @@ func checkCounts(p *caffepb.BlobProto, from *swproto.Stored) error {
 	shape := ProtoShape(p)
 	count := 1
 	for i, d := range shape {
-		if d < 0 || d > 0 && count > (1<<40)/d {
+		if d < 0 || d > 0 && count > min(1<<40, math.MaxInt)/d {
 			return fmt.Errorf("axis %d of the stored shape %v is out of range", i, shape)
 		}
 		count *= d

@@ -12,7 +12,7 @@ import (
 const mostStreamed = 1 << 31
 
 // mostRead limits the bytes read from a file. It is far above protobuf's limit for a message, and below what a sparse file may claim to have.
-const mostRead = 1 << 36
+const mostRead int64 = 1 << 36
 
 // ReadFile reads a whole file that a user names. A pipe, such as bash's <(...), delivers its bytes only once. They are therefore kept for
 // later calls with the same path, for example by several workers. Devices are an error, since some never end.

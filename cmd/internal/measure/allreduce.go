@@ -44,7 +44,7 @@ func allreduceFlags(fs *flag.FlagSet, o *allreduceOptions) {
 const allAlgorithms = "all"
 
 // maxBytes limits the array, so that the sum of all nodes' messages does not overflow.
-const maxBytes = 1 << 40
+const maxBytes int64 = 1 << 40
 
 type allreduceOptions struct {
 	cluster, algorithm, mapping, transport, json, trace string
@@ -84,8 +84,8 @@ func (o *allreduceOptions) check() (err error) {
 	if o.placing, err = topology.ParseMapping(o.mapping); err != nil {
 		return cli.Usagef("-mapping: %w", err)
 	}
-	if o.bytes < 0 || o.bytes > maxBytes {
-		return cli.Usagef("-bytes %d: an array has 0 to %d", o.bytes, int64(maxBytes))
+	if o.bytes < 0 || int64(o.bytes) > maxBytes {
+		return cli.Usagef("-bytes %d: an array has 0 to %d", o.bytes, maxBytes)
 	}
 	if o.cluster != "" {
 		spec, err := topology.LoadSpec(o.cluster)

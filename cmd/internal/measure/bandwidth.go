@@ -93,8 +93,8 @@ func bandwidth(e *cli.Env, o *bandwidthOptions) (err error) {
 		if o.bytes, err = parseNumbers(o.byteList); err != nil {
 			return cli.Usagef("-bytes %w", err)
 		}
-		if last := o.bytes[len(o.bytes)-1]; last > maxBytes {
-			return cli.Usagef("-bytes %d: %d is the most", last, int64(maxBytes))
+		if last := o.bytes[len(o.bytes)-1]; int64(last) > maxBytes {
+			return cli.Usagef("-bytes %d: %d is the most", last, maxBytes)
 		}
 	}
 	run := o.links
