@@ -12,32 +12,52 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/vwinograd"
 )
 
-// tiles are the rows and vectors of micro-kernels of matrix products: a third, two thirds or all of a tile's rows, and one or both of its vectors.
-// The smaller ones serve the edges.
-func tiles(s emit.ISA) (sizes [][]int) {
-	for thirds := 1; thirds <= 3; thirds++ {
-		for vectors := 1; vectors <= 2; vectors++ {
-			sizes = append(sizes, []int{vgemm.TileRows(s) / 3 * thirds, vectors})
+// sizes are the block sizes of all packages: tiles of kernels, as far as there are registers.
+var sizes = []size{
+	{"vgemm", "Rows", "is the number of rows of the tile of matrix products: of panels of A, Micro and Strided.", 4, vgemm.TileRows},
+	{"vgemm", "Columns", "is the number of columns of that tile, two vectors; a multiple of 8.", 8, func(s emit.ISA) int { return 2 * s.Width }},
+	{"vgemm", "ScatteredRows", "is the number of rows of the tile of Scattered.", 4, func(emit.ISA) int { return 6 }},
+	{"vgemm", "ScatteredVectors", "is the number of vectors of columns of that tile.", 2, func(s emit.ISA) int { return s.Registers / 8 }},
+	{"vgemm", "ScatteredLanes", "is the number of lanes of these vectors.", 4, func(s emit.ISA) int { return s.Width }},
+	{"vconv", "TilePixels", "is the largest number of pixels of the tiles of Pixels and Offsets, and of kernel offsets of OffsetSums.", 4, most},
+	{"vconv", "SumRows", "is the number of rows of the tile of PixelSums. Of a whole block, kernels of 6, 5 and 5 rows compute a part each.", emit.Lanes,
+		func(s emit.ISA) int { return emit.Lanes * 16 / s.Registers }},
+	{"vconv", "SumBlocks", "is the largest number of blocks of columns of that tile.", 1, func(s emit.ISA) int { return s.Registers/8 - 1 }},
+}
+
+// tiles are the micro-kernels of matrix products, of a third, two thirds or all of a tile's rows, and of one or both of its vectors. The smaller
+// ones serve the edges.
+func tiles(format string, body func(s emit.ISA, rows, vectors int)) func(emit.ISA) []member {
+	return func(s emit.ISA) (list []member) {
+		for thirds := 1; thirds <= 3; thirds++ {
+			for vectors := 1; vectors <= 2; vectors++ {
+				rows := vgemm.TileRows(s) / 3 * thirds
+				list = append(list, member{fmt.Sprintf(format, rows, vectors), []string{strconv.Itoa(thirds), strconv.Itoa(vectors)}, func() { body(s, rows, vectors) }})
+			}
 		}
+		return list
 	}
-	return sizes
+}
+
+// strided are the tiles for both orders of the values of A.
+func strided(s emit.ISA) (list []member) {
+	for _, m := range tiles("rows%dx%d", vgemm.ByRows)(s) {
+		list = append(list, member{m.name, append([]string{"byRows"}, m.when...), m.emit})
+	}
+	for _, m := range tiles("columns%dx%d", vgemm.ByColumns)(s) {
+		list = append(list, member{m.name, append([]string{"byColumns"}, m.when...), m.emit})
+	}
+	return list
 }
 
 // scatteredTiles are tiles of six rows, with as many vectors as fit the registers, and with half of them.
 func scatteredTiles(s emit.ISA) [][]int {
-	if s.Width == 16 {
-		return [][]int{{6, 4}, {6, 2}}
-	}
-	return [][]int{{6, 2}, {6, 1}}
+	most := s.Registers / 8
+	return [][]int{{6, most}, {6, most / 2}}
 }
 
 // most is the number of sums of two vectors that fit the registers, beside the factors.
-func most(s emit.ISA) int {
-	if s.Width == 16 {
-		return 14
-	}
-	return 6
-}
+func most(s emit.ISA) int { return s.Registers/2 - 2 }
 
 // pixelTiles are pixels, and vectors of one and of two blocks of channels, as far as there are registers.
 func pixelTiles(s emit.ISA) (sizes [][]int) {
@@ -49,10 +69,10 @@ func pixelTiles(s emit.ISA) (sizes [][]int) {
 	return sizes
 }
 
-// pixelSumTiles are rows and vectors of a tile of a pointwise convolution's weight gradient: half a block of channels with AVX-512, a block
-// in three parts with AVX2.
+// pixelSumTiles are rows and vectors of a tile of a pointwise convolution's weight gradient: half a block of channels with 32 registers, else
+// a block in three parts.
 func pixelSumTiles(s emit.ISA) [][]int {
-	if s.Width == 16 {
+	if s.Registers == 32 {
 		return [][]int{{8, 1}, {8, 2}, {8, 3}}
 	}
 	return [][]int{{6, 2}, {5, 2}}
@@ -76,7 +96,7 @@ var poolWindows = fixed([]int{3, 1}, []int{3, 2}, []int{2, 2})
 
 // Families whose members have names instead of numbers.
 
-// constant is the name of the constant that names a kernel in Go.
+// constant is a name with an upper-case letter behind a prefix: that of a field, or of the constant that names a member.
 func constant(prefix, name string) string { return prefix + strings.ToUpper(name[:1]) + name[1:] }
 
 func elementwise(s emit.ISA) (list []member) {
@@ -113,9 +133,8 @@ func winogradMaps(s emit.ISA) (list []member) {
 
 func outerProducts(s emit.ISA) (list []member) {
 	for m := 1; m <= 2; m++ {
-		for _, add := range []bool{false, true} {
-			name := map[bool]string{false: "outerRows", true: "addOuterRows"}[add]
-			list = append(list, member{fmt.Sprintf("%s%d", name, m), []string{strconv.Itoa(m), strconv.FormatBool(add)}, func() { vgemm.OuterRows(s, m, add) }})
+		for add, name := range []string{"outerRows", "addOuterRows"} {
+			list = append(list, member{fmt.Sprintf("%s%d", name, m), []string{strconv.Itoa(m), strconv.Itoa(add)}, func() { vgemm.OuterRows(s, m, add == 1) }})
 		}
 	}
 	return list

@@ -6,37 +6,71 @@ import (
 	"go/format"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// goFiles returns the Go files of a package: for amd64 the declarations of the assembly and the functions that pick a level and a member
-// of a family, for other processors functions in their place that are never called, and for both the constants that name members.
+// goFiles returns the Go files of a package: the type of its tables, with the constants that name members of families, and for each processor the
+// tables of its levels and what calls their assembly.
 func goFiles(room string) map[string][]byte {
-	var amd64, other bytes.Buffer
-	fmt.Fprintf(&amd64, "%s\npackage %s\n", header, room)
-	if asksForLevel(room) {
-		fmt.Fprintf(&amd64, "\nimport %q\n", module+"/internal/simd/isa")
+	byProcessor := map[string][]emit.ISA{}
+	for _, s := range levels {
+		byProcessor[s.Processor] = append(byProcessor[s.Processor], s)
 	}
-	fmt.Fprintf(&other, "%s\n//go:build !amd64\n\npackage %s\n\nconst noAssembly = \"%s: a kernel was called that has no assembly\"\n", header, room, room)
-	var named bytes.Buffer
-	for _, k := range kernels {
-		if k.room != room {
-			continue
-		}
-		k.declare(&amd64)
-		k.dispatch(&amd64)
-		fmt.Fprintf(&other, "\nfunc %s(%s) { panic(noAssembly) }\n", k.call, k.parameters())
-		k.enumerate(&named)
+	files := map[string][]byte{"kernels.go": table(room)}
+	var others []string
+	for _, processor := range slices.Sorted(maps.Keys(byProcessor)) {
+		files["kernels_"+processor+".go"] = calls(room, "", byProcessor[processor])
+		others = append(others, "!"+processor)
 	}
-	files := map[string][]byte{"kernels_amd64.go": formatted(&amd64), "kernels_other.go": formatted(&other)}
-	if named.Len() > 0 {
-		text := bytes.NewBufferString(header + "\npackage " + room + "\n")
-		text.Write(named.Bytes())
-		files["kernels.go"] = formatted(text)
-	}
+	files["kernels_other.go"] = calls(room, "//go:build "+strings.Join(others, " && ")+"\n\n", nil)
 	return files
+}
+
+// table is the file with the type of a package's tables.
+func table(room string) []byte {
+	to := bytes.NewBufferString(header + "\npackage " + room + "\n")
+	to.WriteString("\n// kernels is the table of a level: block sizes, and kernels in assembly. Where a kernel is none, the package computes in Go.\ntype kernels struct {\n")
+	for _, z := range sizesOf(room) {
+		fmt.Fprintf(to, "// %s %s\n%[1]s int\n", z.name, z.doc)
+	}
+	to.WriteString("\n")
+	for _, k := range in(room) {
+		k.field(to)
+	}
+	to.WriteString("}\n\n// none stands for a kernel that a level does not have. Other numbers stand for functions in assembly, which the method run of their type calls.\nconst none = 0\n")
+	to.WriteString("\n// have is the table of the level in use; here that of plain Go.\nvar have = kernels{\n")
+	for _, z := range sizesOf(room) {
+		fmt.Fprintf(to, "%s: %d,\n", z.name, z.plain)
+	}
+	to.WriteString("}\n")
+	for _, k := range in(room) {
+		fmt.Fprintf(to, "\n// %s %s\ntype %[1]s uint8\n", k.name, k.doc)
+		k.enumerate(to)
+	}
+	return formatted(to)
+}
+
+// calls is the file of a processor with some levels, which may be none: the declarations of their assembly, the tables of the levels and the methods
+// that call the assembly.
+func calls(room, constraint string, levels []emit.ISA) []byte {
+	to := bytes.NewBufferString(header + "\n" + constraint + "package " + room + "\n")
+	if len(levels) > 0 {
+		fmt.Fprintf(to, "\nimport %q\n\nfunc init() {\nisa.Offer(&have, map[string]func(*kernels){\n", module+"/internal/simd/isa")
+		for _, s := range levels {
+			fmt.Fprintf(to, "%q: %[1]s,\n", s.Name)
+		}
+		to.WriteString("})\n}\n")
+	}
+	for _, s := range levels {
+		fill(to, room, s, levels)
+	}
+	for _, k := range in(room) {
+		k.call(to, k.functions(levels))
+	}
+	return formatted(to)
 }
 
 // formatted is the text as gofmt has it.
@@ -48,93 +82,96 @@ func formatted(text *bytes.Buffer) []byte {
 	return out
 }
 
-// parameters returns the parameter list of the function call.
-func (k *kernel) parameters() string {
-	if k.by == "" {
-		return k.args
+// fill writes the function that enters the sizes and kernels of one of a processor's levels in the table of a package.
+func fill(to *bytes.Buffer, room string, s emit.ISA, levels []emit.ISA) {
+	fmt.Fprintf(to, "\nfunc %s(t *kernels) {\n", s.Name)
+	for _, z := range sizesOf(room) {
+		fmt.Fprintf(to, "t.%s = %d\n", z.name, z.of(s))
 	}
-	return k.by + ", " + k.args
-}
-
-// names returns the names in a parameter list.
-func names(parameters string) (list []string) {
-	for p := range strings.SplitSeq(parameters, ", ") {
-		name, _, _ := strings.Cut(p, " ")
-		list = append(list, name)
-	}
-	return list
-}
-
-// declare writes the declarations of the assembly.
-func (k *kernel) declare(to *bytes.Buffer) {
-	for _, s := range levels {
-		for _, m := range k.of(s) {
-			fmt.Fprintf(to, "\n//go:noescape\nfunc %s%s(%s)\n", m.name, s.Tag, k.args)
-		}
-	}
-}
-
-// dispatch writes the function that calls the assembly. If only one level has assembly, the function calls it without asking for the level: its
-// callers have done so.
-func (k *kernel) dispatch(to *bytes.Buffer) {
-	fmt.Fprintf(to, "\n// %s %s\nfunc %s(%s) {\n", k.call, k.doc, k.call, k.parameters())
-	have := k.levels()
-	for i, s := range have {
-		last := i == len(have)-1
-		if !last {
-			fmt.Fprintf(to, "if isa.Width() == %d {\n", s.Width)
-		}
-		k.pick(to, s, k.of(s), 0)
-		if !last {
-			to.WriteString("return\n}\n")
+	for _, k := range in(room) {
+		functions := k.functions(levels)
+		for _, m := range k.members(s) {
+			fmt.Fprintf(to, "t.%s", constant("", k.name))
+			for _, index := range m.when {
+				fmt.Fprintf(to, "[%s]", index)
+			}
+			fmt.Fprintf(to, " = %d // %s\n", 1+slices.Index(functions, m.function(s)), m.function(s))
 		}
 	}
 	to.WriteString("}\n")
 }
 
-// levels are the levels for which a kernel has assembly.
-func (k *kernel) levels() (have []emit.ISA) {
+// functions are the functions in assembly of a kernel for some levels. Function i has the number i+1 in tables.
+func (k *kernel) functions(levels []emit.ISA) (list []string) {
 	for _, s := range levels {
-		if len(k.of(s)) > 0 {
-			have = append(have, s)
+		for _, m := range k.members(s) {
+			if f := m.function(s); !slices.Contains(list, f) {
+				list = append(list, f)
+			}
 		}
 	}
-	return have
+	return list
 }
 
-// asksForLevel reports whether a package has a kernel with assembly for several levels.
-func asksForLevel(room string) bool {
-	return slices.ContainsFunc(kernels, func(k kernel) bool { return k.room == room && len(k.levels()) > 1 })
-}
-
-// pick writes a switch over the first parameter of by. Each case has a switch over the next parameter; the last cases call the assembly.
-func (k *kernel) pick(to *bytes.Buffer, s emit.ISA, members []member, parameter int) {
-	if parameter == len(members[0].when) {
-		fmt.Fprintf(to, "%s%s(%s)\n", members[0].name, s.Tag, strings.Join(names(k.args), ", "))
+// call writes the declarations of functions of a kernel and the method that calls them. Because it calls them by name, the compiler knows that they
+// keep no address, and buffers of callers can stay on the stack; of a function value it would not know.
+func (k *kernel) call(to *bytes.Buffer, functions []string) {
+	for _, f := range functions {
+		fmt.Fprintf(to, "\n//go:noescape\nfunc %s(%s)\n", f, k.args)
+	}
+	if len(functions) == 0 {
+		fmt.Fprintf(to, "\nfunc (%s) run(%s) {}\n", k.name, k.args)
 		return
 	}
-	cases := map[string][]member{}
-	var order []string
-	for _, m := range members {
-		value := m.when[parameter]
-		if cases[value] == nil {
-			order = append(order, value)
+	fmt.Fprintf(to, "\nfunc (number %s) run(%s) {\nswitch number {\n", k.name, k.args)
+	for i, f := range functions {
+		fmt.Fprintf(to, "case %d:\n%s(%s)\n", i+1, f, strings.Join(names(k.args), ", "))
+	}
+	to.WriteString("}\n}\n")
+}
+
+// field writes the field of a kernel. As array it has room for the members of all levels.
+func (k *kernel) field(to *bytes.Buffer) {
+	fmt.Fprintf(to, "%s ", constant("", k.name))
+	for i := range names(k.by) {
+		fmt.Fprintf(to, "[%d]", k.extent(i))
+	}
+	to.WriteString(k.name)
+	if k.by != "" {
+		fmt.Fprintf(to, " // by %s", k.by)
+	}
+	to.WriteString("\n")
+}
+
+// extent is the length of dimension i of a kernel's array: numbers begin at 0, and named members are numbered from 0. Every table has room for the
+// four vectors that a block of channels has with 4 lanes, the fewest that a level may have.
+func (k *kernel) extent(i int) (n int) {
+	if names(k.by)[i] == "vectors" {
+		n = emit.Lanes/4 + 1
+	}
+	named := map[string]bool{}
+	for _, s := range levels {
+		for _, m := range k.of(s) {
+			if v, err := strconv.Atoi(m.when[i]); err == nil {
+				n = max(n, v+1)
+			} else {
+				named[m.when[i]] = true
+			}
 		}
-		cases[value] = append(cases[value], m)
 	}
-	if slices.Equal(slices.Sorted(maps.Keys(cases)), []string{"false", "true"}) {
-		fmt.Fprintf(to, "if %s {\n", names(k.by)[parameter])
-		k.pick(to, s, cases["true"], parameter+1)
-		to.WriteString("return\n}\n")
-		k.pick(to, s, cases["false"], parameter+1)
-		return
+	return max(n, len(named))
+}
+
+// names returns the names in a parameter list.
+func names(parameters string) (list []string) {
+	if parameters == "" {
+		return nil
 	}
-	fmt.Fprintf(to, "switch %s {\n", names(k.by)[parameter])
-	for _, value := range order {
-		fmt.Fprintf(to, "case %s:\n", value)
-		k.pick(to, s, cases[value], parameter+1)
+	for p := range strings.SplitSeq(parameters, ", ") {
+		name, _, _ := strings.Cut(p, " ")
+		list = append(list, name)
 	}
-	fmt.Fprintf(to, "default:\npanic(\"%s: %s has no such member\")\n}\n", k.room, k.call)
+	return list
 }
 
 // enumerate writes the type of the constants that name members, if it is declared with them.

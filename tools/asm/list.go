@@ -1,29 +1,61 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 	"github.com/swcaffe/swcaffe/tools/asm/vpool"
 )
 
-// kernel is an entry of the list: a function of a package of internal/simd in assembly, for one or both levels, or a family of such functions.
-// The generator writes from it the assembly, its declarations in Go, and the function call, which picks the level and the family's member.
+// levels are the instruction sets that are levels of internal/simd/isa, by name.
+var levels = []emit.ISA{emit.AVX512, emit.AVX2}
+
+// kernel is an entry of the list: a function in assembly of a package of internal/simd, or a family of such functions. The generator writes from it
+// the assembly, its declarations in Go, a field of the package's table, and the values of the field in the tables of the levels.
 type kernel struct {
 	room string // the package
-	call string // the name in Go
+	name string // the field's name; in Go its first letter is upper case
 	doc  string // a comment that follows the name
-	by   string // parameters of call that pick a member of a family
-	args string // all other parameters; the assembly has these
+	by   string // what picks a member of a family: the indices of the field, an array
+	args string // the parameters of the assembly
 	of   func(s emit.ISA) []member
 }
 
-// member is a function of a kernel for one level.
+// members are the functions of a kernel for an instruction set. Where assembly is written by hand, they are those that the package has in the file
+// NAME_PROCESSOR.s.
+func (k *kernel) members(s emit.ISA) []member {
+	if s.V != nil {
+		return k.of(s)
+	}
+	text, _ := os.ReadFile(filepath.Join("..", "..", "internal", "simd", k.room, s.Name+"_"+s.Processor+".s"))
+	return slices.DeleteFunc(k.of(s), func(m member) bool { return !bytes.Contains(text, []byte("TEXT ·"+m.function(s)+"(SB)")) })
+}
+
+// member is a function of a kernel for one instruction set.
 type member struct {
-	name string   // of the assembly, without the level's tag
-	when []string // the values of the parameters of by
-	emit func()   // writes the body
+	name string   // of the assembly, without the tag of the set
+	when []string // the indices
+	emit func()   // writes the body; nil if the function is that of another set, whose tag the name has then
+}
+
+// function is the name of the function in assembly.
+func (m member) function(s emit.ISA) string {
+	if m.emit == nil {
+		return m.name
+	}
+	return m.name + s.Tag
+}
+
+// size is a block size, an entry of the table of a package. plain is the size of plain Go.
+type size struct {
+	room, name, doc string
+	plain           int
+	of              func(s emit.ISA) int
 }
 
 // one is the only member of a kernel that is no family.
@@ -31,17 +63,30 @@ func one(name string, body func(emit.ISA)) func(emit.ISA) []member {
 	return func(s emit.ISA) []member { return []member{{name, nil, func() { body(s) }}} }
 }
 
-// at restricts a kernel to the level whose vectors have the given number of lanes.
-func at(width int, of func(emit.ISA) []member) func(emit.ISA) []member {
+// evex restricts a kernel to instruction sets with EVEX.
+func evex(of func(emit.ISA) []member) func(emit.ISA) []member {
 	return func(s emit.ISA) []member {
-		if s.Width != width {
+		if !s.EVEX {
 			return nil
 		}
 		return of(s)
 	}
 }
 
-// family has a member for each list of numbers. The numbers are part of its name, and body gets them.
+// eight makes a kernel of vectors of 8 values, which all levels use: it is written for AVX2 alone.
+func eight(of func(emit.ISA) []member) func(emit.ISA) []member {
+	return func(s emit.ISA) []member {
+		list := of(emit.AVX2)
+		for i := range list {
+			if s.Name != emit.AVX2.Name {
+				list[i].name, list[i].emit = list[i].name+emit.AVX2.Tag, nil
+			}
+		}
+		return list
+	}
+}
+
+// family has a member for each list of numbers. The numbers are part of its name and its indices, and body gets them.
 func family(format string, sizes func(s emit.ISA) [][]int, body func(s emit.ISA, v []int)) func(emit.ISA) []member {
 	return func(s emit.ISA) (list []member) {
 		for _, v := range sizes(s) {
@@ -74,7 +119,7 @@ func ofWindow(body func(s emit.ISA, q vpool.Squares)) func(emit.ISA, []int) {
 	return func(s emit.ISA, v []int) { body(s, vpool.Squares{K: v[0], S: v[1]}) }
 }
 
-// fixed gives the same lists of numbers for both levels.
+// fixed gives the same lists of numbers for all instruction sets.
 func fixed(lists ...[]int) func(emit.ISA) [][]int {
 	return func(emit.ISA) [][]int { return lists }
 }
@@ -86,4 +131,13 @@ func numbers(n int) func(emit.ISA) [][]int {
 		lists = append(lists, []int{i + 1})
 	}
 	return fixed(lists...)
+}
+
+// in and sizesOf are the kernels and the block sizes of a package.
+func in(room string) []kernel {
+	return slices.DeleteFunc(slices.Clone(kernels), func(k kernel) bool { return k.room != room })
+}
+
+func sizesOf(room string) []size {
+	return slices.DeleteFunc(slices.Clone(sizes), func(z size) bool { return z.room != room })
 }

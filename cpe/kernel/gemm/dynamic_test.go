@@ -8,7 +8,6 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"github.com/swcaffe/swcaffe/internal/alloctest"
 	"github.com/swcaffe/swcaffe/internal/racing"
-	"github.com/swcaffe/swcaffe/internal/simd/isa"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
@@ -16,7 +15,7 @@ import (
 // allocate nothing. Shapes have one and several blocks of K and of M, an A that is packed and one that is not (AVX2), and last panels and
 // tiles that are not full.
 func TestDynamic(t *testing.T) {
-	if !isa.Vectors() {
+	if !vgemm.HasStrided() {
 		t.Skip("takes long without vectors")
 	}
 	for _, s := range racing.Few([]Shape{

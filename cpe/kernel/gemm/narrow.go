@@ -4,7 +4,6 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/isa"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
@@ -13,7 +12,7 @@ import (
 // columns empty, such as the weights of a classifier's last layer.
 func (s *Shape) narrows(*cpe.Spec) bool {
 	mr, nr := vgemm.Tile()
-	return isa.Vectors() && !s.TransA && s.TransB && !s.Accumulate && s.N > 0 && s.N <= mr && s.M > nr && s.K >= nr
+	return vgemm.HasStrided() && !s.TransA && s.TransB && !s.Accumulate && s.N > 0 && s.N <= mr && s.M > nr && s.K >= nr
 }
 
 // narrow computes the transpose of C one panel at a time, for a product with the transpose of a matrix of few rows:

@@ -3,7 +3,6 @@ package gemm
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd/isa"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
@@ -13,7 +12,7 @@ const shortRows, fewColumns = 512, 512
 
 // leftInPlace reports whether PackedRight computes a product.
 func (s *Shape) leftInPlace(*cpe.Spec) bool {
-	return isa.Vectors() && !s.TransA && s.K > 0 && s.K <= shortRows && s.N < fewColumns
+	return vgemm.HasStrided() && !s.TransA && s.K > 0 && s.K <= shortRows && s.N < fewColumns
 }
 
 // newPackedRight plans PackedRight: only the right operand is packed.

@@ -3,7 +3,6 @@ package gemm
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/isa"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
@@ -24,7 +23,7 @@ const dotRows, dotDepth = 8, 2048
 
 // dots reports whether Dots computes a product: Skinny's, for more rows of A. Their dot products take as long as reading B from memory.
 func (s *Shape) dots(*cpe.Spec) bool {
-	return isa.Vectors() && !s.TransA && s.TransB && !s.Accumulate && s.M > skinnyRows && s.M <= dotRows && s.N*s.K >= tiling.HostTile
+	return vgemm.HasDots() && !s.TransA && s.TransB && !s.Accumulate && s.M > skinnyRows && s.M <= dotRows && s.N*s.K >= tiling.HostTile
 }
 
 // newDots plans Dots.

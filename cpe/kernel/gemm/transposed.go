@@ -5,7 +5,6 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd/isa"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
@@ -26,7 +25,7 @@ const (
 func (s *Shape) transposes(*cpe.Spec) bool {
 	_, nr := vgemm.Tile()
 	few := s.M > skinnyRows && s.M <= transposedPanels*nr && s.N >= 4*s.M && s.K >= 4*s.M
-	return isa.Vectors() && !s.TransA && s.TransB && !s.Accumulate && few && s.N*s.K >= tiling.HostTile
+	return vgemm.HasStrided() && !s.TransA && s.TransB && !s.Accumulate && few && s.N*s.K >= tiling.HostTile
 }
 
 // transposed computes the transpose of C, for a product of few rows with the transpose of a large matrix, in two stages:

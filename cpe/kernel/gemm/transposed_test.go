@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
-	"github.com/swcaffe/swcaffe/internal/simd/isa"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
@@ -25,7 +24,7 @@ func TestTransposed(t *testing.T) {
 
 // testLikeGemm: products of these shapes, which a Multiplier of some kind computes where there are vectors, are right, and have Gemm's bits.
 func testLikeGemm(t *testing.T, kind func(Kernel) bool, shapes []Shape) {
-	if !isa.Vectors() {
+	if !vgemm.HasStrided() {
 		t.Skip("without vectors Gemm computes these products")
 	}
 	for _, s := range shapes {
@@ -70,8 +69,8 @@ func testLikeGemm(t *testing.T, kind func(Kernel) bool, shapes []Shape) {
 
 // TestDots compares products of a few rows with sums in double precision. They have the same bits with any number of core groups, and training never has them.
 func TestDots(t *testing.T) {
-	if !isa.Vectors() {
-		t.Skip("without vectors Transposed's kin compute these products")
+	if !vgemm.HasDots() {
+		t.Skip("without vectors other algorithms compute these products")
 	}
 	for _, s := range []Shape{
 		{M: 3, N: 250, K: 131, TransB: true},

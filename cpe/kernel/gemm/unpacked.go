@@ -4,7 +4,6 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd/isa"
 	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
 )
 
@@ -17,7 +16,7 @@ const unpackedShare, unpackedDepth, fewPanels = 5, 768, 2
 func (s *Shape) unpacked(spec *cpe.Spec) bool {
 	mr, nr := vgemm.Tile()
 	near := s.N > nr/2 && s.K > 0 && s.K <= unpackedDepth && 4*s.K*s.N <= spec.LDMBytes/unpackedShare
-	return isa.Vectors() && near && !s.TransB && (!s.TransA || s.M <= fewPanels*mr)
+	return vgemm.HasStrided() && near && !s.TransB && (!s.TransA || s.M <= fewPanels*mr)
 }
 
 // newUnpacked plans Unpacked: both operands are read in place, except panels that would reach beyond them.

@@ -1,22 +1,28 @@
 // Package isa knows the levels of vector instructions: AVX-512, AVX2 with FMA, and plain Go.
 //
 // A Level says how many float32 values a vector has. The best level that the processor and the operating system support is chosen once, when
-// the program starts. The environment variable SWCAFFE_SIMD (avx512, avx2 or go) asks for another one. If that is unknown or not supported,
-// the best level is used, and Name returns the request too. A program linked with
+// the program starts. The environment variable SWCAFFE_SIMD (avx512, avx2 or go) asks for another one, and, behind a colon, for some kernels alone,
+// joined with +: with avx2:vgemm.Micro everything but the micro-kernel of products is computed in Go. If what it asks for is unknown or not supported, the best
+// level is used, and Name returns the request too. A program linked with
 //
 //	-ldflags "-X github.com/swcaffe/swcaffe/internal/simd/isa.requested=go"
 //
 // asks for that level if the variable is not set. go test caches the results of such a program separately.
 //
-// The packages beside this one hold the kernels. They call assembly, or a loop in Go if Width is 0.
+// The packages beside this one have a table each, of their block sizes and their kernels in assembly. They Offer the tables of the levels, and find
+// the entries of the level in use in a variable. What a table has no kernel for is computed by a loop in Go.
 package isa
 
-import "os"
+import (
+	"os"
+	"slices"
+	"strings"
+)
 
 // Level is a level of vector instructions.
 type Level struct {
 	Name  string
-	Width int // float32 values of a vector, 0 for plain Go
+	Lanes int // float32 values of a vector, 0 for plain Go
 }
 
 // BlockLanes is the number of channels that lie side by side where images lie in blocks of channels: the widest vector's lanes.
@@ -27,6 +33,7 @@ var plain = Level{Name: "go"}
 
 var (
 	active    = &plain
+	only      []string // the kernels in use; nil for all
 	requested string
 )
 
@@ -34,25 +41,34 @@ func init() {
 	if level := os.Getenv("SWCAFFE_SIMD"); level != "" {
 		requested = level
 	}
-	active = choose(requested, supported())
+	active, only = choose(requested, supported())
 }
 
-// choose picks the level of a name, or the first of the list.
-func choose(name string, levels []*Level) *Level {
+// choose picks the level and the kernels of a request, or the first of the list with all its kernels.
+func choose(request string, levels []*Level) (*Level, []string) {
+	name, kernels, some := strings.Cut(request, ":")
 	for _, l := range levels {
 		if l.Name == name {
-			return l
+			if some {
+				return l, strings.Split(kernels, "+")
+			}
+			return l, nil
 		}
 	}
-	return levels[0]
+	return levels[0], nil
 }
 
-// Name is the level in use: avx512, avx2 or go. A request that could not be met follows in parentheses.
+// Name is the level in use: avx512, avx2 or go, and the kernels in use if not all are. A request that could not be met follows in parentheses.
 func Name() string {
-	if requested != "" && requested != active.Name {
-		return active.Name + " (" + requested + " is not available)"
+	name := active.Name
+	if only != nil {
+		name += ":" + strings.Join(only, "+")
 	}
-	return active.Name
+	missing := func(kernel string) bool { return !offered[kernel] }
+	if requested != "" && requested != name || slices.ContainsFunc(only, missing) {
+		return name + " (" + requested + " is not available)"
+	}
+	return name
 }
 
 // Levels are the names of the levels that this computer has, the best first.
@@ -64,26 +80,32 @@ func Levels() []string {
 	return names
 }
 
-// Use changes the level to one of Levels and returns a function that changes it back. It is for tests: no kernel may run meanwhile.
+// Use changes the level to what a name asks for, as SWCAFFE_SIMD does, and returns a function that changes it back. It is for tests: no kernel may
+// run meanwhile.
 func Use(name string) (restore func()) {
-	l := choose(name, supported())
-	if l.Name != name {
+	level, kernels := choose(name, supported())
+	if had, _, _ := strings.Cut(name, ":"); level.Name != had {
 		panic("isa: this computer has no level " + name)
 	}
-	old := active
-	active = l
-	return func() { active = old }
+	before, some := active, only
+	set(level, kernels)
+	return func() { set(before, some) }
 }
 
-// Width is the number of float32 values of a vector at the level in use: 16, 8, or 0 for plain Go.
-func Width() int { return active.Width }
+// set changes the level and all tables.
+func set(level *Level, kernels []string) {
+	active, only = level, kernels
+	for _, enter := range tables {
+		enter()
+	}
+}
 
-// Vectors reports whether the level in use has vectors. Plain Go has no kernels for operands that are not packed.
-func Vectors() bool { return active.Width > 0 }
+// Lanes is the number of float32 values of a vector at the level in use, 0 for plain Go.
+func Lanes() int { return active.Lanes }
 
 // Whole is the number of values in the whole vectors that n values fill; 0 for plain Go.
 func Whole(n int) int {
-	w := active.Width
+	w := active.Lanes
 	if w == 0 {
 		return 0
 	}

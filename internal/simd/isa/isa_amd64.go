@@ -3,8 +3,8 @@ package isa
 import "golang.org/x/sys/cpu"
 
 var (
-	avx512 = Level{Name: "avx512", Width: 16}
-	avx2   = Level{Name: "avx2", Width: 8}
+	avx512 = Level{Name: "avx512", Lanes: 16}
+	avx2   = Level{Name: "avx2", Lanes: 8}
 )
 
 // supported lists the levels of this computer, the best first.

@@ -1,5 +1,6 @@
-// Package simdtest holds what tests of vector kernels share: Each runs a test at every level of the computer, SkipRepeated leaves
-// out tests that do not depend on the level, Banded makes slices between guard values, Near compares with a bound.
+// Package simdtest holds what tests of vector kernels share: Each runs a test at every level of the computer, EachTarget also at that of a target
+// with one kernel, SkipRepeated leaves out tests that do not depend on the level, Banded makes slices between guard values, Near compares with a
+// bound.
 package simdtest
 
 import (
@@ -13,9 +14,24 @@ import (
 // guard is the value before and after slices that Banded makes.
 const guard = 12345.5
 
+// Partial, behind the name of a level with vectors, makes a target with one kernel of it: all but the micro-kernel of products is computed in Go,
+// with the block sizes of the level.
+const Partial = ":vgemm.Micro"
+
 // Each runs a test at every level of the computer, plain Go among them.
-func Each(t *testing.T, f func(t *testing.T)) {
-	for _, level := range isa.Levels() {
+func Each(t *testing.T, f func(t *testing.T)) { each(t, isa.Levels(), f) }
+
+// EachTarget is Each for kernels with block sizes. It also runs the test at a Partial of every level with vectors.
+func EachTarget(t *testing.T, f func(t *testing.T)) {
+	levels := isa.Levels()
+	for _, level := range levels[:len(levels)-1] { // the last is plain Go
+		levels = append(levels, level+Partial)
+	}
+	each(t, levels, f)
+}
+
+func each(t *testing.T, levels []string, f func(t *testing.T)) {
+	for _, level := range levels {
 		t.Run(level, func(t *testing.T) {
 			defer isa.Use(level)()
 			f(t)

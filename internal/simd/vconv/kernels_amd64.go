@@ -4,6 +4,210 @@ package vconv
 
 import "github.com/swcaffe/swcaffe/internal/simd/isa"
 
+func init() {
+	isa.Offer(&have, map[string]func(*kernels){
+		"avx512": avx512,
+		"avx2":   avx2,
+	})
+}
+
+func avx512(t *kernels) {
+	t.TilePixels = 14
+	t.SumRows = 8
+	t.SumBlocks = 3
+	t.Pixels[1][1] = 1          // pixels1x1AVX512
+	t.Pixels[2][1] = 2          // pixels2x1AVX512
+	t.Pixels[3][1] = 3          // pixels3x1AVX512
+	t.Pixels[4][1] = 4          // pixels4x1AVX512
+	t.Pixels[5][1] = 5          // pixels5x1AVX512
+	t.Pixels[6][1] = 6          // pixels6x1AVX512
+	t.Pixels[7][1] = 7          // pixels7x1AVX512
+	t.Pixels[8][1] = 8          // pixels8x1AVX512
+	t.Pixels[9][1] = 9          // pixels9x1AVX512
+	t.Pixels[10][1] = 10        // pixels10x1AVX512
+	t.Pixels[11][1] = 11        // pixels11x1AVX512
+	t.Pixels[12][1] = 12        // pixels12x1AVX512
+	t.Pixels[13][1] = 13        // pixels13x1AVX512
+	t.Pixels[14][1] = 14        // pixels14x1AVX512
+	t.Pixels[1][2] = 15         // pixels1x2AVX512
+	t.Pixels[2][2] = 16         // pixels2x2AVX512
+	t.Pixels[3][2] = 17         // pixels3x2AVX512
+	t.Pixels[4][2] = 18         // pixels4x2AVX512
+	t.Pixels[5][2] = 19         // pixels5x2AVX512
+	t.Pixels[6][2] = 20         // pixels6x2AVX512
+	t.Pixels[7][2] = 21         // pixels7x2AVX512
+	t.Pixels[8][2] = 22         // pixels8x2AVX512
+	t.Pixels[9][2] = 23         // pixels9x2AVX512
+	t.Pixels[10][2] = 24        // pixels10x2AVX512
+	t.Pixels[11][2] = 25        // pixels11x2AVX512
+	t.Pixels[12][2] = 26        // pixels12x2AVX512
+	t.Pixels[13][2] = 27        // pixels13x2AVX512
+	t.Pixels[14][2] = 28        // pixels14x2AVX512
+	t.PixelSums[8][1] = 1       // pixelSums8x1AVX512
+	t.PixelSums[8][2] = 2       // pixelSums8x2AVX512
+	t.PixelSums[8][3] = 3       // pixelSums8x3AVX512
+	t.Offsets[1][1] = 1         // offsets1x1AVX512
+	t.Offsets[2][1] = 2         // offsets2x1AVX512
+	t.Offsets[3][1] = 3         // offsets3x1AVX512
+	t.Offsets[4][1] = 4         // offsets4x1AVX512
+	t.Offsets[5][1] = 5         // offsets5x1AVX512
+	t.Offsets[6][1] = 6         // offsets6x1AVX512
+	t.Offsets[7][1] = 7         // offsets7x1AVX512
+	t.Offsets[8][1] = 8         // offsets8x1AVX512
+	t.Offsets[9][1] = 9         // offsets9x1AVX512
+	t.Offsets[10][1] = 10       // offsets10x1AVX512
+	t.Offsets[11][1] = 11       // offsets11x1AVX512
+	t.Offsets[12][1] = 12       // offsets12x1AVX512
+	t.Offsets[13][1] = 13       // offsets13x1AVX512
+	t.Offsets[14][1] = 14       // offsets14x1AVX512
+	t.Offsets[1][2] = 15        // offsets1x2AVX512
+	t.Offsets[2][2] = 16        // offsets2x2AVX512
+	t.Offsets[3][2] = 17        // offsets3x2AVX512
+	t.Offsets[4][2] = 18        // offsets4x2AVX512
+	t.Offsets[5][2] = 19        // offsets5x2AVX512
+	t.Offsets[6][2] = 20        // offsets6x2AVX512
+	t.Offsets[7][2] = 21        // offsets7x2AVX512
+	t.Offsets[8][2] = 22        // offsets8x2AVX512
+	t.Offsets[9][2] = 23        // offsets9x2AVX512
+	t.Offsets[10][2] = 24       // offsets10x2AVX512
+	t.Offsets[11][2] = 25       // offsets11x2AVX512
+	t.Offsets[12][2] = 26       // offsets12x2AVX512
+	t.Offsets[13][2] = 27       // offsets13x2AVX512
+	t.Offsets[14][2] = 28       // offsets14x2AVX512
+	t.OffsetSums[1][1][1] = 1   // offsetSums1x1x1AVX512
+	t.OffsetSums[2][1][1] = 2   // offsetSums2x1x1AVX512
+	t.OffsetSums[3][1][1] = 3   // offsetSums3x1x1AVX512
+	t.OffsetSums[4][1][1] = 4   // offsetSums4x1x1AVX512
+	t.OffsetSums[1][2][1] = 5   // offsetSums1x2x1AVX512
+	t.OffsetSums[2][2][1] = 6   // offsetSums2x2x1AVX512
+	t.OffsetSums[3][2][1] = 7   // offsetSums3x2x1AVX512
+	t.OffsetSums[4][2][1] = 8   // offsetSums4x2x1AVX512
+	t.OffsetSums[1][3][1] = 9   // offsetSums1x3x1AVX512
+	t.OffsetSums[2][3][1] = 10  // offsetSums2x3x1AVX512
+	t.OffsetSums[3][3][1] = 11  // offsetSums3x3x1AVX512
+	t.OffsetSums[4][3][1] = 12  // offsetSums4x3x1AVX512
+	t.OffsetSums[1][4][1] = 13  // offsetSums1x4x1AVX512
+	t.OffsetSums[2][4][1] = 14  // offsetSums2x4x1AVX512
+	t.OffsetSums[3][4][1] = 15  // offsetSums3x4x1AVX512
+	t.OffsetSums[1][5][1] = 16  // offsetSums1x5x1AVX512
+	t.OffsetSums[2][5][1] = 17  // offsetSums2x5x1AVX512
+	t.OffsetSums[1][6][1] = 18  // offsetSums1x6x1AVX512
+	t.OffsetSums[2][6][1] = 19  // offsetSums2x6x1AVX512
+	t.OffsetSums[1][7][1] = 20  // offsetSums1x7x1AVX512
+	t.OffsetSums[2][7][1] = 21  // offsetSums2x7x1AVX512
+	t.OffsetSums[1][8][1] = 22  // offsetSums1x8x1AVX512
+	t.OffsetSums[1][9][1] = 23  // offsetSums1x9x1AVX512
+	t.OffsetSums[1][10][1] = 24 // offsetSums1x10x1AVX512
+	t.OffsetSums[1][11][1] = 25 // offsetSums1x11x1AVX512
+	t.OffsetSums[1][12][1] = 26 // offsetSums1x12x1AVX512
+	t.OffsetSums[1][13][1] = 27 // offsetSums1x13x1AVX512
+	t.OffsetSums[1][14][1] = 28 // offsetSums1x14x1AVX512
+	t.OffsetSums[1][1][2] = 29  // offsetSums1x1x2AVX512
+	t.OffsetSums[2][1][2] = 30  // offsetSums2x1x2AVX512
+	t.OffsetSums[3][1][2] = 31  // offsetSums3x1x2AVX512
+	t.OffsetSums[4][1][2] = 32  // offsetSums4x1x2AVX512
+	t.OffsetSums[1][2][2] = 33  // offsetSums1x2x2AVX512
+	t.OffsetSums[2][2][2] = 34  // offsetSums2x2x2AVX512
+	t.OffsetSums[3][2][2] = 35  // offsetSums3x2x2AVX512
+	t.OffsetSums[4][2][2] = 36  // offsetSums4x2x2AVX512
+	t.OffsetSums[1][3][2] = 37  // offsetSums1x3x2AVX512
+	t.OffsetSums[2][3][2] = 38  // offsetSums2x3x2AVX512
+	t.OffsetSums[3][3][2] = 39  // offsetSums3x3x2AVX512
+	t.OffsetSums[4][3][2] = 40  // offsetSums4x3x2AVX512
+	t.OffsetSums[1][4][2] = 41  // offsetSums1x4x2AVX512
+	t.OffsetSums[2][4][2] = 42  // offsetSums2x4x2AVX512
+	t.OffsetSums[3][4][2] = 43  // offsetSums3x4x2AVX512
+	t.OffsetSums[1][5][2] = 44  // offsetSums1x5x2AVX512
+	t.OffsetSums[2][5][2] = 45  // offsetSums2x5x2AVX512
+	t.OffsetSums[1][6][2] = 46  // offsetSums1x6x2AVX512
+	t.OffsetSums[2][6][2] = 47  // offsetSums2x6x2AVX512
+	t.OffsetSums[1][7][2] = 48  // offsetSums1x7x2AVX512
+	t.OffsetSums[2][7][2] = 49  // offsetSums2x7x2AVX512
+	t.OffsetSums[1][8][2] = 50  // offsetSums1x8x2AVX512
+	t.OffsetSums[1][9][2] = 51  // offsetSums1x9x2AVX512
+	t.OffsetSums[1][10][2] = 52 // offsetSums1x10x2AVX512
+	t.OffsetSums[1][11][2] = 53 // offsetSums1x11x2AVX512
+	t.OffsetSums[1][12][2] = 54 // offsetSums1x12x2AVX512
+	t.OffsetSums[1][13][2] = 55 // offsetSums1x13x2AVX512
+	t.OffsetSums[1][14][2] = 56 // offsetSums1x14x2AVX512
+	t.Taps[1] = 1               // taps1AVX512
+	t.Taps[2] = 2               // taps2AVX512
+	t.Taps[3] = 3               // taps3AVX512
+	t.Taps[4] = 4               // taps4AVX512
+	t.Taps[5] = 5               // taps5AVX512
+	t.Taps[6] = 6               // taps6AVX512
+	t.Taps[7] = 7               // taps7AVX512
+	t.Taps[8] = 8               // taps8AVX512
+	t.Taps[9] = 9               // taps9AVX512
+	t.Taps[10] = 10             // taps10AVX512
+	t.Taps[11] = 11             // taps11AVX512
+	t.Taps[12] = 12             // taps12AVX512
+	t.TapSums[1] = 1            // tapSums1AVX512
+	t.TapSums[2] = 2            // tapSums2AVX512
+	t.TapSums[3] = 3            // tapSums3AVX512
+	t.TapSums[4] = 4            // tapSums4AVX512
+	t.TapSums[5] = 5            // tapSums5AVX512
+	t.MaximaSums[1] = 1         // maximaSums1AVX2
+	t.MaximaSums[2] = 2         // maximaSums2AVX2
+	t.MaximaSums[3] = 3         // maximaSums3AVX2
+	t.MaximaSums[4] = 4         // maximaSums4AVX2
+	t.MaximaSums[5] = 5         // maximaSums5AVX2
+}
+
+func avx2(t *kernels) {
+	t.TilePixels = 6
+	t.SumRows = 16
+	t.SumBlocks = 1
+	t.Pixels[1][2] = 29        // pixels1x2AVX2
+	t.Pixels[2][2] = 30        // pixels2x2AVX2
+	t.Pixels[3][2] = 31        // pixels3x2AVX2
+	t.Pixels[4][2] = 32        // pixels4x2AVX2
+	t.Pixels[5][2] = 33        // pixels5x2AVX2
+	t.Pixels[6][2] = 34        // pixels6x2AVX2
+	t.PixelSums[6][2] = 4      // pixelSums6x2AVX2
+	t.PixelSums[5][2] = 5      // pixelSums5x2AVX2
+	t.Offsets[1][2] = 29       // offsets1x2AVX2
+	t.Offsets[2][2] = 30       // offsets2x2AVX2
+	t.Offsets[3][2] = 31       // offsets3x2AVX2
+	t.Offsets[4][2] = 32       // offsets4x2AVX2
+	t.Offsets[5][2] = 33       // offsets5x2AVX2
+	t.Offsets[6][2] = 34       // offsets6x2AVX2
+	t.OffsetSums[1][1][2] = 57 // offsetSums1x1x2AVX2
+	t.OffsetSums[2][1][2] = 58 // offsetSums2x1x2AVX2
+	t.OffsetSums[3][1][2] = 59 // offsetSums3x1x2AVX2
+	t.OffsetSums[4][1][2] = 60 // offsetSums4x1x2AVX2
+	t.OffsetSums[1][2][2] = 61 // offsetSums1x2x2AVX2
+	t.OffsetSums[2][2][2] = 62 // offsetSums2x2x2AVX2
+	t.OffsetSums[3][2][2] = 63 // offsetSums3x2x2AVX2
+	t.OffsetSums[1][3][2] = 64 // offsetSums1x3x2AVX2
+	t.OffsetSums[2][3][2] = 65 // offsetSums2x3x2AVX2
+	t.OffsetSums[1][4][2] = 66 // offsetSums1x4x2AVX2
+	t.OffsetSums[1][5][2] = 67 // offsetSums1x5x2AVX2
+	t.OffsetSums[1][6][2] = 68 // offsetSums1x6x2AVX2
+	t.Taps[1] = 13             // taps1AVX2
+	t.Taps[2] = 14             // taps2AVX2
+	t.Taps[3] = 15             // taps3AVX2
+	t.Taps[4] = 16             // taps4AVX2
+	t.Taps[5] = 17             // taps5AVX2
+	t.Taps[6] = 18             // taps6AVX2
+	t.Taps[7] = 19             // taps7AVX2
+	t.Taps[8] = 20             // taps8AVX2
+	t.Taps[9] = 21             // taps9AVX2
+	t.Taps[10] = 22            // taps10AVX2
+	t.Taps[11] = 23            // taps11AVX2
+	t.Taps[12] = 24            // taps12AVX2
+	t.TapSums[1] = 6           // tapSums1AVX2
+	t.TapSums[2] = 7           // tapSums2AVX2
+	t.TapSums[3] = 8           // tapSums3AVX2
+	t.TapSums[4] = 9           // tapSums4AVX2
+	t.TapSums[5] = 10          // tapSums5AVX2
+	t.MaximaSums[1] = 1        // maximaSums1AVX2
+	t.MaximaSums[2] = 2        // maximaSums2AVX2
+	t.MaximaSums[3] = 3        // maximaSums3AVX2
+	t.MaximaSums[4] = 4        // maximaSums4AVX2
+	t.MaximaSums[5] = 5        // maximaSums5AVX2
+}
+
 //go:noescape
 func pixels1x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
@@ -106,186 +310,76 @@ func pixels5x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jump
 //go:noescape
 func pixels6x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
-// pixels is the micro-kernel of pointwise convolutions of blocks of channels, for tiles of some pixels and vectors.
-func pixels(pixels, vectors int, blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int) {
-	if isa.Width() == 16 {
-		switch pixels {
-		case 1:
-			switch vectors {
-			case 1:
-				pixels1x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			case 2:
-				pixels1x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			default:
-				panic("vconv: pixels has no such member")
-			}
-		case 2:
-			switch vectors {
-			case 1:
-				pixels2x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			case 2:
-				pixels2x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			default:
-				panic("vconv: pixels has no such member")
-			}
-		case 3:
-			switch vectors {
-			case 1:
-				pixels3x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			case 2:
-				pixels3x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			default:
-				panic("vconv: pixels has no such member")
-			}
-		case 4:
-			switch vectors {
-			case 1:
-				pixels4x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			case 2:
-				pixels4x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			default:
-				panic("vconv: pixels has no such member")
-			}
-		case 5:
-			switch vectors {
-			case 1:
-				pixels5x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			case 2:
-				pixels5x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			default:
-				panic("vconv: pixels has no such member")
-			}
-		case 6:
-			switch vectors {
-			case 1:
-				pixels6x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			case 2:
-				pixels6x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			default:
-				panic("vconv: pixels has no such member")
-			}
-		case 7:
-			switch vectors {
-			case 1:
-				pixels7x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			case 2:
-				pixels7x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			default:
-				panic("vconv: pixels has no such member")
-			}
-		case 8:
-			switch vectors {
-			case 1:
-				pixels8x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			case 2:
-				pixels8x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			default:
-				panic("vconv: pixels has no such member")
-			}
-		case 9:
-			switch vectors {
-			case 1:
-				pixels9x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			case 2:
-				pixels9x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			default:
-				panic("vconv: pixels has no such member")
-			}
-		case 10:
-			switch vectors {
-			case 1:
-				pixels10x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			case 2:
-				pixels10x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			default:
-				panic("vconv: pixels has no such member")
-			}
-		case 11:
-			switch vectors {
-			case 1:
-				pixels11x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			case 2:
-				pixels11x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			default:
-				panic("vconv: pixels has no such member")
-			}
-		case 12:
-			switch vectors {
-			case 1:
-				pixels12x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			case 2:
-				pixels12x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			default:
-				panic("vconv: pixels has no such member")
-			}
-		case 13:
-			switch vectors {
-			case 1:
-				pixels13x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			case 2:
-				pixels13x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			default:
-				panic("vconv: pixels has no such member")
-			}
-		case 14:
-			switch vectors {
-			case 1:
-				pixels14x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			case 2:
-				pixels14x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-			default:
-				panic("vconv: pixels has no such member")
-			}
-		default:
-			panic("vconv: pixels has no such member")
-		}
-		return
-	}
-	switch pixels {
+func (number pixels) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int) {
+	switch number {
 	case 1:
-		switch vectors {
-		case 2:
-			pixels1x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-		default:
-			panic("vconv: pixels has no such member")
-		}
+		pixels1x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 2:
-		switch vectors {
-		case 2:
-			pixels2x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-		default:
-			panic("vconv: pixels has no such member")
-		}
+		pixels2x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 3:
-		switch vectors {
-		case 2:
-			pixels3x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-		default:
-			panic("vconv: pixels has no such member")
-		}
+		pixels3x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 4:
-		switch vectors {
-		case 2:
-			pixels4x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-		default:
-			panic("vconv: pixels has no such member")
-		}
+		pixels4x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 5:
-		switch vectors {
-		case 2:
-			pixels5x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-		default:
-			panic("vconv: pixels has no such member")
-		}
+		pixels5x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 6:
-		switch vectors {
-		case 2:
-			pixels6x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-		default:
-			panic("vconv: pixels has no such member")
-		}
-	default:
-		panic("vconv: pixels has no such member")
+		pixels6x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 7:
+		pixels7x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 8:
+		pixels8x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 9:
+		pixels9x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 10:
+		pixels10x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 11:
+		pixels11x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 12:
+		pixels12x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 13:
+		pixels13x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 14:
+		pixels14x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 15:
+		pixels1x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 16:
+		pixels2x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 17:
+		pixels3x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 18:
+		pixels4x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 19:
+		pixels5x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 20:
+		pixels6x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 21:
+		pixels7x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 22:
+		pixels8x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 23:
+		pixels9x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 24:
+		pixels10x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 25:
+		pixels11x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 26:
+		pixels12x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 27:
+		pixels13x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 28:
+		pixels14x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 29:
+		pixels1x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 30:
+		pixels2x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 31:
+		pixels3x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 32:
+		pixels4x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 33:
+		pixels5x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 34:
+		pixels6x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	}
 }
 
@@ -304,43 +398,18 @@ func pixelSums6x2AVX2(runs, pixels int, a *float32, nextA, stepA, thenA int, b *
 //go:noescape
 func pixelSums5x2AVX2(runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32)
 
-// pixelSums is the micro-kernel of their weight gradient.
-func pixelSums(rows, vectors int, runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32) {
-	if isa.Width() == 16 {
-		switch rows {
-		case 8:
-			switch vectors {
-			case 1:
-				pixelSums8x1AVX512(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
-			case 2:
-				pixelSums8x2AVX512(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
-			case 3:
-				pixelSums8x3AVX512(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
-			default:
-				panic("vconv: pixelSums has no such member")
-			}
-		default:
-			panic("vconv: pixelSums has no such member")
-		}
-		return
-	}
-	switch rows {
-	case 6:
-		switch vectors {
-		case 2:
-			pixelSums6x2AVX2(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
-		default:
-			panic("vconv: pixelSums has no such member")
-		}
+func (number pixelSums) run(runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32) {
+	switch number {
+	case 1:
+		pixelSums8x1AVX512(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
+	case 2:
+		pixelSums8x2AVX512(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
+	case 3:
+		pixelSums8x3AVX512(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
+	case 4:
+		pixelSums6x2AVX2(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
 	case 5:
-		switch vectors {
-		case 2:
-			pixelSums5x2AVX2(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
-		default:
-			panic("vconv: pixelSums has no such member")
-		}
-	default:
-		panic("vconv: pixelSums has no such member")
+		pixelSums5x2AVX2(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
 	}
 }
 
@@ -446,186 +515,76 @@ func offsets5x2AVX2(tiles, k int, x *float32, apart int, offs *int, b, start, c 
 //go:noescape
 func offsets6x2AVX2(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
-// offsets is the micro-kernel of convolutions of planes to blocks of channels, for tiles of some pixels and vectors.
-func offsets(pixels, vectors int, tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool) {
-	if isa.Width() == 16 {
-		switch pixels {
-		case 1:
-			switch vectors {
-			case 1:
-				offsets1x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			case 2:
-				offsets1x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			default:
-				panic("vconv: offsets has no such member")
-			}
-		case 2:
-			switch vectors {
-			case 1:
-				offsets2x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			case 2:
-				offsets2x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			default:
-				panic("vconv: offsets has no such member")
-			}
-		case 3:
-			switch vectors {
-			case 1:
-				offsets3x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			case 2:
-				offsets3x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			default:
-				panic("vconv: offsets has no such member")
-			}
-		case 4:
-			switch vectors {
-			case 1:
-				offsets4x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			case 2:
-				offsets4x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			default:
-				panic("vconv: offsets has no such member")
-			}
-		case 5:
-			switch vectors {
-			case 1:
-				offsets5x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			case 2:
-				offsets5x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			default:
-				panic("vconv: offsets has no such member")
-			}
-		case 6:
-			switch vectors {
-			case 1:
-				offsets6x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			case 2:
-				offsets6x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			default:
-				panic("vconv: offsets has no such member")
-			}
-		case 7:
-			switch vectors {
-			case 1:
-				offsets7x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			case 2:
-				offsets7x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			default:
-				panic("vconv: offsets has no such member")
-			}
-		case 8:
-			switch vectors {
-			case 1:
-				offsets8x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			case 2:
-				offsets8x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			default:
-				panic("vconv: offsets has no such member")
-			}
-		case 9:
-			switch vectors {
-			case 1:
-				offsets9x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			case 2:
-				offsets9x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			default:
-				panic("vconv: offsets has no such member")
-			}
-		case 10:
-			switch vectors {
-			case 1:
-				offsets10x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			case 2:
-				offsets10x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			default:
-				panic("vconv: offsets has no such member")
-			}
-		case 11:
-			switch vectors {
-			case 1:
-				offsets11x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			case 2:
-				offsets11x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			default:
-				panic("vconv: offsets has no such member")
-			}
-		case 12:
-			switch vectors {
-			case 1:
-				offsets12x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			case 2:
-				offsets12x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			default:
-				panic("vconv: offsets has no such member")
-			}
-		case 13:
-			switch vectors {
-			case 1:
-				offsets13x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			case 2:
-				offsets13x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			default:
-				panic("vconv: offsets has no such member")
-			}
-		case 14:
-			switch vectors {
-			case 1:
-				offsets14x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			case 2:
-				offsets14x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-			default:
-				panic("vconv: offsets has no such member")
-			}
-		default:
-			panic("vconv: offsets has no such member")
-		}
-		return
-	}
-	switch pixels {
+func (number offsets) run(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool) {
+	switch number {
 	case 1:
-		switch vectors {
-		case 2:
-			offsets1x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-		default:
-			panic("vconv: offsets has no such member")
-		}
+		offsets1x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
 	case 2:
-		switch vectors {
-		case 2:
-			offsets2x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-		default:
-			panic("vconv: offsets has no such member")
-		}
+		offsets2x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
 	case 3:
-		switch vectors {
-		case 2:
-			offsets3x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-		default:
-			panic("vconv: offsets has no such member")
-		}
+		offsets3x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
 	case 4:
-		switch vectors {
-		case 2:
-			offsets4x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-		default:
-			panic("vconv: offsets has no such member")
-		}
+		offsets4x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
 	case 5:
-		switch vectors {
-		case 2:
-			offsets5x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-		default:
-			panic("vconv: offsets has no such member")
-		}
+		offsets5x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
 	case 6:
-		switch vectors {
-		case 2:
-			offsets6x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
-		default:
-			panic("vconv: offsets has no such member")
-		}
-	default:
-		panic("vconv: offsets has no such member")
+		offsets6x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 7:
+		offsets7x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 8:
+		offsets8x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 9:
+		offsets9x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 10:
+		offsets10x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 11:
+		offsets11x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 12:
+		offsets12x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 13:
+		offsets13x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 14:
+		offsets14x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 15:
+		offsets1x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 16:
+		offsets2x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 17:
+		offsets3x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 18:
+		offsets4x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 19:
+		offsets5x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 20:
+		offsets6x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 21:
+		offsets7x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 22:
+		offsets8x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 23:
+		offsets9x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 24:
+		offsets10x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 25:
+		offsets11x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 26:
+		offsets12x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 27:
+		offsets13x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 28:
+		offsets14x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 29:
+		offsets1x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 30:
+		offsets2x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 31:
+		offsets3x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 32:
+		offsets4x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 33:
+		offsets5x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 34:
+		offsets6x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
 	}
 }
 
@@ -833,394 +792,144 @@ func offsetSums1x5x2AVX2(rows, pixels int, x *float32, offs *int, step, nextX in
 //go:noescape
 func offsetSums1x6x2AVX2(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
 
-// offsetSums is the micro-kernel of their weight gradient, for width kernel offsets of each line.
-func offsetSums(lines, width, vectors int, rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool) {
-	if isa.Width() == 16 {
-		switch lines {
-		case 1:
-			switch width {
-			case 1:
-				switch vectors {
-				case 1:
-					offsetSums1x1x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums1x1x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 2:
-				switch vectors {
-				case 1:
-					offsetSums1x2x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums1x2x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 3:
-				switch vectors {
-				case 1:
-					offsetSums1x3x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums1x3x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 4:
-				switch vectors {
-				case 1:
-					offsetSums1x4x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums1x4x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 5:
-				switch vectors {
-				case 1:
-					offsetSums1x5x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums1x5x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 6:
-				switch vectors {
-				case 1:
-					offsetSums1x6x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums1x6x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 7:
-				switch vectors {
-				case 1:
-					offsetSums1x7x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums1x7x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 8:
-				switch vectors {
-				case 1:
-					offsetSums1x8x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums1x8x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 9:
-				switch vectors {
-				case 1:
-					offsetSums1x9x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums1x9x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 10:
-				switch vectors {
-				case 1:
-					offsetSums1x10x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums1x10x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 11:
-				switch vectors {
-				case 1:
-					offsetSums1x11x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums1x11x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 12:
-				switch vectors {
-				case 1:
-					offsetSums1x12x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums1x12x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 13:
-				switch vectors {
-				case 1:
-					offsetSums1x13x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums1x13x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 14:
-				switch vectors {
-				case 1:
-					offsetSums1x14x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums1x14x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			default:
-				panic("vconv: offsetSums has no such member")
-			}
-		case 2:
-			switch width {
-			case 1:
-				switch vectors {
-				case 1:
-					offsetSums2x1x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums2x1x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 2:
-				switch vectors {
-				case 1:
-					offsetSums2x2x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums2x2x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 3:
-				switch vectors {
-				case 1:
-					offsetSums2x3x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums2x3x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 4:
-				switch vectors {
-				case 1:
-					offsetSums2x4x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums2x4x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 5:
-				switch vectors {
-				case 1:
-					offsetSums2x5x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums2x5x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 6:
-				switch vectors {
-				case 1:
-					offsetSums2x6x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums2x6x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 7:
-				switch vectors {
-				case 1:
-					offsetSums2x7x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums2x7x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			default:
-				panic("vconv: offsetSums has no such member")
-			}
-		case 3:
-			switch width {
-			case 1:
-				switch vectors {
-				case 1:
-					offsetSums3x1x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums3x1x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 2:
-				switch vectors {
-				case 1:
-					offsetSums3x2x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums3x2x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 3:
-				switch vectors {
-				case 1:
-					offsetSums3x3x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums3x3x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 4:
-				switch vectors {
-				case 1:
-					offsetSums3x4x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums3x4x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			default:
-				panic("vconv: offsetSums has no such member")
-			}
-		case 4:
-			switch width {
-			case 1:
-				switch vectors {
-				case 1:
-					offsetSums4x1x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums4x1x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 2:
-				switch vectors {
-				case 1:
-					offsetSums4x2x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums4x2x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			case 3:
-				switch vectors {
-				case 1:
-					offsetSums4x3x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				case 2:
-					offsetSums4x3x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-				default:
-					panic("vconv: offsetSums has no such member")
-				}
-			default:
-				panic("vconv: offsetSums has no such member")
-			}
-		default:
-			panic("vconv: offsetSums has no such member")
-		}
-		return
-	}
-	switch lines {
+func (number offsetSums) run(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool) {
+	switch number {
 	case 1:
-		switch width {
-		case 1:
-			switch vectors {
-			case 2:
-				offsetSums1x1x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-			default:
-				panic("vconv: offsetSums has no such member")
-			}
-		case 2:
-			switch vectors {
-			case 2:
-				offsetSums1x2x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-			default:
-				panic("vconv: offsetSums has no such member")
-			}
-		case 3:
-			switch vectors {
-			case 2:
-				offsetSums1x3x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-			default:
-				panic("vconv: offsetSums has no such member")
-			}
-		case 4:
-			switch vectors {
-			case 2:
-				offsetSums1x4x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-			default:
-				panic("vconv: offsetSums has no such member")
-			}
-		case 5:
-			switch vectors {
-			case 2:
-				offsetSums1x5x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-			default:
-				panic("vconv: offsetSums has no such member")
-			}
-		case 6:
-			switch vectors {
-			case 2:
-				offsetSums1x6x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-			default:
-				panic("vconv: offsetSums has no such member")
-			}
-		default:
-			panic("vconv: offsetSums has no such member")
-		}
+		offsetSums1x1x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
 	case 2:
-		switch width {
-		case 1:
-			switch vectors {
-			case 2:
-				offsetSums2x1x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-			default:
-				panic("vconv: offsetSums has no such member")
-			}
-		case 2:
-			switch vectors {
-			case 2:
-				offsetSums2x2x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-			default:
-				panic("vconv: offsetSums has no such member")
-			}
-		case 3:
-			switch vectors {
-			case 2:
-				offsetSums2x3x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-			default:
-				panic("vconv: offsetSums has no such member")
-			}
-		default:
-			panic("vconv: offsetSums has no such member")
-		}
+		offsetSums2x1x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
 	case 3:
-		switch width {
-		case 1:
-			switch vectors {
-			case 2:
-				offsetSums3x1x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-			default:
-				panic("vconv: offsetSums has no such member")
-			}
-		case 2:
-			switch vectors {
-			case 2:
-				offsetSums3x2x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-			default:
-				panic("vconv: offsetSums has no such member")
-			}
-		default:
-			panic("vconv: offsetSums has no such member")
-		}
+		offsetSums3x1x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
 	case 4:
-		switch width {
-		case 1:
-			switch vectors {
-			case 2:
-				offsetSums4x1x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
-			default:
-				panic("vconv: offsetSums has no such member")
-			}
-		default:
-			panic("vconv: offsetSums has no such member")
-		}
-	default:
-		panic("vconv: offsetSums has no such member")
+		offsetSums4x1x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 5:
+		offsetSums1x2x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 6:
+		offsetSums2x2x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 7:
+		offsetSums3x2x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 8:
+		offsetSums4x2x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 9:
+		offsetSums1x3x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 10:
+		offsetSums2x3x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 11:
+		offsetSums3x3x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 12:
+		offsetSums4x3x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 13:
+		offsetSums1x4x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 14:
+		offsetSums2x4x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 15:
+		offsetSums3x4x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 16:
+		offsetSums1x5x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 17:
+		offsetSums2x5x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 18:
+		offsetSums1x6x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 19:
+		offsetSums2x6x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 20:
+		offsetSums1x7x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 21:
+		offsetSums2x7x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 22:
+		offsetSums1x8x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 23:
+		offsetSums1x9x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 24:
+		offsetSums1x10x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 25:
+		offsetSums1x11x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 26:
+		offsetSums1x12x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 27:
+		offsetSums1x13x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 28:
+		offsetSums1x14x1AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 29:
+		offsetSums1x1x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 30:
+		offsetSums2x1x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 31:
+		offsetSums3x1x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 32:
+		offsetSums4x1x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 33:
+		offsetSums1x2x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 34:
+		offsetSums2x2x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 35:
+		offsetSums3x2x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 36:
+		offsetSums4x2x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 37:
+		offsetSums1x3x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 38:
+		offsetSums2x3x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 39:
+		offsetSums3x3x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 40:
+		offsetSums4x3x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 41:
+		offsetSums1x4x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 42:
+		offsetSums2x4x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 43:
+		offsetSums3x4x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 44:
+		offsetSums1x5x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 45:
+		offsetSums2x5x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 46:
+		offsetSums1x6x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 47:
+		offsetSums2x6x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 48:
+		offsetSums1x7x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 49:
+		offsetSums2x7x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 50:
+		offsetSums1x8x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 51:
+		offsetSums1x9x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 52:
+		offsetSums1x10x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 53:
+		offsetSums1x11x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 54:
+		offsetSums1x12x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 55:
+		offsetSums1x13x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 56:
+		offsetSums1x14x2AVX512(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 57:
+		offsetSums1x1x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 58:
+		offsetSums2x1x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 59:
+		offsetSums3x1x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 60:
+		offsetSums4x1x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 61:
+		offsetSums1x2x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 62:
+		offsetSums2x2x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 63:
+		offsetSums3x2x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 64:
+		offsetSums1x3x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 65:
+		offsetSums2x3x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 66:
+		offsetSums1x4x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 67:
+		offsetSums1x5x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 68:
+		offsetSums1x6x2AVX2(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
 	}
 }
 
@@ -1296,66 +1005,56 @@ func taps11AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *flo
 //go:noescape
 func taps12AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
 
-// taps is the micro-kernel of depthwise convolutions, for a vector of channels and tiles of some pixels.
-func taps(pixels int, tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool) {
-	if isa.Width() == 16 {
-		switch pixels {
-		case 1:
-			taps1AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
-		case 2:
-			taps2AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
-		case 3:
-			taps3AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
-		case 4:
-			taps4AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
-		case 5:
-			taps5AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
-		case 6:
-			taps6AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
-		case 7:
-			taps7AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
-		case 8:
-			taps8AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
-		case 9:
-			taps9AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
-		case 10:
-			taps10AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
-		case 11:
-			taps11AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
-		case 12:
-			taps12AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
-		default:
-			panic("vconv: taps has no such member")
-		}
-		return
-	}
-	switch pixels {
+func (number taps) run(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool) {
+	switch number {
 	case 1:
-		taps1AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps1AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
 	case 2:
-		taps2AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps2AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
 	case 3:
-		taps3AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps3AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
 	case 4:
-		taps4AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps4AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
 	case 5:
-		taps5AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps5AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
 	case 6:
-		taps6AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps6AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
 	case 7:
-		taps7AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps7AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
 	case 8:
-		taps8AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps8AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
 	case 9:
-		taps9AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps9AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
 	case 10:
-		taps10AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps10AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
 	case 11:
-		taps11AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps11AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
 	case 12:
+		taps12AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 13:
+		taps1AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 14:
+		taps2AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 15:
+		taps3AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 16:
+		taps4AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 17:
+		taps5AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 18:
+		taps6AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 19:
+		taps7AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 20:
+		taps8AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 21:
+		taps9AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 22:
+		taps10AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 23:
+		taps11AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 24:
 		taps12AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
-	default:
-		panic("vconv: taps has no such member")
 	}
 }
 
@@ -1389,38 +1088,28 @@ func tapSums4AVX2(rows, pixels int, x *float32, offs *int, step, nextX int, y *f
 //go:noescape
 func tapSums5AVX2(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool)
 
-// tapSums is the micro-kernel of their weight gradient, for some kernel offsets.
-func tapSums(offsets int, rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool) {
-	if isa.Width() == 16 {
-		switch offsets {
-		case 1:
-			tapSums1AVX512(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
-		case 2:
-			tapSums2AVX512(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
-		case 3:
-			tapSums3AVX512(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
-		case 4:
-			tapSums4AVX512(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
-		case 5:
-			tapSums5AVX512(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
-		default:
-			panic("vconv: tapSums has no such member")
-		}
-		return
-	}
-	switch offsets {
+func (number tapSums) run(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool) {
+	switch number {
 	case 1:
-		tapSums1AVX2(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+		tapSums1AVX512(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
 	case 2:
-		tapSums2AVX2(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+		tapSums2AVX512(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
 	case 3:
-		tapSums3AVX2(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+		tapSums3AVX512(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
 	case 4:
-		tapSums4AVX2(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+		tapSums4AVX512(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
 	case 5:
+		tapSums5AVX512(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+	case 6:
+		tapSums1AVX2(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+	case 7:
+		tapSums2AVX2(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+	case 8:
+		tapSums3AVX2(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+	case 9:
+		tapSums4AVX2(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+	case 10:
 		tapSums5AVX2(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
-	default:
-		panic("vconv: tapSums has no such member")
 	}
 }
 
@@ -1439,9 +1128,8 @@ func maximaSums4AVX2(runs *int, x *float32, n int, index, places *int32, dy, sum
 //go:noescape
 func maximaSums5AVX2(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32)
 
-// maximaSums adds up the inputs that outputs took, for some runs. A run has the lanes of AVX2, with AVX-512 too.
-func maximaSums(most int, runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32) {
-	switch most {
+func (number maximaSums) run(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32) {
+	switch number {
 	case 1:
 		maximaSums1AVX2(runs, x, n, index, places, dy, sums, all)
 	case 2:
@@ -1452,7 +1140,5 @@ func maximaSums(most int, runs *int, x *float32, n int, index, places *int32, dy
 		maximaSums4AVX2(runs, x, n, index, places, dy, sums, all)
 	case 5:
 		maximaSums5AVX2(runs, x, n, index, places, dy, sums, all)
-	default:
-		panic("vconv: maximaSums has no such member")
 	}
 }

@@ -4,32 +4,22 @@
 
 package vconv
 
-const noAssembly = "vconv: a kernel was called that has no assembly"
-
-func pixels(pixels, vectors int, blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int) {
-	panic(noAssembly)
+func (pixels) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int) {
 }
 
-func pixelSums(rows, vectors int, runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32) {
-	panic(noAssembly)
+func (pixelSums) run(runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32) {
 }
 
-func offsets(pixels, vectors int, tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool) {
-	panic(noAssembly)
+func (offsets) run(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool) {
 }
 
-func offsetSums(lines, width, vectors int, rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool) {
-	panic(noAssembly)
+func (offsetSums) run(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool) {
 }
 
-func taps(pixels int, tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool) {
-	panic(noAssembly)
+func (taps) run(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool) {
 }
 
-func tapSums(offsets int, rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool) {
-	panic(noAssembly)
+func (tapSums) run(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool) {
 }
 
-func maximaSums(most int, runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32) {
-	panic(noAssembly)
-}
+func (maximaSums) run(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32) {}

@@ -1,8 +1,6 @@
 package vconv
 
-import "github.com/swcaffe/swcaffe/internal/simd/isa"
-
-// MaximaLanes is the number of values that MaximaSums adds up side by side.
+// MaximaLanes is the number of values that MaximaSums adds up side by side, on every level: its kernels are for this number alone.
 const MaximaLanes = 8
 
 // maximaRuns is the largest number of runs of one call of maximaSums.
@@ -19,11 +17,11 @@ func MaximaSums(sums, all, x []float32, runs []int, dy []float32, index, places 
 		return
 	}
 	index, sums, all = index[:len(dy)], sums[:len(runs)*MaximaLanes], all[:MaximaLanes]
-	if isa.Vectors() {
+	if have.MaximaSums[maximaRuns] != none {
 		var again [MaximaLanes]float32
 		for r := 0; r < len(runs); {
 			n := min(maximaRuns, len(runs)-r)
-			maximaSums(n, &runs[r], &x[0], len(dy), &index[0], &places[1], &dy[0], &sums[r*MaximaLanes], &all[0])
+			have.MaximaSums[n].run(&runs[r], &x[0], len(dy), &index[0], &places[1], &dy[0], &sums[r*MaximaLanes], &all[0])
 			r, all = r+n, again[:]
 		}
 		return

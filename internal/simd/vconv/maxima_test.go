@@ -9,7 +9,7 @@ import (
 
 // TestMaximaSums: every number of runs that there are kernels for, and more, of outputs of any number, some of which took nothing.
 func TestMaximaSums(t *testing.T) {
-	simdtest.Each(t, func(t *testing.T) {
+	simdtest.EachTarget(t, func(t *testing.T) {
 		for runs := 1; runs <= 13; runs++ {
 			for n := range 10 {
 				testMaximaSums(t, runs, n)

@@ -9,7 +9,7 @@ import (
 const maxOffsetLines = 4
 
 // OffsetPixels is the largest number of pixels of a tile of OffsetKernel.
-func OffsetPixels() int { return PixelRows() }
+func OffsetPixels() int { return have.TilePixels }
 
 // OffsetTiles is a run of pixels that OffsetKernel convolves: tiles of N pixels, at most OffsetPixels, one after the other. At a kernel offset,
 // inputs of neighbouring pixels are Step apart. Results are in blocks of channels JumpC apart.
@@ -25,19 +25,18 @@ func OffsetKernel(r *OffsetTiles, offs []int, x, b, start, c []float32, n int, a
 	const lanes = isa.BlockLanes
 	k, all := len(offs), r.Tiles*r.N
 	_, _, _ = b[(k-1)*pixelPanel+n*lanes-1], start[n*lanes-1], c[(n-1)*r.JumpC+all*lanes-1]
-	switch isa.Width() {
-	case 16:
-		offsets(r.N, n, r.Tiles, k, &x[0], r.Step, &offs[0], &b[0], &start[0], &c[0], r.JumpC, accumulate, floor)
-	case 8:
-		for j := range n {
-			offsets(r.N, 2, r.Tiles, k, &x[0], r.Step, &offs[0], &b[j*lanes], &start[j*lanes], &c[j*r.JumpC], lanes/2, accumulate, floor)
-		}
-	default:
+	step, vectors, apart := spread(n, r.JumpC)
+	kernel := have.Offsets[r.N][vectors]
+	if kernel == none {
 		for j := range n {
 			for i := range all {
 				offsetsGo(offs, x[i*r.Step:], b[j*lanes:], start[j*lanes:], c[j*r.JumpC+i*lanes:], accumulate, floor)
 			}
 		}
+		return
+	}
+	for j := 0; j < n; j += step {
+		kernel.run(r.Tiles, k, &x[0], r.Step, &offs[0], &b[j*lanes], &start[j*lanes], &c[j*r.JumpC], apart, accumulate, floor)
 	}
 }
 
@@ -71,23 +70,22 @@ func OffsetSums(r *OffsetRows, lines []int, width int, x, y, c []float32, n int,
 	const lanes = isa.BlockLanes
 	_, _ = y[(r.Rows-1)*r.NextY+(n-1)*r.JumpY+r.N*lanes-1], c[(len(lines)*width-1)*pixelPanel+n*lanes-1]
 	nextX, nextY := r.NextX-r.N*r.Step, r.NextY-r.N*lanes
-	ahead := &y[0]
+	ahead := y
 	if len(r.Ahead) > 0 {
-		ahead = &r.Ahead[0]
+		ahead = r.Ahead
 	}
-	switch isa.Width() {
-	case 16:
-		offsetSums(len(lines), width, n, r.Rows, r.N, &x[0], &lines[0], r.Step, nextX, &y[0], r.JumpY, nextY, ahead, &c[0], accumulate)
-	case 8:
-		for j := range n {
-			offsetSums(len(lines), width, 2, r.Rows, r.N, &x[0], &lines[0], r.Step, nextX, &y[j*r.JumpY], lanes/2, nextY, ahead, &c[j*lanes], accumulate)
-		}
-	default:
+	step, vectors, apart := spread(n, r.JumpY)
+	kernel := have.OffsetSums[len(lines)][width][vectors]
+	if kernel == none {
 		for i := range len(lines) * width {
 			for j := range n {
 				offsetSumsGo(r, x[lines[i/width]+i%width:], y[j*r.JumpY:], c[i*pixelPanel+j*lanes:], accumulate)
 			}
 		}
+		return
+	}
+	for j := 0; j < n; j += step {
+		kernel.run(r.Rows, r.N, &x[0], &lines[0], r.Step, nextX, &y[j*r.JumpY], apart, nextY, &ahead[0], &c[j*lanes], accumulate)
 	}
 }
 

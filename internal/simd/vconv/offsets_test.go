@@ -9,7 +9,7 @@ import (
 
 // TestOffsetKernel: every number of pixels and blocks, several tiles, offsets in any order, with gaps between the blocks that are not written.
 func TestOffsetKernel(t *testing.T) {
-	simdtest.Each(t, func(t *testing.T) {
+	simdtest.EachTarget(t, func(t *testing.T) {
 		for pixels := 1; pixels <= OffsetPixels(); pixels++ {
 			for n := 1; n <= 2; n++ {
 				for tiles := 1; tiles <= 3; tiles++ {
@@ -57,7 +57,7 @@ func testOffsets(t *testing.T, r OffsetTiles, n int, offs []int) {
 
 // TestOffsetSums: every number of lines and offsets, over rows of some pixels that are 1 to 4 values apart.
 func TestOffsetSums(t *testing.T) {
-	simdtest.Each(t, func(t *testing.T) {
+	simdtest.EachTarget(t, func(t *testing.T) {
 		most, lines := OffsetSumSize()
 		for width := 1; width <= most; width++ {
 			for l := 1; l <= min(lines, most/width); l++ {

@@ -9,15 +9,7 @@ import (
 const pixelPanel = 2 * isa.BlockLanes
 
 // PixelRows is the largest number of pixels of a tile of PixelKernel.
-func PixelRows() int {
-	switch isa.Width() {
-	case 16:
-		return 14
-	case 8:
-		return 6
-	}
-	return 4
-}
+func PixelRows() int { return have.TilePixels }
 
 // PixelKernel is the micro-kernel of pointwise convolutions of images in blocks of channels, for pixels i, in tiles one behind another, and the
 // first n blocks of 16 of the 32 columns j of b:
@@ -30,37 +22,47 @@ func PixelKernel(blocks int, a []float32, jumpA int, b, start, c []float32, jump
 	const lanes = isa.BlockLanes
 	_, _ = a[(blocks-1)*jumpA+rows*lanes-1], b[(blocks*lanes-1)*pixelPanel+n*lanes-1]
 	_, _ = start[n*lanes-1], c[(n-1)*jumpC+rows*lanes-1]
-	if isa.Width() == 0 {
+	each, less, more := even(rows, have.TilePixels)
+	if more > 0 {
+		pixelTiles(blocks, a, jumpA, b, start, c, jumpC, each+1, n, accumulate, floor, more)
+	}
+	done := more * (each + 1) * lanes
+	pixelTiles(blocks, a[done:], jumpA, b, start, c[done:], jumpC, each, n, accumulate, floor, less)
+}
+
+// even cuts n pixels into the fewest tiles of at most most pixels: more tiles of each+1 pixels, then less tiles of each. A division of 64 bits would
+// take as long as some tiles.
+func even(n, most int) (each, less, more int) {
+	tiles := uint32(n+most-1) / uint32(most)
+	each = int(uint32(n) / tiles)
+	more = n - int(tiles)*each
+	return each, int(tiles) - more, more
+}
+
+// spread returns how kernels compute n blocks of channels that are jump apart: a number of blocks in a call, as a number of vectors that lie
+// apart. Either vectors are blocks, or one block has several vectors.
+func spread(n, jump int) (blocks, vectors, apart int) {
+	if lanes := isa.Lanes(); lanes > 0 && lanes < isa.BlockLanes {
+		return 1, isa.BlockLanes / lanes, lanes
+	}
+	return n, n, jump
+}
+
+// pixelTiles computes tiles of rows pixels each.
+func pixelTiles(blocks int, a []float32, jumpA int, b, start, c []float32, jumpC, rows, n int, accumulate, floor bool, tiles int) {
+	const lanes = isa.BlockLanes
+	step, vectors, apart := spread(n, jumpC)
+	kernel := have.Pixels[rows][vectors]
+	if kernel == none {
 		for j := range n {
-			for i := range rows {
+			for i := range tiles * rows {
 				pixelGo(blocks, a[i*lanes:], jumpA, b[j*lanes:], start[j*lanes:], c[j*jumpC+i*lanes:], accumulate, floor)
 			}
 		}
 		return
 	}
-	// Tiles differ by one pixel at most.
-	tiles := quotient(rows+PixelRows()-1, PixelRows())
-	each := quotient(rows, tiles)
-	more := rows - tiles*each
-	if more > 0 {
-		pixelTiles(blocks, a, jumpA, b, start, c, jumpC, each+1, n, accumulate, floor, more)
-	}
-	done := more * (each + 1) * lanes
-	pixelTiles(blocks, a[done:], jumpA, b, start, c[done:], jumpC, each, n, accumulate, floor, tiles-more)
-}
-
-// quotient is a/b of numbers of pixels: a division of 64 bits takes as long as some tiles.
-func quotient(a, b int) int { return int(uint32(a) / uint32(b)) }
-
-// pixelTiles computes tiles of rows pixels each.
-func pixelTiles(blocks int, a []float32, jumpA int, b, start, c []float32, jumpC, rows, n int, accumulate, floor bool, tiles int) {
-	if isa.Width() == isa.BlockLanes {
-		pixels(rows, n, blocks, &a[0], jumpA, &b[0], &start[0], &c[0], jumpC, accumulate, floor, tiles)
-		return
-	}
-	for j := range n {
-		at := j * isa.BlockLanes
-		pixels(rows, 2, blocks, &a[0], jumpA, &b[at], &start[at], &c[j*jumpC], isa.BlockLanes/2, accumulate, floor, tiles)
+	for j := 0; j < n; j += step {
+		kernel.run(blocks, &a[0], jumpA, &b[j*lanes], &start[j*lanes], &c[j*jumpC], apart, accumulate, floor, tiles)
 	}
 }
 
@@ -89,12 +91,7 @@ func finish(sums *vec.Eight, c []float32, accumulate, floor bool) {
 }
 
 // PixelSumSize returns the rows of a tile of PixelSums, and the largest number of blocks of columns.
-func PixelSumSize() (rows, blocks int) {
-	if isa.Width() == 16 {
-		return 8, 3
-	}
-	return isa.BlockLanes, 1
-}
+func PixelSumSize() (rows, blocks int) { return have.SumRows, have.SumBlocks }
 
 // PixelRuns are the pixels that PixelSums adds up: runs of N pixels side by side. Runs are NextA values apart in A and NextB in B; blocks of
 // channels are JumpA apart in A and JumpB in B. Ahead, unless empty, is memory that will be read next, and is prefetched: a block for each tile
@@ -117,14 +114,17 @@ func PixelSums(r *PixelRuns, a, b, c []float32, ldc, first, m, n int, accumulate
 	last, columns := (r.N-1)*lanes, (n+lanes-1)/lanes
 	_ = b[(r.Runs-1)*r.NextB+(columns-1)*r.JumpB+last+lanes-1]
 	_, _ = a[(r.Runs-1)*r.NextA+(first+m-1)/lanes*r.JumpA+last+lanes-1], c[(m-1)*ldc+n-1]
-	if isa.Vectors() {
-		sumTiles(columns, r, a[first/lanes*r.JumpA+first%lanes:], &b[0], c, ldc, first%lanes > 0, accumulate, m, n)
+	if sumTiles(columns, r, a[first/lanes*r.JumpA+first%lanes:], b, c, ldc, first%lanes > 0, accumulate, m, n) {
 		return
 	}
 	for i := 0; i < m; i += lanes - (first+i)%lanes {
 		block, lane := (first+i)/lanes, (first+i)%lanes
 		for run := range r.Runs {
-			pixelSumsGo(r.N, a[block*r.JumpA+run*r.NextA+lane:], b[run*r.NextB:], c[i*ldc:], ldc, min(m-i, lanes-lane), n, accumulate || run > 0)
+			a := a[block*r.JumpA+run*r.NextA+lane:]
+			for j := range columns {
+				b, c := b[run*r.NextB+j*r.JumpB:], c[i*ldc+j*lanes:]
+				pixelSumsGo(r.N, a, b, c, ldc, min(m-i, lanes-lane), min(n-j*lanes, lanes), accumulate || run > 0)
+			}
 		}
 	}
 }
@@ -144,38 +144,48 @@ func pixelSumsGo(pixels int, a, b, c []float32, ldc, m, n int, accumulate bool) 
 	}
 }
 
-// sumTiles calls the micro-kernels of PixelSums. With AVX-512 one kernel computes some blocks of columns for tiles of half a block of rows; if odd
-// is set, a points to the second half. With AVX2 three kernels share the rows of a block, one after the other.
-func sumTiles(columns int, r *PixelRuns, a []float32, b *float32, c []float32, ldc int, odd, accumulate bool, m, n int) {
+// sumTiles calls the micro-kernels of PixelSums, and reports false if there are none. With tiles of half a block of rows, one kernel computes some
+// blocks of columns; if odd is set, a points to the second half. With tiles of a block, three kernels share the rows, one after the other.
+func sumTiles(columns int, r *PixelRuns, a, b, c []float32, ldc int, odd, accumulate bool, m, n int) bool {
+	const rows = isa.BlockLanes / 2
 	nextA, nextB := r.NextA-r.N*isa.BlockLanes, r.NextB-r.N*isa.BlockLanes
 	ahead, nextAhead, jumpAhead := b, nextB, 0
 	if len(r.Ahead) > 0 {
-		ahead, nextAhead, jumpAhead = &r.Ahead[0], r.NextAhead-r.N*isa.BlockLanes, r.JumpAhead
+		ahead, nextAhead, jumpAhead = r.Ahead, r.NextAhead-r.N*isa.BlockLanes, r.JumpAhead
 	}
-	if isa.Width() == 8 {
+	if have.SumRows > rows {
+		_, vectors, apart := spread(1, 0)
+		six, five := have.PixelSums[6][vectors], have.PixelSums[5][vectors]
+		if six == none || five == none {
+			return false
+		}
 		for row := 0; row < m; row += isa.BlockLanes {
 			a, c := a[row/isa.BlockLanes*r.JumpA:], c[row*ldc:]
 			if len(r.Ahead) > 0 {
-				ahead = &r.Ahead[row/isa.BlockLanes*r.JumpAhead]
+				ahead = r.Ahead[row/isa.BlockLanes*r.JumpAhead:]
 			}
-			pixelSums(6, 2, r.Runs, r.N, &a[0], nextA, 0, 0, b, 8, nextB, ahead, nextAhead, 0, &c[0], ldc, accumulate, 1, min(6, m-row), n, isa.Mask(0))
+			six.run(r.Runs, r.N, &a[0], nextA, 0, 0, &b[0], apart, nextB, &ahead[0], nextAhead, 0, &c[0], ldc, accumulate, 1, min(6, m-row), n, isa.Mask(0))
 			for i := 6; i < min(isa.BlockLanes, m-row); i += 5 {
-				pixelSums(5, 2, r.Runs, r.N, &a[i], nextA, 0, 0, b, 8, nextB, b, nextB, 0, &c[i*ldc], ldc, accumulate, 1, min(5, m-row-i), n, isa.Mask(0))
+				five.run(r.Runs, r.N, &a[i], nextA, 0, 0, &b[0], apart, nextB, &b[0], nextB, 0, &c[i*ldc], ldc, accumulate, 1, min(5, m-row-i), n, isa.Mask(0))
 			}
 		}
-		return
+		return true
 	}
-	const rows = isa.BlockLanes / 2
+	kernel := have.PixelSums[rows][columns]
+	if kernel == none {
+		return false
+	}
 	step, then := rows, r.JumpA-rows
 	if odd {
 		step, then = then, step
 	}
 	whole := m / rows
 	if whole > 0 {
-		pixelSums(rows, columns, r.Runs, r.N, &a[0], nextA, step, then, b, r.JumpB, nextB, ahead, nextAhead, jumpAhead, &c[0], ldc, accumulate, whole, rows, n, isa.Mask(0))
+		kernel.run(r.Runs, r.N, &a[0], nextA, step, then, &b[0], r.JumpB, nextB, &ahead[0], nextAhead, jumpAhead, &c[0], ldc, accumulate, whole, rows, n, isa.Mask(0))
 	}
 	if rest := m % rows; rest > 0 {
 		a, c := a[whole/2*r.JumpA+whole%2*step:], c[whole*rows*ldc:]
-		pixelSums(rows, columns, r.Runs, r.N, &a[0], nextA, 0, 0, b, r.JumpB, nextB, b, nextB, 0, &c[0], ldc, accumulate, 1, rest, n, isa.Mask(0))
+		kernel.run(r.Runs, r.N, &a[0], nextA, 0, 0, &b[0], r.JumpB, nextB, &b[0], nextB, 0, &c[0], ldc, accumulate, 1, rest, n, isa.Mask(0))
 	}
+	return true
 }

@@ -10,7 +10,7 @@ import (
 
 // TestPixelKernel: every number of pixels of one to three tiles, and of blocks, with gaps between the blocks that are not written.
 func TestPixelKernel(t *testing.T) {
-	simdtest.Each(t, func(t *testing.T) {
+	simdtest.EachTarget(t, func(t *testing.T) {
 		for rows := 1; rows <= 3*PixelRows(); rows++ {
 			for n := 1; n <= 2; n++ {
 				for _, blocks := range []int{1, 3} {
@@ -58,7 +58,7 @@ func testPixels(t *testing.T, rows, n, blocks int) {
 
 // TestPixelSums: every number of rows of some tiles, from the first, second and third tile on, and of columns, over several runs of pixels.
 func TestPixelSums(t *testing.T) {
-	simdtest.Each(t, func(t *testing.T) {
+	simdtest.EachTarget(t, func(t *testing.T) {
 		rows, blocks := PixelSumSize()
 		for m := 1; m <= 3*rows; m++ {
 			for n := 1; n <= blocks*isa.BlockLanes; n++ {

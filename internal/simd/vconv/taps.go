@@ -19,23 +19,21 @@ func TapKernel(r *TapPixels, offs []int, x, w, start, c []float32, floor bool) {
 		_ = w[len(offs)*lanes-1]
 	}
 	_, _ = start[lanes-1], c[(r.N-1)*r.To+lanes-1]
-	if isa.Width() == 0 || len(offs) == 0 {
+	each, less, more := even(r.N, tapPixels)
+	small, large := have.Taps[each], have.Taps[min(each+1, tapPixels)]
+	if small == none || large == none || len(offs) == 0 {
 		for i := range r.N {
 			tapGo(offs, x[i*r.Step:], w, start, c[i*r.To:], floor)
 		}
 		return
 	}
-	// Tiles differ by one pixel at most.
-	tiles := quotient(r.N+tapPixels-1, tapPixels)
-	each := quotient(r.N, tiles)
-	more := r.N - tiles*each
 	done := more * (each + 1)
-	for lane := 0; lane < lanes; lane += isa.Width() {
+	for lane := 0; lane < lanes; lane += isa.Lanes() {
 		from, to := x[lane:], c[lane:]
 		if more > 0 {
-			taps(each+1, more, len(offs), &from[0], r.Step, &offs[0], &w[lane], &start[lane], &to[0], r.To, floor)
+			large.run(more, len(offs), &from[0], r.Step, &offs[0], &w[lane], &start[lane], &to[0], r.To, floor)
 		}
-		taps(each, tiles-more, len(offs), &from[done*r.Step], r.Step, &offs[0], &w[lane], &start[lane], &to[done*r.To], r.To, floor)
+		small.run(less, len(offs), &from[done*r.Step], r.Step, &offs[0], &w[lane], &start[lane], &to[done*r.To], r.To, floor)
 	}
 }
 
@@ -67,16 +65,17 @@ type TapRows struct{ Rows, N, Step, NextX, NextY int }
 func TapSums(r *TapRows, offs []int, x, y, c []float32, accumulate bool) {
 	const lanes = isa.BlockLanes
 	_, _ = y[(r.Rows-1)*r.NextY+r.N*lanes-1], c[len(offs)*lanes-1]
-	if isa.Width() == 0 {
-		for k, at := range offs {
-			tapSumsGo(r, x[at:], y, c[k*lanes:], accumulate)
-		}
-		return
-	}
 	for k := 0; k < len(offs); k += tapOffsets {
 		some := offs[k:min(k+tapOffsets, len(offs))]
-		for lane := 0; lane < lanes; lane += isa.Width() {
-			tapSums(len(some), r.Rows, r.N, &x[lane], &some[0], r.Step, r.NextX-r.N*r.Step, &y[lane], r.NextY-r.N*lanes, &c[k*lanes+lane], accumulate)
+		kernel := have.TapSums[len(some)]
+		if kernel == none {
+			for i, at := range some {
+				tapSumsGo(r, x[at:], y, c[(k+i)*lanes:], accumulate)
+			}
+			continue
+		}
+		for lane := 0; lane < lanes; lane += isa.Lanes() {
+			kernel.run(r.Rows, r.N, &x[lane], &some[0], r.Step, r.NextX-r.N*r.Step, &y[lane], r.NextY-r.N*lanes, &c[k*lanes+lane], accumulate)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 // TestTapKernel: every number of pixels, one or several tiles, offsets in any order, results that lie apart, of which nothing between is
 // written; and no offset at all.
 func TestTapKernel(t *testing.T) {
-	simdtest.Each(t, func(t *testing.T) {
+	simdtest.EachTarget(t, func(t *testing.T) {
 		for pixels := 1; pixels <= 3*tapPixels; pixels++ {
 			all := []int{7, 0, 131, 2, 64, 48, 3, 16, 90}
 			testTaps(t, TapPixels{pixels, 16 * (1 + pixels%4), 16 * (1 + pixels%3)}, all[:pixels%(len(all)+1)])
@@ -53,7 +53,7 @@ func testTaps(t *testing.T, r TapPixels, offs []int) {
 
 // TestTapSums: every number of offsets and more than are summed at once, over rows of some pixels that are 1 to 4 pixels apart.
 func TestTapSums(t *testing.T) {
-	simdtest.Each(t, func(t *testing.T) {
+	simdtest.EachTarget(t, func(t *testing.T) {
 		for offsets := 1; offsets <= 2*tapOffsets+1; offsets++ {
 			for pixels := 1; pixels <= 5; pixels++ {
 				step := 16 * (1 + (offsets+pixels)%4)

@@ -3888,7 +3888,7 @@ TEXT ·every2AVX512(SB), NOSPLIT, $0-24
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVUPS every2AVX512places<>+0(SB), Z0
+	VMOVUPS seq16_0_2<>+0(SB), Z0
 
 loop:
 	VMOVUPS   (CX), Z1
@@ -3902,23 +3902,23 @@ loop:
 	VZEROUPPER
 	RET
 
-DATA every2AVX512places<>+0(SB)/4, $0x00000000
-DATA every2AVX512places<>+4(SB)/4, $0x00000002
-DATA every2AVX512places<>+8(SB)/4, $0x00000004
-DATA every2AVX512places<>+12(SB)/4, $0x00000006
-DATA every2AVX512places<>+16(SB)/4, $0x00000008
-DATA every2AVX512places<>+20(SB)/4, $0x0000000a
-DATA every2AVX512places<>+24(SB)/4, $0x0000000c
-DATA every2AVX512places<>+28(SB)/4, $0x0000000e
-DATA every2AVX512places<>+32(SB)/4, $0x00000010
-DATA every2AVX512places<>+36(SB)/4, $0x00000012
-DATA every2AVX512places<>+40(SB)/4, $0x00000014
-DATA every2AVX512places<>+44(SB)/4, $0x00000016
-DATA every2AVX512places<>+48(SB)/4, $0x00000018
-DATA every2AVX512places<>+52(SB)/4, $0x0000001a
-DATA every2AVX512places<>+56(SB)/4, $0x0000001c
-DATA every2AVX512places<>+60(SB)/4, $0x0000001e
-GLOBL every2AVX512places<>(SB), RODATA|NOPTR, $64
+DATA seq16_0_2<>+0(SB)/4, $0x00000000
+DATA seq16_0_2<>+4(SB)/4, $0x00000002
+DATA seq16_0_2<>+8(SB)/4, $0x00000004
+DATA seq16_0_2<>+12(SB)/4, $0x00000006
+DATA seq16_0_2<>+16(SB)/4, $0x00000008
+DATA seq16_0_2<>+20(SB)/4, $0x0000000a
+DATA seq16_0_2<>+24(SB)/4, $0x0000000c
+DATA seq16_0_2<>+28(SB)/4, $0x0000000e
+DATA seq16_0_2<>+32(SB)/4, $0x00000010
+DATA seq16_0_2<>+36(SB)/4, $0x00000012
+DATA seq16_0_2<>+40(SB)/4, $0x00000014
+DATA seq16_0_2<>+44(SB)/4, $0x00000016
+DATA seq16_0_2<>+48(SB)/4, $0x00000018
+DATA seq16_0_2<>+52(SB)/4, $0x0000001a
+DATA seq16_0_2<>+56(SB)/4, $0x0000001c
+DATA seq16_0_2<>+60(SB)/4, $0x0000001e
+GLOBL seq16_0_2<>(SB), RODATA|NOPTR, $64
 
 // func every4AVX512(dst *float32, src *float32, n int)
 // Requires: AVX, AVX512F
@@ -3926,7 +3926,7 @@ TEXT ·every4AVX512(SB), NOSPLIT, $0-24
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVUPS every4AVX512places<>+0(SB), Z0
+	VMOVUPS seq16_0_2<>+0(SB), Z0
 
 loop:
 	VMOVUPS   (CX), Z1
@@ -3943,24 +3943,6 @@ loop:
 	JNE       loop
 	VZEROUPPER
 	RET
-
-DATA every4AVX512places<>+0(SB)/4, $0x00000000
-DATA every4AVX512places<>+4(SB)/4, $0x00000002
-DATA every4AVX512places<>+8(SB)/4, $0x00000004
-DATA every4AVX512places<>+12(SB)/4, $0x00000006
-DATA every4AVX512places<>+16(SB)/4, $0x00000008
-DATA every4AVX512places<>+20(SB)/4, $0x0000000a
-DATA every4AVX512places<>+24(SB)/4, $0x0000000c
-DATA every4AVX512places<>+28(SB)/4, $0x0000000e
-DATA every4AVX512places<>+32(SB)/4, $0x00000010
-DATA every4AVX512places<>+36(SB)/4, $0x00000012
-DATA every4AVX512places<>+40(SB)/4, $0x00000014
-DATA every4AVX512places<>+44(SB)/4, $0x00000016
-DATA every4AVX512places<>+48(SB)/4, $0x00000018
-DATA every4AVX512places<>+52(SB)/4, $0x0000001a
-DATA every4AVX512places<>+56(SB)/4, $0x0000001c
-DATA every4AVX512places<>+60(SB)/4, $0x0000001e
-GLOBL every4AVX512places<>(SB), RODATA|NOPTR, $64
 
 // func interleave2AVX512(dst *float32, a *float32, b *float32, n int)
 // Requires: AVX, AVX512F

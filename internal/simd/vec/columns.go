@@ -9,9 +9,10 @@ import (
 // ColumnSums adds x[i] to sums[i].
 func ColumnSums(sums []float64, x []float32) {
 	x = x[:len(sums)]
-	whole := isa.Whole(len(x))
-	if whole > 0 {
-		columnSums(&sums[0], &x[0], &x[0], whole)
+	whole := 0
+	if have.ColumnSums != none && len(x) >= isa.Lanes() {
+		whole = isa.Whole(len(x))
+		have.ColumnSums.run(&sums[0], &x[0], &x[0], whole)
 	}
 	rest := sums[whole:]
 	for i, v := range x[whole:] {
@@ -22,9 +23,10 @@ func ColumnSums(sums []float64, x []float32) {
 // ColumnProducts adds x[i]*y[i] to sums[i].
 func ColumnProducts(sums []float64, x, y []float32) {
 	x, y = x[:len(sums)], y[:len(sums)]
-	whole := isa.Whole(len(x))
-	if whole > 0 {
-		columnProducts(&sums[0], &x[0], &y[0], whole)
+	whole := 0
+	if have.ColumnProducts != none && len(x) >= isa.Lanes() {
+		whole = isa.Whole(len(x))
+		have.ColumnProducts.run(&sums[0], &x[0], &y[0], whole)
 	}
 	rest := sums[whole:]
 	for i, v := range x[whole:] {
@@ -35,9 +37,10 @@ func ColumnProducts(sums []float64, x, y []float32) {
 // ColumnSquares adds (x[i] - y[i])² to sums[i].
 func ColumnSquares(sums []float64, x, y []float32) {
 	x, y = x[:len(sums)], y[:len(sums)]
-	whole := isa.Whole(len(x))
-	if whole > 0 {
-		columnSquares(&sums[0], &x[0], &y[0], whole)
+	whole := 0
+	if have.ColumnSquares != none && len(x) >= isa.Lanes() {
+		whole = isa.Whole(len(x))
+		have.ColumnSquares.run(&sums[0], &x[0], &y[0], whole)
 	}
 	rest := sums[whole:]
 	for i, v := range x[whole:] {

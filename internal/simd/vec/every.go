@@ -9,9 +9,9 @@ func Every(dst, src []float32, stride int) {
 		return
 	}
 	whole := 0
-	if stride == 2 || stride == 4 {
+	if stride < len(have.Every) && have.Every[stride] != none {
 		if whole = isa.Whole(min(len(dst), len(src)/stride)); whole > 0 {
-			every(stride, &dst[0], &src[0], whole)
+			have.Every[stride].run(&dst[0], &src[0], whole)
 		}
 	}
 	for i := whole; i < len(dst); i++ {

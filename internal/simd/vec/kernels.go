@@ -2,6 +2,34 @@
 
 package vec
 
+// kernels is the table of a level: block sizes, and kernels in assembly. Where a kernel is none, the package computes in Go.
+type kernels struct {
+	Elementwise    [39]elementwise // by o op
+	Reduce         [4]reduce       // by f fold
+	MaxOf          maxOf
+	ColumnSums     columnSums
+	ColumnProducts columnProducts
+	ColumnSquares  columnSquares
+	SumShifted     sumShifted
+	Update         [6]update // by r Rule
+	Drop           drop
+	Every          [5]every // by stride
+	Interleave2    interleave2
+	CopyRows       copyRows
+	GatherRows     gatherRows
+	Transpose      transpose
+	Turn           turn
+}
+
+// none stands for a kernel that a level does not have. Other numbers stand for functions in assembly, which the method run of their type calls.
+const none = 0
+
+// have is the table of the level in use; here that of plain Go.
+var have = kernels{}
+
+// elementwise computes d[i] from d[i], x[i], y[i], s and t.
+type elementwise uint8
+
 // op names an elementwise kernel.
 type op int
 
@@ -47,6 +75,9 @@ const (
 	opInverse
 )
 
+// reduce stores the sums of eight lanes over n values; n is a multiple of two vectors.
+type reduce uint8
+
 // fold names a reduction.
 type fold int
 
@@ -56,3 +87,42 @@ const (
 	foldSumSq
 	foldAbsSum
 )
+
+// maxOf stores the maximum of each lane.
+type maxOf uint8
+
+// columnSums adds x to sums.
+type columnSums uint8
+
+// columnProducts adds x*y to sums.
+type columnProducts uint8
+
+// columnSquares adds (x-y)² to sums.
+type columnSquares uint8
+
+// sumShifted adds up the runs of n values at k offsets.
+type sumShifted uint8
+
+// update updates n weights by a rule; step points to a Step.
+type update uint8
+
+// drop multiplies values by scale or 0, at random; state is SplitMix64's state for the first number.
+type drop uint8
+
+// every copies n values that lie stride apart; n is positive.
+type every uint8
+
+// interleave2 copies n values of a and of b in turn; n is positive.
+type interleave2 uint8
+
+// copyRows copies rows of n values; words are the mask of the last vector of a row.
+type copyRows uint8
+
+// gatherRows copies rows of n values, at most two vectors, from offsets; words are the mask of the last vector.
+type gatherRows uint8
+
+// transpose transposes four rows of n values, n a multiple of four.
+type transpose uint8
+
+// turn transposes a block of up to 16 rows and columns; words are the middle of a mask's.
+type turn uint8

@@ -4,6 +4,142 @@ package vec
 
 import "github.com/swcaffe/swcaffe/internal/simd/isa"
 
+func init() {
+	isa.Offer(&have, map[string]func(*kernels){
+		"avx512": avx512,
+		"avx2":   avx2,
+	})
+}
+
+func avx512(t *kernels) {
+	t.Elementwise[opFill] = 1         // fillAVX512
+	t.Elementwise[opAdd] = 2          // addAVX512
+	t.Elementwise[opSub] = 3          // subAVX512
+	t.Elementwise[opMul] = 4          // mulAVX512
+	t.Elementwise[opDiv] = 5          // divAVX512
+	t.Elementwise[opAddScalar] = 6    // addScalarAVX512
+	t.Elementwise[opScale] = 7        // scaleAVX512
+	t.Elementwise[opAxpy] = 8         // axpyAVX512
+	t.Elementwise[opMulAdd] = 9       // mulAddAVX512
+	t.Elementwise[opSquare] = 10      // squareAVX512
+	t.Elementwise[opSqrt] = 11        // sqrtAVX512
+	t.Elementwise[opAbs] = 12         // absAVX512
+	t.Elementwise[opAffine] = 13      // affineAVX512
+	t.Elementwise[opRelu] = 14        // reluAVX512
+	t.Elementwise[opRectify] = 15     // rectifyAVX512
+	t.Elementwise[opReluGrad] = 16    // reluGradAVX512
+	t.Elementwise[opMax] = 17         // maxAVX512
+	t.Elementwise[opMin] = 18         // minAVX512
+	t.Elementwise[opMulSign] = 19     // mulSignAVX512
+	t.Elementwise[opClamp] = 20       // clampAVX512
+	t.Elementwise[opClampGrad] = 21   // clampGradAVX512
+	t.Elementwise[opAbove] = 22       // aboveAVX512
+	t.Elementwise[opSigmoidGrad] = 23 // sigmoidGradAVX512
+	t.Elementwise[opTanhGrad] = 24    // tanhGradAVX512
+	t.Elementwise[opPrelu] = 25       // preluAVX512
+	t.Elementwise[opPreluGrad] = 26   // preluGradAVX512
+	t.Elementwise[opEluSlope] = 27    // eluSlopeAVX512
+	t.Elementwise[opTake] = 28        // takeAVX512
+	t.Elementwise[opLarger] = 29      // largerAVX512
+	t.Elementwise[opWhere] = 30       // whereAVX512
+	t.Elementwise[opExp] = 31         // expAVX512
+	t.Elementwise[opLog] = 32         // logAVX512
+	t.Elementwise[opSigmoid] = 33     // sigmoidAVX512
+	t.Elementwise[opTanh] = 34        // tanhAVX512
+	t.Elementwise[opPow25] = 35       // pow25AVX512
+	t.Elementwise[opPow75] = 36       // pow75AVX512
+	t.Elementwise[opMulInvPow75] = 37 // mulInvPow75AVX512
+	t.Elementwise[opPow] = 38         // powAVX512
+	t.Elementwise[opInverse] = 39     // inverseAVX512
+	t.Reduce[foldSum] = 1             // sumAVX512
+	t.Reduce[foldDot] = 2             // dotAVX512
+	t.Reduce[foldSumSq] = 3           // sumSqAVX512
+	t.Reduce[foldAbsSum] = 4          // absSumAVX512
+	t.MaxOf = 1                       // maxOfAVX512
+	t.ColumnSums = 1                  // columnSumsAVX512
+	t.ColumnProducts = 1              // columnProductsAVX512
+	t.ColumnSquares = 1               // columnSquaresAVX512
+	t.SumShifted = 1                  // sumShiftedAVX512
+	t.Update[SGD] = 1                 // sgdAVX512
+	t.Update[Nesterov] = 2            // nesterovAVX512
+	t.Update[AdaGrad] = 3             // adaGradAVX512
+	t.Update[RMSProp] = 4             // rmsPropAVX512
+	t.Update[AdaDelta] = 5            // adaDeltaAVX512
+	t.Update[Adam] = 6                // adamAVX512
+	t.Drop = 1                        // dropAVX512
+	t.Every[2] = 1                    // every2AVX512
+	t.Every[4] = 2                    // every4AVX512
+	t.Interleave2 = 1                 // interleave2AVX512
+	t.CopyRows = 1                    // copyRowsAVX512
+	t.GatherRows = 1                  // gatherRowsAVX512
+	t.Transpose = 1                   // transposeAVX512
+	t.Turn = 1                        // turnAVX512
+}
+
+func avx2(t *kernels) {
+	t.Elementwise[opFill] = 40        // fillAVX2
+	t.Elementwise[opAdd] = 41         // addAVX2
+	t.Elementwise[opSub] = 42         // subAVX2
+	t.Elementwise[opMul] = 43         // mulAVX2
+	t.Elementwise[opDiv] = 44         // divAVX2
+	t.Elementwise[opAddScalar] = 45   // addScalarAVX2
+	t.Elementwise[opScale] = 46       // scaleAVX2
+	t.Elementwise[opAxpy] = 47        // axpyAVX2
+	t.Elementwise[opMulAdd] = 48      // mulAddAVX2
+	t.Elementwise[opSquare] = 49      // squareAVX2
+	t.Elementwise[opSqrt] = 50        // sqrtAVX2
+	t.Elementwise[opAbs] = 51         // absAVX2
+	t.Elementwise[opAffine] = 52      // affineAVX2
+	t.Elementwise[opRelu] = 53        // reluAVX2
+	t.Elementwise[opRectify] = 54     // rectifyAVX2
+	t.Elementwise[opReluGrad] = 55    // reluGradAVX2
+	t.Elementwise[opMax] = 56         // maxAVX2
+	t.Elementwise[opMin] = 57         // minAVX2
+	t.Elementwise[opMulSign] = 58     // mulSignAVX2
+	t.Elementwise[opClamp] = 59       // clampAVX2
+	t.Elementwise[opClampGrad] = 60   // clampGradAVX2
+	t.Elementwise[opAbove] = 61       // aboveAVX2
+	t.Elementwise[opSigmoidGrad] = 62 // sigmoidGradAVX2
+	t.Elementwise[opTanhGrad] = 63    // tanhGradAVX2
+	t.Elementwise[opPrelu] = 64       // preluAVX2
+	t.Elementwise[opPreluGrad] = 65   // preluGradAVX2
+	t.Elementwise[opEluSlope] = 66    // eluSlopeAVX2
+	t.Elementwise[opTake] = 67        // takeAVX2
+	t.Elementwise[opLarger] = 68      // largerAVX2
+	t.Elementwise[opWhere] = 69       // whereAVX2
+	t.Elementwise[opExp] = 70         // expAVX2
+	t.Elementwise[opLog] = 71         // logAVX2
+	t.Elementwise[opSigmoid] = 72     // sigmoidAVX2
+	t.Elementwise[opTanh] = 73        // tanhAVX2
+	t.Elementwise[opPow25] = 74       // pow25AVX2
+	t.Elementwise[opPow75] = 75       // pow75AVX2
+	t.Elementwise[opMulInvPow75] = 76 // mulInvPow75AVX2
+	t.Elementwise[opPow] = 77         // powAVX2
+	t.Elementwise[opInverse] = 78     // inverseAVX2
+	t.Reduce[foldSum] = 5             // sumAVX2
+	t.Reduce[foldDot] = 6             // dotAVX2
+	t.Reduce[foldSumSq] = 7           // sumSqAVX2
+	t.Reduce[foldAbsSum] = 8          // absSumAVX2
+	t.MaxOf = 2                       // maxOfAVX2
+	t.ColumnSums = 2                  // columnSumsAVX2
+	t.ColumnProducts = 2              // columnProductsAVX2
+	t.ColumnSquares = 2               // columnSquaresAVX2
+	t.SumShifted = 2                  // sumShiftedAVX2
+	t.Update[SGD] = 7                 // sgdAVX2
+	t.Update[Nesterov] = 8            // nesterovAVX2
+	t.Update[AdaGrad] = 9             // adaGradAVX2
+	t.Update[RMSProp] = 10            // rmsPropAVX2
+	t.Update[AdaDelta] = 11           // adaDeltaAVX2
+	t.Update[Adam] = 12               // adamAVX2
+	t.Drop = 2                        // dropAVX2
+	t.Every[2] = 3                    // every2AVX2
+	t.Every[4] = 4                    // every4AVX2
+	t.Interleave2 = 2                 // interleave2AVX2
+	t.CopyRows = 2                    // copyRowsAVX2
+	t.GatherRows = 2                  // gatherRowsAVX2
+	t.Transpose = 2                   // transposeAVX2
+}
+
 //go:noescape
 func fillAVX512(d, x, y *float32, n int, s, t float32)
 
@@ -238,174 +374,164 @@ func powAVX2(d, x, y *float32, n int, s, t float32)
 //go:noescape
 func inverseAVX2(d, x, y *float32, n int, s, t float32)
 
-// elementwise computes d[i] from d[i], x[i], y[i], s and t. A switch keeps the calls direct, so that buffers on the stack stay there.
-func elementwise(o op, d, x, y *float32, n int, s, t float32) {
-	if isa.Width() == 16 {
-		switch o {
-		case opFill:
-			fillAVX512(d, x, y, n, s, t)
-		case opAdd:
-			addAVX512(d, x, y, n, s, t)
-		case opSub:
-			subAVX512(d, x, y, n, s, t)
-		case opMul:
-			mulAVX512(d, x, y, n, s, t)
-		case opDiv:
-			divAVX512(d, x, y, n, s, t)
-		case opAddScalar:
-			addScalarAVX512(d, x, y, n, s, t)
-		case opScale:
-			scaleAVX512(d, x, y, n, s, t)
-		case opAxpy:
-			axpyAVX512(d, x, y, n, s, t)
-		case opMulAdd:
-			mulAddAVX512(d, x, y, n, s, t)
-		case opSquare:
-			squareAVX512(d, x, y, n, s, t)
-		case opSqrt:
-			sqrtAVX512(d, x, y, n, s, t)
-		case opAbs:
-			absAVX512(d, x, y, n, s, t)
-		case opAffine:
-			affineAVX512(d, x, y, n, s, t)
-		case opRelu:
-			reluAVX512(d, x, y, n, s, t)
-		case opRectify:
-			rectifyAVX512(d, x, y, n, s, t)
-		case opReluGrad:
-			reluGradAVX512(d, x, y, n, s, t)
-		case opMax:
-			maxAVX512(d, x, y, n, s, t)
-		case opMin:
-			minAVX512(d, x, y, n, s, t)
-		case opMulSign:
-			mulSignAVX512(d, x, y, n, s, t)
-		case opClamp:
-			clampAVX512(d, x, y, n, s, t)
-		case opClampGrad:
-			clampGradAVX512(d, x, y, n, s, t)
-		case opAbove:
-			aboveAVX512(d, x, y, n, s, t)
-		case opSigmoidGrad:
-			sigmoidGradAVX512(d, x, y, n, s, t)
-		case opTanhGrad:
-			tanhGradAVX512(d, x, y, n, s, t)
-		case opPrelu:
-			preluAVX512(d, x, y, n, s, t)
-		case opPreluGrad:
-			preluGradAVX512(d, x, y, n, s, t)
-		case opEluSlope:
-			eluSlopeAVX512(d, x, y, n, s, t)
-		case opTake:
-			takeAVX512(d, x, y, n, s, t)
-		case opLarger:
-			largerAVX512(d, x, y, n, s, t)
-		case opWhere:
-			whereAVX512(d, x, y, n, s, t)
-		case opExp:
-			expAVX512(d, x, y, n, s, t)
-		case opLog:
-			logAVX512(d, x, y, n, s, t)
-		case opSigmoid:
-			sigmoidAVX512(d, x, y, n, s, t)
-		case opTanh:
-			tanhAVX512(d, x, y, n, s, t)
-		case opPow25:
-			pow25AVX512(d, x, y, n, s, t)
-		case opPow75:
-			pow75AVX512(d, x, y, n, s, t)
-		case opMulInvPow75:
-			mulInvPow75AVX512(d, x, y, n, s, t)
-		case opPow:
-			powAVX512(d, x, y, n, s, t)
-		case opInverse:
-			inverseAVX512(d, x, y, n, s, t)
-		default:
-			panic("vec: elementwise has no such member")
-		}
-		return
-	}
-	switch o {
-	case opFill:
+func (number elementwise) run(d, x, y *float32, n int, s, t float32) {
+	switch number {
+	case 1:
+		fillAVX512(d, x, y, n, s, t)
+	case 2:
+		addAVX512(d, x, y, n, s, t)
+	case 3:
+		subAVX512(d, x, y, n, s, t)
+	case 4:
+		mulAVX512(d, x, y, n, s, t)
+	case 5:
+		divAVX512(d, x, y, n, s, t)
+	case 6:
+		addScalarAVX512(d, x, y, n, s, t)
+	case 7:
+		scaleAVX512(d, x, y, n, s, t)
+	case 8:
+		axpyAVX512(d, x, y, n, s, t)
+	case 9:
+		mulAddAVX512(d, x, y, n, s, t)
+	case 10:
+		squareAVX512(d, x, y, n, s, t)
+	case 11:
+		sqrtAVX512(d, x, y, n, s, t)
+	case 12:
+		absAVX512(d, x, y, n, s, t)
+	case 13:
+		affineAVX512(d, x, y, n, s, t)
+	case 14:
+		reluAVX512(d, x, y, n, s, t)
+	case 15:
+		rectifyAVX512(d, x, y, n, s, t)
+	case 16:
+		reluGradAVX512(d, x, y, n, s, t)
+	case 17:
+		maxAVX512(d, x, y, n, s, t)
+	case 18:
+		minAVX512(d, x, y, n, s, t)
+	case 19:
+		mulSignAVX512(d, x, y, n, s, t)
+	case 20:
+		clampAVX512(d, x, y, n, s, t)
+	case 21:
+		clampGradAVX512(d, x, y, n, s, t)
+	case 22:
+		aboveAVX512(d, x, y, n, s, t)
+	case 23:
+		sigmoidGradAVX512(d, x, y, n, s, t)
+	case 24:
+		tanhGradAVX512(d, x, y, n, s, t)
+	case 25:
+		preluAVX512(d, x, y, n, s, t)
+	case 26:
+		preluGradAVX512(d, x, y, n, s, t)
+	case 27:
+		eluSlopeAVX512(d, x, y, n, s, t)
+	case 28:
+		takeAVX512(d, x, y, n, s, t)
+	case 29:
+		largerAVX512(d, x, y, n, s, t)
+	case 30:
+		whereAVX512(d, x, y, n, s, t)
+	case 31:
+		expAVX512(d, x, y, n, s, t)
+	case 32:
+		logAVX512(d, x, y, n, s, t)
+	case 33:
+		sigmoidAVX512(d, x, y, n, s, t)
+	case 34:
+		tanhAVX512(d, x, y, n, s, t)
+	case 35:
+		pow25AVX512(d, x, y, n, s, t)
+	case 36:
+		pow75AVX512(d, x, y, n, s, t)
+	case 37:
+		mulInvPow75AVX512(d, x, y, n, s, t)
+	case 38:
+		powAVX512(d, x, y, n, s, t)
+	case 39:
+		inverseAVX512(d, x, y, n, s, t)
+	case 40:
 		fillAVX2(d, x, y, n, s, t)
-	case opAdd:
+	case 41:
 		addAVX2(d, x, y, n, s, t)
-	case opSub:
+	case 42:
 		subAVX2(d, x, y, n, s, t)
-	case opMul:
+	case 43:
 		mulAVX2(d, x, y, n, s, t)
-	case opDiv:
+	case 44:
 		divAVX2(d, x, y, n, s, t)
-	case opAddScalar:
+	case 45:
 		addScalarAVX2(d, x, y, n, s, t)
-	case opScale:
+	case 46:
 		scaleAVX2(d, x, y, n, s, t)
-	case opAxpy:
+	case 47:
 		axpyAVX2(d, x, y, n, s, t)
-	case opMulAdd:
+	case 48:
 		mulAddAVX2(d, x, y, n, s, t)
-	case opSquare:
+	case 49:
 		squareAVX2(d, x, y, n, s, t)
-	case opSqrt:
+	case 50:
 		sqrtAVX2(d, x, y, n, s, t)
-	case opAbs:
+	case 51:
 		absAVX2(d, x, y, n, s, t)
-	case opAffine:
+	case 52:
 		affineAVX2(d, x, y, n, s, t)
-	case opRelu:
+	case 53:
 		reluAVX2(d, x, y, n, s, t)
-	case opRectify:
+	case 54:
 		rectifyAVX2(d, x, y, n, s, t)
-	case opReluGrad:
+	case 55:
 		reluGradAVX2(d, x, y, n, s, t)
-	case opMax:
+	case 56:
 		maxAVX2(d, x, y, n, s, t)
-	case opMin:
+	case 57:
 		minAVX2(d, x, y, n, s, t)
-	case opMulSign:
+	case 58:
 		mulSignAVX2(d, x, y, n, s, t)
-	case opClamp:
+	case 59:
 		clampAVX2(d, x, y, n, s, t)
-	case opClampGrad:
+	case 60:
 		clampGradAVX2(d, x, y, n, s, t)
-	case opAbove:
+	case 61:
 		aboveAVX2(d, x, y, n, s, t)
-	case opSigmoidGrad:
+	case 62:
 		sigmoidGradAVX2(d, x, y, n, s, t)
-	case opTanhGrad:
+	case 63:
 		tanhGradAVX2(d, x, y, n, s, t)
-	case opPrelu:
+	case 64:
 		preluAVX2(d, x, y, n, s, t)
-	case opPreluGrad:
+	case 65:
 		preluGradAVX2(d, x, y, n, s, t)
-	case opEluSlope:
+	case 66:
 		eluSlopeAVX2(d, x, y, n, s, t)
-	case opTake:
+	case 67:
 		takeAVX2(d, x, y, n, s, t)
-	case opLarger:
+	case 68:
 		largerAVX2(d, x, y, n, s, t)
-	case opWhere:
+	case 69:
 		whereAVX2(d, x, y, n, s, t)
-	case opExp:
+	case 70:
 		expAVX2(d, x, y, n, s, t)
-	case opLog:
+	case 71:
 		logAVX2(d, x, y, n, s, t)
-	case opSigmoid:
+	case 72:
 		sigmoidAVX2(d, x, y, n, s, t)
-	case opTanh:
+	case 73:
 		tanhAVX2(d, x, y, n, s, t)
-	case opPow25:
+	case 74:
 		pow25AVX2(d, x, y, n, s, t)
-	case opPow75:
+	case 75:
 		pow75AVX2(d, x, y, n, s, t)
-	case opMulInvPow75:
+	case 76:
 		mulInvPow75AVX2(d, x, y, n, s, t)
-	case opPow:
+	case 77:
 		powAVX2(d, x, y, n, s, t)
-	case opInverse:
+	case 78:
 		inverseAVX2(d, x, y, n, s, t)
-	default:
-		panic("vec: elementwise has no such member")
 	}
 }
 
@@ -433,34 +559,24 @@ func sumSqAVX2(out *float64, x, y *float32, n int)
 //go:noescape
 func absSumAVX2(out *float64, x, y *float32, n int)
 
-// reduce stores the sums of eight lanes over n values; n is a multiple of two vectors.
-func reduce(f fold, out *float64, x, y *float32, n int) {
-	if isa.Width() == 16 {
-		switch f {
-		case foldSum:
-			sumAVX512(out, x, y, n)
-		case foldDot:
-			dotAVX512(out, x, y, n)
-		case foldSumSq:
-			sumSqAVX512(out, x, y, n)
-		case foldAbsSum:
-			absSumAVX512(out, x, y, n)
-		default:
-			panic("vec: reduce has no such member")
-		}
-		return
-	}
-	switch f {
-	case foldSum:
+func (number reduce) run(out *float64, x, y *float32, n int) {
+	switch number {
+	case 1:
+		sumAVX512(out, x, y, n)
+	case 2:
+		dotAVX512(out, x, y, n)
+	case 3:
+		sumSqAVX512(out, x, y, n)
+	case 4:
+		absSumAVX512(out, x, y, n)
+	case 5:
 		sumAVX2(out, x, y, n)
-	case foldDot:
+	case 6:
 		dotAVX2(out, x, y, n)
-	case foldSumSq:
+	case 7:
 		sumSqAVX2(out, x, y, n)
-	case foldAbsSum:
+	case 8:
 		absSumAVX2(out, x, y, n)
-	default:
-		panic("vec: reduce has no such member")
 	}
 }
 
@@ -470,13 +586,13 @@ func maxOfAVX512(out, x *float32, n int)
 //go:noescape
 func maxOfAVX2(out, x *float32, n int)
 
-// maxOf stores the maximum of each lane.
-func maxOf(out, x *float32, n int) {
-	if isa.Width() == 16 {
+func (number maxOf) run(out, x *float32, n int) {
+	switch number {
+	case 1:
 		maxOfAVX512(out, x, n)
-		return
+	case 2:
+		maxOfAVX2(out, x, n)
 	}
-	maxOfAVX2(out, x, n)
 }
 
 //go:noescape
@@ -485,13 +601,13 @@ func columnSumsAVX512(sums *float64, x, y *float32, n int)
 //go:noescape
 func columnSumsAVX2(sums *float64, x, y *float32, n int)
 
-// columnSums adds x to sums.
-func columnSums(sums *float64, x, y *float32, n int) {
-	if isa.Width() == 16 {
+func (number columnSums) run(sums *float64, x, y *float32, n int) {
+	switch number {
+	case 1:
 		columnSumsAVX512(sums, x, y, n)
-		return
+	case 2:
+		columnSumsAVX2(sums, x, y, n)
 	}
-	columnSumsAVX2(sums, x, y, n)
 }
 
 //go:noescape
@@ -500,13 +616,13 @@ func columnProductsAVX512(sums *float64, x, y *float32, n int)
 //go:noescape
 func columnProductsAVX2(sums *float64, x, y *float32, n int)
 
-// columnProducts adds x*y to sums.
-func columnProducts(sums *float64, x, y *float32, n int) {
-	if isa.Width() == 16 {
+func (number columnProducts) run(sums *float64, x, y *float32, n int) {
+	switch number {
+	case 1:
 		columnProductsAVX512(sums, x, y, n)
-		return
+	case 2:
+		columnProductsAVX2(sums, x, y, n)
 	}
-	columnProductsAVX2(sums, x, y, n)
 }
 
 //go:noescape
@@ -515,13 +631,13 @@ func columnSquaresAVX512(sums *float64, x, y *float32, n int)
 //go:noescape
 func columnSquaresAVX2(sums *float64, x, y *float32, n int)
 
-// columnSquares adds (x-y)² to sums.
-func columnSquares(sums *float64, x, y *float32, n int) {
-	if isa.Width() == 16 {
+func (number columnSquares) run(sums *float64, x, y *float32, n int) {
+	switch number {
+	case 1:
 		columnSquaresAVX512(sums, x, y, n)
-		return
+	case 2:
+		columnSquaresAVX2(sums, x, y, n)
 	}
-	columnSquaresAVX2(sums, x, y, n)
 }
 
 //go:noescape
@@ -530,13 +646,13 @@ func sumShiftedAVX512(dst, src *float32, offs *int, k, n int, words *int32)
 //go:noescape
 func sumShiftedAVX2(dst, src *float32, offs *int, k, n int, words *int32)
 
-// sumShifted adds up the runs of n values at k offsets.
-func sumShifted(dst, src *float32, offs *int, k, n int, words *int32) {
-	if isa.Width() == 16 {
+func (number sumShifted) run(dst, src *float32, offs *int, k, n int, words *int32) {
+	switch number {
+	case 1:
 		sumShiftedAVX512(dst, src, offs, k, n, words)
-		return
+	case 2:
+		sumShiftedAVX2(dst, src, offs, k, n, words)
 	}
-	sumShiftedAVX2(dst, src, offs, k, n, words)
 }
 
 //go:noescape
@@ -575,42 +691,32 @@ func adaDeltaAVX2(weights, gradients, h0, h1 *float32, n int, step *float32)
 //go:noescape
 func adamAVX2(weights, gradients, h0, h1 *float32, n int, step *float32)
 
-// update updates n weights by a rule; step points to a Step.
-func update(r Rule, weights, gradients, h0, h1 *float32, n int, step *float32) {
-	if isa.Width() == 16 {
-		switch r {
-		case SGD:
-			sgdAVX512(weights, gradients, h0, h1, n, step)
-		case Nesterov:
-			nesterovAVX512(weights, gradients, h0, h1, n, step)
-		case AdaGrad:
-			adaGradAVX512(weights, gradients, h0, h1, n, step)
-		case RMSProp:
-			rmsPropAVX512(weights, gradients, h0, h1, n, step)
-		case AdaDelta:
-			adaDeltaAVX512(weights, gradients, h0, h1, n, step)
-		case Adam:
-			adamAVX512(weights, gradients, h0, h1, n, step)
-		default:
-			panic("vec: update has no such member")
-		}
-		return
-	}
-	switch r {
-	case SGD:
+func (number update) run(weights, gradients, h0, h1 *float32, n int, step *float32) {
+	switch number {
+	case 1:
+		sgdAVX512(weights, gradients, h0, h1, n, step)
+	case 2:
+		nesterovAVX512(weights, gradients, h0, h1, n, step)
+	case 3:
+		adaGradAVX512(weights, gradients, h0, h1, n, step)
+	case 4:
+		rmsPropAVX512(weights, gradients, h0, h1, n, step)
+	case 5:
+		adaDeltaAVX512(weights, gradients, h0, h1, n, step)
+	case 6:
+		adamAVX512(weights, gradients, h0, h1, n, step)
+	case 7:
 		sgdAVX2(weights, gradients, h0, h1, n, step)
-	case Nesterov:
+	case 8:
 		nesterovAVX2(weights, gradients, h0, h1, n, step)
-	case AdaGrad:
+	case 9:
 		adaGradAVX2(weights, gradients, h0, h1, n, step)
-	case RMSProp:
+	case 10:
 		rmsPropAVX2(weights, gradients, h0, h1, n, step)
-	case AdaDelta:
+	case 11:
 		adaDeltaAVX2(weights, gradients, h0, h1, n, step)
-	case Adam:
+	case 12:
 		adamAVX2(weights, gradients, h0, h1, n, step)
-	default:
-		panic("vec: update has no such member")
 	}
 }
 
@@ -620,13 +726,13 @@ func dropAVX512(dst, src *float32, n int, state uint64, below uint32, scale floa
 //go:noescape
 func dropAVX2(dst, src *float32, n int, state uint64, below uint32, scale float32)
 
-// drop multiplies values by scale or 0, at random; state is SplitMix64's state for the first number.
-func drop(dst, src *float32, n int, state uint64, below uint32, scale float32) {
-	if isa.Width() == 16 {
+func (number drop) run(dst, src *float32, n int, state uint64, below uint32, scale float32) {
+	switch number {
+	case 1:
 		dropAVX512(dst, src, n, state, below, scale)
-		return
+	case 2:
+		dropAVX2(dst, src, n, state, below, scale)
 	}
-	dropAVX2(dst, src, n, state, below, scale)
 }
 
 //go:noescape
@@ -641,26 +747,16 @@ func every2AVX2(dst, src *float32, n int)
 //go:noescape
 func every4AVX2(dst, src *float32, n int)
 
-// every copies n values that lie stride apart; n is positive.
-func every(stride int, dst, src *float32, n int) {
-	if isa.Width() == 16 {
-		switch stride {
-		case 2:
-			every2AVX512(dst, src, n)
-		case 4:
-			every4AVX512(dst, src, n)
-		default:
-			panic("vec: every has no such member")
-		}
-		return
-	}
-	switch stride {
+func (number every) run(dst, src *float32, n int) {
+	switch number {
+	case 1:
+		every2AVX512(dst, src, n)
 	case 2:
+		every4AVX512(dst, src, n)
+	case 3:
 		every2AVX2(dst, src, n)
 	case 4:
 		every4AVX2(dst, src, n)
-	default:
-		panic("vec: every has no such member")
 	}
 }
 
@@ -670,13 +766,13 @@ func interleave2AVX512(dst, a, b *float32, n int)
 //go:noescape
 func interleave2AVX2(dst, a, b *float32, n int)
 
-// interleave2 copies n values of a and of b in turn; n is positive.
-func interleave2(dst, a, b *float32, n int) {
-	if isa.Width() == 16 {
+func (number interleave2) run(dst, a, b *float32, n int) {
+	switch number {
+	case 1:
 		interleave2AVX512(dst, a, b, n)
-		return
+	case 2:
+		interleave2AVX2(dst, a, b, n)
 	}
-	interleave2AVX2(dst, a, b, n)
 }
 
 //go:noescape
@@ -685,13 +781,13 @@ func copyRowsAVX512(dst, src *float32, ldd, lds, rows, n int, words *int32)
 //go:noescape
 func copyRowsAVX2(dst, src *float32, ldd, lds, rows, n int, words *int32)
 
-// copyRows copies rows of n values; words are the mask of the last vector of a row.
-func copyRows(dst, src *float32, ldd, lds, rows, n int, words *int32) {
-	if isa.Width() == 16 {
+func (number copyRows) run(dst, src *float32, ldd, lds, rows, n int, words *int32) {
+	switch number {
+	case 1:
 		copyRowsAVX512(dst, src, ldd, lds, rows, n, words)
-		return
+	case 2:
+		copyRowsAVX2(dst, src, ldd, lds, rows, n, words)
 	}
-	copyRowsAVX2(dst, src, ldd, lds, rows, n, words)
 }
 
 //go:noescape
@@ -700,13 +796,13 @@ func gatherRowsAVX512(dst, src *float32, ldd int, offs *int, rows, n int, words 
 //go:noescape
 func gatherRowsAVX2(dst, src *float32, ldd int, offs *int, rows, n int, words *int32)
 
-// gatherRows copies rows of n values, at most two vectors, from offsets; words are the mask of the last vector.
-func gatherRows(dst, src *float32, ldd int, offs *int, rows, n int, words *int32) {
-	if isa.Width() == 16 {
+func (number gatherRows) run(dst, src *float32, ldd int, offs *int, rows, n int, words *int32) {
+	switch number {
+	case 1:
 		gatherRowsAVX512(dst, src, ldd, offs, rows, n, words)
-		return
+	case 2:
+		gatherRowsAVX2(dst, src, ldd, offs, rows, n, words)
 	}
-	gatherRowsAVX2(dst, src, ldd, offs, rows, n, words)
 }
 
 //go:noescape
@@ -715,19 +811,21 @@ func transposeAVX512(dst, src *float32, ldd, lds, n int)
 //go:noescape
 func transposeAVX2(dst, src *float32, ldd, lds, n int)
 
-// transpose transposes four rows of n values, n a multiple of four.
-func transpose(dst, src *float32, ldd, lds, n int) {
-	if isa.Width() == 16 {
+func (number transpose) run(dst, src *float32, ldd, lds, n int) {
+	switch number {
+	case 1:
 		transposeAVX512(dst, src, ldd, lds, n)
-		return
+	case 2:
+		transposeAVX2(dst, src, ldd, lds, n)
 	}
-	transposeAVX2(dst, src, ldd, lds, n)
 }
 
 //go:noescape
 func turnAVX512(dst, src *float32, ldd, lds, rows, cols int, words *int32)
 
-// turn transposes a block of up to 16 rows and columns; words are the middle of a mask's.
-func turn(dst, src *float32, ldd, lds, rows, cols int, words *int32) {
-	turnAVX512(dst, src, ldd, lds, rows, cols, words)
+func (number turn) run(dst, src *float32, ldd, lds, rows, cols int, words *int32) {
+	switch number {
+	case 1:
+		turnAVX512(dst, src, ldd, lds, rows, cols, words)
+	}
 }

@@ -4,34 +4,32 @@
 
 package vec
 
-const noAssembly = "vec: a kernel was called that has no assembly"
+func (elementwise) run(d, x, y *float32, n int, s, t float32) {}
 
-func elementwise(o op, d, x, y *float32, n int, s, t float32) { panic(noAssembly) }
+func (reduce) run(out *float64, x, y *float32, n int) {}
 
-func reduce(f fold, out *float64, x, y *float32, n int) { panic(noAssembly) }
+func (maxOf) run(out, x *float32, n int) {}
 
-func maxOf(out, x *float32, n int) { panic(noAssembly) }
+func (columnSums) run(sums *float64, x, y *float32, n int) {}
 
-func columnSums(sums *float64, x, y *float32, n int) { panic(noAssembly) }
+func (columnProducts) run(sums *float64, x, y *float32, n int) {}
 
-func columnProducts(sums *float64, x, y *float32, n int) { panic(noAssembly) }
+func (columnSquares) run(sums *float64, x, y *float32, n int) {}
 
-func columnSquares(sums *float64, x, y *float32, n int) { panic(noAssembly) }
+func (sumShifted) run(dst, src *float32, offs *int, k, n int, words *int32) {}
 
-func sumShifted(dst, src *float32, offs *int, k, n int, words *int32) { panic(noAssembly) }
+func (update) run(weights, gradients, h0, h1 *float32, n int, step *float32) {}
 
-func update(r Rule, weights, gradients, h0, h1 *float32, n int, step *float32) { panic(noAssembly) }
+func (drop) run(dst, src *float32, n int, state uint64, below uint32, scale float32) {}
 
-func drop(dst, src *float32, n int, state uint64, below uint32, scale float32) { panic(noAssembly) }
+func (every) run(dst, src *float32, n int) {}
 
-func every(stride int, dst, src *float32, n int) { panic(noAssembly) }
+func (interleave2) run(dst, a, b *float32, n int) {}
 
-func interleave2(dst, a, b *float32, n int) { panic(noAssembly) }
+func (copyRows) run(dst, src *float32, ldd, lds, rows, n int, words *int32) {}
 
-func copyRows(dst, src *float32, ldd, lds, rows, n int, words *int32) { panic(noAssembly) }
+func (gatherRows) run(dst, src *float32, ldd int, offs *int, rows, n int, words *int32) {}
 
-func gatherRows(dst, src *float32, ldd int, offs *int, rows, n int, words *int32) { panic(noAssembly) }
+func (transpose) run(dst, src *float32, ldd, lds, n int) {}
 
-func transpose(dst, src *float32, ldd, lds, n int) { panic(noAssembly) }
-
-func turn(dst, src *float32, ldd, lds, rows, cols int, words *int32) { panic(noAssembly) }
+func (turn) run(dst, src *float32, ldd, lds, rows, cols int, words *int32) {}

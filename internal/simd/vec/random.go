@@ -25,9 +25,10 @@ func Uniform(key, counter uint64) uint32 {
 // become NaN there.
 func Drop(dst, src []float32, key, first uint64, below uint32, scale float32) {
 	src = src[:len(dst)]
-	whole := isa.Whole(len(dst))
-	if whole > 0 {
-		drop(&dst[0], &src[0], whole, key+(first+1)*golden, below, scale)
+	whole := 0
+	if have.Drop != none && len(dst) >= isa.Lanes() {
+		whole = isa.Whole(len(dst))
+		have.Drop.run(&dst[0], &src[0], whole, key+(first+1)*golden, below, scale)
 	}
 	bits := int32(math.Float32bits(scale))
 	for i, v := range src[whole:] {

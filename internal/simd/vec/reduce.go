@@ -48,10 +48,10 @@ func Dot(x, y []float32) float64 {
 func MaxOf(x []float32) float32 {
 	m := x[0]
 	at := 0
-	if w := isa.Width(); w > 0 && len(x) >= w {
+	if w := isa.Lanes(); have.MaxOf != none && len(x) >= w {
 		var lanes [16]float32
 		at = len(x) / w * w
-		maxOf(&lanes[0], &x[0], at)
+		have.MaxOf.run(&lanes[0], &x[0], at)
 		for _, v := range lanes[:w] {
 			m = max(m, v)
 		}

@@ -12,8 +12,8 @@ func CopyRows(dst []float32, ldd int, src []float32, lds, rows, n int) {
 		copyFours(dst, ldd, src, lds, rows)
 		return
 	}
-	if width := isa.Width(); width > 0 {
-		copyRows(&dst[0], &src[0], ldd, lds, rows, n, isa.Mask((n-1)%width+1))
+	if have.CopyRows != none {
+		have.CopyRows.run(&dst[0], &src[0], ldd, lds, rows, n, isa.Mask((n-1)%isa.Lanes()+1))
 		return
 	}
 	for i := range rows {
@@ -36,8 +36,8 @@ func GatherRows(dst []float32, ldd int, src []float32, offs []int, n int) {
 		return
 	}
 	_ = dst[(len(offs)-1)*ldd+n-1]
-	if width := isa.Width(); width > 0 {
-		gatherRows(&dst[0], &src[0], ldd, &offs[0], len(offs), n, isa.Mask((n-1)%width+1))
+	if have.GatherRows != none {
+		have.GatherRows.run(&dst[0], &src[0], ldd, &offs[0], len(offs), n, isa.Mask((n-1)%isa.Lanes()+1))
 		return
 	}
 	for i, at := range offs {
@@ -45,28 +45,25 @@ func GatherRows(dst []float32, ldd int, src []float32, offs []int, n int) {
 	}
 }
 
-// turns reports whether a block is large enough to be transposed in whole registers.
-func turns(rows, cols int) bool { return isa.Width() == 16 && rows > 4 && cols >= 4 }
-
 // Transpose sets dst[j*ldd+i] = src[i*lds+j] for rows i and columns j.
 func Transpose(dst, src []float32, ldd, lds, rows, cols int) {
 	if rows == 0 || cols == 0 {
 		return
 	}
 	_, _ = dst[(cols-1)*ldd+rows-1], src[(rows-1)*lds+cols-1]
-	if turns(rows, cols) {
-		const width = 16
+	if have.Turn != none && rows > 4 && cols >= 4 {
+		const width = 16 // of the kernel's blocks
 		for i := 0; i < rows; i += width {
 			for j := 0; j < cols; j += width {
-				turn(&dst[j*ldd+i], &src[i*lds+j], ldd, lds, min(width, rows-i), min(width, cols-j), isa.Mask(0))
+				have.Turn.run(&dst[j*ldd+i], &src[i*lds+j], ldd, lds, min(width, rows-i), min(width, cols-j), isa.Mask(0))
 			}
 		}
 		return
 	}
 	i, whole := 0, cols&^3
-	if isa.Vectors() && whole > 0 {
+	if have.Transpose != none && whole > 0 {
 		for ; i+4 <= rows; i += 4 {
-			transpose(&dst[i], &src[i*lds], ldd, lds, whole)
+			have.Transpose.run(&dst[i], &src[i*lds], ldd, lds, whole)
 			for j := whole; j < cols; j++ {
 				for r := i; r < i+4; r++ {
 					dst[j*ldd+r] = src[r*lds+j]
@@ -84,14 +81,14 @@ func Transpose(dst, src []float32, ldd, lds, rows, cols int) {
 // AddRow is Axpy whose results have the same bits for slices of any length. Levels that multiply and add with one rounding also use the kernel
 // for the elements past the last whole vector.
 func AddRow(d, x []float32, a float32) {
-	width := isa.Width()
-	if width == 0 || len(d) >= width || len(d) == 0 {
+	width, axpy := isa.Lanes(), have.Elementwise[opAxpy]
+	if axpy == none || len(d) >= width || len(d) == 0 {
 		Axpy(d, x, a)
 		return
 	}
 	var td, tx [16]float32
 	copy(td[:], d)
 	copy(tx[:], x)
-	elementwise(opAxpy, &td[0], &tx[0], nil, width, a, 0)
+	axpy.run(&td[0], &tx[0], nil, width, a, 0)
 	copy(d, td[:])
 }

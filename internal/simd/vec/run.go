@@ -1,13 +1,17 @@
 package vec
 
-import "github.com/swcaffe/swcaffe/internal/simd/isa"
+import (
+	"unsafe"
 
-// run applies an elementwise kernel. It reports false if the caller has to compute in a loop: at a level without vectors, and for arithmetic on
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
+)
+
+// run applies an elementwise kernel. It reports false if the caller has to compute in a loop: where there is no kernel, and for arithmetic on
 // less than one vector, since padding would take longer than the loop. The elements past the last whole vector are copied and padded to one, so
 // that an element's result does not depend on its place.
 func run(o op, d, x, y []float32, s, t float32) bool {
-	n, width := len(d), isa.Width()
-	if width == 0 || o < opExp && n < width {
+	n, width, kernel := len(d), isa.Lanes(), have.Elementwise[o]
+	if kernel == none || o < opExp && n < width {
 		return false
 	}
 	if x != nil || o != opFill {
@@ -18,7 +22,7 @@ func run(o op, d, x, y []float32, s, t float32) bool {
 	}
 	whole := n / width * width
 	if whole > 0 {
-		elementwise(o, &d[0], first(x), first(y), whole, s, t)
+		kernel.run(&d[0], unsafe.SliceData(x), unsafe.SliceData(y), whole, s, t)
 	}
 	if whole == n {
 		return true
@@ -31,28 +35,20 @@ func run(o op, d, x, y []float32, s, t float32) bool {
 	if y != nil {
 		copy(ty[:], y[whole:])
 	}
-	elementwise(o, &td[0], &tx[0], &ty[0], width, s, t)
+	kernel.run(&td[0], &tx[0], &ty[0], width, s, t)
 	copy(d[whole:], td[:])
 	return true
 }
 
-// first is the address of a slice's first element, nil if there is none.
-func first(x []float32) *float32 {
-	if len(x) == 0 {
-		return nil
-	}
-	return &x[0]
-}
-
 // folded applies a reduction to as many elements as fill whole pairs of vectors. It returns their sum and their number n.
 func folded(f fold, x, y []float32) (sum float64, n int) {
-	width := isa.Width()
-	if width == 0 || len(x) < 2*width {
+	pair, kernel := 2*isa.Lanes(), have.Reduce[f]
+	if kernel == none || len(x) < pair {
 		return 0, 0
 	}
-	n = len(x) / (2 * width) * (2 * width)
+	n = len(x) / pair * pair
 	var lanes [8]float64
-	reduce(f, &lanes[0], &x[0], first(y), n)
+	kernel.run(&lanes[0], &x[0], unsafe.SliceData(y), n)
 	for _, v := range lanes {
 		sum += v
 	}

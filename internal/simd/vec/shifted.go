@@ -9,9 +9,9 @@ import (
 // SumShifted sets d[j] = Σp x[offs[p]+j], adding in the order of offs. d must not overlap x.
 func SumShifted(d, x []float32, offs []int) {
 	n := len(d)
-	if isa.Width() > 0 && n > 0 && len(offs) > 0 {
+	if have.SumShifted != none && n > 0 && len(offs) > 0 {
 		_ = x[slices.Max(offs)+n-1]
-		sumShifted(&d[0], &x[0], &offs[0], len(offs), n, isa.Mask(0))
+		have.SumShifted.run(&d[0], &x[0], &offs[0], len(offs), n, isa.Mask(0))
 		return
 	}
 	clear(d)

@@ -2,31 +2,28 @@ package vec
 
 // SigmoidGrad sets d[i] = dy[i] * y[i] * (1 - y[i]).
 func SigmoidGrad(d, dy, y []float32) {
-	if run(opSigmoidGrad, d, dy, y, 0, 0) {
-		return
-	}
-	for i := range d {
-		d[i] = dy[i] * y[i] * (1 - y[i])
+	if !run(opSigmoidGrad, d, dy, y, 0, 0) {
+		for i := range d {
+			d[i] = dy[i] * y[i] * (1 - y[i])
+		}
 	}
 }
 
 // TanhGrad sets d[i] = dy[i] * (1 - y[i]²).
 func TanhGrad(d, dy, y []float32) {
-	if run(opTanhGrad, d, dy, y, 0, 0) {
-		return
-	}
-	for i := range d {
-		d[i] = dy[i] * (1 - y[i]*y[i])
+	if !run(opTanhGrad, d, dy, y, 0, 0) {
+		for i := range d {
+			d[i] = dy[i] * (1 - y[i]*y[i])
+		}
 	}
 }
 
 // PReLU sets d[i] = max(x[i], 0) + a[i]*min(x[i], 0), as ReLU does.
 func PReLU(d, x, a []float32) {
-	if run(opPrelu, d, x, a, 0, 0) {
-		return
-	}
-	for i := range d {
-		d[i] = leaky(x[i], a[i])
+	if !run(opPrelu, d, x, a, 0, 0) {
+		for i := range d {
+			d[i] = leaky(x[i], a[i])
+		}
 	}
 }
 
@@ -50,14 +47,13 @@ func PReLUGrad(d, dy, x, a []float32) {
 
 // ELUSlope sets d[i] = y[i] + alpha where x[i] <= 0, to 1 + 0*(y[i] + alpha) elsewhere.
 func ELUSlope(d, x, y []float32, alpha float32) {
-	if run(opEluSlope, d, x, y, alpha, 0) {
-		return
-	}
-	for i := range d {
-		slope := y[i] + alpha
-		if !(x[i] <= 0) {
-			slope = 1 + float32(0*slope)
+	if !run(opEluSlope, d, x, y, alpha, 0) {
+		for i := range d {
+			slope := y[i] + alpha
+			if !(x[i] <= 0) {
+				slope = 1 + float32(0*slope)
+			}
+			d[i] = slope
 		}
-		d[i] = slope
 	}
 }

@@ -1,48 +1,40 @@
 package vec
 
-import (
-	"math"
-
-	"github.com/swcaffe/swcaffe/internal/simd/isa"
-)
+import "math"
 
 // Exp sets d[i] = e^x[i].
 func Exp(d, x []float32) {
-	if run(opExp, d, x, nil, 0, 0) {
-		return
-	}
-	for i := range d {
-		d[i] = float32(math.Exp(float64(x[i])))
+	if !run(opExp, d, x, nil, 0, 0) {
+		for i := range d {
+			d[i] = float32(math.Exp(float64(x[i])))
+		}
 	}
 }
 
 // Log sets d[i] = ln x[i].
 func Log(d, x []float32) {
-	if run(opLog, d, x, nil, 0, 0) {
-		return
-	}
-	for i := range d {
-		d[i] = float32(math.Log(float64(x[i])))
+	if !run(opLog, d, x, nil, 0, 0) {
+		for i := range d {
+			d[i] = float32(math.Log(float64(x[i])))
+		}
 	}
 }
 
 // Sigmoid sets d[i] = 1/(1 + e^-x[i]).
 func Sigmoid(d, x []float32) {
-	if run(opSigmoid, d, x, nil, 0, 0) {
-		return
-	}
-	for i := range d {
-		d[i] = float32(1 / (1 + math.Exp(-float64(x[i]))))
+	if !run(opSigmoid, d, x, nil, 0, 0) {
+		for i := range d {
+			d[i] = float32(1 / (1 + math.Exp(-float64(x[i]))))
+		}
 	}
 }
 
 // Tanh sets d[i] = tanh x[i].
 func Tanh(d, x []float32) {
-	if run(opTanh, d, x, nil, 0, 0) {
-		return
-	}
-	for i := range d {
-		d[i] = float32(math.Tanh(float64(x[i])))
+	if !run(opTanh, d, x, nil, 0, 0) {
+		for i := range d {
+			d[i] = float32(math.Tanh(float64(x[i])))
+		}
 	}
 }
 
@@ -56,7 +48,7 @@ func Pow(d, x []float32, p float32) {
 		n := min(block, len(d))
 		own := append(buffer[:0], x[:n]...) // d may be x
 		switch {
-		case isa.Width() == 0:
+		case !powers():
 			powGo(d[:n], own, p)
 		case p == 0:
 			Fill(d[:n], 1)
@@ -92,6 +84,11 @@ func MulPow(d, x, y []float32, p float32) {
 		Pow(to, y[at:], p)
 		Mul(to, to, x[at:])
 	}
+}
+
+// powers reports whether all kernels are there that Pow takes.
+func powers() bool {
+	return have.Elementwise[opPow] != none && have.Elementwise[opPow25] != none && have.Elementwise[opPow75] != none && have.Elementwise[opInverse] != none
 }
 
 // powGo is Pow in plain Go. Local response normalisation takes powers of ±3/4, which two square roots give much sooner than math.Pow.

@@ -43,12 +43,12 @@ func (r Rule) Update(s *Step, weights, gradients []float32, h [][]float32) {
 	if r.Histories() == 2 {
 		arrays[3] = h[1][:n]
 	}
-	whole := isa.Whole(n)
-	if whole == 0 {
+	whole, kernel := isa.Whole(n), have.Update[r]
+	if whole == 0 || kernel == none {
 		r.updateGo(s, arrays)
 		return
 	}
-	update(r, &arrays[0][0], &arrays[1][0], &arrays[2][0], &arrays[3][0], whole, &s.Scale)
+	kernel.run(&arrays[0][0], &arrays[1][0], &arrays[2][0], &arrays[3][0], whole, &s.Scale)
 	if whole == n {
 		return
 	}
@@ -56,7 +56,7 @@ func (r Rule) Update(s *Step, weights, gradients []float32, h [][]float32) {
 	for i, a := range arrays {
 		copy(end[i][:], a[whole:])
 	}
-	update(r, &end[0][0], &end[1][0], &end[2][0], &end[3][0], isa.Width(), &s.Scale)
+	kernel.run(&end[0][0], &end[1][0], &end[2][0], &end[3][0], isa.Lanes(), &s.Scale)
 	for i, a := range arrays[:2+r.Histories()] {
 		copy(a[whole:], end[i][:])
 	}

@@ -9,17 +9,28 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-func TestGemm(t *testing.T) {
-	simdtest.Each(t, func(t *testing.T) {
-		mr, nr := Tile()
-		for _, k := range []int{0, 1, 2, 3, 4, 5, 8, 31, 100} {
-			for m := 1; m <= mr; m++ {
-				for n := 1; n <= nr; n++ {
-					checkTile(t, k, m, n, mr, nr)
-				}
+func TestGemm(t *testing.T) { simdtest.EachTarget(t, checkTiles) }
+
+// TestWholeTileAlone: a level that has the micro-kernel of a whole tile alone, as a target begins with, computes the edges with it.
+func TestWholeTileAlone(t *testing.T) {
+	simdtest.EachTarget(t, func(t *testing.T) {
+		whole := have.Micro[3][2]
+		clear(have.Micro[:])
+		have.Micro[3][2] = whole
+		checkTiles(t)
+	})
+}
+
+// checkTiles checks tiles of all sizes.
+func checkTiles(t *testing.T) {
+	mr, nr := Tile()
+	for _, k := range []int{0, 1, 2, 3, 4, 5, 8, 31, 100} {
+		for m := 1; m <= mr; m++ {
+			for n := 1; n <= nr; n++ {
+				checkTile(t, k, m, n, mr, nr)
 			}
 		}
-	})
+	}
 }
 
 // checkTile packs and multiplies one tile and compares with the definition.

@@ -4,6 +4,94 @@ package vgemm
 
 import "github.com/swcaffe/swcaffe/internal/simd/isa"
 
+func init() {
+	isa.Offer(&have, map[string]func(*kernels){
+		"avx512": avx512,
+		"avx2":   avx2,
+	})
+}
+
+func avx512(t *kernels) {
+	t.Rows = 12
+	t.Columns = 32
+	t.ScatteredRows = 6
+	t.ScatteredVectors = 4
+	t.ScatteredLanes = 16
+	t.Micro[1][1] = 1               // micro4x1AVX512
+	t.Micro[1][2] = 2               // micro4x2AVX512
+	t.Micro[2][1] = 3               // micro8x1AVX512
+	t.Micro[2][2] = 4               // micro8x2AVX512
+	t.Micro[3][1] = 5               // micro12x1AVX512
+	t.Micro[3][2] = 6               // micro12x2AVX512
+	t.Strided[byRows][1][1] = 1     // rows4x1AVX512
+	t.Strided[byRows][1][2] = 2     // rows4x2AVX512
+	t.Strided[byRows][2][1] = 3     // rows8x1AVX512
+	t.Strided[byRows][2][2] = 4     // rows8x2AVX512
+	t.Strided[byRows][3][1] = 5     // rows12x1AVX512
+	t.Strided[byRows][3][2] = 6     // rows12x2AVX512
+	t.Strided[byColumns][1][1] = 7  // columns4x1AVX512
+	t.Strided[byColumns][1][2] = 8  // columns4x2AVX512
+	t.Strided[byColumns][2][1] = 9  // columns8x1AVX512
+	t.Strided[byColumns][2][2] = 10 // columns8x2AVX512
+	t.Strided[byColumns][3][1] = 11 // columns12x1AVX512
+	t.Strided[byColumns][3][2] = 12 // columns12x2AVX512
+	t.Scattered[6][4] = 1           // scattered6x4AVX512
+	t.Scattered[6][2] = 2           // scattered6x2AVX512
+	t.PackPanel = 1                 // packPanel12AVX512
+	t.PackA = 1                     // packA6AVX512
+	t.PackB = 1                     // packBAVX512
+	t.DotRows[1][4] = 1             // dotRows1x4AVX512
+	t.DotRows[1][1] = 2             // dotRows1x1AVX512
+	t.DotRows[2][4] = 3             // dotRows2x4AVX512
+	t.DotRows[2][1] = 4             // dotRows2x1AVX512
+	t.MixRows[1] = 1                // mixRows1AVX512
+	t.MixRows[2] = 2                // mixRows2AVX512
+	t.OuterRows[1][0] = 1           // outerRows1AVX512
+	t.OuterRows[1][1] = 2           // addOuterRows1AVX512
+	t.OuterRows[2][0] = 3           // outerRows2AVX512
+	t.OuterRows[2][1] = 4           // addOuterRows2AVX512
+}
+
+func avx2(t *kernels) {
+	t.Rows = 6
+	t.Columns = 16
+	t.ScatteredRows = 6
+	t.ScatteredVectors = 2
+	t.ScatteredLanes = 8
+	t.Micro[1][1] = 7               // micro2x1AVX2
+	t.Micro[1][2] = 8               // micro2x2AVX2
+	t.Micro[2][1] = 9               // micro4x1AVX2
+	t.Micro[2][2] = 10              // micro4x2AVX2
+	t.Micro[3][1] = 11              // micro6x1AVX2
+	t.Micro[3][2] = 12              // micro6x2AVX2
+	t.Strided[byRows][1][1] = 13    // rows2x1AVX2
+	t.Strided[byRows][1][2] = 14    // rows2x2AVX2
+	t.Strided[byRows][2][1] = 15    // rows4x1AVX2
+	t.Strided[byRows][2][2] = 16    // rows4x2AVX2
+	t.Strided[byRows][3][1] = 17    // rows6x1AVX2
+	t.Strided[byRows][3][2] = 18    // rows6x2AVX2
+	t.Strided[byColumns][1][1] = 19 // columns2x1AVX2
+	t.Strided[byColumns][1][2] = 20 // columns2x2AVX2
+	t.Strided[byColumns][2][1] = 21 // columns4x1AVX2
+	t.Strided[byColumns][2][2] = 22 // columns4x2AVX2
+	t.Strided[byColumns][3][1] = 23 // columns6x1AVX2
+	t.Strided[byColumns][3][2] = 24 // columns6x2AVX2
+	t.Scattered[6][2] = 3           // scattered6x2AVX2
+	t.Scattered[6][1] = 4           // scattered6x1AVX2
+	t.PackA = 2                     // packA6AVX2
+	t.PackB = 2                     // packBAVX2
+	t.DotRows[1][4] = 5             // dotRows1x4AVX2
+	t.DotRows[1][1] = 6             // dotRows1x1AVX2
+	t.DotRows[2][4] = 7             // dotRows2x4AVX2
+	t.DotRows[2][1] = 8             // dotRows2x1AVX2
+	t.MixRows[1] = 3                // mixRows1AVX2
+	t.MixRows[2] = 4                // mixRows2AVX2
+	t.OuterRows[1][0] = 5           // outerRows1AVX2
+	t.OuterRows[1][1] = 6           // addOuterRows1AVX2
+	t.OuterRows[2][0] = 7           // outerRows2AVX2
+	t.OuterRows[2][1] = 8           // addOuterRows2AVX2
+}
+
 //go:noescape
 func micro4x1AVX512(k int, a, b, c *float32, ldc int, accumulate bool, m, n int, words *int32)
 
@@ -40,72 +128,32 @@ func micro6x1AVX2(k int, a, b, c *float32, ldc int, accumulate bool, m, n int, w
 //go:noescape
 func micro6x2AVX2(k int, a, b, c *float32, ldc int, accumulate bool, m, n int, words *int32)
 
-// micro is the micro-kernel of packed panels: the first rows of a panel of A, some vectors of columns, m rows and n columns stored.
-func micro(rows, vectors int, k int, a, b, c *float32, ldc int, accumulate bool, m, n int, words *int32) {
-	if isa.Width() == 16 {
-		switch rows {
-		case 4:
-			switch vectors {
-			case 1:
-				micro4x1AVX512(k, a, b, c, ldc, accumulate, m, n, words)
-			case 2:
-				micro4x2AVX512(k, a, b, c, ldc, accumulate, m, n, words)
-			default:
-				panic("vgemm: micro has no such member")
-			}
-		case 8:
-			switch vectors {
-			case 1:
-				micro8x1AVX512(k, a, b, c, ldc, accumulate, m, n, words)
-			case 2:
-				micro8x2AVX512(k, a, b, c, ldc, accumulate, m, n, words)
-			default:
-				panic("vgemm: micro has no such member")
-			}
-		case 12:
-			switch vectors {
-			case 1:
-				micro12x1AVX512(k, a, b, c, ldc, accumulate, m, n, words)
-			case 2:
-				micro12x2AVX512(k, a, b, c, ldc, accumulate, m, n, words)
-			default:
-				panic("vgemm: micro has no such member")
-			}
-		default:
-			panic("vgemm: micro has no such member")
-		}
-		return
-	}
-	switch rows {
+func (number micro) run(k int, a, b, c *float32, ldc int, accumulate bool, m, n int, words *int32) {
+	switch number {
+	case 1:
+		micro4x1AVX512(k, a, b, c, ldc, accumulate, m, n, words)
 	case 2:
-		switch vectors {
-		case 1:
-			micro2x1AVX2(k, a, b, c, ldc, accumulate, m, n, words)
-		case 2:
-			micro2x2AVX2(k, a, b, c, ldc, accumulate, m, n, words)
-		default:
-			panic("vgemm: micro has no such member")
-		}
+		micro4x2AVX512(k, a, b, c, ldc, accumulate, m, n, words)
+	case 3:
+		micro8x1AVX512(k, a, b, c, ldc, accumulate, m, n, words)
 	case 4:
-		switch vectors {
-		case 1:
-			micro4x1AVX2(k, a, b, c, ldc, accumulate, m, n, words)
-		case 2:
-			micro4x2AVX2(k, a, b, c, ldc, accumulate, m, n, words)
-		default:
-			panic("vgemm: micro has no such member")
-		}
+		micro8x2AVX512(k, a, b, c, ldc, accumulate, m, n, words)
+	case 5:
+		micro12x1AVX512(k, a, b, c, ldc, accumulate, m, n, words)
 	case 6:
-		switch vectors {
-		case 1:
-			micro6x1AVX2(k, a, b, c, ldc, accumulate, m, n, words)
-		case 2:
-			micro6x2AVX2(k, a, b, c, ldc, accumulate, m, n, words)
-		default:
-			panic("vgemm: micro has no such member")
-		}
-	default:
-		panic("vgemm: micro has no such member")
+		micro12x2AVX512(k, a, b, c, ldc, accumulate, m, n, words)
+	case 7:
+		micro2x1AVX2(k, a, b, c, ldc, accumulate, m, n, words)
+	case 8:
+		micro2x2AVX2(k, a, b, c, ldc, accumulate, m, n, words)
+	case 9:
+		micro4x1AVX2(k, a, b, c, ldc, accumulate, m, n, words)
+	case 10:
+		micro4x2AVX2(k, a, b, c, ldc, accumulate, m, n, words)
+	case 11:
+		micro6x1AVX2(k, a, b, c, ldc, accumulate, m, n, words)
+	case 12:
+		micro6x2AVX2(k, a, b, c, ldc, accumulate, m, n, words)
 	}
 }
 
@@ -128,93 +176,6 @@ func rows12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32,
 func rows12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
 //go:noescape
-func rows2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
-
-//go:noescape
-func rows2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
-
-//go:noescape
-func rows4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
-
-//go:noescape
-func rows4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
-
-//go:noescape
-func rows6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
-
-//go:noescape
-func rows6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
-
-// byRows is the micro-kernel of operands that are not packed, values of a row of A side by side; the last tile stores m rows.
-func byRows(rows, vectors int, k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32) {
-	if isa.Width() == 16 {
-		switch rows {
-		case 4:
-			switch vectors {
-			case 1:
-				rows4x1AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-			case 2:
-				rows4x2AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-			default:
-				panic("vgemm: byRows has no such member")
-			}
-		case 8:
-			switch vectors {
-			case 1:
-				rows8x1AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-			case 2:
-				rows8x2AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-			default:
-				panic("vgemm: byRows has no such member")
-			}
-		case 12:
-			switch vectors {
-			case 1:
-				rows12x1AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-			case 2:
-				rows12x2AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-			default:
-				panic("vgemm: byRows has no such member")
-			}
-		default:
-			panic("vgemm: byRows has no such member")
-		}
-		return
-	}
-	switch rows {
-	case 2:
-		switch vectors {
-		case 1:
-			rows2x1AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-		case 2:
-			rows2x2AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-		default:
-			panic("vgemm: byRows has no such member")
-		}
-	case 4:
-		switch vectors {
-		case 1:
-			rows4x1AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-		case 2:
-			rows4x2AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-		default:
-			panic("vgemm: byRows has no such member")
-		}
-	case 6:
-		switch vectors {
-		case 1:
-			rows6x1AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-		case 2:
-			rows6x2AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-		default:
-			panic("vgemm: byRows has no such member")
-		}
-	default:
-		panic("vgemm: byRows has no such member")
-	}
-}
-
-//go:noescape
 func columns4x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
 //go:noescape
@@ -231,6 +192,24 @@ func columns12x1AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float
 
 //go:noescape
 func columns12x2AVX512(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
+
+//go:noescape
+func rows2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
+
+//go:noescape
+func rows2x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
+
+//go:noescape
+func rows4x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
+
+//go:noescape
+func rows4x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
+
+//go:noescape
+func rows6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
+
+//go:noescape
+func rows6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
 //go:noescape
 func columns2x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
@@ -250,72 +229,56 @@ func columns6x1AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32,
 //go:noescape
 func columns6x2AVX2(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32)
 
-// byColumns is byRows with values of a column of A side by side.
-func byColumns(rows, vectors int, k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32) {
-	if isa.Width() == 16 {
-		switch rows {
-		case 4:
-			switch vectors {
-			case 1:
-				columns4x1AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-			case 2:
-				columns4x2AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-			default:
-				panic("vgemm: byColumns has no such member")
-			}
-		case 8:
-			switch vectors {
-			case 1:
-				columns8x1AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-			case 2:
-				columns8x2AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-			default:
-				panic("vgemm: byColumns has no such member")
-			}
-		case 12:
-			switch vectors {
-			case 1:
-				columns12x1AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-			case 2:
-				columns12x2AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-			default:
-				panic("vgemm: byColumns has no such member")
-			}
-		default:
-			panic("vgemm: byColumns has no such member")
-		}
-		return
-	}
-	switch rows {
+func (number strided) run(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32) {
+	switch number {
+	case 1:
+		rows4x1AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
 	case 2:
-		switch vectors {
-		case 1:
-			columns2x1AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-		case 2:
-			columns2x2AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-		default:
-			panic("vgemm: byColumns has no such member")
-		}
+		rows4x2AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+	case 3:
+		rows8x1AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
 	case 4:
-		switch vectors {
-		case 1:
-			columns4x1AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-		case 2:
-			columns4x2AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-		default:
-			panic("vgemm: byColumns has no such member")
-		}
+		rows8x2AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+	case 5:
+		rows12x1AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
 	case 6:
-		switch vectors {
-		case 1:
-			columns6x1AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-		case 2:
-			columns6x2AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
-		default:
-			panic("vgemm: byColumns has no such member")
-		}
-	default:
-		panic("vgemm: byColumns has no such member")
+		rows12x2AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+	case 7:
+		columns4x1AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+	case 8:
+		columns4x2AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+	case 9:
+		columns8x1AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+	case 10:
+		columns8x2AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+	case 11:
+		columns12x1AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+	case 12:
+		columns12x2AVX512(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+	case 13:
+		rows2x1AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+	case 14:
+		rows2x2AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+	case 15:
+		rows4x1AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+	case 16:
+		rows4x2AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+	case 17:
+		rows6x1AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+	case 18:
+		rows6x2AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+	case 19:
+		columns2x1AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+	case 20:
+		columns2x2AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+	case 21:
+		columns4x1AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+	case 22:
+		columns4x2AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+	case 23:
+		columns6x1AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
+	case 24:
+		columns6x2AVX2(k, a, lda, b, ldb, c, ldc, accumulate, tiles, m, n, words)
 	}
 }
 
@@ -331,45 +294,27 @@ func scattered6x2AVX2(k int, a, b *float32, offs *int, c *float32, ldc int, v *i
 //go:noescape
 func scattered6x1AVX2(k int, a, b *float32, offs *int, c *float32, ldc int, v *int, words *int32, accumulate bool)
 
-// scattered is the micro-kernel whose rows of B lie at offsets; v points to a Vector for each vector.
-func scattered(rows, vectors int, k int, a, b *float32, offs *int, c *float32, ldc int, v *int, words *int32, accumulate bool) {
-	if isa.Width() == 16 {
-		switch rows {
-		case 6:
-			switch vectors {
-			case 4:
-				scattered6x4AVX512(k, a, b, offs, c, ldc, v, words, accumulate)
-			case 2:
-				scattered6x2AVX512(k, a, b, offs, c, ldc, v, words, accumulate)
-			default:
-				panic("vgemm: scattered has no such member")
-			}
-		default:
-			panic("vgemm: scattered has no such member")
-		}
-		return
-	}
-	switch rows {
-	case 6:
-		switch vectors {
-		case 2:
-			scattered6x2AVX2(k, a, b, offs, c, ldc, v, words, accumulate)
-		case 1:
-			scattered6x1AVX2(k, a, b, offs, c, ldc, v, words, accumulate)
-		default:
-			panic("vgemm: scattered has no such member")
-		}
-	default:
-		panic("vgemm: scattered has no such member")
+func (number scattered) run(k int, a, b *float32, offs *int, c *float32, ldc int, v *int, words *int32, accumulate bool) {
+	switch number {
+	case 1:
+		scattered6x4AVX512(k, a, b, offs, c, ldc, v, words, accumulate)
+	case 2:
+		scattered6x2AVX512(k, a, b, offs, c, ldc, v, words, accumulate)
+	case 3:
+		scattered6x2AVX2(k, a, b, offs, c, ldc, v, words, accumulate)
+	case 4:
+		scattered6x1AVX2(k, a, b, offs, c, ldc, v, words, accumulate)
 	}
 }
 
 //go:noescape
 func packPanel12AVX512(dst, src *float32, ld, rows, k int, words *int32)
 
-// packPanel packs a panel of A of up to 12 rows; words are the middle of a mask's.
-func packPanel(dst, src *float32, ld, rows, k int, words *int32) {
-	packPanel12AVX512(dst, src, ld, rows, k, words)
+func (number packPanel) run(dst, src *float32, ld, rows, k int, words *int32) {
+	switch number {
+	case 1:
+		packPanel12AVX512(dst, src, ld, rows, k, words)
+	}
 }
 
 //go:noescape
@@ -378,13 +323,13 @@ func packA6AVX512(dst, src *float32, ld, k int)
 //go:noescape
 func packA6AVX2(dst, src *float32, ld, k int)
 
-// packA packs a full panel of A of six rows, k a multiple of four.
-func packA(dst, src *float32, ld, k int) {
-	if isa.Width() == 16 {
+func (number packA) run(dst, src *float32, ld, k int) {
+	switch number {
+	case 1:
 		packA6AVX512(dst, src, ld, k)
-		return
+	case 2:
+		packA6AVX2(dst, src, ld, k)
 	}
-	packA6AVX2(dst, src, ld, k)
 }
 
 //go:noescape
@@ -393,13 +338,13 @@ func packBAVX512(dst, src *float32, ld, k, panels int)
 //go:noescape
 func packBAVX2(dst, src *float32, ld, k, panels int)
 
-// packB packs whole panels of B.
-func packB(dst, src *float32, ld, k, panels int) {
-	if isa.Width() == 16 {
+func (number packB) run(dst, src *float32, ld, k, panels int) {
+	switch number {
+	case 1:
 		packBAVX512(dst, src, ld, k, panels)
-		return
+	case 2:
+		packBAVX2(dst, src, ld, k, panels)
 	}
-	packBAVX2(dst, src, ld, k, panels)
 }
 
 //go:noescape
@@ -426,54 +371,24 @@ func dotRows2x4AVX2(sums, a *float32, lda int, b *float32, ldb, k int, words *in
 //go:noescape
 func dotRows2x1AVX2(sums, a *float32, lda int, b *float32, ldb, k int, words *int32)
 
-// dotRows multiplies m rows of a with n of b.
-func dotRows(m, n int, sums, a *float32, lda int, b *float32, ldb, k int, words *int32) {
-	if isa.Width() == 16 {
-		switch m {
-		case 1:
-			switch n {
-			case 4:
-				dotRows1x4AVX512(sums, a, lda, b, ldb, k, words)
-			case 1:
-				dotRows1x1AVX512(sums, a, lda, b, ldb, k, words)
-			default:
-				panic("vgemm: dotRows has no such member")
-			}
-		case 2:
-			switch n {
-			case 4:
-				dotRows2x4AVX512(sums, a, lda, b, ldb, k, words)
-			case 1:
-				dotRows2x1AVX512(sums, a, lda, b, ldb, k, words)
-			default:
-				panic("vgemm: dotRows has no such member")
-			}
-		default:
-			panic("vgemm: dotRows has no such member")
-		}
-		return
-	}
-	switch m {
+func (number dotRows) run(sums, a *float32, lda int, b *float32, ldb, k int, words *int32) {
+	switch number {
 	case 1:
-		switch n {
-		case 4:
-			dotRows1x4AVX2(sums, a, lda, b, ldb, k, words)
-		case 1:
-			dotRows1x1AVX2(sums, a, lda, b, ldb, k, words)
-		default:
-			panic("vgemm: dotRows has no such member")
-		}
+		dotRows1x4AVX512(sums, a, lda, b, ldb, k, words)
 	case 2:
-		switch n {
-		case 4:
-			dotRows2x4AVX2(sums, a, lda, b, ldb, k, words)
-		case 1:
-			dotRows2x1AVX2(sums, a, lda, b, ldb, k, words)
-		default:
-			panic("vgemm: dotRows has no such member")
-		}
-	default:
-		panic("vgemm: dotRows has no such member")
+		dotRows1x1AVX512(sums, a, lda, b, ldb, k, words)
+	case 3:
+		dotRows2x4AVX512(sums, a, lda, b, ldb, k, words)
+	case 4:
+		dotRows2x1AVX512(sums, a, lda, b, ldb, k, words)
+	case 5:
+		dotRows1x4AVX2(sums, a, lda, b, ldb, k, words)
+	case 6:
+		dotRows1x1AVX2(sums, a, lda, b, ldb, k, words)
+	case 7:
+		dotRows2x4AVX2(sums, a, lda, b, ldb, k, words)
+	case 8:
+		dotRows2x1AVX2(sums, a, lda, b, ldb, k, words)
 	}
 }
 
@@ -489,26 +404,16 @@ func mixRows1AVX2(d *float32, ldd int, a *float32, lda int, b *float32, ldb, n i
 //go:noescape
 func mixRows2AVX2(d *float32, ldd int, a *float32, lda int, b *float32, ldb, n int, words *int32)
 
-// mixRows adds four rows, times coefficients, to each of m.
-func mixRows(m int, d *float32, ldd int, a *float32, lda int, b *float32, ldb, n int, words *int32) {
-	if isa.Width() == 16 {
-		switch m {
-		case 1:
-			mixRows1AVX512(d, ldd, a, lda, b, ldb, n, words)
-		case 2:
-			mixRows2AVX512(d, ldd, a, lda, b, ldb, n, words)
-		default:
-			panic("vgemm: mixRows has no such member")
-		}
-		return
-	}
-	switch m {
+func (number mixRows) run(d *float32, ldd int, a *float32, lda int, b *float32, ldb, n int, words *int32) {
+	switch number {
 	case 1:
-		mixRows1AVX2(d, ldd, a, lda, b, ldb, n, words)
+		mixRows1AVX512(d, ldd, a, lda, b, ldb, n, words)
 	case 2:
+		mixRows2AVX512(d, ldd, a, lda, b, ldb, n, words)
+	case 3:
+		mixRows1AVX2(d, ldd, a, lda, b, ldb, n, words)
+	case 4:
 		mixRows2AVX2(d, ldd, a, lda, b, ldb, n, words)
-	default:
-		panic("vgemm: mixRows has no such member")
 	}
 }
 
@@ -536,41 +441,23 @@ func outerRows2AVX2(d *float32, ldd, rows int, a *float32, lda int, x *float32, 
 //go:noescape
 func addOuterRows2AVX2(d *float32, ldd, rows int, a *float32, lda int, x *float32, ldx, n int, words *int32)
 
-// outerRows multiplies m columns with m rows, and adds or stores the products.
-func outerRows(m int, add bool, d *float32, ldd, rows int, a *float32, lda int, x *float32, ldx, n int, words *int32) {
-	if isa.Width() == 16 {
-		switch m {
-		case 1:
-			if add {
-				addOuterRows1AVX512(d, ldd, rows, a, lda, x, ldx, n, words)
-				return
-			}
-			outerRows1AVX512(d, ldd, rows, a, lda, x, ldx, n, words)
-		case 2:
-			if add {
-				addOuterRows2AVX512(d, ldd, rows, a, lda, x, ldx, n, words)
-				return
-			}
-			outerRows2AVX512(d, ldd, rows, a, lda, x, ldx, n, words)
-		default:
-			panic("vgemm: outerRows has no such member")
-		}
-		return
-	}
-	switch m {
+func (number outerRows) run(d *float32, ldd, rows int, a *float32, lda int, x *float32, ldx, n int, words *int32) {
+	switch number {
 	case 1:
-		if add {
-			addOuterRows1AVX2(d, ldd, rows, a, lda, x, ldx, n, words)
-			return
-		}
-		outerRows1AVX2(d, ldd, rows, a, lda, x, ldx, n, words)
+		outerRows1AVX512(d, ldd, rows, a, lda, x, ldx, n, words)
 	case 2:
-		if add {
-			addOuterRows2AVX2(d, ldd, rows, a, lda, x, ldx, n, words)
-			return
-		}
+		addOuterRows1AVX512(d, ldd, rows, a, lda, x, ldx, n, words)
+	case 3:
+		outerRows2AVX512(d, ldd, rows, a, lda, x, ldx, n, words)
+	case 4:
+		addOuterRows2AVX512(d, ldd, rows, a, lda, x, ldx, n, words)
+	case 5:
+		outerRows1AVX2(d, ldd, rows, a, lda, x, ldx, n, words)
+	case 6:
+		addOuterRows1AVX2(d, ldd, rows, a, lda, x, ldx, n, words)
+	case 7:
 		outerRows2AVX2(d, ldd, rows, a, lda, x, ldx, n, words)
-	default:
-		panic("vgemm: outerRows has no such member")
+	case 8:
+		addOuterRows2AVX2(d, ldd, rows, a, lda, x, ldx, n, words)
 	}
 }

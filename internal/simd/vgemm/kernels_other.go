@@ -4,38 +4,23 @@
 
 package vgemm
 
-const noAssembly = "vgemm: a kernel was called that has no assembly"
+func (micro) run(k int, a, b, c *float32, ldc int, accumulate bool, m, n int, words *int32) {}
 
-func micro(rows, vectors int, k int, a, b, c *float32, ldc int, accumulate bool, m, n int, words *int32) {
-	panic(noAssembly)
+func (strided) run(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32) {
 }
 
-func byRows(rows, vectors int, k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32) {
-	panic(noAssembly)
+func (scattered) run(k int, a, b *float32, offs *int, c *float32, ldc int, v *int, words *int32, accumulate bool) {
 }
 
-func byColumns(rows, vectors int, k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int, words *int32) {
-	panic(noAssembly)
-}
+func (packPanel) run(dst, src *float32, ld, rows, k int, words *int32) {}
 
-func scattered(rows, vectors int, k int, a, b *float32, offs *int, c *float32, ldc int, v *int, words *int32, accumulate bool) {
-	panic(noAssembly)
-}
+func (packA) run(dst, src *float32, ld, k int) {}
 
-func packPanel(dst, src *float32, ld, rows, k int, words *int32) { panic(noAssembly) }
+func (packB) run(dst, src *float32, ld, k, panels int) {}
 
-func packA(dst, src *float32, ld, k int) { panic(noAssembly) }
+func (dotRows) run(sums, a *float32, lda int, b *float32, ldb, k int, words *int32) {}
 
-func packB(dst, src *float32, ld, k, panels int) { panic(noAssembly) }
+func (mixRows) run(d *float32, ldd int, a *float32, lda int, b *float32, ldb, n int, words *int32) {}
 
-func dotRows(m, n int, sums, a *float32, lda int, b *float32, ldb, k int, words *int32) {
-	panic(noAssembly)
-}
-
-func mixRows(m int, d *float32, ldd int, a *float32, lda int, b *float32, ldb, n int, words *int32) {
-	panic(noAssembly)
-}
-
-func outerRows(m int, add bool, d *float32, ldd, rows int, a *float32, lda int, x *float32, ldx, n int, words *int32) {
-	panic(noAssembly)
+func (outerRows) run(d *float32, ldd, rows int, a *float32, lda int, x *float32, ldx, n int, words *int32) {
 }

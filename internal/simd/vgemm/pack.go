@@ -5,30 +5,29 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// sixRows is the number of rows of the panels that packA packs.
+// sixRows is the number of rows of the panels that PackA's kernel packs.
 const sixRows = 6
 
 // PackA packs rows x k values of row-major src, of leading dimension ld, into a panel of mr rows: dst[p*mr+i] = src[i*ld+p], zero for i >= rows.
 // mr may also be the nr of Tile, for panels of a B that is stored by columns.
 func PackA(dst, src []float32, ld, rows, k, mr int) {
-	tileRows, tileColumns := Tile()
-	if mr == tileColumns {
+	if mr == have.Columns {
 		if rows < mr {
 			clear(dst[:k*mr])
 		}
 		vec.Transpose(dst, src, mr, ld, rows, k)
 		return
 	}
-	if isa.Width() == 16 && mr == tileRows && rows > 0 && k > 0 {
+	if have.PackPanel != none && mr == have.Rows && rows > 0 && k > 0 {
 		_, _ = dst[k*mr-1], src[(rows-1)*ld+k-1]
-		packPanel(&dst[0], &src[0], ld, rows, k, isa.Mask(0))
+		have.PackPanel.run(&dst[0], &src[0], ld, rows, k, isa.Mask(0))
 		return
 	}
 	p := 0
-	if isa.Vectors() && rows == mr && mr == sixRows && k >= 4 {
+	if have.PackA != none && rows == mr && mr == sixRows && k >= 4 {
 		p = k &^ 3
 		_, _ = dst[k*mr-1], src[(mr-1)*ld+k-1]
-		packA(&dst[0], &src[0], ld, p)
+		have.PackA.run(&dst[0], &src[0], ld, p)
 	}
 	if p == k {
 		return
@@ -68,9 +67,9 @@ func PackB(dst, src []float32, ld, k, panels, nr int) {
 	if k == 0 || panels == 0 {
 		return
 	}
-	if _, tileColumns := Tile(); isa.Vectors() && nr == tileColumns {
+	if have.PackB != none && nr == have.Columns {
 		_, _ = dst[panels*k*nr-1], src[(k-1)*ld+panels*nr-1]
-		packB(&dst[0], &src[0], ld, k, panels)
+		have.PackB.run(&dst[0], &src[0], ld, k, panels)
 		return
 	}
 	for j := range panels {

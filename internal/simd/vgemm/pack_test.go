@@ -8,7 +8,7 @@ import (
 
 // TestPackB: whole panels hold the columns of the source, and nothing else is written.
 func TestPackB(t *testing.T) {
-	simdtest.Each(t, func(t *testing.T) {
+	simdtest.EachTarget(t, func(t *testing.T) {
 		_, nr := Tile()
 		for _, k := range []int{0, 1, 2, 7} {
 			for _, panels := range []int{0, 1, 2, 3} {
@@ -31,7 +31,7 @@ func TestPackB(t *testing.T) {
 
 // TestPackA: panels of any number of rows and columns hold the rows of the source, then zeros, and nothing else is written.
 func TestPackA(t *testing.T) {
-	simdtest.Each(t, func(t *testing.T) {
+	simdtest.EachTarget(t, func(t *testing.T) {
 		mr, _ := Tile()
 		for k := range 36 {
 			for rows := range mr + 1 {

@@ -7,25 +7,23 @@ type Vector struct{ From, To, N int }
 
 // ScatteredTile returns the tile of ScatteredKernel: rows, the largest number of vectors, and their lanes.
 func ScatteredTile() (rows, vectors, lanes int) {
-	switch isa.Width() {
-	case 16:
-		return 6, 4, 16
-	case 8:
-		return 6, 2, 8
-	}
-	return goRows, 2, goColumns / 2
+	return have.ScatteredRows, have.ScatteredVectors, have.ScatteredLanes
 }
 
 // ScatteredKernel is a micro-kernel whose B is not packed: row p of B is a vector at b[v.From+offs[p]:] for each of the first n vectors. It sets
 // the vectors at c[v.To:] of every row of C, which are ldc apart, or adds to them: C[i][j] (+)= Σp a[p*rows+i]*b[offs[p]+j] over p < len(offs).
 // It reads all lanes of B, stored or not, and overwrites the vectors from v[n] on.
 func ScatteredKernel(a, b []float32, offs []int, c []float32, ldc int, v *[4]Vector, n int, accumulate bool) {
-	k := len(offs)
-	rows, most, _ := ScatteredTile()
+	k, rows, most := len(offs), have.ScatteredRows, have.ScatteredVectors
 	if n > most {
 		panic("vgemm: more vectors than the tile has")
 	}
-	if !isa.Vectors() || k == 0 {
+	some := most
+	if n <= most/2 {
+		some = most / 2
+	}
+	scattered := have.Scattered[rows][some]
+	if scattered == none || k == 0 {
 		scatteredGo(a, b, offs, c, ldc, rows, v[:n], accumulate)
 		return
 	}
@@ -33,10 +31,7 @@ func ScatteredKernel(a, b []float32, offs []int, c []float32, ldc int, v *[4]Vec
 	for j := n; j < most; j++ {
 		v[j] = Vector{From: v[0].From, To: v[0].To}
 	}
-	if n <= most/2 {
-		most /= 2
-	}
-	scattered(rows, most, k, &a[0], &b[0], &offs[0], &c[0], ldc, &v[0].From, isa.Mask(0), accumulate)
+	scattered.run(k, &a[0], &b[0], &offs[0], &c[0], ldc, &v[0].From, isa.Mask(0), accumulate)
 }
 
 // scatteredGo is ScatteredKernel in plain Go.

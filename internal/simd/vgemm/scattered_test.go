@@ -11,7 +11,7 @@ import (
 // TestScatteredKernel compares every level with sums in float64, for all numbers of vectors and lanes that are stored, and
 // rows of B in any order; values around the tile must stay.
 func TestScatteredKernel(t *testing.T) {
-	simdtest.Each(t, func(t *testing.T) {
+	simdtest.EachTarget(t, func(t *testing.T) {
 		rows, vectors, lanes := ScatteredTile()
 		for n := 1; n <= vectors; n++ {
 			for _, k := range []int{0, 1, 3, 4, 5, 75} {

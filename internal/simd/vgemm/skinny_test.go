@@ -10,7 +10,7 @@ import (
 
 // eachSkinny checks products with m rows of n columns: odd lengths, rows that touch and rows that do not, arrays that end with the last value.
 func eachSkinny(t *testing.T, check func(t *testing.T, m, n, pad int)) {
-	simdtest.Each(t, func(t *testing.T) {
+	simdtest.EachTarget(t, func(t *testing.T) {
 		for m := 1; m <= 2; m++ {
 			for n := 1; n <= 100; n++ {
 				t.Run(fmt.Sprintf("%dx%d", m, n), func(t *testing.T) { check(t, m, n, n%3) })
@@ -94,7 +94,7 @@ func TestMixRows(t *testing.T) {
 // TestMixRowsOfSomeColumns: columns have the bits that they have among others, at every place where these are cut, however many rows are
 // left when they have been taken by fours.
 func TestMixRowsOfSomeColumns(t *testing.T) {
-	simdtest.Each(t, func(t *testing.T) {
+	simdtest.EachTarget(t, func(t *testing.T) {
 		for n := 2; n <= 40; n++ {
 			for rows := 1; rows <= 9; rows++ {
 				_, a := simdtest.Banded(2*rows, 1)

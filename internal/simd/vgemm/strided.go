@@ -5,6 +5,9 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
+// byRows and byColumns are the orders of A that Strided has kernels for: which values lie side by side.
+const byRows, byColumns = 0, 1
+
 // StridedPanel is a micro-kernel whose operands are not packed: C[i][j] (+)= Σp a[i*row+p*col]*b[p*ldb+j] over p < k, for m rows and n columns.
 // The rows are those of any number of tiles, the columns at most those of one. In A, either the values of a row lie side by side (col is 1) or
 // those of a column (row is 1). It reads StridedRows(m) rows of A, and whole vectors of B's columns. C is not read unless accumulate is set.
@@ -12,43 +15,43 @@ func StridedPanel(m, n, k int, a []float32, row, col int, b []float32, ldb int, 
 	if m == 0 {
 		return
 	}
-	if !isa.Vectors() || k == 0 {
-		stridedGo(k, a, row, col, b, ldb, c, ldc, m, n, accumulate)
-		return
-	}
-	mr, _ := Tile()
-	whole := quotient(m, mr)
-	at := whole * mr
-	rest, lanes := m-at, isa.Width()*vectors(n)
-	_, _, _ = a[(at+upTo(rest, mr)-1)*row+(k-1)*col], b[(k-1)*ldb+lanes-1], c[(m-1)*ldc+n-1]
-	if whole > 0 {
-		strided(mr, k, &a[0], row, col, &b[0], ldb, &c[0], ldc, accumulate, whole, mr, n)
-	}
-	if rest > 0 {
-		strided(upTo(rest, mr), k, &a[at*row], row, col, &b[0], ldb, &c[at*ldc], ldc, accumulate, 1, rest, n)
-	}
-}
-
-// strided calls the micro-kernel of some rows for several tiles; the last tile has m rows.
-func strided(rows, k int, a *float32, row, col int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles, m, n int) {
+	kernels, step := &have.Strided[byRows], row
 	switch {
 	case col == 1:
-		byRows(rows, vectors(n), k, a, row, b, ldb, c, ldc, accumulate, tiles, m, n, isa.Mask(0))
 	case row == 1:
-		byColumns(rows, vectors(n), k, a, col, b, ldb, c, ldc, accumulate, tiles, m, n, isa.Mask(0))
+		kernels, step = &have.Strided[byColumns], col
 	default:
 		panic("vgemm: neither the rows nor the columns of A lie side by side")
 	}
+	whole, v := quotient(m, have.Rows), vectors(n)
+	at := whole * have.Rows
+	rest := m - at
+	tile, edge := kernels[3][v], kernels[thirds(rest)][v]
+	if k == 0 || whole > 0 && tile == none || rest > 0 && edge == none {
+		stridedGo(k, a, row, col, b, ldb, c, ldc, m, n, accumulate)
+		return
+	}
+	_, _, _ = a[(StridedRows(m)-1)*row+(k-1)*col], b[(k-1)*ldb+v*have.Columns/2-1], c[(m-1)*ldc+n-1]
+	if whole > 0 {
+		tile.run(k, &a[0], step, &b[0], ldb, &c[0], ldc, accumulate, whole, have.Rows, n, isa.Mask(0))
+	}
+	if rest > 0 {
+		edge.run(k, &a[at*row], step, &b[0], ldb, &c[at*ldc], ldc, accumulate, 1, rest, n, isa.Mask(0))
+	}
+}
+
+// HasStrided reports whether StridedPanel has kernels. In plain Go, products of packed operands take less time.
+func HasStrided() bool {
+	return have.Strided[byRows][3][2] != none && have.Strided[byColumns][3][2] != none
 }
 
 // StridedRows is the number of rows of A that StridedPanel reads to store m rows: those of whole tiles, and of the smallest kernel for the rest.
 func StridedRows(m int) int {
-	if !isa.Vectors() {
+	if !HasStrided() {
 		return m
 	}
-	mr, _ := Tile()
-	whole := quotient(m, mr) * mr
-	return whole + upTo(m-whole, mr)
+	whole := quotient(m, have.Rows) * have.Rows
+	return whole + thirds(m-whole)*(have.Rows/3)
 }
 
 // quotient is a/b. Dividing 32 bits takes a third of the time.

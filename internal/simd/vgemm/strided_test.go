@@ -11,7 +11,7 @@ import (
 // TestStridedPanel compares every level with sums in float64: of one tile or of some, m rows and n columns are stored, and nothing else is
 // written. Values of B's rows, and where A is stored by columns those of its columns, end with the last vector that is read.
 func TestStridedPanel(t *testing.T) {
-	simdtest.Each(t, func(t *testing.T) {
+	simdtest.EachTarget(t, func(t *testing.T) {
 		mr, nr := Tile()
 		for _, k := range []int{0, 1, 2, 3, 7, 77} {
 			for m := range 3*mr + 1 {
@@ -24,7 +24,7 @@ func TestStridedPanel(t *testing.T) {
 }
 
 func checkStrided(t *testing.T, m, n, k int, byRows, accumulate bool) {
-	width := max(1, isa.Width())
+	width := max(1, isa.Lanes())
 	ldb, ldc := (n+width-1)/width*width, n+3
 	row, col := k, 1
 	if !byRows {
@@ -55,7 +55,7 @@ func checkStrided(t *testing.T, m, n, k int, byRows, accumulate bool) {
 
 // TestStridedTiles: rows of many tiles are those that are computed tile by tile, and nothing else is written.
 func TestStridedTiles(t *testing.T) {
-	simdtest.Each(t, func(t *testing.T) {
+	simdtest.EachTarget(t, func(t *testing.T) {
 		mr, nr := Tile()
 		for _, k := range []int{0, 1, 7, 64} {
 			for m := range 3*mr + 1 {

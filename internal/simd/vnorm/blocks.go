@@ -25,8 +25,8 @@ func BlockMoments(sums, squares []float64, x, pivot []float32) {
 	if len(x) == 0 {
 		return
 	}
-	if isa.Vectors() {
-		blockMoments(&out[0], &x[0], len(x), &pivot[0])
+	if have.BlockMoments != none {
+		have.BlockMoments.run(&out[0], &x[0], len(x), &pivot[0])
 	} else {
 		for i, v := range x {
 			i %= isa.BlockLanes
@@ -44,8 +44,8 @@ func BlockNormalise(y, x []float32, p *Block) {
 	y = y[:len(x)]
 	switch {
 	case len(x) == 0:
-	case isa.Vectors():
-		blockNormalise(&y[0], &x[0], len(x), &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope)
+	case have.BlockNormalise != none:
+		have.BlockNormalise.run(&y[0], &x[0], len(x), &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope)
 	default:
 		for lane := range isa.BlockLanes {
 			q := p.lane(lane)
@@ -74,8 +74,8 @@ func BlockNormaliseAdd(y []float32, signs []uint16, x, other []float32, p *Block
 	}
 	switch {
 	case len(x) == 0:
-	case isa.Vectors():
-		blockNormaliseAdd(&y[0], unsafe.SliceData(signs), &x[0], &other[0], len(x), &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope)
+	case have.BlockNormaliseAdd != none:
+		have.BlockNormaliseAdd.run(&y[0], unsafe.SliceData(signs), &x[0], &other[0], len(x), &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope)
 	default:
 		clear(signs)
 		for lane := range isa.BlockLanes {
@@ -101,8 +101,8 @@ func BlockNormaliseSums(products, sums []float64, dy, x []float32, p *Block) {
 		return
 	}
 	var out [2 * isa.BlockLanes]float64
-	if isa.Vectors() {
-		blockNormaliseSums(&out[0], &dy[0], &x[0], len(dy), &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope)
+	if have.BlockNormaliseSums != none {
+		have.BlockNormaliseSums.run(&out[0], &dy[0], &x[0], len(dy), &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope)
 	} else {
 		for lane := range isa.BlockLanes {
 			q := p.lane(lane)
@@ -125,8 +125,8 @@ func BlockMaskSums(products, sums []float64, g, dy []float32, signs []uint16, x 
 		return
 	}
 	var out [2 * isa.BlockLanes]float64
-	if isa.Vectors() {
-		blockMaskSums(&out[0], &g[0], &dy[0], &signs[0], &x[0], len(g), &p.Mean[0], &p.Scale[0], &p.Slope)
+	if have.BlockMaskSums != none {
+		have.BlockMaskSums.run(&out[0], &g[0], &dy[0], &signs[0], &x[0], len(g), &p.Mean[0], &p.Scale[0], &p.Slope)
 	} else {
 		for i, v := range dy {
 			lane := i % isa.BlockLanes
@@ -149,8 +149,8 @@ func BlockNormaliseGrad(dx, dy, x []float32, p *Block) {
 	dy, x = dy[:len(dx)], x[:len(dx)]
 	switch {
 	case len(dx) == 0:
-	case isa.Vectors():
-		blockNormaliseGrad(&dx[0], &dy[0], &x[0], len(dx), &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope, &p.A[0], &p.B[0], &p.C[0])
+	case have.BlockNormaliseGrad != none:
+		have.BlockNormaliseGrad.run(&dx[0], &dy[0], &x[0], len(dx), &p.Mean[0], &p.Scale[0], &p.Gamma[0], &p.Beta[0], &p.Slope, &p.A[0], &p.B[0], &p.C[0])
 	default:
 		for lane := range isa.BlockLanes {
 			q := p.lane(lane)

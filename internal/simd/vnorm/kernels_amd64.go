@@ -4,19 +4,72 @@ package vnorm
 
 import "github.com/swcaffe/swcaffe/internal/simd/isa"
 
+func init() {
+	isa.Offer(&have, map[string]func(*kernels){
+		"avx512": avx512,
+		"avx2":   avx2,
+	})
+}
+
+func avx512(t *kernels) {
+	t.Moments = 1            // momentsAVX512
+	t.Normalise = 1          // normaliseAVX512
+	t.NormaliseSums = 1      // normaliseSumsAVX512
+	t.NormaliseGrad = 1      // normaliseGradAVX512
+	t.BlockMoments = 1       // blockMomentsAVX512
+	t.BlockNormalise = 1     // blockNormaliseAVX512
+	t.BlockNormaliseAdd = 1  // blockNormaliseAddAVX512
+	t.BlockNormaliseSums = 1 // blockNormaliseSumsAVX512
+	t.BlockMaskSums = 1      // blockMaskSumsAVX512
+	t.BlockNormaliseGrad = 1 // blockNormaliseGradAVX512
+	t.BlockLeaky = 1         // blockLeakyAVX512
+	t.BlockLeakyGrad = 1     // blockLeakyGradAVX512
+	t.BlockLeakySums = 1     // blockLeakySumsAVX512
+	t.NearSquares[3] = 1     // nearSquares3AVX512
+	t.NearSquares[5] = 2     // nearSquares5AVX512
+	t.MulAddNear[3] = 1      // mulAddNear3AVX512
+	t.MulAddNear[5] = 2      // mulAddNear5AVX512
+	t.SumSquares = 1         // sumSquaresAVX512
+	t.MulAddRows = 1         // mulAddRowsAVX512
+	t.PowRatio = 1           // powRatioAVX512
+}
+
+func avx2(t *kernels) {
+	t.Moments = 2            // momentsAVX2
+	t.Normalise = 2          // normaliseAVX2
+	t.NormaliseSums = 2      // normaliseSumsAVX2
+	t.NormaliseGrad = 2      // normaliseGradAVX2
+	t.BlockMoments = 2       // blockMomentsAVX2
+	t.BlockNormalise = 2     // blockNormaliseAVX2
+	t.BlockNormaliseAdd = 2  // blockNormaliseAddAVX2
+	t.BlockNormaliseSums = 2 // blockNormaliseSumsAVX2
+	t.BlockMaskSums = 2      // blockMaskSumsAVX2
+	t.BlockNormaliseGrad = 2 // blockNormaliseGradAVX2
+	t.BlockLeaky = 2         // blockLeakyAVX2
+	t.BlockLeakyGrad = 2     // blockLeakyGradAVX2
+	t.BlockLeakySums = 2     // blockLeakySumsAVX2
+	t.NearSquares[3] = 3     // nearSquares3AVX2
+	t.NearSquares[5] = 4     // nearSquares5AVX2
+	t.MulAddNear[3] = 3      // mulAddNear3AVX2
+	t.MulAddNear[5] = 4      // mulAddNear5AVX2
+	t.SumSquares = 2         // sumSquaresAVX2
+	t.MulAddRows = 2         // mulAddRowsAVX2
+	t.PowRatio = 2           // powRatioAVX2
+}
+
 //go:noescape
 func momentsAVX512(out *float64, x *float32, n int, pivot *float32)
 
 //go:noescape
 func momentsAVX2(out *float64, x *float32, n int, pivot *float32)
 
-// moments stores Σ x and Σ (x-pivot)² of half a vector's lanes each.
-func moments(out *float64, x *float32, n int, pivot *float32) {
-	if isa.Width() == 16 {
+func (number moments) run(out *float64, x *float32, n int, pivot *float32) {
+	switch number {
+	case 1:
 		momentsAVX512(out, x, n, pivot)
-		return
+	case 2:
+		momentsAVX2(out, x, n, pivot)
 	}
-	momentsAVX2(out, x, n, pivot)
 }
 
 //go:noescape
@@ -25,13 +78,13 @@ func normaliseAVX512(y, x *float32, n int, p *float32)
 //go:noescape
 func normaliseAVX2(y, x *float32, n int, p *float32)
 
-// normalise normalises, scales, shifts and rectifies; p points to a Row.
-func normalise(y, x *float32, n int, p *float32) {
-	if isa.Width() == 16 {
+func (number normalise) run(y, x *float32, n int, p *float32) {
+	switch number {
+	case 1:
 		normaliseAVX512(y, x, n, p)
-		return
+	case 2:
+		normaliseAVX2(y, x, n, p)
 	}
-	normaliseAVX2(y, x, n, p)
 }
 
 //go:noescape
@@ -40,13 +93,13 @@ func normaliseSumsAVX512(out *float64, dy, x *float32, n int, p *float32)
 //go:noescape
 func normaliseSumsAVX2(out *float64, dy, x *float32, n int, p *float32)
 
-// normaliseSums stores Σ g*xn and Σ g of half a vector's lanes each.
-func normaliseSums(out *float64, dy, x *float32, n int, p *float32) {
-	if isa.Width() == 16 {
+func (number normaliseSums) run(out *float64, dy, x *float32, n int, p *float32) {
+	switch number {
+	case 1:
 		normaliseSumsAVX512(out, dy, x, n, p)
-		return
+	case 2:
+		normaliseSumsAVX2(out, dy, x, n, p)
 	}
-	normaliseSumsAVX2(out, dy, x, n, p)
 }
 
 //go:noescape
@@ -55,13 +108,13 @@ func normaliseGradAVX512(dx, dy, x *float32, n int, p *float32)
 //go:noescape
 func normaliseGradAVX2(dx, dy, x *float32, n int, p *float32)
 
-// normaliseGrad stores A*g + B + C*xn.
-func normaliseGrad(dx, dy, x *float32, n int, p *float32) {
-	if isa.Width() == 16 {
+func (number normaliseGrad) run(dx, dy, x *float32, n int, p *float32) {
+	switch number {
+	case 1:
 		normaliseGradAVX512(dx, dy, x, n, p)
-		return
+	case 2:
+		normaliseGradAVX2(dx, dy, x, n, p)
 	}
-	normaliseGradAVX2(dx, dy, x, n, p)
 }
 
 //go:noescape
@@ -70,13 +123,13 @@ func blockMomentsAVX512(out *float64, x *float32, n int, pivot *float32)
 //go:noescape
 func blockMomentsAVX2(out *float64, x *float32, n int, pivot *float32)
 
-// blockMoments stores Σ x and Σ (x-pivot)² of each channel of a block.
-func blockMoments(out *float64, x *float32, n int, pivot *float32) {
-	if isa.Width() == 16 {
+func (number blockMoments) run(out *float64, x *float32, n int, pivot *float32) {
+	switch number {
+	case 1:
 		blockMomentsAVX512(out, x, n, pivot)
-		return
+	case 2:
+		blockMomentsAVX2(out, x, n, pivot)
 	}
-	blockMomentsAVX2(out, x, n, pivot)
 }
 
 //go:noescape
@@ -85,13 +138,13 @@ func blockNormaliseAVX512(y, x *float32, n int, mean, scale, gamma, beta, slope 
 //go:noescape
 func blockNormaliseAVX2(y, x *float32, n int, mean, scale, gamma, beta, slope *float32)
 
-// blockNormalise is normalise with the constants of each channel of a block.
-func blockNormalise(y, x *float32, n int, mean, scale, gamma, beta, slope *float32) {
-	if isa.Width() == 16 {
+func (number blockNormalise) run(y, x *float32, n int, mean, scale, gamma, beta, slope *float32) {
+	switch number {
+	case 1:
 		blockNormaliseAVX512(y, x, n, mean, scale, gamma, beta, slope)
-		return
+	case 2:
+		blockNormaliseAVX2(y, x, n, mean, scale, gamma, beta, slope)
 	}
-	blockNormaliseAVX2(y, x, n, mean, scale, gamma, beta, slope)
 }
 
 //go:noescape
@@ -100,13 +153,13 @@ func blockNormaliseAddAVX512(y *float32, signs *uint16, x, other *float32, n int
 //go:noescape
 func blockNormaliseAddAVX2(y *float32, signs *uint16, x, other *float32, n int, mean, scale, gamma, beta, slope *float32)
 
-// blockNormaliseAdd normalises, scales, shifts, adds other and rectifies; signs, unless nil, get those of the sums.
-func blockNormaliseAdd(y *float32, signs *uint16, x, other *float32, n int, mean, scale, gamma, beta, slope *float32) {
-	if isa.Width() == 16 {
+func (number blockNormaliseAdd) run(y *float32, signs *uint16, x, other *float32, n int, mean, scale, gamma, beta, slope *float32) {
+	switch number {
+	case 1:
 		blockNormaliseAddAVX512(y, signs, x, other, n, mean, scale, gamma, beta, slope)
-		return
+	case 2:
+		blockNormaliseAddAVX2(y, signs, x, other, n, mean, scale, gamma, beta, slope)
 	}
-	blockNormaliseAddAVX2(y, signs, x, other, n, mean, scale, gamma, beta, slope)
 }
 
 //go:noescape
@@ -115,13 +168,13 @@ func blockNormaliseSumsAVX512(out *float64, dy, x *float32, n int, mean, scale, 
 //go:noescape
 func blockNormaliseSumsAVX2(out *float64, dy, x *float32, n int, mean, scale, gamma, beta, slope *float32)
 
-// blockNormaliseSums stores Σ g*xn and Σ g of each channel of a block.
-func blockNormaliseSums(out *float64, dy, x *float32, n int, mean, scale, gamma, beta, slope *float32) {
-	if isa.Width() == 16 {
+func (number blockNormaliseSums) run(out *float64, dy, x *float32, n int, mean, scale, gamma, beta, slope *float32) {
+	switch number {
+	case 1:
 		blockNormaliseSumsAVX512(out, dy, x, n, mean, scale, gamma, beta, slope)
-		return
+	case 2:
+		blockNormaliseSumsAVX2(out, dy, x, n, mean, scale, gamma, beta, slope)
 	}
-	blockNormaliseSumsAVX2(out, dy, x, n, mean, scale, gamma, beta, slope)
 }
 
 //go:noescape
@@ -130,13 +183,13 @@ func blockMaskSumsAVX512(out *float64, grad, dy *float32, signs *uint16, x *floa
 //go:noescape
 func blockMaskSumsAVX2(out *float64, grad, dy *float32, signs *uint16, x *float32, n int, mean, scale, slope *float32)
 
-// blockMaskSums stores dy, times the slope where its sign is not set, to grad, and the sums of blockNormaliseSums for it.
-func blockMaskSums(out *float64, grad, dy *float32, signs *uint16, x *float32, n int, mean, scale, slope *float32) {
-	if isa.Width() == 16 {
+func (number blockMaskSums) run(out *float64, grad, dy *float32, signs *uint16, x *float32, n int, mean, scale, slope *float32) {
+	switch number {
+	case 1:
 		blockMaskSumsAVX512(out, grad, dy, signs, x, n, mean, scale, slope)
-		return
+	case 2:
+		blockMaskSumsAVX2(out, grad, dy, signs, x, n, mean, scale, slope)
 	}
-	blockMaskSumsAVX2(out, grad, dy, signs, x, n, mean, scale, slope)
 }
 
 //go:noescape
@@ -145,13 +198,13 @@ func blockNormaliseGradAVX512(dx, dy, x *float32, n int, mean, scale, gamma, bet
 //go:noescape
 func blockNormaliseGradAVX2(dx, dy, x *float32, n int, mean, scale, gamma, beta, slope, a, b, c *float32)
 
-// blockNormaliseGrad stores A*(g - B - C*xn) of each channel of a block.
-func blockNormaliseGrad(dx, dy, x *float32, n int, mean, scale, gamma, beta, slope, a, b, c *float32) {
-	if isa.Width() == 16 {
+func (number blockNormaliseGrad) run(dx, dy, x *float32, n int, mean, scale, gamma, beta, slope, a, b, c *float32) {
+	switch number {
+	case 1:
 		blockNormaliseGradAVX512(dx, dy, x, n, mean, scale, gamma, beta, slope, a, b, c)
-		return
+	case 2:
+		blockNormaliseGradAVX2(dx, dy, x, n, mean, scale, gamma, beta, slope, a, b, c)
 	}
-	blockNormaliseGradAVX2(dx, dy, x, n, mean, scale, gamma, beta, slope, a, b, c)
 }
 
 //go:noescape
@@ -160,13 +213,13 @@ func blockLeakyAVX512(y, x *float32, n int, slopes *float32)
 //go:noescape
 func blockLeakyAVX2(y, x *float32, n int, slopes *float32)
 
-// blockLeaky multiplies negative values by the slopes of a block's channels.
-func blockLeaky(y, x *float32, n int, slopes *float32) {
-	if isa.Width() == 16 {
+func (number blockLeaky) run(y, x *float32, n int, slopes *float32) {
+	switch number {
+	case 1:
 		blockLeakyAVX512(y, x, n, slopes)
-		return
+	case 2:
+		blockLeakyAVX2(y, x, n, slopes)
 	}
-	blockLeakyAVX2(y, x, n, slopes)
 }
 
 //go:noescape
@@ -175,13 +228,13 @@ func blockLeakyGradAVX512(dx, dy, x *float32, n int, slopes *float32)
 //go:noescape
 func blockLeakyGradAVX2(dx, dy, x *float32, n int, slopes *float32)
 
-// blockLeakyGrad stores dy, times the slope of its channel where x is not above 0.
-func blockLeakyGrad(dx, dy, x *float32, n int, slopes *float32) {
-	if isa.Width() == 16 {
+func (number blockLeakyGrad) run(dx, dy, x *float32, n int, slopes *float32) {
+	switch number {
+	case 1:
 		blockLeakyGradAVX512(dx, dy, x, n, slopes)
-		return
+	case 2:
+		blockLeakyGradAVX2(dx, dy, x, n, slopes)
 	}
-	blockLeakyGradAVX2(dx, dy, x, n, slopes)
 }
 
 //go:noescape
@@ -190,13 +243,13 @@ func blockLeakySumsAVX512(out *float64, dy, x *float32, n int)
 //go:noescape
 func blockLeakySumsAVX2(out *float64, dy, x *float32, n int)
 
-// blockLeakySums stores Σ dy*min(x, 0) and Σ dy of each channel of a block.
-func blockLeakySums(out *float64, dy, x *float32, n int) {
-	if isa.Width() == 16 {
+func (number blockLeakySums) run(out *float64, dy, x *float32, n int) {
+	switch number {
+	case 1:
 		blockLeakySumsAVX512(out, dy, x, n)
-		return
+	case 2:
+		blockLeakySumsAVX2(out, dy, x, n)
 	}
-	blockLeakySumsAVX2(out, dy, x, n)
 }
 
 //go:noescape
@@ -211,26 +264,16 @@ func nearSquares3AVX2(dst, below, x, above *float32, n int, scale, shift float32
 //go:noescape
 func nearSquares5AVX2(dst, below, x, above *float32, n int, scale, shift float32)
 
-// nearSquares stores scale*Σ x² + shift over windows of size channels.
-func nearSquares(size int, dst, below, x, above *float32, n int, scale, shift float32) {
-	if isa.Width() == 16 {
-		switch size {
-		case 3:
-			nearSquares3AVX512(dst, below, x, above, n, scale, shift)
-		case 5:
-			nearSquares5AVX512(dst, below, x, above, n, scale, shift)
-		default:
-			panic("vnorm: nearSquares has no such member")
-		}
-		return
-	}
-	switch size {
+func (number nearSquares) run(dst, below, x, above *float32, n int, scale, shift float32) {
+	switch number {
+	case 1:
+		nearSquares3AVX512(dst, below, x, above, n, scale, shift)
+	case 2:
+		nearSquares5AVX512(dst, below, x, above, n, scale, shift)
 	case 3:
 		nearSquares3AVX2(dst, below, x, above, n, scale, shift)
-	case 5:
+	case 4:
 		nearSquares5AVX2(dst, below, x, above, n, scale, shift)
-	default:
-		panic("vnorm: nearSquares has no such member")
 	}
 }
 
@@ -246,26 +289,16 @@ func mulAddNear3AVX2(dst, by, below, x, above *float32, n int, scale float32)
 //go:noescape
 func mulAddNear5AVX2(dst, by, below, x, above *float32, n int, scale float32)
 
-// mulAddNear adds scale*by*Σ x over windows of size channels.
-func mulAddNear(size int, dst, by, below, x, above *float32, n int, scale float32) {
-	if isa.Width() == 16 {
-		switch size {
-		case 3:
-			mulAddNear3AVX512(dst, by, below, x, above, n, scale)
-		case 5:
-			mulAddNear5AVX512(dst, by, below, x, above, n, scale)
-		default:
-			panic("vnorm: mulAddNear has no such member")
-		}
-		return
-	}
-	switch size {
+func (number mulAddNear) run(dst, by, below, x, above *float32, n int, scale float32) {
+	switch number {
+	case 1:
+		mulAddNear3AVX512(dst, by, below, x, above, n, scale)
+	case 2:
+		mulAddNear5AVX512(dst, by, below, x, above, n, scale)
 	case 3:
 		mulAddNear3AVX2(dst, by, below, x, above, n, scale)
-	case 5:
+	case 4:
 		mulAddNear5AVX2(dst, by, below, x, above, n, scale)
-	default:
-		panic("vnorm: mulAddNear has no such member")
 	}
 }
 
@@ -275,13 +308,13 @@ func sumSquaresAVX512(dst, src *float32, ld, rows, n int, scale, shift float32, 
 //go:noescape
 func sumSquaresAVX2(dst, src *float32, ld, rows, n int, scale, shift float32, words *int32)
 
-// sumSquares stores scale*Σ x² + shift, the sum being over rows.
-func sumSquares(dst, src *float32, ld, rows, n int, scale, shift float32, words *int32) {
-	if isa.Width() == 16 {
+func (number sumSquares) run(dst, src *float32, ld, rows, n int, scale, shift float32, words *int32) {
+	switch number {
+	case 1:
 		sumSquaresAVX512(dst, src, ld, rows, n, scale, shift, words)
-		return
+	case 2:
+		sumSquaresAVX2(dst, src, ld, rows, n, scale, shift, words)
 	}
-	sumSquaresAVX2(dst, src, ld, rows, n, scale, shift, words)
 }
 
 //go:noescape
@@ -290,13 +323,13 @@ func mulAddRowsAVX512(dst, x, src *float32, ld, rows, n int, scale float32, word
 //go:noescape
 func mulAddRowsAVX2(dst, x, src *float32, ld, rows, n int, scale float32, words *int32)
 
-// mulAddRows adds scale*x times the sum of rows to dst.
-func mulAddRows(dst, x, src *float32, ld, rows, n int, scale float32, words *int32) {
-	if isa.Width() == 16 {
+func (number mulAddRows) run(dst, x, src *float32, ld, rows, n int, scale float32, words *int32) {
+	switch number {
+	case 1:
 		mulAddRowsAVX512(dst, x, src, ld, rows, n, scale, words)
-		return
+	case 2:
+		mulAddRowsAVX2(dst, x, src, ld, rows, n, scale, words)
 	}
-	mulAddRowsAVX2(dst, x, src, ld, rows, n, scale, words)
 }
 
 //go:noescape
@@ -305,11 +338,11 @@ func powRatioAVX512(own, ratio, dy, x, s *float32, n int, words *int32)
 //go:noescape
 func powRatioAVX2(own, ratio, dy, x, s *float32, n int, words *int32)
 
-// powRatio stores dy*s^-0.75 and dy*x*s^-1.75.
-func powRatio(own, ratio, dy, x, s *float32, n int, words *int32) {
-	if isa.Width() == 16 {
+func (number powRatio) run(own, ratio, dy, x, s *float32, n int, words *int32) {
+	switch number {
+	case 1:
 		powRatioAVX512(own, ratio, dy, x, s, n, words)
-		return
+	case 2:
+		powRatioAVX2(own, ratio, dy, x, s, n, words)
 	}
-	powRatioAVX2(own, ratio, dy, x, s, n, words)
 }

@@ -4,56 +4,42 @@
 
 package vnorm
 
-const noAssembly = "vnorm: a kernel was called that has no assembly"
+func (moments) run(out *float64, x *float32, n int, pivot *float32) {}
 
-func moments(out *float64, x *float32, n int, pivot *float32) { panic(noAssembly) }
+func (normalise) run(y, x *float32, n int, p *float32) {}
 
-func normalise(y, x *float32, n int, p *float32) { panic(noAssembly) }
+func (normaliseSums) run(out *float64, dy, x *float32, n int, p *float32) {}
 
-func normaliseSums(out *float64, dy, x *float32, n int, p *float32) { panic(noAssembly) }
+func (normaliseGrad) run(dx, dy, x *float32, n int, p *float32) {}
 
-func normaliseGrad(dx, dy, x *float32, n int, p *float32) { panic(noAssembly) }
+func (blockMoments) run(out *float64, x *float32, n int, pivot *float32) {}
 
-func blockMoments(out *float64, x *float32, n int, pivot *float32) { panic(noAssembly) }
+func (blockNormalise) run(y, x *float32, n int, mean, scale, gamma, beta, slope *float32) {}
 
-func blockNormalise(y, x *float32, n int, mean, scale, gamma, beta, slope *float32) {
-	panic(noAssembly)
+func (blockNormaliseAdd) run(y *float32, signs *uint16, x, other *float32, n int, mean, scale, gamma, beta, slope *float32) {
 }
 
-func blockNormaliseAdd(y *float32, signs *uint16, x, other *float32, n int, mean, scale, gamma, beta, slope *float32) {
-	panic(noAssembly)
+func (blockNormaliseSums) run(out *float64, dy, x *float32, n int, mean, scale, gamma, beta, slope *float32) {
 }
 
-func blockNormaliseSums(out *float64, dy, x *float32, n int, mean, scale, gamma, beta, slope *float32) {
-	panic(noAssembly)
+func (blockMaskSums) run(out *float64, grad, dy *float32, signs *uint16, x *float32, n int, mean, scale, slope *float32) {
 }
 
-func blockMaskSums(out *float64, grad, dy *float32, signs *uint16, x *float32, n int, mean, scale, slope *float32) {
-	panic(noAssembly)
+func (blockNormaliseGrad) run(dx, dy, x *float32, n int, mean, scale, gamma, beta, slope, a, b, c *float32) {
 }
 
-func blockNormaliseGrad(dx, dy, x *float32, n int, mean, scale, gamma, beta, slope, a, b, c *float32) {
-	panic(noAssembly)
-}
+func (blockLeaky) run(y, x *float32, n int, slopes *float32) {}
 
-func blockLeaky(y, x *float32, n int, slopes *float32) { panic(noAssembly) }
+func (blockLeakyGrad) run(dx, dy, x *float32, n int, slopes *float32) {}
 
-func blockLeakyGrad(dx, dy, x *float32, n int, slopes *float32) { panic(noAssembly) }
+func (blockLeakySums) run(out *float64, dy, x *float32, n int) {}
 
-func blockLeakySums(out *float64, dy, x *float32, n int) { panic(noAssembly) }
+func (nearSquares) run(dst, below, x, above *float32, n int, scale, shift float32) {}
 
-func nearSquares(size int, dst, below, x, above *float32, n int, scale, shift float32) {
-	panic(noAssembly)
-}
+func (mulAddNear) run(dst, by, below, x, above *float32, n int, scale float32) {}
 
-func mulAddNear(size int, dst, by, below, x, above *float32, n int, scale float32) { panic(noAssembly) }
+func (sumSquares) run(dst, src *float32, ld, rows, n int, scale, shift float32, words *int32) {}
 
-func sumSquares(dst, src *float32, ld, rows, n int, scale, shift float32, words *int32) {
-	panic(noAssembly)
-}
+func (mulAddRows) run(dst, x, src *float32, ld, rows, n int, scale float32, words *int32) {}
 
-func mulAddRows(dst, x, src *float32, ld, rows, n int, scale float32, words *int32) {
-	panic(noAssembly)
-}
-
-func powRatio(own, ratio, dy, x, s *float32, n int, words *int32) { panic(noAssembly) }
+func (powRatio) run(own, ratio, dy, x, s *float32, n int, words *int32) {}

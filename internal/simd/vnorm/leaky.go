@@ -8,8 +8,8 @@ func BlockLeaky(y, x []float32, slopes *[isa.BlockLanes]float32) {
 	y = y[:len(x)]
 	switch {
 	case len(x) == 0:
-	case isa.Vectors():
-		blockLeaky(&y[0], &x[0], len(x), &slopes[0])
+	case have.BlockLeaky != none:
+		have.BlockLeaky.run(&y[0], &x[0], len(x), &slopes[0])
 	default:
 		for i, v := range x {
 			above, below := v, v
@@ -30,8 +30,8 @@ func BlockLeakyGrad(dx, dy, x []float32, slopes *[isa.BlockLanes]float32) {
 	dy, x = dy[:len(dx)], x[:len(dx)]
 	switch {
 	case len(dx) == 0:
-	case isa.Vectors():
-		blockLeakyGrad(&dx[0], &dy[0], &x[0], len(dx), &slopes[0])
+	case have.BlockLeakyGrad != none:
+		have.BlockLeakyGrad.run(&dx[0], &dy[0], &x[0], len(dx), &slopes[0])
 	default:
 		for i, g := range dy {
 			if !(x[i] > 0) {
@@ -50,8 +50,8 @@ func BlockLeakySums(sums []float64, dy, x []float32) {
 		return
 	}
 	var out [2 * isa.BlockLanes]float64
-	if isa.Vectors() {
-		blockLeakySums(&out[0], &dy[0], &x[0], len(dy))
+	if have.BlockLeakySums != none {
+		have.BlockLeakySums.run(&out[0], &dy[0], &x[0], len(dy))
 	} else {
 		for i, g := range dy {
 			out[i%isa.BlockLanes] += float64(g) * float64(min(x[i], 0))

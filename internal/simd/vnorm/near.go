@@ -11,8 +11,8 @@ func HasNear(size int) bool { return size == 3 || size == 5 }
 // NearSquares sets d[i] = scale*Σ x² + shift over the window of size channels around i's channel. d must be none of the blocks.
 func NearSquares(d []float32, c NearChannels, size int, scale, shift float32) {
 	c = c.of(d)
-	if isa.Vectors() && len(d) > 0 {
-		nearSquares(size, &d[0], &c.Below[0], &c.X[0], &c.Above[0], len(d), scale, shift)
+	if near := have.NearSquares[size]; near != none && len(d) > 0 {
+		near.run(&d[0], &c.Below[0], &c.X[0], &c.Above[0], len(d), scale, shift)
 		return
 	}
 	for i := range d {
@@ -28,8 +28,8 @@ func NearSquares(d []float32, c NearChannels, size int, scale, shift float32) {
 // MulAddNear adds scale*a[i]*Σ x to d[i], over the window of size channels around i's channel. d must be none of the blocks.
 func MulAddNear(d, a []float32, c NearChannels, size int, scale float32) {
 	c, a = c.of(d), a[:len(d)]
-	if isa.Vectors() && len(d) > 0 {
-		mulAddNear(size, &d[0], &a[0], &c.Below[0], &c.X[0], &c.Above[0], len(d), scale)
+	if near := have.MulAddNear[size]; near != none && len(d) > 0 {
+		near.run(&d[0], &a[0], &c.Below[0], &c.X[0], &c.Above[0], len(d), scale)
 		return
 	}
 	for i := range d {

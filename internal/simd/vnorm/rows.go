@@ -11,10 +11,11 @@ type Row struct{ Mean, Scale, Gamma, Beta, Slope, A, B, C float32 }
 
 // Moments returns Σ x[i] and Σ (x[i] - pivot)², summed in float64.
 func Moments(x []float32, pivot float32) (sum, squares float64) {
-	whole := isa.Whole(len(x))
-	if whole > 0 {
+	whole := 0
+	if have.Moments != none && len(x) >= isa.Lanes() {
 		var lanes [16]float64
-		moments(&lanes[0], &x[0], whole, &pivot)
+		whole = isa.Whole(len(x))
+		have.Moments.run(&lanes[0], &x[0], whole, &pivot)
 		sum, squares = addUp(&lanes)
 	}
 	for _, v := range x[whole:] {
@@ -28,23 +29,24 @@ func Moments(x []float32, pivot float32) (sum, squares float64) {
 // Normalise sets y[i] to the y of Row for x[i].
 func Normalise(y, x []float32, p *Row) {
 	n := len(y)
-	whole := isa.Whole(n)
 	x = x[:n]
-	if whole > 0 {
-		normalise(&y[0], &x[0], whole, &p.Mean)
-	}
-	if isa.Vectors() && whole < n {
-		var tx [16]float32
-		copy(tx[:], x[whole:])
-		normalise(&tx[0], &tx[0], isa.Width(), &p.Mean)
-		copy(y[whole:], tx[:])
+	if have.Normalise == none {
+		for i, v := range x {
+			if _, y[i] = p.value(v); y[i] < 0 {
+				y[i] *= p.Slope
+			}
+		}
 		return
 	}
-	for i, v := range x[whole:] {
-		_, y[whole+i] = p.value(v)
-		if y[whole+i] < 0 {
-			y[whole+i] *= p.Slope
-		}
+	whole := isa.Whole(n)
+	if whole > 0 {
+		have.Normalise.run(&y[0], &x[0], whole, &p.Mean)
+	}
+	if whole < n {
+		var tx [16]float32
+		copy(tx[:], x[whole:])
+		have.Normalise.run(&tx[0], &tx[0], isa.Lanes(), &p.Mean)
+		copy(y[whole:], tx[:])
 	}
 }
 
@@ -67,7 +69,7 @@ func (p *Row) grad(dy, x float32) (xn, g float32) {
 func NormaliseSums(dy, x []float32, p *Row) (products, sums float64) {
 	n := len(dy)
 	x = x[:n]
-	if !isa.Vectors() {
+	if have.NormaliseSums == none {
 		for i, d := range dy {
 			xn, g := p.grad(d, x[i])
 			products += float64(g) * float64(xn)
@@ -78,14 +80,14 @@ func NormaliseSums(dy, x []float32, p *Row) (products, sums float64) {
 	var lanes [16]float64
 	whole := isa.Whole(n)
 	if whole > 0 {
-		normaliseSums(&lanes[0], &dy[0], &x[0], whole, &p.Mean)
+		have.NormaliseSums.run(&lanes[0], &dy[0], &x[0], whole, &p.Mean)
 		products, sums = addUp(&lanes)
 	}
 	if whole < n {
 		var td, tx [16]float32
 		copy(td[:], dy[whole:])
 		copy(tx[:], x[whole:])
-		normaliseSums(&lanes[0], &td[0], &tx[0], isa.Width(), &p.Mean)
+		have.NormaliseSums.run(&lanes[0], &td[0], &tx[0], isa.Lanes(), &p.Mean)
 		a, b := addUp(&lanes)
 		products, sums = products+a, sums+b
 	}
@@ -96,27 +98,29 @@ func NormaliseSums(dy, x []float32, p *Row) (products, sums float64) {
 func NormaliseGrad(dx, dy, x []float32, p *Row) {
 	n := len(dx)
 	dy, x = dy[:n], x[:n]
+	if have.NormaliseGrad == none {
+		for i, d := range dy {
+			xn, g := p.grad(d, x[i])
+			dx[i] = (p.A*g + p.B) + p.C*xn
+		}
+		return
+	}
 	whole := isa.Whole(n)
 	if whole > 0 {
-		normaliseGrad(&dx[0], &dy[0], &x[0], whole, &p.Mean)
+		have.NormaliseGrad.run(&dx[0], &dy[0], &x[0], whole, &p.Mean)
 	}
-	if isa.Vectors() && whole < n {
+	if whole < n {
 		var td, tx [16]float32
 		copy(td[:], dy[whole:])
 		copy(tx[:], x[whole:])
-		normaliseGrad(&td[0], &td[0], &tx[0], isa.Width(), &p.Mean)
+		have.NormaliseGrad.run(&td[0], &td[0], &tx[0], isa.Lanes(), &p.Mean)
 		copy(dx[whole:], td[:])
-		return
-	}
-	for i := whole; i < n; i++ {
-		xn, g := p.grad(dy[i], x[i])
-		dx[i] = (p.A*g + p.B) + p.C*xn
 	}
 }
 
 // addUp adds up the float64 lanes of two sums. Each has half a vector's lanes; those of the second follow the first's.
 func addUp(lanes *[16]float64) (a, b float64) {
-	n := isa.Width() / 2
+	n := isa.Lanes() / 2
 	for i := range n {
 		a += lanes[i]
 		b += lanes[n+i]

@@ -8,9 +8,9 @@ import (
 // SumSquaresOfRows sets d[i] = scale*Σr x[r*ld+i]² + shift over rows of x, which are ld apart. d must not overlap x.
 func SumSquaresOfRows(d, x []float32, ld, rows int, scale, shift float32) {
 	n := len(d)
-	if isa.Vectors() && n > 0 && rows > 0 {
+	if have.SumSquares != none && n > 0 && rows > 0 {
 		_ = x[(rows-1)*ld+n-1]
-		sumSquares(&d[0], &x[0], ld, rows, n, scale, shift, isa.Mask(0))
+		have.SumSquares.run(&d[0], &x[0], ld, rows, n, scale, shift, isa.Mask(0))
 		return
 	}
 	for i := range d {
@@ -26,9 +26,9 @@ func SumSquaresOfRows(d, x []float32, ld, rows int, scale, shift float32) {
 func MulAddRows(d, a, x []float32, ld, rows int, scale float32) {
 	n := len(d)
 	a = a[:n]
-	if isa.Vectors() && n > 0 && rows > 0 {
+	if have.MulAddRows != none && n > 0 && rows > 0 {
 		_ = x[(rows-1)*ld+n-1]
-		mulAddRows(&d[0], &a[0], &x[0], ld, rows, n, scale, isa.Mask(0))
+		have.MulAddRows.run(&d[0], &a[0], &x[0], ld, rows, n, scale, isa.Mask(0))
 		return
 	}
 	for i := range d {
@@ -45,8 +45,8 @@ func MulAddRows(d, a, x []float32, ld, rows int, scale float32) {
 func PowRatio(own, ratio, dy, x, s []float32, p float32) {
 	n := len(own)
 	ratio, dy, x, s = ratio[:n], dy[:n], x[:n], s[:n]
-	if isa.Vectors() && n > 0 && p == -0.75 {
-		powRatio(&own[0], &ratio[0], &dy[0], &x[0], &s[0], n, isa.Mask(0))
+	if have.PowRatio != none && n > 0 && p == -0.75 {
+		have.PowRatio.run(&own[0], &ratio[0], &dy[0], &x[0], &s[0], n, isa.Mask(0))
 		return
 	}
 	vec.Pow(ratio, s, p)

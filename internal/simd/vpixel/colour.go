@@ -1,15 +1,13 @@
 package vpixel
 
-import "github.com/swcaffe/swcaffe/internal/simd/isa"
-
 // BGR writes pixels as B, G, R from luma and colour differences.
 func BGR(out, y, cb, cr []byte) {
 	n := len(y)
 	out, cb, cr = out[:3*n], cb[:n], cr[:n]
 	done := 0
-	if isa.Vectors() && n >= step {
+	if have.Bgr != none && n >= step {
 		done = n / step * step
-		bgr(&out[0], &y[0], &cb[0], &cr[0], n/step)
+		have.Bgr.run(&out[0], &y[0], &cb[0], &cr[0], n/step)
 	}
 	for i := done; i < n; i++ {
 		p := out[3*i:][:3]
@@ -36,9 +34,9 @@ func Pick(dst []float32, src []byte, stride int, mean, scale float32) {
 	}
 	_ = src[(n-1)*stride]
 	done := 0
-	if isa.Vectors() && (stride == 1 || stride == 3) {
+	if stride < len(have.Pick) && have.Pick[stride] != none {
 		done = n / 8 * 8
-		pick(stride, &dst[0], &src[0], n/8, mean, scale)
+		have.Pick[stride].run(&dst[0], &src[0], n/8, mean, scale)
 	}
 	for i, at := done, done*stride; i < n; i, at = i+1, at+stride {
 		dst[i] = (float32(src[at]) - mean) * scale

@@ -2,36 +2,77 @@
 
 package vpixel
 
+import "github.com/swcaffe/swcaffe/internal/simd/isa"
+
+func init() {
+	isa.Offer(&have, map[string]func(*kernels){
+		"avx512": avx512,
+		"avx2":   avx2,
+	})
+}
+
+func avx512(t *kernels) {
+	t.Transform = 1 // transformAVX2
+	t.Mix = 1       // mixAVX2
+	t.Widen = 1     // widenAVX2
+	t.Bgr = 1       // bgrAVX2
+	t.Pick[1] = 1   // pick1AVX2
+	t.Pick[3] = 2   // pick3AVX2
+	t.Columns3 = 1  // columns3AVX2
+	t.Columns1 = 1  // columns1AVX2
+	t.Blend = 1     // blendAVX2
+}
+
+func avx2(t *kernels) {
+	t.Transform = 1 // transformAVX2
+	t.Mix = 1       // mixAVX2
+	t.Widen = 1     // widenAVX2
+	t.Bgr = 1       // bgrAVX2
+	t.Pick[1] = 1   // pick1AVX2
+	t.Pick[3] = 2   // pick3AVX2
+	t.Columns3 = 1  // columns3AVX2
+	t.Columns1 = 1  // columns1AVX2
+	t.Blend = 1     // blendAVX2
+}
+
 //go:noescape
 func transformAVX2(out *byte, stride int, values *int16, quant *uint16, pairs int)
 
-// transform is the inverse cosine transform of pairs of blocks.
-func transform(out *byte, stride int, values *int16, quant *uint16, pairs int) {
-	transformAVX2(out, stride, values, quant, pairs)
+func (number transform) run(out *byte, stride int, values *int16, quant *uint16, pairs int) {
+	switch number {
+	case 1:
+		transformAVX2(out, stride, values, quant, pairs)
+	}
 }
 
 //go:noescape
 func mixAVX2(sums *int16, near, far *byte, vectors int)
 
-// mix stores 3*near + far for vectors of 16 samples.
-func mix(sums *int16, near, far *byte, vectors int) {
-	mixAVX2(sums, near, far, vectors)
+func (number mix) run(sums *int16, near, far *byte, vectors int) {
+	switch number {
+	case 1:
+		mixAVX2(sums, near, far, vectors)
+	}
 }
 
 //go:noescape
 func widenAVX2(out *byte, sums *int16, vectors, left, right int)
 
-// widen writes two samples for each sum, from it and its neighbours, for vectors of 16 sums.
-func widen(out *byte, sums *int16, vectors, left, right int) {
-	widenAVX2(out, sums, vectors, left, right)
+func (number widen) run(out *byte, sums *int16, vectors, left, right int) {
+	switch number {
+	case 1:
+		widenAVX2(out, sums, vectors, left, right)
+	}
 }
 
 //go:noescape
 func bgrAVX2(out, y, cb, cr *byte, vectors int)
 
-// bgr converts luma and colour differences, for vectors of 16 pixels.
-func bgr(out, y, cb, cr *byte, vectors int) {
-	bgrAVX2(out, y, cb, cr, vectors)
+func (number bgr) run(out, y, cb, cr *byte, vectors int) {
+	switch number {
+	case 1:
+		bgrAVX2(out, y, cb, cr, vectors)
+	}
 }
 
 //go:noescape
@@ -40,38 +81,41 @@ func pick1AVX2(dst *float32, src *byte, vectors int, mean, scale float32)
 //go:noescape
 func pick3AVX2(dst *float32, src *byte, vectors int, mean, scale float32)
 
-// pick writes (byte - mean) * scale, for vectors of 8 bytes that lie apart.
-func pick(stride int, dst *float32, src *byte, vectors int, mean, scale float32) {
-	switch stride {
+func (number pick) run(dst *float32, src *byte, vectors int, mean, scale float32) {
+	switch number {
 	case 1:
 		pick1AVX2(dst, src, vectors, mean, scale)
-	case 3:
+	case 2:
 		pick3AVX2(dst, src, vectors, mean, scale)
-	default:
-		panic("vpixel: pick has no such member")
 	}
 }
 
 //go:noescape
 func columns3AVX2(out *int16, row *byte, at *int32, weights *uint32, n int)
 
-// columns3 resizes n pixels of three channels; it reads 8 bytes of each source and writes 4 values.
-func columns3(out *int16, row *byte, at *int32, weights *uint32, n int) {
-	columns3AVX2(out, row, at, weights, n)
+func (number columns3) run(out *int16, row *byte, at *int32, weights *uint32, n int) {
+	switch number {
+	case 1:
+		columns3AVX2(out, row, at, weights, n)
+	}
 }
 
 //go:noescape
 func columns1AVX2(out *int16, row *byte, at *int32, weights *uint32, vectors int)
 
-// columns1 resizes vectors of 8 pixels of one channel; it reads 4 bytes of each source.
-func columns1(out *int16, row *byte, at *int32, weights *uint32, vectors int) {
-	columns1AVX2(out, row, at, weights, vectors)
+func (number columns1) run(out *int16, row *byte, at *int32, weights *uint32, vectors int) {
+	switch number {
+	case 1:
+		columns1AVX2(out, row, at, weights, vectors)
+	}
 }
 
 //go:noescape
 func blendAVX2(out *byte, upper, lower *int16, vectors, a, b int)
 
-// blend writes a row between two, for vectors of 32 samples.
-func blend(out *byte, upper, lower *int16, vectors, a, b int) {
-	blendAVX2(out, upper, lower, vectors, a, b)
+func (number blend) run(out *byte, upper, lower *int16, vectors, a, b int) {
+	switch number {
+	case 1:
+		blendAVX2(out, upper, lower, vectors, a, b)
+	}
 }

@@ -4,20 +4,18 @@
 
 package vpixel
 
-const noAssembly = "vpixel: a kernel was called that has no assembly"
+func (transform) run(out *byte, stride int, values *int16, quant *uint16, pairs int) {}
 
-func transform(out *byte, stride int, values *int16, quant *uint16, pairs int) { panic(noAssembly) }
+func (mix) run(sums *int16, near, far *byte, vectors int) {}
 
-func mix(sums *int16, near, far *byte, vectors int) { panic(noAssembly) }
+func (widen) run(out *byte, sums *int16, vectors, left, right int) {}
 
-func widen(out *byte, sums *int16, vectors, left, right int) { panic(noAssembly) }
+func (bgr) run(out, y, cb, cr *byte, vectors int) {}
 
-func bgr(out, y, cb, cr *byte, vectors int) { panic(noAssembly) }
+func (pick) run(dst *float32, src *byte, vectors int, mean, scale float32) {}
 
-func pick(stride int, dst *float32, src *byte, vectors int, mean, scale float32) { panic(noAssembly) }
+func (columns3) run(out *int16, row *byte, at *int32, weights *uint32, n int) {}
 
-func columns3(out *int16, row *byte, at *int32, weights *uint32, n int) { panic(noAssembly) }
+func (columns1) run(out *int16, row *byte, at *int32, weights *uint32, vectors int) {}
 
-func columns1(out *int16, row *byte, at *int32, weights *uint32, vectors int) { panic(noAssembly) }
-
-func blend(out *byte, upper, lower *int16, vectors, a, b int) { panic(noAssembly) }
+func (blend) run(out *byte, upper, lower *int16, vectors, a, b int) {}

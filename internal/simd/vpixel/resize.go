@@ -1,7 +1,5 @@
 package vpixel
 
-import "github.com/swcaffe/swcaffe/internal/simd/isa"
-
 // Columns says how a row is resized: output pixel i is the sum of the source pixel at byte At[i] of the row, times the lower 16 bits of
 // Weights[i], and of the pixel behind it, times the upper ones. Weights are in units of 1/2048 and sum to about 2048.
 type Columns struct {
@@ -24,15 +22,13 @@ func (c *Columns) Row(out []int16, row []byte) {
 	weights := c.Weights[:n]
 	_ = out[n*c.Channels+Padding-1]
 	done := 0
-	if isa.Vectors() {
-		switch c.Channels {
-		case 3:
-			done = n
-			columns3(&out[0], &row[0], &c.At[0], &weights[0], n)
-		case 1:
-			done = n / 8 * 8
-			columns1(&out[0], &row[0], &c.At[0], &weights[0], n/8)
-		}
+	switch {
+	case c.Channels == 3 && have.Columns3 != none:
+		done = n
+		have.Columns3.run(&out[0], &row[0], &c.At[0], &weights[0], n)
+	case c.Channels == 1 && have.Columns1 != none:
+		done = n / 8 * 8
+		have.Columns1.run(&out[0], &row[0], &c.At[0], &weights[0], n/8)
 	}
 	for i := done; i < n; i++ {
 		a, b := int32(weights[i]&0xffff), int32(weights[i]>>16)
@@ -48,9 +44,9 @@ func Blend(out []byte, upper, lower []int16, a, b int32) {
 	n := len(out)
 	upper, lower = upper[:n], lower[:n]
 	done := 0
-	if isa.Vectors() && n >= 2*step {
+	if have.Blend != none && n >= 2*step {
 		done = n / (2 * step) * 2 * step
-		blend(&out[0], &upper[0], &lower[0], done/(2*step), int(a), int(b))
+		have.Blend.run(&out[0], &upper[0], &lower[0], done/(2*step), int(a), int(b))
 	}
 	for i := done; i < n; i++ {
 		out[i] = byte((a*int32(upper[i])>>16 + b*int32(lower[i])>>16 + 2) >> 2)

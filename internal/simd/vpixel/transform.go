@@ -1,7 +1,5 @@
 package vpixel
 
-import "github.com/swcaffe/swcaffe/internal/simd/isa"
-
 // Factors of the inverse cosine transform, in units of 2^-13. With c(k) = sqrt(2) cos(k pi/16) they are those of the transform with 11
 // multiplications by C. Loeffler, A. Ligtenberg and G. Moschytz (ICASSP 1989).
 const (
@@ -33,9 +31,9 @@ func Transform(out []byte, stride int, values []int16, quant *[64]uint16, n int)
 	}
 	_, _ = out[7*stride+8*n-1], values[64*n-1]
 	done := 0
-	if isa.Vectors() && n > 1 {
+	if have.Transform != none && n > 1 {
 		done = n &^ 1
-		transform(&out[0], stride, &values[0], &quant[0], n/2)
+		have.Transform.run(&out[0], stride, &values[0], &quant[0], n/2)
 	}
 	for ; done < n; done++ {
 		block((*[64]int16)(values[64*done:]), quant, out[8*done:], stride)

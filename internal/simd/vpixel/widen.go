@@ -1,7 +1,5 @@
 package vpixel
 
-import "github.com/swcaffe/swcaffe/internal/simd/isa"
-
 // Widener doubles the width of rows of samples, and interpolates between two rows.
 type Widener struct {
 	sums []int16 // one, the row, and another one, up to a whole vector
@@ -34,16 +32,16 @@ func (w *Widener) Widen(near, far []byte) []byte {
 	n := w.n
 	near, far = near[:n+Padding], far[:n+Padding]
 	row := w.sums[before:]
-	if isa.Vectors() {
-		mix(&row[0], &near[0], &far[0], (n+step-1)/step)
+	if have.Mix != none {
+		have.Mix.run(&row[0], &near[0], &far[0], (n+step-1)/step)
 	} else {
 		for i, v := range near[:n] {
 			row[i] = 3*int16(v) + int16(far[i])
 		}
 	}
 	w.sums[before-1], row[n] = row[0], row[n-1]
-	if isa.Vectors() {
-		widen(&w.out[0], &row[0], (n+step-1)/step, left, right)
+	if have.Widen != none {
+		have.Widen.run(&w.out[0], &row[0], (n+step-1)/step, left, right)
 		return w.out[:2*n]
 	}
 	in, out := w.sums[before-1:][:n+2], w.out[:2*n]

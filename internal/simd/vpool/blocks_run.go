@@ -45,11 +45,7 @@ func (p *Blocks) Max(dst []float32, taken []uint8, src []float32, outputs Rows, 
 	}
 	for y := outputs.From; y < outputs.To; y++ {
 		m, to := p.rows[y], outputs.values(y, s.OW)
-		if from := src[inputs.values(m.first(), s.W):]; isa.Vectors() {
-			p.maxRowVectors(dst[to:], taken[to:], from, m, limit)
-		} else {
-			p.maxRow(dst[to:], taken[to:], from, m, limit)
-		}
+		p.maxRow(dst[to:], taken[to:], src[inputs.values(m.first(), s.W):], m, limit)
 	}
 }
 
@@ -60,11 +56,7 @@ func (p *Blocks) Average(dst, src []float32, outputs Rows) {
 	p.check(len(src), len(dst), inputs, outputs)
 	for y := outputs.From; y < outputs.To; y++ {
 		m, to, divisors := p.rows[y], outputs.values(y, s.OW), p.divisors[y*s.OW*isa.BlockLanes:]
-		if from := src[inputs.values(m.first(), s.W):]; isa.Vectors() {
-			p.aveRowVectors(dst[to:], divisors, from, m)
-		} else {
-			p.aveRow(dst[to:], divisors, from, m)
-		}
+		p.aveRow(dst[to:], divisors, src[inputs.values(m.first(), s.W):], m)
 	}
 }
 
@@ -79,11 +71,8 @@ func (p *Blocks) MaxGrad(dx, dy []float32, taken []uint8, inputs Rows) {
 			clear(dx[to : to+s.W*isa.BlockLanes])
 			continue
 		}
-		if from := outputs.values(m.first(), s.OW); isa.Vectors() {
-			p.maxRowGradVectors(dx[to:], dy[from:], taken[from:], m)
-		} else {
-			p.maxRowGrad(dx[to:], dy[from:], taken[from:], m)
-		}
+		from := outputs.values(m.first(), s.OW)
+		p.maxRowGrad(dx[to:], dy[from:], taken[from:], m)
 	}
 }
 
@@ -99,11 +88,7 @@ func (p *Blocks) AverageGrad(dx, dy, share []float32, inputs Rows) {
 			clear(dx[to : to+s.W*isa.BlockLanes])
 			continue
 		}
-		if from := share[outputs.values(m.first(), s.OW):]; isa.Vectors() {
-			p.aveRowGradVectors(dx[to:], from, m)
-		} else {
-			p.aveRowGrad(dx[to:], from, m)
-		}
+		p.aveRowGrad(dx[to:], share[outputs.values(m.first(), s.OW):], m)
 	}
 }
 

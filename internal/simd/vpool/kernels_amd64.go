@@ -4,6 +4,67 @@ package vpool
 
 import "github.com/swcaffe/swcaffe/internal/simd/isa"
 
+func init() {
+	isa.Offer(&have, map[string]func(*kernels){
+		"avx512": avx512,
+		"avx2":   avx2,
+	})
+}
+
+func avx512(t *kernels) {
+	t.MaxPool[1] = 1            // maxPool1AVX512
+	t.MaxPool[2] = 2            // maxPool2AVX512
+	t.AvePool[1] = 1            // avePool1AVX512
+	t.AvePool[2] = 2            // avePool2AVX512
+	t.MaxPlane[3][1] = 1        // maxPlane3x1AVX512
+	t.MaxPlane[3][2] = 2        // maxPlane3x2AVX512
+	t.MaxPlane[2][2] = 3        // maxPlane2x2AVX512
+	t.AvePlane[3][1] = 1        // avePlane3x1AVX512
+	t.AvePlane[3][2] = 2        // avePlane3x2AVX512
+	t.AvePlane[2][2] = 3        // avePlane2x2AVX512
+	t.MaxPlaneGrad[3][1] = 1    // maxPlaneGrad3x1AVX512
+	t.MaxPlaneGrad[3][2] = 2    // maxPlaneGrad3x2AVX512
+	t.MaxPlaneGrad[2][2] = 3    // maxPlaneGrad2x2AVX512
+	t.AvePlaneGrad[3][1] = 1    // avePlaneGrad3x1AVX512
+	t.AvePlaneGrad[3][2] = 2    // avePlaneGrad3x2AVX512
+	t.AvePlaneGrad[2][2] = 3    // avePlaneGrad2x2AVX512
+	t.PackPlaces = 1            // packPlacesAVX512
+	t.UnpackPlaces = 1          // unpackPlacesAVX512
+	t.MaxBlocks = 1             // maxBlocksAVX512
+	t.AveBlocks = 1             // aveBlocksAVX512
+	t.MaxBlocksGrad = 1         // maxBlocksGradAVX512
+	t.AveBlocksGrad = 1         // aveBlocksGradAVX512
+	t.MaxBlocksGroups[3][1] = 1 // maxBlocksGrad3x1AVX512
+	t.MaxBlocksGroups[3][2] = 2 // maxBlocksGrad3x2AVX512
+	t.MaxBlocksGroups[2][2] = 3 // maxBlocksGrad2x2AVX512
+}
+
+func avx2(t *kernels) {
+	t.MaxPool[1] = 3            // maxPool1AVX2
+	t.MaxPool[2] = 4            // maxPool2AVX2
+	t.AvePool[1] = 3            // avePool1AVX2
+	t.AvePool[2] = 4            // avePool2AVX2
+	t.MaxPlane[3][1] = 4        // maxPlane3x1AVX2
+	t.MaxPlane[3][2] = 5        // maxPlane3x2AVX2
+	t.MaxPlane[2][2] = 6        // maxPlane2x2AVX2
+	t.AvePlane[3][1] = 4        // avePlane3x1AVX2
+	t.AvePlane[3][2] = 5        // avePlane3x2AVX2
+	t.AvePlane[2][2] = 6        // avePlane2x2AVX2
+	t.MaxPlaneGrad[3][1] = 4    // maxPlaneGrad3x1AVX2
+	t.MaxPlaneGrad[3][2] = 5    // maxPlaneGrad3x2AVX2
+	t.MaxPlaneGrad[2][2] = 6    // maxPlaneGrad2x2AVX2
+	t.AvePlaneGrad[3][1] = 4    // avePlaneGrad3x1AVX2
+	t.AvePlaneGrad[3][2] = 5    // avePlaneGrad3x2AVX2
+	t.AvePlaneGrad[2][2] = 6    // avePlaneGrad2x2AVX2
+	t.MaxBlocks = 2             // maxBlocksAVX2
+	t.AveBlocks = 2             // aveBlocksAVX2
+	t.MaxBlocksGrad = 2         // maxBlocksGradAVX2
+	t.AveBlocksGrad = 2         // aveBlocksGradAVX2
+	t.MaxBlocksGroups[3][1] = 4 // maxBlocksGrad3x1AVX2
+	t.MaxBlocksGroups[3][2] = 5 // maxBlocksGrad3x2AVX2
+	t.MaxBlocksGroups[2][2] = 6 // maxBlocksGrad2x2AVX2
+}
+
 //go:noescape
 func maxPool1AVX512(dst *float32, mask *int32, index, w int, src *float32, kh, kw, ld, n int, words *int32)
 
@@ -16,26 +77,16 @@ func maxPool1AVX2(dst *float32, mask *int32, index, w int, src *float32, kh, kw,
 //go:noescape
 func maxPool2AVX2(dst *float32, mask *int32, index, w int, src *float32, kh, kw, ld, n int, words *int32)
 
-// maxPool takes the maxima of n windows, at most a vector of them.
-func maxPool(stride int, dst *float32, mask *int32, index, w int, src *float32, kh, kw, ld, n int, words *int32) {
-	if isa.Width() == 16 {
-		switch stride {
-		case 1:
-			maxPool1AVX512(dst, mask, index, w, src, kh, kw, ld, n, words)
-		case 2:
-			maxPool2AVX512(dst, mask, index, w, src, kh, kw, ld, n, words)
-		default:
-			panic("vpool: maxPool has no such member")
-		}
-		return
-	}
-	switch stride {
+func (number maxPool) run(dst *float32, mask *int32, index, w int, src *float32, kh, kw, ld, n int, words *int32) {
+	switch number {
 	case 1:
-		maxPool1AVX2(dst, mask, index, w, src, kh, kw, ld, n, words)
+		maxPool1AVX512(dst, mask, index, w, src, kh, kw, ld, n, words)
 	case 2:
+		maxPool2AVX512(dst, mask, index, w, src, kh, kw, ld, n, words)
+	case 3:
+		maxPool1AVX2(dst, mask, index, w, src, kh, kw, ld, n, words)
+	case 4:
 		maxPool2AVX2(dst, mask, index, w, src, kh, kw, ld, n, words)
-	default:
-		panic("vpool: maxPool has no such member")
 	}
 }
 
@@ -51,26 +102,16 @@ func avePool1AVX2(dst *float32, divisor float32, src *float32, kh, kw, ld, n int
 //go:noescape
 func avePool2AVX2(dst *float32, divisor float32, src *float32, kh, kw, ld, n int, words *int32)
 
-// avePool takes the means of n windows, at most a vector of them.
-func avePool(stride int, dst *float32, divisor float32, src *float32, kh, kw, ld, n int, words *int32) {
-	if isa.Width() == 16 {
-		switch stride {
-		case 1:
-			avePool1AVX512(dst, divisor, src, kh, kw, ld, n, words)
-		case 2:
-			avePool2AVX512(dst, divisor, src, kh, kw, ld, n, words)
-		default:
-			panic("vpool: avePool has no such member")
-		}
-		return
-	}
-	switch stride {
+func (number avePool) run(dst *float32, divisor float32, src *float32, kh, kw, ld, n int, words *int32) {
+	switch number {
 	case 1:
-		avePool1AVX2(dst, divisor, src, kh, kw, ld, n, words)
+		avePool1AVX512(dst, divisor, src, kh, kw, ld, n, words)
 	case 2:
+		avePool2AVX512(dst, divisor, src, kh, kw, ld, n, words)
+	case 3:
+		avePool1AVX2(dst, divisor, src, kh, kw, ld, n, words)
+	case 4:
 		avePool2AVX2(dst, divisor, src, kh, kw, ld, n, words)
-	default:
-		panic("vpool: avePool has no such member")
 	}
 }
 
@@ -92,50 +133,20 @@ func maxPlane3x2AVX2(dst *float32, mask *int32, src *float32, col int, rows *int
 //go:noescape
 func maxPlane2x2AVX2(dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo, n int)
 
-// maxPlane takes the maxima of a vector of columns of n rows of windows.
-func maxPlane(k, s int, dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo, n int) {
-	if isa.Width() == 16 {
-		switch k {
-		case 3:
-			switch s {
-			case 1:
-				maxPlane3x1AVX512(dst, mask, src, col, rows, table, ldo, n)
-			case 2:
-				maxPlane3x2AVX512(dst, mask, src, col, rows, table, ldo, n)
-			default:
-				panic("vpool: maxPlane has no such member")
-			}
-		case 2:
-			switch s {
-			case 2:
-				maxPlane2x2AVX512(dst, mask, src, col, rows, table, ldo, n)
-			default:
-				panic("vpool: maxPlane has no such member")
-			}
-		default:
-			panic("vpool: maxPlane has no such member")
-		}
-		return
-	}
-	switch k {
-	case 3:
-		switch s {
-		case 1:
-			maxPlane3x1AVX2(dst, mask, src, col, rows, table, ldo, n)
-		case 2:
-			maxPlane3x2AVX2(dst, mask, src, col, rows, table, ldo, n)
-		default:
-			panic("vpool: maxPlane has no such member")
-		}
+func (number maxPlane) run(dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo, n int) {
+	switch number {
+	case 1:
+		maxPlane3x1AVX512(dst, mask, src, col, rows, table, ldo, n)
 	case 2:
-		switch s {
-		case 2:
-			maxPlane2x2AVX2(dst, mask, src, col, rows, table, ldo, n)
-		default:
-			panic("vpool: maxPlane has no such member")
-		}
-	default:
-		panic("vpool: maxPlane has no such member")
+		maxPlane3x2AVX512(dst, mask, src, col, rows, table, ldo, n)
+	case 3:
+		maxPlane2x2AVX512(dst, mask, src, col, rows, table, ldo, n)
+	case 4:
+		maxPlane3x1AVX2(dst, mask, src, col, rows, table, ldo, n)
+	case 5:
+		maxPlane3x2AVX2(dst, mask, src, col, rows, table, ldo, n)
+	case 6:
+		maxPlane2x2AVX2(dst, mask, src, col, rows, table, ldo, n)
 	}
 }
 
@@ -157,50 +168,20 @@ func avePlane3x2AVX2(dst *float32, src *float32, col int, rows *int, table *int3
 //go:noescape
 func avePlane2x2AVX2(dst *float32, src *float32, col int, rows *int, table *int32, ldo, n int)
 
-// avePlane takes the means of a vector of columns of n rows of windows.
-func avePlane(k, s int, dst *float32, src *float32, col int, rows *int, table *int32, ldo, n int) {
-	if isa.Width() == 16 {
-		switch k {
-		case 3:
-			switch s {
-			case 1:
-				avePlane3x1AVX512(dst, src, col, rows, table, ldo, n)
-			case 2:
-				avePlane3x2AVX512(dst, src, col, rows, table, ldo, n)
-			default:
-				panic("vpool: avePlane has no such member")
-			}
-		case 2:
-			switch s {
-			case 2:
-				avePlane2x2AVX512(dst, src, col, rows, table, ldo, n)
-			default:
-				panic("vpool: avePlane has no such member")
-			}
-		default:
-			panic("vpool: avePlane has no such member")
-		}
-		return
-	}
-	switch k {
-	case 3:
-		switch s {
-		case 1:
-			avePlane3x1AVX2(dst, src, col, rows, table, ldo, n)
-		case 2:
-			avePlane3x2AVX2(dst, src, col, rows, table, ldo, n)
-		default:
-			panic("vpool: avePlane has no such member")
-		}
+func (number avePlane) run(dst *float32, src *float32, col int, rows *int, table *int32, ldo, n int) {
+	switch number {
+	case 1:
+		avePlane3x1AVX512(dst, src, col, rows, table, ldo, n)
 	case 2:
-		switch s {
-		case 2:
-			avePlane2x2AVX2(dst, src, col, rows, table, ldo, n)
-		default:
-			panic("vpool: avePlane has no such member")
-		}
-	default:
-		panic("vpool: avePlane has no such member")
+		avePlane3x2AVX512(dst, src, col, rows, table, ldo, n)
+	case 3:
+		avePlane2x2AVX512(dst, src, col, rows, table, ldo, n)
+	case 4:
+		avePlane3x1AVX2(dst, src, col, rows, table, ldo, n)
+	case 5:
+		avePlane3x2AVX2(dst, src, col, rows, table, ldo, n)
+	case 6:
+		avePlane2x2AVX2(dst, src, col, rows, table, ldo, n)
 	}
 }
 
@@ -222,50 +203,20 @@ func maxPlaneGrad3x2AVX2(dx, dy *float32, mask *int32, rows *int, table *int32, 
 //go:noescape
 func maxPlaneGrad2x2AVX2(dx, dy *float32, mask *int32, rows *int, table *int32, to, from, ldx, ldo, n int)
 
-// maxPlaneGrad adds up the gradients of the outputs that took an input, for a block of columns of n rows of inputs.
-func maxPlaneGrad(k, s int, dx, dy *float32, mask *int32, rows *int, table *int32, to, from, ldx, ldo, n int) {
-	if isa.Width() == 16 {
-		switch k {
-		case 3:
-			switch s {
-			case 1:
-				maxPlaneGrad3x1AVX512(dx, dy, mask, rows, table, to, from, ldx, ldo, n)
-			case 2:
-				maxPlaneGrad3x2AVX512(dx, dy, mask, rows, table, to, from, ldx, ldo, n)
-			default:
-				panic("vpool: maxPlaneGrad has no such member")
-			}
-		case 2:
-			switch s {
-			case 2:
-				maxPlaneGrad2x2AVX512(dx, dy, mask, rows, table, to, from, ldx, ldo, n)
-			default:
-				panic("vpool: maxPlaneGrad has no such member")
-			}
-		default:
-			panic("vpool: maxPlaneGrad has no such member")
-		}
-		return
-	}
-	switch k {
-	case 3:
-		switch s {
-		case 1:
-			maxPlaneGrad3x1AVX2(dx, dy, mask, rows, table, to, from, ldx, ldo, n)
-		case 2:
-			maxPlaneGrad3x2AVX2(dx, dy, mask, rows, table, to, from, ldx, ldo, n)
-		default:
-			panic("vpool: maxPlaneGrad has no such member")
-		}
+func (number maxPlaneGrad) run(dx, dy *float32, mask *int32, rows *int, table *int32, to, from, ldx, ldo, n int) {
+	switch number {
+	case 1:
+		maxPlaneGrad3x1AVX512(dx, dy, mask, rows, table, to, from, ldx, ldo, n)
 	case 2:
-		switch s {
-		case 2:
-			maxPlaneGrad2x2AVX2(dx, dy, mask, rows, table, to, from, ldx, ldo, n)
-		default:
-			panic("vpool: maxPlaneGrad has no such member")
-		}
-	default:
-		panic("vpool: maxPlaneGrad has no such member")
+		maxPlaneGrad3x2AVX512(dx, dy, mask, rows, table, to, from, ldx, ldo, n)
+	case 3:
+		maxPlaneGrad2x2AVX512(dx, dy, mask, rows, table, to, from, ldx, ldo, n)
+	case 4:
+		maxPlaneGrad3x1AVX2(dx, dy, mask, rows, table, to, from, ldx, ldo, n)
+	case 5:
+		maxPlaneGrad3x2AVX2(dx, dy, mask, rows, table, to, from, ldx, ldo, n)
+	case 6:
+		maxPlaneGrad2x2AVX2(dx, dy, mask, rows, table, to, from, ldx, ldo, n)
 	}
 }
 
@@ -287,67 +238,41 @@ func avePlaneGrad3x2AVX2(dx, dy *float32, rows *int, table *int32, to, from, ldx
 //go:noescape
 func avePlaneGrad2x2AVX2(dx, dy *float32, rows *int, table *int32, to, from, ldx, ldo, n int)
 
-// avePlaneGrad adds up the gradients of the outputs whose window has an input, for a block of columns of n rows of inputs.
-func avePlaneGrad(k, s int, dx, dy *float32, rows *int, table *int32, to, from, ldx, ldo, n int) {
-	if isa.Width() == 16 {
-		switch k {
-		case 3:
-			switch s {
-			case 1:
-				avePlaneGrad3x1AVX512(dx, dy, rows, table, to, from, ldx, ldo, n)
-			case 2:
-				avePlaneGrad3x2AVX512(dx, dy, rows, table, to, from, ldx, ldo, n)
-			default:
-				panic("vpool: avePlaneGrad has no such member")
-			}
-		case 2:
-			switch s {
-			case 2:
-				avePlaneGrad2x2AVX512(dx, dy, rows, table, to, from, ldx, ldo, n)
-			default:
-				panic("vpool: avePlaneGrad has no such member")
-			}
-		default:
-			panic("vpool: avePlaneGrad has no such member")
-		}
-		return
-	}
-	switch k {
-	case 3:
-		switch s {
-		case 1:
-			avePlaneGrad3x1AVX2(dx, dy, rows, table, to, from, ldx, ldo, n)
-		case 2:
-			avePlaneGrad3x2AVX2(dx, dy, rows, table, to, from, ldx, ldo, n)
-		default:
-			panic("vpool: avePlaneGrad has no such member")
-		}
+func (number avePlaneGrad) run(dx, dy *float32, rows *int, table *int32, to, from, ldx, ldo, n int) {
+	switch number {
+	case 1:
+		avePlaneGrad3x1AVX512(dx, dy, rows, table, to, from, ldx, ldo, n)
 	case 2:
-		switch s {
-		case 2:
-			avePlaneGrad2x2AVX2(dx, dy, rows, table, to, from, ldx, ldo, n)
-		default:
-			panic("vpool: avePlaneGrad has no such member")
-		}
-	default:
-		panic("vpool: avePlaneGrad has no such member")
+		avePlaneGrad3x2AVX512(dx, dy, rows, table, to, from, ldx, ldo, n)
+	case 3:
+		avePlaneGrad2x2AVX512(dx, dy, rows, table, to, from, ldx, ldo, n)
+	case 4:
+		avePlaneGrad3x1AVX2(dx, dy, rows, table, to, from, ldx, ldo, n)
+	case 5:
+		avePlaneGrad3x2AVX2(dx, dy, rows, table, to, from, ldx, ldo, n)
+	case 6:
+		avePlaneGrad2x2AVX2(dx, dy, rows, table, to, from, ldx, ldo, n)
 	}
 }
 
 //go:noescape
 func packPlacesAVX512(codes *uint8, index *int32, y *float32, first, step, width, span, n int, relu bool)
 
-// packPlaces writes the codes of the places that n outputs y took.
-func packPlaces(codes *uint8, index *int32, y *float32, first, step, width, span, n int, relu bool) {
-	packPlacesAVX512(codes, index, y, first, step, width, span, n, relu)
+func (number packPlaces) run(codes *uint8, index *int32, y *float32, first, step, width, span, n int, relu bool) {
+	switch number {
+	case 1:
+		packPlacesAVX512(codes, index, y, first, step, width, span, n, relu)
+	}
 }
 
 //go:noescape
 func unpackPlacesAVX512(index *int32, codes *uint8, first, step, edge, span, n int)
 
-// unpackPlaces writes the indices that n codes stand for, -1 for no place.
-func unpackPlaces(index *int32, codes *uint8, first, step, edge, span, n int) {
-	unpackPlacesAVX512(index, codes, first, step, edge, span, n)
+func (number unpackPlaces) run(index *int32, codes *uint8, first, step, edge, span, n int) {
+	switch number {
+	case 1:
+		unpackPlacesAVX512(index, codes, first, step, edge, span, n)
+	}
 }
 
 //go:noescape
@@ -356,13 +281,13 @@ func maxBlocksAVX512(dst *float32, mask *uint8, src *float32, columns *int, plac
 //go:noescape
 func maxBlocksAVX2(dst *float32, mask *uint8, src *float32, columns *int, places *int32, count, ld, wide, n int, limit float32)
 
-// maxBlocks takes the maxima of a row of n windows over pixels of a block of channels.
-func maxBlocks(dst *float32, mask *uint8, src *float32, columns *int, places *int32, count, ld, wide, n int, limit float32) {
-	if isa.Width() == 16 {
+func (number maxBlocks) run(dst *float32, mask *uint8, src *float32, columns *int, places *int32, count, ld, wide, n int, limit float32) {
+	switch number {
+	case 1:
 		maxBlocksAVX512(dst, mask, src, columns, places, count, ld, wide, n, limit)
-		return
+	case 2:
+		maxBlocksAVX2(dst, mask, src, columns, places, count, ld, wide, n, limit)
 	}
-	maxBlocksAVX2(dst, mask, src, columns, places, count, ld, wide, n, limit)
 }
 
 //go:noescape
@@ -371,13 +296,13 @@ func aveBlocksAVX512(dst, divisors, src *float32, columns *int, count, ld, n int
 //go:noescape
 func aveBlocksAVX2(dst, divisors, src *float32, columns *int, count, ld, n int)
 
-// aveBlocks takes the means of a row of n windows, for a vector of channels.
-func aveBlocks(dst, divisors, src *float32, columns *int, count, ld, n int) {
-	if isa.Width() == 16 {
+func (number aveBlocks) run(dst, divisors, src *float32, columns *int, count, ld, n int) {
+	switch number {
+	case 1:
 		aveBlocksAVX512(dst, divisors, src, columns, count, ld, n)
-		return
+	case 2:
+		aveBlocksAVX2(dst, divisors, src, columns, count, ld, n)
 	}
-	aveBlocksAVX2(dst, divisors, src, columns, count, ld, n)
 }
 
 //go:noescape
@@ -386,13 +311,13 @@ func maxBlocksGradAVX512(dx, dy *float32, taken *uint8, columns *int, places *in
 //go:noescape
 func maxBlocksGradAVX2(dx, dy *float32, taken *uint8, columns *int, places *int32, count, ld, down, across, n int)
 
-// maxBlocksGrad adds up the gradients of the outputs that took each of a row of n inputs, for a vector of channels.
-func maxBlocksGrad(dx, dy *float32, taken *uint8, columns *int, places *int32, count, ld, down, across, n int) {
-	if isa.Width() == 16 {
+func (number maxBlocksGrad) run(dx, dy *float32, taken *uint8, columns *int, places *int32, count, ld, down, across, n int) {
+	switch number {
+	case 1:
 		maxBlocksGradAVX512(dx, dy, taken, columns, places, count, ld, down, across, n)
-		return
+	case 2:
+		maxBlocksGradAVX2(dx, dy, taken, columns, places, count, ld, down, across, n)
 	}
-	maxBlocksGradAVX2(dx, dy, taken, columns, places, count, ld, down, across, n)
 }
 
 //go:noescape
@@ -401,13 +326,13 @@ func aveBlocksGradAVX512(dx, dy *float32, columns *int, count, ld, n int)
 //go:noescape
 func aveBlocksGradAVX2(dx, dy *float32, columns *int, count, ld, n int)
 
-// aveBlocksGrad adds up the gradients of the outputs whose window has each of a row of n inputs, for a vector of channels.
-func aveBlocksGrad(dx, dy *float32, columns *int, count, ld, n int) {
-	if isa.Width() == 16 {
+func (number aveBlocksGrad) run(dx, dy *float32, columns *int, count, ld, n int) {
+	switch number {
+	case 1:
 		aveBlocksGradAVX512(dx, dy, columns, count, ld, n)
-		return
+	case 2:
+		aveBlocksGradAVX2(dx, dy, columns, count, ld, n)
 	}
-	aveBlocksGradAVX2(dx, dy, columns, count, ld, n)
 }
 
 //go:noescape
@@ -428,49 +353,19 @@ func maxBlocksGrad3x2AVX2(dx, dy *float32, taken *uint8, places *int32, count, l
 //go:noescape
 func maxBlocksGrad2x2AVX2(dx, dy *float32, taken *uint8, places *int32, count, ld, down, n int)
 
-// maxBlocksGroups is maxBlocksGrad for n groups of inputs that lie in the same windows.
-func maxBlocksGroups(k, s int, dx, dy *float32, taken *uint8, places *int32, count, ld, down, n int) {
-	if isa.Width() == 16 {
-		switch k {
-		case 3:
-			switch s {
-			case 1:
-				maxBlocksGrad3x1AVX512(dx, dy, taken, places, count, ld, down, n)
-			case 2:
-				maxBlocksGrad3x2AVX512(dx, dy, taken, places, count, ld, down, n)
-			default:
-				panic("vpool: maxBlocksGroups has no such member")
-			}
-		case 2:
-			switch s {
-			case 2:
-				maxBlocksGrad2x2AVX512(dx, dy, taken, places, count, ld, down, n)
-			default:
-				panic("vpool: maxBlocksGroups has no such member")
-			}
-		default:
-			panic("vpool: maxBlocksGroups has no such member")
-		}
-		return
-	}
-	switch k {
-	case 3:
-		switch s {
-		case 1:
-			maxBlocksGrad3x1AVX2(dx, dy, taken, places, count, ld, down, n)
-		case 2:
-			maxBlocksGrad3x2AVX2(dx, dy, taken, places, count, ld, down, n)
-		default:
-			panic("vpool: maxBlocksGroups has no such member")
-		}
+func (number maxBlocksGroups) run(dx, dy *float32, taken *uint8, places *int32, count, ld, down, n int) {
+	switch number {
+	case 1:
+		maxBlocksGrad3x1AVX512(dx, dy, taken, places, count, ld, down, n)
 	case 2:
-		switch s {
-		case 2:
-			maxBlocksGrad2x2AVX2(dx, dy, taken, places, count, ld, down, n)
-		default:
-			panic("vpool: maxBlocksGroups has no such member")
-		}
-	default:
-		panic("vpool: maxBlocksGroups has no such member")
+		maxBlocksGrad3x2AVX512(dx, dy, taken, places, count, ld, down, n)
+	case 3:
+		maxBlocksGrad2x2AVX512(dx, dy, taken, places, count, ld, down, n)
+	case 4:
+		maxBlocksGrad3x1AVX2(dx, dy, taken, places, count, ld, down, n)
+	case 5:
+		maxBlocksGrad3x2AVX2(dx, dy, taken, places, count, ld, down, n)
+	case 6:
+		maxBlocksGrad2x2AVX2(dx, dy, taken, places, count, ld, down, n)
 	}
 }

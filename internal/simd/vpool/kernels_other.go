@@ -4,50 +4,34 @@
 
 package vpool
 
-const noAssembly = "vpool: a kernel was called that has no assembly"
-
-func maxPool(stride int, dst *float32, mask *int32, index, w int, src *float32, kh, kw, ld, n int, words *int32) {
-	panic(noAssembly)
+func (maxPool) run(dst *float32, mask *int32, index, w int, src *float32, kh, kw, ld, n int, words *int32) {
 }
 
-func avePool(stride int, dst *float32, divisor float32, src *float32, kh, kw, ld, n int, words *int32) {
-	panic(noAssembly)
+func (avePool) run(dst *float32, divisor float32, src *float32, kh, kw, ld, n int, words *int32) {}
+
+func (maxPlane) run(dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo, n int) {
 }
 
-func maxPlane(k, s int, dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo, n int) {
-	panic(noAssembly)
+func (avePlane) run(dst *float32, src *float32, col int, rows *int, table *int32, ldo, n int) {}
+
+func (maxPlaneGrad) run(dx, dy *float32, mask *int32, rows *int, table *int32, to, from, ldx, ldo, n int) {
 }
 
-func avePlane(k, s int, dst *float32, src *float32, col int, rows *int, table *int32, ldo, n int) {
-	panic(noAssembly)
+func (avePlaneGrad) run(dx, dy *float32, rows *int, table *int32, to, from, ldx, ldo, n int) {}
+
+func (packPlaces) run(codes *uint8, index *int32, y *float32, first, step, width, span, n int, relu bool) {
 }
 
-func maxPlaneGrad(k, s int, dx, dy *float32, mask *int32, rows *int, table *int32, to, from, ldx, ldo, n int) {
-	panic(noAssembly)
+func (unpackPlaces) run(index *int32, codes *uint8, first, step, edge, span, n int) {}
+
+func (maxBlocks) run(dst *float32, mask *uint8, src *float32, columns *int, places *int32, count, ld, wide, n int, limit float32) {
 }
 
-func avePlaneGrad(k, s int, dx, dy *float32, rows *int, table *int32, to, from, ldx, ldo, n int) {
-	panic(noAssembly)
+func (aveBlocks) run(dst, divisors, src *float32, columns *int, count, ld, n int) {}
+
+func (maxBlocksGrad) run(dx, dy *float32, taken *uint8, columns *int, places *int32, count, ld, down, across, n int) {
 }
 
-func packPlaces(codes *uint8, index *int32, y *float32, first, step, width, span, n int, relu bool) {
-	panic(noAssembly)
-}
+func (aveBlocksGrad) run(dx, dy *float32, columns *int, count, ld, n int) {}
 
-func unpackPlaces(index *int32, codes *uint8, first, step, edge, span, n int) { panic(noAssembly) }
-
-func maxBlocks(dst *float32, mask *uint8, src *float32, columns *int, places *int32, count, ld, wide, n int, limit float32) {
-	panic(noAssembly)
-}
-
-func aveBlocks(dst, divisors, src *float32, columns *int, count, ld, n int) { panic(noAssembly) }
-
-func maxBlocksGrad(dx, dy *float32, taken *uint8, columns *int, places *int32, count, ld, down, across, n int) {
-	panic(noAssembly)
-}
-
-func aveBlocksGrad(dx, dy *float32, columns *int, count, ld, n int) { panic(noAssembly) }
-
-func maxBlocksGroups(k, s int, dx, dy *float32, taken *uint8, places *int32, count, ld, down, n int) {
-	panic(noAssembly)
-}
+func (maxBlocksGroups) run(dx, dy *float32, taken *uint8, places *int32, count, ld, down, n int) {}

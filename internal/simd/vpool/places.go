@@ -2,7 +2,9 @@ package vpool
 
 // Packs reports whether there are kernels that pack the places of maxima: an output then has a byte, the place in its window, instead of an index
 // in the plane.
-func (p *Planes) Packs() bool { return p.width == 16 && p.shape.K <= 3 }
+func (p *Planes) Packs() bool {
+	return have.PackPlaces != none && have.UnpackPlaces != none && p.shape.K <= 3
+}
 
 // PackPlaces writes the codes of the places that the outputs y of Max took. With relu, outputs that are not above 0 become 0 and get the code of
 // no place; NaN stays.
@@ -11,7 +13,7 @@ func (p *Planes) PackPlaces(codes []uint8, index []int32, y []float32, relu bool
 	_, _, _ = codes[s.OH*s.OW-1], index[s.OH*s.OW-1], y[s.OH*s.OW-1]
 	for row := range s.OH {
 		at := row * s.OW
-		packPlaces(&codes[at], &index[at], &y[at], s.window(row), s.S, s.W, s.W-s.K, s.OW, relu)
+		have.PackPlaces.run(&codes[at], &index[at], &y[at], s.window(row), s.S, s.W, s.W-s.K, s.OW, relu)
 	}
 }
 
@@ -21,7 +23,7 @@ func (p *Planes) UnpackPlaces(index []int32, codes []uint8) {
 	_, _ = codes[s.OH*s.OW-1], index[s.OH*s.OW-1]
 	for row := range s.OH {
 		at := row * s.OW
-		unpackPlaces(&index[at], &codes[at], s.window(row), s.S, s.K, s.W-s.K, s.OW)
+		have.UnpackPlaces.run(&index[at], &codes[at], s.window(row), s.S, s.K, s.W-s.K, s.OW)
 	}
 }
 

@@ -54,18 +54,23 @@ type poolRow struct{ offset, word int }
 // index of the inputs' column 0.
 type gradRow struct{ offset, count, index int }
 
-// NewPlanes prepares pooling. It returns nil without vectors, and for windows that have no kernel.
+// NewPlanes prepares pooling. It returns nil for windows that have no kernels at the level.
 func NewPlanes(s Shape) *Planes {
-	squares := s.K == 3 && (s.S == 1 || s.S == 2) || s.K == 2 && s.S == 2
-	if !isa.Vectors() || !squares || s.OH < 1 || s.OW < 1 {
+	if !hasPlanes(s.K, s.S) || s.OH < 1 || s.OW < 1 {
 		return nil
 	}
-	p := &Planes{shape: s, width: isa.Width(), band: max(1, bandValues/(s.S*s.W)), gradBand: max(1, bandValues/s.W)}
+	p := &Planes{shape: s, width: isa.Lanes(), band: max(1, bandValues/(s.S*s.W)), gradBand: max(1, bandValues/s.W)}
 	p.makeRows()
 	p.makeColumns()
 	p.makeGradRows()
 	p.makeInputs()
 	return p
+}
+
+// hasPlanes reports whether windows of k x k, s apart, have all kernels of Planes.
+func hasPlanes(k, s int) bool {
+	return k < len(have.MaxPlane) && s < len(have.MaxPlane[0]) && have.MaxPlane[k][s] != none && have.AvePlane[k][s] != none &&
+		have.MaxPlaneGrad[k][s] != none && have.AvePlaneGrad[k][s] != none
 }
 
 // makeRows lists the rows of all windows from top to bottom, each once.

@@ -11,7 +11,7 @@ func (p *Planes) Max(dst []float32, mask []int32, src []float32) {
 		rows, n := p.maxRows[y*s.S:], min(p.band, s.OH-y)
 		for i := range p.columns {
 			b := &p.columns[i]
-			maxPlane(s.K, s.S, &dst[y*s.OW+b.to], &mask[y*s.OW+b.to], &src[0], b.from, &rows[0].offset, &b.table[0], s.OW, n)
+			have.MaxPlane[s.K][s.S].run(&dst[y*s.OW+b.to], &mask[y*s.OW+b.to], &src[0], b.from, &rows[0].offset, &b.table[0], s.OW, n)
 		}
 	}
 }
@@ -24,7 +24,7 @@ func (p *Planes) Average(dst, src []float32) {
 		rows, n := p.aveRows[y*s.S:], min(p.band, s.OH-y)
 		for i := range p.columns {
 			b := &p.columns[i]
-			avePlane(s.K, s.S, &dst[y*s.OW+b.to], &src[0], b.from, &rows[0].offset, &b.table[0], s.OW, n)
+			have.AvePlane[s.K][s.S].run(&dst[y*s.OW+b.to], &src[0], b.from, &rows[0].offset, &b.table[0], s.OW, n)
 		}
 	}
 }
@@ -37,7 +37,7 @@ func (p *Planes) MaxGrad(dx, dy []float32, mask []int32) {
 		rows, n := p.gradRows[y:], min(p.gradBand, s.H-y)
 		for i := range p.inputs {
 			b := &p.inputs[i]
-			maxPlaneGrad(s.K, s.S, &dx[y*s.W], &dy[0], &mask[0], &rows[0].offset, &b.table[0], b.to, b.from, s.W, s.OW, n)
+			have.MaxPlaneGrad[s.K][s.S].run(&dx[y*s.W], &dy[0], &mask[0], &rows[0].offset, &b.table[0], b.to, b.from, s.W, s.OW, n)
 		}
 	}
 }
@@ -52,7 +52,7 @@ func (p *Planes) AverageGrad(dx, dy, share []float32) {
 		rows, n := p.gradRows[y:], min(p.gradBand, s.H-y)
 		for i := range p.inputs {
 			b := &p.inputs[i]
-			avePlaneGrad(s.K, s.S, &dx[y*s.W], &share[0], &rows[0].offset, &b.table[0], b.to, b.from, s.W, s.OW, n)
+			have.AvePlaneGrad[s.K][s.S].run(&dx[y*s.W], &share[0], &rows[0].offset, &b.table[0], b.to, b.from, s.W, s.OW, n)
 		}
 	}
 }

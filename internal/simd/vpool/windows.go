@@ -18,15 +18,15 @@ func Max(dst []float32, mask []int32, src []float32, index, w int, s *Windows) {
 		return
 	}
 	_ = src[s.end(n)-1]
-	if !isa.Vectors() || s.Stride > 2 {
+	if s.Stride >= len(have.MaxPool) || have.MaxPool[s.Stride] == none {
 		for i := range dst {
 			dst[i], mask[i] = maxWindow(src[i*s.Stride:], index+i*s.Stride, w, s)
 		}
 		return
 	}
-	for i := 0; i < n; i += isa.Width() {
+	for i := 0; i < n; i += isa.Lanes() {
 		at := i * s.Stride
-		maxPool(s.Stride, &dst[i], &mask[i], index+at, w, &src[at], s.KH, s.KW, s.Ld, min(isa.Width(), n-i), isa.Mask(0))
+		have.MaxPool[s.Stride].run(&dst[i], &mask[i], index+at, w, &src[at], s.KH, s.KW, s.Ld, min(isa.Lanes(), n-i), isa.Mask(0))
 	}
 }
 
@@ -50,14 +50,14 @@ func Average(dst []float32, divisor float32, src []float32, s *Windows) {
 		return
 	}
 	_ = src[s.end(n)-1]
-	if !isa.Vectors() || s.Stride > 2 {
+	if s.Stride >= len(have.AvePool) || have.AvePool[s.Stride] == none {
 		for i := range dst {
 			dst[i] = sumWindow(src[i*s.Stride:], s) / divisor
 		}
 		return
 	}
-	for i := 0; i < n; i += isa.Width() {
-		avePool(s.Stride, &dst[i], divisor, &src[i*s.Stride], s.KH, s.KW, s.Ld, min(isa.Width(), n-i), isa.Mask(0))
+	for i := 0; i < n; i += isa.Lanes() {
+		have.AvePool[s.Stride].run(&dst[i], divisor, &src[i*s.Stride], s.KH, s.KW, s.Ld, min(isa.Lanes(), n-i), isa.Mask(0))
 	}
 }
 

@@ -4,6 +4,67 @@ package vwinograd
 
 import "github.com/swcaffe/swcaffe/internal/simd/isa"
 
+func init() {
+	isa.Offer(&have, map[string]func(*kernels){
+		"avx512": avx512,
+		"avx2":   avx2,
+	})
+}
+
+func avx512(t *kernels) {
+	t.Winograd[Input][2][3] = 1        // winogradInput2x3AVX512
+	t.Winograd[Output][2][3] = 2       // winogradOutput2x3AVX512
+	t.Winograd[Weights][2][3] = 3      // winogradWeights2x3AVX512
+	t.Winograd[OutputGrad][2][3] = 4   // winogradOutputGrad2x3AVX512
+	t.Winograd[WeightsGrad][2][3] = 5  // winogradWeightsGrad2x3AVX512
+	t.Winograd[InputGrad][2][3] = 6    // winogradInputGrad2x3AVX512
+	t.Winograd[Input][4][3] = 7        // winogradInput4x3AVX512
+	t.Winograd[Output][4][3] = 8       // winogradOutput4x3AVX512
+	t.Winograd[Weights][4][3] = 9      // winogradWeights4x3AVX512
+	t.Winograd[OutputGrad][4][3] = 10  // winogradOutputGrad4x3AVX512
+	t.Winograd[WeightsGrad][4][3] = 11 // winogradWeightsGrad4x3AVX512
+	t.Winograd[InputGrad][4][3] = 12   // winogradInputGrad4x3AVX512
+	t.Winograd[Input][4][5] = 13       // winogradInput4x5AVX512
+	t.Winograd[Output][4][5] = 14      // winogradOutput4x5AVX512
+	t.Winograd[Weights][4][5] = 15     // winogradWeights4x5AVX512
+	t.Winograd[OutputGrad][4][5] = 16  // winogradOutputGrad4x5AVX512
+	t.Winograd[WeightsGrad][4][5] = 17 // winogradWeightsGrad4x5AVX512
+	t.Winograd[InputGrad][4][5] = 18   // winogradInputGrad4x5AVX512
+	t.Winograd[Input][5][3] = 19       // winogradInput5x3AVX512
+	t.Winograd[Output][5][3] = 20      // winogradOutput5x3AVX512
+	t.Winograd[Weights][5][3] = 21     // winogradWeights5x3AVX512
+	t.Winograd[OutputGrad][5][3] = 22  // winogradOutputGrad5x3AVX512
+	t.Winograd[WeightsGrad][5][3] = 23 // winogradWeightsGrad5x3AVX512
+	t.Winograd[InputGrad][5][3] = 24   // winogradInputGrad5x3AVX512
+}
+
+func avx2(t *kernels) {
+	t.Winograd[Input][2][3] = 25       // winogradInput2x3AVX2
+	t.Winograd[Output][2][3] = 26      // winogradOutput2x3AVX2
+	t.Winograd[Weights][2][3] = 27     // winogradWeights2x3AVX2
+	t.Winograd[OutputGrad][2][3] = 28  // winogradOutputGrad2x3AVX2
+	t.Winograd[WeightsGrad][2][3] = 29 // winogradWeightsGrad2x3AVX2
+	t.Winograd[InputGrad][2][3] = 30   // winogradInputGrad2x3AVX2
+	t.Winograd[Input][4][3] = 31       // winogradInput4x3AVX2
+	t.Winograd[Output][4][3] = 32      // winogradOutput4x3AVX2
+	t.Winograd[Weights][4][3] = 33     // winogradWeights4x3AVX2
+	t.Winograd[OutputGrad][4][3] = 34  // winogradOutputGrad4x3AVX2
+	t.Winograd[WeightsGrad][4][3] = 35 // winogradWeightsGrad4x3AVX2
+	t.Winograd[InputGrad][4][3] = 36   // winogradInputGrad4x3AVX2
+	t.Winograd[Input][4][5] = 37       // winogradInput4x5AVX2
+	t.Winograd[Output][4][5] = 38      // winogradOutput4x5AVX2
+	t.Winograd[Weights][4][5] = 39     // winogradWeights4x5AVX2
+	t.Winograd[OutputGrad][4][5] = 40  // winogradOutputGrad4x5AVX2
+	t.Winograd[WeightsGrad][4][5] = 41 // winogradWeightsGrad4x5AVX2
+	t.Winograd[InputGrad][4][5] = 42   // winogradInputGrad4x5AVX2
+	t.Winograd[Input][5][3] = 43       // winogradInput5x3AVX2
+	t.Winograd[Output][5][3] = 44      // winogradOutput5x3AVX2
+	t.Winograd[Weights][5][3] = 45     // winogradWeights5x3AVX2
+	t.Winograd[OutputGrad][5][3] = 46  // winogradOutputGrad5x3AVX2
+	t.Winograd[WeightsGrad][5][3] = 47 // winogradWeightsGrad5x3AVX2
+	t.Winograd[InputGrad][5][3] = 48   // winogradInputGrad5x3AVX2
+}
+
 //go:noescape
 func winogradInput2x3AVX512(dst, src, tmp, bias *float32, strides *int, n int)
 
@@ -148,353 +209,103 @@ func winogradWeightsGrad5x3AVX2(dst, src, tmp, bias *float32, strides *int, n in
 //go:noescape
 func winogradInputGrad5x3AVX2(dst, src, tmp, bias *float32, strides *int, n int)
 
-// winograd maps n squares of vectors; strides points to Strides, bias to a vector of a Bias.
-func winograd(kind Map, tile, kernel int, dst, src, tmp, bias *float32, strides *int, n int) {
-	if isa.Width() == 16 {
-		switch kind {
-		case Input:
-			switch tile {
-			case 2:
-				switch kernel {
-				case 3:
-					winogradInput2x3AVX512(dst, src, tmp, bias, strides, n)
-				default:
-					panic("vwinograd: winograd has no such member")
-				}
-			case 4:
-				switch kernel {
-				case 3:
-					winogradInput4x3AVX512(dst, src, tmp, bias, strides, n)
-				case 5:
-					winogradInput4x5AVX512(dst, src, tmp, bias, strides, n)
-				default:
-					panic("vwinograd: winograd has no such member")
-				}
-			case 5:
-				switch kernel {
-				case 3:
-					winogradInput5x3AVX512(dst, src, tmp, bias, strides, n)
-				default:
-					panic("vwinograd: winograd has no such member")
-				}
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		case Output:
-			switch tile {
-			case 2:
-				switch kernel {
-				case 3:
-					winogradOutput2x3AVX512(dst, src, tmp, bias, strides, n)
-				default:
-					panic("vwinograd: winograd has no such member")
-				}
-			case 4:
-				switch kernel {
-				case 3:
-					winogradOutput4x3AVX512(dst, src, tmp, bias, strides, n)
-				case 5:
-					winogradOutput4x5AVX512(dst, src, tmp, bias, strides, n)
-				default:
-					panic("vwinograd: winograd has no such member")
-				}
-			case 5:
-				switch kernel {
-				case 3:
-					winogradOutput5x3AVX512(dst, src, tmp, bias, strides, n)
-				default:
-					panic("vwinograd: winograd has no such member")
-				}
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		case Weights:
-			switch tile {
-			case 2:
-				switch kernel {
-				case 3:
-					winogradWeights2x3AVX512(dst, src, tmp, bias, strides, n)
-				default:
-					panic("vwinograd: winograd has no such member")
-				}
-			case 4:
-				switch kernel {
-				case 3:
-					winogradWeights4x3AVX512(dst, src, tmp, bias, strides, n)
-				case 5:
-					winogradWeights4x5AVX512(dst, src, tmp, bias, strides, n)
-				default:
-					panic("vwinograd: winograd has no such member")
-				}
-			case 5:
-				switch kernel {
-				case 3:
-					winogradWeights5x3AVX512(dst, src, tmp, bias, strides, n)
-				default:
-					panic("vwinograd: winograd has no such member")
-				}
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		case OutputGrad:
-			switch tile {
-			case 2:
-				switch kernel {
-				case 3:
-					winogradOutputGrad2x3AVX512(dst, src, tmp, bias, strides, n)
-				default:
-					panic("vwinograd: winograd has no such member")
-				}
-			case 4:
-				switch kernel {
-				case 3:
-					winogradOutputGrad4x3AVX512(dst, src, tmp, bias, strides, n)
-				case 5:
-					winogradOutputGrad4x5AVX512(dst, src, tmp, bias, strides, n)
-				default:
-					panic("vwinograd: winograd has no such member")
-				}
-			case 5:
-				switch kernel {
-				case 3:
-					winogradOutputGrad5x3AVX512(dst, src, tmp, bias, strides, n)
-				default:
-					panic("vwinograd: winograd has no such member")
-				}
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		case WeightsGrad:
-			switch tile {
-			case 2:
-				switch kernel {
-				case 3:
-					winogradWeightsGrad2x3AVX512(dst, src, tmp, bias, strides, n)
-				default:
-					panic("vwinograd: winograd has no such member")
-				}
-			case 4:
-				switch kernel {
-				case 3:
-					winogradWeightsGrad4x3AVX512(dst, src, tmp, bias, strides, n)
-				case 5:
-					winogradWeightsGrad4x5AVX512(dst, src, tmp, bias, strides, n)
-				default:
-					panic("vwinograd: winograd has no such member")
-				}
-			case 5:
-				switch kernel {
-				case 3:
-					winogradWeightsGrad5x3AVX512(dst, src, tmp, bias, strides, n)
-				default:
-					panic("vwinograd: winograd has no such member")
-				}
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		case InputGrad:
-			switch tile {
-			case 2:
-				switch kernel {
-				case 3:
-					winogradInputGrad2x3AVX512(dst, src, tmp, bias, strides, n)
-				default:
-					panic("vwinograd: winograd has no such member")
-				}
-			case 4:
-				switch kernel {
-				case 3:
-					winogradInputGrad4x3AVX512(dst, src, tmp, bias, strides, n)
-				case 5:
-					winogradInputGrad4x5AVX512(dst, src, tmp, bias, strides, n)
-				default:
-					panic("vwinograd: winograd has no such member")
-				}
-			case 5:
-				switch kernel {
-				case 3:
-					winogradInputGrad5x3AVX512(dst, src, tmp, bias, strides, n)
-				default:
-					panic("vwinograd: winograd has no such member")
-				}
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		default:
-			panic("vwinograd: winograd has no such member")
-		}
-		return
-	}
-	switch kind {
-	case Input:
-		switch tile {
-		case 2:
-			switch kernel {
-			case 3:
-				winogradInput2x3AVX2(dst, src, tmp, bias, strides, n)
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		case 4:
-			switch kernel {
-			case 3:
-				winogradInput4x3AVX2(dst, src, tmp, bias, strides, n)
-			case 5:
-				winogradInput4x5AVX2(dst, src, tmp, bias, strides, n)
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		case 5:
-			switch kernel {
-			case 3:
-				winogradInput5x3AVX2(dst, src, tmp, bias, strides, n)
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		default:
-			panic("vwinograd: winograd has no such member")
-		}
-	case Output:
-		switch tile {
-		case 2:
-			switch kernel {
-			case 3:
-				winogradOutput2x3AVX2(dst, src, tmp, bias, strides, n)
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		case 4:
-			switch kernel {
-			case 3:
-				winogradOutput4x3AVX2(dst, src, tmp, bias, strides, n)
-			case 5:
-				winogradOutput4x5AVX2(dst, src, tmp, bias, strides, n)
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		case 5:
-			switch kernel {
-			case 3:
-				winogradOutput5x3AVX2(dst, src, tmp, bias, strides, n)
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		default:
-			panic("vwinograd: winograd has no such member")
-		}
-	case Weights:
-		switch tile {
-		case 2:
-			switch kernel {
-			case 3:
-				winogradWeights2x3AVX2(dst, src, tmp, bias, strides, n)
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		case 4:
-			switch kernel {
-			case 3:
-				winogradWeights4x3AVX2(dst, src, tmp, bias, strides, n)
-			case 5:
-				winogradWeights4x5AVX2(dst, src, tmp, bias, strides, n)
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		case 5:
-			switch kernel {
-			case 3:
-				winogradWeights5x3AVX2(dst, src, tmp, bias, strides, n)
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		default:
-			panic("vwinograd: winograd has no such member")
-		}
-	case OutputGrad:
-		switch tile {
-		case 2:
-			switch kernel {
-			case 3:
-				winogradOutputGrad2x3AVX2(dst, src, tmp, bias, strides, n)
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		case 4:
-			switch kernel {
-			case 3:
-				winogradOutputGrad4x3AVX2(dst, src, tmp, bias, strides, n)
-			case 5:
-				winogradOutputGrad4x5AVX2(dst, src, tmp, bias, strides, n)
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		case 5:
-			switch kernel {
-			case 3:
-				winogradOutputGrad5x3AVX2(dst, src, tmp, bias, strides, n)
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		default:
-			panic("vwinograd: winograd has no such member")
-		}
-	case WeightsGrad:
-		switch tile {
-		case 2:
-			switch kernel {
-			case 3:
-				winogradWeightsGrad2x3AVX2(dst, src, tmp, bias, strides, n)
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		case 4:
-			switch kernel {
-			case 3:
-				winogradWeightsGrad4x3AVX2(dst, src, tmp, bias, strides, n)
-			case 5:
-				winogradWeightsGrad4x5AVX2(dst, src, tmp, bias, strides, n)
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		case 5:
-			switch kernel {
-			case 3:
-				winogradWeightsGrad5x3AVX2(dst, src, tmp, bias, strides, n)
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		default:
-			panic("vwinograd: winograd has no such member")
-		}
-	case InputGrad:
-		switch tile {
-		case 2:
-			switch kernel {
-			case 3:
-				winogradInputGrad2x3AVX2(dst, src, tmp, bias, strides, n)
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		case 4:
-			switch kernel {
-			case 3:
-				winogradInputGrad4x3AVX2(dst, src, tmp, bias, strides, n)
-			case 5:
-				winogradInputGrad4x5AVX2(dst, src, tmp, bias, strides, n)
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		case 5:
-			switch kernel {
-			case 3:
-				winogradInputGrad5x3AVX2(dst, src, tmp, bias, strides, n)
-			default:
-				panic("vwinograd: winograd has no such member")
-			}
-		default:
-			panic("vwinograd: winograd has no such member")
-		}
-	default:
-		panic("vwinograd: winograd has no such member")
+func (number winograd) run(dst, src, tmp, bias *float32, strides *int, n int) {
+	switch number {
+	case 1:
+		winogradInput2x3AVX512(dst, src, tmp, bias, strides, n)
+	case 2:
+		winogradOutput2x3AVX512(dst, src, tmp, bias, strides, n)
+	case 3:
+		winogradWeights2x3AVX512(dst, src, tmp, bias, strides, n)
+	case 4:
+		winogradOutputGrad2x3AVX512(dst, src, tmp, bias, strides, n)
+	case 5:
+		winogradWeightsGrad2x3AVX512(dst, src, tmp, bias, strides, n)
+	case 6:
+		winogradInputGrad2x3AVX512(dst, src, tmp, bias, strides, n)
+	case 7:
+		winogradInput4x3AVX512(dst, src, tmp, bias, strides, n)
+	case 8:
+		winogradOutput4x3AVX512(dst, src, tmp, bias, strides, n)
+	case 9:
+		winogradWeights4x3AVX512(dst, src, tmp, bias, strides, n)
+	case 10:
+		winogradOutputGrad4x3AVX512(dst, src, tmp, bias, strides, n)
+	case 11:
+		winogradWeightsGrad4x3AVX512(dst, src, tmp, bias, strides, n)
+	case 12:
+		winogradInputGrad4x3AVX512(dst, src, tmp, bias, strides, n)
+	case 13:
+		winogradInput4x5AVX512(dst, src, tmp, bias, strides, n)
+	case 14:
+		winogradOutput4x5AVX512(dst, src, tmp, bias, strides, n)
+	case 15:
+		winogradWeights4x5AVX512(dst, src, tmp, bias, strides, n)
+	case 16:
+		winogradOutputGrad4x5AVX512(dst, src, tmp, bias, strides, n)
+	case 17:
+		winogradWeightsGrad4x5AVX512(dst, src, tmp, bias, strides, n)
+	case 18:
+		winogradInputGrad4x5AVX512(dst, src, tmp, bias, strides, n)
+	case 19:
+		winogradInput5x3AVX512(dst, src, tmp, bias, strides, n)
+	case 20:
+		winogradOutput5x3AVX512(dst, src, tmp, bias, strides, n)
+	case 21:
+		winogradWeights5x3AVX512(dst, src, tmp, bias, strides, n)
+	case 22:
+		winogradOutputGrad5x3AVX512(dst, src, tmp, bias, strides, n)
+	case 23:
+		winogradWeightsGrad5x3AVX512(dst, src, tmp, bias, strides, n)
+	case 24:
+		winogradInputGrad5x3AVX512(dst, src, tmp, bias, strides, n)
+	case 25:
+		winogradInput2x3AVX2(dst, src, tmp, bias, strides, n)
+	case 26:
+		winogradOutput2x3AVX2(dst, src, tmp, bias, strides, n)
+	case 27:
+		winogradWeights2x3AVX2(dst, src, tmp, bias, strides, n)
+	case 28:
+		winogradOutputGrad2x3AVX2(dst, src, tmp, bias, strides, n)
+	case 29:
+		winogradWeightsGrad2x3AVX2(dst, src, tmp, bias, strides, n)
+	case 30:
+		winogradInputGrad2x3AVX2(dst, src, tmp, bias, strides, n)
+	case 31:
+		winogradInput4x3AVX2(dst, src, tmp, bias, strides, n)
+	case 32:
+		winogradOutput4x3AVX2(dst, src, tmp, bias, strides, n)
+	case 33:
+		winogradWeights4x3AVX2(dst, src, tmp, bias, strides, n)
+	case 34:
+		winogradOutputGrad4x3AVX2(dst, src, tmp, bias, strides, n)
+	case 35:
+		winogradWeightsGrad4x3AVX2(dst, src, tmp, bias, strides, n)
+	case 36:
+		winogradInputGrad4x3AVX2(dst, src, tmp, bias, strides, n)
+	case 37:
+		winogradInput4x5AVX2(dst, src, tmp, bias, strides, n)
+	case 38:
+		winogradOutput4x5AVX2(dst, src, tmp, bias, strides, n)
+	case 39:
+		winogradWeights4x5AVX2(dst, src, tmp, bias, strides, n)
+	case 40:
+		winogradOutputGrad4x5AVX2(dst, src, tmp, bias, strides, n)
+	case 41:
+		winogradWeightsGrad4x5AVX2(dst, src, tmp, bias, strides, n)
+	case 42:
+		winogradInputGrad4x5AVX2(dst, src, tmp, bias, strides, n)
+	case 43:
+		winogradInput5x3AVX2(dst, src, tmp, bias, strides, n)
+	case 44:
+		winogradOutput5x3AVX2(dst, src, tmp, bias, strides, n)
+	case 45:
+		winogradWeights5x3AVX2(dst, src, tmp, bias, strides, n)
+	case 46:
+		winogradOutputGrad5x3AVX2(dst, src, tmp, bias, strides, n)
+	case 47:
+		winogradWeightsGrad5x3AVX2(dst, src, tmp, bias, strides, n)
+	case 48:
+		winogradInputGrad5x3AVX2(dst, src, tmp, bias, strides, n)
 	}
 }

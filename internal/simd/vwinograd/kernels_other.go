@@ -4,8 +4,4 @@
 
 package vwinograd
 
-const noAssembly = "vwinograd: a kernel was called that has no assembly"
-
-func winograd(kind Map, tile, kernel int, dst, src, tmp, bias *float32, strides *int, n int) {
-	panic(noAssembly)
-}
+func (winograd) run(dst, src, tmp, bias *float32, strides *int, n int) {}

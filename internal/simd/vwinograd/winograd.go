@@ -91,7 +91,8 @@ func Apply(f Form, kind Map, dst, src []float32, at int, s *Strides, n int, bias
 	if bias == nil {
 		bias = noBias
 	}
-	if !isa.Vectors() {
+	kernel := have.Winograd[kind][f.Tile][f.Kernel]
+	if kernel == none {
 		applyGo(m, kind, dst, src, at, s, n, bias)
 		return
 	}
@@ -99,8 +100,8 @@ func Apply(f Form, kind Map, dst, src []float32, at int, s *Strides, n int, bias
 	last := at + in*(s.SrcRow+s.SrcCol) + (n-1)*s.SrcNext
 	_, _, _ = src[at], src[last], dst[out*(s.DstRow+s.DstCol)+(n-1)*s.DstNext+Lanes-1]
 	_ = scratch[Scratch-1]
-	for lane := 0; lane < Lanes; lane += isa.Width() {
-		winograd(kind, f.Tile, f.Kernel, &dst[lane], &src[at+lane], &scratch[0], &bias.Add[lane], &s.SrcRow, n)
+	for lane := 0; lane < Lanes; lane += isa.Lanes() {
+		kernel.run(&dst[lane], &src[at+lane], &scratch[0], &bias.Add[lane], &s.SrcRow, n)
 	}
 }
 

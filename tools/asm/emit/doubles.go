@@ -9,7 +9,7 @@ import (
 // Doubles converts the halves of a float32 vector to float64.
 func (s ISA) Doubles(x reg.VecVirtual) (lo, hi reg.VecVirtual) {
 	lo, hi = s.V(), s.V()
-	if s.Width == 16 {
+	if s.EVEX {
 		upper := YMM()
 		VEXTRACTF64X4(Imm(1), x, upper)
 		VCVTPS2PD(x.AsY(), lo)
@@ -28,7 +28,7 @@ func (s ISA) Zeros(n int) []reg.VecVirtual {
 	vs := make([]reg.VecVirtual, n)
 	for i := range vs {
 		vs[i] = s.V()
-		if s.Width == 16 {
+		if s.EVEX {
 			VPXORQ(vs[i], vs[i], vs[i])
 		} else {
 			VXORPD(vs[i], vs[i], vs[i])
@@ -40,7 +40,7 @@ func (s ISA) Zeros(n int) []reg.VecVirtual {
 // Singles rounds two float64 vectors to one of float32.
 func (s ISA) Singles(halves [2]reg.VecVirtual) reg.VecVirtual {
 	r := s.V()
-	if s.Width == 16 {
+	if s.EVEX {
 		lower, upper := YMM(), YMM()
 		VCVTPD2PS(halves[0], lower)
 		VCVTPD2PS(halves[1], upper)

@@ -1,8 +1,8 @@
 // Package emit holds what the generators of all packages of internal/simd share.
 //
-// An ISA is an instruction level. Its methods emit the operations whose instructions differ between levels: arithmetic on vectors, constants in
+// An ISA is an instruction set. Its methods emit the operations whose instructions differ between sets: arithmetic on vectors, constants in
 // memory, masked loads and stores, loops over vectors, conversions to float64, transposition in registers, and the tiles of micro-kernels.
-// Generators are written once for both levels; the few that differ ask for Width.
+// Generators are written once for all sets. Where one differs it asks for what the set has: how many registers, or EVEX.
 package emit
 
 import (
@@ -13,7 +13,7 @@ import (
 
 // Clear sets a register to 0.
 func (s ISA) Clear(v reg.VecVirtual) {
-	if s.Width == 16 {
+	if s.EVEX {
 		VPXORD(v, v, v)
 	} else {
 		VXORPS(v, v, v)
@@ -31,11 +31,21 @@ func (s ISA) Zero() reg.VecVirtual {
 	return r
 }
 
-// ISA is an instruction level: Width float32 values a vector, Tag behind the names of functions, Name in those of files.
+// ISA is an instruction set with vectors.
 type ISA struct {
-	Width     int
-	Tag, Name string
+	Name, Tag string                // in the names of files, and behind those of functions
+	Processor string                // Go's name of the processors that have it
+	Width     int                   // float32 values of a vector
+	Registers int                   // vector registers
+	EVEX      bool                  // mask registers, operands broadcast from memory, permutations of two registers, more bits of precision of 1/√x
+	V         func() reg.VecVirtual // a fresh vector register; nil if the assembly is written by hand
 }
+
+// The instruction sets.
+var (
+	AVX512 = ISA{Name: "avx512", Tag: "AVX512", Processor: "amd64", Width: 16, Registers: 32, EVEX: true, V: ZMM}
+	AVX2   = ISA{Name: "avx2", Tag: "AVX2", Processor: "amd64", Width: 8, Registers: 16, V: YMM}
+)
 
 // Function emits a function of assembly with the parameters args, which body loads.
 func (s ISA) Function(name, args string, body func()) {
@@ -43,14 +53,6 @@ func (s ISA) Function(name, args string, body func()) {
 	TEXT(name+s.Tag, NOSPLIT, "func("+args+")")
 	Pragma("noescape")
 	body()
-}
-
-// V returns a fresh vector register.
-func (s ISA) V() reg.VecVirtual {
-	if s.Width == 16 {
-		return ZMM()
-	}
-	return YMM()
 }
 
 // Load copies a memory operand or register into a fresh register.
@@ -84,13 +86,13 @@ func (s ISA) And(a, b Op) reg.VecVirtual { return s.either(VPANDD, VPAND, a, b) 
 
 func (s ISA) Or(a, b Op) reg.VecVirtual { return s.either(VPORD, VPOR, a, b) }
 
-// either emits an instruction that has one name for wide vectors and another for narrow ones.
-func (s ISA) either(wide func(...Op), narrow func(b, a, r Op), a, b Op) reg.VecVirtual {
+// either emits an instruction that has one name with EVEX and another without.
+func (s ISA) either(evex func(...Op), vex func(b, a, r Op), a, b Op) reg.VecVirtual {
 	r := s.V()
-	if s.Width == 16 {
-		wide(b, a, r)
+	if s.EVEX {
+		evex(b, a, r)
 	} else {
-		narrow(b, a, r)
+		vex(b, a, r)
 	}
 	return r
 }
@@ -147,7 +149,7 @@ const (
 // Sel returns yes where a <pred> b holds and no elsewhere; b may be memory.
 func (s ISA) Sel(pred uint64, a, b, yes, no Op) reg.VecVirtual {
 	r := s.V()
-	if s.Width == 16 {
+	if s.EVEX {
 		k := K()
 		VCMPPS(Imm(pred), b, a, k)
 		VBLENDMPS(yes, no, k, r)
@@ -162,7 +164,7 @@ func (s ISA) Sel(pred uint64, a, b, yes, no Op) reg.VecVirtual {
 // Round rounds to the nearest integer, ties to even.
 func (s ISA) Round(a Op) reg.VecVirtual {
 	r := s.V()
-	if s.Width == 16 {
+	if s.EVEX {
 		VRNDSCALEPS(Imm(8), a, r)
 	} else {
 		VROUNDPS(Imm(8), a, r)

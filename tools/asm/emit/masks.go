@@ -39,7 +39,7 @@ func (s ISA) StoreWhole(v reg.VecVirtual, m Mem, mask reg.Register) {
 // Mask makes a mask of the lanes whose words in memory are not zero.
 func (s ISA) Mask(words reg.Register) reg.Register {
 	v := s.V()
-	if s.Width == 16 {
+	if s.EVEX {
 		k := K()
 		VMOVDQU32(Mem{Base: words}, v)
 		VPTESTMD(v, v, k)
@@ -52,7 +52,7 @@ func (s ISA) Mask(words reg.Register) reg.Register {
 // LoadMasked loads the lanes of a mask; the others become 0.
 func (s ISA) LoadMasked(m Mem, mask reg.Register) reg.VecVirtual {
 	r := s.V()
-	if s.Width == 16 {
+	if s.EVEX {
 		VMOVUPS_Z(m, mask, r)
 	} else {
 		VMASKMOVPS(m, mask, r)
@@ -60,10 +60,10 @@ func (s ISA) LoadMasked(m Mem, mask reg.Register) reg.VecVirtual {
 	return r
 }
 
-// StoreMasked stores the lanes of a mask. With AVX2 it stores whole vectors without the mask: masked stores take longer, on some processors far
+// StoreMasked stores the lanes of a mask. Without EVEX it stores whole vectors without the mask: masked stores take longer, on some processors far
 // longer.
 func (s ISA) StoreMasked(v reg.VecVirtual, m Mem, mask reg.Register) {
-	if s.Width == 16 {
+	if s.EVEX {
 		VMOVUPS(v, mask, m)
 		return
 	}

@@ -6,11 +6,11 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// InvPow75 is x^-0.75. With AVX2 it takes roots and divides. With AVX-512 it makes r = x^-0.5, which it returns too, and q = r^-0.5. Each is an
+// InvPow75 is x^-0.75. Without EVEX it takes roots and divides. With EVEX it makes r = x^-0.5, which it returns too, and q = r^-0.5. Each is an
 // approximation to 14 bits and a step of Newton's method. The result is r*q*r, several times as fast. Where a step gives 0*inf, the first
 // approximation is the result: inf for 0, 0 for inf, NaN for negative values.
 func (s ISA) InvPow75(x reg.VecVirtual) (p, r reg.VecVirtual) {
-	if s.Width != 16 {
+	if !s.EVEX {
 		h, q := s.V(), s.V()
 		VSQRTPS(x, h)
 		VSQRTPS(h, q)

@@ -17,10 +17,10 @@ func (s ISA) Accumulators(rows, nv int) [][]reg.VecVirtual {
 	return acc
 }
 
-// AddProducts adds a value times some vectors to a row of a tile. With embed each multiplication of AVX-512 broadcasts the value from memory, which
+// AddProducts adds a value times some vectors to a row of a tile. With embed each multiplication of EVEX broadcasts the value from memory, which
 // saves an instruction and costs a load. A core can do two loads a cycle, and its two threads share the instructions of a cycle.
 func (s ISA) AddProducts(sums []reg.VecVirtual, value Mem, vectors []reg.VecVirtual, embed bool) {
-	if embed && s.Width == 16 {
+	if embed && s.EVEX {
 		for j, v := range vectors {
 			VFMADD231PS_BCST(value, v, sums[j])
 		}

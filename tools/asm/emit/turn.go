@@ -15,10 +15,28 @@ func (s ISA) Shuffled(which int, a, b reg.VecVirtual) reg.VecVirtual {
 	return r
 }
 
+// Evens returns a function that takes the even lanes of two vectors, and may overwrite the first. With EVEX it needs a register for the numbers of
+// the lanes.
+func (s ISA) Evens() func(a, b reg.VecVirtual) reg.VecVirtual {
+	if !s.EVEX {
+		return func(a, b reg.VecVirtual) reg.VecVirtual {
+			r := s.V()
+			VSHUFPS(Imm(0x88), b, a, r)
+			VPERMPD(Imm(0xd8), r, r)
+			return r
+		}
+	}
+	lanes := s.Load(s.Ramp(2))
+	return func(a, b reg.VecVirtual) reg.VecVirtual {
+		VPERMT2PS(b, lanes, a)
+		return a
+	}
+}
+
 // EveryOther returns lanes from, from+2, ... of two vectors.
 func (s ISA) EveryOther(a, b reg.VecVirtual, from int) reg.VecVirtual {
 	r := s.Load(a)
-	if s.Width == 16 {
+	if s.EVEX {
 		VPERMT2PS(b, s.Load(s.Sequence(from, 2)), r)
 		return r
 	}
@@ -29,7 +47,7 @@ func (s ISA) EveryOther(a, b reg.VecVirtual, from int) reg.VecVirtual {
 
 // Interleave returns lanes of a and b in turn.
 func (s ISA) Interleave(a, b reg.VecVirtual) (lo, hi reg.VecVirtual) {
-	if s.Width == 16 {
+	if s.EVEX {
 		lo, hi = s.Load(a), s.Load(a)
 		for half, r := range []reg.VecVirtual{lo, hi} {
 			name := fmt.Sprintf("turns%d", half)

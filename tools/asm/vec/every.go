@@ -1,9 +1,6 @@
 package vec
 
 import (
-	"fmt"
-
-	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -16,7 +13,7 @@ func Every(s emit.ISA, stride int) {
 	dst := emit.GP("dst")
 	src := emit.GP("src")
 	n := emit.GP("n")
-	even := evenPlaces(s, fmt.Sprintf("every%d%splaces", stride, s.Tag))
+	even := s.Evens()
 	Label("loop")
 	x := make([]reg.VecVirtual, stride)
 	for i := range x {
@@ -33,25 +30,4 @@ func Every(s emit.ISA, stride int) {
 	SUBQ(U32(s.Width), n)
 	JNE(LabelRef("loop"))
 	s.Ret()
-}
-
-// evenPlaces returns a function that takes the even lanes of two vectors; name is that of its constant.
-func evenPlaces(s emit.ISA, name string) func(a, b reg.VecVirtual) reg.VecVirtual {
-	if s.Width == 8 {
-		return func(a, b reg.VecVirtual) reg.VecVirtual {
-			r := YMM()
-			VSHUFPS(Imm(0x88), b, a, r)
-			VPERMPD(Imm(0xd8), r, r)
-			return r
-		}
-	}
-	places := GLOBL(name, attr.RODATA|attr.NOPTR)
-	for i := range 16 {
-		DATA(4*i, U32(2*i))
-	}
-	index := s.Load(places)
-	return func(a, b reg.VecVirtual) reg.VecVirtual {
-		VPERMT2PS(b, index, a)
-		return a
-	}
 }

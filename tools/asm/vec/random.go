@@ -47,7 +47,7 @@ func Drop(s emit.ISA) {
 		VPADDQ(step, state, state)
 	}
 	factor := s.V()
-	if s.Width == 16 {
+	if s.EVEX {
 		low, high, keep := YMM(), YMM(), K()
 		VPMOVQD(numbers[0], low)
 		VPMOVQD(numbers[1], high)
@@ -75,7 +75,7 @@ func Drop(s emit.ISA) {
 func mix(s emit.ISA, z reg.VecVirtual, n uint64) {
 	t := s.V()
 	VPSRLQ(Imm(n), z, t)
-	if s.Width == 16 {
+	if s.EVEX {
 		VPXORQ(t, z, z)
 	} else {
 		VPXOR(t, z, z)

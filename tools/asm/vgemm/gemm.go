@@ -9,7 +9,7 @@ import (
 )
 
 // panelAhead is the distance in bytes at which a panel of A is fetched ahead, since panels of B push it out of L1. columnsAhead is the distance for a
-// panel of B with AVX-512.
+// panel of B whose vectors fill cache lines.
 const (
 	panelAhead   = 768
 	columnsAhead = 1536
@@ -17,7 +17,7 @@ const (
 
 // TileRows is the number of rows of a whole tile.
 func TileRows(s emit.ISA) int {
-	if s.Width == 16 {
+	if s.Registers == 32 {
 		return 12
 	}
 	return 6
@@ -39,7 +39,7 @@ func Micro(s emit.ISA, rows, nv int) {
 	step := func(u int) {
 		bv := make([]reg.VecVirtual, nv)
 		for j := range bv {
-			if s.Width == 16 {
+			if wide == emit.CacheLine {
 				PREFETCHT0(Mem{Base: b, Disp: columnsAhead + (2*u+j)*wide})
 			}
 			bv[j] = s.Load(Mem{Base: b, Disp: (2*u + j) * wide})

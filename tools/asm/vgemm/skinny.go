@@ -39,7 +39,7 @@ func DotRows(s emit.ISA, m, rows int) {
 	right := rowsFrom(emit.GP("b"), ldb, rows)
 	k, words := emit.GP("k"), emit.GP("words")
 	vectors := 2
-	if s.Width == 8 {
+	if s.Registers == 16 {
 		vectors = 2 / m // sums of all rows in 16 registers
 	}
 	acc := make([][]reg.VecVirtual, vectors)
@@ -87,7 +87,7 @@ func storeFour(s emit.ISA, x [4]reg.VecVirtual, to Mem, n int) {
 		sum = s.Add(sum, column)
 	})
 	half, low := YMM(), XMM()
-	if s.Width == 16 {
+	if s.EVEX {
 		VEXTRACTF64X4(Imm(1), sum, half)
 		VADDPS(half, sum.AsY(), half)
 	} else {

@@ -27,7 +27,7 @@ func channelRows(s emit.ISA, params ...string) [][]Op {
 			switch {
 			case param == "slope":
 				row = slope
-			case s.Width == emit.Lanes:
+			case s.Registers == 32:
 				row = s.Load(row)
 			}
 			rows[g] = append(rows[g], row)
@@ -74,7 +74,7 @@ func storeLanes(s emit.ISA, acc []reg.VecVirtual) {
 
 // storeSigns stores a bit for each lane, set where a vector is above 0.
 func storeSigns(s emit.ISA, v reg.VecVirtual, to reg.Register) {
-	if s.Width == emit.Lanes {
+	if s.EVEX {
 		above := K()
 		VCMPPS(Imm(emit.GT), s.F(0), v, above)
 		KMOVW(above, Mem{Base: to})
@@ -89,7 +89,7 @@ func storeSigns(s emit.ISA, v reg.VecVirtual, to reg.Register) {
 // bySigns returns yes in the lanes whose bits are set and no elsewhere.
 func bySigns(s emit.ISA, signs reg.Register, yes, no reg.VecVirtual) reg.VecVirtual {
 	r := s.V()
-	if s.Width == emit.Lanes {
+	if s.EVEX {
 		above := K()
 		KMOVW(Mem{Base: signs}, above)
 		VBLENDMPS(yes, no, above, r)

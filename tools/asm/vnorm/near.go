@@ -70,7 +70,7 @@ func window(s emit.ISA, half int, below, at, above Mem) (window []reg.VecVirtual
 	}
 	for d := half; d > 0; d-- {
 		v := s.V()
-		if s.Width == emit.Lanes {
+		if s.EVEX {
 			VALIGND(U8(emit.Lanes-d), low, own, v)
 		} else {
 			VPALIGNR(U8(16-4*d), low, own, v)
@@ -80,7 +80,7 @@ func window(s emit.ISA, half int, below, at, above Mem) (window []reg.VecVirtual
 	window = append(window, own)
 	for d := 1; d <= half; d++ {
 		v := s.V()
-		if s.Width == emit.Lanes {
+		if s.EVEX {
 			VALIGND(U8(d), own, high, v)
 		} else {
 			VPALIGNR(U8(4*d), own, high, v)

@@ -69,8 +69,8 @@ func MulAddRows(s emit.ISA) {
 		})
 }
 
-// PowRatio emits own[i] = dy[i]*s[i]^-0.75 and ratio[i] = dy[i]*x[i]*s[i]^-1.75. AVX-512 multiplies with s^-0.5 twice, which InvPow75 has made;
-// AVX2 divides by s.
+// PowRatio emits own[i] = dy[i]*s[i]^-0.75 and ratio[i] = dy[i]*x[i]*s[i]^-1.75. EVEX multiplies with s^-0.5 twice, which InvPow75 has made;
+// other sets divide by s.
 func PowRatio(s emit.ISA) {
 	own, ratio, dy, x, scale, n, words := emit.GP("own"), emit.GP("ratio"), emit.GP("dy"), emit.GP("x"), emit.GP("s"), emit.GP("n"), emit.GP("words")
 	vector := func(disp int, mask reg.Register) {
@@ -79,7 +79,7 @@ func PowRatio(s emit.ISA) {
 		p, root := s.InvPow75(power)
 		s.StoreWhole(s.Mul(g, p), at(own), mask)
 		g = s.Mul(g, s.Mul(s.LoadWhole(at(x), mask), p))
-		if s.Width == 16 {
+		if s.EVEX {
 			g = s.Mul(s.Mul(g, root), root)
 		} else {
 			g = s.Div(g, power)

@@ -97,7 +97,7 @@ func MaxBlocks(s emit.ISA) {
 
 // keepLargerAt is keepLarger for values in memory that have the same place.
 func keepLargerAt(s emit.ISA, x, place Mem, value, best reg.VecVirtual) {
-	if s.Width == 8 {
+	if !s.EVEX {
 		at := s.V()
 		VPBROADCASTD(place, at)
 		keepLarger(s, s.Load(x), at, value, best)
@@ -112,7 +112,7 @@ func keepLargerAt(s emit.ISA, x, place Mem, value, best reg.VecVirtual) {
 
 // clearUpTo replaces values up to a limit and their places.
 func clearUpTo(s emit.ISA, limit, zero, none, value, best reg.VecVirtual) {
-	if s.Width == 16 {
+	if s.EVEX {
 		cleared := K()
 		VCMPPS(Imm(cmpAtMost), limit, value, cleared)
 		VMOVAPS(zero, cleared, value)
@@ -127,7 +127,7 @@ func clearUpTo(s emit.ISA, limit, zero, none, value, best reg.VecVirtual) {
 
 // storeBytes stores the lowest byte of each lane, all others being 0.
 func storeBytes(s emit.ISA, v reg.VecVirtual, m Mem) {
-	if s.Width == 16 {
+	if s.EVEX {
 		VPMOVDB(v, m)
 		return
 	}

@@ -74,7 +74,7 @@ func MaxBlocksGrad(s emit.ISA) {
 
 // addTaken adds to a sum the gradients of the outputs that took a place.
 func addTaken(s emit.ISA, sum reg.VecVirtual, dy Mem, took reg.VecVirtual, place Mem) {
-	if s.Width == 16 {
+	if s.EVEX {
 		lanes := K()
 		VPCMPEQD_BCST(place, took, lanes)
 		VADDPS(dy, sum, lanes, sum)

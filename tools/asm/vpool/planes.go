@@ -27,7 +27,7 @@ func entry(s emit.ISA, table reg.Register, i int) Mem { return Mem{Base: table, 
 
 // held is a vector of the table, in a register if there are enough.
 func held(s emit.ISA, table reg.Register, i int) Op {
-	if s.Width == 16 {
+	if s.Registers == 32 {
 		return s.Load(entry(s, table, i))
 	}
 	return entry(s, table, i)
@@ -35,7 +35,7 @@ func held(s emit.ISA, table reg.Register, i int) Op {
 
 // maskOf returns a function that gives a mask of the table: a mask register, or a vector that is loaded for each use.
 func maskOf(s emit.ISA, table reg.Register, i int) func() reg.Register {
-	if s.Width == 16 {
+	if s.EVEX {
 		k, v := K(), s.Load(entry(s, table, i))
 		VPTESTMD(v, v, k)
 		return func() reg.Register { return k }
@@ -143,7 +143,7 @@ func MaxPlane(s emit.ISA, q Squares) {
 
 // loadOr loads the lanes of a mask; the other lanes are those of another vector.
 func loadOr(s emit.ISA, m Mem, mask reg.Register, other reg.VecVirtual) reg.VecVirtual {
-	if s.Width == 16 {
+	if s.EVEX {
 		r := s.Load(other)
 		VMOVUPS(m, mask, r)
 		return r

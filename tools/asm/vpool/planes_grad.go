@@ -117,7 +117,7 @@ func MaxPlaneGrad(s emit.ISA, q Squares) {
 		}
 	}
 	l.run(begin, func(at []Mem, i int) {
-		if s.Width == 16 {
+		if s.EVEX {
 			for _, p := range l.parities(i) {
 				took := K()
 				VPCMPEQD(at[1], index[p], l.loads[i](), took)

@@ -69,19 +69,9 @@ func stridedLoader(s emit.ISA, stride int, n, words reg.Register) func(Mem) reg.
 	CMPQ(first, width)
 	CMOVQGT(width, first)
 	lo, hi := table(first), table(second)
-	var even reg.VecVirtual
-	if s.Width == 16 {
-		even = s.Load(s.Ramp(2))
-	}
+	even := s.Evens()
 	return func(m Mem) reg.VecVirtual {
-		a, b := s.LoadMasked(m, lo), s.LoadMasked(m.Offset(4*s.Width), hi)
-		if s.Width == 16 {
-			VPERMT2PS(b, even, a)
-			return a
-		}
-		VSHUFPS(Imm(0x88), b, a, a)
-		VPERMPD(Imm(0xd8), a, a)
-		return a
+		return even(s.LoadMasked(m, lo), s.LoadMasked(m.Offset(4*s.Width), hi))
 	}
 }
 
@@ -113,7 +103,7 @@ func MaxPool(s emit.ISA, stride int) {
 
 // keepLarger replaces value and best by x and at where x is larger, or the first NaN.
 func keepLarger(s emit.ISA, x reg.VecVirtual, at Op, value, best reg.VecVirtual) {
-	if s.Width == 16 {
+	if s.EVEX {
 		larger, number := K(), K()
 		VCMPPS(Imm(cmpOrdered), value, value, number)
 		VCMPPS(Imm(cmpNotAtMost), value, x, number, larger)

@@ -99,13 +99,13 @@ func (s mapper) put(l linear, v reg.VecVirtual, bias reg.Register, b reg.VecVirt
 
 // columnsKept is the number of columns of a half-mapped square that stay in registers. Storing and loading them takes longer than the map.
 func (s mapper) columnsKept(l linear) int {
-	if s.Width < 16 {
+	if s.Registers < 32 {
 		return 0
 	}
-	return max(0, min(l.out, (32-l.in-l.out-8)/l.in))
+	return max(0, min(l.out, (s.Registers-l.in-l.out-8)/l.in))
 }
 
-// kept are constant vectors that a loop of AVX-512 keeps in registers. In memory each would lie across two cache lines, since Go aligns data to
+// kept are constant vectors that a loop keeps in registers if there are 32. In memory each would lie across two cache lines, since Go aligns data to
 // 32 bytes at most, and loading it would take twice as long.
 type kept struct {
 	s       emit.ISA
@@ -115,7 +115,7 @@ type kept struct {
 
 // f is a constant vector.
 func (h *kept) f(x float64) Op {
-	if h.s.Width < 16 {
+	if h.s.Registers < 32 {
 		return h.s.F(x)
 	}
 	i := slices.Index(h.values, x)
@@ -128,14 +128,14 @@ func (h *kept) f(x float64) Op {
 
 // begin is emitted before the loop, end behind the function: only there the generator knows which constants the loop needs.
 func (h *kept) begin() {
-	if h.s.Width == 16 {
+	if h.s.Registers == 32 {
 		JMP(LabelRef("constants"))
 	}
 }
 
 // end fills the registers of the constants and jumps to the loop.
 func (h *kept) end(loop string) {
-	if h.s.Width < 16 {
+	if h.s.Registers < 32 {
 		return
 	}
 	Label("constants")

@@ -65,7 +65,7 @@ func TestPhases(t *testing.T) {
 // that a batch of one image, whose weights are used but a few times, is left to phases. The choice does not depend on the number of core
 // groups: strategies add up in different orders, and results must have the same bits on any number.
 func TestPhasedStrategy(t *testing.T) {
-	if !isa.Vectors() {
+	if isa.Lanes() == 0 {
 		t.Skip("the model's figures are those of machines with vectors")
 	}
 	spec := kerneltest.HostSpec(t)

@@ -152,7 +152,7 @@ func TestFoldedReadsWhatItMeets(t *testing.T) {
 // TestFoldedStrategy: AlexNet's first layer and a wide one of many channels are folded on the host; the first layers of ResNet and GoogLeNet,
 // for which there are no maps, 3x3 kernels with strides and the images' gradient are not, nor is anything on a model.
 func TestFoldedStrategy(t *testing.T) {
-	if !isa.Vectors() {
+	if isa.Lanes() == 0 {
 		t.Skip("the model's figures are those of machines with vectors")
 	}
 	folds := [3]shape.Strategy{shape.Winograd5, shape.Winograd5, shape.Explicit}

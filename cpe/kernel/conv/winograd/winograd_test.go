@@ -107,7 +107,7 @@ func TestWinogradNeedsLDM(t *testing.T) {
 
 // TestHostStrategy: Winograd's convolution is chosen for many channels, and not where there are few, or one for each group.
 func TestHostStrategy(t *testing.T) {
-	if !isa.Vectors() {
+	if isa.Lanes() == 0 {
 		t.Skip("the model's figures are those of machines with vectors")
 	}
 	spec := kerneltest.HostSpec(t)
