@@ -54,7 +54,8 @@ func TestPartialTarget(t *testing.T) {
 				t.Errorf("%s: value %d of %d is %g, in plain Go %g", level, i, len(got), v, want[i])
 			}
 		}
-		if slices.Equal(got, want) {
+		// Elsewhere the compiler's products in Go may round once too.
+		if runtime.GOARCH == "amd64" && slices.Equal(got, want) {
 			t.Errorf("%s: the kernel, whose products round once, changed nothing", level)
 		}
 	}

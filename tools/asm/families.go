@@ -26,13 +26,14 @@ var sizes = []size{
 }
 
 // tiles are the micro-kernels of matrix products, of a third, two thirds or all of a tile's rows, and of one or both of its vectors. The smaller
-// ones serve the edges.
-func tiles(format string, body func(s emit.ISA, rows, vectors int)) func(emit.ISA) []member {
+// ones serve the edges. order are indices before these two.
+func tiles(format string, body func(s emit.ISA, rows, vectors int), order ...string) func(emit.ISA) []member {
 	return func(s emit.ISA) (list []member) {
 		for thirds := 1; thirds <= 3; thirds++ {
 			for vectors := 1; vectors <= 2; vectors++ {
 				rows := vgemm.TileRows(s) / 3 * thirds
-				list = append(list, member{fmt.Sprintf(format, rows, vectors), []string{strconv.Itoa(thirds), strconv.Itoa(vectors)}, func() { body(s, rows, vectors) }})
+				when := append(slices.Clip(order), strconv.Itoa(thirds), strconv.Itoa(vectors))
+				list = append(list, member{fmt.Sprintf(format, rows, vectors), when, func() { body(s, rows, vectors) }})
 			}
 		}
 		return list
@@ -40,14 +41,8 @@ func tiles(format string, body func(s emit.ISA, rows, vectors int)) func(emit.IS
 }
 
 // strided are the tiles for both orders of the values of A.
-func strided(s emit.ISA) (list []member) {
-	for _, m := range tiles("rows%dx%d", vgemm.ByRows)(s) {
-		list = append(list, member{m.name, append([]string{"byRows"}, m.when...), m.emit})
-	}
-	for _, m := range tiles("columns%dx%d", vgemm.ByColumns)(s) {
-		list = append(list, member{m.name, append([]string{"byColumns"}, m.when...), m.emit})
-	}
-	return list
+func strided(s emit.ISA) []member {
+	return slices.Concat(tiles("rows%dx%d", vgemm.ByRows, "byRows")(s), tiles("columns%dx%d", vgemm.ByColumns, "byColumns")(s))
 }
 
 // scatteredTiles are tiles of six rows, with as many vectors as fit the registers, and with half of them.
