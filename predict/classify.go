@@ -50,15 +50,15 @@ func (s *Session) Classify(ctx context.Context, top int, items ...*Item) ([][]Cl
 		}
 		n := out.Blob.Count() / len(items)
 		for i := range items {
-			all = append(all, s.model.largest(out.Blob.Data()[i*n:][:n], top))
+			all = append(all, s.model.Largest(out.Blob.Data()[i*n:][:n], top))
 		}
 		return nil
 	})
 	return all, err
 }
 
-// largest returns the n classes with the largest scores.
-func (m *Model) largest(scores []float32, n int) []Class {
+// Largest returns the n classes with the largest scores, the largest first; of equal ones that with the lower number. scores is one item's output.
+func (m *Model) Largest(scores []float32, n int) []Class {
 	places := make([]int, len(scores))
 	for i := range places {
 		places[i] = i

@@ -53,6 +53,9 @@ func (s *Session) Detect(ctx context.Context, threshold float64, items ...*Item)
 	return all, err
 }
 
+// Detector returns the name of the output with the rows of a detection layer, whose number depends on the images; "" without one.
+func (m *Model) Detector() string { return m.detector }
+
 // rowValues is the number of values of a detection: image, class, score and box.
 const rowValues = 7
 

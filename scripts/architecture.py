@@ -17,7 +17,7 @@ OUT = ROOT / "docs" / "architecture.svg"
 # The rooms: a name, a line about it, and the folders whose packages it has. A package belongs to the room with the longest matching folder.
 ROOMS = [
     ("commands", "cmd, internal/cli: train, test, time, tools", ["cmd", "internal/cli", "internal/manpage", "internal/statusline"]),
-    ("predict", "trained nets for Go programs", ["predict"]),
+    ("predict", "trained nets in programs, over HTTP", ["predict", "internal/serve"]),
     ("swcaffe", "training for Go programs", ["."]),
     ("pages", "internal/page, board, inspect, metrics", ["internal/page", "internal/board", "internal/inspect", "internal/metrics", "internal/tensorboard", "internal/timeline"]),
     ("onnx", "internal/onnx: import, export", ["internal/onnx"]),

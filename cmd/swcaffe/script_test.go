@@ -44,7 +44,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"datums": datums, "disjoint": disjoint, "meanfile": meanfile, "waitfor": waitFor, "truncate": truncate,
 			"annotated": annotated, "picture": picture, "records": records, "idx": idx, "gzipped": gzipped, "cifar": cifar,
-			"pngsize": pngSize, "h5": h5, "exits": exits,
+			"pngsize": pngSize, "h5": h5, "exits": exits, "ask": ask,
 		},
 	})
 }

@@ -3,11 +3,10 @@ package page
 import (
 	"crypto/rand"
 	"crypto/subtle"
-	"net"
 	"net/http"
-	"net/netip"
-	"net/url"
 	"strings"
+
+	"github.com/swcaffe/swcaffe/internal/origin"
 )
 
 // newToken returns 128 random bits as text.
@@ -26,7 +25,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		switch {
-		case !s.open && !isLocalName(r.Host):
+		case !s.open && !origin.IsLocal(r.Host):
 			http.Error(w, "this page answers only to names of this computer, as localhost", http.StatusForbidden)
 		case isCrossSite(r):
 			http.Error(w, "this request comes from another site", http.StatusForbidden)
@@ -41,32 +40,12 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// isLocalName reports whether a Host header names this computer. The port may be that of a tunnel.
-func isLocalName(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	address, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil && address.IsLoopback()
-}
-
-// isCrossSite reports whether another site's page made a request.
+// isCrossSite reports whether another site's page made a request. A link from elsewhere may open the page.
 func isCrossSite(r *http.Request) bool {
-	switch r.Header.Get("Sec-Fetch-Site") {
-	case "", "same-origin":
-	case "none": // typed by the user
-	default:
-		return r.Method != http.MethodGet || strings.HasPrefix(r.URL.Path, apiPrefix) // a link from elsewhere may open the page
+	if origin.IsLink(r) {
+		return r.Method != http.MethodGet || strings.HasPrefix(r.URL.Path, apiPrefix)
 	}
-	origin := r.Header.Get("Origin")
-	if origin == "" {
-		return false
-	}
-	u, err := url.Parse(origin)
-	return err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host)
+	return origin.IsOther(r)
 }
 
 // apiPrefix is the path of everything but the page's own files, which are the same for every run.

@@ -1,0 +1,143 @@
+package infer
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/serve"
+	"github.com/swcaffe/swcaffe/predict"
+)
+
+// Serve is the command serve.
+var Serve = cli.Command{
+	Name:     "serve",
+	Synopsis: "answer requests for trained nets over HTTP",
+	Args:     "-model DEPLOY -weights FILES [-labels FILE] [-name NAME] | -repository DIR",
+	Example:  "swcaffe serve -model deploy.prototxt -weights net.caffemodel -labels labels.txt -http 127.0.0.1:8000",
+	Help: `Answers requests of the Open Inference Protocol (KServe's v2) over HTTP, with JSON and binary tensors, and images with labels or boxes:
+docs/serve.md has the calls with commands to paste. Requests for one model are joined to runs of up to -batch items.
+
+-repository serves all models of a folder: DIR/NAME/VERSION/ has deploy.prototxt (or one other .prototxt), one file of weights, and if wanted
+labels.txt and train_val.prototxt, which says how images become input. VERSION is a number; requests that name none get the highest. A model that
+cannot be loaded is named in the log, and the others are served. The call load takes in changed files; requests under way end with the old version.
+
+An interrupt (Ctrl-C) or SIGTERM ends the command after the requests that it has; a second one ends it at once.`,
+	Do: cli.With(serveFlags, serveModels),
+}
+
+func serveFlags(fs *flag.FlagSet, o *serveOptions) {
+	cli.StringVar(fs, &o.model, "model", "", "the net definition `FILE` for deployment (prototxt)", cli.Prototxt)
+	cli.StringVar(fs, &o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas", cli.Weights)
+	cli.StringVar(fs, &o.labels, "labels", "", "the `FILE` of labels: one a line, or SSD's LabelMap", cli.AnyFile)
+	fs.StringVar(&o.name, "name", "model", "the `NAME` of the model in requests")
+	cli.StringVar(fs, &o.repository, "repository", "", "the `FOLDER` of models, in the place of -model", cli.Folder)
+	fs.StringVar(&o.http, "http", "127.0.0.1:8000", "the `ADDRESS` to answer at; port 0 takes a free one")
+	fs.StringVar(&o.token, "http_token", "", "the `WORD` that requests need on addresses open to other computers (default: the environment variable "+cli.HTTPTokenVariable+")")
+	fs.IntVar(&o.batch, "batch", 8, "the most items of a run; runs have 1, 2, 4 ... items up to it")
+	fs.DurationVar(&o.delay, "batch_delay", 0, "how long a run that is not full waits for more items")
+	fs.IntVar(&o.queue, "queue", 64, "how many requests wait for a model; more are refused with status 429")
+	fs.IntVar(&o.requests, "requests", 256, "how many requests the server holds at a time; more are refused with status 429")
+	fs.DurationVar(&o.timeout, "timeout", time.Minute, "how long a request may take, and requests under way after SIGTERM")
+	fs.Int64Var(&o.maxBody, "max_body", 64<<20, "the most bytes of a request's body")
+	fs.IntVar(&o.cores, "cores", 0, "cores for each version of a model; 0: all for one model, of several each has its share")
+	o.register(fs)
+	o.device.Register(fs)
+}
+
+type serveOptions struct {
+	model, weights, labels, name string
+	repository                   string
+	http, token                  string
+	batch, queue, requests       int
+	delay, timeout               time.Duration
+	maxBody                      int64
+	cores                        int
+	preprocessing
+	device cli.DeviceFlags
+}
+
+// check validates the flags.
+func (o *serveOptions) check() error {
+	one := o.model != "" && o.weights != ""
+	switch {
+	case !one && o.repository == "":
+		return cli.Usagef("need a net and weights, or a folder of models: swcaffe serve -model DEPLOY -weights FILES, or -repository DIR")
+	case o.repository != "" && (o.model != "" || o.weights != "" || o.labels != "" || o.mean != "" || o.values != "" || o.scale != 0):
+		return cli.Usagef("-repository %s: the folder states the models' files; -model, -weights, -labels, -mean, -mean_value and -scale are for one model", o.repository)
+	case o.name == "":
+		return cli.Usagef("-name: the model needs a name")
+	case o.delay < 0 || o.timeout <= 0:
+		return cli.Usagef("-batch_delay %v and -timeout %v: times must be positive", o.delay, o.timeout)
+	}
+	for _, n := range []struct {
+		flag        string
+		value, from int64
+	}{{"batch", int64(o.batch), 1}, {"queue", int64(o.queue), 1}, {"requests", int64(o.requests), 1}, {"max_body", o.maxBody, 1}, {"cores", int64(o.cores), 0}} {
+		if n.value < n.from {
+			return cli.Usagef("-%s %d: it must be at least %d", n.flag, n.value, n.from)
+		}
+	}
+	if err := serve.CheckAddress(o.http, cli.HTTPToken(o.token)); err != nil {
+		return cli.Usagef("-http %w", err)
+	}
+	return o.preprocessing.check()
+}
+
+// config returns what the server needs to know.
+func (o *serveOptions) config(e *cli.Env) serve.Config {
+	cfg := serve.Config{
+		Address: o.http, Token: cli.HTTPToken(o.token), Folder: o.repository,
+		Cores: o.cores, Queue: o.queue, Requests: o.requests, Delay: o.delay, Timeout: o.timeout, MaxBody: o.maxBody,
+		Load: func(opt predict.Options) (*predict.Model, error) {
+			opt.Batch = o.batch
+			return o.load(e, &o.device, opt)
+		},
+	}
+	if o.repository == "" {
+		cfg.Models = []serve.Source{{Name: o.name, Version: "1", Options: predict.Options{Net: o.model, Weights: o.weights, Labels: o.labels}}}
+	}
+	return cfg
+}
+
+func serveModels(e *cli.Env, o *serveOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	server, err := serve.Listen(o.config(e))
+	if err != nil {
+		return fmt.Errorf("-http %w", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve() }()
+	if err = server.Load(); err == nil || o.repository != "" && server.Ready() {
+		err = o.until(ctx, e, server, err, ended)
+	}
+	stop() // a second signal ends the process
+	patience, cancel := context.WithTimeout(context.Background(), o.timeout)
+	defer cancel()
+	return errors.Join(err, server.Close(patience))
+}
+
+// until says where the server is and which models failed, and waits for a signal or the server's end.
+func (o *serveOptions) until(ctx context.Context, e *cli.Env, server *serve.Server, failed error, ended chan error) error {
+	if failed != nil {
+		e.Log.Errorf("Some models are not served: %v", failed)
+	}
+	e.Log.Infof("Ready; the server: %s", server.URL())
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		e.Log.Info("Stopping: requests under way are answered, new ones are refused")
+		return nil
+	}
+}

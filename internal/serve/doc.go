@@ -1,0 +1,14 @@
+// Package serve answers requests for trained nets over HTTP with the Open Inference Protocol (KServe's v2).
+//
+//	repository.go  models by name and version: load, exchange, unload
+//	folder.go      the files of a model repository in Triton's layout
+//	version.go     a loaded net: its ports, checks of inputs, its queue
+//	batch.go       requests of the queue, joined to runs
+//	datatype.go    the protocol's number types, in JSON and in binary
+//	message.go     requests and responses of infer
+//	infer.go       the call infer
+//	image.go       images as requests, and labels or boxes as answers
+//	server.go      limits, errors, who is answered
+//	routes.go      the calls
+//	metrics.go     Prometheus metrics
+package serve

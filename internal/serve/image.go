@@ -1,0 +1,242 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"math"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"strconv"
+
+	"github.com/swcaffe/swcaffe/data/imageio"
+	"github.com/swcaffe/swcaffe/predict"
+)
+
+// maxPixels is the largest size of an image; its decoded pixels have 3 bytes each.
+const maxPixels = 64 << 20
+
+// decode makes an item of the bytes of a JPEG or PNG file.
+func (v *version) decode(file []byte) (*predict.Item, error) {
+	if kind := http.DetectContentType(file); kind != "image/jpeg" && kind != "image/png" {
+		return nil, badf("%d bytes are no JPEG or PNG file", len(file))
+	}
+	picture, err := imageio.Open(file, v.model.Mode())
+	if err != nil {
+		return nil, badf("the image: %w", err)
+	}
+	if height, width := picture.Size(); height*width > maxPixels {
+		return nil, failf(http.StatusRequestEntityTooLarge, "the image has height %d and width %d, at most %d pixels are decoded", height, width, maxPixels)
+	}
+	item, err := v.model.Decode(file)
+	if err != nil {
+		return nil, badf("the image: %w", err)
+	}
+	return item, nil
+}
+
+// decodeAll makes the net's input of a BYTES tensor, whose elements are image files.
+func (v *version) decodeAll(t tensor) ([]tensor, error) {
+	inputs := v.model.Inputs()
+	if len(inputs) != 1 || len(inputs[0].Shape) != 4 {
+		return nil, badf("input %q: BYTES are images, model %q does not take images", t.name, v.name)
+	}
+	if !v.joins && len(t.elements) > v.batch {
+		return nil, badf("%d images in a request; model %q takes at most %d at once", len(t.elements), v.name, v.batch)
+	}
+	made := tensor{name: t.name, shape: append([]int{len(t.elements)}, inputs[0].Shape[1:]...)}
+	size := 1
+	for _, n := range inputs[0].Shape[1:] {
+		size *= n
+	}
+	if len(t.elements) > maxPixels/max(size, 1) {
+		return nil, failf(http.StatusRequestEntityTooLarge, "%d images of %d values in a request are too many", len(t.elements), size)
+	}
+	for i, file := range t.elements {
+		item, err := v.decode(file)
+		if err != nil {
+			return nil, badf("input %q: element %d: %w", t.name, i, err)
+		}
+		made.values = append(made.values, item.Values...)
+	}
+	return []tensor{made}, nil
+}
+
+// query is what a request for labels or boxes asks for.
+type query struct {
+	file      []byte
+	top       int
+	threshold float64
+}
+
+// readQuery reads the image of a request: the body itself, the first file of a form, or base64 in JSON.
+func readQuery(r *http.Request) (q query, err error) {
+	q = query{top: 5, threshold: 0.5}
+	if text := r.URL.Query().Get("top"); text != "" {
+		if q.top, err = strconv.Atoi(text); err != nil {
+			return q, badf("top=%s is no number", text)
+		}
+	}
+	if text := r.URL.Query().Get("threshold"); text != "" {
+		if q.threshold, err = strconv.ParseFloat(text, 64); err != nil {
+			return q, badf("threshold=%s is no number", text)
+		}
+	}
+	kind, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	switch kind {
+	case "multipart/form-data":
+		q.file, err = firstFile(r, params["boundary"])
+	case "application/json":
+		err = q.readJSON(r)
+	default:
+		q.file, err = readBody(r)
+	}
+	switch {
+	case err != nil:
+		return q, err
+	case q.top < 1:
+		return q, badf("top %d: at least one class is needed", q.top)
+	case math.IsNaN(q.threshold):
+		return q, badf("the threshold is not a number")
+	case len(q.file) == 0:
+		return q, badf("the request has no image")
+	}
+	return q, nil
+}
+
+// firstFile returns the first part of a form that has a file name.
+func firstFile(r *http.Request, boundary string) ([]byte, error) {
+	parts := multipart.NewReader(r.Body, boundary)
+	for {
+		p, err := parts.NextPart()
+		switch {
+		case err == io.EOF:
+			return nil, badf("the form has no file; curl -F image=@FILE sends one")
+		case err != nil && statusOf(err) == http.StatusRequestEntityTooLarge:
+			return nil, err
+		case err != nil:
+			return nil, badf("the form: %w", err)
+		case p.FileName() == "":
+			continue
+		}
+		file, err := io.ReadAll(p)
+		if err != nil && statusOf(err) != http.StatusRequestEntityTooLarge {
+			return nil, badf("the form's file: %w", err)
+		}
+		return file, err
+	}
+}
+
+func (q *query) readJSON(r *http.Request) error {
+	body, err := readBody(r)
+	if err != nil {
+		return err
+	}
+	given := struct {
+		Image     string   `json:"image"`
+		Top       *int     `json:"top"`
+		Threshold *float64 `json:"threshold"`
+	}{Top: &q.top, Threshold: &q.threshold}
+	if err := json.Unmarshal(body, &given); err != nil {
+		return badf("the request's JSON: %w", err)
+	}
+	if q.file, err = base64.StdEncoding.DecodeString(given.Image); err != nil {
+		return badf("image: %w", err)
+	}
+	return nil
+}
+
+// labelled is a class as classify's -json has it.
+type labelled struct {
+	Class int             `json:"class"`
+	Label string          `json:"label"`
+	Score json.RawMessage `json:"score"`
+}
+
+// found is an object; its box is in pixels of the image.
+type found struct {
+	labelled
+	XMin float32 `json:"xmin"`
+	YMin float32 `json:"ymin"`
+	XMax float32 `json:"xmax"`
+	YMax float32 `json:"ymax"`
+}
+
+func score(f float32) json.RawMessage {
+	list := numbers([]float32{f})
+	return list[1 : len(list)-1]
+}
+
+// classify answers an image with its labels.
+func (s *Server) classify(w http.ResponseWriter, r *http.Request, v *version) error {
+	if err := v.model.Classifies(); err != nil {
+		return &failure{http.StatusBadRequest, err}
+	}
+	q, err := readQuery(r)
+	if err != nil {
+		return err
+	}
+	item, err := v.decode(q.file)
+	if err != nil {
+		return err
+	}
+	in := v.model.Inputs()[0]
+	j := newJob(r.Context())
+	shape := append([]int{1}, in.Shape[1:]...)
+	j.inputs, j.items = []predict.Array{{Name: in.Name, Shape: shape, Values: item.Values}}, 1
+	if err := v.wait(j); err != nil {
+		return err
+	}
+	list := []labelled{}
+	for _, c := range v.model.Largest(j.outputs[0].Values, q.top) {
+		list = append(list, labelled{c.Class, c.Label, score(c.Score)})
+	}
+	return writeJSON(w, http.StatusOK, map[string]any{"model_name": v.name, "model_version": v.number, "predictions": list})
+}
+
+// detect answers an image with its objects.
+func (s *Server) detect(w http.ResponseWriter, r *http.Request, v *version) error {
+	if err := v.model.Detects(); err != nil {
+		return &failure{http.StatusBadRequest, err}
+	}
+	q, err := readQuery(r)
+	if err != nil {
+		return err
+	}
+	item, err := v.decode(q.file)
+	if err != nil {
+		return err
+	}
+	list := []found{}
+	j := newJob(r.Context())
+	j.items = 1
+	j.alone = func(ctx context.Context, session *predict.Session) error {
+		objects, err := session.Detect(ctx, q.threshold, item)
+		if err != nil {
+			return err
+		}
+		for _, o := range objects[0] {
+			list = append(list, found{labelled{o.Class, o.Label, score(o.Score)}, o.XMin, o.YMin, o.XMax, o.YMax})
+		}
+		return nil
+	}
+	if err := v.wait(j); err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, map[string]any{"model_name": v.name, "model_version": v.number, "height": item.Height, "width": item.Width, "objects": list})
+}
+
+// writeJSON writes a value as the response.
+func writeJSON(w http.ResponseWriter, status int, value any) error {
+	var b bytes.Buffer
+	if err := json.NewEncoder(&b).Encode(value); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(b.Bytes())
+	return nil
+}

@@ -1,0 +1,177 @@
+package serve
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/swcaffe/swcaffe/internal/suggest"
+	"github.com/swcaffe/swcaffe/predict"
+)
+
+// version is a loaded net with its queue. A goroutine of its own runs it.
+type version struct {
+	name, number string
+	model        *predict.Model
+	session      *predict.Session
+	batch        int           // the most items of a run
+	joins        bool          // whether the items of several requests may share a run
+	delay        time.Duration // how long a run waits for more items
+	meter        *meter
+
+	users   sync.WaitGroup // requests that found the version; the queue is closed after they have ended
+	queue   chan *job
+	stopped chan struct{}
+}
+
+// errFull refuses a request at once.
+var errFull = &failure{http.StatusTooManyRequests, errors.New("the model's queue is full; try again later")}
+
+// start makes a session, plans the net for the sizes of runs, and starts the version's goroutine.
+func start(name, number string, m *predict.Model, cfg *Config, meter *meter) (*version, error) {
+	session, err := m.NewSession(cfg.Cores)
+	if err != nil {
+		return nil, err
+	}
+	v := &version{
+		name: name, number: number, model: m, session: session, batch: m.Batch(), joins: separable(m), delay: cfg.Delay, meter: meter,
+		queue: make(chan *job, cfg.Queue), stopped: make(chan struct{}),
+	}
+	for _, n := range v.sizes() {
+		if err := session.Prepare(n); err != nil {
+			return nil, errors.Join(err, session.Close())
+		}
+	}
+	go v.work()
+	return v, nil
+}
+
+// sizes lists the numbers of items of which runs are made ahead.
+func (v *version) sizes() (list []int) {
+	if !v.joins {
+		if s := v.model.Inputs()[0].Shape; len(s) > 0 && s[0] > 0 {
+			return s[:1]
+		}
+		return []int{1}
+	}
+	for n := 1; n < v.batch; n *= 2 {
+		list = append(list, n)
+	}
+	return append(list, v.batch)
+}
+
+// separable reports whether an item has the same results in any company, and axis 0 of every input and output counts the items.
+func separable(m *predict.Model) bool {
+	if m.Mixes() != nil || m.Continues() != nil || m.Detector() != "" {
+		return false
+	}
+	first := m.Inputs()[0].Shape
+	for _, p := range slices.Concat(m.Inputs(), m.Outputs()) {
+		if len(p.Shape) == 0 || len(first) == 0 || p.Shape[0] != first[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// submit puts a job into the queue. It never waits.
+func (v *version) submit(j *job) error {
+	j.entered = time.Now()
+	select {
+	case v.queue <- j:
+		return nil
+	default:
+		return errFull
+	}
+}
+
+// retire ends the version after the requests that found it. Nobody may find it any more.
+func (v *version) retire() {
+	v.users.Wait()
+	close(v.queue)
+	<-v.stopped
+}
+
+// port is an input or output as the protocol's metadata has it.
+type port struct {
+	Name     string `json:"name"`
+	Datatype string `json:"datatype"`
+	Shape    []int  `json:"shape"` // -1: any extent
+}
+
+// ports describes inputs or outputs. The batch is axis 0; a detection layer's rows are axis 2.
+func (v *version) ports(of []predict.Port) []port {
+	list := []port{}
+	for _, p := range of {
+		shape := slices.Clone(p.Shape)
+		switch {
+		case p.Name == v.model.Detector() && len(shape) == 4:
+			shape[2] = -1
+		case len(shape) > 0:
+			shape[0] = -1
+		}
+		list = append(list, port{p.Name, "FP32", shape})
+	}
+	return list
+}
+
+// arrange puts tensors into the order of the net's inputs and checks them. It returns the number of items.
+func (v *version) arrange(given []tensor) ([]predict.Array, int, error) {
+	ports := v.model.Inputs()
+	arrays := make([]predict.Array, len(ports))
+	items := 0
+	for _, t := range given {
+		k := slices.IndexFunc(ports, func(p predict.Port) bool { return p.Name == t.name })
+		if k < 0 {
+			return nil, 0, &failure{http.StatusBadRequest, suggest.Unknown("input", t.name, "inputs", names(ports))}
+		}
+		if arrays[k].Name != "" {
+			return nil, 0, badf("input %q is given twice", t.name)
+		}
+		n, err := v.check(ports[k], t)
+		if err != nil {
+			return nil, 0, err
+		}
+		if items != 0 && n != items {
+			return nil, 0, badf("input %q has %d items on axis 0, another input has %d", t.name, n, items)
+		}
+		items = n
+		arrays[k] = predict.Array{Name: t.name, Shape: t.shape, Values: t.values}
+	}
+	for k := range arrays {
+		if arrays[k].Name == "" {
+			return nil, 0, badf("input %q is missing; model %q has the inputs %v", ports[k].Name, v.name, names(ports))
+		}
+	}
+	if !v.joins && items > v.batch {
+		return nil, 0, badf("%d items in a request; model %q takes at most %d at once", items, v.name, v.batch)
+	}
+	return arrays, items, nil
+}
+
+// check compares a tensor with an input and returns the number of its items.
+func (v *version) check(p predict.Port, t tensor) (int, error) {
+	wrong := len(t.shape) != len(p.Shape)
+	for axis := 1; axis < len(p.Shape) && !wrong; axis++ {
+		wrong = t.shape[axis] != p.Shape[axis]
+	}
+	if wrong {
+		return 0, badf("input %q has shape %v, model %q takes %v", t.name, t.shape, v.name, v.ports([]predict.Port{p})[0].Shape)
+	}
+	if len(t.shape) == 0 {
+		return 1, nil
+	}
+	if t.shape[0] < 1 {
+		return 0, badf("input %q has shape %v: at least one item is needed on axis 0", t.name, t.shape)
+	}
+	return t.shape[0], nil
+}
+
+func names(ports []predict.Port) (list []string) {
+	for _, p := range ports {
+		list = append(list, p.Name)
+	}
+	return list
+}
