@@ -64,7 +64,7 @@ func (s *Server) onVersion(f func(w http.ResponseWriter, r *http.Request, v *ver
 	})
 }
 
-// withBody limits the requests whose bodies are held at a time, their bodies and their time, and measures them.
+// withBody limits the requests whose bodies are held at a time, the bytes of a body and of all, and the time, and measures requests.
 func (s *Server) withBody(f func(w http.ResponseWriter, r *http.Request, v *version) error) func(http.ResponseWriter, *http.Request, *version) error {
 	return func(w http.ResponseWriter, r *http.Request, v *version) (err error) {
 		start := time.Now()
@@ -83,6 +83,14 @@ func (s *Server) withBody(f func(w http.ResponseWriter, r *http.Request, v *vers
 		}
 		if r.ContentLength > s.cfg.MaxBody {
 			return failf(http.StatusRequestEntityTooLarge, "the body has %d bytes, at most %d are taken", r.ContentLength, s.cfg.MaxBody)
+		}
+		bytes := r.ContentLength
+		if bytes < 0 { // not stated
+			bytes = s.cfg.MaxBody
+		}
+		defer s.held.Add(-bytes)
+		if s.held.Add(bytes) > s.cfg.MaxBodies {
+			return failf(http.StatusTooManyRequests, "the bodies of all requests have more than the %d bytes that the server holds at a time; try again later", s.cfg.MaxBodies)
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, s.cfg.MaxBody)
 		ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Timeout)

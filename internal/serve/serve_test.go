@@ -57,7 +57,7 @@ func config(t *testing.T) Config {
 	write(t, path, small)
 	return Config{
 		Address: "127.0.0.1:0", Models: []Source{{Name: "m", Version: "1", Options: predict.Options{Net: path}}}, Load: loader(1),
-		Cores: 1, Queue: 64, Requests: 100, Timeout: 20 * time.Second, MaxBody: 1 << 20,
+		Cores: 1, Queue: 64, Requests: 100, Timeout: 20 * time.Second, MaxBody: 1 << 20, MaxBodies: 8 << 20,
 	}
 }
 
@@ -379,6 +379,14 @@ func TestOverload(t *testing.T) {
 		t.Errorf("beyond -requests: status %d: %s", status, body)
 	}
 	<-s.slots
+	s.held.Add(s.cfg.MaxBodies)
+	if status, _, body := call(t, "POST", url+"/v2/models/m/infer", request); status != 429 {
+		t.Errorf("beyond -max_bodies: status %d: %s", status, body)
+	}
+	s.held.Add(-s.cfg.MaxBodies)
+	if status, _, body := call(t, "POST", url+"/v2/models/m/infer", request); status != 200 || s.held.Load() != 0 {
+		t.Errorf("afterwards: status %d, %d bytes held: %s", status, s.held.Load(), body)
+	}
 }
 
 // TestTimeout: a request that waits too long ends with 504, and does not run afterwards.

@@ -33,6 +33,8 @@ type Config struct {
 	Delay    time.Duration // how long a run waits for more items
 	Timeout  time.Duration // of a request
 	MaxBody  int64         // bytes
+
+	MaxBodies int64 // bytes of the bodies of all requests that are held at a time; a body whose length is not stated counts as MaxBody
 }
 
 // Server answers requests for models.
@@ -44,6 +46,7 @@ type Server struct {
 	listener   net.Listener
 	http       *http.Server
 	slots      chan struct{} // one for each request with a body
+	held       atomic.Int64  // bytes of their bodies
 	stopping   atomic.Bool
 }
 

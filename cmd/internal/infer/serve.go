@@ -46,6 +46,7 @@ func serveFlags(fs *flag.FlagSet, o *serveOptions) {
 	fs.IntVar(&o.requests, "requests", 256, "how many requests the server holds at a time; more are refused with status 429")
 	fs.DurationVar(&o.timeout, "timeout", time.Minute, "how long a request may take, and requests under way after SIGTERM")
 	fs.Int64Var(&o.maxBody, "max_body", 64<<20, "the most bytes of a request's body")
+	fs.Int64Var(&o.maxBodies, "max_bodies", 512<<20, "the most bytes of the bodies of all requests that the server holds at a time; more are refused with status 429")
 	fs.IntVar(&o.cores, "cores", 0, "cores for each version of a model; 0: all for one model, of several each has its share")
 	o.register(fs)
 	o.device.Register(fs)
@@ -57,7 +58,7 @@ type serveOptions struct {
 	http, token                  string
 	batch, queue, requests       int
 	delay, timeout               time.Duration
-	maxBody                      int64
+	maxBody, maxBodies           int64
 	cores                        int
 	preprocessing
 	device cli.DeviceFlags
@@ -79,7 +80,7 @@ func (o *serveOptions) check() error {
 	for _, n := range []struct {
 		flag        string
 		value, from int64
-	}{{"batch", int64(o.batch), 1}, {"queue", int64(o.queue), 1}, {"requests", int64(o.requests), 1}, {"max_body", o.maxBody, 1}, {"cores", int64(o.cores), 0}} {
+	}{{"batch", int64(o.batch), 1}, {"queue", int64(o.queue), 1}, {"requests", int64(o.requests), 1}, {"max_body", o.maxBody, 1}, {"max_bodies", o.maxBodies, o.maxBody}, {"cores", int64(o.cores), 0}} {
 		if n.value < n.from {
 			return cli.Usagef("-%s %d: it must be at least %d", n.flag, n.value, n.from)
 		}
@@ -94,7 +95,7 @@ func (o *serveOptions) check() error {
 func (o *serveOptions) config(e *cli.Env) serve.Config {
 	cfg := serve.Config{
 		Address: o.http, Token: cli.HTTPToken(o.token), Folder: o.repository,
-		Cores: o.cores, Queue: o.queue, Requests: o.requests, Delay: o.delay, Timeout: o.timeout, MaxBody: o.maxBody,
+		Cores: o.cores, Queue: o.queue, Requests: o.requests, Delay: o.delay, Timeout: o.timeout, MaxBody: o.maxBody, MaxBodies: o.maxBodies,
 		Load: func(opt predict.Options) (*predict.Model, error) {
 			opt.Batch = o.batch
 			return o.load(e, &o.device, opt)
