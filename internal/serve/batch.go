@@ -56,12 +56,17 @@ func (v *version) work() {
 	}
 }
 
-// gone ends a job whose client does not wait any more, and reports whether it did.
+// gone notes how long a job waited in the queue, and ends it if its client does not wait any more.
 func (v *version) gone(j *job) bool {
 	v.meter.waited(time.Since(j.entered))
+	return v.ended(j)
+}
+
+// ended ends a job whose client does not wait any more, and reports whether it did.
+func (v *version) ended(j *job) bool {
 	err := j.ctx.Err()
 	if err != nil {
-		j.finish(fmt.Errorf("the request waited %v in the queue of model %q: %w", time.Since(j.entered).Round(time.Millisecond), v.name, err))
+		j.finish(fmt.Errorf("the request waited %v for a run of model %q: %w", time.Since(j.entered).Round(time.Millisecond), v.name, err))
 	}
 	return err != nil
 }
@@ -124,6 +129,9 @@ func (v *version) runAlone(j *job) {
 
 // runJoined runs the items of jobs together, in runs of the sizes that are planned ahead, and gives each job its part of the outputs.
 func (v *version) runJoined(jobs []*job) {
+	if jobs = slices.DeleteFunc(jobs, v.ended); len(jobs) == 0 {
+		return
+	}
 	all := join(jobs)
 	items := 0
 	for _, j := range jobs {

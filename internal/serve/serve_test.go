@@ -397,6 +397,10 @@ func TestTimeout(t *testing.T) {
 	if status, _, body := call(t, "POST", url+"/v2/models/m/infer", jsonRequest(make([]float32, values))); status != 504 {
 		t.Errorf("status %d: %s", status, body)
 	}
+	time.Sleep(2 * cfg.Delay)
+	if _, _, text := call(t, "GET", url+"/metrics", nil); strings.Contains(string(text), `swcaffe_serve_batch_items_count{model="m",version="1"} 1`) {
+		t.Error("the request ran though nobody waited for it")
+	}
 }
 
 // TestBadRequests: each is refused with a status and a reason.
