@@ -93,7 +93,7 @@ func (t *tiffFile) channels(mode Mode) (int, error) {
 		return 3, nil
 	case t.bits == 16 && t.photometric <= isRGB && t.samples != 2:
 		return 0, errors.New("16-bit TIFF: its pixels must have 8 bits here, or force_color or force_gray must be set")
-	case grey:
+	case grey, t.bits == 1:
 		return 1, nil
 	case t.photometric == isPalette:
 		return 3, nil

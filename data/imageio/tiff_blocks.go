@@ -96,7 +96,11 @@ func (t *tiffFile) block(buffer *[]byte, i, width, height, samples int) ([]byte,
 		return t.webpBlock(i, raw, width, height, samples)
 	}
 	reversed := t.number(tagFillOrder, 1) == 2
-	if t.method == tiffPlain && t.bits <= 8 && !reversed && len(raw) >= need {
+	used := need
+	if h, v := t.subsampled(); v == 4 && !t.tiled && samples == 3 { // libtiff counts bytes by rows of pixels, and loses a rest
+		used = (width + h - 1) / h * (h*v + 2) / v * ((height + v - 1) / v * v)
+	}
+	if t.method == tiffPlain && t.bits <= 8 && !reversed && len(raw) >= need && used == need {
 		return raw[:need], nil
 	}
 	if reversed {
@@ -120,10 +124,7 @@ func (t *tiffFile) block(buffer *[]byte, i, width, height, samples int) ([]byte,
 		}
 		return out, nil
 	}
-	if h, v := t.subsampled(); v == 4 && !t.tiled && samples == 3 { // libtiff counts bytes by rows of pixels, and loses a rest
-		row := (width + h - 1) / h * (h*v + 2)
-		clear(out[row/v*((height+v-1)/v*v):])
-	}
+	clear(out[used:])
 	return out, t.finish(out, width, samples)
 }
 

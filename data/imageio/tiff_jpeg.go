@@ -20,7 +20,7 @@ func (t *tiffFile) jpegBlock(out []byte, i int, raw []byte, width, height, sampl
 	if err != nil {
 		return nil, fmt.Errorf("JPEG in a TIFF: %w", err)
 	}
-	if d.Components() != samples || d.Width != width || d.Height < height || d.Height > height && t.tiled {
+	if d.Components() != samples || d.Width != width || d.Height < height || d.Height > height && !t.isLast(i, height) {
 		return nil, fmt.Errorf("a TIFF image has a JPEG of %d x %d pixels of %d values for a block of %d x %d pixels of %d", d.Width, d.Height, d.Components(), width, height, samples)
 	}
 	if err := checkDensity(d.Width, d.Height, raw); err != nil {
@@ -52,4 +52,10 @@ func (t *tiffFile) jpegBlock(out []byte, i int, raw []byte, width, height, sampl
 		t.damaged(i, errors.New(w))
 	}
 	return out, nil
+}
+
+// isLast reports whether block i, of so many rows, is the last strip, whose JPEG may have more rows than there are.
+func (t *tiffFile) isLast(i, height int) bool {
+	strips := (t.height + t.blockHeight - 1) / t.blockHeight
+	return !t.tiled && i%strips*t.blockHeight+height == t.height
 }

@@ -1,6 +1,10 @@
 package imageio
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
 
 // webpBlock decodes block i, which is a WebP. Alpha stands apart.
 func (t *tiffFile) webpBlock(i int, raw []byte, width, height, samples int) ([]byte, error) {
@@ -15,6 +19,10 @@ func (t *tiffFile) webpBlock(i int, raw []byte, width, height, samples int) ([]b
 	mode := Color
 	if samples == 4 {
 		mode = Unchanged
+	}
+	if left := uint32(len(raw) - 8); binary.LittleEndian.Uint32(raw[4:]) > left { // libtiff hands libwebp all that is there, whatever size the WebP states
+		raw = slices.Clone(raw)
+		binary.LittleEndian.PutUint32(raw[4:], left)
 	}
 	r, err := decodeWebP(raw, mode)
 	if err != nil {

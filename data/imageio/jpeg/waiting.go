@@ -98,14 +98,33 @@ func (w *waiting) code(h *huffman) (symbol int, ok bool) {
 	if !w.have(slowBits) {
 		return 0, false
 	}
-	symbol, length := h.long(&w.bits)
-	if length > w.bits.n { // bits behind the last one look like zeros
-		if !w.have(w.bits.n + 1) {
+	b := &w.bits
+	symbol, length := h.long(b)
+	if length > b.n { // bits behind the last one look like zeros
+		if b.n > slowBits {
+			return w.split(h)
+		}
+		if !w.have(b.n + 1) {
 			return 0, false
 		}
-		symbol, length = h.long(&w.bits)
+		symbol, length = h.long(b)
 	}
-	w.bits.drop(length)
+	b.drop(length)
+	return symbol, true
+}
+
+// split passes a code of which only the front is there. libjpeg has taken these bits from its buffer before it takes bytes, and therefore takes more.
+func (w *waiting) split(h *huffman) (symbol int, ok bool) {
+	b := &w.bits
+	front, n := b.acc, b.n
+	b.drop(n)
+	if !w.have(1) {
+		return 0, false
+	}
+	whole := *b
+	whole.acc = front | b.acc>>uint(n)
+	symbol, length := h.long(&whole)
+	b.drop(length - n)
 	return symbol, true
 }
 
