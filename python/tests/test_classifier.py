@@ -8,7 +8,7 @@ import numpy as np
 
 import caffe
 from caffe.detector import _with_context
-from images import png
+from images import UPRIGHT, photograph, png
 
 # The scores are the means of the input's channels, over a batch of 4.
 NET = '''
@@ -32,6 +32,52 @@ class WithFiles(unittest.TestCase):
 
     def path(self, name):
         return os.path.join(self.folder, name)
+
+
+class TestOrientations(WithFiles):
+    """Photographs of all orientations are upright wherever they are read."""
+
+    def setUp(self):
+        WithFiles.setUp(self)
+        self.files = {o: self.path('%d.jpg' % o) for o in UPRIGHT}
+        for o, name in self.files.items():
+            with open(name, 'wb') as f:
+                f.write(photograph(o))
+        stored = caffe.io.load_image(self.files[1])
+        self.assertEqual(stored.shape, (8, 12, 3))
+        self.assertGreater(min(np.ptp([stored[y, x].sum() for y in (0, -1)]) for x in (0, -1)), 0)
+        self.upright = {o: np.ascontiguousarray(turn(stored)) for o, turn in UPRIGHT.items()}
+
+    def test_load_image(self):
+        for o, name in self.files.items():
+            np.testing.assert_array_equal(caffe.io.load_image(name), self.upright[o], str(o))
+
+    def test_data_layer(self):
+        with open(self.path('list.txt'), 'w') as f:
+            f.writelines('%s 0\n' % self.files[o] for o in self.files)
+        with open(self.path('data.prototxt'), 'w') as f:
+            f.write('layer { name: "d" type: "ImageData" top: "data" top: "label" image_data_param { source: "%s" batch_size: 1 } }' % self.path('list.txt'))
+        net = caffe.Net(self.path('data.prototxt'), caffe.TEST)
+        for o in self.files:
+            net.forward()
+            pixels = net.blobs['data'].data[0].transpose(1, 2, 0)[:, :, ::-1]
+            np.testing.assert_allclose(pixels / 255, self.upright[o], atol=1e-6, err_msg=str(o))
+
+    def test_classifier(self):
+        c = caffe.Classifier(self.model, self.weights)
+        for o, name in self.files.items():
+            for crops in (False, True):
+                got, expected = (c.predict([image], crops) for image in (caffe.io.load_image(name), self.upright[o]))
+                np.testing.assert_array_equal(got, expected, str(o))
+
+    def test_detector(self):
+        d = caffe.Detector(self.model, self.weights)
+        for o, name in self.files.items():
+            windows = [(0, 0, 3, 4), (self.upright[o].shape[0] - 3, self.upright[o].shape[1] - 4) + self.upright[o].shape[:2]]
+            for found in d.detect_windows([(name, windows)]):
+                y0, x0, y1, x1 = found['window']
+                expected = caffe.io.resize_image(self.upright[o][y0:y1, x0:x1], (6, 6)).mean((0, 1))
+                np.testing.assert_allclose(found['prediction'], expected, rtol=1e-5, err_msg=str(o))
 
 
 class TestClassifier(WithFiles):
