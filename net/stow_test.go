@@ -103,11 +103,11 @@ func TestWeightsAreThereOnce(t *testing.T) {
 		t.Errorf("a net whose weights change stows those of %v", got)
 	}
 	for _, m := range []*Net{n, plain} {
-		m.graph.Blobs[0].Reshape(3, 64, 5, 8)
+		m.graph.Blobs[0].Reshape(9, 64, 5, 8)
 		if err := m.Reshape(); err == nil {
 			t.Fatal("InnerProduct takes another image")
 		}
-		m.graph.Blobs[0].Reshape(3, 64, 9, 7)
+		m.graph.Blobs[0].Reshape(9, 64, 9, 7) // of 3 to 8 items, inner products sum in another order than in training
 		if err := m.Reshape(); err != nil {
 			t.Fatal(err)
 		}
