@@ -33,7 +33,7 @@ func (j *job) finish(err error) {
 // work runs the jobs of the queue until it is closed and empty.
 func (v *version) work() {
 	defer close(v.stopped)
-	defer v.session.Close()
+	defer v.end()
 	var next *job
 	for {
 		first := next
@@ -48,11 +48,14 @@ func (v *version) work() {
 		}
 		if first.alone != nil || !v.joins {
 			v.runAlone(first)
-			continue
+		} else {
+			var jobs []*job
+			jobs, next = v.gather(first)
+			v.runJoined(jobs)
 		}
-		var jobs []*job
-		jobs, next = v.gather(first)
-		v.runJoined(jobs)
+		if v.session == nil {
+			_ = v.renew() // the next run tries again and answers with the error
+		}
 	}
 }
 
@@ -113,21 +116,22 @@ func (v *version) another(deadline *time.Timer) *job {
 // runAlone runs a job by itself.
 func (v *version) runAlone(j *job) {
 	start := time.Now()
-	if j.alone != nil {
-		err := j.alone(j.ctx, v.session)
-		v.meter.ran(j.items, time.Since(start))
-		j.finish(err)
-		return
-	}
-	outs, err := v.session.Run(j.ctx, j.inputs...)
+	err := v.guarded(func() error {
+		if j.alone != nil {
+			return j.alone(j.ctx, v.session)
+		}
+		outs, err := v.session.Run(j.ctx, j.inputs...)
+		for _, o := range outs {
+			j.outputs = append(j.outputs, predict.Array{Name: o.Name, Shape: slices.Clone(o.Shape), Values: slices.Clone(o.Values)})
+		}
+		return err
+	})
 	v.meter.ran(j.items, time.Since(start))
-	for _, o := range outs {
-		j.outputs = append(j.outputs, predict.Array{Name: o.Name, Shape: slices.Clone(o.Shape), Values: slices.Clone(o.Values)})
-	}
 	j.finish(err)
 }
 
 // runJoined runs the items of jobs together, in runs of the sizes that are planned ahead, and gives each job its part of the outputs.
+// After a fault each job runs by itself, so that it ends only the one whose values cause it.
 func (v *version) runJoined(jobs []*job) {
 	if jobs = slices.DeleteFunc(jobs, v.ended); len(jobs) == 0 {
 		return
@@ -141,7 +145,17 @@ func (v *version) runJoined(jobs []*job) {
 	if len(jobs) == 1 {
 		ctx = jobs[0].ctx
 	}
-	outs, err := v.runItems(ctx, all, items)
+	var outs []predict.Array
+	err := v.guarded(func() (err error) {
+		outs, err = v.runItems(ctx, all, items)
+		return err
+	})
+	if len(jobs) > 1 && isFault(err) {
+		for _, j := range jobs {
+			v.runJoined([]*job{j})
+		}
+		return
+	}
 	at := 0
 	for _, j := range jobs {
 		if err == nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/swcaffe/swcaffe/internal/relay"
 	"github.com/swcaffe/swcaffe/internal/suggest"
 )
 
@@ -103,18 +104,25 @@ func (r *repository) load(name string) error {
 }
 
 // open loads a version.
-func (r *repository) open(s Source) (*version, error) {
-	err := s.err
-	if err == nil {
-		m, failed := r.cfg.Load(s.Options)
-		if err = failed; err == nil {
-			v, failed := start(s.Name, s.Version, m, r.cfg, r.metrics.of(s.Name, s.Version))
-			if err = failed; err == nil {
-				return v, nil
-			}
-		}
+func (r *repository) open(s Source) (v *version, err error) {
+	what := fmt.Sprintf("model %q, version %s", s.Name, cmp.Or(s.Version, "none"))
+	if s.err != nil {
+		return nil, fmt.Errorf("%s: %w", what, s.err)
 	}
-	return nil, fmt.Errorf("model %q, version %s: %w", s.Name, cmp.Or(s.Version, "none"), err)
+	err = relay.Error(func() error {
+		m, err := r.cfg.Load(s.Options)
+		if err == nil {
+			v, err = start(s.Name, s.Version, m, r.cfg, r.metrics.of(s.Name, s.Version))
+		}
+		return err
+	})
+	if err != nil {
+		if isFault(err) {
+			r.cfg.Errorf("%s: %v", what, err)
+		}
+		return nil, withoutStack(what, err)
+	}
+	return v, nil
 }
 
 // unload takes a model away. Its versions end after the requests that found them.

@@ -27,6 +27,8 @@ type Config struct {
 	Models []Source // whose Options have all that Load needs
 	Load   func(predict.Options) (*predict.Model, error)
 
+	Errorf func(format string, args ...any) // writes a line to the log; must be set
+
 	Cores    int           // of each version of a model; 0: all of them for one model, of several models each has its share
 	Queue    int           // requests that wait for a version of a model
 	Requests int           // requests whose bodies are held at a time
@@ -90,7 +92,7 @@ func Listen(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("%s: %w", cfg.Address, err)
 	}
 	s.http = &http.Server{
-		Handler: s.guard(s.routes()), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: cfg.Timeout, WriteTimeout: 2*cfg.Timeout + time.Second,
+		Handler: s.catching(s.guard(s.routes())), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: cfg.Timeout, WriteTimeout: 2*cfg.Timeout + time.Second,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0),
 	}
 	return s, nil

@@ -15,11 +15,13 @@ import (
 type version struct {
 	name, number string
 	model        *predict.Model
-	session      *predict.Session
+	session      *predict.Session // nil after a fault, until renew
+	cores        int
 	batch        int           // the most items of a run
 	joins        bool          // whether the items of several requests may share a run
 	delay        time.Duration // how long a run waits for more items
 	meter        *meter
+	errorf       func(format string, args ...any) // writes to the log
 
 	users   sync.WaitGroup // requests that found the version; the queue is closed after they have ended
 	queue   chan *job
@@ -31,18 +33,12 @@ var errFull = &failure{http.StatusTooManyRequests, errors.New("the model's queue
 
 // start makes a session, plans the net for the sizes of runs, and starts the version's goroutine.
 func start(name, number string, m *predict.Model, cfg *Config, meter *meter) (*version, error) {
-	session, err := m.NewSession(cfg.Cores)
-	if err != nil {
-		return nil, err
-	}
 	v := &version{
-		name: name, number: number, model: m, session: session, batch: m.Batch(), joins: separable(m), delay: cfg.Delay, meter: meter,
+		name: name, number: number, model: m, cores: cfg.Cores, batch: m.Batch(), joins: separable(m), delay: cfg.Delay, meter: meter, errorf: cfg.Errorf,
 		queue: make(chan *job, cfg.Queue), stopped: make(chan struct{}),
 	}
-	for _, n := range v.sizes() {
-		if err := session.Prepare(n); err != nil {
-			return nil, errors.Join(err, session.Close())
-		}
+	if err := v.renew(); err != nil {
+		return nil, err
 	}
 	go v.work()
 	return v, nil

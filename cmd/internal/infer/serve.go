@@ -96,6 +96,7 @@ func (o *serveOptions) config(e *cli.Env) serve.Config {
 	cfg := serve.Config{
 		Address: o.http, Token: cli.HTTPToken(o.token), Folder: o.repository,
 		Cores: o.cores, Queue: o.queue, Requests: o.requests, Delay: o.delay, Timeout: o.timeout, MaxBody: o.maxBody, MaxBodies: o.maxBodies,
+		Errorf: e.Log.Errorf,
 		Load: func(opt predict.Options) (*predict.Model, error) {
 			opt.Batch = o.batch
 			return o.load(e, &o.device, opt)

@@ -1,0 +1,111 @@
+package serve
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/relay"
+)
+
+// A fault is a panic, or too little memory. What it interrupted has no defined state.
+
+// isFault reports whether an error is a fault.
+func isFault(err error) bool {
+	var p *relay.Panic
+	var much *pages.TooMuch
+	return errors.As(err, &p) || errors.As(err, &much)
+}
+
+// hidden is an error whose text is for the log only.
+type hidden struct {
+	text string
+	err  error
+}
+
+func (h *hidden) Error() string { return h.text }
+func (h *hidden) Unwrap() error { return h.err }
+
+// withoutStack makes of a fault the error that a client may see: it has no stack, whose paths are the server's.
+func withoutStack(what string, err error) error {
+	var much *pages.TooMuch
+	var p *relay.Panic
+	switch {
+	case errors.As(err, &much):
+		return &hidden{fmt.Sprintf("%s: %v", what, much), err}
+	case errors.As(err, &p):
+		return &hidden{fmt.Sprintf("%s: a fault inside swcaffe: %v; the server's log has more", what, p.Value), err}
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+func (v *version) title() string {
+	return fmt.Sprintf("model %q, version %s", v.name, cmp.Or(v.number, "none"))
+}
+
+// guarded runs the net. A fault is written to the log, ends the session, and is returned.
+func (v *version) guarded(run func() error) error {
+	var err error
+	if v.session == nil {
+		err = v.renew()
+	}
+	if err == nil {
+		err = relay.Error(run)
+	}
+	if isFault(err) || v.session == nil {
+		v.errorf("%s: a request failed: %v", v.title(), err)
+		v.end()
+		err = withoutStack(v.title(), err)
+	}
+	return err
+}
+
+// renew makes a session and plans the net for the sizes of runs.
+func (v *version) renew() error {
+	err := relay.Error(func() (err error) {
+		if v.session, err = v.model.NewSession(v.cores); err != nil {
+			return err
+		}
+		for _, n := range v.sizes() {
+			if err := v.session.Prepare(n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		v.end()
+		return fmt.Errorf("planning the net: %w", err)
+	}
+	return nil
+}
+
+// end closes the session.
+func (v *version) end() {
+	s := v.session
+	if v.session = nil; s == nil {
+		return
+	}
+	if err := relay.Error(s.Close); err != nil {
+		v.errorf("%s: closing its net: %v", v.title(), err)
+	}
+}
+
+// catching answers a request whose handler panics with status 500, and writes the panic to the log.
+func (s *Server) catching(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := relay.Error(func() error {
+			next.ServeHTTP(w, r)
+			return nil
+		})
+		if errors.Is(err, http.ErrAbortHandler) {
+			panic(http.ErrAbortHandler)
+		}
+		if err != nil {
+			s.cfg.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
+			refuse(w, withoutStack("the request", err))
+		}
+	})
+}
