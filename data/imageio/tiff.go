@@ -47,6 +47,7 @@ type tiffFile struct {
 	zlib                             io.ReadCloser
 	zstd                             *zstd.Decoder
 	xz                               *xz.Reader
+	runs                             [2][]uint32 // of rows of faxes
 	subsampling                      [2]int
 }
 

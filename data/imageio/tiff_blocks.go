@@ -158,7 +158,7 @@ func (t *tiffFile) fax(i int, out, raw []byte, width int) error {
 		return fmt.Errorf("a TIFF image compressed as a fax with %d samples of %d bits", t.samples, t.bits)
 	}
 	twoDimensions := t.method == tiffFax3 && t.number(tagFaxOptions, 0)&1 != 0
-	if err := decodeFax(out, raw, width, t.method, twoDimensions); err != nil {
+	if err := decodeFax(&t.runs, out, raw, width, t.method, twoDimensions); err != nil {
 		t.damaged(i, err)
 	}
 	return nil

@@ -28,14 +28,19 @@ var (
 	errFaxRuns = errors.New("the fax has a row of too many runs")
 )
 
-// decodeFax reads rows into out, which is all white, 0. The method is tiffRuns, tiffFax3 or tiffFax4.
-func decodeFax(out, in []byte, width, method int, twoDimensions bool) error {
+// decodeFax reads rows into out, which is all white, 0. The method is tiffRuns, tiffFax3 or tiffFax4. kept has the runs of the last two rows for the next
+// strip: a damaged row may refer to runs that lie behind those of the row above, where libtiff has what it had there before.
+func decodeFax(kept *[2][]uint32, out, in []byte, width, method int, twoDimensions bool) error {
 	runs := (width+31)&^31 + 3
 	if twoDimensions || method == tiffFax4 {
 		runs *= 2
 	}
-	f := &fax{in: in, width: width, now: make([]uint32, runs), above: make([]uint32, runs)}
-	f.above[0] = uint32(width)
+	if len(kept[0]) != runs {
+		kept[0], kept[1] = make([]uint32, runs), make([]uint32, runs)
+	}
+	f := &fax{in: in, width: width, now: kept[0], above: kept[1]}
+	defer func() { kept[0], kept[1] = f.now, f.above }()
+	f.above[0], f.above[1] = uint32(width), 0
 	size := (width + 7) / 8
 	for row := 0; len(out) >= size && size > 0; row, out = row+1, out[size:] {
 		f.count, f.at, f.pending = 0, 0, 0
