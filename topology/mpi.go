@@ -8,6 +8,7 @@ import (
 // MPIJob is this process's part of an MPI job.
 type MPIJob struct {
 	Transport
+	library   string
 	finalize  func()
 	abort     func()
 	end       func(o outcome, patience time.Duration) (first bool)
@@ -15,6 +16,9 @@ type MPIJob struct {
 	post      func(to int, text []byte) error
 	fetch     func(from int) (text []byte, ok bool, err error)
 }
+
+// Library is the name and the version of the MPI library.
+func (j *MPIJob) Library() string { return j.library }
 
 // Post sends bytes to another rank, beside the transport's messages. It may wait until the other rank fetches them. Post and Fetch may be
 // called from any goroutine.

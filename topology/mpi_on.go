@@ -66,12 +66,16 @@ import "C"
 import (
 	"fmt"
 	"math"
+	"strings"
 	"sync/atomic"
 	"time"
 	"unsafe"
 
 	"github.com/emer/empi/v2/mpi"
 )
+
+// HasMPI reports whether this build can join an MPI job.
+func HasMPI() bool { return true }
 
 // OpenMPI joins this process's MPI job; a process that was not started by mpirun is a job of one rank. Call it only once. Calls may come from
 // any goroutine: OpenMPI asks the library for full thread support.
@@ -95,7 +99,7 @@ func OpenMPI() (*MPIJob, error) {
 	t := &mpiRank{rank: mpi.WorldRank(), size: mpi.WorldSize()}
 	t.ended = make([]atomic.Int32, t.size)
 	return &MPIJob{
-		Transport: t, finalize: mpi.Finalize, abort: func() { C.sw_abort() }, end: t.end, tellWaits: t.tellWaits, post: post, fetch: fetch,
+		Transport: t, library: library(), finalize: mpi.Finalize, abort: func() { C.sw_abort() }, end: t.end, tellWaits: t.tellWaits, post: post, fetch: fetch,
 	}, nil
 }
 
@@ -222,6 +226,15 @@ func (t *mpiRank) allEnded() bool {
 		}
 	}
 	return all
+}
+
+// library returns the first line of what the MPI library says of itself.
+func library() string {
+	var text [C.MPI_MAX_LIBRARY_VERSION_STRING]C.char
+	var n C.int
+	C.MPI_Get_library_version(&text[0], &n)
+	line, _, _ := strings.Cut(C.GoString(&text[0]), "\n")
+	return line
 }
 
 func pointer(data []float32) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(data)) }

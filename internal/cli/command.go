@@ -38,7 +38,9 @@ type Command struct {
 	Quiet bool
 	// Prints: the command writes no files, so that several processes can run it at once under any launcher.
 	Prints bool
-	Do     action // made by With
+	// Joins: several processes that a launcher has started with MPI do the command's work together.
+	Joins bool
+	Do    action // made by With
 }
 
 // action registers a command's flags and returns the function that runs the command with the flags' values.

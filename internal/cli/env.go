@@ -8,6 +8,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/internal/glog"
+	"github.com/swcaffe/swcaffe/internal/launch"
 )
 
 // Env is the environment of a running command: its log, its streams and the name by which the program was called.
@@ -21,7 +22,8 @@ type Env struct {
 	// Pulse draws on the terminal behind stderr; nil if stderr is no terminal.
 	Pulse *pulse
 
-	commands Commands // the program's
+	commands Commands     // the program's
+	world    launch.World // the processes of which this is one
 
 	program program // the name by which the binary was called, and its meaning
 	called  string  // the path by which the binary was called

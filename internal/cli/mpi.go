@@ -2,51 +2,102 @@ package cli
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
+	"github.com/swcaffe/swcaffe/internal/launch"
 	"github.com/swcaffe/swcaffe/solver"
 	"github.com/swcaffe/swcaffe/topology"
 )
 
-// UnderMPI reports whether mpirun has started this process.
-func UnderMPI() bool { return os.Getenv("OMPI_COMM_WORLD_SIZE") != "" }
+// expectedFlag is the flag of commands whose processes work together.
+const expectedFlag = "workers_expected"
 
-// launchers are the variables by which launchers other than Open MPI's tell a process how many there are.
-var launchers = []struct{ variable, name string }{
-	{"PMI_SIZE", "an MPICH or Intel MPI launcher"}, {"MV2_COMM_WORLD_SIZE", "MVAPICH2's launcher"}, {"MPI_LOCALNRANKS", "an MPICH or Intel MPI launcher"}, {"SLURM_STEP_NUM_TASKS", "srun"},
+// ExpectVar registers -workers_expected.
+func ExpectVar(fs *flag.FlagSet, n *int) {
+	fs.IntVar(n, expectedFlag, 0, "stop unless there are so many workers in all; 1: this process is alone, whatever a launcher's variables suggest (0: no check)")
 }
 
-// CheckLauncher returns an error if another launcher than Open MPI's has started this process as one of several: each would work alone, and
-// they would overwrite one another's files.
-func CheckLauncher() error {
-	if UnderMPI() {
+// CheckExpected returns an error unless n workers are as many as -workers_expected says, which is 0 if it was not given.
+func CheckExpected(expected, n int) error {
+	if expected == 0 || expected == n {
 		return nil
 	}
-	for _, l := range launchers {
-		if n, err := strconv.Atoi(os.Getenv(l.variable)); err == nil && n > 1 {
-			return fmt.Errorf("%s has started %d processes (%s=%d), which would each work alone and overwrite one another's files: start one process, or use Open MPI's mpirun and the build with -tags mpi",
-				l.name, n, l.variable, n)
+	found := fmt.Sprintf("there are %d", n)
+	if n == 1 {
+		found = "this one is alone: no launcher's variables are set"
+		if sibling := launch.Sibling(os.LookupEnv); sibling != "" {
+			found += ", and " + sibling + " of Kubernetes tells nothing of other pods"
 		}
 	}
+	return fmt.Errorf("-%s %d workers: %s", expectedFlag, expected, found)
+}
+
+// World returns the processes that a launcher has started with this one; the zero World if it is alone, or if the user says so.
+func (e *Env) World() launch.World { return e.world }
+
+// UnderMPI reports whether a launcher has started this process as one of several that join by MPI.
+func (e *Env) UnderMPI() bool { return e.world.Several() }
+
+// LaunchedRank is this process's rank of several, 0 if it is alone.
+func (e *Env) LaunchedRank() int { return max(0, e.world.Rank) }
+
+// settle finds out whether this process is one of several, and returns an error if it is and the command cannot join them: each would work
+// alone, and they would overwrite one another's files.
+func (e *Env) settle(c Command, own *flag.FlagSet) error {
+	e.world = launch.World{Rank: -1}
+	expected := 0
+	if f := own.Lookup(expectedFlag); f != nil {
+		expected, _ = strconv.Atoi(f.Value.String())
+	}
+	w := launch.Look(os.LookupEnv)
+	switch {
+	case c.Prints:
+		return nil
+	case !w.Several(), expected == 1 && w.Size == 0:
+		e.tellSibling()
+		return nil
+	case expected > 0 && w.Size > 0 && expected != w.Size:
+		return fmt.Errorf("-%s %d workers: %s", expectedFlag, expected, w.Among())
+	case !c.Joins:
+		return fmt.Errorf("%s: %s works in one process, and several would overwrite one another's files. %s", w.Among(), c.Name, aloneBy(w))
+	case !w.MPI || w.Rank < 0:
+		return fmt.Errorf("%s, which would train alone. %s %s", w.Among(), w.Advice, aloneBy(w))
+	case !topology.HasMPI():
+		return fmt.Errorf("%s, and this program has no MPI to join them: each would work alone and overwrite the others' files. "+
+			"Use the build with MPI (docs/workers.md). %s", w.Among(), aloneBy(w))
+	}
+	e.world = w
 	return nil
 }
 
-// LaunchedRank is this process's rank under mpirun, 0 without mpirun.
-func LaunchedRank() int {
-	rank, err := strconv.Atoi(os.Getenv("OMPI_COMM_WORLD_RANK"))
-	if err != nil {
-		return 0
-	}
-	return rank
+// aloneBy says how to start one process on purpose.
+func aloneBy(w launch.World) string {
+	return fmt.Sprintf("For one process on purpose: env -u %s swcaffe ...", strings.Join(w.Variables(), " -u "))
 }
 
-// InJob runs this process's rank of an MPI job. An error of any rank ends the whole job and is shown; of several errors, that of
-// the lowest rank.
-func InJob(e *Env, work func(job *topology.MPIJob) error) error {
+// tellSibling warns of a process that may be meant to work with others, but that nothing joins.
+func (e *Env) tellSibling() {
+	if sibling := launch.Sibling(os.LookupEnv); sibling != "" {
+		e.Log.Warnf("%s: this pod is one of an indexed job of Kubernetes and works alone; pods that work together are started by the MPI operator", sibling)
+	}
+}
+
+// InJob runs this process's rank of an MPI job of as many workers as expected; 0: any number. An error of any rank ends the whole job and is
+// shown; of several errors, that of the lowest rank.
+func InJob(e *Env, expected int, work func(job *topology.MPIJob) error) error {
+	if e.world.Unwired {
+		e.Log.Warnf("%s, but has set no variables of PMIx or PMI, without which few MPI libraries can join them. %s", e.world.Among(), e.world.Advice)
+	}
 	job, err := topology.OpenMPI()
 	if err != nil {
+		return err
+	}
+	if err := e.checkJob(job, expected); err != nil {
+		job.Close()
 		return err
 	}
 	job.TellWaits(func(line string) { e.Log.Warn(line) })
@@ -64,4 +115,13 @@ func InJob(e *Env, work func(job *topology.MPIJob) error) error {
 	}
 	job.Abort()
 	return err
+}
+
+// checkJob returns an error if a job is not what its launcher or the user says. Every process of a job that is too small finds out alone, since
+// an MPI that does not know the launcher takes each for a job of its own.
+func (e *Env) checkJob(job *topology.MPIJob, expected int) error {
+	if w := e.world; w.Size > 0 && w.Size != job.Size() || w.Rank > 0 && job.Size() == 1 {
+		return fmt.Errorf("%s, but MPI (%s) knows of %d: they do not belong together, and each would work alone. %s", w.Among(), job.Library(), job.Size(), w.Advice)
+	}
+	return CheckExpected(expected, job.Size())
 }

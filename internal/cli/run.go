@@ -93,10 +93,8 @@ func (c Command) run(e *Env, args []string) error {
 	for _, name := range flags.common.unused {
 		e.Log.Warnf("-%s has no effect: %s does not use it", name, c.Name)
 	}
-	if !c.Prints {
-		if err := CheckLauncher(); err != nil {
-			return err
-		}
+	if err := e.settle(c, flags.own); err != nil {
+		return err
 	}
 	if err := e.direct(flags.own); err != nil {
 		return err

@@ -21,13 +21,15 @@ var Test = cli.Command{
 		"images with their scores; for segmentations also intersection over union and maps of classes; for detections curves of precision\n" +
 		"over recall, and the worst images with their objects and boxes. Images have the names of their files. DIR/mistakes.csv lists all\n" +
 		"misclassified images.",
-	Do: cli.With(testFlags, test),
+	Joins: true,
+	Do:    cli.With(testFlags, test),
 }
 
 func testFlags(fs *flag.FlagSet, o *testOptions) {
 	cli.StringVar(fs, &o.model, "model", "", "the net definition `FILE` (prototxt)", cli.Prototxt)
 	cli.StringVar(fs, &o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas", cli.Weights)
 	fs.IntVar(&o.iterations, "iterations", 50, "the number of batches")
+	cli.ExpectVar(fs, &o.expected)
 	cli.StringVar(fs, &o.evalType, "eval_type", "", "what the outputs are: classification prints their means, detection the mean average precision of DetectionEvaluate's outputs (default: detection if all outputs are such, else classification)", cli.OneOf("classification", "detection"))
 	cli.StringVar(fs, &o.version, "ap_version", evaluate.DefaultVersion, "the average precision: 11point, MaxIntegral or Integral", cli.OneOf("11point", "MaxIntegral", "Integral"))
 	fs.BoolVar(&o.perClass, "show_per_class_result", false, "with -eval_type detection: print the average precision of every class")
@@ -42,6 +44,7 @@ func testFlags(fs *flag.FlagSet, o *testOptions) {
 type testOptions struct {
 	model, weights string
 	iterations     int
+	expected       int // -workers_expected
 	evalType       string
 	version, json  string
 	perClass       bool
@@ -65,15 +68,18 @@ func test(e *cli.Env, o *testOptions) error {
 		return &cli.UsageError{Err: err}
 	}
 	o.report.version, o.report.model, o.report.weights = o.version, o.model, o.weights
-	if err := o.report.check(); err != nil {
+	if err := o.report.check(e); err != nil {
 		return err
 	}
-	if o.json != "" && cli.UnderMPI() {
+	if o.json != "" && e.UnderMPI() {
 		return cli.Usagef("-json %s: the file is written by one process; run it without mpirun", o.json)
 	}
 	t := trained{device: &o.device, state: o.state, model: o.model, weights: o.weights, seed: o.device.SeedOrTime()}
-	if cli.UnderMPI() {
-		return cli.InJob(e, func(job *topology.MPIJob) error { return score(e, t, method, o, job) })
+	if e.UnderMPI() {
+		return cli.InJob(e, o.expected, func(job *topology.MPIJob) error { return score(e, t, method, o, job) })
+	}
+	if err := cli.CheckExpected(o.expected, 1); err != nil {
+		return err
 	}
 	return score(e, t, method, o, topology.NewLocal(1).Transport(0))
 }

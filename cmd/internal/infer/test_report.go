@@ -29,7 +29,7 @@ const (
 func (r *testReport) path() string { return filepath.Join(r.folder, reportFile) }
 
 // check validates the flags and makes the folder.
-func (r *testReport) check() error {
+func (r *testReport) check(e *cli.Env) error {
 	switch {
 	case r.folder == "" && r.labels != "":
 		return cli.Usagef("-labels %s: it names the classes of a -report", r.labels)
@@ -37,7 +37,7 @@ func (r *testReport) check() error {
 		return nil
 	case r.images < 0:
 		return cli.Usagef("-report_images %d: cannot be negative", r.images)
-	case cli.UnderMPI():
+	case e.UnderMPI():
 		return cli.Usagef("-report %s: a report is written by one process; run it without mpirun", r.folder)
 	}
 	if err := os.MkdirAll(r.folder, 0o777); err != nil {

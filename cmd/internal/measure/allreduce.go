@@ -26,7 +26,8 @@ auto picks the algorithm with the smallest closed-form estimate; dynamic picks t
 nodes are goroutines of this process; with mpi (or under mpirun) they are the processes of a job. Both compute and check real
 sums, and the time is the median over -iterations of the slowest rank's time. With local, the time is compared with reading
 and writing all arrays once, the least memory traffic of an all-reduce.`,
-	Do: cli.With(allreduceFlags, allreduce),
+	Joins: true,
+	Do:    cli.With(allreduceFlags, allreduce),
 }
 
 func allreduceFlags(fs *flag.FlagSet, o *allreduceOptions) {
@@ -56,25 +57,28 @@ type allreduceOptions struct {
 }
 
 func allreduce(e *cli.Env, o *allreduceOptions) error {
-	if err := o.check(); err != nil {
+	if err := o.check(e); err != nil {
 		return err
 	}
 	switch o.transport {
 	case cli.TransportLocal:
 		return measureLocal(e, o)
 	case cli.TransportMPI:
-		return cli.InJob(e, func(job *topology.MPIJob) error { return measureMPI(e, o, job) })
+		return cli.InJob(e, 0, func(job *topology.MPIJob) error { return measureMPI(e, o, job) })
 	}
 	return simulateAll(e, o)
 }
 
 // check validates the flags, reads the cluster and sets the defaults that depend on the environment.
-func (o *allreduceOptions) check() (err error) {
+func (o *allreduceOptions) check(e *cli.Env) (err error) {
 	if o.transport == "" {
 		o.transport = cli.TransportSim
-		if cli.UnderMPI() {
+		if e.UnderMPI() {
 			o.transport = cli.TransportMPI
 		}
+	}
+	if e.UnderMPI() && o.transport != cli.TransportMPI {
+		return cli.Usagef("-transport %s: %s, and each would print a table of its own; leave the flag out", o.transport, e.World().Among())
 	}
 	if o.algorithm != allAlgorithms {
 		if err := topology.CheckAlgorithm(o.algorithm); err != nil {

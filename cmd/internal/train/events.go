@@ -74,13 +74,13 @@ func (f *eventFlags) open(e *cli.Env, resumed, alone bool, actions *signals) err
 		return err
 	}
 	if f.http != "" || f.trace != "" {
-		f.tracer = newTracer()
+		f.tracer = newTracer(e.LaunchedRank())
 	}
 	shows := canShow(e) && f.logJSON != cli.StandardStream
 	if f.logJSON == "" && f.http == "" && f.tensorboard == "" && f.trace == "" && !shows {
 		return nil
 	}
-	if cli.LaunchedRank() != 0 {
+	if e.LaunchedRank() != 0 {
 		if f.trace != "" {
 			f.tracer.assist(f.traced)
 		}

@@ -20,7 +20,8 @@ var Finetune = cli.Command{
 the weights of the layer with the same name. A layer of another shape, such as the last one for other classes, needs a new name. The net
 sets learning rates: new layers usually get a larger lr_mult than the others, and lr_mult: 0 freezes a layer. A stopped run resumes with
 -snapshot instead of -weights.`,
-	Do: cli.With(trainFlags, finetune),
+	Joins: true,
+	Do:    cli.With(trainFlags, finetune),
 }
 
 func finetune(e *cli.Env, o *trainOptions) error {

@@ -67,8 +67,6 @@ func (o *lrFindOptions) check() error {
 		return cli.Usagef("-from %g -to %g: the rates must be positive and grow", o.from, o.to)
 	case o.iterations < fewestRates || o.iterations > math.MaxInt32:
 		return cli.Usagef("-iterations %d: at least %d are needed", o.iterations, fewestRates)
-	case cli.UnderMPI():
-		return cli.Usagef("lr_find trains with one worker; run it without mpirun")
 	case o.out != "":
 		if _, err := figure.Format(o.out); err != nil {
 			return cli.Usagef("-out: %w", err)

@@ -34,7 +34,7 @@ type status struct {
 }
 
 // canShow reports whether stderr is a terminal on which lines can be replaced, and one process alone writes to it.
-func canShow(e *cli.Env) bool { return e.Pulse != nil && !cli.UnderMPI() }
+func canShow(e *cli.Env) bool { return e.Pulse != nil && !e.UnderMPI() }
 
 func newStatus(e *cli.Env) *status {
 	return &status{env: e, now: time.Now, ascii: !speaksUTF8(os.Getenv)}

@@ -48,7 +48,7 @@ type capture struct {
 	note     string // about other processes
 }
 
-func newTracer() *tracer { return &tracer{first: cli.LaunchedRank(), latest: -1, taps: map[int]*tap{}} }
+func newTracer(first int) *tracer { return &tracer{first: first, latest: -1, taps: map[int]*tap{}} }
 
 // fileCapture is the number of the capture of -trace. Those of pages follow.
 const fileCapture = 0

@@ -61,7 +61,7 @@ func trainTwo(t *testing.T, tr *tracer, stop chan struct{}) error {
 // TestTimelines: a page gets one iteration of both workers at a time, with the layers in order, inside of the iteration, and their lanes; several
 // pages may ask at once; after the run there is none.
 func TestTimelines(t *testing.T) {
-	tr, stop, ended := newTracer(), make(chan struct{}), make(chan error, 1)
+	tr, stop, ended := newTracer(0), make(chan struct{}), make(chan error, 1)
 	go func() { ended <- trainTwo(t, tr, stop) }()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

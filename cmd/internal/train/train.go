@@ -57,7 +57,8 @@ without a better value. A resumed run remembers the best value.
 
 -tune FILE measures all families of convolution algorithms in the first two iterations, continues with the fastest, and records it in the
 file. Runs that find all their convolutions in the file are as deterministic as runs without -tune.`,
-	Do: cli.With(trainFlags, train),
+	Joins: true,
+	Do:    cli.With(trainFlags, train),
 }
 
 func trainFlags(fs *flag.FlagSet, o *trainOptions) {
@@ -99,20 +100,21 @@ func train(e *cli.Env, o *trainOptions) error {
 		return cli.Usagef("-gpu %s: there is no GPU in this build, and Caffe would multiply the batch by the number of GPUs; leave the flag out", o.device.GPU)
 	}
 	o.device.Subject = "solver"
-	if err := o.oldNames(cli.RankLog(e, cli.LaunchedRank())); err != nil {
+	log := cli.RankLog(e, e.LaunchedRank())
+	if err := o.oldNames(log); err != nil {
 		return err
 	}
-	if err := o.workers.check(); err != nil {
+	if err := o.workers.check(e); err != nil {
 		return err
 	}
-	actions, err := watchSignals(o, cli.RankLog(e, cli.LaunchedRank()))
+	actions, err := watchSignals(o, log)
 	if err != nil {
 		return err
 	}
 	if err := o.readMachine(); err != nil {
 		return err
 	}
-	spec, err := o.spec(&cli.Env{Log: cli.RankLog(e, cli.LaunchedRank())})
+	spec, err := o.spec(&cli.Env{Log: log})
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 // workerFlags are the number of workers and the flags for their cooperation.
 type workerFlags struct {
 	workers, coreGroups, checkEvery int
+	expected                        int // -workers_expected; 0: any number
 	tau                             int
 	rho                             float64
 	strategy, allreduce, transport  string
@@ -28,6 +29,7 @@ type workerFlags struct {
 
 func (w *workerFlags) register(fs *flag.FlagSet) {
 	fs.IntVar(&w.workers, "workers", 0, "the number of workers (default 1; under mpirun, the number of its processes)")
+	cli.ExpectVar(fs, &w.expected)
 	fs.IntVar(&w.coreGroups, "core_groups", 1, "the core groups inside a worker that split its items, each with gradients of its own")
 	cli.StringVar(fs, &w.strategy, "workers_strategy", solver.Sync, "how workers train together: one of "+fmt.Sprint(solver.Strategies()), cli.OneOf(solver.Strategies()...))
 	fs.IntVar(&w.tau, "tau", 1, "strategies other than sync: communicate every `T` iterations")
@@ -40,10 +42,10 @@ func (w *workerFlags) register(fs *flag.FlagSet) {
 }
 
 // check sets defaults and validates the flags.
-func (w *workerFlags) check() error {
+func (w *workerFlags) check(e *cli.Env) error {
 	if w.transport == "" {
 		w.transport = cli.TransportLocal
-		if cli.UnderMPI() {
+		if e.UnderMPI() {
 			w.transport = cli.TransportMPI
 		}
 	}
@@ -53,6 +55,8 @@ func (w *workerFlags) check() error {
 	switch {
 	case w.transport != cli.TransportLocal && w.transport != cli.TransportMPI && w.transport != cli.TransportSim:
 		return cli.Usagef("-transport %q: use local, mpi or sim", w.transport)
+	case w.transport != cli.TransportMPI && e.UnderMPI():
+		return cli.Usagef("-transport %s: %s, and each would train alone; leave the flag out", w.transport, e.World().Among())
 	case (w.cluster != "") != (w.transport == cli.TransportSim):
 		return cli.Usagef("-cluster and -transport sim need each other")
 	case w.transport == cli.TransportSim && w.workers < 1:
@@ -77,7 +81,10 @@ func (w *workerFlags) check() error {
 	if err := topology.CheckAlgorithm(w.allreduce); err != nil {
 		return cli.Usagef("-allreduce: %w", err)
 	}
-	return nil
+	if w.transport == cli.TransportMPI {
+		return nil
+	}
+	return cli.CheckExpected(w.expected, max(1, w.workers))
 }
 
 // alone reports whether there is a single worker, without a team.
@@ -97,7 +104,7 @@ func (w *workerFlags) here() int {
 func (w *workerFlags) run(e *cli.Env, work func(t *solver.Team, log *logrus.Logger) error) error {
 	switch w.transport {
 	case cli.TransportMPI:
-		return cli.InJob(e, func(job *topology.MPIJob) (err error) {
+		return cli.InJob(e, w.expected, func(job *topology.MPIJob) (err error) {
 			if w.workers != 0 && w.workers != job.Size() {
 				return fmt.Errorf("-workers %d: the MPI job has %d processes", w.workers, job.Size())
 			}
