@@ -17,15 +17,15 @@ type Arranged struct {
 	// values or from the bottom.
 	TopLost bool
 
-	ReLU     bool    // Forward also applies the in-place ReLU layer on the top (Joins.ReLU)
 	ReLUGrad Bottoms // bottoms with an in-place ReLU layer; Backward also applies that layer's Backward (Joins.ReLUGrad)
-	Steps    []Step  // the next layers' Forward, in their order, which this layer also computes (Joins.Finish): all or none
+	Steps    []Step  // the next layers' Forward, in their order, which this layer also computes (Joins.Finish)
 }
 
 // Step is the Forward of a layer behind another one, applied to its results. Others are its bottoms but for those results.
 type Step struct {
 	Finisher
 	Others []*blob.Blob
+	Floor  bool // it is a plain ReLU
 }
 
 // Layout is the memory layout of images: planes, as in Caffe, or channels in blocks of 16 (shape.BlockLanes).
@@ -56,15 +56,6 @@ type Thinning struct {
 	Reads [2]int
 	// Makes: the layer can compute only some pixels of its top (Layout.Thin).
 	Makes bool
-}
-
-// Joiner is implemented by layers that can also do a neighbouring layer's work (Joins), but perhaps not for every shape or kernel. After
-// each pass the net asks whether that work is done; if not, it runs the neighbour.
-type Joiner interface {
-	// JoinedForward reports whether the last Forward included the next layer's.
-	JoinedForward() bool
-	// JoinedBackward reports whether the last Backward included that of the ReLU layer on the given bottom.
-	JoinedBackward(bottom int) bool
 }
 
 // PartedBackward is implemented by layers whose Backward can run in two parts. BackwardParams computes the parameters' gradients.

@@ -33,6 +33,7 @@ type Traits struct {
 	Thin    Thinning     // the pixels needed in the present arrangement
 	Joins   Joins        // neighbouring layers' work that this layer can also do
 	Is      Identity     // properties that let neighbouring layers do this layer's work
+	Apart   error        // if not nil, Forward does Arranged.Steps in a pass over memory of its own, and this is why
 }
 
 // Unread lists values that Backward does not read.
@@ -63,8 +64,6 @@ type Grads struct {
 
 // Joins lists work of neighbouring layers that a layer can do along with its own (Arranged).
 type Joins struct {
-	// ReLU: Forward can also apply an in-place ReLU layer on the top.
-	ReLU bool
 	// ReLUGrad: Backward can also apply the Backward of in-place ReLU layers on a bottom. It reads the bottom's values for this. They still
 	// exist, since the ReLU layer itself would read them later.
 	ReLUGrad bool
@@ -96,14 +95,12 @@ type ReLU struct {
 // Plain reports whether r is a ReLU layer without negative slope.
 func (r *ReLU) Plain() bool { return r != nil && r.Slope == 0 }
 
-// Finisher applies a layer's Forward in place to parts of its bottom, while they are still in a core's cache. It is used in nets without
-// Backward.
+// Finisher applies a layer's Forward in place to parts of its bottom, while they are still in a core's cache. Where the net runs Backward too,
+// only Finishers of layers in place are used whose Forward stores nothing else.
 type Finisher interface {
-	// Ready reports whether Finish can be called for a bottom with channels in blocks, as the layer is arranged.
-	Ready() bool
 	// Hold fetches the arrays that Finish reads: the layer's weights, and its other bottoms.
 	Hold(others []*blob.Blob)
-	// Finish is a conv.Finish.
+	// Finish is an op.Finish, in the layout of the layer's bottom.
 	Finish(y []float32, at, n, block int)
 }
 

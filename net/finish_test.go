@@ -38,7 +38,7 @@ func sumOf(a, b, top string) string {
 	layer { name: %[3]q type: "Eltwise" bottom: %[1]q bottom: %[2]q top: %[3]q }`, a, b, top)
 }
 
-// TestFinishedByTheConvolution: in nets for Forward only, convolutions in blocks also normalise, add and activate their results, unless that is
+// TestFinishedByTheConvolution: in nets for Forward only, convolutions also normalise, add and activate their results, unless that is
 // visible outside and nothing is folded. Results have the bits of other nets, also if a blob between is requested later.
 func TestFinishedByTheConvolution(t *testing.T) {
 	const data = `
@@ -61,7 +61,7 @@ func TestFinishedByTheConvolution(t *testing.T) {
 		{"a sum and PReLU", pointwiseOf("c", "t", 48) + sumOf("c", "t", "n") + actOf("PReLU", "n", "s"), []string{"c"}},
 		{"norm, ReLU6, sum, ELU", pointwiseOf("c", "t", 48) + normOf("c", "c") + actOf("ReLU6", "c", "n") + sumOf("n", "t", "m") + actOf("ELU", "m", "s"), []string{"c"}},
 		{"depthwise", `layer { name: "s" type: "Convolution" bottom: "t" top: "s" convolution_param { num_output: 48 group: 48 kernel_size: 3 pad: 1 weight_filler { type: "msra" } } }` + actOf("HardSwish", "s", "s"), []string{"s"}},
-		{"by planes", pointwiseOf("s", "t", 20) + normOf("s", "s"), nil},
+		{"by planes", pointwiseOf("s", "t", 20) + normOf("s", "s"), []string{"s"}},
 		{"silenced", pointwiseOf("s", "t", 64) + pointwiseOf("d", "t", 64) + `layer { name: "silence" type: "Silence" bottom: "d" }`, nil},
 		{"read twice", pointwiseOf("c", "t", 48) + normOf("c", "n") + sumOf("n", "c", "s"), nil},
 	} {

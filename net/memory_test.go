@@ -431,7 +431,7 @@ const chain = `
 
 // TestInferenceKeepsTwoBlobs: a chain for Forward only needs room for two neighbouring blobs.
 func TestInferenceKeepsTwoBlobs(t *testing.T) {
-	n := buildWith(t, chain, func(o *Options) { o.Economise, o.ForwardOnly = true, true })
+	n := buildWith(t, chain, func(o *Options) { o.Economise, o.ForwardOnly, o.Without = true, true, []string{"finish"} })
 	if got, want := len(n.arena.memory), 2*2*160; got != want {
 		t.Errorf("the arena has %d values, two blobs have %d", got, want)
 	}
@@ -441,7 +441,7 @@ func TestInferenceKeepsTwoBlobs(t *testing.T) {
 // NaN shows which. A net that moves to a longer arena leaves nothing in the old one.
 func TestWhatStandsInTheArena(t *testing.T) {
 	for _, forwardOnly := range []bool{true, false} {
-		n := buildWith(t, chain, func(o *Options) { o.Economise, o.ForwardOnly = true, forwardOnly })
+		n := buildWith(t, chain, func(o *Options) { o.Economise, o.ForwardOnly, o.Without = true, forwardOnly, []string{"finish"} })
 		for range 2 {
 			var err error
 			if forwardOnly {

@@ -25,7 +25,7 @@ func TestRectified(t *testing.T) {
 		{"two", images + conv3x3("x", "a", "16", "") + reluA + conv3x3("a", "s", "8", "") +
 			`layer { name: "relu2" type: "ReLU" bottom: "s" top: "s" }` + classifier, 3},
 		{"a slope", images + conv3x3("x", "a", "16", "") +
-			`layer { name: "relu" type: "ReLU" bottom: "a" top: "a" relu_param { negative_slope: 0.1 } }` + conv3x3("a", "s", "8", "") + classifier, 0},
+			`layer { name: "relu" type: "ReLU" bottom: "a" top: "a" relu_param { negative_slope: 0.1 } }` + conv3x3("a", "s", "8", "") + classifier, 1},
 		{"not in place", images + conv3x3("x", "a", "16", "") + toB + conv3x3("r", "s", "8", "") + classifier, 0},
 		{"normalised in blocks", images + conv3x3("x", "a", "32", "") + reluA + `
 	layer { name: "norm" type: "LRN" bottom: "a" top: "b" lrn_param { alpha: 0.5 } }` + conv3x3("b", "s", "8", "") + classifier, 2},

@@ -16,7 +16,7 @@ func TestWithoutAPass(t *testing.T) {
 		return buildWith(t, text, func(o *Options) { o.Device.Force.Family, o.Economise, o.Without = shape.Winograd4, economise, without })
 	}
 	whole := build(true)
-	for _, pass := range []string{"fuse", "relu", "gradients", "layout", "parts", "memory"} {
+	for _, pass := range []string{"fuse", "finish", "gradients", "layout", "parts", "memory"} {
 		if !notes(whole, pass) {
 			t.Errorf("pass %s does nothing to the net that all passes are tested with", pass)
 		}
@@ -43,7 +43,7 @@ func notes(n *Net, name string) bool {
 // TestWithoutNothingKnown: an unknown name of a pass is an error that lists the known names.
 func TestWithoutNothingKnown(t *testing.T) {
 	_, err := New(parse(t, images+classifier), Options{State: MergeState(0), Device: device(t), Without: []string{"fuze"}})
-	if err == nil || !strings.Contains(err.Error(), `no pass or fusion "fuze" (there are fold, fuse, relu`) {
+	if err == nil || !strings.Contains(err.Error(), `no pass or fusion "fuze" (there are fold, fuse, finish`) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -39,6 +39,7 @@ type innerProduct struct {
 	weights        *gemm.Blocked
 	biasGrad       part.BiasGrad
 	fixed          part.Fixed // what Forward multiplies with
+	steps          part.Steps
 }
 
 func (l *innerProduct) SetUp(bottom, _ []*blob.Blob) error {
@@ -182,7 +183,10 @@ func (l *innerProduct) Forward(bottom, top []*blob.Blob) error {
 	case err != nil:
 		return err
 	case !l.MPE():
-		return l.forward.Run(x, w, bias, y)
+		if err := l.forward.Run(x, w, bias, y); err != nil {
+			return err
+		}
+		return l.steps.Run(&l.Base, top[0], nil)
 	}
 	for i := range l.m {
 		for j := range l.n {
@@ -214,6 +218,7 @@ func (l *innerProduct) operands() (w, bias []float32, err error) {
 
 // Arrange implements Planned.
 func (l *innerProduct) Arrange(a layers.Arranged) error {
+	l.steps.Arrange(a.Steps)
 	if l.inference == a.Inference {
 		return nil
 	}
@@ -240,6 +245,7 @@ func (l *innerProduct) Traits() layers.Traits {
 	if l.forward != nil {
 		t.Scratch = layers.Scratch{Forward: l.forward.Scratch(), Bottoms: l.input.Scratch()}
 	}
+	t.Joins.Finish = l.Blockable()
 	if l.Blockable() && l.axis == 1 && !l.transpose && l.units == nil {
 		t.Joins.Fold = l.n
 	}

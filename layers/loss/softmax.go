@@ -170,10 +170,10 @@ func softmaxTile(t *stream.Tile) {
 // softmaxRows works along the middle axis. It exponentiates contiguous rows together, since they may be shorter than vectors.
 func softmaxRows(t *stream.Tile) {
 	x, y := t.In[0], t.Out[0]
-	part.EachRow(t, func(at, n, _ int) { vec.AddScalar(y[at:at+n], x[at:at+n], -vec.MaxOf(x[at:at+n])) })
+	t.EachRow(func(at, n, _ int) { vec.AddScalar(y[at:at+n], x[at:at+n], -vec.MaxOf(x[at:at+n])) })
 	all := y[:t.O*t.M]
 	vec.Exp(all, all)
-	part.EachRow(t, func(at, n, _ int) { vec.Scale(y[at:at+n], y[at:at+n], float32(1/vec.Sum(y[at:at+n]))) })
+	t.EachRow(func(at, n, _ int) { vec.Scale(y[at:at+n], y[at:at+n], float32(1/vec.Sum(y[at:at+n]))) })
 }
 
 func softmaxGradTile(t *stream.Tile) {

@@ -9,7 +9,6 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/layers"
-	"github.com/swcaffe/swcaffe/layers/part"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -90,7 +89,7 @@ func residual(p float32, class, label int) float64 {
 
 func (l *softmaxLoss) residuals(t *stream.Tile) {
 	p, dx := t.In[0], t.Out[0]
-	part.EachRow(t, func(at, n, _ int) { vec.Scale(dx[at:at+n], p[at:], l.scale) })
+	t.EachRow(func(at, n, _ int) { vec.Scale(dx[at:at+n], p[at:], l.scale) })
 	l.eachInTile(t, func(at, label int, ok bool) {
 		if ok {
 			dx[at+label*t.MStride] -= l.scale

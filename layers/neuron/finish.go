@@ -27,9 +27,6 @@ func (n *neuronLayer) finishes() *neuronFinish {
 	return n.finish
 }
 
-// Ready implements Finisher. A function of single values takes any layout.
-func (f *neuronFinish) Ready() bool { return true }
-
 // Hold implements Finisher.
 func (f *neuronFinish) Hold([]*blob.Blob) {}
 

@@ -96,18 +96,20 @@ type preluFinish struct {
 	slopes []float32
 }
 
-// Ready implements Finisher.
-func (f *preluFinish) Ready() bool { return f.layer.shared || f.layer.blocked }
-
 // Hold implements Finisher.
 func (f *preluFinish) Hold([]*blob.Blob) { f.slopes = f.layer.Weights[0].Data() }
 
 // Finish implements Finisher.
-func (f *preluFinish) Finish(y []float32, at, n, block int) {
+func (f *preluFinish) Finish(y []float32, at, n, first int) {
 	y = y[at : at+n]
-	if f.layer.shared {
+	switch l := f.layer; {
+	case l.shared:
 		vec.ReLU(y, y, f.slopes[0])
-		return
+	case l.blocked:
+		vnorm.BlockLeaky(y, y, part.LanesOf(f.slopes, first))
+	case l.dims[2] > 1:
+		vec.ReLU(y, y, f.slopes[first])
+	default:
+		vec.PReLU(y, y, f.slopes[first:])
 	}
-	vnorm.BlockLeaky(y, y, part.LanesOf(f.slopes, block))
 }

@@ -105,7 +105,7 @@ func (l *batchNorm) Reshape(bottom, top []*blob.Blob) error {
 
 // Arrange implements Planned.
 func (l *batchNorm) Arrange(a layers.Arranged) error {
-	return l.normaliser.setBlocked(&l.Base, a.In.Blocks)
+	return l.normaliser.arrange(&l.Base, a)
 }
 
 func (l *batchNorm) Forward(bottom, top []*blob.Blob) error {
@@ -173,7 +173,7 @@ func (l *batchNorm) addChannel(c int, variance float64) {
 
 // Traits implements Planned. Forward keeps y, unless the statistics are constants.
 func (l *batchNorm) Traits() layers.Traits {
-	t := layers.Traits{Unread: layers.ReadsNothing, Layout: l.InBlocks(l.axes, l.normaliser.dims)}
+	t := layers.Traits{Unread: layers.ReadsNothing, Layout: l.InBlocks(l.axes, l.normaliser.dims), Joins: layers.Joins{Finish: l.Blockable()}}
 	if !l.global {
 		t.Keeps = []*blob.Blob{l.norm}
 	}

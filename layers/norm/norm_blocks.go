@@ -8,12 +8,13 @@ import (
 	"github.com/swcaffe/swcaffe/layers/part"
 )
 
-// setBlocked sets the layout of x and y: channels in blocks, or planes. MVN uses planes only, since its middle axis also counts images.
-func (n *normaliser) setBlocked(b *layers.Base, blocked bool) error {
-	if n.blocked == blocked {
+// arrange sets the layout of x and y, channels in blocks or planes, and the steps behind apply. MVN uses planes only, since its middle axis also
+// counts images.
+func (n *normaliser) arrange(b *layers.Base, a layers.Arranged) error {
+	if !n.steps.Arrange(a.Steps) && n.blocked == a.In.Blocks {
 		return nil
 	}
-	n.blocked = blocked
+	n.blocked = a.In.Blocks
 	return n.prepare(b)
 }
 

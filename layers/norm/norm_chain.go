@@ -27,6 +27,7 @@ type normChain struct {
 	slope     float32  // ReLU's negative slope
 	sum       *normSum // if not nil, the normSum that adds another bottom to y
 	finish    chainFinish
+	steps     part.Steps
 
 	dims                    [3]int
 	forward, sums, backward *stream.Kernel
@@ -98,7 +99,7 @@ func (l *normChain) prepare() error {
 	if l.sum != nil {
 		ins = append(slices.Clone(ins), full)
 	}
-	l.forward = pass("", stream.Pass{Ins: ins, Outs: one, Back: true, Cost: stream.Work{Flops: flops}}, part.ByRow(forward))
+	l.forward = pass("", stream.Pass{Ins: ins, Outs: one, Back: true, Cost: stream.Work{Flops: flops}}, part.ByRow(l.steps.After(forward)))
 	back := stream.Pass{Ins: append(slices.Clone(grad), row, row, row), Outs: one, Scratch: scratches, Back: true, Cost: stream.Work{Flops: flops + 5}}
 	l.backward = pass(" gradient", back, part.ByRow(backward))
 	first := stream.Pass{Ins: grad, Sums: 2, Scratch: scratches, Cost: stream.Work{Flops: flops + 4}}
@@ -146,23 +147,24 @@ func (l *normChain) forwardMids(t *stream.Tile) {
 		moments = l.momentsBlock
 	}
 	forward, _, _ := l.rows()
-	part.EachRow(t, func(at, n, m int) { moments(t, at, n, m) })
+	forward = l.steps.After(forward)
+	t.EachRow(func(at, n, m int) { moments(t, at, n, m) })
 	first, count := l.channels(t)
 	for m := range count {
 		l.norm.addChannel(first+m, n.moment(first+m, t.Sum[m], t.Sum[count+m]))
 	}
-	part.EachRow(t, func(at, n, m int) { forward(t, at, n, m) })
+	t.EachRow(func(at, n, m int) { forward(t, at, n, m) })
 }
 
 // backwardMids runs both backward passes over a few channels, or blocks of them.
 func (l *normChain) backwardMids(t *stream.Tile) {
 	_, sums, backward := l.rows()
-	part.EachRow(t, func(at, n, m int) { sums(t, at, n, m) })
+	t.EachRow(func(at, n, m int) { sums(t, at, n, m) })
 	first, count := l.channels(t)
 	for m := range count {
 		l.factor(first+m, t.Sum[m], t.Sum[count+m])
 	}
-	part.EachRow(t, func(at, n, m int) { backward(t, at, n, m) })
+	t.EachRow(func(at, n, m int) { backward(t, at, n, m) })
 }
 
 // channels returns the range of channels in a tile.
@@ -193,6 +195,7 @@ func (l *normChain) inputs(x []float32) [][]float32 {
 func (l *normChain) Forward(bottom, top []*blob.Blob) error {
 	x := bottom[0].Data()
 	l.outs[0] = top[0].Data()
+	l.steps.To(l.outs[0])
 	outs := l.outs[:1]
 	ins := l.inputs(x)
 	if l.sum != nil {
@@ -216,7 +219,7 @@ func (l *normChain) Forward(bottom, top []*blob.Blob) error {
 
 // Traits implements Planned. Backward recomputes everything from x. With stored statistics the previous layer can compute Forward.
 func (l *normChain) Traits() layers.Traits {
-	t := layers.Traits{Unread: layers.Unread{Tops: true}, Grads: layers.Grads{Replaces: true}, Layout: l.norm.Traits().Layout}
+	t := layers.Traits{Unread: layers.Unread{Tops: true}, Grads: layers.Grads{Replaces: true}, Layout: l.norm.Traits().Layout, Joins: layers.Joins{Finish: l.Blockable()}}
 	if l.norm.global {
 		l.finish.chain = l
 		t.Is.Finish = &l.finish

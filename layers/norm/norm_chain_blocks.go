@@ -10,8 +10,9 @@ import (
 
 // Arrange implements Planned.
 func (l *normChain) Arrange(a layers.Arranged) error {
-	was := l.blocked()
-	if err := l.norm.Arrange(a); err != nil || was == l.blocked() || l.dims == [3]int{} {
+	was, changed := l.blocked(), l.steps.Arrange(a.Steps)
+	a.Steps = nil
+	if err := l.norm.Arrange(a); err != nil || was == l.blocked() && !changed || l.dims == [3]int{} {
 		return err
 	}
 	return l.prepare()

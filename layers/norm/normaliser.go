@@ -20,6 +20,7 @@ type normaliser struct {
 	mpe         bool
 	blocked     bool // x and y have channels in blocks
 	copies      int  // number of copies of y that apply writes
+	steps       part.Steps
 	mean, scale []float32
 	pivot       []float32 // a value near the mean, by mid
 	dyMean      []float32 // mean(dy), by mid
@@ -65,7 +66,7 @@ func (n *normaliser) prepare(b *layers.Base) error {
 	row := stream.Row
 	moments, forward, gradSums, backward, scaling := n.rows()
 	n.moments = pass(" statistics", 4, 2, part.Arrays(1, row), nil, moments)
-	n.forward = pass("", 2, 0, part.Arrays(1, row, row), part.Arrays(n.copies), forward)
+	n.forward = pass("", 2, 0, part.Arrays(1, row, row), part.Arrays(n.copies), n.steps.After(forward))
 	n.gradSums = pass(" gradient sums", 3, 2, part.Arrays(2), nil, gradSums)
 	n.backward = pass(" gradient", 4, 0, part.Arrays(2, row, row, row), part.Arrays(1), backward)
 	n.scaling = pass(" gradient", 1, 0, part.Arrays(1, row), part.Arrays(1), scaling)
@@ -192,6 +193,7 @@ func (n *normaliser) moment(m int, sum, squares float64) float64 {
 // apply writes (x - mean) * scale to y, and to second if the normaliser was prepared for two outputs.
 func (n *normaliser) apply(x, y, second []float32) error {
 	if !n.mpe {
+		n.steps.To(y)
 		n.ins[0], n.ins[1], n.ins[2], n.outs = x, n.mean, n.scale, [2][]float32{y, second}
 		if second == nil {
 			return n.forward.Run(n.ins[:3], n.outs[:1])

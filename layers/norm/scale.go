@@ -50,6 +50,7 @@ type affine struct {
 	inPlace   bool
 	saved     *blob.Blob // a copy of x, if the layer runs in place and Backward needs x
 
+	steps                   part.Steps
 	forward, sums, backward *stream.Kernel
 	move                    part.Mover // Bias: copies the gradient, unless the layer runs in place
 	ins                     [3][]float32
@@ -186,6 +187,7 @@ func (l *affine) Forward(bottom, top []*blob.Blob) error {
 	if l.scaled && l.inPlace {
 		outs = append(outs, l.saved.Data())
 	}
+	l.steps.To(y)
 	return l.forward.Run(ins, outs)
 }
 

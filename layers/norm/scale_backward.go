@@ -20,6 +20,7 @@ func (l *affine) Traits() layers.Traits {
 	if !l.fromBottom && l.byChannel {
 		t.Layout = l.InBlocks(l.axes, l.dims)
 	}
+	t.Joins.Finish = l.Blockable() && l.byChannel
 	if l.isMap() {
 		t.Is.Map = l
 	}

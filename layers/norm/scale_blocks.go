@@ -9,7 +9,7 @@ import (
 
 // Arrange implements Planned.
 func (l *affine) Arrange(a layers.Arranged) error {
-	if l.blocked == a.In.Blocks {
+	if !l.steps.Arrange(a.Steps) && l.blocked == a.In.Blocks {
 		return nil
 	}
 	l.blocked = a.In.Blocks

@@ -22,7 +22,7 @@ func (l *affine) prepare() (err error) {
 		return streams.Make(part.BlockedStream(s, l.dims, l.blocked))
 	}
 	forward, sums, backward := l.rows()
-	l.forward = pass("", stream.Pass{Ins: ins, Outs: outs, Cost: stream.Work{Flops: float64(len(ins) - 1)}}, forward)
+	l.forward = pass("", stream.Pass{Ins: ins, Outs: outs, Cost: stream.Work{Flops: float64(len(ins) - 1)}}, l.steps.After(forward))
 	l.sums = pass(" weight gradient", stream.Pass{Ins: part.Arrays(2), Sums: 2, Cost: stream.Work{Flops: 3}}, sums)
 	if l.scaled {
 		l.backward = pass(" gradient", stream.Pass{Ins: part.Arrays(1, stream.Row), Outs: part.Arrays(1), Cost: stream.Work{Flops: 1}}, backward)

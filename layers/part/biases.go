@@ -24,7 +24,7 @@ func NewBiasAdder(b *layers.Base, dims [3]int) (s BiasAdder, err error) {
 		Name: "bias", Dims: dims, Ins: Arrays(1, stream.Row), Outs: Arrays(1),
 		Cost: stream.Work{Flops: 1},
 		Op: func(t *stream.Tile) {
-			EachRow(t, func(at, n, m int) {
+			t.EachRow(func(at, n, m int) {
 				dst, src := t.Out[0][at:at+n], t.In[0][at:]
 				if t.I == 1 {
 					vec.Add(dst, src, t.In[1])

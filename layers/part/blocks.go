@@ -46,7 +46,7 @@ func BlockSums(t *stream.Tile, m int) (first, second []float64) {
 
 // addBlocks is addRows for channels in blocks. The kernel also sums squares at no cost; nothing reads them.
 func addBlocks(t *stream.Tile) {
-	EachRow(t, func(at, n, m int) {
+	t.EachRow(func(at, n, m int) {
 		var squares [shape.BlockLanes]float64
 		vnorm.BlockMoments(t.Sum[m*shape.BlockLanes:], squares[:], t.In[0][at:at+n], NoLanes[:])
 	})

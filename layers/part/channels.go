@@ -21,7 +21,7 @@ func newChannelSum(d *layers.Device, dims [3]int, blocked bool) (*stream.Kernel,
 // four rows in float32 before it adds them to the float64 sums.
 func addRows(t *stream.Tile) {
 	if t.I > 1 || t.MStride > 1 {
-		EachRow(t, func(at, n, m int) { t.Sum[m] += vec.Sum(t.In[0][at : at+n]) })
+		t.EachRow(func(at, n, m int) { t.Sum[m] += vec.Sum(t.In[0][at : at+n]) })
 		return
 	}
 	row := func(o int) []float32 { return t.In[0][o*t.OStride:][:t.M] }
@@ -34,19 +34,5 @@ func addRows(t *stream.Tile) {
 	}
 	for ; o < t.O; o++ {
 		vec.ColumnSums(sums, row(o))
-	}
-}
-
-// EachRow visits the rows of a tile. at is a row's start in the Full arrays, n its length, m its middle index. If inner is 1, the middle
-// axis is the row: visit runs once for each outer index, with m = 0.
-func EachRow(t *stream.Tile, visit func(at, n, m int)) {
-	for o := range t.O {
-		if t.I == 1 && t.MStride == 1 {
-			visit(o*t.OStride, t.M, 0)
-			continue
-		}
-		for m := range t.M {
-			visit(o*t.OStride+m*t.MStride, t.I, m)
-		}
 	}
 }

@@ -29,10 +29,10 @@ func Arrays(full int, others ...stream.Array) []stream.Array {
 	return append(make([]stream.Array, full), others...)
 }
 
-// RowOp processes one row of a tile; see EachRow for its arguments.
+// RowOp processes one row of a tile; see stream.Tile.EachRow for its arguments.
 type RowOp func(t *stream.Tile, at, n, m int)
 
 // ByRow returns a tile function that applies visit to each row in turn.
 func ByRow(visit RowOp) func(t *stream.Tile) {
-	return func(t *stream.Tile) { EachRow(t, func(at, n, m int) { visit(t, at, n, m) }) }
+	return func(t *stream.Tile) { t.EachRow(func(at, n, m int) { visit(t, at, n, m) }) }
 }

@@ -103,12 +103,6 @@ func (l *concat) Arrange(a layers.Arranged) error {
 	return l.joiner.Arrange(a)
 }
 
-// JoinedForward implements Joiner.
-func (l *concat) JoinedForward() bool { return false }
-
-// JoinedBackward implements Joiner.
-func (l *concat) JoinedBackward(bottom int) bool { return l.relus.Has(bottom) }
-
 func (l *concat) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if len(bottom) == 1 {
 		return nil

@@ -31,7 +31,11 @@ type eltwise struct {
 	coeff  []float32
 	stable bool
 	count  int
+	dims   [3]int     // items, channels and values of a channel
 	winner *blob.Blob // MAX: the bottom that supplied each element
+
+	steps   part.Steps
+	blocked bool // channels are in blocks
 
 	forward, backward *stream.Kernel
 	ins, outs         [][]float32
@@ -67,6 +71,7 @@ func (l *eltwise) Reshape(bottom, top []*blob.Blob) error {
 		return nil
 	}
 	l.count = bottom[0].Count()
+	l.dims = [3]int{bottom[0].Legacy(0), bottom[0].Legacy(1), l.count / max(1, bottom[0].Legacy(0)*bottom[0].Legacy(1))}
 	if l.op == caffepb.EltwiseParameter_MAX {
 		l.winner.Reshape(l.count)
 	}
@@ -83,7 +88,11 @@ func (l *eltwise) prepare(n int) error {
 		outs = 2
 	}
 	dims, cost, streams := [3]int{1, 1, l.count}, stream.Work{Flops: float64(n)}, part.StreamsOf(&l.Base)
-	l.forward = streams.Make(stream.Pass{Name: "eltwise", Dims: dims, Ins: part.Arrays(n), Outs: part.Arrays(outs), Cost: cost, Op: l.forwardTile})
+	forward := stream.Pass{Name: "eltwise", Dims: dims, Ins: part.Arrays(n), Outs: part.Arrays(outs), Cost: cost, Op: part.ByRow(l.steps.After(l.forwardRow))}
+	if !l.steps.Empty() { // which may depend on the channel
+		forward = part.BlockedStream(forward, l.dims, l.blocked)
+	}
+	l.forward = streams.Make(forward)
 	l.backward = streams.Make(stream.Pass{
 		Name: "eltwise gradient", Dims: dims, Ins: part.Arrays(l.gradIns(n)), Outs: part.Arrays(1), Cost: cost, Op: l.backwardTile,
 	})
@@ -101,39 +110,41 @@ func (l *eltwise) gradIns(n int) int {
 	return n + 2
 }
 
-func (l *eltwise) forwardTile(t *stream.Tile) {
-	y := t.Out[0][:t.I]
+// forwardRow computes a row of a tile.
+func (l *eltwise) forwardRow(t *stream.Tile, at, n, _ int) {
+	y, xs := t.Out[0][at:at+n], t.In
 	switch l.op {
 	case caffepb.EltwiseParameter_SUM:
 		rest := 1
 		if l.coeff[0] == 1 && l.coeff[1] == 1 {
-			vec.Add(y, t.In[0], t.In[1])
+			vec.Add(y, xs[0][at:at+n], xs[1][at:at+n])
 			rest = 2
 		} else {
-			vec.Scale(y, t.In[0], l.coeff[0])
+			vec.Scale(y, xs[0][at:at+n], l.coeff[0])
 		}
-		for k := rest; k < len(t.In); k++ {
-			vec.Axpy(y, t.In[k], l.coeff[k])
+		for k := rest; k < len(xs); k++ {
+			vec.Axpy(y, xs[k][at:at+n], l.coeff[k])
 		}
 	case caffepb.EltwiseParameter_PROD:
-		vec.Mul(y, t.In[0], t.In[1])
-		for _, x := range t.In[2:] {
-			vec.Mul(y, y, x)
+		vec.Mul(y, xs[0][at:at+n], xs[1][at:at+n])
+		for _, x := range xs[2:] {
+			vec.Mul(y, y, x[at:at+n])
 		}
 	default:
-		maximum(y, t.Out[1][:t.I], t.In)
+		maximum(y, t.Out[1][at:at+n], xs, at)
 	}
 }
 
-// maximum writes the largest of each element's values and the index of its bottom. NaN is larger than no value, and no
+// maximum writes the largest of each element's values, from value at on, and the index of its bottom. NaN is larger than no value, and no
 // value is larger than NaN.
-func maximum(y, winner []float32, xs [][]float32) {
+func maximum(y, winner []float32, xs [][]float32, at int) {
+	end := at + len(y)
 	vec.Fill(winner, 1)
-	vec.Take(winner, xs[0], xs[1], 0)
-	vec.Larger(y, xs[0], xs[1])
+	vec.Take(winner, xs[0][at:end], xs[1][at:end], 0)
+	vec.Larger(y, xs[0][at:end], xs[1][at:end])
 	for k, x := range xs[2:] {
-		vec.Take(winner, x, y, float32(k+2))
-		vec.Larger(y, x, y)
+		vec.Take(winner, x[at:end], y, float32(k+2))
+		vec.Larger(y, x[at:end], y)
 	}
 }
 
@@ -165,6 +176,7 @@ func (l *eltwise) Forward(bottom, top []*blob.Blob) error {
 	}
 	xs, y := l.ins[:len(bottom)], top[0].Data()
 	if !l.MPE() {
+		l.steps.To(y)
 		l.outs[0], l.outs[1] = y, l.winner.Data()
 		if l.op == caffepb.EltwiseParameter_MAX {
 			return l.forward.Run(xs, l.outs)
@@ -184,7 +196,7 @@ func (l *eltwise) plain() bool {
 // unchanged.
 func (l *eltwise) Traits() layers.Traits {
 	product := l.op == caffepb.EltwiseParameter_PROD
-	t := layers.Traits{Unread: layers.Unread{Bottoms: layers.BottomsIf(!product), Tops: !product || l.stable}, Layout: l.AnyLayout()}
+	t := layers.Traits{Unread: layers.Unread{Bottoms: layers.BottomsIf(!product), Tops: !product || l.stable}, Layout: l.AnyLayout(), Joins: layers.Joins{Finish: l.Blockable()}}
 	if l.plain() {
 		t.Grads.Passes, t.Is.Sum = layers.AllBottoms, len(l.coeff)
 	}
@@ -193,6 +205,15 @@ func (l *eltwise) Traits() layers.Traits {
 		t.Keeps = []*blob.Blob{l.winner}
 	}
 	return t
+}
+
+// Arrange implements Planned.
+func (l *eltwise) Arrange(a layers.Arranged) error {
+	l.blocked = a.In.Blocks
+	if !l.steps.Arrange(a.Steps) || l.forward == nil {
+		return nil
+	}
+	return l.prepare(len(l.coeff))
 }
 
 func (l *eltwise) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {

@@ -20,9 +20,6 @@ func (l *eltwise) finishes(t *layers.Traits, f *sumFinish) {
 	}
 }
 
-// Ready implements Finisher. A sum works element by element, so that any layout will do.
-func (f *sumFinish) Ready() bool { return true }
-
 // Hold implements Finisher.
 func (f *sumFinish) Hold(others []*blob.Blob) { f.other = others[0].Data() }
 

@@ -7,7 +7,7 @@ import (
 
 func (l *eltwise) forwardMPE(xs [][]float32, y []float32) {
 	if l.op == caffepb.EltwiseParameter_MAX {
-		maximum(y, l.winner.Data(), xs)
+		maximum(y, l.winner.Data(), xs, 0)
 		return
 	}
 	for i := range y {

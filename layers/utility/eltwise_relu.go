@@ -67,7 +67,7 @@ func (l *rectifiedSum) prepare(n int) error {
 }
 
 func (l *rectifiedSum) forwardTile(t *stream.Tile) {
-	l.sum.forwardTile(t)
+	l.sum.forwardRow(t, 0, t.I, 0)
 	y := t.Out[0][:t.I]
 	vec.ReLU(y, y, l.slope)
 }

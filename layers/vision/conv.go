@@ -8,7 +8,6 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
-	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/part"
@@ -60,16 +59,14 @@ type convolution struct {
 	topShape    []int
 	shape       shape.Conv // the convolution, from tops to bottoms for a deconvolution
 
-	conv        *plan.Conv
-	arranged    layers.Arranged
-	joined      bool           // the last Forward included the next layer's
-	joinedGrads []bool         // by bottom: the last Backward included that of the ReLU layer on it
-	addBias     part.BiasAdder // used by deconvolutions
-	biasGrad    part.BiasGrad
-	blocked     [2]bool // bottoms and tops have channels in blocks
+	conv     *plan.Conv
+	arranged layers.Arranged
+	addBias  part.BiasAdder // used by deconvolutions
+	biasGrad part.BiasGrad
+	blocked  [2]bool // bottoms and tops have channels in blocks
 
-	finish conv.Finish // the next layers' Forward (arranged.Steps)
-	fixed  part.Fixed  // what Forward multiplies with
+	steps part.Steps
+	fixed part.Fixed // what Forward multiplies with
 }
 
 func (l *convolution) SetUp(bottom, _ []*blob.Blob) error {
@@ -229,20 +226,21 @@ func (l *convolution) Forward(bottom, top []*blob.Blob) error {
 	defer l.fixed.Settle(k)
 	for i := range bottom {
 		if err == nil {
-			err = l.forward(conv.Arrays{X: bottom[i].Data(), W: w, Bias: bias, Y: top[i].Data(), Fixed: fixed})
+			err = l.forward(conv.Arrays{X: bottom[i].Data(), W: w, Bias: bias, Y: top[i].Data(), Fixed: fixed}, top[i])
 		}
 	}
 	return err
 }
 
-// forward computes one top from one bottom. A deconvolution adds its biases in a separate pass.
-func (l *convolution) forward(a conv.Arrays) error {
+// forward computes one top from one bottom, with the steps. A deconvolution adds its biases in a separate pass.
+func (l *convolution) forward(a conv.Arrays, top *blob.Blob) error {
 	switch {
 	case !l.transposed && l.MPE():
 		convForwardMPE(&l.shape, a.X, a.W, a.Bias, a.Y)
 		return nil
 	case !l.transposed:
-		return l.convolve(a)
+		a.Floor, a.Finish = l.steps.Hold()
+		return l.conv.Run(shape.Forward, a)
 	case l.MPE():
 		convInputGradMPE(&l.shape, a.X, a.W, a.Y)
 	default:
@@ -250,25 +248,11 @@ func (l *convolution) forward(a conv.Arrays) error {
 			return err
 		}
 	}
-	if a.Bias == nil {
+	switch {
+	case !l.steps.Empty():
+		return l.steps.Run(&l.Base, top, a.Bias)
+	case a.Bias == nil:
 		return nil
 	}
 	return l.addBias.Run(a.Y, a.Bias)
 }
-
-// convolve runs a convolution's forward pass on the CPE path. It includes the next layers' Forward if the kernel can do it.
-func (l *convolution) convolve(a conv.Arrays) error {
-	steps, can := l.arranged.Steps, l.conv.Can(shape.Forward)
-	finishes := len(steps) > 0 && can&op.FinishResults != 0 && !slices.ContainsFunc(steps, func(s layers.Step) bool { return !s.Ready() })
-	a.Floor = l.arranged.ReLU && can&op.FloorResults != 0
-	if l.joined = finishes || a.Floor; finishes {
-		for _, s := range steps {
-			s.Hold(s.Others)
-		}
-		a.Finish = l.finish
-	}
-	return l.conv.Run(shape.Forward, a)
-}
-
-// JoinedForward implements Joiner.
-func (l *convolution) JoinedForward() bool { return l.joined }

@@ -32,9 +32,7 @@ func (l *convolution) backwardJoined(top, bottom []*blob.Blob) error {
 		if l.bias && l.ParamGrad(1) {
 			g.DB = l.Weights[1].Diff()
 		}
-		if l.rectifiesGrad(i) {
-			g.Above = bottom[i].Data()
-		}
+		g.Above = l.above(i, bottom[i])
 		if err := l.conv.Run(shape.BothGradients, g); err != nil {
 			return err
 		}
@@ -42,22 +40,12 @@ func (l *convolution) backwardJoined(top, bottom []*blob.Blob) error {
 	return nil
 }
 
-// rectifiesGrad reports whether the kernel also applies the Backward of the ReLU layer on the bottom, and records the answer in
-// joinedGrads.
-func (l *convolution) rectifiesGrad(bottom int) bool {
-	if !l.arranged.ReLUGrad.Has(bottom) {
-		return false
+// above returns the values of a bottom if the kernel also applies the Backward of the ReLU layer on it, else nil.
+func (l *convolution) above(i int, bottom *blob.Blob) []float32 {
+	if !l.arranged.ReLUGrad.Has(i) {
+		return nil
 	}
-	for len(l.joinedGrads) <= bottom {
-		l.joinedGrads = append(l.joinedGrads, false)
-	}
-	l.joinedGrads[bottom] = l.conv.Can(shape.InputGradient)&op.MaskImages != 0
-	return l.joinedGrads[bottom]
-}
-
-// JoinedBackward implements Joiner.
-func (l *convolution) JoinedBackward(bottom int) bool {
-	return bottom < len(l.joinedGrads) && l.joinedGrads[bottom]
+	return bottom.Data()
 }
 
 // BackwardParams implements PartedBackward.
@@ -66,7 +54,7 @@ func (l *convolution) BackwardParams(top, bottom []*blob.Blob) error {
 		var db []float32 // set if the kernel computes it along with the weights' gradient
 		if l.bias && l.ParamGrad(1) {
 			db = l.Weights[1].Diff()
-			if !l.ParamGrad(0) || l.MPE() || l.transposed || l.conv.Can(shape.WeightGradient)&op.SumBiases == 0 {
+			if !l.ParamGrad(0) || l.MPE() || l.transposed || !l.conv.Does(shape.WeightGradient, op.SumBiases) {
 				if err := l.biasGrad.Run(db, top[i].Diff()); err != nil {
 					return err
 				}
@@ -103,30 +91,22 @@ func (l *convolution) weightGrad(x, dy, db []float32) error {
 		convWeightGradMPE(&l.shape, x, dy, l.Weights[0].Diff())
 		return nil
 	}
-	if l.conv.Can(shape.WeightGradient)&op.SetWeights == 0 {
-		return l.conv.Run(shape.WeightGradient, conv.Arrays{X: x, DY: dy, DW: l.Weights[0].Diff(), Add: true})
-	}
 	dw, add := l.Weights[0].Gradient()
 	return l.conv.Run(shape.WeightGradient, conv.Arrays{X: x, DY: dy, DW: dw, DB: db, Add: add})
 }
 
-// inputGrad computes the gradient of bottom i. It also applies the Backward of a ReLU layer on that bottom if rectifiesGrad reports that it
-// can.
+// inputGrad computes the gradient of bottom i, and applies the Backward of a ReLU layer on that bottom if it is arranged so.
 func (l *convolution) inputGrad(i int, dy []float32, bottom *blob.Blob) error {
 	w, dx := l.Weights[0].Values(), bottom.Diff()
 	switch {
-	case l.rectifiesGrad(i):
-		return l.conv.Run(shape.InputGradient, conv.Arrays{DY: dy, W: w, DX: dx, Above: bottom.Data()})
 	case l.MPE() && l.transposed:
 		convForwardMPE(&l.shape, dy, w, nil, dx)
 	case l.MPE():
 		convInputGradMPE(&l.shape, dy, w, dx)
 	case l.transposed:
 		return l.conv.Run(shape.Forward, conv.Arrays{X: dy, W: w, Y: dx})
-	case l.arranged.AddGrad:
-		return l.conv.Run(shape.InputGradient, conv.Arrays{DY: dy, W: w, DX: dx, Add: true})
 	default:
-		return l.conv.Run(shape.InputGradient, conv.Arrays{DY: dy, W: w, DX: dx})
+		return l.conv.Run(shape.InputGradient, conv.Arrays{DY: dy, W: w, DX: dx, Add: l.arranged.AddGrad, Above: l.above(i, bottom)})
 	}
 	return nil
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// Traits implements Planned. The weights' gradient needs the bottoms. Only convolutions on the CPE path can do work of their neighbours;
-// deconvolutions run their kernels in the opposite direction.
+// Traits implements Planned. The weights' gradient needs the bottoms. On the CPE path the layer can do work of its neighbours. Deconvolutions
+// run their kernels in the opposite direction, and do the next layers' work in a pass of their own.
 func (l *convolution) Traits() layers.Traits {
 	t := layers.Traits{Unread: layers.Unread{Bottoms: layers.BottomsIf(!l.ParamGrad(0)), Tops: true}, Parted: l.parted()}
 	if l.MPE() || l.conv == nil {
@@ -15,14 +15,18 @@ func (l *convolution) Traits() layers.Traits {
 	}
 	t.Scratch = l.scratch()
 	t.Turns.Times, t.Turns.Values = l.conv.Turns()
+	t.Joins.Finish = l.Blockable() && l.axis == 1
 	if l.transposed {
 		return t
 	}
 	in, out := l.conv.Blocks()
 	t.Layout = layers.Blocking{Bottoms: in, Tops: out, Gains: in || out}
-	t.Grads.Adds = l.conv.Can(shape.InputGradient)&op.AddImages != 0
+	t.Grads.Adds = l.conv.Does(shape.InputGradient, op.Add)
 	t.Thin.Reads[0], t.Thin.Reads[1] = l.conv.Strides()
-	t.Joins = layers.Joins{ReLU: true, ReLUGrad: true, Finish: l.Blockable()}
+	t.Joins.ReLUGrad = l.Blockable()
+	if !l.steps.Empty() {
+		t.Apart = l.conv.RefusesStep(shape.Forward, l.steps.Last())
+	}
 	if l.Blockable() && l.axis == 1 {
 		t.Joins.Fold = l.out
 	}
@@ -43,12 +47,7 @@ func (l *convolution) only(inference bool) []shape.Direction {
 // Arrange implements Planned.
 func (l *convolution) Arrange(a layers.Arranged) error {
 	l.arranged = a
-	clear(l.joinedGrads)
-	l.finish = func(y []float32, at, n, block int) {
-		for _, s := range a.Steps {
-			s.Finish(y, at, n, block)
-		}
-	}
+	l.steps.Arrange(a.Steps)
 	if l.conv == nil {
 		return nil
 	}

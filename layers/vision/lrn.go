@@ -201,12 +201,6 @@ func (l *lrnAcross) Arrange(a layers.Arranged) error {
 	return l.prepare()
 }
 
-// JoinedForward implements Joiner.
-func (l *lrnAcross) JoinedForward() bool { return false }
-
-// JoinedBackward implements Joiner.
-func (l *lrnAcross) JoinedBackward(int) bool { return l.relu }
-
 func (l *lrnAcross) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {
 	if !propagateDown[0] {
 		return nil

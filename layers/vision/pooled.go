@@ -157,15 +157,6 @@ func (l *pooled) Arrange(a layers.Arranged) error {
 	return l.prepare()
 }
 
-// JoinedForward implements Joiner.
-func (l *pooled) JoinedForward() bool { return false }
-
-// JoinedBackward implements Joiner.
-func (l *pooled) JoinedBackward(bottom int) bool {
-	j, ok := l.first.(layers.Joiner)
-	return ok && j.JoinedBackward(bottom)
-}
-
 func (l *pooled) Forward(bottom, top []*blob.Blob) error {
 	if l.kernel != nil {
 		return l.kernel.forward(bottom[0].Data(), top[0].Data(), pool.Indices(l.mask.Data()))

@@ -5,9 +5,8 @@
 //
 //	fold       a layer multiplies the Maps behind it into its weights, in nets for Forward alone
 //	fuse       two tasks become one, by the fusions that layers have registered (layers.RegisterFusion)
-//	relu       a task also rectifies its top, for a ReLU layer in place behind it
+//	finish     a task also activates, adds to or normalises its results, for the layers behind it
 //	relu-grad  a task also rectifies a bottom's gradient, for a ReLU layer in place before it
-//	finish     a convolution also activates, adds to or normalises its results, in nets for Forward alone
 //	gradients  gradients share a place if they are equal or their sum is wanted
 //	layout     runs of layers have their channels in blocks
 //	arrange    layers are told the decisions so far; it cannot be left out

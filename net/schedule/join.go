@@ -7,31 +7,6 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// joinReLU lets a task apply the in-place ReLU layer on its top as it stores results. The ReLU layer keeps its task, which does nothing if
-// the kernel has done the work. In nets for Forward alone any ReLU layer behind the task runs in place.
-func joinReLU(p *Plan) error {
-	for i, d := range p.Nodes {
-		next := p.behind(d)
-		if next == nil || len(p.task(next).Nodes) != 1 || len(next.Tops) != 1 {
-			continue
-		}
-		t, relu := p.task(d), p.task(next)
-		joiner, ok := t.Layer.(layers.Joiner)
-		if !ok || !t.traits.Joins.ReLU || !relu.traits.Is.ReLU.Plain() {
-			continue
-		}
-		if next.Tops[0] != t.Tops[0] {
-			if !p.ForwardOnly || !p.mayFinish(i, t, relu) {
-				continue
-			}
-			p.moveData(t.Tops[0], relu.Tops[0])
-		}
-		t.Arranged.ReLU, relu.forward = true, joiner
-		p.note("relu", []string{d.Name}, "also applies the ReLU layer %s to its results", next.Name)
-	}
-	return nil
-}
-
 // joinReLUGrad lets a task apply the Backward of an in-place ReLU layer on a bottom as it writes that bottom's gradient.
 func joinReLUGrad(p *Plan) error {
 	if p.ForwardOnly {
@@ -44,58 +19,56 @@ func joinReLUGrad(p *Plan) error {
 		}
 		i := slices.Index(next.Bottoms, d.Tops[0])
 		t, relu := p.task(next), p.task(d)
-		if joiner, ok := t.Layer.(layers.Joiner); ok && next.Propagate[i] && t.traits.Joins.ReLUGrad && relu.traits.Is.ReLU.Plain() {
+		if next.Propagate[i] && t.traits.Joins.ReLUGrad && relu.traits.Is.ReLU.Plain() {
 			t.Arranged.ReLUGrad = t.Arranged.ReLUGrad.And(i)
-			relu.backward, relu.bottom = joiner, i
+			relu.undone = true
 			p.note("relu-grad", []string{next.Name}, "also applies the ReLU layer %s to its bottom's gradient", d.Name)
 		}
 	}
 	return nil
 }
 
-// finish lets a convolution apply the next tasks to its results, block by block, in nets for Forward only: activations, sums, normalisations that
-// could not be folded. All tops then share one place, and only the last results are stored.
+// finish lets a task apply the next tasks to its results, piece by piece, before these leave a core's cache: activations, sums, normalisations that
+// could not be folded. In a net for Forward only all tops then share one place, and only the last results are stored. Where Backward runs, the next
+// tasks are those that work in place and store nothing else.
 func finish(p *Plan) error {
-	if !p.ForwardOnly {
-		return nil
-	}
+	var moves [][2]*blob.Blob // a top, and the next one, whose place it takes
 	for i, d := range p.Nodes {
 		t := p.task(d)
-		joiner, ok := t.Layer.(layers.Joiner)
-		if !ok || !t.traits.Joins.Finish || t.Arranged.ReLU || !t.single() {
+		if t.Empty() || t.done || !t.traits.Joins.Finish {
 			continue
 		}
-		var behind []*Task
-		for last := t; ; last = behind[len(behind)-1] {
+		for last := t; ; {
 			next := p.readerOf(last)
 			if next == nil || p.task(next).Empty() || p.task(next).traits.Is.Finish == nil || !p.mayFinish(i, last, p.task(next)) {
 				break
 			}
-			behind = append(behind, p.task(next))
-			t.Arranged.Steps = append(t.Arranged.Steps, layers.Step{Finisher: p.task(next).traits.Is.Finish, Others: others(last, p.task(next))})
+			s := p.task(next)
+			t.Arranged.Steps = append(t.Arranged.Steps, layers.Step{Finisher: s.traits.Is.Finish, Others: others(last, s), Floor: s.traits.Is.ReLU.Plain()})
 			p.note("finish", []string{d.Name}, "also computes %s on its results", next.Name)
-		}
-		tops := []*blob.Blob{t.Tops[0]}
-		for _, b := range behind {
-			b.forward, tops = joiner, append(tops, b.Tops[0])
-		}
-		for k := len(tops) - 2; k >= 0; k-- {
-			if tops[k] != tops[k+1] {
-				p.moveData(tops[k], tops[k+1])
+			if last.Tops[0] != s.Tops[0] {
+				moves = append(moves, [2]*blob.Blob{last.Tops[0], s.Tops[0]})
 			}
+			s.done, last = true, s
 		}
+	}
+	for _, m := range slices.Backward(moves) {
+		p.moveData(m[0], m[1])
 	}
 	return nil
 }
 
 // mayFinish reports whether node i can also do the task behind, which reads the top of the last task that node i does: nobody requested that top, unless
-// the task works in place; the task's other bottoms are written before node i runs; and the task overwrites none of its bottoms.
+// the task works in place, as it must where Backward runs, and it then keeps nothing for Backward; the task's other bottoms are written before node i runs; and the task overwrites none of its bottoms.
 func (p *Plan) mayFinish(i int, last, behind *Task) bool {
 	t := p.Tasks[i]
-	if len(t.Bottoms) != 1 || len(behind.Tops) != 1 { // Silence has no top
+	if len(behind.Tops) != 1 { // Silence has no top
 		return false
 	}
 	before, after := last.Tops[0], behind.Tops[0]
+	if !p.ForwardOnly && (after != before || len(behind.Nodes) != 1 || len(behind.traits.Keeps) > 0) {
+		return false
+	}
 	first := slices.Index(behind.Bottoms, before)
 	if after != before && p.Kept[last.last().TopIDs[0]] || first < 0 || first > 0 && !behind.traits.Is.Symmetric || before.Count() != after.Count() {
 		return false

@@ -52,6 +52,7 @@ func arrange(p *Plan) error {
 	if err := p.arrange(p.Tasks); err != nil {
 		return err
 	}
+	p.noteApart()
 	if l.Turns, l.Values = p.turns(); l.Turns+l.TurnsOfPlanes > 0 {
 		p.note("arrange", nil, "%d conversions between planes and blocks of channels move %d values; with planes only, %d conversions move %d", l.Turns, l.Values, l.TurnsOfPlanes, l.ValuesOfPlanes)
 	}
@@ -71,6 +72,15 @@ func (p *Plan) arrange(tasks []*Task) error {
 		t.traits = layers.TraitsOf(t.Layer)
 	}
 	return nil
+}
+
+// noteApart says which steps need a pass over memory of their own.
+func (p *Plan) noteApart() {
+	for i, t := range p.Tasks {
+		if !t.Empty() && len(t.Arranged.Steps) > 0 && t.traits.Apart != nil {
+			p.note("finish", []string{p.Nodes[i].Name}, "does this in a pass over memory of its own: %v", t.traits.Apart)
+		}
+	}
 }
 
 // InBlocks reports whether a blob has channels in blocks.

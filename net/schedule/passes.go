@@ -22,9 +22,8 @@ type pass struct {
 var passes = []pass{
 	{name: "fold", run: fold},
 	{name: "fuse", run: fuse},
-	{name: "relu", run: joinReLU},
-	{name: "relu-grad", run: joinReLUGrad},
 	{name: "finish", run: finish},
+	{name: "relu-grad", run: joinReLUGrad},
 	{name: "gradients", run: shareGradients},
 	{name: "layout", run: layOut},
 	{name: "arrange", run: arrange, fixed: true},

@@ -15,11 +15,10 @@ type Task struct {
 	Nodes         []*Node // nodes that Layer computes; empty if an earlier task computes this position's layer
 	Arranged      layers.Arranged
 
-	traits   layers.Traits         // of Layer in its present arrangement
-	parted   layers.PartedBackward // Layer, if Backward runs in parts
-	forward  layers.Joiner         // the previous layer, if it may compute Forward
-	backward layers.Joiner         // the next layer, if it may compute Backward
-	bottom   int                   // index of this task's top among that layer's bottoms
+	traits layers.Traits         // of Layer in its present arrangement
+	parted layers.PartedBackward // Layer, if Backward runs in parts
+	done   bool                  // an earlier task computes Forward
+	undone bool                  // the next task computes Backward
 }
 
 // Empty reports whether another task computes this position's layer.
@@ -35,11 +34,11 @@ func (t *Task) Part() bool {
 	return ok
 }
 
-// Joined returns the number of directions in which a neighbour may do the task's work.
+// Joined returns the number of directions in which another task does the task's work.
 func (t *Task) Joined() int {
 	joined := 0
-	for _, by := range []layers.Joiner{t.forward, t.backward} {
-		if by != nil {
+	for _, by := range []bool{t.done, t.undone} {
+		if by {
 			joined++
 		}
 	}
@@ -54,9 +53,9 @@ func (t *Task) Reshape() error {
 	return t.Layer.Reshape(t.Bottoms, t.Tops)
 }
 
-// Forward reshapes and runs the layer, unless the previous layer has computed it.
+// Forward reshapes and runs the layer, unless an earlier task computes it.
 func (t *Task) Forward() error {
-	if err := t.Reshape(); err != nil || t.Empty() || t.forward != nil && t.forward.JoinedForward() {
+	if err := t.Reshape(); err != nil || t.Empty() || t.done {
 		return err
 	}
 	return t.Layer.Forward(t.Bottoms, t.Tops)
@@ -70,10 +69,10 @@ func (t *Task) BackwardParams() error {
 	return t.parted.BackwardParams(t.Tops, t.Bottoms)
 }
 
-// Backward runs the second part of Backward, or all of it. It does nothing if the next layer has computed it.
+// Backward runs the second part of Backward, or all of it. It does nothing if the next task computes it.
 func (t *Task) Backward() error {
 	switch {
-	case t.Empty() || t.backward != nil && t.backward.JoinedBackward(t.bottom):
+	case t.Empty() || t.undone:
 		return nil
 	case t.parted != nil:
 		return t.parted.BackwardBottoms(t.Tops, t.Propagate, t.Bottoms)

@@ -1,6 +1,9 @@
 package conv
 
-import "github.com/swcaffe/swcaffe/cpe/kernel/shape"
+import (
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+)
 
 // Arrays are the operands of a convolution: images X, weights W, biases Bias, results Y, and their gradients DX, DW, DB, DY. Each direction
 // uses some of them:
@@ -10,7 +13,7 @@ import "github.com/swcaffe/swcaffe/cpe/kernel/shape"
 //	input gradient   W, DY -> DX
 //	both gradients   X, W, DY -> DX, DW, DB
 //
-// Bias and DB may be nil. DW may be nil too if the kernel has the ability op.SumBiases.
+// Bias and DB may be nil. DW may be nil too if the kernel does the step op.SumBiases.
 //
 // The operands stand side by side under the names that formulas give them; levels between would only lengthen every use.
 type Arrays struct {
@@ -23,12 +26,8 @@ type Arrays struct {
 	Add    bool      // add to DX or DW; do not overwrite
 	Floor  bool      // ReLU: negative results become 0; NaN stays NaN
 	Above  []float32 // ReLU mask or nil: DX is 0 where Above is not greater than 0
-	Finish Finish    // called on results as soon as they are computed, if not nil
+	Finish op.Finish // called on results as soon as they are computed, if not nil
 }
-
-// Finish post-processes results in blocks of channels while they are still in a core's cache. y[at:at+n] holds pixels of one block of
-// channels of one image. Core groups call it concurrently, exactly once for every pixel of every block.
-type Finish func(y []float32, at, n, block int)
 
 // Images returns X, or DX for the input gradient.
 func (a *Arrays) Images(d shape.Direction) []float32 {

@@ -20,17 +20,15 @@ func WholeBlocks(l shape.Layout, channels int) error {
 	return op.Unless(l == shape.Planes || channels%shape.BlockLanes == 0, "%d channels are not a multiple of the %d of a block", channels, shape.BlockLanes)
 }
 
-// Only returns a Can function with the same abilities for every problem.
-func Only(a op.Abilities) func(*Problem) op.Abilities {
-	return func(*Problem) op.Abilities { return a }
-}
-
-// InputGradientOnly returns the abilities for input gradients, none for other directions.
-func InputGradientOnly(p *Problem, a op.Abilities) op.Abilities {
-	if p.Direction != shape.InputGradient {
-		return 0
+// StepsForward are the steps of kernels that compute results in blocks of channels: they floor all results, and finish those that stay in blocks.
+func StepsForward(p *Problem, s op.Step) error {
+	switch {
+	case p.Direction != shape.Forward:
+		return op.Among(s)
+	case s == op.Post:
+		return op.Unless(p.Results == shape.Blocks, "it turns its results to planes as it stores them")
 	}
-	return a
+	return op.Among(s, op.Floor)
 }
 
 // ComputesInBlocks is the Works function of algorithms that compute in blocks of channels.

@@ -42,29 +42,11 @@ type Algorithm[S Shape, K any] struct {
 	// Works returns the layouts of images and results in which the algorithm computes; nil: planes. It converts images and results of other
 	// layouts.
 	Works func(p *Problem[S]) (images, results shape.Layout)
-	// Can returns the optional abilities that the kernel has for p.
-	Can func(p *Problem[S]) Abilities
+	// Steps returns nil, or the reason why the kernel for p does not do a step; a nil Steps refuses all.
+	Steps func(p *Problem[S], s Step) error
 	// Kernel prepares a kernel for p on machine m.
 	Kernel func(m *cpe.Machine, p *Problem[S]) (K, error)
 }
-
-// Abilities is a set of operations that a kernel can fuse with its convolution.
-type Abilities int
-
-const (
-	// FloorResults: the kernel honours Arrays.Floor.
-	FloorResults Abilities = 1 << iota
-	// FinishResults: the kernel honours Arrays.Finish.
-	FinishResults
-	// SetWeights: the kernel overwrites DW unless Arrays.Add is set. Kernels without this ability always add.
-	SetWeights
-	// SumBiases: the kernel computes DB.
-	SumBiases
-	// MaskImages: the kernel honours Arrays.Above.
-	MaskImages
-	// AddImages: the kernel honours Arrays.Add for DX. Kernels without this ability always overwrite.
-	AddImages
-)
 
 // Refuses returns the reason why an algorithm cannot compute a problem, or nil.
 func (a *Algorithm[S, K]) Refuses(p *Problem[S]) error {
@@ -90,14 +72,6 @@ func (a *Algorithm[S, K]) Refuses(p *Problem[S]) error {
 // Computes reports whether the algorithm computes a direction for some shapes.
 func (a *Algorithm[S, K]) Computes(d shape.Direction) bool {
 	return a.Directions == nil || slices.Contains(a.Directions, d)
-}
-
-// Abilities returns the algorithm's abilities for a problem.
-func (a *Algorithm[S, K]) Abilities(p *Problem[S]) Abilities {
-	if a.Can == nil {
-		return 0
-	}
-	return a.Can(p)
 }
 
 // Layouts returns the layouts in which an algorithm computes.

@@ -17,6 +17,23 @@ type Tile struct {
 // Box is outers [O0,O0+O) x mids [M0,M0+M) x inners [I0,I0+I).
 type Box struct{ O0, O, M0, M, I0, I int }
 
+// At returns the index of the tile's first value in a Full array. It is for tiles in main memory.
+func (t *Tile) At() int { return t.O0*t.OStride + t.M0*t.MStride + t.I0 }
+
+// EachRow calls visit for every row of a tile, the values of one outer and one mid: it begins at value at of the tile's Full arrays and has n
+// values of mid m. If inner is 1 and the mids lie side by side, a row has the tile's mids of one outer, and m is 0.
+func (t *Tile) EachRow(visit func(at, n, m int)) {
+	for o := range t.O {
+		if t.I == 1 && t.MStride == 1 {
+			visit(o*t.OStride, t.M, 0)
+			continue
+		}
+		for m := range t.M {
+			visit(o*t.OStride+m*t.MStride, t.I, m)
+		}
+	}
+}
+
 // box sets the tile's box. Tiles are numbered along inner first, then mid, then outer.
 func (k *Kernel) box(t *Tile, n int) {
 	p := &k.plan

@@ -28,20 +28,33 @@ func (j *convJob) forward(st shape.Strategy, finish func(channel int, v float64)
 }
 
 // finish returns a run with a Finish that scales and shifts by channel, exactly if values are coarse.
-func (j *convJob) finish(k *plan.Conv, st shape.Strategy) *run {
-	j.forward(st, func(channel int, v float64) float64 { return 2*v + float64(channel) })
+func (j *convJob) finish(k *plan.Conv, st shape.Strategy, blocked bool) *run {
+	floor := j.Add
+	j.forward(st, func(channel int, v float64) float64 {
+		if floor {
+			v = max(0, v)
+		}
+		return 2*v + float64(channel)
+	})
 	for i := range j.y.allowed {
 		if j.y.allowed[i] > 0 {
 			j.y.allowed[i] = 2*j.y.allowed[i] + 4*unit*float64(j.Out)
 		}
 	}
-	finish := func(y []float32, at, n, block int) {
-		for i := at; i < at+n; i++ {
-			y[i] = 2*y[i] + float32(block*lanes+(i-at)%lanes)
+	finish := func(y []float32, at, n, first int) {
+		for i := range n {
+			channel := first
+			switch {
+			case blocked:
+				channel = first*lanes + i%lanes
+			case j.ref.plane == 1:
+				channel += i
+			}
+			y[at+i] = 2*y[at+i] + float32(channel)
 		}
 	}
 	return &run{func() error {
-		return k.Run(shape.Forward, conv.Arrays{X: j.x.data, W: j.w.data, Bias: j.biases(), Y: j.y.data, Finish: finish})
+		return k.Run(shape.Forward, conv.Arrays{X: j.x.data, W: j.w.data, Bias: j.biases(), Y: j.y.data, Floor: floor, Finish: finish})
 	}, k.Scratch(shape.Forward)}
 }
 
@@ -90,7 +103,7 @@ func (j *convJob) input(st shape.Strategy, add, where bool) {
 
 // both sets both expected gradients, for Grads.
 func (j *convJob) both(k *plan.Conv, st shape.Strategy) *run {
-	where, biases := j.Thin && k.Can(shape.InputGradient)&op.MaskImages != 0, j.Bias && k.Can(shape.WeightGradient)&op.SumBiases != 0
+	where, biases := j.Thin, j.Bias && k.Does(shape.WeightGradient, op.SumBiases)
 	j.weights(st, j.Add, biases)
 	j.input(st, false, where)
 	return &run{func() error {

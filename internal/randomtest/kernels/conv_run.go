@@ -101,37 +101,37 @@ func (j *convJob) call(k *plan.Conv, in, out bool) *run {
 	}
 	j.unwritten()
 	switch e := j.Entry; {
-	case e == "relu" && k.Can(shape.Forward)&op.FloorResults != 0:
+	case e == "relu":
 		j.forward(st(shape.Forward), func(_ int, v float64) float64 { return max(0, v) })
 		return &run{func() error {
 			return k.Run(shape.Forward, conv.Arrays{X: j.x.data, W: j.w.data, Bias: j.biases(), Y: j.y.data, Floor: true, Fixed: j.fixed()})
 		}, k.Scratch(shape.Forward)}
-	case e == "finish" && out && k.Can(shape.Forward)&op.FinishResults != 0:
-		return j.finish(k, st(shape.Forward))
-	case e == "forward" || e == "relu" || e == "finish":
+	case e == "finish":
+		return j.finish(k, st(shape.Forward), out)
+	case e == "forward":
 		j.forward(st(shape.Forward), func(_ int, v float64) float64 { return v })
 		return &run{func() error {
 			return k.Run(shape.Forward, conv.Arrays{X: j.x.data, W: j.w.data, Bias: j.biases(), Y: j.y.data, Fixed: j.fixed()})
 		}, k.Scratch(shape.Forward)}
-	case e == "weights" || e == "weightsto" && k.Can(shape.WeightGradient)&op.SetWeights == 0:
+	case e == "weights":
 		j.weights(st(shape.WeightGradient), true, false)
 		return &run{func() error {
 			return k.Run(shape.WeightGradient, conv.Arrays{X: j.x.data, DY: j.dy.data, DW: j.dw.data, Add: true})
 		}, k.Scratch(shape.WeightGradient)}
 	case e == "weightsto":
-		biases := j.Bias && k.Can(shape.WeightGradient)&op.SumBiases != 0
+		biases := j.Bias && k.Does(shape.WeightGradient, op.SumBiases)
 		j.weights(st(shape.WeightGradient), j.Add, biases)
 		return &run{func() error {
 			return k.Run(shape.WeightGradient, conv.Arrays{X: j.x.data, DY: j.dy.data, DW: j.dw.data, DB: some(j.db, biases), Add: j.Add})
 		}, k.Scratch(shape.WeightGradient)}
 	case e == "grads" && k.JoinsGrads():
 		return j.both(k, st(shape.WeightGradient))
-	case e == "where" && k.Can(shape.InputGradient)&op.MaskImages != 0:
+	case e == "where":
 		j.input(st(shape.InputGradient), false, true)
 		return &run{func() error {
 			return k.Run(shape.InputGradient, conv.Arrays{DY: j.dy.data, W: j.w.data, DX: j.dx.data, Above: j.above.data})
 		}, k.Scratch(shape.InputGradient)}
-	case e == "addinput" && k.Can(shape.InputGradient)&op.AddImages != 0:
+	case e == "addinput":
 		j.input(st(shape.InputGradient), true, false)
 		return &run{func() error {
 			return k.Run(shape.InputGradient, conv.Arrays{DY: j.dy.data, W: j.w.data, DX: j.dx.data, Add: true})

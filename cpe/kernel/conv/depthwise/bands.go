@@ -18,19 +18,8 @@ import (
 var Bands = conv.Algorithm{
 	Name: "depthwise-bands", Doc: "depthwise convolution in bands of blocks of channels", Family: shape.Implicit,
 	Directions: []shape.Direction{shape.Forward, shape.InputGradient}, Supports: supports, Cost: conv.VectorCost, Works: conv.ComputesInBlocks,
-	Can: abilities, Kernel: conv.Staged(newBands),
+	Steps: conv.StepsForward, Kernel: conv.Staged(newBands),
 	Special: true,
-}
-
-// abilities lists what the kernel can do besides. It finishes results that are stored in blocks.
-func abilities(p *conv.Problem) op.Abilities {
-	switch {
-	case p.Direction != shape.Forward:
-		return 0
-	case p.Results != shape.Planes:
-		return op.FloorResults | op.FinishResults
-	}
-	return op.FloorResults
 }
 
 // bandsKernel is the host's depthwise convolution, forward and for the input gradient. It copies a band of rows of 16 channels with its

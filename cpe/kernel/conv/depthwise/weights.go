@@ -16,7 +16,7 @@ import (
 var Weights = conv.Algorithm{
 	Name: "depthwise-weights", Doc: "the weight gradient of a depthwise convolution", Family: shape.Implicit,
 	Directions: []shape.Direction{shape.WeightGradient}, Supports: supports, Cost: conv.VectorCost, Works: conv.ComputesInBlocks,
-	Can: conv.Only(op.SetWeights), Kernel: conv.Staged(newWeights),
+	Steps: op.Only[shape.Conv](op.Overwrite), Kernel: conv.Staged(newWeights),
 	Special: true,
 }
 

@@ -8,12 +8,12 @@ import (
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// floors returns the abilities of products whose results lie by planes: with others for input gradients.
-func floors(p *conv.Problem, others op.Abilities) op.Abilities {
+// steps are those of products whose results lie in planes.
+func steps(p *conv.Problem, s op.Step) error {
 	if p.Direction == shape.Forward {
-		return op.FloorResults
+		return op.Among(s, op.Floor)
 	}
-	return conv.InputGradientOnly(p, others)
+	return op.Among(s)
 }
 
 // floor replaces the negative results of a core group's job by 0, soon after they are computed.

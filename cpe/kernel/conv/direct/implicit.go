@@ -20,9 +20,17 @@ var Pointwise = conv.Algorithm{
 		return op.FirstReason(op.OnHost(p), conv.InPlanes(p), op.Unless(p.Shape.Pointwise(), "it computes only 1x1 kernels without strides or padding"))
 	},
 	Cost:    conv.ProductCost,
-	Can:     func(p *conv.Problem) op.Abilities { return floors(p, op.AddImages) },
+	Steps:   pointwiseSteps,
 	Kernel:  conv.Staged(NewImplicit),
 	General: true,
+}
+
+// pointwiseSteps are those of steps. The input gradient can also add.
+func pointwiseSteps(p *conv.Problem, s op.Step) error {
+	if p.Direction == shape.InputGradient {
+		return op.Among(s, op.Add)
+	}
+	return steps(p, s)
 }
 
 // Gathered is the algorithm implicit-gathered.
@@ -33,7 +41,7 @@ var Gathered = conv.Algorithm{
 		return op.FirstReason(op.OnHost(p), conv.InPlanes(p), conv.NotStrided(p), op.Unless(!p.Shape.Pointwise(), "1x1 kernels need no column matrix"),
 			op.Unless(!conv.Shiftable(p.Shape), "kernel offsets are shifts of a padded copy, from which panels are packed faster"))
 	},
-	Cost: conv.ProductCost, Kernel: conv.Staged(NewImplicit), Can: func(p *conv.Problem) op.Abilities { return floors(p, 0) },
+	Cost: conv.ProductCost, Kernel: conv.Staged(NewImplicit), Steps: steps,
 	General: true,
 }
 

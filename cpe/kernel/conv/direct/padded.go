@@ -20,7 +20,7 @@ var Padded = conv.Algorithm{
 	Supports: func(p *conv.Problem) error {
 		return op.FirstReason(op.OnHost(p), conv.InPlanes(p), conv.NotStrided(p), byShifts(p))
 	},
-	Cost: conv.ProductCost, Kernel: conv.Staged(newPaddedConv), Can: func(p *conv.Problem) op.Abilities { return floors(p, 0) },
+	Cost: conv.ProductCost, Kernel: conv.Staged(newPaddedConv), Steps: steps,
 	General: true,
 }
 

@@ -17,16 +17,9 @@ import (
 var Forward = conv.Algorithm{
 	Name: "offsets", Doc: "vectors of output channels, from single values of a padded band, for images of few channels or few pixels, and in inference for strides", Family: shape.Implicit,
 	Directions: []shape.Direction{shape.Forward}, Supports: func(p *conv.Problem) error { return byVectors(p, suits(p)) },
-	Cost: conv.OffsetCost, Works: conv.ReadsPlanes, Can: forwardCan, Kernel: conv.Staged(newForward),
+	Cost: conv.OffsetCost, Works: conv.ReadsPlanes, Steps: conv.StepsForward, Kernel: conv.Staged(newForward),
 	Special: true,
 	General: true,
-}
-
-func forwardCan(p *conv.Problem) op.Abilities {
-	if p.Results == shape.Blocks {
-		return op.FloorResults | op.FinishResults
-	}
-	return op.FloorResults
 }
 
 // Kernel is the host's forward convolution for images of few channels or few pixels, and in inference for strides:

@@ -116,7 +116,7 @@ func runFewChannels(t *testing.T, m *cpe.Machine, s shape.Conv, out bool, want *
 	kerneltest.Near(t, "dw", dw, want.WantDW, len(y)/s.Out)
 	copy(dw, want.DW)
 	copy(db, want.Bias)
-	if c.Can(shape.WeightGradient)&op.SumBiases == 0 {
+	if !c.Does(shape.WeightGradient, op.SumBiases) {
 		t.Fatal("biases have no gradient")
 	}
 	if err := c.Run(shape.WeightGradient, conv.Arrays{X: want.X, DY: dy, DW: dw, DB: db, Add: true}); err != nil {

@@ -21,7 +21,7 @@ var Planes = conv.Algorithm{
 	Supports: func(p *conv.Problem) error {
 		return op.FirstReason(op.OnHost(p), conv.InPlanes(p), fewChannels(p), op.Unless(SuitsPlanes(&p.Shape), "vectors of pixels would waste as many lanes as vectors of %d output channels, or strides are not 1", p.Shape.Out))
 	},
-	Cost: conv.OffsetCost, Can: conv.Only(op.FloorResults),
+	Cost: conv.OffsetCost, Steps: op.Only[shape.Conv](op.Floor),
 	Kernel:  conv.Staged(func(t *conv.Task) error { NewPlanes(t); return nil }),
 	Special: true,
 }

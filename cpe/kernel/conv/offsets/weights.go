@@ -18,7 +18,7 @@ import (
 var Weights = conv.Algorithm{
 	Name: "offsets-weights", Doc: "the weight gradient in vectors of output channels", Family: shape.Implicit,
 	Directions: []shape.Direction{shape.WeightGradient}, Supports: func(p *conv.Problem) error { return byVectors(p, fewChannels(p)) }, Cost: conv.OffsetCost, Works: conv.ReadsPlanes,
-	Can: conv.Only(op.SetWeights | op.SumBiases), Kernel: conv.Staged(func(t *conv.Task) error { return NewWeights(t, nil) }),
+	Steps: op.Only[shape.Conv](op.Overwrite, op.SumBiases), Kernel: conv.Staged(func(t *conv.Task) error { return NewWeights(t, nil) }),
 	Special: true,
 }
 

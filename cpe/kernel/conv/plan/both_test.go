@@ -55,7 +55,7 @@ func testGrads(t *testing.T, c *plan.Conv, s shape.Conv, lie [2]bool) {
 		if i&2 > 0 {
 			g.DB = slices.Clone(db)
 		}
-		above := i&4 > 0 && c.Can(shape.InputGradient)&op.MaskImages != 0
+		above := i&4 > 0 && c.Does(shape.InputGradient, op.Mask)
 		if above {
 			g.Above = x
 		}

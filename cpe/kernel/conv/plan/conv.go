@@ -23,14 +23,16 @@ type Conv struct {
 	tuner   conv.Tuner        // chooses algorithms by measurement, if not nil
 	does    [3]*direction     // by Direction
 	both    *direction        // both gradients at once, if not nil
+	apart   apart             // what kernels refuse
 }
 
 // direction is a problem and the algorithm that computes it.
 type direction struct {
 	problem conv.Problem
-	*choice             // the cost model's choice while a tuner measures
-	kernel  conv.Kernel // nil if a tuner chooses: see tuned.best
-	tuned   *tuned      // measures and runs the direction, if not nil
+	*choice                // the cost model's choice while a tuner measures
+	kernel  conv.Kernel    // nil if a tuner chooses: see tuned.best
+	steps   [op.Steps]bool // those that the kernel does
+	tuned   *tuned         // measures and runs the direction, if not nil
 }
 
 // New plans a convolution with the algorithms of a family, and makes its kernels.
@@ -135,7 +137,11 @@ func (c *Conv) with(p conv.Problem, found *choice) (*direction, error) {
 	if err == nil && found.planar {
 		k = &planarResults{Task: k.(*conv.Task)}
 	}
-	return &direction{problem: p, choice: found, kernel: k}, err
+	made := &direction{problem: p, choice: found, kernel: k}
+	for s := range made.steps {
+		made.steps[s] = made.refuses(op.Step(s)) == nil
+	}
+	return made, err
 }
 
 // join makes a kernel for both gradients at once, if one algorithm was chosen for both and supports BothGradients.
@@ -168,16 +174,6 @@ func (c *Conv) Strategy(d shape.Direction) shape.Strategy { return c.does[d].now
 // RunnerUp returns the second-best algorithm of a direction.
 func (c *Conv) RunnerUp(d shape.Direction) op.RunnerUp { return c.does[d].now().Second }
 
-// Can returns the abilities of a direction's kernel. A tuner computes results several times while it measures. FinishResults, which must
-// happen once, is therefore left out.
-func (c *Conv) Can(d shape.Direction) op.Abilities {
-	can := c.does[d].can()
-	if c.tuner != nil {
-		can &^= op.FinishResults
-	}
-	return can
-}
-
 // Scratch returns the number of values of scratch memory that a direction uses, 0 while a tuner measures it.
 func (c *Conv) Scratch(d shape.Direction) int { return c.does[d].needs() }
 
@@ -187,12 +183,22 @@ func (c *Conv) JoinsGrads() bool { return c.both != nil }
 // GradsScratch returns the number of values of scratch memory that BothGradients uses.
 func (c *Conv) GradsScratch() int { return c.both.needs() }
 
-// Run computes a direction. BothGradients, if JoinsGrads allows it, has the bits of the two directions.
+// Run computes a direction with all steps that a asks for. It does those that the kernel refuses in passes over memory; only DB must be nil where
+// SumBiases is refused. BothGradients, if JoinsGrads allows it, has the bits of the two directions.
 func (c *Conv) Run(d shape.Direction, a conv.Arrays) error {
-	if d == shape.BothGradients {
-		return c.both.kernel.Run(a)
+	rest, err := c.rest(d, &a)
+	switch {
+	case err != nil:
+		return err
+	case d == shape.BothGradients:
+		err = c.both.kernel.Run(a)
+	default:
+		err = c.does[d].run(c.machine, a)
 	}
-	return c.does[d].run(c.machine, a)
+	if err != nil || rest == nil {
+		return err
+	}
+	return c.apart.run(c, d, rest)
 }
 
 // Keeper returns the kernel of a direction if it may keep packed weights, else nil.
@@ -256,14 +262,6 @@ func (d *direction) now() *direction {
 		return best
 	}
 	return d
-}
-
-// can returns the abilities.
-func (d *direction) can() op.Abilities {
-	if d = d.doing(); d == nil || d.planar {
-		return 0
-	}
-	return d.Algorithm.Abilities(&d.problem)
 }
 
 // needs returns the number of values of scratch memory, 0 while a tuner measures.

@@ -43,7 +43,7 @@ func TestForwardFinish(t *testing.T) {
 				if err := c.SetLayouts(shape.Planes, shape.Blocks); err != nil {
 					t.Fatal(err)
 				}
-				if c.Can(shape.Forward)&op.FinishResults == 0 {
+				if !c.Does(shape.Forward, op.Post) {
 					continue
 				}
 				finished++

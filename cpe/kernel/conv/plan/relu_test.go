@@ -59,11 +59,8 @@ func testForwardReLU(t *testing.T, m *cpe.Machine, s shape.Conv, st shape.Strate
 		}
 		name := string(c.Algorithm(shape.Forward))
 		apart := way == [2]bool{} && (convtest.StrategiesOf(c)[shape.Forward] == shape.Explicit || strings.HasPrefix(name, "thinned"))
-		if (c.Can(shape.Forward)&op.FloorResults != 0) == apart {
+		if c.Does(shape.Forward, op.Floor) == apart {
 			t.Fatalf("blocks %v: %s rectifies: %t", way, name, !apart)
-		}
-		if c.Can(shape.Forward)&op.FloorResults == 0 {
-			continue
 		}
 		for _, bias := range [][]float32{nil, bias} {
 			y := make([]float32, s.N*s.Out*tiling.Size(s.OutSize()))
@@ -105,14 +102,14 @@ func testInputGradWhere(t *testing.T, s shape.Conv, st shape.Strategy) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Can(shape.InputGradient)&op.MaskImages != 0 {
+	if c.Does(shape.InputGradient, op.Mask) {
 		t.Fatal("rectifies gradients by planes")
 	}
 	_, canOut := c.Blocks()
 	if err := c.SetLayouts(shape.Blocks, shape.InBlocks(canOut)); err != nil {
 		t.Fatal(err)
 	}
-	if c.Can(shape.InputGradient)&op.MaskImages == 0 {
+	if !c.Does(shape.InputGradient, op.Mask) {
 		t.Fatal("does not rectify gradients in blocks")
 	}
 	dy, w, x := kerneltest.Values(s.N*s.Out*tiling.Size(s.OutSize()), 1), kerneltest.Values(s.Out*s.Depth(), 2), kerneltest.Values(s.N*s.C*tiling.Size(s.In), 3)

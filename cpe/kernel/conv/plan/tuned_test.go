@@ -82,7 +82,7 @@ func TestTunedConv(t *testing.T) {
 					t.Errorf("run %d: strategies %v, want %v", run, got, wanted)
 				}
 			}
-			if does := [4]bool{layer.Can(shape.Forward)&op.FloorResults != 0, layer.Can(shape.WeightGradient)&op.SetWeights != 0, layer.Can(shape.InputGradient)&op.MaskImages != 0, layer.Can(shape.InputGradient)&op.AddImages != 0}; does != c.does {
+			if does := [4]bool{layer.Does(shape.Forward, op.Floor), layer.Does(shape.WeightGradient, op.Overwrite), layer.Does(shape.InputGradient, op.Mask), layer.Does(shape.InputGradient, op.Add)}; does != c.does {
 				t.Errorf("on the way it does %v, want %v", does, c.does)
 			}
 			for d, n := range c.candidates {

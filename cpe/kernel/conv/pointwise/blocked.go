@@ -16,17 +16,16 @@ import (
 var Blocked = conv.Algorithm{
 	Name: "pointwise-blocked", Doc: "GEMM on images in blocks of channels, read in place, for 1x1 kernels", Family: shape.Implicit,
 	Directions: []shape.Direction{shape.Forward, shape.InputGradient}, Supports: pointwiseInBlocks, Cost: conv.ProductCost, Works: conv.ComputesInBlocks,
-	Can: func(p *conv.Problem) op.Abilities {
-		can := op.AddImages
-		if p.Direction == shape.Forward {
-			can = op.FloorResults
-			if p.Results == shape.Blocks {
-				can |= op.FinishResults
-			}
-		}
-		return can
-	},
+	Steps:  stepsOfBlocks,
 	Kernel: conv.Staged(newBlocked),
+}
+
+// stepsOfBlocks: the input gradient can add.
+func stepsOfBlocks(p *conv.Problem, s op.Step) error {
+	if p.Direction == shape.InputGradient {
+		return op.Among(s, op.Add)
+	}
+	return conv.StepsForward(p, s)
 }
 
 // Blockable reports whether newBlocked supports the shape: 1x1 kernels, with or without strides, and one group.

@@ -30,8 +30,8 @@ func TestForwardFinish(t *testing.T) {
 					if err := c.SetLayouts(shape.InBlocks(in), shape.InBlocks(out)); err != nil {
 						t.Fatal(err)
 					}
-					if can := out; (c.Can(shape.Forward)&op.FinishResults != 0) != can {
-						t.Fatalf("finishes: %t, want %t", c.Can(shape.Forward)&op.FinishResults != 0, can)
+					if can := out; c.Does(shape.Forward, op.Post) != can {
+						t.Fatalf("finishes: %t, want %t", c.Does(shape.Forward, op.Post), can)
 					} else if !can {
 						return
 					}

@@ -17,8 +17,13 @@ var Thinned = conv.Algorithm{
 	Supports: func(p *conv.Problem) error {
 		return op.FirstReason(op.OnHost(p), conv.InPlanes(p), op.Unless(conv.StridedPointwise(p.Shape), "it computes only 1x1 kernels with strides and without padding"))
 	},
-	Cost:    conv.ProductCost,
-	Can:     func(p *conv.Problem) op.Abilities { return conv.InputGradientOnly(p, op.AddImages) },
+	Cost: conv.ProductCost,
+	Steps: func(p *conv.Problem, s op.Step) error {
+		if p.Direction == shape.InputGradient {
+			return op.Among(s, op.Add)
+		}
+		return op.Among(s)
+	},
 	Kernel:  newThinnedConv,
 	Special: true,
 }

@@ -16,7 +16,7 @@ import (
 var BlockedWeights = conv.Algorithm{
 	Name: "pointwise-blocked-weights", Doc: "the weight gradient of 1x1 kernels from images in blocks of channels", Family: shape.Implicit,
 	Directions: []shape.Direction{shape.WeightGradient}, Supports: pointwiseInBlocks, Cost: conv.ProductCost, Works: conv.ComputesInBlocks,
-	Can: conv.Only(op.SetWeights), Kernel: conv.Staged(newBlocked),
+	Steps: op.Only[shape.Conv](op.Overwrite), Kernel: conv.Staged(newBlocked),
 }
 
 // pointWeights is the weight gradient of a pointwise convolution on blocks of channels:

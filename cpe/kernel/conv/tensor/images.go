@@ -1,7 +1,7 @@
 package tensor
 
 import (
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
@@ -124,7 +124,7 @@ func (p *Images) Store(data []float32, s Span, first, n int, scratch []float32, 
 }
 
 // Finish calls f for n blocks of channels of a span of images in blocks, starting with block first.
-func (p *Images) Finish(f conv.Finish, data []float32, s Span, first, n int) {
+func (p *Images) Finish(f op.Finish, data []float32, s Span, first, n int) {
 	plane := p.H * p.W
 	for image := s.Image; image < s.Image+s.Images; image++ {
 		for block := first; block < first+n; block++ {

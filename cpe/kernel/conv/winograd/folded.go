@@ -22,7 +22,7 @@ func Folded(st shape.Strategy) *conv.Algorithm {
 			return op.FirstReason(op.OnHost(p), op.Unless(!p.Shape.UnitStride(), "strides are 1"), op.Unless(ok, "it computes only images of two axes without dilation"),
 				hasTransforms(p, &s, st), op.Unless(p.Images == shape.Planes, "it reads only planes; images are in %v", p.Images), wholeSlices(p))
 		},
-		Declines: func(p *conv.Problem) error { return notLeast(p, st) }, Cost: costOf(st), Works: conv.ReadsPlanes, Can: abilities,
+		Declines: func(p *conv.Problem) error { return notLeast(p, st) }, Cost: costOf(st), Works: conv.ReadsPlanes, Steps: steps,
 		Kernel: func(m *cpe.Machine, p *conv.Problem) (conv.Kernel, error) {
 			s := folded(p.Shape)
 			return newFoldedConv(m, p, formOf(&s, st))

@@ -36,7 +36,7 @@ func (k *kind) algorithm(st shape.Strategy) *conv.Algorithm {
 			}
 			return k.supports(p, formOf(s, st))
 		},
-		Declines: func(p *conv.Problem) error { return notLeast(p, st) }, Cost: costOf(st), Works: conv.ComputesInBlocks, Can: abilities,
+		Declines: func(p *conv.Problem) error { return notLeast(p, st) }, Cost: costOf(st), Works: conv.ComputesInBlocks, Steps: steps,
 		Kernel: func(m *cpe.Machine, p *conv.Problem) (conv.Kernel, error) {
 			t := conv.NewTask(m, p)
 			k.build(&task{Task: t, form: formOf(&p.Shape, st)})
@@ -77,17 +77,15 @@ func costOf(st shape.Strategy) func(*conv.Problem) float64 {
 	}
 }
 
-// abilities returns the abilities of Winograd's kernels.
-func abilities(p *conv.Problem) op.Abilities {
+// steps are those of Winograd's kernels.
+func steps(p *conv.Problem, s op.Step) error {
 	switch {
-	case p.Direction == shape.Forward && p.Results == shape.Blocks:
-		return op.FloorResults | op.FinishResults
 	case p.Direction == shape.Forward:
-		return op.FloorResults
+		return conv.StepsForward(p, s)
 	case p.Direction == shape.WeightGradient:
-		return op.SetWeights | op.SumBiases
+		return op.Among(s, op.Overwrite, op.SumBiases)
 	case p.Images != shape.Planes:
-		return op.MaskImages
+		return op.Among(s, op.Mask)
 	}
-	return 0
+	return op.Among(s)
 }

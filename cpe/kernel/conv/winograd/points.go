@@ -5,6 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vconv"
@@ -205,9 +206,9 @@ type destination struct {
 	y, bias, above []float32
 	floor          bool
 
-	finish    conv.Finish // if not nil
-	all       []float32   // all results, for finish
-	at, block int         // places of y and of its first block of channels in these
+	finish    op.Finish // if not nil
+	all       []float32 // all results, for finish
+	at, block int       // places of y and of its first block of channels in these
 }
 
 // setBias selects the biases and the ReLU of some channels.
