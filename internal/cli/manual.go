@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/internal/manpage"
+	"github.com/swcaffe/swcaffe/internal/version"
 )
 
 // Manual is the command man.
@@ -54,7 +55,7 @@ func pageName(c Command) string { return "swcaffe-" + c.Name }
 
 // newPage begins a page with its names and its usage.
 func newPage(name, synopsis, usage string) *manpage.Page {
-	p := manpage.New(name, "swcaffe "+version())
+	p := manpage.New(name, "swcaffe "+version.Read().Version)
 	p.Section("Name")
 	p.Line(name + " - " + synopsis)
 	p.Section("Synopsis")

@@ -125,9 +125,8 @@ func (cs Commands) withoutCommand(e *Env, rest []string) error {
 		cs.programUsage(e.Stdout, e.program)
 		return nil
 	}
-	if len(rest) == 1 && strings.TrimLeft(rest[0], "-") == Version.Name {
-		printVersion(e.Stdout)
-		return nil
+	if i := slices.IndexFunc(rest, asksVersion); i >= 0 {
+		return Version.run(e, slices.Delete(slices.Clone(rest), i, i+1))
 	}
 	if e.program.brew && len(rest) == 0 {
 		cs.brewUsage(e.Stdout, e.program) // not an error, as in Caffe
@@ -141,7 +140,7 @@ func (cs Commands) withoutCommand(e *Env, rest []string) error {
 func (e *Env) inform(c Command, f *commonFlags) (done bool) {
 	switch {
 	case f.about:
-		printVersion(e.Stdout)
+		newVersionReport().print(e)
 	case f.full:
 		commandUsage(e.Stdout, c, e.program)
 		f.print(e.Stdout)
