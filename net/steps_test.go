@@ -2,7 +2,7 @@ package net
 
 import (
 	"fmt"
-	"slices"
+	"math"
 	"strings"
 	"testing"
 
@@ -83,14 +83,15 @@ func stepsAgree(t *testing.T, name, text string, act int) {
 		}
 	}
 	got, want := n.Outputs()[0].Blob.Data(), plain.Outputs()[0].Blob.Data()
-	if !slices.Equal(got, want) {
+	if math.Abs(float64(got[0]-want[0])) > 1e-6 { // pieces of functions with vec.Affine may round otherwise
 		t.Errorf("%s: loss %g, that of separate layers is %g", name, got, want)
 	}
 }
 
-// TestStepsInTraining: activations in place that keep nothing are computed by the layer before them in training too.
+// TestStepsInTraining: activations in place that keep nothing are computed by the layer before them in training too, if their bits do not depend on
+// how an array is cut.
 func TestStepsInTraining(t *testing.T) {
-	for act, want := range map[string]int{`type: "ReLU" relu_param { negative_slope: 0.1 }`: 1, `type: "Sigmoid"`: 1, `type: "PReLU"`: 0} {
+	for act, want := range map[string]int{`type: "ReLU" relu_param { negative_slope: 0.1 }`: 1, `type: "Sigmoid"`: 1, `type: "ELU"`: 0, `type: "PReLU"`: 0} {
 		n := buildWith(t, stepsNet(strings.ReplaceAll(heads["Convolution"], "OUTPUTS", "16"), act, 16, true), func(o *Options) { o.Economise = true })
 		if got := n.joined(); got != want {
 			t.Errorf("%s: %d layers are computed by others, want %d", act, got, want)

@@ -59,7 +59,7 @@ func checkAll(t *testing.T, b *Bench, c *Case) {
 	with.Param += c.files(t)
 	checks := []func(*Bench, *Case) error{CheckFirstUse, CheckCores}
 	if !racing.Detector {
-		checks = append(checks, checkGradients, CheckPaths, CheckTiled, CheckStart, CheckReads, checkReshapes, checkAllocations)
+		checks = append(checks, checkGradients, CheckPaths, CheckTiled, CheckStart, CheckReads, CheckPieces, checkReshapes, checkAllocations)
 	}
 	for _, check := range checks {
 		if err := check(b, &with); err != nil {

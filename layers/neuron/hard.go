@@ -66,7 +66,8 @@ func hardSigmoid(n *neuronLayer) (neuronRule, error) {
 			vec.ClampGrad(dx, dy, y, lo, hi)
 			vec.Scale(dx, dx, alpha)
 		},
-		cost: stream.Work{Flops: 4},
+		cost:   stream.Work{Flops: 4},
+		affine: true,
 	}, nil
 }
 
@@ -91,6 +92,7 @@ func hardSwish(*neuronLayer) (neuronRule, error) {
 			vec.Axpy(tmp[0], tmp[1], 1./6)
 			vec.Mul(dx, dy, tmp[0])
 		},
-		cost: stream.Work{Flops: 6},
+		cost:   stream.Work{Flops: 6},
+		affine: true,
 	}, nil
 }

@@ -12,17 +12,17 @@ import (
 // element for the MPE path, and by tile, with vector instructions, for the CPE path. A layer may run in place; then y overwrites x.
 type neuronLayer struct {
 	layers.Base
-	prepare  func(n *neuronLayer) (neuronRule, error)
-	rule     neuronRule
-	count    int
-	inPlace  bool
-	saved    *blob.Blob // a copy of x, if saves reports true
-	forward  *stream.Kernel
-	backward *stream.Kernel
-	ins      [3][]float32
-	outs     [2][]float32
-	topLost  bool // Arranged.TopLost
-	finish   *neuronFinish
+	prepare            func(n *neuronLayer) (neuronRule, error)
+	rule               neuronRule
+	count              int
+	inPlace            bool
+	saved              *blob.Blob // a copy of x, if saves reports true
+	forward            *stream.Kernel
+	backward           *stream.Kernel
+	ins                [3][]float32
+	outs               [2][]float32
+	topLost, inference bool // of Arranged
+	finish             *neuronFinish
 }
 
 // neuronRule is a function and its derivative.
@@ -44,7 +44,10 @@ type neuronRule struct {
 	tile     func(y, x []float32, tmp scratch)
 	tileGrad func(dx, dy, x, y []float32, tmp scratch)
 	scratch  bool
-	cost     stream.Work
+	// affine: tile uses vec.Affine, which rounds once on whole vectors and twice on less than one. A layer before it would cut the array into other
+	// pieces, so that it applies the function only in inference.
+	affine bool
+	cost   stream.Work
 }
 
 // neuronNeeds says which of x and y a tileGrad or inPlaceSlope reads. The other argument is not valid.
@@ -185,7 +188,7 @@ func (n *neuronLayer) Traits() layers.Traits {
 	if n.saves() {
 		t.Keeps = []*blob.Blob{n.saved}
 	}
-	if n.Blockable() {
+	if n.Blockable() && (n.inference || !n.rule.affine) {
 		t.Is.Finish = n.finishes()
 	}
 	if n.Param.GetType() == "ReLU" && !n.MPE() {
@@ -196,7 +199,7 @@ func (n *neuronLayer) Traits() layers.Traits {
 
 // Arrange implements Planned.
 func (n *neuronLayer) Arrange(a layers.Arranged) error {
-	n.topLost = a.TopLost
+	n.topLost, n.inference = a.TopLost, a.Inference
 	return nil
 }
 

@@ -124,7 +124,8 @@ func elu(n *neuronLayer) (neuronRule, error) {
 			vec.ELUSlope(tmp[0], x, y, alpha)
 			vec.Mul(dx, dy, tmp[0])
 		},
-		cost: stream.Work{Flops: 4, Specials: 1},
+		cost:   stream.Work{Flops: 4, Specials: 1},
+		affine: true,
 	}, nil
 }
 

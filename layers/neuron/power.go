@@ -75,7 +75,8 @@ func power(n *neuronLayer) (neuronRule, error) {
 				vec.Mul(dx, dy, power)
 			}
 		},
-		cost: stream.Work{Flops: 2, Specials: 1},
+		cost:   stream.Work{Flops: 2, Specials: 1},
+		affine: true,
 	}, nil
 }
 
@@ -140,7 +141,8 @@ func exponential(n *neuronLayer) (neuronRule, error) {
 			vec.Mul(dx, dy, y)
 			vec.Scale(dx, dx, float32(scale))
 		},
-		cost: stream.Work{Flops: 2, Specials: 1},
+		cost:   stream.Work{Flops: 2, Specials: 1},
+		affine: true,
 	}, nil
 }
 
@@ -170,6 +172,7 @@ func logarithm(n *neuronLayer) (neuronRule, error) {
 				dx[i] = dy[i] * k / (shift + scale*v)
 			}
 		},
-		cost: stream.Work{Flops: 3, Specials: 1},
+		cost:   stream.Work{Flops: 3, Specials: 1},
+		affine: true,
 	}, nil
 }

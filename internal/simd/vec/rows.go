@@ -77,3 +77,18 @@ func Transpose(dst, src []float32, ldd, lds, rows, cols int) {
 		}
 	}
 }
+
+// AddRow is Axpy whose results have the same bits for slices of any length. Levels that multiply and add with one rounding also use the kernel
+// for the elements past the last whole vector.
+func AddRow(d, x []float32, a float32) {
+	width, axpy := isa.Lanes(), have.Elementwise[opAxpy]
+	if axpy == none || len(d) >= width || len(d) == 0 {
+		Axpy(d, x, a)
+		return
+	}
+	var td, tx [16]float32
+	copy(td[:], d)
+	copy(tx[:], x)
+	axpy.run(&td[0], &tx[0], nil, width, a, 0)
+	copy(d, td[:])
+}

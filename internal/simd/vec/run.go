@@ -7,11 +7,11 @@ import (
 )
 
 // run applies an elementwise kernel. It reports false if the caller has to compute in a loop: where there is no kernel, and for arithmetic on
-// less than one vector, since padding would take longer than the loop, unless the loop would round otherwise than the kernel. The elements past the last whole vector are copied and padded to one, so
+// less than one vector, since padding would take longer than the loop. The elements past the last whole vector are copied and padded to one, so
 // that an element's result does not depend on its place.
 func run(o op, d, x, y []float32, s, t float32) bool {
 	n, width, kernel := len(d), isa.Lanes(), have.Elementwise[o]
-	if kernel == none || n < width && o < opExp && !fuses(o) {
+	if kernel == none || o < opExp && n < width {
 		return false
 	}
 	if x != nil || o != opFill {
@@ -39,9 +39,6 @@ func run(o op, d, x, y []float32, s, t float32) bool {
 	copy(d[whole:], td[:])
 	return true
 }
-
-// fuses reports whether an operation's kernels round once after a product and a sum, where the loop rounds both.
-func fuses(o op) bool { return o == opAxpy || o == opMulAdd || o == opAffine || o == opTanhGrad }
 
 // folded applies a reduction to as many elements as fill whole pairs of vectors. It returns their sum and their number n.
 func folded(f fold, x, y []float32) (sum float64, n int) {

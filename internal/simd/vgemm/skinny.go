@@ -49,7 +49,7 @@ func MixRows(d []float32, ldd int, a []float32, lda, m int, b []float32, ldb, ro
 	}
 	for ; r < rows; r++ {
 		for i := range m {
-			vec.Axpy(d[i*ldd:][:n], b[r*ldb:][:n], a[i*lda+r])
+			vec.AddRow(d[i*ldd:][:n], b[r*ldb:][:n], a[i*lda+r])
 		}
 	}
 }
