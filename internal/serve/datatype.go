@@ -10,27 +10,28 @@ import (
 
 // datatype is a type of the protocol's tensors. Nets compute in float32: values of other types are rounded to it.
 type datatype struct {
-	name string
-	size int                             // bytes of a value in binary; 0: each value has its length before it
-	read func(b []byte) float32          // a value from size bytes, little-endian
-	text func(s string) (float32, error) // a value from a number or a word of JSON
+	name  string
+	size  int                             // bytes of a value in binary; 0: each value has its length before it
+	read  func(b []byte) float32          // a value from size bytes, little-endian
+	text  func(s string) (float32, error) // a value from a number or a word of JSON
+	typed                                 // values from gRPC's typed contents
 }
 
 var datatypes = []datatype{
-	{"BOOL", 1, func(b []byte) float32 { return float32(min(b[0], 1)) }, parseBool},
-	{"UINT8", 1, func(b []byte) float32 { return float32(b[0]) }, parseUint(8)},
-	{"UINT16", 2, func(b []byte) float32 { return float32(binary.LittleEndian.Uint16(b)) }, parseUint(16)},
-	{"UINT32", 4, func(b []byte) float32 { return float32(binary.LittleEndian.Uint32(b)) }, parseUint(32)},
-	{"UINT64", 8, func(b []byte) float32 { return float32(binary.LittleEndian.Uint64(b)) }, parseUint(64)},
-	{"INT8", 1, func(b []byte) float32 { return float32(int8(b[0])) }, parseInt(8)},
-	{"INT16", 2, func(b []byte) float32 { return float32(int16(binary.LittleEndian.Uint16(b))) }, parseInt(16)},
-	{"INT32", 4, func(b []byte) float32 { return float32(int32(binary.LittleEndian.Uint32(b))) }, parseInt(32)},
-	{"INT64", 8, func(b []byte) float32 { return float32(int64(binary.LittleEndian.Uint64(b))) }, parseInt(64)},
-	{"FP16", 2, func(b []byte) float32 { return fromHalf(binary.LittleEndian.Uint16(b)) }, parseFloat(32)},
-	{"BF16", 2, func(b []byte) float32 { return math.Float32frombits(uint32(binary.LittleEndian.Uint16(b)) << 16) }, parseFloat(32)},
-	{"FP32", 4, func(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) }, parseFloat(32)},
-	{"FP64", 8, func(b []byte) float32 { return float32(math.Float64frombits(binary.LittleEndian.Uint64(b))) }, parseFloat(64)},
-	{"BYTES", 0, nil, nil},
+	{"BOOL", 1, func(b []byte) float32 { return float32(min(b[0], 1)) }, parseBool, bools},
+	{"UINT8", 1, func(b []byte) float32 { return float32(b[0]) }, parseUint(8), integers("uint_contents", (*contents).GetUintContents, 0, math.MaxUint8)},
+	{"UINT16", 2, func(b []byte) float32 { return float32(binary.LittleEndian.Uint16(b)) }, parseUint(16), integers("uint_contents", (*contents).GetUintContents, 0, math.MaxUint16)},
+	{"UINT32", 4, func(b []byte) float32 { return float32(binary.LittleEndian.Uint32(b)) }, parseUint(32), integers("uint_contents", (*contents).GetUintContents, 0, math.MaxUint32)},
+	{"UINT64", 8, func(b []byte) float32 { return float32(binary.LittleEndian.Uint64(b)) }, parseUint(64), integers("uint64_contents", (*contents).GetUint64Contents, 0, math.MaxUint64)},
+	{"INT8", 1, func(b []byte) float32 { return float32(int8(b[0])) }, parseInt(8), integers("int_contents", (*contents).GetIntContents, math.MinInt8, math.MaxInt8)},
+	{"INT16", 2, func(b []byte) float32 { return float32(int16(binary.LittleEndian.Uint16(b))) }, parseInt(16), integers("int_contents", (*contents).GetIntContents, math.MinInt16, math.MaxInt16)},
+	{"INT32", 4, func(b []byte) float32 { return float32(int32(binary.LittleEndian.Uint32(b))) }, parseInt(32), integers("int_contents", (*contents).GetIntContents, math.MinInt32, math.MaxInt32)},
+	{"INT64", 8, func(b []byte) float32 { return float32(int64(binary.LittleEndian.Uint64(b))) }, parseInt(64), integers("int64_contents", (*contents).GetInt64Contents, math.MinInt64, math.MaxInt64)},
+	{"FP16", 2, func(b []byte) float32 { return fromHalf(binary.LittleEndian.Uint16(b)) }, parseFloat(32), typed{}},
+	{"BF16", 2, func(b []byte) float32 { return math.Float32frombits(uint32(binary.LittleEndian.Uint16(b)) << 16) }, parseFloat(32), typed{}},
+	{"FP32", 4, func(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) }, parseFloat(32), floats},
+	{"FP64", 8, func(b []byte) float32 { return float32(math.Float64frombits(binary.LittleEndian.Uint64(b))) }, parseFloat(64), doubles},
+	{"BYTES", 0, nil, nil, typed{}},
 }
 
 func findDatatype(name string) (*datatype, error) {

@@ -1,4 +1,4 @@
-// Package serve answers requests for trained nets over HTTP with the Open Inference Protocol (KServe's v2).
+// Package serve answers requests for trained nets with the Open Inference Protocol (KServe's v2), over HTTP and gRPC.
 //
 //	repository.go  models by name and version: load, exchange, unload
 //	folder.go      the files of a model repository in Triton's layout
@@ -6,9 +6,13 @@
 //	batch.go       requests of the queue, joined to runs
 //	datatype.go    the protocol's number types, in JSON and in binary
 //	message.go     requests and responses of infer
+//	contents.go    gRPC's typed contents of tensors
 //	infer.go       the call infer
 //	image.go       images as requests, and labels or boxes as answers
 //	server.go      limits, errors, who is answered
-//	routes.go      the calls
+//	routes.go      the calls over HTTP
+//	grpc.go        the calls over gRPC
+//	grpc_server.go gRPC behind the server's limits, and its errors
+//	grpc_tools.go  gRPC's health and reflection
 //	metrics.go     Prometheus metrics
 package serve

@@ -105,7 +105,7 @@ func (s *Server) catching(next http.Handler) http.Handler {
 		}
 		if err != nil {
 			s.cfg.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
-			refuse(w, withoutStack("the request", err))
+			refuse(w, r, withoutStack("the request", err))
 		}
 	})
 }

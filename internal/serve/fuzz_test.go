@@ -5,6 +5,9 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/swcaffe/swcaffe/proto/inferencepb"
+	"google.golang.org/protobuf/proto"
 )
 
 // FuzzInfer: bodies of infer are read or refused; what is read has as many values as its shape says.
@@ -20,14 +23,51 @@ func FuzzInfer(f *testing.F) {
 			}
 			return
 		}
-		for _, x := range list {
-			n := 1
-			for _, d := range x.shape {
-				n *= d
-			}
-			if len(x.values)+len(x.elements) != n {
-				t.Errorf("shape %v, %d values, %d elements", x.shape, len(x.values), len(x.elements))
-			}
+		checkCounts(t, list)
+	})
+}
+
+// checkCounts: tensors have as many values as their shapes say.
+func checkCounts(t *testing.T, list []tensor) {
+	for _, x := range list {
+		n := 1
+		for _, d := range x.shape {
+			n *= d
+		}
+		if len(x.values)+len(x.elements) != n {
+			t.Errorf("shape %v, %d values, %d elements", x.shape, len(x.values), len(x.elements))
+		}
+	}
+}
+
+// FuzzGRPC: messages of infer over gRPC are read or refused; what is read has as many values as its shape says.
+func FuzzGRPC(f *testing.F) {
+	seed := func(r *inferencepb.ModelInferRequest) {
+		b, err := proto.Marshal(r)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	for _, d := range datatypes {
+		if c := fill(d.name, []float32{0, 1}); c != nil {
+			r := request(d.name, 2, c)
+			r.Inputs[0].Shape = []int64{1, 2}
+			seed(r)
+		}
+	}
+	seed(request("BF16", 0, nil, []byte{}))
+	seed(request("BYTES", 1, &inferencepb.InferTensorContents{BytesContents: slices.Repeat([][]byte{{1}}, 60)}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := &inferencepb.ModelInferRequest{}
+		if proto.Unmarshal(b, r) != nil {
+			return // the library refuses it
+		}
+		list, err := readTensors(r)
+		if err == nil {
+			checkCounts(t, list)
+		} else if s := statusOf(err); s < 400 || s > 499 {
+			t.Errorf("status %d: %v", s, err)
 		}
 	})
 }

@@ -16,7 +16,7 @@ import (
 // headerLength is the header with the length of the JSON before binary tensors, in requests and responses.
 const headerLength = "Inference-Header-Content-Length"
 
-// infer answers the protocol's call infer.
+// infer answers the protocol's call infer over REST.
 func (s *Server) infer(w http.ResponseWriter, r *http.Request, v *version) error {
 	body, header, err := readInfer(r)
 	if err != nil {
@@ -26,28 +26,64 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request, v *version) error
 	if err != nil {
 		return err
 	}
-	wanted, err := v.wanted(request)
+	outputs, err := v.compute(r.Context(), tensors, request.Outputs)
 	if err != nil {
 		return err
 	}
+	return v.answer(w, request, outputs)
+}
+
+// output is an output of a request: values, or the texts of its classes.
+type output struct {
+	name   string
+	shape  []int
+	values []float32
+	texts  []string
+}
+
+func (o *output) datatype() string {
+	if o.texts != nil {
+		return "BYTES"
+	}
+	return "FP32"
+}
+
+// compute runs the net on the tensors of a request and returns the outputs that it asks for, of either protocol.
+func (v *version) compute(ctx context.Context, tensors []tensor, asked []requestedOutput) ([]output, error) {
+	wanted, err := v.wanted(asked)
+	if err != nil {
+		return nil, err
+	}
 	if len(tensors) == 1 && tensors[0].elements != nil {
 		if tensors, err = v.decodeAll(tensors[0]); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for _, t := range tensors {
 		if t.elements != nil {
-			return badf("input %q: BYTES are images, for a net with one input", t.name)
+			return nil, badf("input %q: BYTES are images, for a net with one input", t.name)
 		}
 	}
-	j := newJob(r.Context())
+	j := newJob(ctx)
 	if j.inputs, j.items, err = v.arrange(tensors); err != nil {
-		return err
+		return nil, err
 	}
 	if err := v.wait(j); err != nil {
-		return err
+		return nil, err
 	}
-	return v.answer(w, request, wanted, j.outputs)
+	var list []output
+	for _, o := range wanted {
+		k := slices.IndexFunc(j.outputs, func(a predict.Array) bool { return a.Name == o.Name })
+		if k < 0 {
+			return nil, fmt.Errorf("model %q: the net has no output %q", v.name, o.Name)
+		}
+		out := output{o.Name, j.outputs[k].Shape, j.outputs[k].Values, nil}
+		if n := o.Parameters.Classification; n > 0 {
+			out.texts, out.shape = v.label(j.outputs[k], n)
+		}
+		list = append(list, out)
+	}
+	return list, nil
 }
 
 // readInfer reads the body of a request, and the length of the JSON that it begins with.
@@ -93,9 +129,8 @@ func (v *version) wait(j *job) error {
 }
 
 // wanted returns the outputs that a request asks for; all of them if it names none.
-func (v *version) wanted(r *inferRequest) ([]requestedOutput, error) {
+func (v *version) wanted(list []requestedOutput) ([]requestedOutput, error) {
 	known := names(v.model.Outputs())
-	list := r.Outputs
 	if len(list) == 0 {
 		for _, name := range known {
 			list = append(list, requestedOutput{Name: name})
@@ -116,39 +151,23 @@ func (v *version) wanted(r *inferRequest) ([]requestedOutput, error) {
 	return list, nil
 }
 
-// answer writes the response of infer.
-func (v *version) answer(w http.ResponseWriter, r *inferRequest, wanted []requestedOutput, outputs []predict.Array) error {
+// answer writes the response of infer over REST.
+func (v *version) answer(w http.ResponseWriter, r *inferRequest, outputs []output) error {
 	response := inferResponse{ModelName: v.name, ModelVersion: v.number, ID: r.ID}
 	var binary []byte
 	anyBinary := false
-	for _, o := range wanted {
-		k := slices.IndexFunc(outputs, func(a predict.Array) bool { return a.Name == o.Name })
-		if k < 0 {
-			return fmt.Errorf("model %q: the net has no output %q", v.name, o.Name)
-		}
-		out, texts := responseOutput{o.Name, "FP32", outputs[k].Shape, nil, nil}, []string(nil)
-		if n := o.Parameters.Classification; n > 0 {
-			texts, out.Shape = v.label(outputs[k], n)
-			out.Datatype = "BYTES"
-		}
-		asBinary := r.Parameters.BinaryDataOutput
-		if o.Parameters.BinaryData != nil {
-			asBinary = *o.Parameters.BinaryData
-		}
+	for i, o := range outputs {
+		out := responseOutput{o.name, o.datatype(), o.shape, nil, nil}
 		start := len(binary)
 		switch {
-		case asBinary && texts != nil:
-			binary = appendElements(binary, texts)
-		case asBinary:
-			binary = appendFloats(binary, outputs[k].Values)
-		case texts != nil:
-			out.Data, _ = json.Marshal(texts) // texts always have JSON
-		default:
-			out.Data = numbers(outputs[k].Values)
-		}
-		if asBinary {
+		case r.isBinary(i):
+			binary = o.appendBinary(binary)
 			anyBinary = true
 			out.Parameters = map[string]int{"binary_data_size": len(binary) - start}
+		case o.texts != nil:
+			out.Data, _ = json.Marshal(o.texts) // texts always have JSON
+		default:
+			out.Data = numbers(o.values)
 		}
 		response.Outputs = append(response.Outputs, out)
 	}
@@ -166,6 +185,22 @@ func (v *version) answer(w http.ResponseWriter, r *inferRequest, wanted []reques
 	w.Write(text)
 	w.Write(binary)
 	return nil
+}
+
+// isBinary reports whether a request wants output i of the response in binary.
+func (r *inferRequest) isBinary(i int) bool {
+	if i < len(r.Outputs) && r.Outputs[i].Parameters.BinaryData != nil {
+		return *r.Outputs[i].Parameters.BinaryData
+	}
+	return r.Parameters.BinaryDataOutput
+}
+
+// appendBinary appends an output's values as the protocol has them in binary.
+func (o *output) appendBinary(b []byte) []byte {
+	if o.texts != nil {
+		return appendElements(b, o.texts)
+	}
+	return appendFloats(b, o.values)
 }
 
 // label returns the n largest classes of each item as SCORE:CLASS:LABEL, as the classification extension writes them.

@@ -109,13 +109,18 @@ func (in *requestInput) read(binary []byte) (t tensor, rest []byte, err error) {
 	case *size < 0 || *size > int64(len(binary)):
 		return t, nil, badf("binary_data_size is %d, %d bytes remain in the body", *size, len(binary))
 	}
-	own, rest := binary[:*size], binary[*size:]
+	err = t.readRaw(d, binary[:*size], count)
+	return t, binary[*size:], err
+}
+
+// readRaw reads the values or elements of a tensor from its bytes.
+func (t *tensor) readRaw(d *datatype, b []byte, count int) (err error) {
 	if d.size == 0 {
-		t.elements, err = readElements(own, count)
+		t.elements, err = readElements(b, count)
 	} else {
-		t.values, err = d.readBinary(own, count)
+		t.values, err = d.readBinary(b, count)
 	}
-	return t, rest, err
+	return err
 }
 
 // setShape checks a shape and returns its number of values.

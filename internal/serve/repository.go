@@ -23,6 +23,7 @@ type repository struct {
 
 	mu       sync.RWMutex
 	models   map[string]*entry
+	changed  chan struct{} // closed, and another one made, when a model's versions have been exchanged
 	retiring sync.WaitGroup
 }
 
@@ -146,6 +147,8 @@ func (r *repository) exchange(name string, made *entry) {
 	r.mu.Lock()
 	old := r.models[name]
 	r.models[name] = made
+	close(r.changed)
+	r.changed = make(chan struct{})
 	r.mu.Unlock()
 	if old == nil {
 		return
@@ -157,10 +160,23 @@ func (r *repository) exchange(name string, made *entry) {
 	}
 }
 
-func (r *repository) entry(name string) *entry {
+// change returns a channel that is closed when the versions of a model are exchanged.
+func (r *repository) change() <-chan struct{} {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	if e := r.models[name]; e != nil {
+	return r.changed
+}
+
+func (r *repository) model(name string) (*entry, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	e, ok := r.models[name]
+	return e, ok
+}
+
+// entry is model for a name that may be new.
+func (r *repository) entry(name string) *entry {
+	if e, ok := r.model(name); ok {
 		return e
 	}
 	return &entry{}
@@ -224,8 +240,11 @@ type indexed struct {
 	Reason  string `json:"reason"`
 }
 
-// index lists the versions that are loaded, that could not be loaded, and that can be loaded.
-func (r *repository) index() ([]indexed, error) {
+// stateReady is the state of a version that is served.
+const stateReady = "READY"
+
+// index lists the versions that are loaded and, unless only these are asked for, that could not be loaded and that can be loaded.
+func (r *repository) index(ready bool) ([]indexed, error) {
 	all, err := r.sources()
 	if err != nil {
 		return nil, err
@@ -238,7 +257,7 @@ func (r *repository) index() ([]indexed, error) {
 	defer r.mu.RUnlock()
 	for name, e := range r.models {
 		for number := range e.serving {
-			list = append(list, indexed{name, number, "READY", e.reasons[number]})
+			list = append(list, indexed{name, number, stateReady, e.reasons[number]})
 		}
 		for number, why := range e.reasons {
 			if !has(name, number) {
@@ -250,6 +269,9 @@ func (r *repository) index() ([]indexed, error) {
 		if !has(s.Name, s.Version) {
 			list = append(list, indexed{s.Name, s.Version, "UNAVAILABLE", "not loaded"})
 		}
+	}
+	if ready {
+		list = slices.DeleteFunc(list, func(i indexed) bool { return i.State != stateReady })
 	}
 	slices.SortFunc(list, func(a, b indexed) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(len(a.Version), len(b.Version)), cmp.Compare(a.Version, b.Version))

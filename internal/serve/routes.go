@@ -31,23 +31,26 @@ func (s *Server) routes() http.Handler {
 		}
 	}
 	mux.HandleFunc("POST /v2/repository/index", answering(s.index))
-	mux.HandleFunc("POST /v2/repository/models/{model}/load", answering(func(w http.ResponseWriter, r *http.Request) error {
-		return control(w, r, s.repository.load)
-	}))
-	mux.HandleFunc("POST /v2/repository/models/{model}/unload", answering(func(w http.ResponseWriter, r *http.Request) error {
-		return control(w, r, s.repository.unload)
-	}))
+	mux.HandleFunc("POST /v2/repository/models/{model}/load", controlling(s.repository.load))
+	mux.HandleFunc("POST /v2/repository/models/{model}/unload", controlling(s.repository.unload))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, failf(http.StatusNotFound, "there is no call %s %s", r.Method, r.URL.Path))
+		refuse(w, r, failf(http.StatusNotFound, "there is no call %s %s", r.Method, r.URL.Path))
 	})
-	return mux
+	calls := s.grpcRoutes()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isGRPC(r) {
+			calls.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
 
 // answering makes a handler of a function with an error.
 func answering(f func(w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := f(w, r); err != nil {
-			refuse(w, err)
+			refuse(w, r, err)
 		}
 	}
 }
@@ -64,23 +67,16 @@ func (s *Server) onVersion(f func(w http.ResponseWriter, r *http.Request, v *ver
 	})
 }
 
-// withBody limits the requests whose bodies are held at a time, the bytes of a body and of all, and the time, and measures requests.
+// withBody sets the limits of a request with a body, and measures it.
 func (s *Server) withBody(f func(w http.ResponseWriter, r *http.Request, v *version) error) func(http.ResponseWriter, *http.Request, *version) error {
 	return func(w http.ResponseWriter, r *http.Request, v *version) (err error) {
 		start := time.Now()
-		defer func() {
-			status := http.StatusOK
-			if err != nil {
-				status = statusOf(err)
-			}
-			v.meter.answered(status, time.Since(start))
-		}()
-		select {
-		case s.slots <- struct{}{}:
-			defer func() { <-s.slots }()
-		default:
-			return failf(http.StatusTooManyRequests, "the server has %d requests, as many as it takes at a time; try again later", cap(s.slots))
+		defer func() { v.meter.answered(statusOf(err), time.Since(start)) }()
+		leave, err := s.takeSlot()
+		if err != nil {
+			return err
 		}
+		defer leave()
 		if r.ContentLength > s.cfg.MaxBody {
 			return failf(http.StatusRequestEntityTooLarge, "the body has %d bytes, at most %d are taken", r.ContentLength, s.cfg.MaxBody)
 		}
@@ -88,10 +84,11 @@ func (s *Server) withBody(f func(w http.ResponseWriter, r *http.Request, v *vers
 		if bytes < 0 { // not stated
 			bytes = s.cfg.MaxBody
 		}
-		defer s.held.Add(-bytes)
-		if s.held.Add(bytes) > s.cfg.MaxBodies {
-			return failf(http.StatusTooManyRequests, "the bodies of all requests have more than the %d bytes that the server holds at a time; try again later", s.cfg.MaxBodies)
+		release, err := s.hold(bytes)
+		if err != nil {
+			return err
 		}
+		defer release()
 		r.Body = http.MaxBytesReader(w, r.Body, s.cfg.MaxBody)
 		ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Timeout)
 		defer cancel()
@@ -99,29 +96,71 @@ func (s *Server) withBody(f func(w http.ResponseWriter, r *http.Request, v *vers
 	}
 }
 
-func (s *Server) about(w http.ResponseWriter, _ *http.Request) {
-	build := "unknown"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		build = info.Main.Version
+// takeSlot limits the requests whose bodies are held at a time.
+func (s *Server) takeSlot() (leave func(), err error) {
+	select {
+	case s.slots <- struct{}{}:
+		return func() { <-s.slots }, nil
+	default:
+		return nil, failf(http.StatusTooManyRequests, "the server has %d requests, as many as it takes at a time; try again later", cap(s.slots))
 	}
-	writeJSON(w, http.StatusOK, map[string]any{
-		"name": "swcaffe", "version": build, "extensions": []string{"binary_tensor_data", "classification", "model_repository"},
-	})
+}
+
+// hold limits the bytes of all bodies that are held at a time.
+func (s *Server) hold(bytes int64) (release func(), err error) {
+	release = func() { s.held.Add(-bytes) }
+	if s.held.Add(bytes) > s.cfg.MaxBodies {
+		release()
+		return nil, failf(http.StatusTooManyRequests, "the bodies of all requests have more than the %d bytes that the server holds at a time; try again later", s.cfg.MaxBodies)
+	}
+	return release, nil
+}
+
+// What the server is.
+const serverName = "swcaffe"
+
+var extensions = []string{"binary_tensor_data", "classification", "model_repository"}
+
+// buildVersion returns the program's version.
+func buildVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return "unknown"
+}
+
+func (s *Server) about(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]any{"name": serverName, "version": buildVersion(), "extensions": extensions})
+}
+
+// description is a model's metadata.
+type description struct {
+	Name     string   `json:"name"`
+	Versions []string `json:"versions"` // that are ready
+	Platform string   `json:"platform"`
+	Inputs   []port   `json:"inputs"`
+	Outputs  []port   `json:"outputs"`
+}
+
+func (s *Server) description(v *version) description {
+	return description{v.name, s.repository.entry(v.name).numbers(), "caffe", v.ports(v.model.Inputs()), v.ports(v.model.Outputs())}
 }
 
 func (s *Server) describe(w http.ResponseWriter, _ *http.Request, v *version) error {
-	return writeJSON(w, http.StatusOK, map[string]any{
-		"name": v.name, "versions": s.repository.entry(v.name).numbers(), "platform": "caffe",
-		"inputs": v.ports(v.model.Inputs()), "outputs": v.ports(v.model.Outputs()),
-	})
+	return writeJSON(w, http.StatusOK, s.description(v))
 }
 
 func (s *Server) versionReady(w http.ResponseWriter, r *http.Request) {
-	v, err := s.repository.find(r.PathValue("model"), r.PathValue("version"))
-	if err == nil {
-		v.users.Done()
+	writeReady(w, s.isVersionReady(r.PathValue("model"), r.PathValue("version")))
+}
+
+func (s *Server) isVersionReady(name, number string) bool {
+	v, err := s.repository.find(name, number)
+	if err != nil {
+		return false
 	}
-	writeReady(w, err == nil && !s.stopping.Load())
+	v.users.Done()
+	return !s.stopping.Load()
 }
 
 // writeReady answers a call about readiness: 200, or 503, which probes and clients understand without reading the body.
@@ -149,33 +188,38 @@ func (s *Server) index(w http.ResponseWriter, r *http.Request) error {
 	if err := readControl(w, r, &asked); err != nil {
 		return err
 	}
-	list, err := s.repository.index()
+	list, err := s.repository.index(asked.Ready)
 	if err != nil {
 		return err
 	}
-	shown := []indexed{}
-	for _, i := range list {
-		if i.State == "READY" || !asked.Ready {
-			shown = append(shown, i)
+	return writeJSON(w, http.StatusOK, list)
+}
+
+// controlling loads or unloads a model.
+func controlling(do func(name string) error) http.HandlerFunc {
+	return answering(func(w http.ResponseWriter, r *http.Request) error {
+		var asked struct {
+			Parameters map[string]any `json:"parameters"`
 		}
-	}
-	return writeJSON(w, http.StatusOK, shown)
+		if err := readControl(w, r, &asked); err != nil {
+			return err
+		}
+		if err := control(r.PathValue("model"), asked.Parameters, do); err != nil {
+			return err
+		}
+		return writeJSON(w, http.StatusOK, struct{}{})
+	})
 }
 
 // control loads or unloads a model. Parameters of the request, as the text of a configuration, are refused: what is loaded stands in the repository.
-func control(w http.ResponseWriter, r *http.Request, do func(name string) error) error {
-	var asked struct {
-		Parameters map[string]any `json:"parameters"`
+func control[P any](name string, parameters map[string]P, do func(name string) error) error {
+	for p := range parameters {
+		if p != "unload_dependents" { // models here have none
+			return badf("parameter %q: what is loaded stands in the repository, no parameter changes it", p)
+		}
 	}
-	if err := readControl(w, r, &asked); err != nil {
-		return err
-	}
-	delete(asked.Parameters, "unload_dependents") // models here have none
-	for name := range asked.Parameters {
-		return badf("parameter %q: what is loaded stands in the repository, no parameter changes it", name)
-	}
-	if err := do(r.PathValue("model")); err != nil {
+	if err := do(name); err != nil {
 		return badf("%w", err)
 	}
-	return writeJSON(w, http.StatusOK, struct{}{})
+	return nil
 }

@@ -585,7 +585,7 @@ func TestFolder(t *testing.T) {
 		t.Errorf("loading: %v", err)
 	}
 	for path, want := range map[string]string{
-		"GET /v2/models/good":                  `{"inputs":[{"name":"data","datatype":"FP32","shape":[-1,3,4,5]}],"name":"good","outputs":[{"name":"prob","datatype":"FP32","shape":[-1,7]}],"platform":"caffe","versions":["2","10"]}`,
+		"GET /v2/models/good":                  `{"name":"good","versions":["2","10"],"platform":"caffe","inputs":[{"name":"data","datatype":"FP32","shape":[-1,3,4,5]}],"outputs":[{"name":"prob","datatype":"FP32","shape":[-1,7]}]}`,
 		"GET /v2/models/good/versions/2/ready": `{"ready":true}`,
 		"GET /v2/models/bad/ready":             `{"ready":false}`,
 		"GET /v2/health/ready":                 `{"ready":true}`,

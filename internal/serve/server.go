@@ -21,6 +21,7 @@ import (
 // Config says what to serve, and how much of it.
 type Config struct {
 	Address string // host:port; port 0 takes a free one
+	GRPC    string // a second address, for clients of gRPC; "": none. Both addresses answer both protocols
 	Token   string // what requests need on addresses open to other computers, but for health
 
 	Folder string   // a model repository; "": Models
@@ -45,8 +46,10 @@ type Server struct {
 	open       bool // to other computers
 	repository *repository
 	metrics    *metrics
-	listener   net.Listener
+	listeners  []net.Listener // of Address, and of GRPC if it is set
 	http       *http.Server
+	draining   context.Context // ends when the server begins to stop
+	drain      context.CancelFunc
 	slots      chan struct{} // one for each request with a body
 	held       atomic.Int64  // bytes of their bodies
 	stopping   atomic.Bool
@@ -58,6 +61,9 @@ const (
 	idleTimeout       = 2 * time.Minute
 	maxHeader         = 32 << 10
 	maxControl        = 1 << 20 // bytes of the body of a call that is not infer
+	spareStreams      = 100     // of a connection of HTTP/2, beyond the requests that the server takes, so that more are refused and do not wait in the client
+	pingAfter         = 30 * time.Second
+	pingTimeout       = 15 * time.Second // a client of HTTP/2 that answers no ping has vanished
 )
 
 // CheckAddress returns an error for an address that is none, or that is open to other computers without a token.
@@ -77,25 +83,51 @@ func resolve(address, token string) (*net.TCPAddr, error) {
 	return a, nil
 }
 
-// Listen opens the address. Load and Serve must follow.
+// Listen opens the addresses. Load and Serve must follow.
 func Listen(cfg Config) (*Server, error) {
-	address, err := resolve(cfg.Address, cfg.Token)
-	if err != nil {
-		return nil, err
-	}
-	s := &Server{cfg: cfg, open: !address.IP.IsLoopback(), metrics: newMetrics(), slots: make(chan struct{}, cfg.Requests)}
-	s.repository = &repository{cfg: &s.cfg, metrics: s.metrics, models: map[string]*entry{}}
-	if s.listener, err = net.ListenTCP("tcp", address); err != nil {
-		if errors.Is(err, syscall.EADDRINUSE) {
-			return nil, fmt.Errorf("%s: another program uses this port; choose another one, or port 0 for any that is free", cfg.Address)
+	s := &Server{cfg: cfg, metrics: newMetrics(), slots: make(chan struct{}, cfg.Requests)}
+	s.repository = &repository{cfg: &s.cfg, metrics: s.metrics, models: map[string]*entry{}, changed: make(chan struct{})}
+	s.draining, s.drain = context.WithCancel(context.Background())
+	for _, address := range []string{cfg.Address, cfg.GRPC} {
+		if address == "" {
+			continue
 		}
-		return nil, fmt.Errorf("%s: %w", cfg.Address, err)
+		if err := s.listen(address); err != nil {
+			s.closeListeners()
+			return nil, err
+		}
 	}
 	s.http = &http.Server{
 		Handler: s.catching(s.guard(s.routes())), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: cfg.Timeout, WriteTimeout: 2*cfg.Timeout + time.Second,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0),
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0), Protocols: new(http.Protocols),
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: cfg.Requests + spareStreams, SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
 	}
+	s.http.Protocols.SetHTTP1(true)
+	s.http.Protocols.SetUnencryptedHTTP2(true)
 	return s, nil
+}
+
+func (s *Server) listen(address string) error {
+	a, err := resolve(address, s.cfg.Token)
+	if err != nil {
+		return err
+	}
+	l, err := net.ListenTCP("tcp", a)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("%s: another program uses this port; choose another one, or port 0 for any that is free", address)
+	case err != nil:
+		return fmt.Errorf("%s: %w", address, err)
+	}
+	s.open = s.open || !a.IP.IsLoopback()
+	s.listeners = append(s.listeners, l)
+	return nil
+}
+
+func (s *Server) closeListeners() {
+	for _, l := range s.listeners {
+		l.Close()
+	}
 }
 
 // Load loads all models. The error joins those of the models that cannot be loaded; the others are served.
@@ -105,12 +137,21 @@ func (s *Server) Load() error { return s.repository.loadAll() }
 func (s *Server) Ready() bool { return !s.stopping.Load() && s.repository.ready() }
 
 // URL returns the server's address.
-func (s *Server) URL() string { return fmt.Sprintf("http://%s", s.listener.Addr()) }
+func (s *Server) URL() string { return fmt.Sprintf("http://%s", s.listeners[0].Addr()) }
 
-// Serve answers requests until Close. It returns an error if the address cannot be served any longer.
+// GRPC returns the address for clients of gRPC, as HOST:PORT.
+func (s *Server) GRPC() string { return s.listeners[len(s.listeners)-1].Addr().String() }
+
+// Serve answers requests until Close. It returns an error if an address cannot be served any longer.
 func (s *Server) Serve() error {
-	if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
-		return err
+	ended := make(chan error, len(s.listeners))
+	for _, l := range s.listeners {
+		go func() { ended <- s.http.Serve(l) }()
+	}
+	for range s.listeners {
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			return err
+		}
 	}
 	return nil
 }
@@ -118,11 +159,12 @@ func (s *Server) Serve() error {
 // Close refuses new requests, ends those it has until ctx ends, and closes the models.
 func (s *Server) Close(ctx context.Context) error {
 	s.stopping.Store(true)
+	s.drain()
 	err := s.http.Shutdown(ctx)
 	if err != nil {
 		err = errors.Join(fmt.Errorf("requests were cut off: %w", err), s.http.Close())
 	}
-	s.listener.Close() // for a server that never served
+	s.closeListeners() // for a server that never served
 	s.repository.close()
 	return err
 }
@@ -134,15 +176,21 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
 		switch {
 		case !s.open && !origin.IsLocal(r.Host):
-			refuse(w, failf(http.StatusForbidden, "this server answers only to names of this computer, as localhost"))
+			refuse(w, r, failf(http.StatusForbidden, "this server answers only to names of this computer, as localhost"))
 		case origin.IsLink(r) || origin.IsOther(r):
-			refuse(w, failf(http.StatusForbidden, "this request comes from a page of another site"))
-		case s.open && !strings.HasPrefix(r.URL.Path, "/v2/health/") && !s.hasToken(r):
-			refuse(w, failf(http.StatusUnauthorized, "this needs the token, as in the header Authorization: Bearer TOKEN"))
+			refuse(w, r, failf(http.StatusForbidden, "this request comes from a page of another site"))
+		case s.open && !isProbe(r.URL.Path) && !s.hasToken(r):
+			refuse(w, r, failf(http.StatusUnauthorized, "this needs the token, as in the header Authorization: Bearer TOKEN"))
 		default:
 			next.ServeHTTP(w, r)
 		}
 	})
+}
+
+// isProbe reports whether a call is about the server's health, as probes ask without a token.
+func isProbe(path string) bool {
+	return strings.HasPrefix(path, "/v2/health/") || strings.HasPrefix(path, serviceOf(healthName)) ||
+		path == serviceOf(inferenceName)+"ServerLive" || path == serviceOf(inferenceName)+"ServerReady"
 }
 
 func (s *Server) hasToken(r *http.Request) bool {
@@ -150,8 +198,12 @@ func (s *Server) hasToken(r *http.Request) bool {
 	return ok && subtle.ConstantTimeCompare([]byte(token), []byte(s.cfg.Token)) == 1
 }
 
-// refuse answers with an error as the protocol has it.
-func refuse(w http.ResponseWriter, err error) {
+// refuse answers with an error as the request's protocol has it.
+func refuse(w http.ResponseWriter, r *http.Request, err error) {
+	if isGRPC(r) {
+		refuseGRPC(w, err)
+		return
+	}
 	status := statusOf(err)
 	if status == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", "1")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -18,11 +17,12 @@ import (
 // Serve is the command serve.
 var Serve = cli.Command{
 	Name:     "serve",
-	Synopsis: "answer requests for trained nets over HTTP",
+	Synopsis: "answer requests for trained nets over HTTP and gRPC",
 	Args:     "-model DEPLOY -weights FILES [-labels FILE] [-name NAME] | -repository DIR",
 	Example:  "swcaffe serve -model deploy.prototxt -weights net.caffemodel -labels labels.txt -http 127.0.0.1:8000",
-	Help: `Answers requests of the Open Inference Protocol (KServe's v2) over HTTP, with JSON and binary tensors, and images with labels or boxes:
-docs/serve.md has the calls with commands to paste. Requests for one model are joined to runs of up to -batch items.
+	Help: `Answers requests of the Open Inference Protocol (KServe's v2) over HTTP, with JSON and binary tensors, and over gRPC, and images with labels or
+boxes: docs/serve.md has the calls with commands to paste. Requests for one model are joined to runs of up to -batch items. The address of -http
+answers gRPC too; -grpc gives it a second one, as clients may expect.
 
 -repository serves all models of a folder: DIR/NAME/VERSION/ has deploy.prototxt (or one other .prototxt), one file of weights, and if wanted
 labels.txt and train_val.prototxt, which says how images become input. VERSION is a number; requests that name none get the highest. A model that
@@ -39,6 +39,7 @@ func serveFlags(fs *flag.FlagSet, o *serveOptions) {
 	fs.StringVar(&o.name, "name", "model", "the `NAME` of the model in requests")
 	cli.StringVar(fs, &o.repository, "repository", "", "the `FOLDER` of models, in the place of -model", cli.Folder)
 	fs.StringVar(&o.http, "http", "127.0.0.1:8000", "the `ADDRESS` to answer at; port 0 takes a free one")
+	fs.StringVar(&o.grpc, "grpc", "", "a second `ADDRESS` to answer at, for clients of gRPC, as 127.0.0.1:8001")
 	fs.StringVar(&o.token, "http_token", "", "the `WORD` that requests need on addresses open to other computers (default: the environment variable "+cli.HTTPTokenVariable+")")
 	fs.IntVar(&o.batch, "batch", 8, "the most items of a run; runs have 1, 2, 4 ... items up to it")
 	fs.DurationVar(&o.delay, "batch_delay", 0, "how long a run that is not full waits for more items")
@@ -55,7 +56,7 @@ func serveFlags(fs *flag.FlagSet, o *serveOptions) {
 type serveOptions struct {
 	model, weights, labels, name string
 	repository                   string
-	http, token                  string
+	http, grpc, token            string
 	batch, queue, requests       int
 	delay, timeout               time.Duration
 	maxBody, maxBodies           int64
@@ -85,8 +86,13 @@ func (o *serveOptions) check() error {
 			return cli.Usagef("-%s %d: it must be at least %d", n.flag, n.value, n.from)
 		}
 	}
-	if err := serve.CheckAddress(o.http, cli.HTTPToken(o.token)); err != nil {
-		return cli.Usagef("-http %w", err)
+	for _, a := range []struct{ flag, address string }{{"http", o.http}, {"grpc", o.grpc}} {
+		if a.flag == "grpc" && a.address == "" {
+			continue
+		}
+		if err := serve.CheckAddress(a.address, cli.HTTPToken(o.token)); err != nil {
+			return cli.Usagef("-%s %w", a.flag, err)
+		}
 	}
 	return o.preprocessing.check()
 }
@@ -94,7 +100,7 @@ func (o *serveOptions) check() error {
 // config returns what the server needs to know.
 func (o *serveOptions) config(e *cli.Env) serve.Config {
 	cfg := serve.Config{
-		Address: o.http, Token: cli.HTTPToken(o.token), Folder: o.repository,
+		Address: o.http, GRPC: o.grpc, Token: cli.HTTPToken(o.token), Folder: o.repository,
 		Cores: o.cores, Queue: o.queue, Requests: o.requests, Delay: o.delay, Timeout: o.timeout, MaxBody: o.maxBody, MaxBodies: o.maxBodies,
 		Errorf: e.Log.Errorf,
 		Load: func(opt predict.Options) (*predict.Model, error) {
@@ -116,7 +122,7 @@ func serveModels(e *cli.Env, o *serveOptions) error {
 	defer stop()
 	server, err := serve.Listen(o.config(e))
 	if err != nil {
-		return fmt.Errorf("-http %w", err)
+		return err
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve() }()
@@ -134,7 +140,11 @@ func (o *serveOptions) until(ctx context.Context, e *cli.Env, server *serve.Serv
 	if failed != nil {
 		e.Log.Errorf("Some models are not served: %v", failed)
 	}
-	e.Log.Infof("Ready; the server: %s", server.URL())
+	also := ""
+	if o.grpc != "" {
+		also = " and, for gRPC, " + server.GRPC()
+	}
+	e.Log.Infof("Ready; the server: %s%s", server.URL(), also)
 	select {
 	case err := <-ended:
 		return err
