@@ -33,9 +33,9 @@ gotest() {
 # decodes files written by us; libjpeg-turbo-progs: a second JPEG decoder; python3: recomputes the conformance cases; openmpi-bin,
 # libopenmpi-dev, pkgconf: the mpi build and its tests under mpirun; python3-venv, binutils, git: go test ./cmd/libswcaffe builds the Python
 # module's wheel, installs it, and runs the module's suite (python/tests) with python3-numpy and python3-protobuf; mypy checks a program
-# with the module's types; chromium: opens the page of train -http.
+# with the module's types; chromium: opens the page of train -http; curl, python3-grpcio: clients of serve.
 packages=(gcc libc6-dev binutils git lmdb-utils hdf5-tools protobuf-compiler libjpeg-turbo-progs python3 python3-venv openmpi-bin libopenmpi-dev pkgconf
-  python3-numpy python3-protobuf mypy chromium)
+  python3-numpy python3-protobuf mypy chromium curl python3-grpcio)
 
 step "install test tools: ${packages[*]}"
 there=$(dpkg-query -W -f='${Package}: ${Status}\n' "${packages[@]}" 2>/dev/null || true)
@@ -139,6 +139,9 @@ step "go test -race (packages with goroutines), at ${below:-the highest level}"
 level "$below" -timeout 30m -race -short ./cpe/kernel/conv/plan ./solver ./solver/centre ./cpe ./cpe/kernel/... ./data ./data/lmdb ./modeltime ./topology/... \
   ./cmd/internal/python ./internal/page ./internal/board ./internal/metrics ./internal/randomtest ./internal/timeline
 gotest -race -short -run '^(TestEveryType|TestFirstRunningSums|TestWorkers)$' ./layers/all
+
+step "clients of serve: the page's commands, and the protocol over HTTP and gRPC"
+alive ./scripts/serve_clients.sh
 
 step "ONNX models in ONNX Runtime, OpenCV and ONNX's checker"
 ./scripts/onnx_oracles.sh -quick

@@ -1,37 +1,40 @@
 #!/usr/bin/env bash
-# Runs the commands of docs/serve.md that use curl and Python against a server with LeNet, and all calls of the protocol with curl and with Node's fetch. It needs curl, and
-# leaves out Python or Node, saying so, where they are not installed. Weights are those that the net's fillers give.
+# Runs the examples of docs/serve.md against a server with LeNet, and clients of all calls of the protocol: over HTTP with curl and Node's fetch, over gRPC in Python
+# (Debian's python3-grpcio, protobuf-compiler), Node (npm's @grpc/grpc-js and @grpc/proto-loader, which it installs into build/grpc) and C++ (Debian's
+# protobuf-compiler-grpc, libgrpc++-dev and libprotobuf-dev; compiled into build/grpc). It needs curl, and leaves out the others, saying so, where they are not installed.
+# Weights are those that the net's fillers give. SWCAFFE_TEST_BINARY names a program to use in the place of one that it builds.
 #
 #   scripts/serve_clients.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-dir=$(mktemp -d)
+dir=$(mktemp -d) clients=$PWD/scripts/serve_clients
 server=
 cleanup() {
   [ -z "$server" ] || kill "$server" 2>/dev/null || true
   rm -rf "$dir"
 }
 trap cleanup EXIT
-go build -o "$dir/swcaffe" ./cmd/swcaffe
+if [ -n "${SWCAFFE_TEST_BINARY:-}" ]; then ln -s "$SWCAFFE_TEST_BINARY" "$dir/swcaffe"; else go build -o "$dir/swcaffe" ./cmd/swcaffe; fi
 printf 'net: "models/lenet/deploy.prototxt" base_lr: 0.01 lr_policy: "fixed" max_iter: 0 snapshot_prefix: "%s/w" random_seed: 1\n' "$dir" >"$dir/solver.prototxt"
 "$dir/swcaffe" train -solver "$dir/solver.prototxt" 2>"$dir/train.log"
 mkdir -p "$dir/models/lenet/1"
 cp models/lenet/deploy.prototxt "$dir/models/lenet/1/"
 cp "$dir/w_iter_0.caffemodel" "$dir/models/lenet/1/net.caffemodel"
 seq -f 'digit %g' 0 9 >"$dir/models/lenet/labels.txt"
-"$dir/swcaffe" serve -repository "$dir/models" -http 127.0.0.1:0 2>"$dir/serve.log" &
+"$dir/swcaffe" serve -repository "$dir/models" -http 127.0.0.1:0 -grpc 127.0.0.1:0 2>"$dir/serve.log" &
 server=$!
 until grep -q 'the server: ' "$dir/serve.log"; do
   kill -0 "$server" || { cat "$dir/serve.log" >&2; exit 1; }
   sleep 0.1
 done
-url=$(sed -n 's/.*the server: //p' "$dir/serve.log")
+url=$(sed -n 's/.*the server: \([^ ]*\).*/\1/p' "$dir/serve.log")
+address=$(sed -n 's/.*for gRPC, //p' "$dir/serve.log")
 
 # A grey PNG of 2x2, under the name that the page uses: the format is told by the bytes.
 base64 -d >"$dir/cat.jpg" <<<'iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAAAAABX3VL4AAAADklEQVR4nGNg4GRg5AIAADYAFcZLn+AAAAAASUVORK5CYII='
 
 # block LANGUAGE prints the page's blocks of a language, for this server.
-block() { sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" docs/serve.md | grep -v '^```' | sed "s#http://127.0.0.1:8000#$url#g"; }
+block() { sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" docs/serve.md | grep -v '^```' | sed "s#http://127.0.0.1:8000#$url#g; s#127.0.0.1:8001#$address#g"; }
 
 # The nets with boxes are not here: their line is left out.
 block sh | grep -v /ssd/ | sed 's/^curl /curl -fsS /' >"$dir/page.sh"
@@ -78,6 +81,44 @@ if command -v node >/dev/null; then
   echo "Node: datatypes and an error"
 else
   echo "Node is not installed: left out"
+fi
+
+python= # python3 may be another than the one that Debian's packages are for
+for p in python3 /usr/bin/python3; do
+  if "$p" -c 'import grpc, google.protobuf' 2>/dev/null; then python=$p; fi
+done
+if [ -n "$python" ] && command -v protoc >/dev/null; then
+  protoc -I proto --python_out="$dir" inference.proto health.proto
+  (cd "$dir" && "$python" - "$address" <"$clients/client.py")
+  echo "Python, gRPC: all calls and datatypes, BYTES, errors"
+else
+  echo "Python's grpc (python3-grpcio) or protoc is not installed: left out"
+fi
+
+if command -v npm >/dev/null; then
+  if [ ! -d build/grpc/node_modules/@grpc/proto-loader ]; then
+    mkdir -p build/grpc
+    npm install --prefix build/grpc --no-audit --no-fund --ignore-scripts --silent @grpc/grpc-js@1.14.7 @grpc/proto-loader@0.8.1
+  fi
+  block js >"$dir/page.js"
+  NODE_PATH=build/grpc/node_modules node "$dir/page.js" | grep -q 'prob \[ 1, 10 \]'
+  NODE_PATH=build/grpc/node_modules node "$clients/client.js" "$address" proto/inference.proto
+  echo "Node, gRPC: all calls, datatypes, errors"
+else
+  echo "npm is not installed: Node's client of gRPC is left out"
+fi
+
+if command -v grpc_cpp_plugin >/dev/null && pkg-config --exists grpc++ protobuf 2>/dev/null; then
+  if [ ! build/grpc/client -nt proto/inference.proto ] || [ ! build/grpc/client -nt "$clients/client.cc" ]; then
+    mkdir -p build/grpc
+    protoc -I proto --cpp_out="$dir" --grpc_out="$dir" --plugin=protoc-gen-grpc="$(command -v grpc_cpp_plugin)" inference.proto
+    # shellcheck disable=SC2046
+    g++ -std=c++17 -O0 -I "$dir" -o build/grpc/client "$clients/client.cc" "$dir"/inference.pb.cc "$dir"/inference.grpc.pb.cc $(pkg-config --cflags --libs grpc++ protobuf)
+  fi
+  build/grpc/client "$address"
+  echo "C++, gRPC: calls, datatypes, errors"
+else
+  echo "protobuf-compiler-grpc, libgrpc++-dev or libprotobuf-dev is not installed: the client in C++ is left out"
 fi
 
 kill -TERM "$server"
