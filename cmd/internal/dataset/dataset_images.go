@@ -51,7 +51,7 @@ func (s imageSet) kind() datasetKind {
 // writeImages writes the databases of both parts, and the mean of the training images.
 func writeImages(ctx context.Context, j *datasetJob, set imageSet) error {
 	if j.files && !set.hasFiles() {
-		return fmt.Errorf("-files: %s has no image files; digits, shapes and objects have", set.name)
+		return fmt.Errorf("-files: %s has no image files; digits, shapes, objects, mnist and fashion_mnist have", set.name)
 	}
 	if set.classes != nil {
 		if err := os.WriteFile(j.temporary(namesOutput), []byte(strings.Join(set.classes, "\n")+"\n"), 0o666); err != nil {
@@ -60,7 +60,11 @@ func writeImages(ctx context.Context, j *datasetJob, set imageSet) error {
 	}
 	images := newRendering(set, j.seed)
 	for _, p := range j.parts() {
-		j.Log.Infof("Rendering %d %s images of %s, seed %d, into %s", p.n, p.name, set.name, j.seed, j.outputs[p.name+imagesLMDB].path)
+		if set.copied {
+			j.Log.Infof("Writing %d %s images of %s into %s", p.n, p.name, set.name, j.outputs[p.name+imagesLMDB].path)
+		} else {
+			j.Log.Infof("Rendering %d %s images of %s, seed %d, into %s", p.n, p.name, set.name, j.seed, j.outputs[p.name+imagesLMDB].path)
+		}
 		if err := writePart(ctx, j, images, p); err != nil {
 			return err
 		}
@@ -93,7 +97,7 @@ func writePart(ctx context.Context, j *datasetJob, images *rendering, p part) er
 	}
 	if j.files {
 		for _, class := range images.set.classes {
-			if err := os.MkdirAll(filepath.Join(j.temporary(filesOutput), p.name, class), 0o777); err != nil {
+			if err := os.MkdirAll(filepath.Join(j.temporary(filesOutput), p.name, classFolder(class)), 0o777); err != nil {
 				return err
 			}
 		}
@@ -102,7 +106,7 @@ func writePart(ctx context.Context, j *datasetJob, images *rendering, p part) er
 	defer bar.Finish()
 	for at := 0; at < p.n; {
 		if ctx.Err() != nil {
-			return fmt.Errorf("interrupted after %d of %d %s images; nothing was left behind", at, p.n, p.name)
+			return interruptedAt(at, p)
 		}
 		records, err := images.render(p.first+uint64(at), min(p.n-at, renderBatch))
 		if err != nil {
@@ -131,6 +135,14 @@ func writePart(ctx context.Context, j *datasetJob, images *rendering, p part) er
 	return nil
 }
 
+// interruptedAt is the error of an interrupt after some images of a part.
+func interruptedAt(at int, p part) error {
+	return fmt.Errorf("interrupted after %d of %d %s images; nothing was left behind", at, p.n, p.name)
+}
+
+// classFolder is the name of a class's folder.
+func classFolder(class string) string { return strings.ReplaceAll(class, "/", "_") }
+
 // writeClassFile writes a record's image as FOLDER/CLASS/NUMBER.png.
 func writeClassFile(folder string, set imageSet, number int, record []byte) error {
 	var d caffepb.Datum
@@ -146,7 +158,7 @@ func writeClassFile(folder string, set imageSet, number int, record []byte) erro
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(folder, set.classes[d.GetLabel()], fmt.Sprintf("%08d.png", number)), file, 0o666)
+	return os.WriteFile(filepath.Join(folder, classFolder(set.classes[d.GetLabel()]), fmt.Sprintf("%08d.png", number)), file, 0o666)
 }
 
 // meanProto returns a mean image in the form of Caffe's compute_image_mean: its shape in the old fields num, channels, height,

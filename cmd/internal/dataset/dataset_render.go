@@ -14,33 +14,34 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// imageSet is a kind of rendered images. newRenderer returns a function that renders image index of a seed: it appends the
+// imageSet is a kind of images that are rendered, or copied. newRenderer returns a function that renders image index of a seed: it appends the
 // pixels, channel by channel, and for masked sets the class of every pixel, and returns the label. Every goroutine needs its own
 // renderer. classes are the names of the labels or of the mask's values; nil: they have none.
 type imageSet struct {
 	name           string
 	channels, size int
 	masked         bool
+	copied         bool
 	classes        []string
 	newRenderer    func(seed uint64) func(index uint64, pixels []byte) ([]byte, int)
 }
 
 var imageSets = []imageSet{
-	{"digits", 1, digits.Size, false, strings.Split("0123456789", ""), func(seed uint64) func(uint64, []byte) ([]byte, int) {
+	{name: "digits", channels: 1, size: digits.Size, classes: strings.Split("0123456789", ""), newRenderer: func(seed uint64) func(uint64, []byte) ([]byte, int) {
 		r, image := digits.NewRenderer(seed), &digits.Image{}
 		return func(index uint64, pixels []byte) ([]byte, int) {
 			r.Render(index, image)
 			return append(pixels, image.Pixels[:]...), image.Label
 		}
 	}},
-	{"shapes", shapes.Channels, shapes.Size, false, shapes.Classes(), func(seed uint64) func(uint64, []byte) ([]byte, int) {
+	{name: "shapes", channels: shapes.Channels, size: shapes.Size, classes: shapes.Classes(), newRenderer: func(seed uint64) func(uint64, []byte) ([]byte, int) {
 		image := &shapes.Image{}
 		return func(index uint64, pixels []byte) ([]byte, int) {
 			shapes.Render(seed, index, image)
 			return append(pixels, image.Pixels[:]...), image.Label
 		}
 	}},
-	{"pairs", 2, digits.Size, false, nil, func(seed uint64) func(uint64, []byte) ([]byte, int) {
+	{name: "pairs", channels: 2, size: digits.Size, newRenderer: func(seed uint64) func(uint64, []byte) ([]byte, int) {
 		r, a, b := digits.NewRenderer(seed), &digits.Image{}, &digits.Image{}
 		return func(index uint64, pixels []byte) ([]byte, int) {
 			r.RenderPair(index, a, b)
@@ -51,7 +52,7 @@ var imageSets = []imageSet{
 			return append(append(pixels, a.Pixels[:]...), b.Pixels[:]...), same
 		}
 	}},
-	{"scenes", shapes.Channels, shapes.SceneSize, true, append([]string{"ground"}, shapes.Classes()...), func(seed uint64) func(uint64, []byte) ([]byte, int) {
+	{name: "scenes", channels: shapes.Channels, size: shapes.SceneSize, masked: true, classes: append([]string{"ground"}, shapes.Classes()...), newRenderer: func(seed uint64) func(uint64, []byte) ([]byte, int) {
 		scene := &shapes.Scene{}
 		return func(index uint64, pixels []byte) ([]byte, int) {
 			shapes.RenderScene(seed, index, scene)

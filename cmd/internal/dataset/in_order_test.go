@@ -106,7 +106,7 @@ func TestInOrderPanics(t *testing.T) {
 
 // TestRenderPanics: the panic of a renderer arrives at the caller of render.
 func TestRenderPanics(t *testing.T) {
-	set := imageSet{"broken", 1, 2, false, nil, func(uint64) func(uint64, []byte) ([]byte, int) {
+	set := imageSet{name: "broken", channels: 1, size: 2, newRenderer: func(uint64) func(uint64, []byte) ([]byte, int) {
 		return func(index uint64, pixels []byte) ([]byte, int) {
 			if index == 5 {
 				panic("words")
