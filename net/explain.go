@@ -2,6 +2,7 @@ package net
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -14,25 +15,54 @@ import (
 
 // Explanation weighs the algorithms for a direction of a layer.
 type Explanation struct {
+	Layer     string
 	Direction shape.Direction // of the layer; a deconvolution's forward pass is the input gradient of a convolution
 	*op.Explanation
 }
 
-// Explain weighs the algorithms for all directions that a layer of a name computes: of convolutions, inner products, recurrent layers and poolings. A
-// direction that takes several products has an Explanation for each. Layers of other types compute in one way.
-func (n *Net) Explain(layer string) ([]Explanation, error) {
-	i := slices.IndexFunc(n.nodes, func(m *node) bool { return m.param.GetName() == layer })
-	if i < 0 {
-		return nil, suggest.Unknown("layer", layer, "layers that have a choice of algorithms", n.explained())
+// Explain weighs the algorithms for all directions that a layer computes: of convolutions, inner products, recurrent layers and poolings. A
+// direction that takes several products has an Explanation for each. Layers of other types compute in one way. The name may also be a regular
+// expression for the whole names of layers that have a choice.
+func (n *Net) Explain(name string) (all []Explanation, err error) {
+	list, err := n.matching(name)
+	if err != nil {
+		return nil, err
 	}
+	for _, i := range list {
+		if all, err = n.explain(all, i); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// matching returns the index of the layer of a name, or those of the layers with a choice whose names match it.
+func (n *Net) matching(name string) (list []int, err error) {
+	if i := slices.IndexFunc(n.nodes, func(m *node) bool { return m.param.GetName() == name }); i >= 0 {
+		return []int{i}, nil
+	}
+	pattern, err := regexp.Compile("^(?:" + name + ")$")
+	for i := range n.nodes {
+		if _, ok := n.Layer(i).(layers.Explainer); ok && err == nil && pattern.MatchString(n.LayerName(i)) {
+			list = append(list, i)
+		}
+	}
+	if len(list) == 0 {
+		return nil, suggest.Unknown("layer", name, "layers that have a choice of algorithms", n.explained())
+	}
+	return list, nil
+}
+
+// explain appends the explanations of layer i to all.
+func (n *Net) explain(all []Explanation, i int) ([]Explanation, error) {
+	name := n.LayerName(i)
 	if n.opt.Device.Engine == layers.MPE {
-		return nil, fmt.Errorf("layer %q: the mpe engine has one way to compute", layer)
+		return nil, fmt.Errorf("layer %q: the mpe engine has one way to compute", name)
 	}
 	l, ok := n.Layer(i).(layers.Explainer)
 	if !ok {
 		l = onlyWay(n.LayerType(i))
 	}
-	var all []Explanation
 	for _, d := range n.directions(i) {
 		list, err := l.Explain(d)
 		if err != nil {
@@ -42,7 +72,7 @@ func (n *Net) Explain(layer string) ([]Explanation, error) {
 			if runs := n.Algorithm(i, d); len(list) == 1 && runs != "" {
 				e.Runs = runs
 			}
-			all = append(all, Explanation{d, e})
+			all = append(all, Explanation{name, d, e})
 		}
 	}
 	return all, nil

@@ -71,11 +71,6 @@ func (t *Tuner) Choice(task conv.Key) (string, bool) {
 	return e.algorithm, ok
 }
 
-// Timings implements conv.Tuner.
-func (t *Tuner) Timings(task conv.Key) []conv.Timing {
-	return t.entries[key{task.String(), task.Direction}].took
-}
-
 // Now implements conv.Tuner.
 func (t *Tuner) Now() time.Time { return t.now() }
 

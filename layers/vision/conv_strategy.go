@@ -18,7 +18,8 @@ func (l *convolution) RunnerUp(d shape.Direction) op.RunnerUp {
 
 // Explain implements layers.Explainer.
 func (l *convolution) Explain(d shape.Direction) ([]*op.Explanation, error) {
-	return []*op.Explanation{l.conv.Explain(l.direction(d))}, nil
+	e, err := l.conv.Explain(l.direction(d), l.Device.Tuner != nil)
+	return []*op.Explanation{e}, err
 }
 
 // Refuses implements Strategist.

@@ -50,7 +50,8 @@ also leaves out mechanisms of the model, and a table shows the worth of each mec
 -explain LAYER lists every algorithm for each direction of a layer and marks the chosen one: of convolutions, inner products, recurrent
 layers and poolings. A row has the estimated cost, or the reason why the algorithm cannot be used or is left out. On this computer the
 cost is work, relative to the least; on a modelled machine it is milliseconds. Products and poolings have no costs on this computer: the
-first algorithm that can is chosen. With -tune there are measured times too. With -forward_only it lists those of inference.
+first algorithm that can is chosen. With -tune all of them are run, for their times. With -forward_only it lists those of inference.
+LAYER may be a regular expression for whole names, such as '.*'.
 
 -dry_run runs nothing: it prints every layer's shapes, parameters and FLOPs an image, two for each multiply-add of convolutions,
 inner products and recurrent layers, as publications count them.`,
@@ -170,7 +171,7 @@ func timeMeasured(e *cli.Env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase
 	}
 	switch {
 	case o.explain != "":
-		return explain(e, n, o, device.Tuner != nil)
+		return explain(e, n, o)
 	case o.passes:
 		return printPasses(e.Tables, n)
 	}

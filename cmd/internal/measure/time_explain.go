@@ -10,26 +10,17 @@ import (
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 
-// explain prints what every algorithm would cost in a layer of a net on this computer. With a tuner the net is run first, so that
-// algorithms which the tuning file does not have are measured.
-func explain(e *cli.Env, n *swnet.Net, o *timeOptions, tunes bool) error {
-	if _, err := n.Explain(o.explain); err != nil {
-		return cli.FlagError("explain", err)
-	}
-	if tunes {
-		if err := warmUp(e, n, o.forwardOnly); err != nil {
-			return err
-		}
-	}
+// explain prints what every algorithm would cost in a layer of a net on this computer, with a tuner also what it takes.
+func explain(e *cli.Env, n *swnet.Net, o *timeOptions) error {
 	list, err := n.Explain(o.explain)
 	if o.forwardOnly {
 		list = slices.DeleteFunc(list, func(x swnet.Explanation) bool { return x.Direction != shape.Forward })
 	}
-	return printExplanations(e.Tables, o.explain, list, err)
+	return printExplanations(e.Tables, list, err)
 }
 
-// printExplanations prints a table for each direction of a layer.
-func printExplanations(w io.Writer, layer string, list []swnet.Explanation, err error) error {
+// printExplanations prints a table for each direction of each layer.
+func printExplanations(w io.Writer, list []swnet.Explanation, err error) error {
 	if err != nil {
 		return cli.FlagError("explain", err)
 	}
@@ -37,7 +28,7 @@ func printExplanations(w io.Writer, layer string, list []swnet.Explanation, err 
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		if _, err := fmt.Fprintf(w, "%s, %v:\n%s", layer, e.Direction, e.Explanation); err != nil {
+		if _, err := fmt.Fprintf(w, "%s, %v:\n%s", e.Layer, e.Direction, e.Explanation); err != nil {
 			return err
 		}
 	}

@@ -46,7 +46,7 @@ func timeModelled(e *cli.Env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase
 	options.Built = func(n *swnet.Net) error { return o.strategies.Check(e.Log, n) }
 	if o.explain != "" {
 		list, err := modeltime.Explain(file, options, o.explain)
-		if err := printExplanations(e.Tables, o.explain, list, err); err != nil {
+		if err := printExplanations(e.Tables, list, err); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintln(e.Tables, "\n"+aboutCosts(spec.Name))

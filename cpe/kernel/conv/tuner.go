@@ -12,8 +12,6 @@ type Tuner interface {
 	Choice(Key) (algorithm string, known bool)
 	// Measured records the times of all candidates, first the cost model's. From then on Choice knows the key.
 	Measured(k Key, took []Timing) error
-	// Timings returns the recorded times for a key, nil if there are none.
-	Timings(Key) []Timing
 	// Now returns the time of the clock used for measuring.
 	Now() time.Time
 }

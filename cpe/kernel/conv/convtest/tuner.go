@@ -47,8 +47,6 @@ func (u *Scripted) Choice(t conv.Key) (string, bool) {
 	return name, true
 }
 
-func (u *Scripted) Timings(conv.Key) []conv.Timing { return nil }
-
 func (u *Scripted) Now() time.Time {
 	u.clock = u.clock.Add(time.Millisecond)
 	return u.clock

@@ -4,6 +4,9 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // Explain compares all algorithms for a problem.
@@ -15,25 +18,45 @@ func Explain(p *conv.Problem, f op.Force) (*op.Explanation, error) {
 	return explain(p, f, found.Algorithm), nil
 }
 
-// Explain compares all algorithms for a direction, with the times measured by the tuner.
-func (c *Conv) Explain(d shape.Direction) *op.Explanation {
+// Explain compares all algorithms for a direction. If measured is set, it runs them all, for their times.
+func (c *Conv) Explain(d shape.Direction, measured bool) (*op.Explanation, error) {
 	p, now := c.problem(d), c.does[d].now()
 	e := explain(&p, c.forced[d], now.Algorithm)
 	e.Runs = now.name()
 	if k, ok := now.kernel.(interface{ Blocking() string }); ok {
 		e.Plan = k.Blocking()
 	}
-	if c.tuner == nil {
-		return e
+	if !measured || now.Algorithm.Empty {
+		return e, nil
 	}
-	for _, t := range c.tuner.Timings(c.does[d].tuned.key()) {
-		for i := range e.Algorithms {
-			if w := &e.Algorithms[i]; w.Name == t.Algorithm {
-				w.Measured = t.Time
-			}
-		}
+	return e, c.measure(now.asked(&p), e)
+}
+
+// measure enters the times of all algorithms that support a problem.
+func (c *Conv) measure(p *conv.Problem, e *op.Explanation) error {
+	s := &p.Shape
+	a := conv.Arrays{Add: p.Direction == shape.WeightGradient}
+	a.W, a.Bias = ones(s.Out*s.Depth()), ones(s.Out)
+	images, results := ones(s.N*s.C*tiling.Size(s.In)), ones(s.N*s.Out*tiling.Size(s.OutSize()))
+	switch p.Direction {
+	case shape.Forward:
+		a.X, a.Y = images, results
+	case shape.WeightGradient:
+		a.X, a.DY, a.DW = images, results, ones(len(a.W))
+	default:
+		a.DX, a.DY = images, results
 	}
-	return e
+	if p.Inference {
+		a.Fixed = 1
+	}
+	return algorithms.Measure(c.machine, p, e, func(k conv.Kernel) error { return k.Run(a) })
+}
+
+// ones returns n ones in memory of their own. Zeros might share one page.
+func ones(n int) []float32 {
+	a := pages.Make[float32](n)
+	vec.Fill(a, 1)
+	return a
 }
 
 // explain compares all algorithms, one of which was chosen.
