@@ -15,7 +15,7 @@ const HTTPTokenVariable = "SWCAFFE_HTTP_TOKEN"
 func HTTPToken(flag string) string { return cmp.Or(flag, os.Getenv(HTTPTokenVariable)) }
 
 // secrets maps flags whose values must not appear in a log to the environment variables in their place.
-var secrets = map[string]string{"http_token": HTTPTokenVariable}
+var secrets = map[string]string{"http_token": HTTPTokenVariable, "token": HTTPTokenVariable}
 
 // resumption returns the command line that continues from a solver state: the original one, with -snapshot in place of the flags
 // for the starting point. called is the path by which the program was called. It expands flag files, since they may hold such

@@ -77,6 +77,11 @@ func AppendVar(fs *flag.FlagSet, p *[]string, name, usage string, takes Takes) {
 	fs.Var(&text{func(s string) { *p = append(*p, s) }, nil, takes}, name, usage)
 }
 
+// FuncVar registers a flag that calls set, and may be given several times.
+func FuncVar(fs *flag.FlagSet, set func(string), name, usage string, takes Takes) {
+	fs.Var(&text{set, nil, takes}, name, usage)
+}
+
 // takenBy says what a flag takes: nothing is known of numbers and most texts.
 func takenBy(f *flag.Flag) Takes {
 	switch v := f.Value.(type) {

@@ -105,7 +105,7 @@ var allowed = []struct {
 	{"internal/netdraw", []string{"proto/", "net", "internal/figure"}},
 	{".", []string{"proto/", "cpe", "layers", "net", "solver"}},
 	{"predict", []string{"internal/box", "internal/suggest", "proto/", "blob", "data/", "cpe", "layers", "net", "solver"}},
-	{"internal/serve", []string{"internal/origin", "internal/pages", "internal/relay", "internal/suggest", "data/imageio", "predict", "proto/healthpb", "proto/inferencepb", "proto/reflectionpb"}},
+	{"internal/serve", []string{"internal/origin", "internal/pages", "internal/relay", "internal/suggest", "internal/version", "data/imageio", "predict", "proto/healthpb", "proto/inferencepb", "proto/reflectionpb"}},
 	{"modeltime/trust", nil},
 	{"modeltime", []string{"proto/", "internal/suggest", "internal/relay", "blob", "cpe/", "layers/", "net", "modeltime/trust"}},
 	{"internal/modelplot", []string{"cpe/", "internal/figure", "proto/", "modeltime/"}},

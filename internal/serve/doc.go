@@ -9,6 +9,7 @@
 //	contents.go    gRPC's typed contents of tensors
 //	infer.go       the call infer
 //	image.go       images as requests, and labels or boxes as answers
+//	certificate.go TLS
 //	server.go      limits, errors, who is answered
 //	routes.go      the calls over HTTP
 //	grpc.go        the calls over gRPC

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	build "github.com/swcaffe/swcaffe/internal/version"
 	"github.com/swcaffe/swcaffe/proto/inferencepb"
 )
 
@@ -24,7 +25,7 @@ func (g grpcCalls) modelReady(_ context.Context, r *inferencepb.ModelReadyReques
 }
 
 func (g grpcCalls) serverMetadata(context.Context, *inferencepb.ServerMetadataRequest) (*inferencepb.ServerMetadataResponse, error) {
-	return &inferencepb.ServerMetadataResponse{Name: serverName, Version: buildVersion(), Extensions: extensions}, nil
+	return &inferencepb.ServerMetadataResponse{Name: serverName, Version: build.Read().Version, Extensions: extensions}, nil
 }
 
 func (g grpcCalls) modelMetadata(_ context.Context, r *inferencepb.ModelMetadataRequest) (*inferencepb.ModelMetadataResponse, error) {

@@ -6,8 +6,9 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"runtime/debug"
 	"time"
+
+	build "github.com/swcaffe/swcaffe/internal/version"
 )
 
 // routes are the calls of the protocol and of its model repository extension, and our own: classify, detect and metrics.
@@ -121,16 +122,8 @@ const serverName = "swcaffe"
 
 var extensions = []string{"binary_tensor_data", "classification", "model_repository"}
 
-// buildVersion returns the program's version.
-func buildVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return info.Main.Version
-	}
-	return "unknown"
-}
-
 func (s *Server) about(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, map[string]any{"name": serverName, "version": buildVersion(), "extensions": extensions})
+	writeJSON(w, http.StatusOK, map[string]any{"name": serverName, "version": build.Read().Version, "extensions": extensions})
 }
 
 // description is a model's metadata.

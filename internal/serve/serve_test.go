@@ -478,7 +478,7 @@ func TestGuard(t *testing.T) {
 	}
 	cfg := config(t)
 	cfg.Address = "0.0.0.0:0"
-	if _, err := Listen(cfg); err == nil || !strings.Contains(err.Error(), "-http_token") {
+	if _, err := Listen(cfg); err == nil || !strings.Contains(err.Error(), "-token") {
 		t.Errorf("an open address without a token: %v", err)
 	}
 	cfg.Token = "secret"

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"crypto/subtle"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +23,9 @@ import (
 type Config struct {
 	Address string // host:port; port 0 takes a free one
 	GRPC    string // a second address, for clients of gRPC; "": none. Both addresses answer both protocols
-	Token   string // what requests need on addresses open to other computers, but for health
+	Token   string // what requests need on addresses open to other computers, but for health; "": nothing
+
+	Cert, Key string // files of a certificate and its private key (PEM): clients connect by TLS; "": they do not
 
 	Folder string   // a model repository; "": Models
 	Models []Source // whose Options have all that Load needs
@@ -66,19 +69,19 @@ const (
 	pingTimeout       = 15 * time.Second // a client of HTTP/2 that answers no ping has vanished
 )
 
-// CheckAddress returns an error for an address that is none, or that is open to other computers without a token.
-func CheckAddress(address, token string) error {
-	_, err := resolve(address, token)
+// CheckAddress returns an error for an address that is none, or that is open to other computers though the server is not guarded, by a token or TLS.
+func CheckAddress(address string, guarded bool) error {
+	_, err := resolve(address, guarded)
 	return err
 }
 
-func resolve(address, token string) (*net.TCPAddr, error) {
+func resolve(address string, guarded bool) (*net.TCPAddr, error) {
 	a, err := net.ResolveTCPAddr("tcp", address)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w; an address is HOST:PORT, as 127.0.0.1:8000", address, err)
-	case token == "" && !a.IP.IsLoopback():
-		return nil, fmt.Errorf("%s: other computers could connect; give -http_token, or an address of this computer only, as 127.0.0.1:8000", address)
+	case !guarded && !a.IP.IsLoopback():
+		return nil, fmt.Errorf("%s: other computers could connect; give -token, -tls_cert and -tls_key, or an address of this computer only, as 127.0.0.1:8000", address)
 	}
 	return a, nil
 }
@@ -104,11 +107,20 @@ func Listen(cfg Config) (*Server, error) {
 	}
 	s.http.Protocols.SetHTTP1(true)
 	s.http.Protocols.SetUnencryptedHTTP2(true)
+	s.http.Protocols.SetHTTP2(true)
+	if cfg.Cert != "" {
+		c := &certificate{cert: cfg.Cert, key: cfg.Key, errorf: cfg.Errorf}
+		if err := c.read(); err != nil {
+			s.closeListeners()
+			return nil, err
+		}
+		s.http.TLSConfig = &tls.Config{GetCertificate: c.get}
+	}
 	return s, nil
 }
 
 func (s *Server) listen(address string) error {
-	a, err := resolve(address, s.cfg.Token)
+	a, err := resolve(address, s.cfg.Token != "" || s.cfg.Cert != "")
 	if err != nil {
 		return err
 	}
@@ -137,7 +149,13 @@ func (s *Server) Load() error { return s.repository.loadAll() }
 func (s *Server) Ready() bool { return !s.stopping.Load() && s.repository.ready() }
 
 // URL returns the server's address.
-func (s *Server) URL() string { return fmt.Sprintf("http://%s", s.listeners[0].Addr()) }
+func (s *Server) URL() string {
+	scheme := "http"
+	if s.cfg.Cert != "" {
+		scheme = "https"
+	}
+	return fmt.Sprintf("%s://%s", scheme, s.listeners[0].Addr())
+}
 
 // GRPC returns the address for clients of gRPC, as HOST:PORT.
 func (s *Server) GRPC() string { return s.listeners[len(s.listeners)-1].Addr().String() }
@@ -146,7 +164,13 @@ func (s *Server) GRPC() string { return s.listeners[len(s.listeners)-1].Addr().S
 func (s *Server) Serve() error {
 	ended := make(chan error, len(s.listeners))
 	for _, l := range s.listeners {
-		go func() { ended <- s.http.Serve(l) }()
+		go func() {
+			if s.cfg.Cert != "" {
+				ended <- s.http.ServeTLS(l, "", "")
+			} else {
+				ended <- s.http.Serve(l)
+			}
+		}()
 	}
 	for range s.listeners {
 		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
@@ -194,6 +218,9 @@ func isProbe(path string) bool {
 }
 
 func (s *Server) hasToken(r *http.Request) bool {
+	if s.cfg.Token == "" {
+		return true
+	}
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	return ok && subtle.ConstantTimeCompare([]byte(token), []byte(s.cfg.Token)) == 1
 }

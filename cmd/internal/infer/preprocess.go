@@ -55,14 +55,17 @@ func (p *preprocessing) meanValues() (values []float32, err error) {
 
 // load loads a model for the images of a command.
 func (p *preprocessing) load(e *cli.Env, d *cli.DeviceFlags, opt predict.Options) (*predict.Model, error) {
-	spec, err := d.Spec(e)
-	if err != nil {
+	if err := p.apply(&opt); err != nil {
 		return nil, err
 	}
-	opt.Machine, opt.Engine, opt.Seed, opt.Log = &spec, d.Engine, d.SeedOrTime(), e.Log
+	return loadModel(e, d, opt)
+}
+
+// apply puts the flags into the options of a model.
+func (p *preprocessing) apply(opt *predict.Options) (err error) {
 	opt.Scale = p.scale
 	if opt.Mean, err = p.meanValues(); err != nil {
-		return nil, err
+		return err
 	}
 	switch {
 	case p.ofTraining():
@@ -72,5 +75,15 @@ func (p *preprocessing) load(e *cli.Env, d *cli.DeviceFlags, opt predict.Options
 	default:
 		opt.MeanFile = p.mean
 	}
+	return nil
+}
+
+// loadModel loads a model onto the machine of a command.
+func loadModel(e *cli.Env, d *cli.DeviceFlags, opt predict.Options) (*predict.Model, error) {
+	spec, err := d.Spec(e)
+	if err != nil {
+		return nil, err
+	}
+	opt.Machine, opt.Engine, opt.Seed, opt.Log = &spec, d.Engine, d.SeedOrTime(), e.Log
 	return predict.Load(opt)
 }

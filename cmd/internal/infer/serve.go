@@ -1,11 +1,13 @@
 package infer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -18,11 +20,14 @@ import (
 var Serve = cli.Command{
 	Name:     "serve",
 	Synopsis: "answer requests for trained nets over HTTP and gRPC",
-	Args:     "-model DEPLOY -weights FILES [-labels FILE] [-name NAME] | -repository DIR",
+	Args:     "-model DEPLOY -weights FILES [-labels FILE] [-name NAME] [-model ...] | -repository DIR",
 	Example:  "swcaffe serve -model deploy.prototxt -weights net.caffemodel -labels labels.txt -http 127.0.0.1:8000",
 	Help: `Answers requests of the Open Inference Protocol (KServe's v2) over HTTP, with JSON and binary tensors, and over gRPC, and images with labels or
 boxes: docs/serve.md has the calls with commands to paste. Requests for one model are joined to runs of up to -batch items. The address of -http
-answers gRPC too; -grpc gives it a second one, as clients may expect.
+answers gRPC too; -grpc adds a second one, as clients may expect.
+
+-model may be given several times: -weights, -labels, -name, -mean, -mean_value and -scale are of the -model before them (and before the first -model,
+of that one). Several models need a -name each.
 
 -repository serves all models of a folder: DIR/NAME/VERSION/ has deploy.prototxt (or one other .prototxt), one file of weights, and if wanted
 labels.txt and train_val.prototxt, which says how images become input. VERSION is a number; requests that name none get the highest. A model that
@@ -33,14 +38,16 @@ An interrupt (Ctrl-C) or SIGTERM ends the command after the requests that it has
 }
 
 func serveFlags(fs *flag.FlagSet, o *serveOptions) {
-	cli.StringVar(fs, &o.model, "model", "", "the net definition `FILE` for deployment (prototxt)", cli.Prototxt)
+	cli.FuncVar(fs, o.begin, "model", "the net definition `FILE` for deployment (prototxt); the flags of this model follow it", cli.Prototxt)
 	cli.StringVar(fs, &o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas", cli.Weights)
 	cli.StringVar(fs, &o.labels, "labels", "", "the `FILE` of labels: one a line, or SSD's LabelMap", cli.AnyFile)
-	fs.StringVar(&o.name, "name", "model", "the `NAME` of the model in requests")
+	fs.StringVar(&o.name, "name", "", "the `NAME` of the model in requests (default: model)")
 	cli.StringVar(fs, &o.repository, "repository", "", "the `FOLDER` of models, in the place of -model", cli.Folder)
 	fs.StringVar(&o.http, "http", "127.0.0.1:8000", "the `ADDRESS` to answer at; port 0 takes a free one")
 	fs.StringVar(&o.grpc, "grpc", "", "a second `ADDRESS` to answer at, for clients of gRPC, as 127.0.0.1:8001")
-	fs.StringVar(&o.token, "http_token", "", "the `WORD` that requests need on addresses open to other computers (default: the environment variable "+cli.HTTPTokenVariable+")")
+	fs.StringVar(&o.token, "token", "", "the `WORD` that requests need on addresses open to other computers (default: the environment variable "+cli.HTTPTokenVariable+")")
+	cli.StringVar(fs, &o.cert, "tls_cert", "", "the `FILE` of the certificate (PEM, with those between it and its root): clients connect by TLS", cli.AnyFile)
+	cli.StringVar(fs, &o.key, "tls_key", "", "the `FILE` of the certificate's private key (PEM)", cli.AnyFile)
 	fs.IntVar(&o.batch, "batch", 8, "the most items of a run; runs have 1, 2, 4 ... items up to it")
 	fs.DurationVar(&o.delay, "batch_delay", 0, "how long a run that is not full waits for more items")
 	fs.IntVar(&o.queue, "queue", 64, "how many requests wait for a model; more are refused with status 429")
@@ -53,30 +60,75 @@ func serveFlags(fs *flag.FlagSet, o *serveOptions) {
 	o.device.Register(fs)
 }
 
-type serveOptions struct {
-	model, weights, labels, name string
-	repository                   string
-	http, grpc, token            string
-	batch, queue, requests       int
-	delay, timeout               time.Duration
-	maxBody, maxBodies           int64
-	cores                        int
+// modelFlags are the flags of one model.
+type modelFlags struct {
+	net, weights, labels, name string
 	preprocessing
-	device cli.DeviceFlags
+}
+
+type serveOptions struct {
+	modelFlags              // of the last -model
+	before     []modelFlags // those of the models before it
+
+	repository             string
+	http, grpc, token      string
+	cert, key              string
+	batch, queue, requests int
+	delay, timeout         time.Duration
+	maxBody, maxBodies     int64
+	cores                  int
+	device                 cli.DeviceFlags
+}
+
+// begin is -model: the flags behind it are those of this model.
+func (o *serveOptions) begin(net string) {
+	if o.net != "" {
+		o.before = append(o.before, o.modelFlags)
+		o.modelFlags = modelFlags{}
+	}
+	o.net = net
+}
+
+// models lists the models of the flags.
+func (o *serveOptions) models() []modelFlags { return append(slices.Clone(o.before), o.modelFlags) }
+
+// checkModels validates the flags of models.
+func (o *serveOptions) checkModels() error {
+	list := o.models()
+	for i := range list {
+		m := &list[i]
+		switch {
+		case o.repository != "":
+			if *m != (modelFlags{}) {
+				return cli.Usagef("-repository %s: the folder states the models' files; -model, -weights, -labels, -name, -mean, -mean_value and -scale are for models without one", o.repository)
+			}
+			continue
+		case len(list) == 1 && (m.net == "" || m.weights == ""):
+			return cli.Usagef("need a net and weights, or a folder of models: swcaffe serve -model DEPLOY -weights FILES, or -repository DIR")
+		case m.weights == "":
+			return cli.Usagef("-model %s has no -weights: the flags of a model follow its -model", m.net)
+		case len(list) > 1 && m.name == "":
+			return cli.Usagef("-model %s: of %d models, each needs a -name behind its -model", m.net, len(list))
+		case slices.ContainsFunc(list[:i], func(other modelFlags) bool { return other.name == m.name }):
+			return cli.Usagef("-name %s: two models have this name", m.name)
+		}
+		if err := m.preprocessing.check(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // check validates the flags.
 func (o *serveOptions) check() error {
-	one := o.model != "" && o.weights != ""
-	switch {
-	case !one && o.repository == "":
-		return cli.Usagef("need a net and weights, or a folder of models: swcaffe serve -model DEPLOY -weights FILES, or -repository DIR")
-	case o.repository != "" && (o.model != "" || o.weights != "" || o.labels != "" || o.mean != "" || o.values != "" || o.scale != 0):
-		return cli.Usagef("-repository %s: the folder states the models' files; -model, -weights, -labels, -mean, -mean_value and -scale are for one model", o.repository)
-	case o.name == "":
-		return cli.Usagef("-name: the model needs a name")
-	case o.delay < 0 || o.timeout <= 0:
+	if err := o.checkModels(); err != nil {
+		return err
+	}
+	if o.delay < 0 || o.timeout <= 0 {
 		return cli.Usagef("-batch_delay %v and -timeout %v: times must be positive", o.delay, o.timeout)
+	}
+	if (o.cert == "") != (o.key == "") {
+		return cli.Usagef("-tls_cert and -tls_key: a certificate and its key are needed, or neither")
 	}
 	for _, n := range []struct {
 		flag        string
@@ -90,28 +142,35 @@ func (o *serveOptions) check() error {
 		if a.flag == "grpc" && a.address == "" {
 			continue
 		}
-		if err := serve.CheckAddress(a.address, cli.HTTPToken(o.token)); err != nil {
+		if err := serve.CheckAddress(a.address, cli.HTTPToken(o.token) != "" || o.cert != ""); err != nil {
 			return cli.Usagef("-%s %w", a.flag, err)
 		}
 	}
-	return o.preprocessing.check()
+	return nil
 }
 
 // config returns what the server needs to know.
-func (o *serveOptions) config(e *cli.Env) serve.Config {
+func (o *serveOptions) config(e *cli.Env) (serve.Config, error) {
 	cfg := serve.Config{
-		Address: o.http, GRPC: o.grpc, Token: cli.HTTPToken(o.token), Folder: o.repository,
+		Address: o.http, GRPC: o.grpc, Token: cli.HTTPToken(o.token), Cert: o.cert, Key: o.key, Folder: o.repository,
 		Cores: o.cores, Queue: o.queue, Requests: o.requests, Delay: o.delay, Timeout: o.timeout, MaxBody: o.maxBody, MaxBodies: o.maxBodies,
 		Errorf: e.Log.Errorf,
 		Load: func(opt predict.Options) (*predict.Model, error) {
 			opt.Batch = o.batch
-			return o.load(e, &o.device, opt)
+			return loadModel(e, &o.device, opt)
 		},
 	}
-	if o.repository == "" {
-		cfg.Models = []serve.Source{{Name: o.name, Version: "1", Options: predict.Options{Net: o.model, Weights: o.weights, Labels: o.labels}}}
+	if o.repository != "" {
+		return cfg, nil
 	}
-	return cfg
+	for _, m := range o.models() {
+		source := serve.Source{Name: cmp.Or(m.name, "model"), Version: "1", Options: predict.Options{Net: m.net, Weights: m.weights, Labels: m.labels}}
+		if err := m.apply(&source.Options); err != nil {
+			return cfg, err
+		}
+		cfg.Models = append(cfg.Models, source)
+	}
+	return cfg, nil
 }
 
 func serveModels(e *cli.Env, o *serveOptions) error {
@@ -120,7 +179,11 @@ func serveModels(e *cli.Env, o *serveOptions) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	server, err := serve.Listen(o.config(e))
+	cfg, err := o.config(e)
+	if err != nil {
+		return err
+	}
+	server, err := serve.Listen(cfg)
 	if err != nil {
 		return err
 	}
