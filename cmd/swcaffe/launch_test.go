@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -21,9 +22,10 @@ base_lr: 0.01 lr_policy: "fixed" max_iter: 2 snapshot_prefix: "s" random_seed: 1
 `
 
 // TestWrongLaunches: a process that a launcher has started as one of several, and that cannot join them, ends soon with a message that names the
-// launcher and its variables, and writes nothing. The binary of the test has no MPI.
+// launcher and its variables, and writes nothing. The binary of the test is static, and has no swcaffe-mpi to
+// hand over to.
 func TestWrongLaunches(t *testing.T) {
-	binary := buildBinary(t)
+	binary := lonely(t)
 	dir := t.TempDir()
 	for name, text := range map[string]string{"solver.prototxt": shortSolver, "hosts": "a slots=2\nb slots=2\n", "list.txt": ""} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -73,7 +75,7 @@ func TestWrongLaunches(t *testing.T) {
 		before := names(t, dir)
 		cmd := exec.Command(binary, strings.Fields(c.args)...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), strings.Fields(c.env)...)
+		cmd.Env = append(append(os.Environ(), "PATH=/none"), strings.Fields(c.env)...)
 		start := time.Now()
 		out, err := cmd.CombinedOutput()
 		if took := time.Since(start); err == nil || took > 10*time.Second {
@@ -110,6 +112,46 @@ func TestRightLaunches(t *testing.T) {
 		cmd.Env = append(os.Environ(), strings.Fields(c.env)...)
 		if out, err := cmd.CombinedOutput(); err != nil || !exists(filepath.Join(dir, "s_iter_2.caffemodel")) {
 			t.Errorf("%s %s: %v\n%s", c.env, c.args, err, out)
+		}
+	}
+}
+
+// lonely is the binary in a folder without swcaffe-mpi, in which it looks for one first.
+func lonely(t *testing.T) string {
+	text, err := os.ReadFile(buildBinary(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "swcaffe")
+	if err := os.WriteFile(path, text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestHandOver: as one of several, the static program runs swcaffe-mpi in its place, with the same arguments. Without it, the message says what
+// is missing.
+func TestHandOver(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows cannot replace a process")
+	}
+	bin := t.TempDir()
+	script := "#!/bin/sh\necho \"$*, release $SWCAFFE_RELEASE, rank $PMI_RANK\"\n"
+	if err := os.WriteFile(filepath.Join(bin, "swcaffe-mpi"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	binary := lonely(t)
+	for _, c := range []struct{ path, args, want string }{
+		{bin, "train -solver s.prototxt -threads 1", "train -solver s.prototxt -threads 1, release "},
+		{bin, "finetune -solver s -weights w", "rank 1"},
+		{bin, "convert_imageset . list db", "convert_imageset works in one process"},
+		{"/none", "train -solver s.prototxt", "swcaffe-mpi, which joins such processes by MPI, is missing (looked for: "},
+	} {
+		cmd := exec.Command(binary, strings.Fields(c.args)...)
+		cmd.Dir = bin
+		cmd.Env = append(os.Environ(), "PMI_SIZE=2", "PMI_RANK=1", "PATH="+c.path+string(os.PathListSeparator)+"/bin")
+		if out, _ := cmd.CombinedOutput(); !bytes.Contains(out, []byte(c.want)) {
+			t.Errorf("%s with PATH=%s: no %q in\n%s", c.args, c.path, c.want, out)
 		}
 	}
 }

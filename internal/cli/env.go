@@ -23,6 +23,7 @@ type Env struct {
 	Pulse *pulse
 
 	commands Commands     // the program's
+	whole    bool         // the command line is that of this process
 	world    launch.World // the processes of which this is one
 
 	program program // the name by which the binary was called, and its meaning

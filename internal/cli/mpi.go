@@ -67,11 +67,10 @@ func (e *Env) settle(c Command, own *flag.FlagSet) error {
 	case !w.MPI || w.Rank < 0:
 		return fmt.Errorf("%s, which would train alone. %s %s", w.Among(), w.Advice, aloneBy(w))
 	case !topology.HasMPI():
-		return fmt.Errorf("%s, and this program has no MPI to join them: each would work alone and overwrite the others' files. "+
-			"Use the build with MPI (docs/workers.md). %s", w.Among(), aloneBy(w))
+		return e.handOver(w)
 	}
 	e.world = w
-	return nil
+	return checkRelease()
 }
 
 // aloneBy says how to start one process on purpose.
@@ -93,6 +92,9 @@ func InJob(e *Env, expected int, work func(job *topology.MPIJob) error) error {
 		e.Log.Warnf("%s, but has set no variables of PMIx or PMI, without which few MPI libraries can join them. %s", e.world.Among(), e.world.Advice)
 	}
 	job, err := topology.OpenMPI()
+	if err != nil && e.UnderMPI() {
+		return fmt.Errorf("%s, and cannot join them: %w", e.world.Among(), err)
+	}
 	if err != nil {
 		return err
 	}
@@ -100,8 +102,11 @@ func InJob(e *Env, expected int, work func(job *topology.MPIJob) error) error {
 		job.Close()
 		return err
 	}
+	RankLog(e, job.Rank()).Infof("Joined %d workers by MPI: %s", job.Size(), job.Library())
 	job.TellWaits(func(line string) { e.Log.Warn(line) })
-	err = work(job)
+	if err = checkPrograms(job); err == nil {
+		err = work(job)
+	}
 	if peer := (*solver.PeerError)(nil); errors.As(err, &peer) {
 		err = errors.Join(topology.ErrAborted, err)
 	}

@@ -14,16 +14,23 @@ import (
 
 	"github.com/swcaffe/swcaffe/internal/glog"
 	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/topology"
 )
 
 // Main runs the command line of this process and exits.
-func (cs Commands) Main() { os.Exit(cs.MainAs(os.Args[0], os.Args[1:])) }
+func (cs Commands) Main() {
+	e := osEnv(os.Args[0])
+	e.whole = true
+	topology.Exit(cs.runAs(e, os.Args[1:]))
+}
 
 // MainAs runs a command line of this process and returns the exit code. called is the path by which the program was called; its last
 // element is the program's name.
-func (cs Commands) MainAs(called string, args []string) int {
+func (cs Commands) MainAs(called string, args []string) int { return cs.runAs(osEnv(called), args) }
+
+// runAs runs a command line with the environment of this process.
+func (cs Commands) runAs(e *Env, args []string) int {
 	writeErrorsAreErrors()
-	e := osEnv(called)
 	code := cs.Run(e, args)
 	glog.Close(e.Log)
 	e.Pulse.hold(true)

@@ -50,6 +50,8 @@ var allowed = []struct {
 	{"internal/caffelog", nil},
 	{"proto", []string{"proto/", "internal/suggest"}},
 	{"blob", []string{"proto/", "internal/pages"}},
+	{"topology/mpiabi", []string{"topology"}},
+	{"topology/empi", []string{"topology"}},
 	{"topology/", []string{"proto/", "internal/suggest", "internal/relay", "internal/simd/", "topology/"}},
 	{"cpe/validation", nil},
 	{"cpe/pipes", nil},
@@ -135,9 +137,10 @@ var allowed = []struct {
 	{"cmd/internal/dataset", []string{"internal/cli", "internal/caffelog", "internal/pages", "internal/relay", "internal/suggest", "proto/", "blob", "data/", "layers", "net", "solver"}},
 	{"cmd/internal/logs", []string{"internal/cli", "internal/caffelog", "solver/events", "internal/board", "internal/figure", "internal/page", "proto"}},
 	{"cmd/internal/scoretest", []string{"proto/", "data/"}},
-	{"cmd/internal/all", []string{"internal/cli", "cmd/internal/"}},
+	{"cmd/internal/all", []string{"internal/cli", "cmd/internal/", "topology/empi"}},
 	{"cmd/internal/python", []string{"internal/glog", "internal/netdraw", "internal/pages", "internal/relay", "internal/simd/vec", "proto/", "blob", "data/hdf5", "data/imageio", "data/regular", "cpe", "layers", "layers/data", "net", "solver", "solver/caffeh5"}},
 	{"cmd/swcaffe", []string{"cmd/internal/all"}},
+	{"cmd/swcaffe-mpi", []string{"cmd/internal/all", "topology/mpiabi"}},
 	{"cmd/libswcaffe", []string{"cmd/internal/all", "cmd/internal/python"}},
 }
 

@@ -1,6 +1,6 @@
 //go:build mpi && cgo
 
-package topology
+package empi
 
 /*
 #include <mpi.h>
@@ -30,19 +30,25 @@ import (
 	"unsafe"
 )
 
-func openMail() error { return mpiError("mail", C.sw_mail_open()) }
+func openMail() error { return failure(C.sw_mail_open()) }
 
-func post(to int, text []byte) error {
-	return mpiError(fmt.Sprintf("mail to rank %d", to), C.sw_mail_post(unsafe.Pointer(unsafe.SliceData(text)), C.int(len(text)), C.int(to)))
+func (binding) Post(to int, text []byte) error {
+	if err := failure(C.sw_mail_post(unsafe.Pointer(unsafe.SliceData(text)), C.int(len(text)), C.int(to))); err != nil {
+		return fmt.Errorf("MPI: mail to rank %d: %w", to, err)
+	}
+	return nil
 }
 
-func fetch(from int) (text []byte, ok bool, err error) {
+func (binding) Fetch(from int) (text []byte, ok bool, err error) {
 	var found, n C.int
 	var message C.MPI_Message
-	if err := mpiError(fmt.Sprintf("mail of rank %d", from), C.sw_mail_look(C.int(from), &found, &message, &n)); err != nil || found == 0 {
-		return nil, false, err
+	code := C.sw_mail_look(C.int(from), &found, &message, &n)
+	if code == 0 && found != 0 {
+		text = make([]byte, n)
+		code = C.sw_mail_take(unsafe.Pointer(unsafe.SliceData(text)), n, &message)
 	}
-	text = make([]byte, n)
-	err = mpiError(fmt.Sprintf("mail of rank %d", from), C.sw_mail_take(unsafe.Pointer(unsafe.SliceData(text)), n, &message))
-	return text, err == nil, err
+	if err := failure(code); err != nil {
+		return nil, false, fmt.Errorf("MPI: mail of rank %d: %w", from, err)
+	}
+	return text, found != 0, nil
 }
