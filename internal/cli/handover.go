@@ -5,8 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/swcaffe/swcaffe/internal/launch"
+	"github.com/swcaffe/swcaffe/internal/version"
 )
 
 // mpiProgram is the program that has MPI. It is linked dynamically, which the static one must not be.
@@ -22,7 +24,7 @@ func (e *Env) handOver(w launch.World) error {
 		return fmt.Errorf("%s, and %s, which joins such processes by MPI, is missing (looked for: %s). Install it beside swcaffe, and Open MPI 6 or MPICH 5; "+
 			"with older ones build swcaffe with -tags mpi (docs/workers.md). %s", w.Among(), mpiProgram, looked, aloneBy(w))
 	}
-	err := replaceProcess(path, os.Args, append(os.Environ(), releaseVariable+"="+version()))
+	err := replaceProcess(path, os.Args, append(os.Environ(), releaseVariable+"="+release()))
 	return fmt.Errorf("%s, but %s cannot run: %w. It needs the C library (glibc) of this computer", w.Among(), path, err)
 }
 
@@ -46,10 +48,16 @@ func findMPIProgram() (path, looked string) {
 	return path, ""
 }
 
+// release names the sources from which this program was built, as far as that is known.
+func release() string {
+	b := version.Read()
+	return strings.TrimSpace(b.Version + " " + b.Commit)
+}
+
 // checkRelease returns an error if another release of swcaffe has handed over to this program.
 func checkRelease() error {
-	if from, ok := os.LookupEnv(releaseVariable); ok && from != version() {
-		return fmt.Errorf("swcaffe %s hands over to %s %s: install the same release of both", from, mpiProgram, version())
+	if from, ok := os.LookupEnv(releaseVariable); ok && from != release() {
+		return fmt.Errorf("swcaffe %s hands over to %s %s: install the same release of both", from, mpiProgram, release())
 	}
 	return nil
 }
