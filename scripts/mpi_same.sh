@@ -29,9 +29,10 @@ CGO_ENABLED=0 alive go build -o build/mpi-bin/swcaffe-mpi ./cmd/swcaffe-mpi
 static=$PWD/build/mpi-bin/swcaffe
 "$static" dataset digits -out "$work/data" -train 2000 -test 100 2>/dev/null
 
-# build_tag NAME FOLDER builds swcaffe with -tags mpi for the MPI that FOLDER's pkg-config file ompi.pc names; "": Open MPI's own.
+# build_tag NAME PACKAGE FOLDER builds swcaffe with -tags mpi for a package of pkg-config, to which FOLDER's ompi.pc leads; "": Open MPI's own. Go
+# takes what it has compiled for another MPI unless CGO_CFLAGS differs.
 build_tag() {
-  PKG_CONFIG_PATH=$2 CGO_ENABLED=1 alive go build -tags mpi -o "build/mpi-bin/swcaffe-$1" ./cmd/swcaffe
+  PKG_CONFIG_PATH=$3 CGO_CFLAGS="-O2 -g $(pkg-config --cflags "$2")" CGO_ENABLED=1 alive go build -tags mpi -o "build/mpi-bin/swcaffe-$1" ./cmd/swcaffe
 }
 
 # train WAY STRATEGY COMMAND... trains in a folder of its own and keeps the checksums of what is written there.
@@ -76,7 +77,7 @@ for strategy in sync sync_easgd3; do
 done
 
 if have mpirun.openmpi pkg-config gcc && pkg-config --exists ompi; then
-  build_tag openmpi ""
+  build_tag openmpi ompi ""
   way openmpi-tag "${open4[@]}" "$PWD/build/mpi-bin/swcaffe-openmpi"
 else
   without openmpi-tag "install openmpi-bin libopenmpi-dev pkgconf gcc"
@@ -86,7 +87,7 @@ if have mpirun.mpich pkg-config gcc && pkg-config --exists mpich; then
   # empi asks pkg-config for ompi: a file of this name stands for MPICH.
   mkdir "$work/pc"
   printf 'Name: ompi\nDescription: MPICH in place of Open MPI\nVersion: 1\nRequires: mpich\n' >"$work/pc/ompi.pc"
-  build_tag mpich "$work/pc"
+  build_tag mpich mpich "$work/pc"
   way mpich-tag mpirun.mpich -np $ranks "$PWD/build/mpi-bin/swcaffe-mpich"
 else
   without mpich-tag "install mpich libmpich-dev pkgconf gcc"

@@ -3,7 +3,6 @@ package solver
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -27,7 +26,7 @@ func (v *Solver) check(found *faults) {
 		v.log.Warn("solver_mode: GPU: there is no GPU in this build; the solver runs on CPUs")
 	}
 	if p.SnapshotPrefix == nil {
-		prefix := v.file.Path[:len(v.file.Path)-len(filepath.Ext(v.file.Path))]
+		prefix := snapshotPrefix(v.file)
 		p.SnapshotPrefix = &prefix
 	}
 	if v.Snapshots() {

@@ -178,14 +178,20 @@ func (v *Solver) Restore(path string) error {
 	return v.readOwn(path, state.RunState.GetSeed())
 }
 
-// loadLearnedNet reads the weights that a state names. If they are not at that path, it looks in the state's folder.
-func (v *Solver) loadLearnedNet(statePath, model string) error {
+// learnedNet returns the path of the weights that a state names: if they are not there, that of a file of this name in the state's folder.
+func learnedNet(statePath, model string) string {
 	if _, err := os.Stat(model); os.IsNotExist(err) {
 		beside := filepath.Join(filepath.Dir(statePath), filepath.Base(model))
 		if _, err := os.Stat(beside); err == nil {
-			model = beside
+			return beside
 		}
 	}
+	return model
+}
+
+// loadLearnedNet reads the weights that a state names.
+func (v *Solver) loadLearnedNet(statePath, model string) error {
+	model = learnedNet(statePath, model)
 	v.log.Infof("Finetuning from %s", model)
 	layers, err := loadFile(v.net, model, v.log)
 	if err == nil && layers == 0 && len(v.net.Learnable()) > 0 {

@@ -21,7 +21,7 @@ func checkPrograms(job *topology.MPIJob) error {
 		return job.Post(0, own)
 	}
 	for rank := 1; rank < job.Size(); rank++ {
-		sum, err := waitForMail(job, rank)
+		sum, err := WaitForMail(job, rank)
 		if err != nil {
 			return err
 		}
@@ -32,8 +32,8 @@ func checkPrograms(job *topology.MPIJob) error {
 	return nil
 }
 
-// waitForMail returns the next bytes that a rank posts.
-func waitForMail(job *topology.MPIJob, rank int) ([]byte, error) {
+// WaitForMail returns the next bytes that a rank posts.
+func WaitForMail(job *topology.MPIJob, rank int) ([]byte, error) {
 	for {
 		text, ok, err := job.Fetch(rank)
 		if ok || err != nil {

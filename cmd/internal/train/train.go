@@ -64,7 +64,7 @@ file. Runs that find all their convolutions in the file are as deterministic as 
 func trainFlags(fs *flag.FlagSet, o *trainOptions) {
 	cli.StringVar(fs, &o.solver, "solver", "", "the solver definition `FILE` (prototxt)", cli.Prototxt)
 	cli.StringVar(fs, &o.weights, "weights", "", "pretrained weights to start from: .caffemodel `FILES`, separated by commas", cli.Weights)
-	cli.StringVar(fs, &o.snapshot, "snapshot", "", "the solver state `FILE` to resume from", cli.SolverState)
+	cli.StringVar(fs, &o.snapshot, "snapshot", "", "the solver state `FILE` to resume from; auto: the newest whole one that this solver has written, or none", cli.SolverState.OrFiles(cli.OneOf(newestSnapshot)))
 	cli.StringVar(fs, &o.sigint, "sigint_effect", "stop", "what a SIGINT does: snapshot, stop or none", effectNames)
 	cli.StringVar(fs, &o.sigterm, "sigterm_effect", "stop", "what a SIGTERM (of timeout, or of a batch system) does: snapshot, stop or none", effectNames)
 	cli.StringVar(fs, &o.sighup, "sighup_effect", "snapshot", "what a SIGHUP does: snapshot, stop or none", effectNames)
@@ -93,7 +93,7 @@ func train(e *cli.Env, o *trainOptions) error {
 	if o.solver == "" {
 		return cli.Usagef("need a solver definition to train: -solver FILE")
 	}
-	if o.weights != "" && o.snapshot != "" {
+	if o.weights != "" && o.snapshot != "" && o.snapshot != newestSnapshot {
 		return cli.Usagef("give a snapshot to resume training or weights to finetune, but not both")
 	}
 	if strings.Contains(o.device.GPU, ",") || o.device.GPU == "all" {
@@ -116,6 +116,9 @@ func train(e *cli.Env, o *trainOptions) error {
 	}
 	spec, err := o.spec(&cli.Env{Log: log})
 	if err != nil {
+		return err
+	}
+	if err := o.findNewest(log); err != nil {
 		return err
 	}
 	defer o.events.done()

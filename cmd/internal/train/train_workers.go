@@ -23,8 +23,9 @@ type workerFlags struct {
 	bucketMB                        float64
 	cluster                         string
 
-	simulation *simulation // for transport sim
-	tracer     *tracer     // nil: none
+	agree      func(job *topology.MPIJob) error // what processes agree on before their work
+	simulation *simulation                      // for transport sim
+	tracer     *tracer                          // nil: none
 }
 
 func (w *workerFlags) register(fs *flag.FlagSet) {
@@ -107,6 +108,9 @@ func (w *workerFlags) run(e *cli.Env, work func(t *solver.Team, log *logrus.Logg
 		return cli.InJob(e, w.expected, func(job *topology.MPIJob) (err error) {
 			if w.workers != 0 && w.workers != job.Size() {
 				return fmt.Errorf("-workers %d: the MPI job has %d processes", w.workers, job.Size())
+			}
+			if err := w.agree(job); err != nil {
+				return err
 			}
 			if w.tracer != nil {
 				disconnect := w.tracer.connect(job)
