@@ -136,7 +136,7 @@ func (v *version) runJoined(jobs []*job) {
 	if jobs = slices.DeleteFunc(jobs, v.ended); len(jobs) == 0 {
 		return
 	}
-	all := join(jobs)
+	all := v.join(jobs)
 	items := 0
 	for _, j := range jobs {
 		items += j.items
@@ -166,18 +166,19 @@ func (v *version) runJoined(jobs []*job) {
 	}
 }
 
-// join puts the inputs of jobs behind one another.
-func join(jobs []*job) []predict.Array {
+// join puts the inputs of jobs behind one another, in memory that the next call uses again.
+func (v *version) join(jobs []*job) []predict.Array {
 	if len(jobs) == 1 {
 		return jobs[0].inputs
 	}
 	all := slices.Clone(jobs[0].inputs)
+	v.joined = slices.Grow(v.joined, len(all))[:len(all)]
 	for k := range all {
-		var parts [][]float32
+		list := v.joined[k][:0]
 		for _, j := range jobs {
-			parts = append(parts, j.inputs[k].Values)
+			list = append(list, j.inputs[k].Values...)
 		}
-		all[k].Values = slices.Concat(parts...)
+		v.joined[k], all[k].Values = list, list
 	}
 	return all
 }

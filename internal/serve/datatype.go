@@ -143,6 +143,12 @@ func (d *datatype) readBinary(b []byte, count int) ([]float32, error) {
 		return nil, badf("%d bytes are given, its shape needs %d values of %d", len(b), count, d.size)
 	}
 	values := make([]float32, count)
+	if d.name == "FP32" { // most requests: a call for each value takes several times as long
+		for i := range values {
+			values[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		}
+		return values, nil
+	}
 	for i := range values {
 		values[i] = d.read(b[i*d.size:])
 	}

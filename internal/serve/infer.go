@@ -104,8 +104,13 @@ func readInfer(r *http.Request) (body []byte, header int, err error) {
 }
 
 // readBody reads the body of a request, whose length the server has limited.
-func readBody(r *http.Request) ([]byte, error) {
-	body, err := io.ReadAll(r.Body)
+func readBody(r *http.Request) (body []byte, err error) {
+	if r.ContentLength >= 0 {
+		body = make([]byte, r.ContentLength)
+		_, err = io.ReadFull(r.Body, body)
+	} else {
+		body, err = io.ReadAll(r.Body)
+	}
 	if err != nil {
 		if status := statusOf(err); status != http.StatusInternalServerError {
 			return nil, err

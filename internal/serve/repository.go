@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -53,8 +52,8 @@ func (r *repository) loadAll() error {
 		models = append(models, s.Name)
 	}
 	models = slices.Compact(models)
-	if r.cfg.Cores == 0 && len(models) > 1 {
-		r.cfg.Cores = max(1, runtime.GOMAXPROCS(0)/len(models))
+	if r.cfg.Cores == 0 && r.cfg.AllCores > 0 {
+		r.cfg.Cores = max(1, r.cfg.AllCores/max(1, len(models)))
 	}
 	var errs []error
 	for _, name := range models {

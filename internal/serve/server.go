@@ -33,7 +33,8 @@ type Config struct {
 
 	Errorf func(format string, args ...any) // writes a line to the log; must be set
 
-	Cores    int           // of each version of a model; 0: all of them for one model, of several models each has its share
+	Cores    int           // of each version of a model; 0: the model's share of AllCores
+	AllCores int           // 0: each version has those of its machine
 	Queue    int           // requests that wait for a version of a model
 	Requests int           // requests whose bodies are held at a time
 	Delay    time.Duration // how long a run waits for more items

@@ -23,6 +23,8 @@ type version struct {
 	meter        *meter
 	errorf       func(format string, args ...any) // writes to the log
 
+	joined [][]float32 // memory of join
+
 	users   sync.WaitGroup // requests that found the version; the queue is closed after they have ended
 	queue   chan *job
 	stopped chan struct{}

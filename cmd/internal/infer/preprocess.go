@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/cli"
 	"github.com/swcaffe/swcaffe/predict"
 )
@@ -58,7 +59,11 @@ func (p *preprocessing) load(e *cli.Env, d *cli.DeviceFlags, opt predict.Options
 	if err := p.apply(&opt); err != nil {
 		return nil, err
 	}
-	return loadModel(e, d, opt)
+	spec, err := d.Spec(e)
+	if err != nil {
+		return nil, err
+	}
+	return loadModel(e, d, spec, opt)
 }
 
 // apply puts the flags into the options of a model.
@@ -78,12 +83,8 @@ func (p *preprocessing) apply(opt *predict.Options) (err error) {
 	return nil
 }
 
-// loadModel loads a model onto the machine of a command.
-func loadModel(e *cli.Env, d *cli.DeviceFlags, opt predict.Options) (*predict.Model, error) {
-	spec, err := d.Spec(e)
-	if err != nil {
-		return nil, err
-	}
-	opt.Machine, opt.Engine, opt.Seed, opt.Log = &spec, d.Engine, d.SeedOrTime(), e.Log
+// loadModel loads a model onto a machine.
+func loadModel(e *cli.Env, d *cli.DeviceFlags, machine cpe.Spec, opt predict.Options) (*predict.Model, error) {
+	opt.Machine, opt.Engine, opt.Seed, opt.Log = &machine, d.Engine, d.SeedOrTime(), e.Log
 	return predict.Load(opt)
 }

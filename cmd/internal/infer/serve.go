@@ -7,10 +7,12 @@ import (
 	"flag"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"syscall"
 	"time"
 
+	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/cli"
 	"github.com/swcaffe/swcaffe/internal/serve"
 	"github.com/swcaffe/swcaffe/predict"
@@ -151,13 +153,17 @@ func (o *serveOptions) check() error {
 
 // config returns what the server needs to know.
 func (o *serveOptions) config(e *cli.Env) (serve.Config, error) {
+	machine, err := o.device.Spec(e)
+	if err != nil {
+		return serve.Config{}, err
+	}
 	cfg := serve.Config{
 		Address: o.http, GRPC: o.grpc, Token: cli.HTTPToken(o.token), Cert: o.cert, Key: o.key, Folder: o.repository,
-		Cores: o.cores, Queue: o.queue, Requests: o.requests, Delay: o.delay, Timeout: o.timeout, MaxBody: o.maxBody, MaxBodies: o.maxBodies,
+		Cores: o.cores, AllCores: coresBesideRequests(machine), Queue: o.queue, Requests: o.requests, Delay: o.delay, Timeout: o.timeout, MaxBody: o.maxBody, MaxBodies: o.maxBodies,
 		Errorf: e.Log.Errorf,
 		Load: func(opt predict.Options) (*predict.Model, error) {
 			opt.Batch = o.batch
-			return loadModel(e, &o.device, opt)
+			return loadModel(e, &o.device, machine, opt)
 		},
 	}
 	if o.repository != "" {
@@ -171,6 +177,17 @@ func (o *serveOptions) config(e *cli.Env) (serve.Config, error) {
 		cfg.Models = append(cfg.Models, source)
 	}
 	return cfg, nil
+}
+
+// coresBesideRequests returns the cores that models share, 0 on a modelled machine, and doubles the processors that Go uses. The goroutines of a run keep those that they
+// have, also while they wait for one another, so that requests would be read and answered only between runs. The operating system shares the cores better.
+func coresBesideRequests(machine cpe.Spec) int {
+	n := runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(2 * n)
+	if cpe.DefaultMode(machine) != cpe.Native {
+		return 0
+	}
+	return n
 }
 
 func serveModels(e *cli.Env, o *serveOptions) error {
