@@ -133,6 +133,10 @@ level go -timeout 30m -short ./layers/... ./cpe/kernel/...
 step "go test -tags mpi"
 CGO_ENABLED=1 gotest -tags mpi -short ./topology/... ./internal/mpitest/...
 
+# Ways whose launchers and libraries are not here are left out, and said; scripts/mpi_same.sh alone fetches the libraries too.
+step "the same bytes by MPI and in one process"
+./scripts/mpi_same.sh -iterations 10 -here
+
 below=
 if grep -qsw avx2 /proc/cpuinfo; then below=avx2; fi
 step "go test -race (packages with goroutines), at ${below:-the highest level}"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Trains LeNet with four workers by every MPI that is here, and in one process, and fails unless all give the same snapshots, byte for byte.
 #
-#   scripts/mpi_same.sh [-iterations N]
+#   scripts/mpi_same.sh [-iterations N] [-here]
 #
 #   local        four workers in one process of the static swcaffe
 #   openmpi-abi  the static swcaffe hands over to swcaffe-mpi, under Open MPI 6    } scripts/mpi/libraries.sh
@@ -11,14 +11,21 @@
 #   slurm-tag    the build for Open MPI under srun --mpi=pmix, if Slurm is installed (scripts/mpi/slurm.sh)
 #   slurm-abi    the static swcaffe under srun --mpi=pmix, with Open MPI 6
 #
-# What is not installed is said and left out; local and one other way are needed at least.
+# What is not installed is said and left out; local and one other way are needed at least. -here fetches nothing: the two ways by the ABI, and
+# slurm-abi, are then left out unless build/mpi is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/alive.sh
 export GOFLAGS="${GOFLAGS:-} -trimpath"
 
-iterations=200
-if [ "${1:-}" = -iterations ]; then iterations=$2; fi
+iterations=200 fetch=true
+while [ $# -gt 0 ]; do
+  case $1 in
+    -iterations) iterations=$2; shift 2 ;;
+    -here) fetch=false; shift ;;
+    *) echo "usage: $0 [-iterations N] [-here]" >&2; exit 2 ;;
+  esac
+done
 ranks=4
 work=$(mktemp -d)
 trap 'scripts/mpi/slurm.sh stop "$work/slurm" >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
@@ -93,7 +100,8 @@ else
   without mpich-tag "install mpich libmpich-dev pkgconf gcc"
 fi
 
-if [ -x build/mpi/run ] || { [ "$(uname -m)" = x86_64 ] && scripts/mpi/libraries.sh; }; then
+if [ ! -x build/mpi/run ] && $fetch && [ "$(uname -m)" = x86_64 ]; then scripts/mpi/libraries.sh; fi
+if [ -x build/mpi/run ]; then
   way openmpi-abi "$PWD/build/mpi/run" mpirun.openmpi --map-by :oversubscribe -np $ranks "$static"
   way mpich-abi "$PWD/build/mpi/run" mpirun.mpich -np $ranks "$static"
 else
