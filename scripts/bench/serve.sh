@@ -63,7 +63,8 @@ load() {
 printf '%-10s %12s %6s %12s %7s %9s %9s %9s %9s %9s %7s\n' net 'direct/s' batch 'served/s' ratio 'p50 80%' 'p99 80%' 'x4 200s' 'x4 429s' 'x4 other' 'p50 x4'
 for net in "${nets[@]}"; do
   deploy=models/$net/deploy.prototxt
-  printf 'net: "%s" base_lr: 0.01 lr_policy: "fixed" max_iter: 0 snapshot_prefix: "%s/w" random_seed: 1\n' "$deploy" "$dir" >"$dir/solver.prototxt"
+  sed 's/\(convolution_param\|inner_product_param\) {/\1 { weight_filler { type: "xavier" }/' "$deploy" >"$dir/fillers.prototxt"
+  printf 'net: "%s/fillers.prototxt" base_lr: 0.01 lr_policy: "fixed" max_iter: 0 snapshot_prefix: "%s/w" random_seed: 1\n' "$dir" "$dir" >"$dir/solver.prototxt"
   "$swcaffe" train -solver "$dir/solver.prototxt" 2>"$dir/train.log"
   weights=$dir/w_iter_0.caffemodel
   read -r images best < <(direct "$deploy" "$weights")

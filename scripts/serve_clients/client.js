@@ -20,9 +20,9 @@ const bytes = (a) => Buffer.from(a.buffer, a.byteOffset, a.byteLength);
   assert.equal((await call('RepositoryIndex', {})).models[0].state, 'READY');
   await call('RepositoryModelUnload', { modelName: 'lenet' });
   await call('RepositoryModelLoad', { modelName: 'lenet' });
-  const x = Array.from({ length: 784 }, (_, i) => i % 100);
+  const x = Array.from({ length: 784 }, (_, i) => i % 3);
   const want = await infer('FP32', { fp32Contents: x });
-  assert.equal(want.length, 10);
+  assert(want.length === 10 && new Set(want).size > 1, String(want));
   for (const [datatype, field] of [['FP64', 'fp64Contents'], ['INT32', 'intContents'], ['INT64', 'int64Contents'], ['UINT8', 'uintContents'], ['UINT64', 'uint64Contents']])
     assert.deepEqual(await infer(datatype, { [field]: x }), want, datatype);
   const big = x.map(BigInt);
