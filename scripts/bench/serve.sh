@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
 # Measures swcaffe serve: throughput at saturation beside what `time -forward_only` gives at its best batch, latencies at 80 % of the load at saturation, and the
-# answers at 4 times that load. Each request has one image as binary FP32. The load comes from npm's autocannon, in a process of its own on the same computer, which
+# answers at 4 times that load. Each request has -items images as binary FP32. The load comes from npm's autocannon, in a process of its own on the same computer, which
 # takes some of the cores. Weights are those that the nets' fillers give.
 #
-#   scripts/bench/serve.sh [-seconds N] [-batch N] [NET...]
+#   scripts/bench/serve.sh [-seconds N] [-batch N] [-items N] [NET...]
 #
-# NET is a folder of models/ (lenet, resnet50 by default), -seconds the time of each measurement (10), -batch the most items of a run (8).
+# NET is a folder of models/ (lenet, resnet50 by default), -seconds the time of each measurement (10), -batch the most items of a run (8), -items the images of a request (1).
+# The ratios: images served to direct ones, the 99th percentile to the median at 80 %, and the median of answers at 4 times the load to that at saturation.
 # autocannon is installed into build/autocannon if it is not there. build/swcaffe-serve is the program.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-version=9.0.0 seconds=10 batch=8 nets=()
+version=9.0.0 seconds=10 batch=8 items=1 nets=()
 while (($#)); do
   case $1 in
     -seconds) seconds=$2; shift 2 ;;
     -batch) batch=$2; shift 2 ;;
-    -*) echo "serve.sh: no option $1; there are -seconds and -batch" >&2; exit 2 ;;
+    -items) items=$2; shift 2 ;;
+    -*) echo "serve.sh: no option $1; there are -seconds, -batch and -items" >&2; exit 2 ;;
     *) nets+=("$1"); shift ;;
   esac
 done
@@ -60,7 +62,7 @@ load() {
     }).then(r => fs.writeFileSync('$dir/$1.json', JSON.stringify(r)));"
 }
 
-printf '%-10s %12s %6s %12s %7s %9s %9s %9s %9s %9s %7s\n' net 'direct/s' batch 'served/s' ratio 'p50 80%' 'p99 80%' 'x4 200s' 'x4 429s' 'x4 other' 'p50 x4'
+printf '%-10s %10s %6s %10s %6s %8s %8s %6s %8s %8s %8s %8s %6s\n' net 'direct/s' batch 'served/s' ratio 'p50 80%' 'p99 80%' ratio 'x4 200s' 'x4 429s' 'x4 other' 'p50 x4' ratio
 for net in "${nets[@]}"; do
   deploy=models/$net/deploy.prototxt
   sed 's/\(convolution_param\|inner_product_param\) {/\1 { weight_filler { type: "xavier" }/' "$deploy" >"$dir/fillers.prototxt"
@@ -77,7 +79,7 @@ for net in "${nets[@]}"; do
   url=$(sed -n 's/.*the server: //p' "$dir/serve.log")
   curl -fs "$url/v2/models/model" >"$dir/about.json"
   node -e "
-    const about = JSON.parse(require('fs').readFileSync('$dir/about.json')), shape = about.inputs[0].shape.map(n => Math.abs(n));
+    const about = JSON.parse(require('fs').readFileSync('$dir/about.json')), shape = [$items, ...about.inputs[0].shape.slice(1)];
     const values = Buffer.from(Float32Array.from({length: shape.reduce((a, b) => a * b)}, (_, i) => i % 7).buffer);
     const input = {name: about.inputs[0].name, datatype: 'FP32', shape, parameters: {binary_data_size: values.length}};
     const head = Buffer.from(JSON.stringify({inputs: [input], parameters: {binary_data_output: true}}));
@@ -86,14 +88,16 @@ for net in "${nets[@]}"; do
   head=$(cat "$dir/head") url=$url/v2/models/model/infer
   load warm 2 0
   load full $((4 * batch)) 0
-  served=$(field "$dir/full.json" "r['2xx'] / r.duration")
-  rate=$(node -p "Math.max(1, Math.round($served * 0.8))")
+  answered=$(field "$dir/full.json" "r['2xx'] / r.duration")
+  served=$(node -p "$answered * $items")
+  rate=$(node -p "Math.max(1, Math.round($answered * 0.8))")
   load part $((2 * batch < rate ? 2 * batch : rate)) "$rate"
   load over $((16 * batch)) $((rate * 5))
-  printf '%-10s %12.1f %6d %12.1f %7.3f %9s %9s %9s %9s %9s %7s\n' "$net" "$images" "$best" "$served" "$(node -p "$served / $images")" \
-    "$(field "$dir/part.json" r.latency.p50)" "$(field "$dir/part.json" r.latency.p99)" "$(field "$dir/over.json" "r['2xx']")" \
-    "$(field "$dir/over.json" "(r.statusCodeStats['429'] || {count: 0}).count")" \
-    "$(field "$dir/over.json" "r.non2xx - (r.statusCodeStats['429'] || {count: 0}).count + r.errors")" "$(field "$dir/over.json" r.latency.p50)"
+  printf '%-10s %10.1f %6d %10.1f %6.3f %8s %8s %6.2f %8s %8s %8s %8s %6.2f\n' "$net" "$images" "$best" "$served" "$(node -p "$served / $images")" \
+    "$(field "$dir/part.json" r.latency.p50)" "$(field "$dir/part.json" r.latency.p99)" "$(field "$dir/part.json" "r.latency.p99 / Math.max(r.latency.p50, 1)")" \
+    "$(field "$dir/over.json" "r['2xx']")" "$(field "$dir/over.json" "(r.statusCodeStats['429'] || {count: 0}).count")" \
+    "$(field "$dir/over.json" "r.non2xx - (r.statusCodeStats['429'] || {count: 0}).count + r.errors")" "$(field "$dir/over.json" r.latency.p50)" \
+    "$(node -p "$(field "$dir/over.json" r.latency.p50) / Math.max($(field "$dir/full.json" r.latency.p50), 1)")"
   kill "$server"
   wait "$server"
   server=
