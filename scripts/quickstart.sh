@@ -44,8 +44,8 @@ What next:
   bin/swcaffe test -model models/lenet/train_val.prototxt -weights models/lenet/lenet_iter_2000.caffemodel -iterations 40 -report report
                              writes report/index.html: the confusion matrix, and the misclassified digits
   bin/swcaffe dataset mnist
-                             brings in MNIST, as data/mnist_train_lmdb and data/mnist_test_lmdb, through Go's modules or -from a folder; put these names in the
-                             place of data/digits_... in models/lenet/train_val.prototxt, and test_iter: 100 and max_iter: 10000 in its solver.prototxt
+                             brings in MNIST, as data/mnist_train_lmdb and data/mnist_test_lmdb, through Go's modules or -from a folder;
+                             scripts/mnist_table.sh -seeds 1 -sets mnist trains LeNet on it as Caffe's example does
   bin/swcaffe init pets photos
                              prepares a training on images of your own, with a folder for each class; docs/images.md goes from there to answers
   bin/swcaffe check solver.prototxt

@@ -36,6 +36,7 @@ var allowed = []struct {
 	{"internal/relay", nil},
 	{"internal/origin", nil},
 	{"internal/words", nil},
+	{"internal/bill", nil},
 	{"internal/version", nil},
 	{"internal/version/testdata/print", []string{"internal/version"}},
 	{"internal/box", nil},
