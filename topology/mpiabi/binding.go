@@ -22,11 +22,27 @@ type binding struct {
 	scratch    sync.Pool // of *results
 }
 
-// results are where calls write what they find. They stay in the heap, since C does not see a stack move.
+// results are where calls write what they find, and what they are given. They stay in the heap, since C does not see a stack move, and so do the
+// arrays of which they hold the addresses. Used again and again, they make calls that allocate nothing.
 type results struct {
 	status       status
 	count, found int32
 	message      uintptr
+	out, in      unsafe.Pointer
+	args         [12]uintptr
+}
+
+// call calls a function of the library.
+func (b *binding) call(r *results, function uintptr, args ...uintptr) error {
+	n := copy(r.args[:], args)
+	return b.did(purego.SyscallN(function, r.args[:n]...))
+}
+
+func (b *binding) take() *results { return b.scratch.Get().(*results) }
+
+func (b *binding) put(r *results) {
+	r.out, r.in = nil, nil
+	b.scratch.Put(r)
 }
 
 // open loads a library and joins the job with full thread support, since calls may come from any goroutine.
@@ -94,24 +110,26 @@ func (b *binding) Exit(code int) { purego.SyscallN(b.exit, uintptr(code)) }
 func (b *binding) Abort() { purego.SyscallN(b.abort, commWorld, 1) }
 
 func (b *binding) Send(values []float32, to, tag int) error {
-	return b.did(purego.SyscallN(b.send, uintptr(unsafe.Pointer(unsafe.SliceData(values))), uintptr(len(values)), float, uintptr(to), uintptr(tag), commWorld))
+	r := b.take()
+	defer b.put(r)
+	r.out = unsafe.Pointer(unsafe.SliceData(values))
+	return b.call(r, b.send, uintptr(r.out), uintptr(len(values)), float, uintptr(to), uintptr(tag), commWorld)
 }
 
 func (b *binding) Recv(values []float32, from int) (topology.Received, error) {
-	r := b.scratch.Get().(*results)
-	defer b.scratch.Put(r)
-	err := b.did(purego.SyscallN(b.recv, uintptr(unsafe.Pointer(unsafe.SliceData(values))), uintptr(len(values)), float, uintptr(from), anyTag, commWorld,
-		uintptr(unsafe.Pointer(&r.status))))
+	r := b.take()
+	defer b.put(r)
+	r.in = unsafe.Pointer(unsafe.SliceData(values))
+	err := b.call(r, b.recv, uintptr(r.in), uintptr(len(values)), float, uintptr(from), anyTag, commWorld, uintptr(unsafe.Pointer(&r.status)))
 	return b.received(r, err)
 }
 
 func (b *binding) SendRecv(send []float32, to, tag int, recv []float32, from int) (topology.Received, error) {
-	r := b.scratch.Get().(*results)
-	defer b.scratch.Put(r)
-	err := b.did(purego.SyscallN(b.sendrecv,
-		uintptr(unsafe.Pointer(unsafe.SliceData(send))), uintptr(len(send)), float, uintptr(to), uintptr(tag),
-		uintptr(unsafe.Pointer(unsafe.SliceData(recv))), uintptr(len(recv)), float, uintptr(from), anyTag,
-		commWorld, uintptr(unsafe.Pointer(&r.status))))
+	r := b.take()
+	defer b.put(r)
+	r.out, r.in = unsafe.Pointer(unsafe.SliceData(send)), unsafe.Pointer(unsafe.SliceData(recv))
+	err := b.call(r, b.sendrecv, uintptr(r.out), uintptr(len(send)), float, uintptr(to), uintptr(tag),
+		uintptr(r.in), uintptr(len(recv)), float, uintptr(from), anyTag, commWorld, uintptr(unsafe.Pointer(&r.status)))
 	return b.received(r, err)
 }
 
@@ -125,13 +143,13 @@ func (b *binding) received(r *results, err error) (topology.Received, error) {
 
 // count sets the number of values of a message.
 func (b *binding) count(r *results, kind uintptr) error {
-	return b.did(purego.SyscallN(b.getCount, uintptr(unsafe.Pointer(&r.status)), kind, uintptr(unsafe.Pointer(&r.count))))
+	return b.call(r, b.getCount, uintptr(unsafe.Pointer(&r.status)), kind, uintptr(unsafe.Pointer(&r.count)))
 }
 
 // look takes a message out of the queue, if one is there, and sets its length.
 func (b *binding) look(r *results, from int, tag, communicator, kind uintptr) (found bool, err error) {
-	err = b.did(purego.SyscallN(b.improbe, uintptr(from), tag, communicator, uintptr(unsafe.Pointer(&r.found)), uintptr(unsafe.Pointer(&r.message)),
-		uintptr(unsafe.Pointer(&r.status))))
+	err = b.call(r, b.improbe, uintptr(from), tag, communicator, uintptr(unsafe.Pointer(&r.found)), uintptr(unsafe.Pointer(&r.message)),
+		uintptr(unsafe.Pointer(&r.status)))
 	if err != nil || r.found == 0 {
 		return false, err
 	}
@@ -139,8 +157,8 @@ func (b *binding) look(r *results, from int, tag, communicator, kind uintptr) (f
 }
 
 func (b *binding) Drop(from int) (tag int, found bool, err error) {
-	r := b.scratch.Get().(*results)
-	defer b.scratch.Put(r)
+	r := b.take()
+	defer b.put(r)
 	if found, err = b.look(r, from, anyTag, commWorld, float); err != nil || !found {
 		return 0, found, err
 	}
@@ -160,8 +178,8 @@ func (b *binding) Post(to int, text []byte) error {
 }
 
 func (b *binding) Fetch(from int) (text []byte, ok bool, err error) {
-	r := b.scratch.Get().(*results)
-	defer b.scratch.Put(r)
+	r := b.take()
+	defer b.put(r)
 	found, err := b.look(r, from, 0, b.mail, oneByte)
 	if found && err == nil {
 		text = make([]byte, r.count)
