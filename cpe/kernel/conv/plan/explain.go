@@ -36,11 +36,11 @@ func (c *Conv) Explain(d shape.Direction, measured bool) (*op.Explanation, error
 func (c *Conv) measure(p *conv.Problem, e *op.Explanation) error {
 	s := &p.Shape
 	a := conv.Arrays{Add: p.Direction == shape.WeightGradient}
-	a.W, a.Bias = ones(s.Out*s.Depth()), ones(s.Out)
+	a.W = ones(s.Out * s.Depth())
 	images, results := ones(s.N*s.C*tiling.Size(s.In)), ones(s.N*s.Out*tiling.Size(s.OutSize()))
 	switch p.Direction {
 	case shape.Forward:
-		a.X, a.Y = images, results
+		a.X, a.Y, a.Bias = images, results, ones(s.Out)
 	case shape.WeightGradient:
 		a.X, a.DY, a.DW = images, results, ones(len(a.W))
 	default:

@@ -80,18 +80,25 @@ func checkExplanation(t *testing.T, p *conv.Problem, e *op.Explanation, name str
 
 // TestExplainMeasured: measured times stand beside the costs of all algorithms that support the problem, and only of these.
 func TestExplainMeasured(t *testing.T) {
-	c, err := plan.New(kerneltest.HostMachine(t, 1), convtest.Shapes[0], shape.Auto)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for d := range shape.Direction(3) {
-		e, err := c.Explain(d, true)
+	for _, s := range []shape.Conv{convtest.Shape2D(1, 5, 6, 1, 9, 10, 3, 3, 1, 1, 1), convtest.Shape2D(1, 32, 16, 1, 8, 7, 3, 3, 1, 1, 1)} {
+		c, err := plan.New(kerneltest.HostMachine(t, 1), s, shape.Auto)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, w := range e.Algorithms {
-			if (w.Measured > 0) != (w.Refused == nil) {
-				t.Errorf("%v: %+v", d, w)
+		for _, blocks := range []bool{false, s.C%shape.BlockLanes == 0} {
+			if err := c.SetLayouts(shape.InBlocks(blocks), shape.InBlocks(blocks)); err != nil {
+				t.Fatal(err)
+			}
+			for d := range shape.Direction(3) {
+				e, err := c.Explain(d, true)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, w := range e.Algorithms {
+					if (w.Measured > 0) != (w.Refused == nil) {
+						t.Errorf("%v: %+v", d, w)
+					}
+				}
 			}
 		}
 	}
