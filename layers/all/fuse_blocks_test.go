@@ -105,7 +105,6 @@ func TestFusedLayersInBlocks(t *testing.T) {
 		{[]string{norm, scale, `type: "Eltwise"`}, 2, caffepb.Phase_TRAIN},
 		{[]string{norm, scale, `type: "Eltwise"`, relu}, 2, caffepb.Phase_TRAIN},
 		{[]string{norm, `type: "Scale"`, `type: "Eltwise"`, relu}, 2, caffepb.Phase_TEST},
-		{[]string{`type: "Eltwise"`, relu}, 2, caffepb.Phase_TRAIN},
 	}
 	shapes := [][]int{{1, 16, 7, 5}, {3, 48, 7, 5}, {3, 16, 1, 1}, {2, 64, 19, 17}, {5, 64, 3, 1}, {9, 16, 40, 31}, {2, 256, 3, 3}}
 	for _, tt := range chains {

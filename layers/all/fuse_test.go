@@ -183,8 +183,6 @@ func TestFusedLayers(t *testing.T) {
 		{[]string{norm, scale, relu}, 1, []int{12, 33}, 2e-6},
 		{[]string{stored, scale, relu}, 1, []int{2, 4, 9, 8}, 2e-6},
 		{[]string{stored, noShift}, 1, []int{7, 40}, 2e-6},
-		{[]string{`type: "Eltwise"`, relu}, 2, []int{3, 5, 40, 41}, 0},
-		{[]string{`type: "Eltwise" eltwise_param { coeff: 0.5 coeff: 1 coeff: -2 }`, leaky}, 3, []int{2, 3, 4}, 0},
 		{[]string{norm, scale, sum}, 2, []int{3, 5, 7, 9}, 2e-6},
 		{[]string{norm, scale, sum, relu}, 2, []int{3, 5, 7, 9}, 2e-6},
 		{[]string{norm, scale, sum, leaky}, 2, []int{2, 2, 71, 90}, 2e-6},
@@ -246,8 +244,6 @@ func TestFusionIsRefused(t *testing.T) {
 		{"the MPE path computes layers one by one", layers.MPE, []string{norm, scale}, 1},
 		{"the MPE path computes layers one by one", layers.MPE, []string{relu, pool}, 1},
 		{"factors along other axes", layers.CPE, []string{norm, `type: "Scale" scale_param { axis: 2 }`}, 1},
-		{"a product is no sum", layers.CPE, []string{`type: "Eltwise" eltwise_param { operation: PROD }`, relu}, 2},
-		{"the sign of y does not tell that of x", layers.CPE, []string{`type: "Eltwise"`, `type: "ReLU" relu_param { negative_slope: -1 }`}, 2},
 		{"a mean is not monotone in ReLU", layers.CPE, []string{relu, `type: "Pooling" pooling_param { kernel_size: 2 pool: AVE }`}, 1},
 		{"a mean is not monotone in ReLU", layers.CPE, []string{`type: "Pooling" pooling_param { kernel_size: 2 pool: AVE }`, relu}, 1},
 		{"what is below zero stays different", layers.CPE, []string{pool, `type: "ReLU" relu_param { negative_slope: 0.1 }`}, 1},
@@ -256,7 +252,6 @@ func TestFusionIsRefused(t *testing.T) {
 		{"negative values may round to equal ones", layers.CPE, []string{`type: "ReLU" relu_param { negative_slope: 0.1 }`, pool}, 1},
 		{"a difference is no sum", layers.CPE, []string{norm, scale, `type: "Eltwise" eltwise_param { coeff: 1 coeff: -1 }`}, 2},
 		{"the sign of y does not tell that of the sum", layers.CPE, []string{norm, scale, `type: "Eltwise"`, `type: "ReLU" relu_param { negative_slope: -1 }`}, 2},
-		{"a sigmoid is no ReLU", layers.CPE, []string{`type: "Eltwise"`, `type: "Sigmoid"`}, 2},
 	} {
 		d := fuseDevice(t, "host")
 		d.Engine = tt.engine

@@ -200,7 +200,9 @@ func (l *eltwise) Traits() layers.Traits {
 	if l.plain() {
 		t.Grads.Passes, t.Is.Sum = layers.AllBottoms, len(l.coeff)
 	}
-	l.finishes(&t, &l.finish)
+	if l.plain() && len(l.coeff) == 2 && l.Blockable() {
+		t.Is.Finish, t.Is.Symmetric = &l.finish, true
+	}
 	if l.op == caffepb.EltwiseParameter_MAX {
 		t.Keeps = []*blob.Blob{l.winner}
 	}
