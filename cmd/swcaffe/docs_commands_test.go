@@ -41,7 +41,7 @@ var docsPath = regexp.MustCompile("`([a-z]+(?:/[a-z0-9_.]+)+)`")
 // TestDocumentedPaths: the files and folders that the pages about the code name are in the tree.
 func TestDocumentedPaths(t *testing.T) {
 	t.Chdir("../..")
-	for page, atLeast := range map[string]int{"ARCHITECTURE.md": 30, "CONTRIBUTING.md": 5, "README.md": 5} {
+	for page, atLeast := range map[string]int{"ARCHITECTURE.md": 30, "CONTRIBUTING.md": 5, "docs/features.md": 5} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -60,6 +60,34 @@ func TestDocumentedPaths(t *testing.T) {
 		if checked < atLeast {
 			t.Errorf("%s: %d paths are checked, fewer than %d", page, checked, atLeast)
 		}
+	}
+}
+
+// docsLink matches a link or picture of a page to a file of the tree.
+var docsLink = regexp.MustCompile(`\]\(([^)#: ]+)(?:#[^)]*)?\)`)
+
+// TestDocumentedLinks: links between the pages, and to pictures, lead to files.
+func TestDocumentedLinks(t *testing.T) {
+	t.Chdir("../..")
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := 0
+	for _, page := range append(pages, "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range docsLink.FindAllStringSubmatch(string(text), -1) {
+			links++
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), m[1])); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+	}
+	if links < 40 {
+		t.Errorf("only %d links were found", links)
 	}
 }
 

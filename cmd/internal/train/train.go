@@ -44,7 +44,7 @@ waiting for data, and the last test. They disappear when training ends. Files, p
 
 Losses differ from Caffe's by rounding. Training amplifies the differences, most with Adam and RMSProp. Winograd convolutions, the default
 where they are faster, round more than plain sums. -strategy implicit comes about as close to Caffe as Caffe with another BLAS; -engine
-mpe is closest, but slow. README.md has figures.
+mpe is closest, but slow. docs/caffe.md has figures.
 
 With -workers P, or under mpirun in the build with -tags mpi, P workers train together. With -workers_strategy sync they split every
 batch, add up their gradients and stay equal bit by bit. The result is that of one worker up to rounding. A snapshot can be resumed with
