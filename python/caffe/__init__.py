@@ -19,7 +19,7 @@ from ._caffe import (NCCL, Blob, Layer, Timer, __version__, get_solver, has_nccl
 from .pycaffe import TEST, TRAIN, AdaDeltaSolver, AdaGradSolver, AdamSolver, NesterovSolver, Net, RMSPropSolver, SGDSolver
 
 # Modules, and names in modules, that are loaded at their first use.
-_modules = ('classifier', 'coord_map', 'detector', 'draw', 'io', 'net_spec', 'proto')
+_modules = ('classifier', 'coord_map', 'detector', 'dnn', 'draw', 'io', 'net_spec', 'proto')
 _names = {'Classifier': 'classifier', 'Detector': 'detector', 'layers': 'net_spec', 'params': 'net_spec', 'NetSpec': 'net_spec', 'to_proto': 'net_spec'}
 
 

@@ -1,6 +1,7 @@
 from . import classifier as classifier
 from . import coord_map as coord_map
 from . import detector as detector
+from . import dnn as dnn
 from . import draw as draw
 from . import io as io
 from . import net_spec as net_spec

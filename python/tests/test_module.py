@@ -128,7 +128,7 @@ caffe.layer_type_list()'''
 
     def modules(self):
         """Return the modules with public names."""
-        names = '_blob _layer _caffe pycaffe'.split()
+        names = '_blob _layer _caffe pycaffe dnn dnn._images dnn._boxes dnn._net dnn._models dnn._install'.split()
         try:
             import google.protobuf
             names += 'io net_spec classifier detector draw coord_map'.split()

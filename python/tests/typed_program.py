@@ -112,3 +112,13 @@ def rest() -> None:
     print(caffe.coord_map.crop, swcaffe.Net)
     same: swcaffe.Net = caffe.Net('x', 1)
     print(same, swcaffe.io.load_image('x').mean())
+
+
+def dnn(image: npt.NDArray[np.uint8]) -> None:
+    net = caffe.dnn.readNetFromCaffe('x', b'y')
+    net.setInput(caffe.dnn.blobFromImage(image, 1 / 255, (300, 300), (104, 117, 123), swapRB=True))
+    print(net.forward().shape, [a.shape for a in net.forward(net.getUnconnectedOutLayersNames())])
+    net.getLayer('x').blobs = [np.ones(3)]
+    print(caffe.dnn.NMSBoxes([[0, 0, 1, 1]], [1.0], 0.5, 0.4), net.getPerfProfile()[0] / 1e6, swcaffe.dnn.readNet('x', 'y').empty())
+    print(caffe.dnn.ClassificationModel(net).setInputScale(2).classify(image)[1] + 1.0)
+    caffe.dnn.install()

@@ -95,6 +95,8 @@ func init() {
 		"save":       on(func(n *Net, a arguments) (any, error) { return nil, n.save(a.File) }),
 		"save_hdf5":  on(func(n *Net, a arguments) (any, error) { return nil, n.saveHDF5(a.File, a.Diffs) }),
 		"times":      on(func(n *Net, a arguments) (any, error) { return n.times(a.Count) }),
+		"spent":      on(func(n *Net, _ arguments) (any, error) { return n.spentTimes() }),
+		"most_found": on(func(n *Net, _ arguments) (any, error) { return n.mostFound(), nil }),
 		"add_blob":   with(addBlob),
 		"share_with": on(shareWith),
 

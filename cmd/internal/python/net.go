@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -23,8 +24,9 @@ type Net struct {
 	solver *Solver // nil for a net opened by itself
 	hooks  int64   // key of the net's hooks in Python, which the solver's runs call; 0: none
 	inference
-	watched int // live views of blobs that are hidden while the net economises; guarded by memory.mu
-	held    int // live views of weights and of tops of layers without bottoms; guarded by memory.mu
+	watched int             // live views of blobs that are hidden while the net economises; guarded by memory.mu
+	spent   []time.Duration // by layer: its time in the last run forward; 0: it was computed along with another, or not at all
+	held    int             // live views of weights and of tops of layers without bottoms; guarded by memory.mu
 }
 
 // owner closes a net, or a solver with its nets, when nobody holds one of them.
@@ -148,7 +150,7 @@ func loadWeights(n *swnet.Net, files string) error {
 // reply gives out handles of the net and of its blobs and weights.
 func (n *Net) reply(phase caffepb.Phase) *netReply {
 	m := n.net
-	n.shaped = m.NumLayers()
+	n.shaped, n.spent = m.NumLayers(), make([]time.Duration, m.NumLayers())
 	r := &netReply{
 		Handle: objects.add(n), Name: m.Name(), Phase: int32(phase), Names: m.BlobNames(), Inputs: []int{}, Outputs: append([]int{}, m.OutputIDs()...),
 	}
@@ -179,6 +181,18 @@ func (n *Net) reply(phase caffepb.Phase) *netReply {
 		r.Layers = append(r.Layers, l)
 	}
 	return r
+}
+
+// mostFound returns for each layer the number of detections per image that it keeps at most: keep_top_k of DetectionOutput, where it is
+// limited, and 0 otherwise.
+func (n *Net) mostFound() []int {
+	most := make([]int, n.net.NumLayers())
+	for i := range most {
+		if n.net.LayerType(i) == "DetectionOutput" {
+			most[i] = max(0, int(n.net.LayerParam(i).GetDetectionOutputParam().GetKeepTopK()))
+		}
+	}
+	return most
 }
 
 // hasPython reports whether a net has a layer written in Python.

@@ -3,6 +3,7 @@ package python
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -25,8 +26,13 @@ func Forward(h Handle, first, last int) (loss float64, err error) {
 	}
 	return loss, use(true, func() error {
 		loss = 0
+		if first == 0 {
+			clear(n.spent)
+		}
 		for i := first; i <= last; i++ {
+			begin := time.Now()
 			l, err := n.net.ForwardLayer(i)
+			n.spent[i] = time.Since(begin)
 			if err != nil {
 				n.shaped = min(n.shaped, i) // this layer and later ones have the shapes of before
 				return err
@@ -140,6 +146,12 @@ type timed struct {
 	Type     string  `json:"type"`
 	Forward  float64 `json:"forward"`
 	Backward float64 `json:"backward"`
+}
+
+// spentTimes returns the nanoseconds of each layer in the last run forward. A layer that was computed along with another has hardly any.
+func (n *Net) spentTimes() (spent []time.Duration, err error) {
+	err = n.inside(false, func() error { spent = slices.Clone(n.spent); return nil })
+	return spent, err
 }
 
 // times runs the net some times and returns the mean time of every layer.

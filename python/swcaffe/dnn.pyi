@@ -1,0 +1,1 @@
+from caffe.dnn import *
