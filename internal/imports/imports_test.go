@@ -139,7 +139,7 @@ var allowed = []struct {
 	{"cmd/internal/logs", []string{"internal/cli", "internal/caffelog", "solver/events", "internal/board", "internal/figure", "internal/page", "proto"}},
 	{"cmd/internal/scoretest", []string{"proto/", "data/"}},
 	{"cmd/internal/all", []string{"internal/cli", "cmd/internal/", "topology/empi"}},
-	{"cmd/internal/python", []string{"internal/glog", "internal/netdraw", "internal/pages", "internal/relay", "internal/simd/vec", "proto/", "blob", "data/hdf5", "data/imageio", "data/regular", "cpe", "layers", "layers/data", "net", "solver", "solver/caffeh5"}},
+	{"cmd/internal/python", []string{"internal/glog", "internal/netdraw", "internal/onnx", "internal/onnx/intake", "internal/pages", "internal/relay", "internal/simd/vec", "proto/", "blob", "data/hdf5", "data/imageio", "data/regular", "cpe", "layers", "layers/data", "net", "solver", "solver/caffeh5"}},
 	{"cmd/swcaffe", []string{"cmd/internal/all"}},
 	{"cmd/swcaffe-mpi", []string{"cmd/internal/all", "topology/mpiabi"}},
 	{"cmd/libswcaffe", []string{"cmd/internal/all", "cmd/internal/python"}},

@@ -81,8 +81,12 @@ class DNN(Case):
         self.assertRaisesRegex(RuntimeError, 'the buffer of the caffemodel', caffe.dnn.readNetFromCaffe, DOUBLE.encode(), b'nonsense')
         self.assertRaisesRegex(RuntimeError, 'nowhere.prototxt', caffe.dnn.readNetFromCaffe, 'nowhere.prototxt')
         self.assertRaises(TypeError, caffe.dnn.readNetFromCaffe, np.zeros(8, np.float32))
-        for arguments in ('net.pb', 'net.pbtxt'), ('net.onnx',), ('net.foo', '', 'tensorflow'):
+        for arguments in ('net.pb', 'net.pbtxt'), ('net.foo', '', 'tensorflow'):
             self.assertRaisesRegex(ValueError, 'none of Caffe', caffe.dnn.readNet, *arguments)
+        self.assertRaisesRegex(RuntimeError, 'nowhere.onnx', caffe.dnn.readNetFromONNX, 'nowhere.onnx')
+        self.assertRaisesRegex(RuntimeError, 'nowhere.onnx', caffe.dnn.readNet, 'nowhere.onnx')
+        self.assertRaisesRegex(RuntimeError, 'model.onnx', caffe.dnn.readNetFromONNX, b'nonsense')
+        self.assertRaises(ValueError, caffe.dnn.readNetFromONNX, b'')
         for arguments in (), (b'',), ('',), (None, b''):
             self.assertRaises((ValueError, RuntimeError), caffe.dnn.readNetFromCaffe, *arguments)
 

@@ -314,6 +314,20 @@ layer { name: "sum" type: "Eltwise" bottom: "a2" bottom: "b" top: "sum" }
             count += len(results[1][0])
         self.assertGreater(count, 20)
 
+    def test_onnx(self):
+        """An ONNX file, by path and from a buffer: the outputs of OpenCV's reader."""
+        for text in dnn_nets.AGE, dnn_nets.POSE:
+            prototxt, weights = self.files(text)
+            model = os.path.join(self.dir, 'net.onnx')
+            self.assertEqual(caffe._library.main(['export_onnx', '-model', prototxt, '-weights', weights, '-o', model]), 0)
+            theirs = cv2.dnn.readNetFromONNX(model)
+            for source in model, np.fromfile(model, np.uint8):
+                ours = caffe.dnn.readNetFromONNX(source)
+                x = self.blob(ours)
+                for net in ours, theirs:
+                    net.setInput(x)
+                self.close(ours.forward(), theirs.forward())
+
     SCRIPT = '''
 import cv2, numpy as np
 %s

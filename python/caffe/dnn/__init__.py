@@ -20,6 +20,7 @@ from ._install import install
 from ._models import ClassificationModel, DetectionModel, Model
 from ._net import Layer, Net
 from ._net import open_caffe as _open_caffe
+from ._net import open_onnx as _open_onnx
 
 DNN_BACKEND_DEFAULT, DNN_BACKEND_HALIDE, DNN_BACKEND_INFERENCE_ENGINE, DNN_BACKEND_OPENCV = 0, 1, 2, 3
 DNN_BACKEND_VKCOM, DNN_BACKEND_CUDA, DNN_BACKEND_WEBNN, DNN_BACKEND_TIMVX = 4, 5, 6, 7
@@ -37,17 +38,27 @@ def readNetFromCaffe(prototxt=None, caffeModel=None, bufferProto=None, bufferMod
     return _open_caffe(bufferProto if prototxt is None else prototxt, bufferModel if caffeModel is None else caffeModel)
 
 
+def readNetFromONNX(onnxFile=None, buffer=None):
+    """Return the Net of an ONNX model, a path or a buffer, as python -m caffe import_onnx makes it. Layers have that net's names. An open batch is 1.
+
+    RuntimeError: a file that cannot be read, an operator that no layer computes, or another open extent.
+    """
+    return _open_onnx(buffer if onnxFile is None else onnxFile)
+
+
 def readNet(model, config='', framework=''):
-    """Return the Net of files: model and config are a .caffemodel and its .prototxt, in any order. With the name of the framework first,
+    """Return the Net of files: model and config are a .caffemodel and its .prototxt, in any order, or model is an .onnx. With the name of the framework first,
     readNet('caffe', weights, prototxt), both are buffers; as the third argument it says what files with other endings are.
 
     ValueError: files of another framework.
     """
     if isinstance(model, str) and model == 'caffe':
         return readNetFromCaffe(framework if len(framework) else None, config)
+    if isinstance(model, (str, _os.PathLike)) and (_os.fspath(model).lower().endswith('.onnx') or framework == 'onnx'):
+        return readNetFromONNX(model)
     kind = _kind(model, config, framework)
     if kind is None:
-        raise ValueError('readNet: the net %r, %r is none of Caffe: the endings must be .caffemodel and .prototxt, or the framework "caffe"' % (model, config))
+        raise ValueError('readNet: the net %r, %r is none of Caffe: the endings must be .caffemodel and .prototxt, or .onnx, or the framework "caffe"' % (model, config))
     return readNetFromCaffe(*kind)
 
 

@@ -6,7 +6,7 @@ import tempfile
 import numpy as np
 
 from .. import _caffe
-from .._library import call
+from .._library import call, path
 from ..pycaffe import TEST
 from ..pycaffe import Net as _Engine
 from ._images import scalar
@@ -323,8 +323,19 @@ def open_caffe(prototxt, weights):
         raise RuntimeError(text.replace(folder + os.sep, 'the buffer of the '))
 
 
-def _file(source, path):
-    """Return the path of a file, or write a buffer to path and return it. An empty source is None."""
+def open_onnx(model):
+    """Return the Net of an ONNX file, a path or a buffer."""
+    with tempfile.TemporaryDirectory(prefix='swcaffe-') as folder:
+        file = _file(model, os.path.join(folder, 'model.onnx'))
+        if file is None:
+            raise ValueError('the ONNX model is empty')
+        prototxt, weights = os.path.join(folder, 'prototxt'), os.path.join(folder, 'caffemodel')
+        call('import_onnx', {'file': path(file), 'prototxt': prototxt, 'weights': weights})
+        return open_caffe(prototxt, weights)
+
+
+def _file(source, name):
+    """Return the path of a file, or write a buffer to a file of a name and return that. An empty source is None."""
     if isinstance(source, (str, os.PathLike)):
         return os.fspath(source) or None
     if source is None:
@@ -334,6 +345,6 @@ def _file(source, path):
         raise TypeError('a buffer holds bytes (uint8), this one has the type %r' % buffer.format)
     if not buffer.nbytes:
         return None
-    with open(path, 'wb') as file:
+    with open(name, 'wb') as file:
         file.write(buffer.tobytes())
-    return path
+    return name
