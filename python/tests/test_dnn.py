@@ -72,6 +72,7 @@ class DNN(Case):
         self.assertRaisesRegex(ValueError, 'up to 4 channels', net.setInput, np.ones((1, 5, 1, 3)), mean=1)
         net.setInput(np.ones((1, 2, 1, 3)))
         self.assertRaisesRegex(ValueError, 'no layer .none.: its layers are _input, twice, relu, sum', net.forward, 'none')
+        self.assertRaisesRegex(ValueError, '_input', net.forward, '_input')
         self.assertRaisesRegex(RuntimeError, 'ThreadPoolExecutor', net.forwardAsync)
         self.assertRaises(NotImplementedError, net.setInputsNames, ['x'])
         self.assertRaisesRegex(RuntimeError, 'empty', caffe.dnn.Net().forward)
@@ -172,11 +173,12 @@ print('fine')
 '''
 
     def test_install_newer(self):
-        """A cv2.dnn that has no readNetFromCaffe keeps its own functions."""
+        """A cv2.dnn whose readNetFromCaffe does nothing keeps its other functions."""
         self.write(DOUBLE)
         os.mkdir(os.path.join(self.dir, 'cv2'))
         self.write('from . import dnn', 'cv2/__init__.py')
         self.write('''import caffe.dnn
+def readNetFromCaffe(prototxt): raise NotImplementedError
 def readNet(model, config='', framework=''): return 'theirs', model, config, framework
 class Model:
     def __init__(self, *arguments): self.arguments = arguments

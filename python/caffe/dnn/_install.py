@@ -2,7 +2,6 @@
 
 import importlib
 import sys
-import types
 
 _REPLACED = 'readNetFromCaffe', 'readNet', 'Model', 'ClassificationModel', 'DetectionModel'
 
@@ -21,7 +20,7 @@ def install():
     theirs = getattr(cv2, 'dnn', None)
     if theirs is None:
         cv2.dnn = sys.modules['cv2.dnn'] = theirs = dnn
-    if theirs is not dnn and not isinstance(getattr(theirs, 'readNetFromCaffe', None), types.FunctionType):
+    if theirs is not dnn and getattr(theirs, 'readNetFromCaffe', None) is not dnn.readNetFromCaffe:
         for name in dir(dnn):
             if not name.startswith('_') and name != 'install' and not hasattr(theirs, name):
                 setattr(theirs, name, getattr(dnn, name))

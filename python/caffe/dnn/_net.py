@@ -182,6 +182,8 @@ class Net:
         if len(self._names) == 1:
             raise RuntimeError('forward: net %r has no layers' % engine.name)
         numbers = [self._number(name) if name else len(self._names) - 1 for name in names]
+        if 0 in numbers:
+            raise ValueError('forward: _input is no layer that runs')
         last = len(engine.layers) - 1
         if all(n in self._ends for n in numbers):
             engine._forward(0, last)
