@@ -98,6 +98,8 @@ func (r *ReLU) Plain() bool { return r != nil && r.Slope == 0 }
 // Finisher applies a layer's Forward in place to parts of its bottom, while they are still in a core's cache. Where the net runs Backward too,
 // only Finishers of layers in place are used whose Forward stores nothing else.
 type Finisher interface {
+	// ByChannel reports whether Finish depends on the channels. If not, pieces may be of any length, and may begin anywhere.
+	ByChannel() bool
 	// Hold fetches the arrays that Finish reads: the layer's weights, and its other bottoms.
 	Hold(others []*blob.Blob)
 	// Finish is an op.Finish, in the layout of the layer's bottom.

@@ -27,6 +27,9 @@ func (n *neuronLayer) finishes() *neuronFinish {
 	return n.finish
 }
 
+// ByChannel implements Finisher.
+func (f *neuronFinish) ByChannel() bool { return false }
+
 // Hold implements Finisher.
 func (f *neuronFinish) Hold([]*blob.Blob) {}
 

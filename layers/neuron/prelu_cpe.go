@@ -96,6 +96,9 @@ type preluFinish struct {
 	slopes []float32
 }
 
+// ByChannel implements Finisher.
+func (f *preluFinish) ByChannel() bool { return !f.layer.shared }
+
 // Hold implements Finisher.
 func (f *preluFinish) Hold([]*blob.Blob) { f.slopes = f.layer.Weights[0].Data() }
 

@@ -12,6 +12,9 @@ type chainFinish struct {
 	other []float32 // the other bottom of a sum, or nil
 }
 
+// ByChannel implements Finisher.
+func (f *chainFinish) ByChannel() bool { return true }
+
 // Hold implements Finisher.
 func (f *chainFinish) Hold(others []*blob.Blob) {
 	f.chain.norm.useStored()

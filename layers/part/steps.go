@@ -1,6 +1,8 @@
 package part
 
 import (
+	"slices"
+
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
@@ -35,6 +37,11 @@ func (s *Steps) Arrange(list []layers.Step) bool {
 // Empty reports whether there are no steps.
 func (s *Steps) Empty() bool { return len(s.list) == 0 }
 
+// ByChannel reports whether any step depends on channels.
+func (s *Steps) ByChannel() bool {
+	return slices.ContainsFunc(s.list, func(step layers.Step) bool { return step.ByChannel() })
+}
+
 // floors reports whether the first step is a plain ReLU.
 func (s *Steps) floors() bool { return len(s.list) > 0 && s.list[0].Floor }
 
@@ -67,7 +74,10 @@ func (s *Steps) Run(b *layers.Base, top *blob.Blob, bias []float32) error {
 		return nil
 	}
 	s.Hold()
-	dims := [3]int{top.Legacy(0), top.Legacy(1), top.Count() / max(1, top.Legacy(0)*top.Legacy(1))}
+	dims := [3]int{1, 1, top.Count()}
+	if bias != nil || s.ByChannel() {
+		dims = [3]int{top.Legacy(0), top.Legacy(1), top.Count() / max(1, top.Legacy(0)*top.Legacy(1))}
+	}
 	if s.pass == nil || s.dims != dims {
 		pass, err := stream.NewFinishing(b.Device.Machine, dims, 0)
 		if err != nil {

@@ -89,7 +89,7 @@ func (l *eltwise) prepare(n int) error {
 	}
 	dims, cost, streams := [3]int{1, 1, l.count}, stream.Work{Flops: float64(n)}, part.StreamsOf(&l.Base)
 	forward := stream.Pass{Name: "eltwise", Dims: dims, Ins: part.Arrays(n), Outs: part.Arrays(outs), Cost: cost, Op: part.ByRow(l.steps.After(l.forwardRow))}
-	if !l.steps.Empty() { // which may depend on the channel
+	if l.steps.ByChannel() {
 		forward = part.BlockedStream(forward, l.dims, l.blocked)
 	}
 	l.forward = streams.Make(forward)

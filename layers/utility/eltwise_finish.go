@@ -8,6 +8,9 @@ import (
 // sumFinish is the Finisher of a plain sum of two bottoms. It works element by element, so that any layout will do.
 type sumFinish struct{ other []float32 }
 
+// ByChannel implements Finisher.
+func (f *sumFinish) ByChannel() bool { return false }
+
 // Hold implements Finisher.
 func (f *sumFinish) Hold(others []*blob.Blob) { f.other = others[0].Data() }
 

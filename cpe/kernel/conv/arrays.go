@@ -27,6 +27,7 @@ type Arrays struct {
 	Floor  bool      // ReLU: negative results become 0; NaN stays NaN
 	Above  []float32 // ReLU mask or nil: DX is 0 where Above is not greater than 0
 	Finish op.Finish // called on results as soon as they are computed, if not nil
+	Single bool      // Finish does not depend on channels: its pieces may be of any length
 }
 
 // Images returns X, or DX for the input gradient.

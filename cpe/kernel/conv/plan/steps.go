@@ -14,10 +14,9 @@ import (
 
 // apart does the steps that kernels refuse, in passes over memory. What it needs is made when it is first needed.
 type apart struct {
-	passes [2]*stream.Finishing // over images and results
-	layout [2]shape.Layout      // those of the passes
-	added  []float32            // a gradient of images before it is added
-	rest   conv.Arrays          // the steps of this run
+	passes map[[4]int]*stream.Finishing // by their dims and lanes
+	added  []float32                    // a gradient of images before it is added
+	rest   conv.Arrays                  // the steps of this run
 
 	images, results op.Finish // finishImages and finishResults
 }
@@ -46,7 +45,7 @@ func (d *direction) refuses(s op.Step) error {
 
 // rest takes the steps out of a that the kernel refuses, and returns them for apart.run, nil if there are none.
 func (c *Conv) rest(d shape.Direction, a *conv.Arrays) (*conv.Arrays, error) {
-	r := conv.Arrays{Y: a.Y, DX: a.DX}
+	r := conv.Arrays{Y: a.Y, DX: a.DX, Single: a.Single || a.Finish == nil}
 	some := false
 	if a.Floor && !c.Does(d, op.Floor) {
 		a.Floor, r.Floor, some = false, true, true
@@ -79,7 +78,7 @@ func (c *Conv) rest(d shape.Direction, a *conv.Arrays) (*conv.Arrays, error) {
 
 // run does the steps.
 func (p *apart) run(c *Conv, d shape.Direction, r *conv.Arrays) error {
-	pass, err := p.pass(c, d)
+	pass, err := p.pass(c, d, r.Single)
 	switch {
 	case err != nil:
 		return err
@@ -108,23 +107,29 @@ func (p *apart) finishImages(dx []float32, at, n, _ int) {
 	}
 }
 
-// pass returns the pass over the results of Forward or over the images of gradients.
-func (p *apart) pass(c *Conv, d shape.Direction) (pass *stream.Finishing, err error) {
-	s, which, channels, area := &c.shape, 1, c.shape.Out, tiling.Size(c.shape.OutSize())
+// pass returns the pass over the results of Forward or over the images of gradients. single: it does not depend on channels.
+func (p *apart) pass(c *Conv, d shape.Direction, single bool) (*stream.Finishing, error) {
+	s, layout := &c.shape, c.layouts[1]
+	dims, lanes := [3]int{s.N, s.Out, tiling.Size(s.OutSize())}, 0
 	if d != shape.Forward {
-		which, channels, area = 0, s.C, tiling.Size(s.In)
+		layout, dims = c.layouts[0], [3]int{s.N, s.C, tiling.Size(s.In)}
 	}
-	layout := c.layouts[which]
-	if pass = p.passes[which]; pass != nil && p.layout[which] == layout {
+	switch {
+	case single:
+		dims = [3]int{1, 1, dims[0] * dims[1] * dims[2]}
+	case layout != shape.Planes:
+		lanes = shape.BlockLanes
+		dims[1], dims[2] = dims[1]/lanes, dims[2]*lanes
+	}
+	key := [4]int{dims[0], dims[1], dims[2], lanes}
+	if pass := p.passes[key]; pass != nil {
 		return pass, nil
 	}
-	dims, lanes := [3]int{s.N, channels, area}, 0
-	if layout != shape.Planes {
-		lanes = shape.BlockLanes
-		dims = [3]int{s.N, channels / lanes, area * lanes}
+	if p.passes == nil {
+		p.passes = map[[4]int]*stream.Finishing{}
+		p.images, p.results = p.finishImages, p.finishResults
 	}
-	p.images, p.results = p.finishImages, p.finishResults
-	pass, err = stream.NewFinishing(c.machine, dims, lanes)
-	p.passes[which], p.layout[which] = pass, layout
+	pass, err := stream.NewFinishing(c.machine, dims, lanes)
+	p.passes[key] = pass
 	return pass, err
 }
