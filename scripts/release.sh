@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# Makes a release of HEAD: programs for Linux, macOS and Windows on amd64 and arm64, packages for Debian and for RPM, their sums, lists of contents
+# (CycloneDX, SPDX) and the licences of all modules. It makes everything twice, in different folders, and fails if a byte differs.
+#
+#   scripts/release.sh [-version vX.Y.Z] [-targets "OS/ARCH ..."] [DIR]
+#
+#   -version vX.Y.Z  the version; by default the tag of HEAD
+#   -targets LIST    all six by default
+#
+# DIR (dist/release) is made anew:
+#
+#   swcaffe_VERSION_OS_ARCH.tar.xz (Windows: .zip)     programs, README, licences, shells' completions, manual pages
+#   swcaffe_VERSION_ARCH.deb, swcaffe-VERSION.ARCH.rpm the same as packages, for Linux
+#   swcaffe_VERSION_OS_ARCH.cdx.json, .spdx.json       the modules that the program contains, with version, sum and licence
+#   SHA256SUMS
+#
+# Linux has swcaffe-mpi beside swcaffe, which runs it under MPI. A program for Linux or macOS that is larger than 12 MB compressed by xz is an error.
+# It needs Go, git, zip, GNU tar, gzip and xz, and fetches nfpm through Go's modules. scripts/release_check.sh installs and runs the results.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. scripts/alive.sh
+
+nfpm=github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.2
+limit=$((12 << 20)) # bytes of a compressed program, at most
+
+version=$(git describe --exact-match --tags --match 'v[0-9]*' 2>/dev/null || true)
+targets='linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64'
+while (($# > 0)); do
+  case $1 in
+    -version) version=$2 && shift 2 ;;
+    -targets) targets=$2 && shift 2 ;;
+    -*) echo "$0: unknown flag $1; there are -version and -targets" >&2 && exit 1 ;;
+    *) break ;;
+  esac
+done
+[[ $version =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$ ]] || { echo "$0: HEAD has no tag like v1.2.3; give -version" >&2; exit 1; }
+out=$(realpath -m "${1:-dist/release}")
+commit=$(git rev-parse HEAD)
+export SOURCE_DATE_EPOCH
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+date=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)
+# Nothing of this user's or this computer's settings gets into the programs.
+export LC_ALL=C TZ=UTC CGO_ENABLED=0 GOFLAGS=-buildvcs=false GOTOOLCHAIN=local GOAMD64=v1 GOARM64=v8.0 GOWORK=off
+umask 022
+
+step() { printf '\n== [%3d s] %s\n' "$SECONDS" "$*" >&2; }
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/tools"
+step "build nfpm, which writes packages"
+GOBIN=$scratch/tools alive go install -trimpath "$nfpm"
+
+# make DIR makes all files in a folder from the commit's own files.
+make() {
+  local dir=$1 target
+  mkdir -p "$dir/source" "$dir/files" "$dir/host"
+  git archive "$commit" | tar -x -C "$dir/source"
+  (cd "$dir/source" && go build -trimpath -o "$dir/host/" ./cmd/swcaffe ./internal/bill)
+  for target in $targets; do
+    step "$target, in $dir"
+    one "$dir" "${target%/*}" "${target#*/}"
+  done
+  (cd "$dir/files" && sha256sum -- * >SHA256SUMS)
+}
+
+# one DIR OS ARCH makes the files of a target.
+one() {
+  local dir=$1 os=$2 arch=$3 name=swcaffe_${version#v}_$2_$3 program=swcaffe
+  local tree=$dir/$name x=github.com/swcaffe/swcaffe/internal/version
+  [ "$os" != windows ] || program=swcaffe.exe
+  mkdir -p "$tree/completions" "$tree/man/man1"
+  (cd "$dir/source" && GOOS=$os GOARCH=$arch alive go build -trimpath -ldflags "-s -w -buildid= -X $x.number=$version -X $x.commit=$commit -X $x.date=$date" -o "$tree/$program" ./cmd/swcaffe)
+  if [ "$os" = linux ]; then
+    (cd "$dir/source" && GOOS=$os GOARCH=$arch alive go build -trimpath -ldflags "-s -w -buildid= -X $x.number=$version -X $x.commit=$commit -X $x.date=$date" -o "$tree/swcaffe-mpi" ./cmd/swcaffe-mpi)
+  fi
+  cp "$dir/source/README.md" "$dir/source/LICENSE" "$dir/source/CHANGELOG.md" "$tree/"
+  "$dir/host/bill" -program "$tree/$program" -date "$date" -licences "$tree/LICENSES.txt" -cyclonedx "$dir/files/$name.cdx.json" -spdx "$dir/files/$name.spdx.json"
+  "$dir/host/swcaffe" completion bash >"$tree/completions/swcaffe.bash"
+  "$dir/host/swcaffe" completion zsh >"$tree/completions/_swcaffe"
+  "$dir/host/swcaffe" completion fish >"$tree/completions/swcaffe.fish"
+  "$dir/host/swcaffe" man "$tree/man/man1" 2>/dev/null
+  sed -i "1,3s/swcaffe (devel)/swcaffe $version/" "$tree"/man/man1/*
+  find "$tree" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+  if [ "$os" = windows ]; then
+    (cd "$dir" && find "$name" -type f | sort | zip -q -X -9 -@ "$dir/files/$name.zip")
+  else
+    tar -C "$dir" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" --format=ustar -cf - "$name" | xz -6 -T1 >"$dir/files/$name.tar.xz"
+  fi
+  local size
+  size=$(xz -6 -T1 -c "$tree/$program" | wc -c)
+  echo "$program for $os/$arch: $(stat -c %s "$tree/$program") bytes, $size compressed" >&2
+  ((size <= limit)) || { echo "that is more than $limit" >&2; exit 1; }
+  [ "$os" = linux ] || return 0
+  packages "$dir" "$tree" "$arch"
+}
+
+# packages DIR TREE ARCH makes the Debian and the RPM package of a program for Linux.
+packages() {
+  local dir=$1 tree=$2 arch=$3 kind
+  gzip -n -9 "$tree"/man/man1/*
+  cat >"$dir/nfpm.yaml" <<END
+name: swcaffe
+arch: $arch
+version: $version
+maintainer: swcaffe's maintainers <maintainers@swcaffe.example>
+description: |-
+  Caffe networks on CPUs
+  Trains, tests and runs Caffe's networks from Caffe's own files, as one program.
+license: BSD-2-Clause
+section: science
+mtime: $date
+deb: {compression: xz}
+rpm: {buildhost: localhost, compression: xz}
+contents:
+  - {src: $tree/swcaffe, dst: /usr/bin/swcaffe, file_info: {mode: 0755}}
+  - {src: $tree/swcaffe-mpi, dst: /usr/bin/swcaffe-mpi, file_info: {mode: 0755}}
+  - {src: $tree/completions/swcaffe.bash, dst: /usr/share/bash-completion/completions/swcaffe}
+  - {src: $tree/completions/_swcaffe, dst: /usr/share/zsh/vendor-completions/_swcaffe, packager: deb}
+  - {src: $tree/completions/_swcaffe, dst: /usr/share/zsh/site-functions/_swcaffe, packager: rpm}
+  - {src: $tree/completions/swcaffe.fish, dst: /usr/share/fish/vendor_completions.d/swcaffe.fish}
+  - {src: $tree/LICENSE, dst: /usr/share/doc/swcaffe/copyright}
+  - {src: $tree/LICENSES.txt, dst: /usr/share/doc/swcaffe/LICENSES.txt}
+  - {src: $tree/README.md, dst: /usr/share/doc/swcaffe/README.md}
+  - {src: $tree/CHANGELOG.md, dst: /usr/share/doc/swcaffe/CHANGELOG.md}
+$(for page in "$tree"/man/man1/*; do echo "  - {src: $page, dst: /usr/share/man/man1/$(basename "$page")}"; done)
+END
+  for kind in deb rpm; do
+    "$scratch/tools/nfpm" package -f "$dir/nfpm.yaml" -p "$kind" -t "$dir/files/" >/dev/null
+  done
+}
+
+make "$scratch/first"
+step "once more, in another folder"
+make "$scratch/second/further/down"
+step "compare both"
+diff -r "$scratch/first/files" "$scratch/second/further/down/files"
+rm -rf "$out"
+mkdir -p "$(dirname "$out")"
+cp -r "$scratch/first/files" "$out"
+echo "both have the same bytes:" >&2
+(cd "$out" && stat -c '%10s  %n' -- * && cat SHA256SUMS)

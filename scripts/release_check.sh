@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# Installs and runs what scripts/release.sh has made, as far as this computer can: archives for Linux on this processor and, with Debian's
+# qemu-user-static, on the other one; the Debian and the RPM package, unpacked into a folder of their own; Windows's program under Debian's wine.
+#
+#   scripts/release_check.sh [DIR]
+#
+# DIR is dist/release. Of each program it looks at the version, renders digits, trains LeNet, stops it by SIGINT where there are signals, resumes it, and
+# compares the weights with those of an undisturbed training. It prints a line for each way, also for those that it leaves out, and why.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+models=$PWD/models
+dir=$(realpath "${1:-dist/release}")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+(cd "$dir" && sha256sum -c --quiet SHA256SUMS)
+echo "sums: $(wc -l <"$dir/SHA256SUMS") files are those of SHA256SUMS"
+native=$(go env GOARCH)
+
+# try NAME ITERATIONS COMMAND... runs a program.
+try() {
+  local name=$1 iterations=$2 folder log
+  shift 2
+  folder=$scratch/$name log=$scratch/$name.log
+  mkdir -p "$folder/models"
+  cp -r "$models/lenet" "$folder/models/"
+  (
+    cd "$folder"
+    version=$("$@" version | head -1)
+    [[ $version == *" ${wanted}"* ]] || { echo "$name: version is \"$version\", not $wanted" >&2; exit 1; }
+    "$@" dataset digits -train 640 -test 100 -out data
+    sed -i "s/max_iter: .*/max_iter: $iterations/; s/test_interval: .*/test_interval: 1000000/; s/test_iter: .*/test_iter: 1/; s/snapshot: .*/snapshot: $((iterations / 2))/" models/lenet/solver.prototxt
+    "$@" train -solver models/lenet/solver.prototxt
+    mv "models/lenet/lenet_iter_$iterations.caffemodel" whole.caffemodel
+    "$@" train -solver models/lenet/solver.prototxt -snapshot "models/lenet/lenet_iter_$((iterations / 2)).solverstate"
+    cmp whole.caffemodel "models/lenet/lenet_iter_$iterations.caffemodel"
+  ) >"$log" 2>&1 || { tail -5 "$log" >&2; echo "$name: failed" >&2; exit 1; }
+  echo "$name: version $wanted; trains LeNet for $iterations iterations, and from iteration $((iterations / 2)) to the same weights"
+}
+
+# stop NAME COMMAND... stops a training by SIGINT.
+stop() {
+  local name=$1 pid
+  shift
+  (
+    cd "$scratch/$name"
+    sed -i 's/max_iter: .*/max_iter: 1000000/; s/snapshot: .*/snapshot: 1000000/' models/lenet/solver.prototxt
+    rm -f models/lenet/*.solverstate
+    "$@" train -solver models/lenet/solver.prototxt >stopped.log 2>&1 &
+    pid=$!
+    for _ in $(seq 100); do grep -q 'Iteration 0' stopped.log && break; sleep 0.1; done
+    sleep 1
+    kill -INT "$pid"
+    wait "$pid"
+    ls models/lenet/*.solverstate >/dev/null
+  ) || { tail -3 "$scratch/$name/stopped.log" >&2; echo "$name: SIGINT left no snapshot" >&2; exit 1; }
+  echo "$name: SIGINT ends a training with a snapshot"
+}
+
+for archive in "$dir"/swcaffe_*_linux_*.tar.xz; do
+  base=$(basename "$archive" .tar.xz)
+  arch=${base##*_} rest=${base#swcaffe_}
+  wanted=v${rest%%_*}
+  tar -C "$scratch" -xf "$archive"
+  [ "$(find "$scratch/$base" -name 'swcaffe*.1*' | wc -l)" -gt 20 ] && [ -s "$scratch/$base/completions/swcaffe.bash" ] && [ -s "$scratch/$base/LICENSES.txt" ]
+  if [ "$arch" = "$native" ]; then
+    try "$base" 20 "$scratch/$base/swcaffe"
+    stop "$base" "$scratch/$base/swcaffe"
+    [[ $("$scratch/$base/swcaffe-mpi" version | head -1) == *" $wanted"* ]]
+  elif qemu=$(command -v "qemu-${arch/arm64/aarch64}-static"); then
+    try "$base" 2 "$qemu" "$scratch/$base/swcaffe"
+  else
+    echo "$base: left out; Debian's qemu-user-static runs it"
+  fi
+done
+
+mkdir "$scratch/deb" "$scratch/rpm"
+if command -v dpkg-deb >/dev/null; then
+  dpkg-deb -x "$dir"/swcaffe_*_"$native".deb "$scratch/deb"
+  try deb 4 "$scratch/deb/usr/bin/swcaffe"
+else
+  echo "deb: left out; there is no dpkg-deb"
+fi
+if command -v rpm2cpio >/dev/null && command -v cpio >/dev/null; then
+  # The paths in the package are absolute; cpio would write to them. rpm2cpio of rpm 4.18 ends with 1 also when it has written all.
+  (cd "$scratch/rpm" && { rpm2cpio "$dir"/swcaffe-*."${native/amd64/x86_64}".rpm || true; } | cpio -id --no-absolute-filenames --quiet)
+  try rpm 4 "$scratch/rpm/usr/bin/swcaffe"
+else
+  echo "rpm: left out; Debian's rpm2cpio and cpio unpack it"
+fi
+
+for archive in "$dir"/swcaffe_*_windows_"$native".zip; do
+  base=$(basename "$archive" .zip)
+  if wine=$(command -v wine64 || command -v wine || ls /usr/lib/wine/wine64 2>/dev/null); then
+    unzip -q -d "$scratch" "$archive"
+    export WINEPREFIX=$scratch/wine WINEDEBUG=-all DISPLAY=
+    began=$("$wine" "$scratch/$base/swcaffe.exe" version 2>&1 || true)
+    if [[ $began == *bcryptprimitives.dll* ]]; then
+      echo "$base: left out; $("$wine" --version) has no bcryptprimitives.dll, which programs of Go need"
+    else
+      try "$base" 4 "$wine" "$scratch/$base/swcaffe.exe"
+    fi
+  else
+    echo "$base: left out; Debian's wine64 runs it"
+  fi
+done
+echo "left out: macOS, which needs a Mac"
