@@ -21,6 +21,15 @@ func Floats(n int) []float32 {
 	return onLarge(n)
 }
 
+// Ones returns n ones in memory of their own, for measurements: zeros might share one page. It panics like Floats.
+func Ones(n int) []float32 {
+	a := Make[float32](n)
+	for i := range a {
+		a[i] = 1
+	}
+	return a
+}
+
 // Make returns a slice of n zeros, for lengths that depend on a user's input. It panics like Floats.
 func Make[T any](n int) []T {
 	var one T

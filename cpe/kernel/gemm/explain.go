@@ -4,7 +4,6 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // Explain says which algorithms could compute a product in a Kernel of New, or of NewInference, and why one does. If measured is set, it runs them all,
@@ -34,15 +33,8 @@ func explain(l *op.List[Shape, Kernel], m *cpe.Machine, s Shape, inference, meas
 		e.Plan = b.Plan().String()
 	}
 	if measured {
-		a, b, c := ones(s.M*s.K), ones(s.K*s.N), ones(s.M*s.N)
+		a, b, c := pages.Ones(s.M*s.K), pages.Ones(s.K*s.N), pages.Ones(s.M*s.N)
 		err = l.Measure(m, p, e, func(k Kernel) error { return k.Run(a, b, nil, c) })
 	}
 	return e, err
-}
-
-// ones returns n ones in memory of their own. Zeros might share one page.
-func ones(n int) []float32 {
-	a := pages.Make[float32](n)
-	vec.Fill(a, 1)
-	return a
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // Explain compares all algorithms for a problem.
@@ -36,13 +35,13 @@ func (c *Conv) Explain(d shape.Direction, measured bool) (*op.Explanation, error
 func (c *Conv) measure(p *conv.Problem, e *op.Explanation) error {
 	s := &p.Shape
 	a := conv.Arrays{Add: p.Direction == shape.WeightGradient}
-	a.W = ones(s.Out * s.Depth())
-	images, results := ones(s.N*s.C*tiling.Size(s.In)), ones(s.N*s.Out*tiling.Size(s.OutSize()))
+	a.W = pages.Ones(s.Out * s.Depth())
+	images, results := pages.Ones(s.N*s.C*tiling.Size(s.In)), pages.Ones(s.N*s.Out*tiling.Size(s.OutSize()))
 	switch p.Direction {
 	case shape.Forward:
-		a.X, a.Y, a.Bias = images, results, ones(s.Out)
+		a.X, a.Y, a.Bias = images, results, pages.Ones(s.Out)
 	case shape.WeightGradient:
-		a.X, a.DY, a.DW = images, results, ones(len(a.W))
+		a.X, a.DY, a.DW = images, results, pages.Ones(len(a.W))
 	default:
 		a.DX, a.DY = images, results
 	}
@@ -50,13 +49,6 @@ func (c *Conv) measure(p *conv.Problem, e *op.Explanation) error {
 		a.Fixed = 1
 	}
 	return algorithms.Measure(c.machine, p, e, func(k conv.Kernel) error { return k.Run(a) })
-}
-
-// ones returns n ones in memory of their own. Zeros might share one page.
-func ones(n int) []float32 {
-	a := pages.Make[float32](n)
-	vec.Fill(a, 1)
-	return a
 }
 
 // explain compares all algorithms, one of which was chosen.
