@@ -23,7 +23,7 @@ const (
 
 // String says what the step does.
 func (s Step) String() string {
-	return [...]string{"floor", "post", "overwrite", "sum biases", "mask", "add"}[s]
+	return [...]string{"apply ReLU", "apply the layers behind", "overwrite", "sum biases", "apply the gradient of ReLU", "add"}[s]
 }
 
 // Finish changes some results in place, once for each result. y[at:at+n] lies in one image, and its channels begin with first: n pixels of block
@@ -51,5 +51,5 @@ func Among(s Step, steps ...Step) error {
 			return nil
 		}
 	}
-	return &refusal{"its kernel has no step %q", []any{s}}
+	return &refusal{"its kernel does not %v", []any{s}}
 }
