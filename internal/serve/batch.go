@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/swcaffe/swcaffe/predict"
@@ -15,6 +14,7 @@ type job struct {
 	inputs  []predict.Array                                     // in the order of the net's
 	items   int                                                 // on axis 0 of all of them
 	alone   func(ctx context.Context, s *predict.Session) error // what to do instead of running inputs, nil: nothing
+	memory  *body                                               // that inputs are in, nil: not a request's
 	entered time.Time
 
 	outputs []predict.Array // memory of the job
@@ -27,35 +27,46 @@ func newJob(ctx context.Context) *job { return &job{ctx: ctx, done: make(chan st
 // finish ends a job.
 func (j *job) finish(err error) {
 	j.err = err
+	j.memory.release()
 	close(j.done)
 }
 
-// work runs the jobs of the queue until it is closed and empty.
-func (v *version) work() {
-	defer close(v.stopped)
-	defer v.end()
-	var next *job
+// work runs jobs of the queue on a runner until the queue is closed and empty. Several goroutines do this for a version, each with a runner of its own.
+func (v *version) work(own *runner) {
 	for {
-		first := next
-		if next = nil; first == nil {
-			var ok bool
+		jobs, wide, ok := v.take()
+		if !ok {
+			return
+		}
+		r := own
+		if wide {
+			r = v.wide
+		}
+		r.run(jobs)
+		v.turns.end(wide)
+	}
+}
+
+// take returns the jobs of the next run, once it may begin, and whether it is to have all cores of the version. Without any it ends; ok is false then.
+func (v *version) take() (jobs []*job, wide, ok bool) {
+	v.taking.Lock()
+	defer v.taking.Unlock()
+	for {
+		first := v.next
+		if v.next = nil; first == nil {
 			if first, ok = <-v.queue; !ok {
-				return
+				return nil, false, false
 			}
 		}
+		v.turns.waitWide()
 		if v.gone(first) {
 			continue
 		}
-		if first.alone != nil || !v.joins {
-			v.runAlone(first)
-		} else {
-			var jobs []*job
-			jobs, next = v.gather(first)
-			v.runJoined(jobs)
+		jobs = []*job{first}
+		if first.alone == nil && v.joins {
+			jobs = v.gather(first)
 		}
-		if v.session == nil {
-			_ = v.renew() // the next run tries again and answers with the error
-		}
+		return jobs, v.turns.begin(v.next == nil && len(v.queue) == 0), true
 	}
 }
 
@@ -74,25 +85,26 @@ func (v *version) ended(j *job) bool {
 	return err != nil
 }
 
-// gather takes jobs from the queue until a run is full, or the queue is empty and the delay has passed. A job that cannot join is returned as next.
-func (v *version) gather(first *job) (jobs []*job, next *job) {
-	jobs = []*job{first}
+// gather takes jobs from the queue until a run is full, or the queue is empty and the delay has passed. A job that cannot join is the next run's.
+func (v *version) gather(first *job) []*job {
+	jobs := []*job{first}
 	deadline := time.NewTimer(v.delay)
 	defer deadline.Stop()
 	for items := first.items; items < v.batch; {
 		j := v.another(deadline)
 		switch {
 		case j == nil:
-			return jobs, nil
+			return jobs
 		case j.alone != nil || items+j.items > v.batch:
-			return jobs, j
+			v.next = j
+			return jobs
 		case v.gone(j):
 			continue
 		}
 		jobs = append(jobs, j)
 		items += j.items
 	}
-	return jobs, nil
+	return jobs
 }
 
 // another returns a job of the queue, nil if none comes before the deadline.
@@ -111,131 +123,4 @@ func (v *version) another(deadline *time.Timer) *job {
 	case <-deadline.C:
 		return nil
 	}
-}
-
-// runAlone runs a job by itself.
-func (v *version) runAlone(j *job) {
-	start := time.Now()
-	err := v.guarded(func() error {
-		if j.alone != nil {
-			return j.alone(j.ctx, v.session)
-		}
-		outs, err := v.session.Run(j.ctx, j.inputs...)
-		for _, o := range outs {
-			j.outputs = append(j.outputs, predict.Array{Name: o.Name, Shape: slices.Clone(o.Shape), Values: slices.Clone(o.Values)})
-		}
-		return err
-	})
-	v.meter.ran(j.items, time.Since(start))
-	j.finish(err)
-}
-
-// runJoined runs the items of jobs together, in runs of the sizes that are planned ahead, and gives each job its part of the outputs.
-// After a fault each job runs by itself, so that it ends only the one whose values cause it.
-func (v *version) runJoined(jobs []*job) {
-	if jobs = slices.DeleteFunc(jobs, v.ended); len(jobs) == 0 {
-		return
-	}
-	all := v.join(jobs)
-	items := 0
-	for _, j := range jobs {
-		items += j.items
-	}
-	ctx := context.Background()
-	if len(jobs) == 1 {
-		ctx = jobs[0].ctx
-	}
-	var outs []predict.Array
-	err := v.guarded(func() (err error) {
-		outs, err = v.runItems(ctx, all, items)
-		return err
-	})
-	if len(jobs) > 1 && isFault(err) {
-		for _, j := range jobs {
-			v.runJoined([]*job{j})
-		}
-		return
-	}
-	at := 0
-	for _, j := range jobs {
-		if err == nil {
-			j.outputs = part(outs, at, j.items, items)
-		}
-		at += j.items
-		j.finish(err)
-	}
-}
-
-// join puts the inputs of jobs behind one another, in memory that the next call uses again.
-func (v *version) join(jobs []*job) []predict.Array {
-	if len(jobs) == 1 {
-		return jobs[0].inputs
-	}
-	all := slices.Clone(jobs[0].inputs)
-	v.joined = slices.Grow(v.joined, len(all))[:len(all)]
-	for k := range all {
-		list := v.joined[k][:0]
-		for _, j := range jobs {
-			list = append(list, j.inputs[k].Values...)
-		}
-		v.joined[k], all[k].Values = list, list
-	}
-	return all
-}
-
-// part returns a copy of the outputs of n items from item at on.
-func part(outs []predict.Array, at, n, items int) (own []predict.Array) {
-	for _, o := range outs {
-		size := len(o.Values) / items
-		shape := slices.Clone(o.Shape)
-		shape[0] = n
-		own = append(own, predict.Array{Name: o.Name, Shape: shape, Values: slices.Clone(o.Values[at*size:][:n*size])})
-	}
-	return own
-}
-
-// runItems runs a number of items.
-func (v *version) runItems(ctx context.Context, inputs []predict.Array, items int) ([]predict.Array, error) {
-	outs := make([]predict.Array, len(v.model.Outputs()))
-	piece := slices.Clone(inputs)
-	sizes := v.sizes()
-	for at := 0; at < items; {
-		n := fitting(sizes, items-at)
-		for k, in := range inputs {
-			size := len(in.Values) / items
-			piece[k].Shape = slices.Clone(in.Shape)
-			piece[k].Shape[0] = n
-			piece[k].Values = in.Values[at*size:][:n*size]
-		}
-		start := time.Now()
-		got, err := v.session.Run(ctx, piece...)
-		v.meter.ran(n, time.Since(start))
-		if err != nil {
-			return nil, err
-		}
-		for k, o := range got {
-			if len(o.Shape) == 0 || o.Shape[0] != n {
-				return nil, fmt.Errorf("model %q: output %q has shape %v for %d items", v.name, o.Name, o.Shape, n)
-			}
-			outs[k].Name = o.Name
-			outs[k].Shape = append(outs[k].Shape[:0], o.Shape...)
-			outs[k].Values = append(outs[k].Values, o.Values...)
-		}
-		at += n
-	}
-	for k := range outs {
-		outs[k].Shape[0] = items
-	}
-	return outs, nil
-}
-
-// fitting returns the largest of the sizes, which ascend from 1, that is at most n.
-func fitting(sizes []int, n int) int {
-	best := sizes[0]
-	for _, s := range sizes {
-		if s <= n {
-			best = s
-		}
-	}
-	return best
 }

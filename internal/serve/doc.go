@@ -4,6 +4,9 @@
 //	folder.go      the files of a model repository in Triton's layout
 //	version.go     a loaded net: its ports, checks of inputs, its queue
 //	batch.go       requests of the queue, joined to runs
+//	turns.go       runs side by side, or one with all cores
+//	runner.go      a run
+//	fault.go       panics and too little memory in a run
 //	datatype.go    the protocol's number types, in JSON and in binary
 //	message.go     requests and responses of infer
 //	contents.go    gRPC's typed contents of tensors

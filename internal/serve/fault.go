@@ -46,50 +46,50 @@ func (v *version) title() string {
 }
 
 // guarded runs the net. A fault is written to the log, ends the session, and is returned.
-func (v *version) guarded(run func() error) error {
+func (r *runner) guarded(run func() error) error {
 	var err error
-	if v.session == nil {
-		err = v.renew()
+	if r.session == nil {
+		err = r.renew()
 	}
 	if err == nil {
 		err = relay.Error(run)
 	}
-	if isFault(err) || v.session == nil {
-		v.errorf("%s: a request failed: %v", v.title(), err)
-		v.end()
-		err = withoutStack(v.title(), err)
+	if isFault(err) || r.session == nil {
+		r.v.errorf("%s: a request failed: %v", r.v.title(), err)
+		r.end()
+		err = withoutStack(r.v.title(), err)
 	}
 	return err
 }
 
 // renew makes a session and plans the net for the sizes of runs.
-func (v *version) renew() error {
+func (r *runner) renew() error {
 	err := relay.Error(func() (err error) {
-		if v.session, err = v.model.NewSession(v.cores); err != nil {
+		if r.session, err = r.v.model.NewSession(r.cores); err != nil {
 			return err
 		}
-		for _, n := range v.sizes() {
-			if err := v.session.Prepare(n); err != nil {
+		for _, n := range r.v.sizes() {
+			if err := r.session.Prepare(n); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		v.end()
+		r.end()
 		return fmt.Errorf("planning the net: %w", err)
 	}
 	return nil
 }
 
 // end closes the session.
-func (v *version) end() {
-	s := v.session
-	if v.session = nil; s == nil {
+func (r *runner) end() {
+	s := r.session
+	if r.session = nil; s == nil {
 		return
 	}
 	if err := relay.Error(s.Close); err != nil {
-		v.errorf("%s: closing its net: %v", v.title(), err)
+		r.v.errorf("%s: closing its net: %v", r.v.title(), err)
 	}
 }
 

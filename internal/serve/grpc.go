@@ -73,7 +73,7 @@ func (v *version) inferGRPC(ctx context.Context, r *inferencepb.ModelInferReques
 		n := o.Parameters["classification"].GetInt64Param()
 		asked = append(asked, requestedOutput{Name: o.Name, Parameters: parameters{Classification: int(max(-1, min(n, math.MaxInt32)))}})
 	}
-	outputs, err := v.compute(ctx, tensors, asked)
+	outputs, err := v.compute(ctx, nil, tensors, asked)
 	if err != nil {
 		return nil, err
 	}

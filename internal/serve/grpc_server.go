@@ -142,7 +142,16 @@ func (s *Server) stream(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := http.NewResponseController(w)
 		c.SetWriteDeadline(time.Time{})
-		defer context.AfterFunc(s.draining, func() { c.SetReadDeadline(time.Now()) })()
+		ended := make(chan struct{})
+		stop := context.AfterFunc(s.draining, func() {
+			defer close(ended)
+			c.SetReadDeadline(time.Now())
+		})
+		defer func() {
+			if !stop() {
+				<-ended // c must not be used after the handler's end
+			}
+		}()
 		r.Body = http.MaxBytesReader(w, r.Body, maxControl)
 		next.ServeHTTP(w, r)
 	})

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -647,4 +648,35 @@ func TestBoundaries(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %v", c.datatype, x.values, err, c.want)
 		}
 	}
+}
+
+// endedWriter is a response that must not be used after its handler's end, as net/http's.
+type endedWriter struct {
+	*httptest.ResponseRecorder
+	t       *testing.T
+	setting chan struct{} // closed when SetReadDeadline begins
+	ended   atomic.Bool
+}
+
+func (w *endedWriter) SetWriteDeadline(time.Time) error { return nil }
+func (w *endedWriter) SetReadDeadline(time.Time) error {
+	close(w.setting)
+	time.Sleep(20 * time.Millisecond)
+	if w.ended.Load() {
+		w.t.Error("the response of a stream is used after its handler's end")
+	}
+	return nil
+}
+
+// TestStreamEndsWhileDraining: a stream that ends as the server begins to stop does not use its response afterwards.
+func TestStreamEndsWhileDraining(t *testing.T) {
+	s := &Server{}
+	s.draining, s.drain = context.WithCancel(t.Context())
+	w := &endedWriter{ResponseRecorder: httptest.NewRecorder(), t: t, setting: make(chan struct{})}
+	s.stream(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		s.drain()
+		<-w.setting
+	})).ServeHTTP(w, httptest.NewRequest("POST", "/", nil))
+	w.ended.Store(true)
+	time.Sleep(30 * time.Millisecond)
 }

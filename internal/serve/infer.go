@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -18,15 +17,16 @@ const headerLength = "Inference-Header-Content-Length"
 
 // infer answers the protocol's call infer over REST.
 func (s *Server) infer(w http.ResponseWriter, r *http.Request, v *version) error {
-	body, header, err := readInfer(r)
+	memory, content, header, err := readInfer(r)
+	defer memory.release()
 	if err != nil {
 		return err
 	}
-	request, tensors, err := parseInfer(body, header)
+	request, tensors, err := parseInfer(content, header)
 	if err != nil {
 		return err
 	}
-	outputs, err := v.compute(r.Context(), tensors, request.Outputs)
+	outputs, err := v.compute(r.Context(), memory, tensors, request.Outputs)
 	if err != nil {
 		return err
 	}
@@ -48,8 +48,8 @@ func (o *output) datatype() string {
 	return "FP32"
 }
 
-// compute runs the net on the tensors of a request and returns the outputs that it asks for, of either protocol.
-func (v *version) compute(ctx context.Context, tensors []tensor, asked []requestedOutput) ([]output, error) {
+// compute runs the net on the tensors of a request and returns the outputs that it asks for, of either protocol. memory, which may be nil, is what the tensors are in.
+func (v *version) compute(ctx context.Context, memory *body, tensors []tensor, asked []requestedOutput) ([]output, error) {
 	wanted, err := v.wanted(asked)
 	if err != nil {
 		return nil, err
@@ -65,6 +65,7 @@ func (v *version) compute(ctx context.Context, tensors []tensor, asked []request
 		}
 	}
 	j := newJob(ctx)
+	j.memory = memory
 	if j.inputs, j.items, err = v.arrange(tensors); err != nil {
 		return nil, err
 	}
@@ -84,40 +85,6 @@ func (v *version) compute(ctx context.Context, tensors []tensor, asked []request
 		list = append(list, out)
 	}
 	return list, nil
-}
-
-// readInfer reads the body of a request, and the length of the JSON that it begins with.
-func readInfer(r *http.Request) (body []byte, header int, err error) {
-	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
-		return nil, 0, failf(http.StatusUnsupportedMediaType, "Content-Encoding %s: bodies must not be compressed", e)
-	}
-	if body, err = readBody(r); err != nil {
-		return nil, 0, err
-	}
-	header = len(body)
-	if text := r.Header.Get(headerLength); text != "" {
-		if header, err = strconv.Atoi(text); err != nil || header < 0 || header > len(body) {
-			return nil, 0, badf("%s: %s: it should be the length of the JSON in a body of %d bytes", headerLength, text, len(body))
-		}
-	}
-	return body, header, nil
-}
-
-// readBody reads the body of a request, whose length the server has limited.
-func readBody(r *http.Request) (body []byte, err error) {
-	if r.ContentLength >= 0 {
-		body = make([]byte, r.ContentLength)
-		_, err = io.ReadFull(r.Body, body)
-	} else {
-		body, err = io.ReadAll(r.Body)
-	}
-	if err != nil {
-		if status := statusOf(err); status != http.StatusInternalServerError {
-			return nil, err
-		}
-		return nil, badf("reading the body: %w", err)
-	}
-	return body, nil
 }
 
 // wait puts a job into the queue and waits for its end, or the end of the request.

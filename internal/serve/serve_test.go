@@ -58,7 +58,7 @@ func config(t *testing.T) Config {
 	write(t, path, small)
 	return Config{
 		Address: "127.0.0.1:0", Models: []Source{{Name: "m", Version: "1", Options: predict.Options{Net: path}}}, Load: loader(1),
-		Errorf: t.Logf, Cores: 1, Queue: 64, Requests: 100, Timeout: 20 * time.Second, MaxBody: 1 << 20, MaxBodies: 8 << 20,
+		Errorf: t.Logf, Cores: 2, Sessions: 2, Queue: 64, Requests: 100, Timeout: 20 * time.Second, MaxBody: 1 << 20, MaxBodies: 8 << 20,
 	}
 }
 

@@ -35,6 +35,7 @@ type Config struct {
 
 	Cores    int           // of each version of a model; 0: the model's share of AllCores
 	AllCores int           // 0: each version has those of its machine
+	Sessions int           // of each version of a model, the most runs that go on at once; each has a share of Cores
 	Queue    int           // requests that wait for a version of a model
 	Requests int           // requests whose bodies are held at a time
 	Delay    time.Duration // how long a run waits for more items

@@ -11,39 +11,72 @@ import (
 	"github.com/swcaffe/swcaffe/predict"
 )
 
-// version is a loaded net with its queue. A goroutine of its own runs it.
+// version is a loaded net with its queue, which goroutines of its own run.
 type version struct {
 	name, number string
 	model        *predict.Model
-	session      *predict.Session // nil after a fault, until renew
-	cores        int
 	batch        int           // the most items of a run
 	joins        bool          // whether the items of several requests may share a run
 	delay        time.Duration // how long a run waits for more items
 	meter        *meter
 	errorf       func(format string, args ...any) // writes to the log
 
-	joined [][]float32 // memory of join
+	users sync.WaitGroup // requests that found the version; the queue is closed after they have ended
+	queue chan *job
 
-	users   sync.WaitGroup // requests that found the version; the queue is closed after they have ended
-	queue   chan *job
-	stopped chan struct{}
+	taking sync.Mutex // held by the goroutine that takes the next run's jobs
+	next   *job       // of the queue, for the next run; nil: none
+
+	turns   turns
+	wide    *runner   // with all cores
+	runners []*runner // one for each worker
+	workers sync.WaitGroup
 }
 
 // errFull refuses a request at once.
 var errFull = &failure{http.StatusTooManyRequests, errors.New("the model's queue is full; try again later")}
 
-// start makes a session, plans the net for the sizes of runs, and starts the version's goroutine.
+// start makes sessions, plans the net for the sizes of runs, and starts the version's goroutines.
 func start(name, number string, m *predict.Model, cfg *Config, meter *meter) (*version, error) {
 	v := &version{
-		name: name, number: number, model: m, cores: cfg.Cores, batch: m.Batch(), joins: separable(m), delay: cfg.Delay, meter: meter, errorf: cfg.Errorf,
-		queue: make(chan *job, cfg.Queue), stopped: make(chan struct{}),
+		name: name, number: number, model: m, batch: m.Batch(), joins: separable(m), delay: cfg.Delay, meter: meter, errorf: cfg.Errorf,
+		queue: make(chan *job, cfg.Queue),
 	}
-	if err := v.renew(); err != nil {
-		return nil, err
+	v.turns.init()
+	v.wide = &runner{v: v, cores: cfg.Cores}
+	v.runners = v.share(cfg)
+	for _, r := range append(v.runners, v.wide) {
+		if r.session != nil {
+			continue // it is the wide one
+		}
+		if err := r.renew(); err != nil {
+			v.end()
+			return nil, err
+		}
 	}
-	go v.work()
+	for _, r := range v.runners {
+		v.workers.Go(func() { v.work(r) })
+	}
 	return v, nil
+}
+
+// share returns the runners that have a share of the version's cores each; the one with all of them if the net can have one session, or on a modelled machine.
+func (v *version) share(cfg *Config) (list []*runner) {
+	n := min(cfg.Sessions, cfg.Cores)
+	if n < 2 || v.model.Continues() != nil {
+		return []*runner{v.wide}
+	}
+	for i := range n {
+		list = append(list, &runner{v: v, cores: (i+1)*cfg.Cores/n - i*cfg.Cores/n})
+	}
+	return list
+}
+
+// end closes the sessions.
+func (v *version) end() {
+	for _, r := range append(v.runners, v.wide) {
+		r.end()
+	}
 }
 
 // sizes lists the numbers of items of which runs are made ahead.
@@ -77,10 +110,12 @@ func separable(m *predict.Model) bool {
 // submit puts a job into the queue. It never waits.
 func (v *version) submit(j *job) error {
 	j.entered = time.Now()
+	j.memory.use()
 	select {
 	case v.queue <- j:
 		return nil
 	default:
+		j.memory.release()
 		return errFull
 	}
 }
@@ -89,7 +124,8 @@ func (v *version) submit(j *job) error {
 func (v *version) retire() {
 	v.users.Wait()
 	close(v.queue)
-	<-v.stopped
+	v.workers.Wait()
+	v.end()
 }
 
 // port is an input or output as the protocol's metadata has it.

@@ -58,6 +58,7 @@ func serveFlags(fs *flag.FlagSet, o *serveOptions) {
 	fs.Int64Var(&o.maxBody, "max_body", 64<<20, "the most bytes of a request's body")
 	fs.Int64Var(&o.maxBodies, "max_bodies", 512<<20, "the most bytes of the bodies of all requests that the server holds at a time; more are refused with status 429")
 	fs.IntVar(&o.cores, "cores", 0, "cores for each version of a model; 0: all for one model, of several each has its share")
+	fs.IntVar(&o.sessions, "sessions", 4, "how many runs of a version go on at once when requests wait, each on its share of the version's cores, at least one; a run with none beside it has them all")
 	o.register(fs)
 	o.device.Register(fs)
 }
@@ -78,7 +79,7 @@ type serveOptions struct {
 	batch, queue, requests int
 	delay, timeout         time.Duration
 	maxBody, maxBodies     int64
-	cores                  int
+	cores, sessions        int
 	device                 cli.DeviceFlags
 }
 
@@ -135,7 +136,7 @@ func (o *serveOptions) check() error {
 	for _, n := range []struct {
 		flag        string
 		value, from int64
-	}{{"batch", int64(o.batch), 1}, {"queue", int64(o.queue), 1}, {"requests", int64(o.requests), 1}, {"max_body", o.maxBody, 1}, {"max_bodies", o.maxBodies, o.maxBody}, {"cores", int64(o.cores), 0}} {
+	}{{"batch", int64(o.batch), 1}, {"queue", int64(o.queue), 1}, {"requests", int64(o.requests), 1}, {"max_body", o.maxBody, 1}, {"max_bodies", o.maxBodies, o.maxBody}, {"cores", int64(o.cores), 0}, {"sessions", int64(o.sessions), 1}} {
 		if n.value < n.from {
 			return cli.Usagef("-%s %d: it must be at least %d", n.flag, n.value, n.from)
 		}
@@ -159,7 +160,7 @@ func (o *serveOptions) config(e *cli.Env) (serve.Config, error) {
 	}
 	cfg := serve.Config{
 		Address: o.http, GRPC: o.grpc, Token: cli.HTTPToken(o.token), Cert: o.cert, Key: o.key, Folder: o.repository,
-		Cores: o.cores, AllCores: coresBesideRequests(machine), Queue: o.queue, Requests: o.requests, Delay: o.delay, Timeout: o.timeout, MaxBody: o.maxBody, MaxBodies: o.maxBodies,
+		Cores: o.cores, Sessions: o.sessions, AllCores: coresBesideRequests(machine), Queue: o.queue, Requests: o.requests, Delay: o.delay, Timeout: o.timeout, MaxBody: o.maxBody, MaxBodies: o.maxBodies,
 		Errorf: e.Log.Errorf,
 		Load: func(opt predict.Options) (*predict.Model, error) {
 			opt.Batch = o.batch

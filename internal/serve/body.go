@@ -1,0 +1,126 @@
+package serve
+
+import (
+	"encoding/binary"
+	"io"
+	"math/bits"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// body is the memory of a request's body. Binary tensors are run where they were read to, so it is used again only when the request has been answered and its job
+// has ended, of which either may be first.
+type body struct {
+	memory []byte
+	users  atomic.Int32
+}
+
+// Bodies of 2^(n-1)+1 to 2^n bytes share a pool. The garbage collector empties pools that are not used.
+var bodies [64]sync.Pool
+
+// bodyAlignment is that of the first binary tensor, in bytes.
+const bodyAlignment = 64
+
+// newBody returns memory for n bytes, with one user.
+func newBody(n int) *body {
+	class := bits.Len(uint(n + bodyAlignment))
+	b, _ := bodies[class].Get().(*body)
+	if b == nil {
+		b = &body{memory: make([]byte, 1<<class)}
+	}
+	b.users.Store(1)
+	return b
+}
+
+// use adds a user; nil: nothing.
+func (b *body) use() {
+	if b != nil {
+		b.users.Add(1)
+	}
+}
+
+// release takes a user away; nil: nothing.
+func (b *body) release() {
+	if b != nil && b.users.Add(-1) == 0 {
+		bodies[bits.Len(uint(len(b.memory)))-1].Put(b)
+	}
+}
+
+// aligned returns n bytes of the memory of which that at offset at has an address that is a multiple of bodyAlignment.
+func (b *body) aligned(n, at int) []byte {
+	start := -(int(uintptr(unsafe.Pointer(&b.memory[0]))) + at) & (bodyAlignment - 1)
+	return b.memory[start:][:n]
+}
+
+// readInfer reads the body of a request, and the length of the JSON that it begins with. The caller releases the memory; it is nil if the body's length was not stated.
+func readInfer(r *http.Request) (memory *body, content []byte, header int, err error) {
+	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
+		return nil, nil, 0, failf(http.StatusUnsupportedMediaType, "Content-Encoding %s: bodies must not be compressed", e)
+	}
+	text := r.Header.Get(headerLength)
+	if text != "" {
+		if header, err = strconv.Atoi(text); err != nil || header < 0 {
+			return nil, nil, 0, badf("%s: %s: it should be the length of the JSON at the body's beginning", headerLength, text)
+		}
+	}
+	if r.ContentLength > 0 {
+		memory = newBody(int(r.ContentLength))
+		content = memory.aligned(int(r.ContentLength), header)
+		if _, err = io.ReadFull(r.Body, content); err != nil {
+			err = bodyError(err)
+		}
+	} else {
+		content, err = readBody(r)
+	}
+	if text == "" {
+		header = len(content)
+	}
+	if err == nil && header > len(content) {
+		err = badf("%s: %s: it should be the length of the JSON in a body of %d bytes", headerLength, text, len(content))
+	}
+	return memory, content, header, err
+}
+
+// readBody reads the body of a request, whose length the server has limited.
+func readBody(r *http.Request) (content []byte, err error) {
+	if r.ContentLength >= 0 {
+		content = make([]byte, r.ContentLength)
+		_, err = io.ReadFull(r.Body, content)
+	} else {
+		content, err = io.ReadAll(r.Body)
+	}
+	if err != nil {
+		return nil, bodyError(err)
+	}
+	return content, nil
+}
+
+// bodyError makes an error of reading a body one of the request, unless it has a status.
+func bodyError(err error) error {
+	if status := statusOf(err); status != http.StatusInternalServerError {
+		return err
+	}
+	return badf("reading the body: %w", err)
+}
+
+// littleEndian reports whether this computer has numbers in memory as the protocol has them.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// floatsOf returns the FP32 values that bytes have, in the same memory; nil if this computer cannot read them there.
+func floatsOf(b []byte) []float32 {
+	if !littleEndian || len(b) == 0 || uintptr(unsafe.Pointer(&b[0]))%unsafe.Alignof(float32(0)) != 0 {
+		return nil
+	}
+	return unsafe.Slice((*float32)(unsafe.Pointer(&b[0])), len(b)/4)
+}
+
+// bytesOf returns the bytes of FP32 values, in the same memory; nil if this computer has them in another order.
+func bytesOf(values []float32) []byte {
+	if !littleEndian || len(values) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), 4*len(values))
+}
