@@ -75,6 +75,15 @@ func (s Spec) WithoutAlgorithms(names ...string) Spec {
 // LeavesOut reports whether an algorithm is left out.
 func (s *Spec) LeavesOut(name string) bool { return slices.Contains(s.leftOut, name) }
 
+// RoundingFactors returns the machine where kernels may round the factors of products to bfloat16 before they multiply.
+func (s Spec) RoundingFactors() Spec {
+	s.rounds = true
+	return s
+}
+
+// RoundsFactors reports whether kernels may do so.
+func (s *Spec) RoundsFactors() bool { return s.rounds }
+
 // Without returns the machine with one mechanism switched off.
 func (s Spec) Without(mechanism string) (Spec, error) {
 	m, err := mechanisms.Find(mechanism)

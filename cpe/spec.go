@@ -35,6 +35,7 @@ type Spec struct {
 	native  bool
 	onMPE   bool
 	leftOut []string // names of algorithms that kernels do not choose
+	rounds  bool     // kernels may round factors to bfloat16
 }
 
 // MemorySpec describes main memory that core groups share. The zero value says that each has its own.

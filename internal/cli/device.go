@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/suggest"
 	"github.com/swcaffe/swcaffe/layers"
 )
 
@@ -16,6 +17,7 @@ type DeviceFlags struct {
 	EngineName, MachineName string
 	threads                 int
 	Seed                    int64
+	precision               string
 	GPU                     string
 	Subject                 string // names the user of the device in messages; "": a net
 
@@ -31,6 +33,7 @@ func WarnOfGPU(e *Env, asks, subject string) {
 func (d *DeviceFlags) Register(fs *flag.FlagSet) {
 	StringVar(fs, &d.EngineName, "engine", "cpe", "the path of every layer: cpe (tiled, fast) or mpe (plain reference)", OneOf("cpe", "mpe"))
 	StringVar(fs, &d.MachineName, "machine", "host", "the machine of the cpe path: a machine `FILE`, or "+strings.Join(cpe.Names(), ", "), OneOf(cpe.Names()...).OrFiles(Prototxt))
+	StringVar(fs, &d.precision, "precision", "fp32", "what factors of products may be rounded to: fp32 (nothing) or bf16, which is faster; sums are in fp32", OneOf("fp32", "bf16"))
 	fs.IntVar(&d.threads, "threads", 0, "the number of cores to use (0: all)")
 	fs.Int64Var(&d.Seed, "seed", -1, "random seed where the solver has none (-1: from the clock)")
 	fs.StringVar(&d.GPU, "gpu", "", "accepted with a warning: there is no GPU in this build")
@@ -65,7 +68,22 @@ func (d *DeviceFlags) Spec(e *Env) (cpe.Spec, error) {
 		return cpe.Spec{}, FlagError("machine", err)
 	}
 	e.Log.Infof("Engine %s on machine %s", d.Engine, spec)
-	return spec, nil
+	return d.rounding(spec)
+}
+
+// rounding returns the machine with what -precision permits.
+func (d *DeviceFlags) rounding(spec cpe.Spec) (cpe.Spec, error) {
+	switch {
+	case d.precision == "" || d.precision == "fp32":
+		return spec, nil
+	case d.precision != "bf16":
+		return spec, Usagef("-precision: %w", suggest.Unknown("precision", d.precision, "precisions", []string{"fp32", "bf16"}))
+	case d.Engine == layers.MPE:
+		return spec, Usagef("-precision bf16 is for -engine cpe: the mpe engine is the reference, in fp32")
+	case !spec.Native():
+		return spec, Usagef("-precision bf16 is for this computer; -machine %s is modelled in fp32", d.MachineName)
+	}
+	return spec.RoundingFactors(), nil
 }
 
 func (d *DeviceFlags) SeedOrTime() uint64 {

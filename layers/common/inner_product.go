@@ -176,8 +176,12 @@ func (l *innerProduct) Algorithm(d shape.Direction, _ bool) shape.Algorithm {
 }
 
 func (l *innerProduct) Forward(bottom, top []*blob.Blob) error {
-	w, bias, err := l.operands()
-	defer l.fixed.Settle(nil)
+	k, _ := l.forward.(gemm.Fixer)
+	w, bias, number, err := l.operands(k)
+	defer l.fixed.Settle(k)
+	if k != nil {
+		k.Fix(number)
+	}
 	x, y := bottom[0].Data(), top[0].Data()
 	switch {
 	case err != nil:
@@ -203,17 +207,17 @@ func (l *innerProduct) Forward(bottom, top []*blob.Blob) error {
 	return nil
 }
 
-// operands returns the weights and the biases that Forward computes with; there may be no biases.
-func (l *innerProduct) operands() (w, bias []float32, err error) {
+// operands returns the weights and the biases that Forward computes with; there may be no biases, and no weights if the kernel k keeps them. k may be
+// nil. The number is that of Fixed.Take.
+func (l *innerProduct) operands(k op.Keeper) (w, bias []float32, number uint64, err error) {
 	if l.units == nil {
-		w, bias, _, err = l.fixed.Take(l.Device.Machine, l.Weights, nil, l.inference)
-		return w, bias, err
+		return l.fixed.Take(l.Device.Machine, l.Weights, k, l.inference)
 	}
 	if l.bias {
 		bias = l.Weights[1].Values()
 	}
 	err = l.units.run()
-	return l.factors(), bias, err
+	return l.factors(), bias, 0, err
 }
 
 // Arrange implements Planned.

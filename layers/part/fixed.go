@@ -6,7 +6,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/layers"
 )
@@ -34,10 +34,10 @@ func (f *Fixed) Fold(maps []layers.Map, weights []*blob.Blob) {
 // Folds reports whether Maps are folded into the weights.
 func (f *Fixed) Folds() bool { return f.folds }
 
-// Take returns the weights w, the biases b, nil if there are none, and a number for w: as long as it is the same, w is (conv.Arrays.Fixed). 0 stands for
+// Take returns the weights w, the biases b, nil if there are none, and a number for w: as long as it is the same, w is (op.Kept). 0 stands for
 // weights that may change unseen. own are the layer's weights, with biases if there are two. In a net for inference w is nil if the kernel k keeps it; k
 // may be nil.
-func (f *Fixed) Take(m *cpe.Machine, own []*blob.Blob, k conv.Keeper, inference bool) (w, b []float32, number uint64, err error) {
+func (f *Fixed) Take(m *cpe.Machine, own []*blob.Blob, k op.Keeper, inference bool) (w, b []float32, number uint64, err error) {
 	if f.folds {
 		f.use(f.folded)
 		return f.folded.take(f, m, k, inference)
@@ -68,7 +68,7 @@ func (f *Fixed) use(now *made) {
 }
 
 // Settle ends the use of what Take has returned, after the kernel has run.
-func (f *Fixed) Settle(k conv.Keeper) {
+func (f *Fixed) Settle(k op.Keeper) {
 	stowed := false
 	if now := f.now(); now != nil && now.settle(k) {
 		var memory []float32
@@ -105,4 +105,4 @@ func (f *Fixed) Restore(values []float32) {
 }
 
 // keeps reports whether a kernel has packed the weights of a number.
-func keeps(k conv.Keeper, number uint64) bool { return number != 0 && k != nil && k.Keeps(number) }
+func keeps(k op.Keeper, number uint64) bool { return number != 0 && k != nil && k.Keeps(number) }

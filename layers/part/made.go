@@ -5,7 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/layers"
@@ -22,7 +22,7 @@ type made struct {
 	of     []*blob.Blob   // the weights, the biases if there are any, and the weights of the Maps
 	seen   []blob.Version // of these; empty if they could change unseen
 	number uint64         // of the weights, 0 if the values that they depend on may change unseen
-	kept   conv.Keeper    // the kernel that has packed the weights and can unpack them, or nil
+	kept   op.Keeper    // the kernel that has packed the weights and can unpack them, or nil
 
 	// With Maps:
 	factor, shift []float64
@@ -49,7 +49,7 @@ func newMade(weights []*blob.Blob, maps []layers.Map) *made {
 }
 
 // take is Fixed.Take with Maps.
-func (f *made) take(by *Fixed, m *cpe.Machine, k conv.Keeper, inference bool) (w, b []float32, number uint64, err error) {
+func (f *made) take(by *Fixed, m *cpe.Machine, k op.Keeper, inference bool) (w, b []float32, number uint64, err error) {
 	switch {
 	case !m.Values() || f.fresh() && (f.w != nil || keeps(k, f.number)):
 		return f.w, f.b, f.number, nil
@@ -129,7 +129,7 @@ func (f *made) RunGroup(g *cpe.CoreGroup) error {
 func (f *made) stows() bool { return f.number != 0 && f.of[0].Count() >= fewest }
 
 // settle gives up w if the kernel has packed it. It reports whether the layer's own weights can be restored.
-func (f *made) settle(k conv.Keeper) bool {
+func (f *made) settle(k op.Keeper) bool {
 	if !f.stows() {
 		return false
 	}

@@ -109,8 +109,11 @@ func newPlan(g *Graph) (*Plan, error) {
 // infers reports whether the net is for inference: only Forward runs, with weights that seldom change.
 func (g *Graph) infers() bool { return g.ForwardOnly && !g.Changing }
 
-// part lets Backward run in two parts for layers whose traits prefer it.
+// part lets Backward, if it runs at all, do so in two parts for layers whose traits prefer it.
 func part(p *Plan) error {
+	if p.ForwardOnly {
+		return nil
+	}
 	var names []string
 	for _, t := range p.Tasks {
 		if t.traits.Parted && t.Part() {

@@ -33,7 +33,7 @@ func tiles(format string, body func(s emit.ISA, rows, vectors int), order ...str
 			for vectors := 1; vectors <= 2; vectors++ {
 				rows := vgemm.TileRows(s) / 3 * thirds
 				when := append(slices.Clip(order), strconv.Itoa(thirds), strconv.Itoa(vectors))
-				list = append(list, member{fmt.Sprintf(format, rows, vectors), when, func() { body(s, rows, vectors) }})
+				list = append(list, member{name: fmt.Sprintf(format, rows, vectors), when: when, emit: func() { body(s, rows, vectors) }})
 			}
 		}
 		return list
@@ -96,21 +96,21 @@ func constant(prefix, name string) string { return prefix + strings.ToUpper(name
 
 func elementwise(s emit.ISA) (list []member) {
 	for _, o := range slices.Concat(vec.Arithmetic(s), vec.Transcendental(s)) {
-		list = append(list, member{o.Name, []string{constant("op", o.Name)}, func() { vec.Elementwise(s, o.Uses, o.Unroll, o.Body) }})
+		list = append(list, member{name: o.Name, when: []string{constant("op", o.Name)}, emit: func() { vec.Elementwise(s, o.Uses, o.Unroll, o.Body) }})
 	}
 	return list
 }
 
 func folds(s emit.ISA) (list []member) {
 	for _, r := range vec.Reductions() {
-		list = append(list, member{r.Name, []string{constant("fold", r.Name)}, func() { vec.Reduction(s, r.Two, r.Body) }})
+		list = append(list, member{name: r.Name, when: []string{constant("fold", r.Name)}, emit: func() { vec.Reduction(s, r.Two, r.Body) }})
 	}
 	return list
 }
 
 func updates(s emit.ISA) (list []member) {
 	for _, r := range vec.Rules(s) {
-		list = append(list, member{r.Name, []string{r.Label}, func() { vec.Update(s, r.Histories, r.Body) }})
+		list = append(list, member{name: r.Name, when: []string{r.Label}, emit: func() { vec.Update(s, r.Histories, r.Body) }})
 	}
 	return list
 }
@@ -118,9 +118,11 @@ func updates(s emit.ISA) (list []member) {
 func winogradMaps(s emit.ISA) (list []member) {
 	for _, form := range [][2]int{{2, 3}, {4, 3}, {4, 5}, {5, 3}} {
 		for _, l := range vwinograd.Maps(s, form[0], form[1]) {
-			list = append(list, member{fmt.Sprintf("winograd%s%dx%d", l.Name, form[0], form[1]),
-				[]string{l.Name, strconv.Itoa(form[0]), strconv.Itoa(form[1])},
-				l.Emit})
+			list = append(list, member{
+				name: fmt.Sprintf("winograd%s%dx%d", l.Name, form[0], form[1]),
+				when: []string{l.Name, strconv.Itoa(form[0]), strconv.Itoa(form[1])},
+				emit: l.Emit,
+			})
 		}
 	}
 	return list
@@ -129,7 +131,7 @@ func winogradMaps(s emit.ISA) (list []member) {
 func outerProducts(s emit.ISA) (list []member) {
 	for m := 1; m <= 2; m++ {
 		for add, name := range []string{"outerRows", "addOuterRows"} {
-			list = append(list, member{fmt.Sprintf("%s%d", name, m), []string{strconv.Itoa(m), strconv.Itoa(add)}, func() { vgemm.OuterRows(s, m, add == 1) }})
+			list = append(list, member{name: fmt.Sprintf("%s%d", name, m), when: []string{strconv.Itoa(m), strconv.Itoa(add)}, emit: func() { vgemm.OuterRows(s, m, add == 1) }})
 		}
 	}
 	return list

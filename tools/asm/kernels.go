@@ -69,6 +69,10 @@ var kernels = []kernel{
 	{"vconv", "pixels", "is the micro-kernel of pointwise convolutions of blocks of channels, for tiles of some pixels and vectors.",
 		"pixels, vectors", "blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int",
 		family("pixels%dx%d", pixelTiles, of2(vconv.Pixels))},
+	{"vconv", "pairs", "is pixels for pairs of bfloat16 values.",
+		"pixels, vectors", "blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int",
+		bfloat16(family("pairs%dx%d", pixelTiles, of2(vconv.Pairs)))},
+	{"vconv", "roundPixels", "rounds two blocks of channels of n pixels to such pairs.", "", "dst, low, high *float32, step, n int", bfloat16(one("roundPixels", vconv.RoundPixels))},
 	{"vconv", "pixelSums", "is the micro-kernel of their weight gradient.",
 		"rows, vectors", "runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int" +
 			", c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32",

@@ -38,9 +38,10 @@ func (k *kernel) members(s emit.ISA) []member {
 
 // member is a function of a kernel for one instruction set.
 type member struct {
-	name string   // of the assembly, without the tag of the set
-	when []string // the indices
-	emit func()   // writes the body; nil if the function is that of another set, whose tag the name has then
+	name  string   // of the assembly, without the tag of the set
+	when  []string // the indices
+	emit  func()   // writes the body; nil if the function is that of another set, whose tag the name has then
+	needs string   // the function of isa that reports whether the processor has the instructions; "": all processors of the set do
 }
 
 // function is the name of the function in assembly.
@@ -60,7 +61,7 @@ type size struct {
 
 // one is the only member of a kernel that is no family.
 func one(name string, body func(emit.ISA)) func(emit.ISA) []member {
-	return func(s emit.ISA) []member { return []member{{name, nil, func() { body(s) }}} }
+	return func(s emit.ISA) []member { return []member{{name: name, emit: func() { body(s) }}} }
 }
 
 // evex restricts a kernel to instruction sets with EVEX.
@@ -70,6 +71,17 @@ func evex(of func(emit.ISA) []member) func(emit.ISA) []member {
 			return nil
 		}
 		return of(s)
+	}
+}
+
+// bfloat16 restricts a kernel to processors with EVEX that multiply bfloat16 values.
+func bfloat16(of func(emit.ISA) []member) func(emit.ISA) []member {
+	return func(s emit.ISA) []member {
+		list := evex(of)(s)
+		for i := range list {
+			list[i].needs = "HasBFloat16"
+		}
+		return list
 	}
 }
 
@@ -95,7 +107,7 @@ func family(format string, sizes func(s emit.ISA) [][]int, body func(s emit.ISA,
 			for _, n := range v {
 				shown, when = append(shown, n), append(when, strconv.Itoa(n))
 			}
-			list = append(list, member{fmt.Sprintf(format, shown...), when, func() { body(s, v) }})
+			list = append(list, member{name: fmt.Sprintf(format, shown...), when: when, emit: func() { body(s, v) }})
 		}
 		return list
 	}

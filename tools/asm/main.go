@@ -100,7 +100,11 @@ func writeAssembly(self, folder, room, level string) error {
 		return err
 	}
 	_, asm = cutLine(asm)
-	return os.WriteFile(filepath.Join(folder, level+"_amd64.s"), append([]byte(header), asm...), 0o666)
+	text, err := emit.Encode(string(asm))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, level+"_amd64.s"), []byte(header+text), 0o666)
 }
 
 // cutLine cuts the first line off.

@@ -173,7 +173,10 @@ func timeMeasured(e *cli.Env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase
 	case o.explain != "":
 		return explain(e, n, o)
 	case o.passes:
-		return printPasses(e.Tables, n)
+		if err := printPasses(e.Tables, n); err != nil || !spec.RoundsFactors() {
+			return err
+		}
+		return printPrecision(e.Tables, n)
 	}
 	if o.weights != "" {
 		if err := solver.LoadWeights(n, o.weights, e.Log); err != nil {

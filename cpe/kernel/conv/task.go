@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 )
@@ -16,7 +17,7 @@ type Task struct {
 	Reserved cpe.Scratch // scratch memory that Run takes
 	Stages   []Stage
 	Partials *stream.Partials // partial weight gradients, if not nil
-	Kept     *Kept            // packed weights from run to run, if not nil
+	*op.Kept                  // packed weights from run to run, if not nil
 	Plan     fmt.Stringer     // the kernel's blocking, an immutable value, if not nil
 }
 
@@ -52,15 +53,6 @@ func (t *Task) SumParts(n int) (err error) {
 
 // Scratch returns the number of values of scratch memory that Run uses.
 func (t *Task) Scratch() int { return t.Machine.Needs(t.Reserved) }
-
-// Keeps implements Keeper.
-func (t *Task) Keeps(fixed uint64) bool { return fixed != 0 && t.Kept != nil && t.Kept.of == fixed }
-
-// Unpacks implements Keeper.
-func (t *Task) Unpacks() bool { return t.Kept != nil && t.Kept.Unpack != nil }
-
-// Unpack implements Keeper.
-func (t *Task) Unpack(w []float32) { t.Kept.Unpack(w, t.Kept.values) }
 
 // Blocking describes the kernel's plan, "" if it has none.
 func (t *Task) Blocking() string {

@@ -11,6 +11,7 @@ import (
 const (
 	Mesh        = "gemm-mesh"
 	MeshSums    = "gemm-mesh-sums"
+	Rounded     = "gemm-bf16"
 	RowSums     = "gemm-row-sums"
 	Transposed  = "gemm-transposed"
 	Narrow      = "gemm-narrow"
@@ -46,6 +47,13 @@ var (
 		},
 	}
 	readOnce = []*Algorithm{
+		{
+			Name: Rounded, Doc: "factors rounded to bfloat16, in a net for inference; all of B is packed, and kept if it is fixed", Types: op.RoundedFactors,
+			Supports: func(p *Problem) error {
+				return op.FirstReason(op.Unless(p.Inference, "it is for weights that do not change"), inMemory((*Shape).rounds, "A is transposed, or C is added to")(p))
+			},
+			Kernel: planned(newRounded),
+		},
 		{
 			Name: Dots, Doc: "dot products of a few rows of A with the rows of a large B', which is read once, in place, in a net for inference",
 			Supports: func(p *Problem) error {
@@ -129,13 +137,18 @@ func plan(l *op.List[Shape, Kernel], m *cpe.Machine, s Shape, inference bool) (K
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	spec := m.Spec()
-	p := &Problem{Shape: s, Spec: &spec, Inference: inference}
+	p := problem(m, s, inference)
 	c, err := l.Choose(p, op.Force{})
 	if err != nil {
 		return nil, err
 	}
 	return c.Algorithm.Kernel(m, p)
+}
+
+// problem is a product on a machine, in the number types that its user permits.
+func problem(m *cpe.Machine, s Shape, inference bool) *Problem {
+	spec := m.Spec()
+	return &Problem{Shape: s, Types: op.Permitted(&spec), Spec: &spec, Inference: inference}
 }
 
 // Optional lists the algorithms that cpe.Spec.WithoutAlgorithms may leave out: all but those that compute what no other does.

@@ -18,8 +18,7 @@ func ExplainBlocked(m *cpe.Machine, s Shape, measured bool) (*op.Explanation, er
 }
 
 func explain(l *op.List[Shape, Kernel], m *cpe.Machine, s Shape, inference, measured bool) (*op.Explanation, error) {
-	spec := m.Spec()
-	p := &Problem{Shape: s, Spec: &spec, Inference: inference}
+	p := problem(m, s, inference)
 	c, err := l.Choose(p, op.Force{})
 	if err != nil {
 		return nil, err
@@ -29,8 +28,11 @@ func explain(l *op.List[Shape, Kernel], m *cpe.Machine, s Shape, inference, meas
 	if err != nil {
 		return nil, err
 	}
-	if b, ok := k.(*Blocked); ok {
-		e.Plan = b.Plan().String()
+	switch k := k.(type) {
+	case *Blocked:
+		e.Plan = k.Plan().String()
+	case *rounded:
+		e.Plan = k.plan()
 	}
 	if measured {
 		a, b, c := pages.Ones(s.M*s.K), pages.Ones(s.K*s.N), pages.Ones(s.M*s.N)

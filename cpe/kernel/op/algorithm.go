@@ -61,7 +61,7 @@ func (a *Algorithm[S, K]) Refuses(p *Problem[S]) error {
 		return errors.New("it is left out (-without)")
 	case !a.Computes(p.Direction):
 		return errors.New("it does not compute this direction")
-	case a.Types != p.Types:
+	case a.Types != (Types{}) && a.Types != p.Types:
 		return fmt.Errorf("it computes in %v", a.Types)
 	case a.Supports == nil:
 		return nil

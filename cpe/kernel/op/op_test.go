@@ -92,7 +92,7 @@ func TestChooseDrawn(t *testing.T) {
 func expected(all []*algorithm, p *problem, f op.Force) string {
 	able := map[*algorithm]bool{}
 	for _, a := range all {
-		able[a] = a.Types == p.Types && a.Supports(p) == nil
+		able[a] = (a.Types == p.Types || a.Types == op.Types{}) && a.Supports(p) == nil
 		if able[a] && a.Name == f.Name {
 			return a.Name
 		}
@@ -164,7 +164,6 @@ func TestReasons(t *testing.T) {
 		"2 is less than 3":                               {Shape: 2, Spec: spec},
 		"it does not compute this direction":             {Shape: 3, Spec: spec, Direction: shape.InputGradient},
 		"it is left out (-without)":                      {Shape: 3, Spec: &left},
-		"it computes in float32":                         {Shape: 3, Spec: spec, Types: op.Types{Factors: op.BFloat16}},
 		"it runs only on the mesh of a modelled machine": {Shape: 3, Spec: spec, Direction: shape.WeightGradient},
 	} {
 		why := a.Refuses(p)
@@ -175,7 +174,19 @@ func TestReasons(t *testing.T) {
 			t.Errorf("%v: %v, want %s", p, why, want)
 		}
 	}
-	if text := (&problem{Shape: 3, Types: op.Types{Factors: op.BFloat16}}).String(); text != "forward of 3, in bfloat16 summed in float32" {
+	// Problems that permit other types may be computed in float32, problems that do not only in float32.
+	permits := &problem{Shape: 3, Spec: spec, Types: op.RoundedFactors}
+	if why := a.Refuses(permits); why != nil {
+		t.Error(why)
+	}
+	a.Types = op.RoundedFactors
+	if why := a.Refuses(permits); why != nil {
+		t.Error(why)
+	}
+	if why := a.Refuses(&problem{Shape: 3, Spec: spec}); why == nil || why.Error() != "it computes in bfloat16 summed in float32" {
+		t.Error(why)
+	}
+	if text := (&problem{Shape: 3, Types: op.RoundedFactors}).String(); text != "forward of 3, in bfloat16 summed in float32" {
 		t.Error(text)
 	}
 }

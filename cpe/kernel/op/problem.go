@@ -26,10 +26,25 @@ type Problem[S Shape] struct {
 }
 
 // Types are the number types in which a product is computed. The zero value is float32 throughout. Arrays in memory are float32 in any case:
-// an algorithm of other types converts values as it packs them, and keeps the packed weights (conv.Kept).
+// an algorithm of other types converts values as it packs them, and keeps the packed weights (Kept). A problem's types are what its caller permits
+// beside float32, in which every problem may be computed.
 type Types struct {
 	Factors Number // what values are rounded to before they are multiplied
 	Sums    Number // what products are added in
+}
+
+// RoundedFactors rounds factors to bfloat16 and adds the products in float32.
+var RoundedFactors = Types{Factors: BFloat16}
+
+// RoundedSuffix ends the names of algorithms of these types, and of no others.
+const RoundedSuffix = "-bf16"
+
+// Permitted returns the types that a machine's user permits.
+func Permitted(spec *cpe.Spec) Types {
+	if spec.RoundsFactors() {
+		return RoundedFactors
+	}
+	return Types{}
 }
 
 // Number is a number type.

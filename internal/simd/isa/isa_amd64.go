@@ -18,3 +18,6 @@ func supported() []*Level {
 	}
 	return append(list, &plain)
 }
+
+// HasBFloat16 reports whether the processor multiplies pairs of bfloat16 values (AVX512_BF16).
+func HasBFloat16() bool { return cpu.X86.HasAVX512BF16 }

@@ -11,13 +11,15 @@ type kernels struct {
 	// SumBlocks is the largest number of blocks of columns of that tile.
 	SumBlocks int
 
-	Pixels     [15][5]pixels        // by pixels, vectors
-	PixelSums  [9][5]pixelSums      // by rows, vectors
-	Offsets    [15][5]offsets       // by pixels, vectors
-	OffsetSums [5][15][5]offsetSums // by lines, width, vectors
-	Taps       [13]taps             // by pixels
-	TapSums    [6]tapSums           // by offsets
-	MaximaSums [6]maximaSums        // by most
+	Pixels      [15][5]pixels // by pixels, vectors
+	Pairs       [15][5]pairs  // by pixels, vectors
+	RoundPixels roundPixels
+	PixelSums   [9][5]pixelSums      // by rows, vectors
+	Offsets     [15][5]offsets       // by pixels, vectors
+	OffsetSums  [5][15][5]offsetSums // by lines, width, vectors
+	Taps        [13]taps             // by pixels
+	TapSums     [6]tapSums           // by offsets
+	MaximaSums  [6]maximaSums        // by most
 }
 
 // none stands for a kernel that a level does not have. Other numbers stand for functions in assembly, which the method run of their type calls.
@@ -32,6 +34,12 @@ var have = kernels{
 
 // pixels is the micro-kernel of pointwise convolutions of blocks of channels, for tiles of some pixels and vectors.
 type pixels uint8
+
+// pairs is pixels for pairs of bfloat16 values.
+type pairs uint8
+
+// roundPixels rounds two blocks of channels of n pixels to such pairs.
+type roundPixels uint8
 
 // pixelSums is the micro-kernel of their weight gradient.
 type pixelSums uint8

@@ -15,34 +15,67 @@ func avx512(t *kernels) {
 	t.TilePixels = 14
 	t.SumRows = 8
 	t.SumBlocks = 3
-	t.Pixels[1][1] = 1          // pixels1x1AVX512
-	t.Pixels[2][1] = 2          // pixels2x1AVX512
-	t.Pixels[3][1] = 3          // pixels3x1AVX512
-	t.Pixels[4][1] = 4          // pixels4x1AVX512
-	t.Pixels[5][1] = 5          // pixels5x1AVX512
-	t.Pixels[6][1] = 6          // pixels6x1AVX512
-	t.Pixels[7][1] = 7          // pixels7x1AVX512
-	t.Pixels[8][1] = 8          // pixels8x1AVX512
-	t.Pixels[9][1] = 9          // pixels9x1AVX512
-	t.Pixels[10][1] = 10        // pixels10x1AVX512
-	t.Pixels[11][1] = 11        // pixels11x1AVX512
-	t.Pixels[12][1] = 12        // pixels12x1AVX512
-	t.Pixels[13][1] = 13        // pixels13x1AVX512
-	t.Pixels[14][1] = 14        // pixels14x1AVX512
-	t.Pixels[1][2] = 15         // pixels1x2AVX512
-	t.Pixels[2][2] = 16         // pixels2x2AVX512
-	t.Pixels[3][2] = 17         // pixels3x2AVX512
-	t.Pixels[4][2] = 18         // pixels4x2AVX512
-	t.Pixels[5][2] = 19         // pixels5x2AVX512
-	t.Pixels[6][2] = 20         // pixels6x2AVX512
-	t.Pixels[7][2] = 21         // pixels7x2AVX512
-	t.Pixels[8][2] = 22         // pixels8x2AVX512
-	t.Pixels[9][2] = 23         // pixels9x2AVX512
-	t.Pixels[10][2] = 24        // pixels10x2AVX512
-	t.Pixels[11][2] = 25        // pixels11x2AVX512
-	t.Pixels[12][2] = 26        // pixels12x2AVX512
-	t.Pixels[13][2] = 27        // pixels13x2AVX512
-	t.Pixels[14][2] = 28        // pixels14x2AVX512
+	t.Pixels[1][1] = 1   // pixels1x1AVX512
+	t.Pixels[2][1] = 2   // pixels2x1AVX512
+	t.Pixels[3][1] = 3   // pixels3x1AVX512
+	t.Pixels[4][1] = 4   // pixels4x1AVX512
+	t.Pixels[5][1] = 5   // pixels5x1AVX512
+	t.Pixels[6][1] = 6   // pixels6x1AVX512
+	t.Pixels[7][1] = 7   // pixels7x1AVX512
+	t.Pixels[8][1] = 8   // pixels8x1AVX512
+	t.Pixels[9][1] = 9   // pixels9x1AVX512
+	t.Pixels[10][1] = 10 // pixels10x1AVX512
+	t.Pixels[11][1] = 11 // pixels11x1AVX512
+	t.Pixels[12][1] = 12 // pixels12x1AVX512
+	t.Pixels[13][1] = 13 // pixels13x1AVX512
+	t.Pixels[14][1] = 14 // pixels14x1AVX512
+	t.Pixels[1][2] = 15  // pixels1x2AVX512
+	t.Pixels[2][2] = 16  // pixels2x2AVX512
+	t.Pixels[3][2] = 17  // pixels3x2AVX512
+	t.Pixels[4][2] = 18  // pixels4x2AVX512
+	t.Pixels[5][2] = 19  // pixels5x2AVX512
+	t.Pixels[6][2] = 20  // pixels6x2AVX512
+	t.Pixels[7][2] = 21  // pixels7x2AVX512
+	t.Pixels[8][2] = 22  // pixels8x2AVX512
+	t.Pixels[9][2] = 23  // pixels9x2AVX512
+	t.Pixels[10][2] = 24 // pixels10x2AVX512
+	t.Pixels[11][2] = 25 // pixels11x2AVX512
+	t.Pixels[12][2] = 26 // pixels12x2AVX512
+	t.Pixels[13][2] = 27 // pixels13x2AVX512
+	t.Pixels[14][2] = 28 // pixels14x2AVX512
+	if isa.HasBFloat16() {
+		t.Pairs[1][1] = 1   // pairs1x1AVX512
+		t.Pairs[2][1] = 2   // pairs2x1AVX512
+		t.Pairs[3][1] = 3   // pairs3x1AVX512
+		t.Pairs[4][1] = 4   // pairs4x1AVX512
+		t.Pairs[5][1] = 5   // pairs5x1AVX512
+		t.Pairs[6][1] = 6   // pairs6x1AVX512
+		t.Pairs[7][1] = 7   // pairs7x1AVX512
+		t.Pairs[8][1] = 8   // pairs8x1AVX512
+		t.Pairs[9][1] = 9   // pairs9x1AVX512
+		t.Pairs[10][1] = 10 // pairs10x1AVX512
+		t.Pairs[11][1] = 11 // pairs11x1AVX512
+		t.Pairs[12][1] = 12 // pairs12x1AVX512
+		t.Pairs[13][1] = 13 // pairs13x1AVX512
+		t.Pairs[14][1] = 14 // pairs14x1AVX512
+		t.Pairs[1][2] = 15  // pairs1x2AVX512
+		t.Pairs[2][2] = 16  // pairs2x2AVX512
+		t.Pairs[3][2] = 17  // pairs3x2AVX512
+		t.Pairs[4][2] = 18  // pairs4x2AVX512
+		t.Pairs[5][2] = 19  // pairs5x2AVX512
+		t.Pairs[6][2] = 20  // pairs6x2AVX512
+		t.Pairs[7][2] = 21  // pairs7x2AVX512
+		t.Pairs[8][2] = 22  // pairs8x2AVX512
+		t.Pairs[9][2] = 23  // pairs9x2AVX512
+		t.Pairs[10][2] = 24 // pairs10x2AVX512
+		t.Pairs[11][2] = 25 // pairs11x2AVX512
+		t.Pairs[12][2] = 26 // pairs12x2AVX512
+		t.Pairs[13][2] = 27 // pairs13x2AVX512
+		t.Pairs[14][2] = 28 // pairs14x2AVX512
+	}
+	if isa.HasBFloat16() {
+		t.RoundPixels = 1 // roundPixelsAVX512
+	}
 	t.PixelSums[8][1] = 1       // pixelSums8x1AVX512
 	t.PixelSums[8][2] = 2       // pixelSums8x2AVX512
 	t.PixelSums[8][3] = 3       // pixelSums8x3AVX512
@@ -380,6 +413,161 @@ func (number pixels) run(blocks int, a *float32, jumpA int, b, start, c *float32
 		pixels5x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 34:
 		pixels6x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	}
+}
+
+//go:noescape
+func pairs1x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs2x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs3x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs4x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs5x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs6x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs7x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs8x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs9x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs10x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs11x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs12x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs13x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs14x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs1x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs2x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs3x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs4x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs5x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs6x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs7x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs8x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs9x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs10x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs11x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs12x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs13x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pairs14x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+func (number pairs) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int) {
+	switch number {
+	case 1:
+		pairs1x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 2:
+		pairs2x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 3:
+		pairs3x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 4:
+		pairs4x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 5:
+		pairs5x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 6:
+		pairs6x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 7:
+		pairs7x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 8:
+		pairs8x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 9:
+		pairs9x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 10:
+		pairs10x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 11:
+		pairs11x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 12:
+		pairs12x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 13:
+		pairs13x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 14:
+		pairs14x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 15:
+		pairs1x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 16:
+		pairs2x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 17:
+		pairs3x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 18:
+		pairs4x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 19:
+		pairs5x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 20:
+		pairs6x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 21:
+		pairs7x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 22:
+		pairs8x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 23:
+		pairs9x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 24:
+		pairs10x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 25:
+		pairs11x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 26:
+		pairs12x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 27:
+		pairs13x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 28:
+		pairs14x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	}
+}
+
+//go:noescape
+func roundPixelsAVX512(dst, low, high *float32, step, n int)
+
+func (number roundPixels) run(dst, low, high *float32, step, n int) {
+	switch number {
+	case 1:
+		roundPixelsAVX512(dst, low, high, step, n)
 	}
 }
 

@@ -24,33 +24,35 @@ func avx512(t *kernels) {
 	t.Elementwise[opSquare] = 10      // squareAVX512
 	t.Elementwise[opSqrt] = 11        // sqrtAVX512
 	t.Elementwise[opAbs] = 12         // absAVX512
-	t.Elementwise[opAffine] = 13      // affineAVX512
-	t.Elementwise[opRelu] = 14        // reluAVX512
-	t.Elementwise[opRectify] = 15     // rectifyAVX512
-	t.Elementwise[opReluGrad] = 16    // reluGradAVX512
-	t.Elementwise[opMax] = 17         // maxAVX512
-	t.Elementwise[opMin] = 18         // minAVX512
-	t.Elementwise[opMulSign] = 19     // mulSignAVX512
-	t.Elementwise[opClamp] = 20       // clampAVX512
-	t.Elementwise[opClampGrad] = 21   // clampGradAVX512
-	t.Elementwise[opAbove] = 22       // aboveAVX512
-	t.Elementwise[opSigmoidGrad] = 23 // sigmoidGradAVX512
-	t.Elementwise[opTanhGrad] = 24    // tanhGradAVX512
-	t.Elementwise[opPrelu] = 25       // preluAVX512
-	t.Elementwise[opPreluGrad] = 26   // preluGradAVX512
-	t.Elementwise[opEluSlope] = 27    // eluSlopeAVX512
-	t.Elementwise[opTake] = 28        // takeAVX512
-	t.Elementwise[opLarger] = 29      // largerAVX512
-	t.Elementwise[opWhere] = 30       // whereAVX512
-	t.Elementwise[opExp] = 31         // expAVX512
-	t.Elementwise[opLog] = 32         // logAVX512
-	t.Elementwise[opSigmoid] = 33     // sigmoidAVX512
-	t.Elementwise[opTanh] = 34        // tanhAVX512
-	t.Elementwise[opPow25] = 35       // pow25AVX512
-	t.Elementwise[opPow75] = 36       // pow75AVX512
-	t.Elementwise[opMulInvPow75] = 37 // mulInvPow75AVX512
-	t.Elementwise[opPow] = 38         // powAVX512
-	t.Elementwise[opInverse] = 39     // inverseAVX512
+	t.Elementwise[opSwapRounded] = 13 // swapRoundedAVX512
+	t.Elementwise[opPairUp] = 14      // pairUpAVX512
+	t.Elementwise[opAffine] = 15      // affineAVX512
+	t.Elementwise[opRelu] = 16        // reluAVX512
+	t.Elementwise[opRectify] = 17     // rectifyAVX512
+	t.Elementwise[opReluGrad] = 18    // reluGradAVX512
+	t.Elementwise[opMax] = 19         // maxAVX512
+	t.Elementwise[opMin] = 20         // minAVX512
+	t.Elementwise[opMulSign] = 21     // mulSignAVX512
+	t.Elementwise[opClamp] = 22       // clampAVX512
+	t.Elementwise[opClampGrad] = 23   // clampGradAVX512
+	t.Elementwise[opAbove] = 24       // aboveAVX512
+	t.Elementwise[opSigmoidGrad] = 25 // sigmoidGradAVX512
+	t.Elementwise[opTanhGrad] = 26    // tanhGradAVX512
+	t.Elementwise[opPrelu] = 27       // preluAVX512
+	t.Elementwise[opPreluGrad] = 28   // preluGradAVX512
+	t.Elementwise[opEluSlope] = 29    // eluSlopeAVX512
+	t.Elementwise[opTake] = 30        // takeAVX512
+	t.Elementwise[opLarger] = 31      // largerAVX512
+	t.Elementwise[opWhere] = 32       // whereAVX512
+	t.Elementwise[opExp] = 33         // expAVX512
+	t.Elementwise[opLog] = 34         // logAVX512
+	t.Elementwise[opSigmoid] = 35     // sigmoidAVX512
+	t.Elementwise[opTanh] = 36        // tanhAVX512
+	t.Elementwise[opPow25] = 37       // pow25AVX512
+	t.Elementwise[opPow75] = 38       // pow75AVX512
+	t.Elementwise[opMulInvPow75] = 39 // mulInvPow75AVX512
+	t.Elementwise[opPow] = 40         // powAVX512
+	t.Elementwise[opInverse] = 41     // inverseAVX512
 	t.Reduce[foldSum] = 1             // sumAVX512
 	t.Reduce[foldDot] = 2             // dotAVX512
 	t.Reduce[foldSumSq] = 3           // sumSqAVX512
@@ -77,45 +79,47 @@ func avx512(t *kernels) {
 }
 
 func avx2(t *kernels) {
-	t.Elementwise[opFill] = 40        // fillAVX2
-	t.Elementwise[opAdd] = 41         // addAVX2
-	t.Elementwise[opSub] = 42         // subAVX2
-	t.Elementwise[opMul] = 43         // mulAVX2
-	t.Elementwise[opDiv] = 44         // divAVX2
-	t.Elementwise[opAddScalar] = 45   // addScalarAVX2
-	t.Elementwise[opScale] = 46       // scaleAVX2
-	t.Elementwise[opAxpy] = 47        // axpyAVX2
-	t.Elementwise[opMulAdd] = 48      // mulAddAVX2
-	t.Elementwise[opSquare] = 49      // squareAVX2
-	t.Elementwise[opSqrt] = 50        // sqrtAVX2
-	t.Elementwise[opAbs] = 51         // absAVX2
-	t.Elementwise[opAffine] = 52      // affineAVX2
-	t.Elementwise[opRelu] = 53        // reluAVX2
-	t.Elementwise[opRectify] = 54     // rectifyAVX2
-	t.Elementwise[opReluGrad] = 55    // reluGradAVX2
-	t.Elementwise[opMax] = 56         // maxAVX2
-	t.Elementwise[opMin] = 57         // minAVX2
-	t.Elementwise[opMulSign] = 58     // mulSignAVX2
-	t.Elementwise[opClamp] = 59       // clampAVX2
-	t.Elementwise[opClampGrad] = 60   // clampGradAVX2
-	t.Elementwise[opAbove] = 61       // aboveAVX2
-	t.Elementwise[opSigmoidGrad] = 62 // sigmoidGradAVX2
-	t.Elementwise[opTanhGrad] = 63    // tanhGradAVX2
-	t.Elementwise[opPrelu] = 64       // preluAVX2
-	t.Elementwise[opPreluGrad] = 65   // preluGradAVX2
-	t.Elementwise[opEluSlope] = 66    // eluSlopeAVX2
-	t.Elementwise[opTake] = 67        // takeAVX2
-	t.Elementwise[opLarger] = 68      // largerAVX2
-	t.Elementwise[opWhere] = 69       // whereAVX2
-	t.Elementwise[opExp] = 70         // expAVX2
-	t.Elementwise[opLog] = 71         // logAVX2
-	t.Elementwise[opSigmoid] = 72     // sigmoidAVX2
-	t.Elementwise[opTanh] = 73        // tanhAVX2
-	t.Elementwise[opPow25] = 74       // pow25AVX2
-	t.Elementwise[opPow75] = 75       // pow75AVX2
-	t.Elementwise[opMulInvPow75] = 76 // mulInvPow75AVX2
-	t.Elementwise[opPow] = 77         // powAVX2
-	t.Elementwise[opInverse] = 78     // inverseAVX2
+	t.Elementwise[opFill] = 42        // fillAVX2
+	t.Elementwise[opAdd] = 43         // addAVX2
+	t.Elementwise[opSub] = 44         // subAVX2
+	t.Elementwise[opMul] = 45         // mulAVX2
+	t.Elementwise[opDiv] = 46         // divAVX2
+	t.Elementwise[opAddScalar] = 47   // addScalarAVX2
+	t.Elementwise[opScale] = 48       // scaleAVX2
+	t.Elementwise[opAxpy] = 49        // axpyAVX2
+	t.Elementwise[opMulAdd] = 50      // mulAddAVX2
+	t.Elementwise[opSquare] = 51      // squareAVX2
+	t.Elementwise[opSqrt] = 52        // sqrtAVX2
+	t.Elementwise[opAbs] = 53         // absAVX2
+	t.Elementwise[opSwapRounded] = 54 // swapRoundedAVX2
+	t.Elementwise[opPairUp] = 55      // pairUpAVX2
+	t.Elementwise[opAffine] = 56      // affineAVX2
+	t.Elementwise[opRelu] = 57        // reluAVX2
+	t.Elementwise[opRectify] = 58     // rectifyAVX2
+	t.Elementwise[opReluGrad] = 59    // reluGradAVX2
+	t.Elementwise[opMax] = 60         // maxAVX2
+	t.Elementwise[opMin] = 61         // minAVX2
+	t.Elementwise[opMulSign] = 62     // mulSignAVX2
+	t.Elementwise[opClamp] = 63       // clampAVX2
+	t.Elementwise[opClampGrad] = 64   // clampGradAVX2
+	t.Elementwise[opAbove] = 65       // aboveAVX2
+	t.Elementwise[opSigmoidGrad] = 66 // sigmoidGradAVX2
+	t.Elementwise[opTanhGrad] = 67    // tanhGradAVX2
+	t.Elementwise[opPrelu] = 68       // preluAVX2
+	t.Elementwise[opPreluGrad] = 69   // preluGradAVX2
+	t.Elementwise[opEluSlope] = 70    // eluSlopeAVX2
+	t.Elementwise[opTake] = 71        // takeAVX2
+	t.Elementwise[opLarger] = 72      // largerAVX2
+	t.Elementwise[opWhere] = 73       // whereAVX2
+	t.Elementwise[opExp] = 74         // expAVX2
+	t.Elementwise[opLog] = 75         // logAVX2
+	t.Elementwise[opSigmoid] = 76     // sigmoidAVX2
+	t.Elementwise[opTanh] = 77        // tanhAVX2
+	t.Elementwise[opPow25] = 78       // pow25AVX2
+	t.Elementwise[opPow75] = 79       // pow75AVX2
+	t.Elementwise[opMulInvPow75] = 80 // mulInvPow75AVX2
+	t.Elementwise[opPow] = 81         // powAVX2
+	t.Elementwise[opInverse] = 82     // inverseAVX2
 	t.Reduce[foldSum] = 5             // sumAVX2
 	t.Reduce[foldDot] = 6             // dotAVX2
 	t.Reduce[foldSumSq] = 7           // sumSqAVX2
@@ -175,6 +179,12 @@ func sqrtAVX512(d, x, y *float32, n int, s, t float32)
 
 //go:noescape
 func absAVX512(d, x, y *float32, n int, s, t float32)
+
+//go:noescape
+func swapRoundedAVX512(d, x, y *float32, n int, s, t float32)
+
+//go:noescape
+func pairUpAVX512(d, x, y *float32, n int, s, t float32)
 
 //go:noescape
 func affineAVX512(d, x, y *float32, n int, s, t float32)
@@ -294,6 +304,12 @@ func sqrtAVX2(d, x, y *float32, n int, s, t float32)
 func absAVX2(d, x, y *float32, n int, s, t float32)
 
 //go:noescape
+func swapRoundedAVX2(d, x, y *float32, n int, s, t float32)
+
+//go:noescape
+func pairUpAVX2(d, x, y *float32, n int, s, t float32)
+
+//go:noescape
 func affineAVX2(d, x, y *float32, n int, s, t float32)
 
 //go:noescape
@@ -401,136 +417,144 @@ func (number elementwise) run(d, x, y *float32, n int, s, t float32) {
 	case 12:
 		absAVX512(d, x, y, n, s, t)
 	case 13:
-		affineAVX512(d, x, y, n, s, t)
+		swapRoundedAVX512(d, x, y, n, s, t)
 	case 14:
-		reluAVX512(d, x, y, n, s, t)
+		pairUpAVX512(d, x, y, n, s, t)
 	case 15:
-		rectifyAVX512(d, x, y, n, s, t)
+		affineAVX512(d, x, y, n, s, t)
 	case 16:
-		reluGradAVX512(d, x, y, n, s, t)
+		reluAVX512(d, x, y, n, s, t)
 	case 17:
-		maxAVX512(d, x, y, n, s, t)
+		rectifyAVX512(d, x, y, n, s, t)
 	case 18:
-		minAVX512(d, x, y, n, s, t)
+		reluGradAVX512(d, x, y, n, s, t)
 	case 19:
-		mulSignAVX512(d, x, y, n, s, t)
+		maxAVX512(d, x, y, n, s, t)
 	case 20:
-		clampAVX512(d, x, y, n, s, t)
+		minAVX512(d, x, y, n, s, t)
 	case 21:
-		clampGradAVX512(d, x, y, n, s, t)
+		mulSignAVX512(d, x, y, n, s, t)
 	case 22:
-		aboveAVX512(d, x, y, n, s, t)
+		clampAVX512(d, x, y, n, s, t)
 	case 23:
-		sigmoidGradAVX512(d, x, y, n, s, t)
+		clampGradAVX512(d, x, y, n, s, t)
 	case 24:
-		tanhGradAVX512(d, x, y, n, s, t)
+		aboveAVX512(d, x, y, n, s, t)
 	case 25:
-		preluAVX512(d, x, y, n, s, t)
+		sigmoidGradAVX512(d, x, y, n, s, t)
 	case 26:
-		preluGradAVX512(d, x, y, n, s, t)
+		tanhGradAVX512(d, x, y, n, s, t)
 	case 27:
-		eluSlopeAVX512(d, x, y, n, s, t)
+		preluAVX512(d, x, y, n, s, t)
 	case 28:
-		takeAVX512(d, x, y, n, s, t)
+		preluGradAVX512(d, x, y, n, s, t)
 	case 29:
-		largerAVX512(d, x, y, n, s, t)
+		eluSlopeAVX512(d, x, y, n, s, t)
 	case 30:
-		whereAVX512(d, x, y, n, s, t)
+		takeAVX512(d, x, y, n, s, t)
 	case 31:
-		expAVX512(d, x, y, n, s, t)
+		largerAVX512(d, x, y, n, s, t)
 	case 32:
-		logAVX512(d, x, y, n, s, t)
+		whereAVX512(d, x, y, n, s, t)
 	case 33:
-		sigmoidAVX512(d, x, y, n, s, t)
+		expAVX512(d, x, y, n, s, t)
 	case 34:
-		tanhAVX512(d, x, y, n, s, t)
+		logAVX512(d, x, y, n, s, t)
 	case 35:
-		pow25AVX512(d, x, y, n, s, t)
+		sigmoidAVX512(d, x, y, n, s, t)
 	case 36:
-		pow75AVX512(d, x, y, n, s, t)
+		tanhAVX512(d, x, y, n, s, t)
 	case 37:
-		mulInvPow75AVX512(d, x, y, n, s, t)
+		pow25AVX512(d, x, y, n, s, t)
 	case 38:
-		powAVX512(d, x, y, n, s, t)
+		pow75AVX512(d, x, y, n, s, t)
 	case 39:
-		inverseAVX512(d, x, y, n, s, t)
+		mulInvPow75AVX512(d, x, y, n, s, t)
 	case 40:
-		fillAVX2(d, x, y, n, s, t)
+		powAVX512(d, x, y, n, s, t)
 	case 41:
-		addAVX2(d, x, y, n, s, t)
+		inverseAVX512(d, x, y, n, s, t)
 	case 42:
-		subAVX2(d, x, y, n, s, t)
+		fillAVX2(d, x, y, n, s, t)
 	case 43:
-		mulAVX2(d, x, y, n, s, t)
+		addAVX2(d, x, y, n, s, t)
 	case 44:
-		divAVX2(d, x, y, n, s, t)
+		subAVX2(d, x, y, n, s, t)
 	case 45:
-		addScalarAVX2(d, x, y, n, s, t)
+		mulAVX2(d, x, y, n, s, t)
 	case 46:
-		scaleAVX2(d, x, y, n, s, t)
+		divAVX2(d, x, y, n, s, t)
 	case 47:
-		axpyAVX2(d, x, y, n, s, t)
+		addScalarAVX2(d, x, y, n, s, t)
 	case 48:
-		mulAddAVX2(d, x, y, n, s, t)
+		scaleAVX2(d, x, y, n, s, t)
 	case 49:
-		squareAVX2(d, x, y, n, s, t)
+		axpyAVX2(d, x, y, n, s, t)
 	case 50:
-		sqrtAVX2(d, x, y, n, s, t)
+		mulAddAVX2(d, x, y, n, s, t)
 	case 51:
-		absAVX2(d, x, y, n, s, t)
+		squareAVX2(d, x, y, n, s, t)
 	case 52:
-		affineAVX2(d, x, y, n, s, t)
+		sqrtAVX2(d, x, y, n, s, t)
 	case 53:
-		reluAVX2(d, x, y, n, s, t)
+		absAVX2(d, x, y, n, s, t)
 	case 54:
-		rectifyAVX2(d, x, y, n, s, t)
+		swapRoundedAVX2(d, x, y, n, s, t)
 	case 55:
-		reluGradAVX2(d, x, y, n, s, t)
+		pairUpAVX2(d, x, y, n, s, t)
 	case 56:
-		maxAVX2(d, x, y, n, s, t)
+		affineAVX2(d, x, y, n, s, t)
 	case 57:
-		minAVX2(d, x, y, n, s, t)
+		reluAVX2(d, x, y, n, s, t)
 	case 58:
-		mulSignAVX2(d, x, y, n, s, t)
+		rectifyAVX2(d, x, y, n, s, t)
 	case 59:
-		clampAVX2(d, x, y, n, s, t)
+		reluGradAVX2(d, x, y, n, s, t)
 	case 60:
-		clampGradAVX2(d, x, y, n, s, t)
+		maxAVX2(d, x, y, n, s, t)
 	case 61:
-		aboveAVX2(d, x, y, n, s, t)
+		minAVX2(d, x, y, n, s, t)
 	case 62:
-		sigmoidGradAVX2(d, x, y, n, s, t)
+		mulSignAVX2(d, x, y, n, s, t)
 	case 63:
-		tanhGradAVX2(d, x, y, n, s, t)
+		clampAVX2(d, x, y, n, s, t)
 	case 64:
-		preluAVX2(d, x, y, n, s, t)
+		clampGradAVX2(d, x, y, n, s, t)
 	case 65:
-		preluGradAVX2(d, x, y, n, s, t)
+		aboveAVX2(d, x, y, n, s, t)
 	case 66:
-		eluSlopeAVX2(d, x, y, n, s, t)
+		sigmoidGradAVX2(d, x, y, n, s, t)
 	case 67:
-		takeAVX2(d, x, y, n, s, t)
+		tanhGradAVX2(d, x, y, n, s, t)
 	case 68:
-		largerAVX2(d, x, y, n, s, t)
+		preluAVX2(d, x, y, n, s, t)
 	case 69:
-		whereAVX2(d, x, y, n, s, t)
+		preluGradAVX2(d, x, y, n, s, t)
 	case 70:
-		expAVX2(d, x, y, n, s, t)
+		eluSlopeAVX2(d, x, y, n, s, t)
 	case 71:
-		logAVX2(d, x, y, n, s, t)
+		takeAVX2(d, x, y, n, s, t)
 	case 72:
-		sigmoidAVX2(d, x, y, n, s, t)
+		largerAVX2(d, x, y, n, s, t)
 	case 73:
-		tanhAVX2(d, x, y, n, s, t)
+		whereAVX2(d, x, y, n, s, t)
 	case 74:
-		pow25AVX2(d, x, y, n, s, t)
+		expAVX2(d, x, y, n, s, t)
 	case 75:
-		pow75AVX2(d, x, y, n, s, t)
+		logAVX2(d, x, y, n, s, t)
 	case 76:
-		mulInvPow75AVX2(d, x, y, n, s, t)
+		sigmoidAVX2(d, x, y, n, s, t)
 	case 77:
-		powAVX2(d, x, y, n, s, t)
+		tanhAVX2(d, x, y, n, s, t)
 	case 78:
+		pow25AVX2(d, x, y, n, s, t)
+	case 79:
+		pow75AVX2(d, x, y, n, s, t)
+	case 80:
+		mulInvPow75AVX2(d, x, y, n, s, t)
+	case 81:
+		powAVX2(d, x, y, n, s, t)
+	case 82:
 		inverseAVX2(d, x, y, n, s, t)
 	}
 }

@@ -33,6 +33,21 @@ func (s ISA) AddProducts(sums []reg.VecVirtual, value Mem, vectors []reg.VecVirt
 	}
 }
 
+// AddPairs is AddProducts for pairs of bfloat16 values: each lane adds both products of its pair.
+func (s ISA) AddPairs(sums []reg.VecVirtual, pair Mem, vectors []reg.VecVirtual, embed bool) {
+	if embed {
+		for j, v := range vectors {
+			DotPairsEach(pair, v, sums[j])
+		}
+		return
+	}
+	x := s.V()
+	VBROADCASTSS(pair, x)
+	for j, v := range vectors {
+		DotPairs(v, x, sums[j])
+	}
+}
+
 // StoreTile ends a micro-kernel: it stores the tile's first m rows and n columns, in rows ldc bytes apart, or adds them if accumulate is set.
 // after, unless nil, emits the code behind the stores.
 func (s ISA) StoreTile(acc [][]reg.VecVirtual, c, ldc reg.Register, after func()) {

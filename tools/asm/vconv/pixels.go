@@ -12,7 +12,13 @@ import (
 // pixels side by side, vectors jumpC apart) = start + A (rows x 16*blocks, blocks jumpA apart) * B, panels of 32 columns. It prefetches
 // to L1 the same pixels of the next block, or the next tile's pixels of the first block, and the places of the next results; and to L2 the
 // pixels behind these.
-func Pixels(s emit.ISA, rows, nv int) {
+func Pixels(s emit.ISA, rows, nv int) { pixels(s, rows, nv, s.AddProducts) }
+
+// Pairs emits Pixels for pairs of bfloat16 values in the place of values: a block has 32 channels.
+func Pairs(s emit.ISA, rows, nv int) { pixels(s, rows, nv, s.AddPairs) }
+
+// pixels emits Pixels with the given multiplication of a value and some vectors.
+func pixels(s emit.ISA, rows, nv int, multiply func(sums []reg.VecVirtual, value Mem, vectors []reg.VecVirtual, embed bool)) {
 	Label("tile")
 	blocks, a, jumpA := emit.GP("blocks"), emit.GP("a"), emit.GP("jumpA")
 	b, start := emit.GP("b"), emit.GP("start")
@@ -51,7 +57,7 @@ func Pixels(s emit.ISA, rows, nv int) {
 		PREFETCHT0(Mem{Base: next, Disp: u * emit.PixelBytes})
 		PREFETCHT1(Mem{Base: far, Disp: u * emit.PixelBytes})
 		for i := range acc {
-			s.AddProducts(acc[i], Mem{Base: a, Disp: i*emit.PixelBytes + 4*u}, vectors, i%6 == 1)
+			multiply(acc[i], Mem{Base: a, Disp: i*emit.PixelBytes + 4*u}, vectors, i%6 == 1)
 		}
 	}
 	fetchLater(s, later, last, jumpC, nv)
@@ -67,6 +73,23 @@ func Pixels(s emit.ISA, rows, nv int) {
 	putPixels(s, acc, column)
 	DECQ(emit.ParamAt("tiles"))
 	JNE(LabelRef("tile"))
+	s.Ret()
+}
+
+// RoundPixels emits the conversion of blocks of 16 channels of n pixels to pairs: dst gets the channels of low and then those of high, which advances by
+// step values a pixel.
+func RoundPixels(s emit.ISA) {
+	dst, low, high, step, n := emit.GP("dst"), emit.GP("low"), emit.GP("high"), emit.GP("step"), emit.GP("n")
+	SHLQ(Imm(2), step)
+	Label("pixel")
+	pairs := s.V()
+	emit.RoundPairs(Mem{Base: low}, s.Load(Mem{Base: high}), pairs)
+	VMOVUPS(pairs, Mem{Base: dst})
+	ADDQ(U32(emit.PixelBytes), dst)
+	ADDQ(U32(emit.PixelBytes), low)
+	ADDQ(step, high)
+	DECQ(n)
+	JNE(LabelRef("pixel"))
 	s.Ret()
 }
 

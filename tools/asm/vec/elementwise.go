@@ -98,6 +98,13 @@ func Arithmetic(s emit.ISA) []Operation {
 		{"square", "x", 4, func(l lane) reg.VecVirtual { return s.Mul(l.x, l.x) }},
 		{"sqrt", "x", 2, func(l lane) reg.VecVirtual { r := s.V(); VSQRTPS(l.x, r); return r }},
 		{"abs", "x", 4, func(l lane) reg.VecVirtual { return s.And(l.x, s.Bits(0x7fffffff)) }},
+		{"swapRounded", "x", 4, func(l lane) reg.VecVirtual { return swapRounded(s, l.x) }},
+		// bfloat16 values of x in the lower halves, of y in the upper ones.
+		{"pairUp", "xy", 2, func(l lane) reg.VecVirtual {
+			low := s.V()
+			VPSRLD(Imm(16), rounded(s, l.x), low)
+			return s.Or(low, rounded(s, l.y))
+		}},
 		{"affine", "xst", 4, func(l lane) reg.VecVirtual { return s.Fma(l.x, l.s, l.t) }},
 		{"relu", "xs", 4, func(l lane) reg.VecVirtual { return leaky(s, l.x, l.s) }},
 		// relu for a slope s of 0 of either sign: its products are exact, and so is the fused sum.
@@ -156,4 +163,20 @@ func Arithmetic(s emit.ISA) []Operation {
 func leaky(s emit.ISA, x, slope reg.VecVirtual) reg.VecVirtual {
 	zero := s.Zero()
 	return s.Add(s.Max(zero, x), s.Mul(s.Min(zero, x), slope))
+}
+
+// swapRounded rounds to bfloat16 and swaps the lanes of each pair.
+func swapRounded(s emit.ISA, x reg.VecVirtual) reg.VecVirtual {
+	r := s.V()
+	VPERMILPS(Imm(0xb1), rounded(s, x), r)
+	return r
+}
+
+// rounded rounds to bfloat16, to nearest even, as VCVTNE2PS2BF16 does: values below the least normal one become zero, and NaNs stay NaNs.
+func rounded(s emit.ISA, x reg.VecVirtual) reg.VecVirtual {
+	upper := s.Bits(0xffff0000)
+	odd := s.And(s.Sar(x, 16), s.Bits(1))
+	nearest := s.And(s.IAdd(s.IAdd(x, s.Bits(0x7fff)), odd), upper)
+	nearest = s.Sel(emit.Unord, x, x, s.Or(s.And(x, upper), s.Bits(0x00400000)), nearest)
+	return s.Sel(emit.LT, s.And(x, s.Bits(0x7fffffff)), s.F(0x1p-126), s.And(x, s.Bits(0x80000000)), nearest)
 }

@@ -34,7 +34,7 @@ type Kernel struct {
 	*conv.Task
 	forwardPlan
 	workers []worker
-	kept    conv.Kept
+	kept    op.Kept
 }
 
 // forwardPlan is the blocking of Kernel.
@@ -75,7 +75,7 @@ func New(t *conv.Task) *Kernel {
 	s := &t.Shape
 	v := &Kernel{Task: t, forwardPlan: forwardPlan{Padded: tensor.NewBand(*s, 1)}, workers: make([]worker, t.Machine.Spec().CoreGroups)}
 	v.Out = tensor.NewImages(s.Out, t.Results, s.OutSize(), tiling.Ones(len(s.In)))
-	t.Kept, v.kept.Unpack = &v.kept, v.unpack
+	t.Kept, v.kept.Restore = &v.kept, v.unpack
 	return v
 }
 
@@ -136,7 +136,7 @@ func (v *Kernel) Convolve(g *cpe.CoreGroup, image, row, rows int, images []float
 func (v *Kernel) multiply(g *cpe.CoreGroup, x []float32, results tensor.Blocks, p, k, rows int) {
 	w, b := &v.workers[g.Index()], &v.Padded
 	shifts := v.shifts[k:min(k+v.depth, len(v.shifts))]
-	panel := v.kept.Memory(g, &v.Args, v.Weights())[(p*len(v.shifts)+k)*conv.Panel:]
+	panel := v.kept.Memory(g, v.Args.Fixed, v.Weights())[(p*len(v.shifts)+k)*conv.Panel:]
 	clear(w.start[:])
 	if bias := v.Args.Bias; bias != nil && k == 0 {
 		copy(w.start[:], bias[p*conv.Panel:])
@@ -174,7 +174,7 @@ type PackWeights struct{ *Kernel }
 
 // Packing returns the stage that packs the weights.
 func (v *Kernel) Packing() conv.Stage {
-	return conv.Stage{Program: PackWeights{v}, Skipped: func() bool { return v.kept.Fresh(&v.Args, v.Weights()) }}
+	return conv.Stage{Program: PackWeights{v}, Skipped: func() bool { return v.kept.Fresh(v.Args.Fixed, v.Weights()) }}
 }
 
 // Name names the stage.
@@ -182,7 +182,7 @@ func (p PackWeights) Name() string { return p.Kernel.Name() + ", packing weights
 
 // RunGroup packs a core group's share of the blocks of output channels.
 func (p PackWeights) RunGroup(g *cpe.CoreGroup) error {
-	memory, k := p.kept.Memory(g, &p.Args, p.Weights()), len(p.shifts)
+	memory, k := p.kept.Memory(g, p.Args.Fixed, p.Weights()), len(p.shifts)
 	lo, hi := g.Share(2 * p.panels())
 	for block := lo; block < hi; block++ {
 		dst := memory[block/2*k*conv.Panel+block%2*shape.BlockLanes:]

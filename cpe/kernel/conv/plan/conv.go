@@ -75,7 +75,7 @@ func (c *Conv) prepare() error {
 
 // problem returns a direction's problem in the present layouts. Directions that do not run have their kernels for planes, which always exist.
 func (c *Conv) problem(d shape.Direction) conv.Problem {
-	p := conv.Problem{Shape: c.shape, Direction: d, Images: shape.Planes, Results: shape.Planes, Spec: c.spec, Inference: c.only != nil}
+	p := conv.Problem{Shape: c.shape, Direction: d, Images: shape.Planes, Results: shape.Planes, Types: op.Permitted(c.spec), Spec: c.spec, Inference: c.only != nil}
 	if c.only == nil || slices.Contains(c.only, d) {
 		p.Images, p.Results = c.layouts[0], c.layouts[1]
 	}
@@ -202,9 +202,9 @@ func (c *Conv) Run(d shape.Direction, a conv.Arrays) error {
 }
 
 // Keeper returns the kernel of a direction if it may keep packed weights, else nil.
-func (c *Conv) Keeper(d shape.Direction) conv.Keeper {
+func (c *Conv) Keeper(d shape.Direction) op.Keeper {
 	if best := c.does[d].doing(); best != nil {
-		k, _ := best.kernel.(conv.Keeper)
+		k, _ := best.kernel.(op.Keeper)
 		return k
 	}
 	return nil

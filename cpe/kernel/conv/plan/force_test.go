@@ -77,9 +77,12 @@ func TestForceByName(t *testing.T) {
 		}
 	}
 	for _, a := range plan.List() {
+		if strings.HasSuffix(a.Name, op.RoundedSuffix) != (a.Types == op.RoundedFactors) {
+			t.Errorf("%s computes in %v", a.Name, a.Types)
+		}
 		switch byModel := strings.HasPrefix(a.Name, "mesh-"); {
 		case byModel, a.Family.IsWinograd(), used[a.Name]:
-		case slices.Contains([]string{"nothing", "pointwise-blocked", "pointwise-blocked-weights", "explicit-batched"}, a.Name):
+		case slices.Contains([]string{"nothing", "pointwise-blocked", "pointwise-blocked-bf16", "pointwise-blocked-weights", "explicit-batched"}, a.Name):
 			// for empty problems, images in blocks of channels, and a modelled machine
 		default:
 			t.Errorf("no shape is computed with %s", a.Name)

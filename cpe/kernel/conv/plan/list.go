@@ -21,6 +21,7 @@ func listAlgorithms() []*conv.Algorithm {
 		&nothing,
 		&direct.Covering,
 		&pointwise.Blocked,
+		&pointwise.BlockedBFloat16,
 		&pointwise.BlockedWeights,
 		&depthwise.Bands,
 		&depthwise.Weights,

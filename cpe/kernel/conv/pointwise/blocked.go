@@ -20,6 +20,15 @@ var Blocked = conv.Algorithm{
 	Kernel: conv.Staged(newBlocked),
 }
 
+// BlockedBFloat16 is the algorithm pointwise-blocked-bf16.
+var BlockedBFloat16 = conv.Algorithm{
+	Name: "pointwise-blocked-bf16", Doc: "pointwise-blocked with factors rounded to bfloat16", Family: shape.Implicit, Types: op.RoundedFactors,
+	Directions: []shape.Direction{shape.Forward, shape.InputGradient}, Supports: pointwise, Works: conv.ComputesInBlocks,
+	Cost:   func(p *conv.Problem) float64 { return conv.ProductCost(p) / 2 },
+	Steps:  stepsOfBlocks,
+	Kernel: conv.Staged(newBlockedPairs),
+}
+
 // stepsOfBlocks: the input gradient can add.
 func stepsOfBlocks(p *conv.Problem, s op.Step) error {
 	if p.Direction == shape.InputGradient {
@@ -35,7 +44,12 @@ func Blockable(s *shape.Conv) bool {
 
 // newBlocked prepares a direction of a pointwise convolution whose images, results or both are stored in blocks of channels.
 // Operands stored by planes are converted on the fly, span by span.
-func newBlocked(t *conv.Task) error {
+func newBlocked(t *conv.Task) error { return prepareBlocked(t, false) }
+
+// newBlockedPairs is newBlocked for factors in bfloat16.
+func newBlockedPairs(t *conv.Task) error { return prepareBlocked(t, true) }
+
+func prepareBlocked(t *conv.Task, pairs bool) error {
 	s, in, out := &t.Shape, t.Images != shape.Planes, t.Results != shape.Planes
 	if in && s.C%shape.BlockLanes > 0 || out && s.Out%shape.BlockLanes > 0 {
 		return fmt.Errorf("convolution %v: channels in blocks must be multiples of %d", s, shape.BlockLanes)
@@ -46,9 +60,9 @@ func newBlocked(t *conv.Task) error {
 	case shape.WeightGradient:
 		newPointWeights(t, x, y)
 	case shape.InputGradient:
-		newPointProduct(t, y, x)
+		newPointProduct(t, y, x, pairs)
 	default:
-		newPointProduct(t, x, y)
+		newPointProduct(t, x, y, pairs)
 	}
 	return nil
 }
@@ -61,33 +75,37 @@ func newBlocked(t *conv.Task) error {
 // The left operand is read in place, 16 channels of a pixel at a time. Weights are packed in panels of 32 output channels. A part of a panel
 // stays in L1 while a span of pixels, which stays in L2, is multiplied by it. Core groups claim spans dynamically and share all packed
 // weights. If there are many weights, a core group claims a few panels of a span instead; it packs each part of a panel when it multiplies by
-// it, so that packed weights never go to memory. Weights that are fixed are packed once (conv.Kept).
+// it, so that packed weights never go to memory. Weights that are fixed are packed once (op.Kept).
+//
+// With factors in bfloat16 the pixels of a span are rounded into scratch memory, 32 channels of a pixel in the place of 16 values, and packed weights
+// take half the memory.
 type pointProduct struct {
 	*conv.Task
 	productPlan
 	workers []pointWorker
-	kept    conv.Kept
+	kept    op.Kept
 }
 
 // productPlan is the blocking of pointProduct.
 type productPlan struct {
 	in, out   tensor.Images
-	depth     int // blocks of input channels of one pass
+	pairs     bool // factors are rounded to bfloat16 (vconv.PairKernel)
+	depth     int  // blocks of factors of one pass
 	spans     tensor.Spans
 	parts     int  // parts of the panels that core groups claim one by one
 	ownPanels bool // each core group packs the panels that it uses
 }
 
 // planProduct computes the blocking for n images.
-func planProduct(spec *cpe.Spec, n int, in, out tensor.Images) productPlan {
-	v := productPlan{in: in, out: out}
-	v.depth = tiling.Even(in.Blocks(), pointDepth, 1)
-	v.ownPanels = 4*v.panels()*v.weights(in.Blocks()) > spec.LDMBytes/2 && v.panels() >= pointPanels*spec.CoreGroups
+func planProduct(spec *cpe.Spec, n int, in, out tensor.Images, pairs bool) productPlan {
+	v := productPlan{in: in, out: out, pairs: pairs}
+	v.depth = tiling.Even(v.blocks(), pointDepth, 1)
+	v.ownPanels = 4*v.panels()*v.weights(v.blocks()) > spec.LDMBytes/2 && v.panels() >= pointPanels*spec.CoreGroups
 	held, unit, groups := v.depth, vconv.PixelRows(), 1
 	switch {
 	case !v.ownPanels:
 		held, groups, v.parts = held+out.Blocks(), spec.CoreGroups, 1
-	case v.depth < in.Blocks(): // each part reads the span again
+	case v.depth < v.blocks(): // each part reads the span again
 		v.parts = spec.CoreGroups
 	default:
 		v.parts = tiling.Blocks(v.panels(), pointPanels)
@@ -101,7 +119,7 @@ func planProduct(spec *cpe.Spec, n int, in, out tensor.Images) productPlan {
 
 // String describes the plan.
 func (v productPlan) String() string {
-	return fmt.Sprintf("%v, passes of %d of %d blocks of input channels, %d panels of output channels in %d parts", v.spans, v.depth, v.in.Blocks(), v.panels(), v.parts)
+	return fmt.Sprintf("%v, passes of %d of %d blocks of input channels, %d panels of output channels in %d parts", v.spans, v.depth, v.blocks(), v.panels(), v.parts)
 }
 
 // pointWorker is the state of one core group.
@@ -115,20 +133,38 @@ type pointWorker struct {
 // it packs them itself and there are enough for all groups.
 const pointDepth, pointPanels = 16, 4
 
-func newPointProduct(t *conv.Task, in, out tensor.Images) *pointProduct {
+func newPointProduct(t *conv.Task, in, out tensor.Images, pairs bool) *pointProduct {
 	spec := t.Machine.Spec()
-	v := &pointProduct{Task: t, productPlan: planProduct(&spec, t.Shape.N, in, out), workers: make([]pointWorker, spec.CoreGroups)}
+	v := &pointProduct{Task: t, productPlan: planProduct(&spec, t.Shape.N, in, out, pairs), workers: make([]pointWorker, spec.CoreGroups)}
 	t.Reserved = cpe.Scratch{Common: v.common(), Group: v.own() + v.inScratch() + v.outScratch()}
 	t.Plan, t.Stages, t.Kept = v.productPlan, v.list(), &v.kept
-	v.kept.Unpack = v.unpack
+	v.kept.Restore = v.unpack
 	return v
 }
 
 // panels is the number of panels of weights.
 func (v *productPlan) panels() int { return tiling.Blocks(v.out.Channels, conv.Panel) }
 
-// weights is the number of weights of a panel for a number of blocks of input channels.
-func (v *productPlan) weights(blocks int) int { return blocks * shape.BlockLanes * conv.Panel }
+// channels and places are the numbers of input channels of a block of factors, and of the values in memory that a pixel's take.
+func (v *productPlan) channels() int {
+	if v.pairs {
+		return vconv.PairBlock
+	}
+	return shape.BlockLanes
+}
+
+func (v *productPlan) places() int {
+	if v.pairs {
+		return vconv.PairPlaces(vconv.PairBlock)
+	}
+	return shape.BlockLanes
+}
+
+// blocks is the number of blocks of factors.
+func (v *productPlan) blocks() int { return tiling.Blocks(v.in.Channels, v.channels()) }
+
+// weights is the number of values in memory of a panel of weights for some blocks of factors.
+func (v *productPlan) weights(blocks int) int { return blocks * v.places() * conv.Panel }
 
 // common and own are the numbers of values of packed weights: shared by all core groups, and of each.
 func (v *pointProduct) common() int {
@@ -139,7 +175,7 @@ func (v *pointProduct) common() int {
 }
 
 // all is the number of values of all packed weights.
-func (v *pointProduct) all() int { return v.panels() * v.weights(v.in.Blocks()) }
+func (v *pointProduct) all() int { return v.panels() * v.weights(v.blocks()) }
 
 // packsOwn reports whether core groups pack the panels that they use in this run.
 func (v *pointProduct) packsOwn() bool { return v.ownPanels && v.Args.Fixed == 0 }
@@ -153,7 +189,11 @@ func (v *pointProduct) own() int {
 
 // inScratch and outScratch are the numbers of values of a core group's scratch memory for the source and the destination of a span.
 func (v *pointProduct) inScratch() int {
-	return v.spans.Images * v.in.Scratch(v.in.Blocks(), v.spans.N)
+	loaded := v.in.Scratch(v.in.Blocks(), v.spans.N)
+	if v.pairs {
+		return loaded + v.spans.Images*v.blocks()*v.places()*v.spans.N
+	}
+	return v.spans.Images * loaded
 }
 
 func (v *pointProduct) outScratch() int {
@@ -162,7 +202,7 @@ func (v *pointProduct) outScratch() int {
 
 // list returns the stages.
 func (v *pointProduct) list() []conv.Stage {
-	pack := conv.Stage{Program: &packPoints{v}, Skipped: func() bool { return v.packsOwn() || v.kept.Fresh(&v.Args, v.all()) }}
+	pack := conv.Stage{Program: &packPoints{v}, Skipped: func() bool { return v.packsOwn() || v.kept.Fresh(v.Args.Fixed, v.all()) }}
 	return []conv.Stage{pack, {Program: v}}
 }
 
@@ -173,7 +213,7 @@ func (v *pointProduct) Name() string { return "convolution " + v.Direction.Strin
 func (v *pointProduct) RunGroup(g *cpe.CoreGroup) error {
 	w := &v.workers[g.Index()]
 	memory := g.Memory(v.own() + v.inScratch() + v.outScratch())
-	w.panels, w.gathered = v.kept.Memory(g, &v.Args, v.common()), -1
+	w.panels, w.gathered = v.kept.Memory(g, v.Args.Fixed, v.common()), -1
 	own, memory := memory[:v.own()], memory[v.own():]
 	if v.packsOwn() {
 		w.panels = own
@@ -191,13 +231,11 @@ func (v *pointProduct) make(w *pointWorker, span, first, last int, memory []floa
 	args := &v.Args
 	x, y := args.Through(v.Direction)
 	s, near, far := v.spans.At(span), memory[:v.inScratch()], memory[v.inScratch():]
-	if w.gathered != span {
-		v.in.Load(x, s, 0, v.in.Blocks(), near)
-		w.gathered = span
-	}
+	left := v.factors(x, s, near, w.gathered != span)
+	w.gathered = span
 	at, n := 2*first, min(2*last, v.out.Blocks())-2*first
-	left, results := v.in.At(x, s, 0, v.in.Blocks(), near), v.out.At(y, s, at, n, far)
-	for k := 0; k < v.in.Blocks(); k += v.depth {
+	results := v.out.At(y, s, at, n, far)
+	for k := 0; k < v.blocks(); k += v.depth {
 		for p := first; p < last; p++ {
 			v.multiply(w, s, left, results.From(2*(p-first)), p, k)
 		}
@@ -208,30 +246,61 @@ func (v *pointProduct) make(w *pointWorker, span, first, last int, memory []floa
 	}
 }
 
-// multiply computes panel p of a span for the blocks of input channels from block k on. It adds to the results if k > 0.
+// factors returns the blocks of factors of a span's pixels: in place, or in near, which is filled if load is set.
+func (v *pointProduct) factors(x []float32, s tensor.Span, near []float32, load bool) tensor.Blocks {
+	blocks := v.in.Blocks()
+	if !v.pairs {
+		if load {
+			v.in.Load(x, s, 0, blocks, near)
+		}
+		return v.in.At(x, s, 0, blocks, near)
+	}
+	near, rounded := near[:v.in.Scratch(blocks, v.spans.N)], near[v.in.Scratch(blocks, v.spans.N):]
+	to := tensor.Blocks{Data: rounded, Jump: v.places() * s.N, Image: v.blocks() * v.places() * s.N}
+	if !load {
+		return to
+	}
+	for i := range s.Images {
+		one := s
+		one.Image, one.Images = s.Image+i, 1
+		v.in.Load(x, one, 0, blocks, near)
+		from := v.in.At(x, one, 0, blocks, near)
+		vconv.RoundPixels(rounded[i*to.Image:], from.Data, from.Jump, blocks, s.N)
+	}
+	return to
+}
+
+// multiply computes panel p of a span for the blocks of factors from block k on. It adds to the results if k > 0.
 func (v *pointProduct) multiply(w *pointWorker, s tensor.Span, left, results tensor.Blocks, p, k int) {
-	deep, n := min(v.depth, v.in.Blocks()-k), min(2, v.out.Blocks()-2*p)
+	deep, n := min(v.depth, v.blocks()-k), min(2, v.out.Blocks()-2*p)
 	panel := w.panels
 	if v.packsOwn() {
 		v.pack(panel, p, k, deep)
 	} else {
-		panel = panel[v.weights(p*v.in.Blocks()+k):]
+		panel = panel[v.weights(p*v.blocks()+k):]
 	}
 	clear(w.start[:])
 	if bias := v.Args.Bias; bias != nil && k == 0 {
 		copy(w.start[:], bias[p*conv.Panel:])
 	}
 	accumulate := k > 0 || v.Args.Add && v.out.Direct()
-	floor := v.Args.Floor && k+deep == v.in.Blocks()
+	floor := v.Args.Floor && k+deep == v.blocks()
+	kernel := vconv.PixelKernel
+	if v.pairs {
+		kernel = vconv.PairKernel
+	}
 	for image := range s.Images {
 		a, c := left.Data[image*left.Image+k*left.Jump:], results.Data[image*results.Image:]
-		vconv.PixelKernel(deep, a, left.Jump, panel, w.start[:], c, results.Jump, s.N, n, accumulate, floor)
+		kernel(deep, a, left.Jump, panel, w.start[:], c, results.Jump, s.N, n, accumulate, floor)
 	}
 }
 
 func pointwiseInBlocks(p *conv.Problem) error {
+	return op.FirstReason(op.Unless(!p.AllPlanes(), "neither images nor results are in blocks of channels"), pointwise(p))
+}
+
+func pointwise(p *conv.Problem) error {
 	s := &p.Shape
-	return op.FirstReason(op.OnHost(p), op.Unless(!p.AllPlanes(), "neither images nor results are in blocks of channels"),
-		op.Unless(Blockable(s), "it computes only 1x1 kernels without padding, of one group, over one or two axes"),
+	return op.FirstReason(op.OnHost(p), op.Unless(Blockable(s), "it computes only 1x1 kernels without padding, of one group, over one or two axes"),
 		conv.WholeBlocks(p.Images, s.C), conv.WholeBlocks(p.Results, s.Out))
 }

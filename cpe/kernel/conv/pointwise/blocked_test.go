@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -14,6 +15,8 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/alloctest"
 	"github.com/swcaffe/swcaffe/internal/racing"
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // blockedShapes are pointwise convolutions, with strides or without, of channels that fill blocks or do not, and pixels that fill no
@@ -51,8 +54,88 @@ func TestBlockedPointwise(t *testing.T) {
 	}
 }
 
-func testBlockedPointwise(t *testing.T, machines []*cpe.Machine, s shape.Conv, in, out bool, want *convtest.Case) {
-	var first [4][]float32
+// TestBlockedBFloat16: as TestBlockedPointwise, where rounding changes no factor. At every level results have the same bits.
+func TestBlockedBFloat16(t *testing.T) {
+	caches := [][]*cpe.Machine{kerneltest.CacheMachines(t, 1<<20), kerneltest.CacheMachines(t, 16<<10)}
+	for _, machines := range caches {
+		for i, m := range machines {
+			machines[i] = rounding(t, m)
+		}
+	}
+	for turn, s := range racing.Few(blockedShapes) {
+		want := convtest.NewCase(s, rounded)
+		convtest.EachLayout(s, func(in, out bool) {
+			machines := caches[turn%2]
+			turn++
+			var first [4][]float32
+			for i, level := range isa.Levels() {
+				restore := isa.Use(level)
+				t.Run(fmt.Sprintf("%v, in blocks %v %v, L2 of %d bytes, %s", s, in, out, machines[0].Spec().LDMBytes, level), func(t *testing.T) {
+					got := testBlockedPointwise(t, machines, s, in, out, want)
+					if i == 0 {
+						first = got
+					}
+					for j, name := range []string{"results", "gradient of images", "", "sum of gradients"} {
+						if name != "" && !slices.Equal(got[j], first[j]) {
+							t.Errorf("%s: not the bits of %s", name, isa.Levels()[0])
+						}
+					}
+				})
+				restore()
+			}
+		})
+	}
+}
+
+// rounding is a machine where factors are rounded.
+func rounding(t *testing.T, m *cpe.Machine) *cpe.Machine {
+	spec := m.Spec()
+	return kerneltest.Uneven(t, spec.RoundingFactors(), spec.CoreGroups)
+}
+
+// rounded are kerneltest.Values rounded to bfloat16.
+func rounded(n int, seed uint64) []float32 {
+	values := kerneltest.Values(n, seed)
+	for i, v := range values {
+		values[i] = vec.BFloat16(v)
+	}
+	return values
+}
+
+// TestRounds: the results are those of rounded factors, bit by bit, and weights that are kept are unpacked as rounded ones.
+func TestRounds(t *testing.T) {
+	s := convtest.Shape2D(2, 80, 48, 1, 7, 5, 1, 1, 1, 0, 1)
+	c, err := plan.New(rounding(t, kerneltest.HostMachine(t, 2)), s, shape.Auto)
+	if err == nil {
+		err = c.Arrange(shape.Blocks, shape.Blocks, []shape.Direction{shape.Forward})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if name := c.Algorithm(shape.Forward); name != "pointwise-blocked-bf16" {
+		t.Fatalf("computed by %s", name)
+	}
+	var made [2][]float32
+	for i, values := range []func(int, uint64) []float32{kerneltest.Values, rounded} {
+		x, w := values(s.N*s.C*35, 1), values(s.Out*s.C, 2)
+		made[i] = make([]float32, s.N*s.Out*35)
+		if err := c.Run(shape.Forward, conv.Arrays{X: x, W: w, Y: made[i], Fixed: uint64(i + 1)}); err != nil {
+			t.Fatal(err)
+		}
+		k, got := c.Keeper(shape.Forward), make([]float32, len(w))
+		if !k.Keeps(uint64(i+1)) || !k.Unpacks() {
+			t.Fatal("weights are not kept")
+		}
+		if k.Unpack(got); !slices.Equal(got, rounded(len(w), 2)) {
+			t.Error("unpacked weights are not the rounded ones")
+		}
+	}
+	if !slices.Equal(made[0], made[1]) {
+		t.Error("results of rounded factors differ")
+	}
+}
+
+func testBlockedPointwise(t *testing.T, machines []*cpe.Machine, s shape.Conv, in, out bool, want *convtest.Case) (first [4][]float32) {
 	for i, m := range machines {
 		got := runBlocked(t, m, s, in, out, want)
 		if i == 0 {
@@ -64,6 +147,7 @@ func testBlockedPointwise(t *testing.T, machines []*cpe.Machine, s shape.Conv, i
 			}
 		}
 	}
+	return first
 }
 
 // TestBlocksNeedWholeBlocks: channels that do not fill blocks, and machines that are models, get an error.
@@ -91,6 +175,9 @@ func runBlocked(t *testing.T, m *cpe.Machine, s shape.Conv, in, out bool, want *
 	}
 	if err := c.SetLayouts(shape.InBlocks(in), shape.InBlocks(out)); err != nil {
 		t.Fatal(err)
+	}
+	if spec := m.Spec(); strings.HasSuffix(string(c.Algorithm(shape.Forward)), "-bf16") != spec.RoundsFactors() {
+		t.Fatalf("computed by %s", c.Algorithm(shape.Forward))
 	}
 	x, dy := kerneltest.Lie(want.X, s.N*s.C, in, false), kerneltest.Lie(want.DY, s.N*s.Out, out, false)
 	y, dx, sum := make([]float32, len(want.WantY)), make([]float32, len(x)), slices.Clone(x)
@@ -129,8 +216,8 @@ func runBlocked(t *testing.T, m *cpe.Machine, s shape.Conv, in, out bool, want *
 // TestBlockedPointwiseAllocates: nothing, once it is prepared.
 func TestBlockedPointwiseAllocates(t *testing.T) {
 	s := convtest.Shape2D(2, 32, 48, 1, 9, 8, 1, 1, 2, 0, 1)
-	convtest.EachLayout(s, func(in, out bool) {
-		c, err := plan.New(kerneltest.HostMachine(t, 2), s, shape.Implicit)
+	each := func(m *cpe.Machine, in, out bool) {
+		c, err := plan.New(m, s, shape.Implicit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +233,11 @@ func TestBlockedPointwiseAllocates(t *testing.T) {
 			}
 		})
 		if allocs != 0 {
-			t.Errorf("in blocks %v %v: %d allocations a run", in, out, allocs)
+			t.Errorf("%s, in blocks %v %v: %d allocations a run", c.Algorithm(shape.Forward), in, out, allocs)
 		}
+	}
+	convtest.EachLayout(s, func(in, out bool) {
+		each(kerneltest.HostMachine(t, 2), in, out)
+		each(rounding(t, kerneltest.HostMachine(t, 2)), in, out)
 	})
 }

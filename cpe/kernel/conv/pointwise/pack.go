@@ -4,16 +4,31 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/internal/simd/vconv"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
-// pack packs some blocks of input channels of a panel: output channels side by side, input channels one below another, zeros in lanes
-// past the last channel.
+// pack packs some blocks of factors of a panel.
 func (v *pointProduct) pack(dst []float32, p, block, deep int) {
-	w, dst := v.Args.W, dst[:v.weights(deep)]
-	firstOut, firstIn := p*conv.Panel, block*shape.BlockLanes
-	n, k := min(conv.Panel, v.out.Channels-firstOut), min(deep*shape.BlockLanes, v.in.Channels-firstIn)
-	if n < conv.Panel || k < deep*shape.BlockLanes {
+	if !v.pairs {
+		v.arrange(dst, p, block, deep)
+		return
+	}
+	var panel [vconv.PairBlock * conv.Panel]float32
+	for i := range deep {
+		v.arrange(panel[:], p, block+i, 1)
+		vconv.RoundPanel(dst[v.weights(i):], panel[:], vconv.PairBlock)
+	}
+}
+
+// arrange copies the weights of some blocks of factors of a panel: output channels side by side, input channels one below another, zeros in lanes past
+// the last channel.
+func (v *pointProduct) arrange(dst []float32, p, block, deep int) {
+	rows := deep * v.channels()
+	w, dst := v.Args.W, dst[:rows*conv.Panel]
+	firstOut, firstIn := p*conv.Panel, block*v.channels()
+	n, k := min(conv.Panel, v.out.Channels-firstOut), min(rows, v.in.Channels-firstIn)
+	if n < conv.Panel || k < rows {
 		clear(dst)
 	}
 	if v.Direction == shape.InputGradient {
@@ -23,16 +38,24 @@ func (v *pointProduct) pack(dst []float32, p, block, deep int) {
 	}
 }
 
-// unpack writes all packed weights back to the order of Arrays.W.
+// unpack writes all packed weights, rounded if factors are, back to the order of Arrays.W.
 func (v *pointProduct) unpack(w, packed []float32) {
+	var panel []float32
+	if v.pairs {
+		panel = make([]float32, v.blocks()*v.channels()*conv.Panel)
+	}
 	for p := range v.panels() {
 		firstOut := p * conv.Panel
 		n, k := min(conv.Panel, v.out.Channels-firstOut), v.in.Channels
-		panel := packed[p*v.weights(v.in.Blocks()):]
+		from := packed[p*v.weights(v.blocks()):]
+		if v.pairs {
+			vconv.UnroundPanel(panel, from, v.blocks()*v.channels())
+			from = panel
+		}
 		if v.Direction == shape.InputGradient {
-			vec.CopyRows(w[firstOut:], v.out.Channels, panel, conv.Panel, k, n)
+			vec.CopyRows(w[firstOut:], v.out.Channels, from, conv.Panel, k, n)
 		} else {
-			vec.Transpose(w[firstOut*k:], panel, k, conv.Panel, k, n)
+			vec.Transpose(w[firstOut*k:], from, k, conv.Panel, k, n)
 		}
 	}
 }
@@ -43,9 +66,9 @@ type packPoints struct{ *pointProduct }
 // Name names the stage.
 func (p *packPoints) Name() string { return p.pointProduct.Name() + ", packing weights" }
 
-// RunGroup packs a core group's share: a panel's weights for one block of input channels at a time.
+// RunGroup packs a core group's share: a panel's weights for one block of factors at a time.
 func (p *packPoints) RunGroup(g *cpe.CoreGroup) error {
-	memory, inputs := p.kept.Memory(g, &p.Args, p.all()), p.in.Blocks()
+	memory, inputs := p.kept.Memory(g, p.Args.Fixed, p.all()), p.blocks()
 	lo, hi := g.Share(p.panels() * inputs)
 	for i := lo; i < hi; i++ {
 		p.pack(memory[p.weights(i):], i/inputs, i%inputs, 1)

@@ -3,6 +3,7 @@ package winograd
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
@@ -13,7 +14,7 @@ import (
 type filters struct {
 	conv  *tilesKernel
 	plane int // values in one point's weights
-	kept  conv.Kept
+	kept  op.Kept
 }
 
 // filterInputs is the number of input channels, of a slice of output channels, that are transformed together.
@@ -25,10 +26,12 @@ func (f *filters) size() int {
 }
 
 // fresh reports whether transformed weights were kept.
-func (f *filters) fresh() bool { return f.kept.Fresh(&f.conv.Args, f.size()) }
+func (f *filters) fresh() bool { return f.kept.Fresh(f.conv.Args.Fixed, f.size()) }
 
 // memory returns the place of all transformed weights.
-func (f *filters) memory(g *cpe.CoreGroup) []float32 { return f.kept.Memory(g, &f.conv.Args, f.size()) }
+func (f *filters) memory(g *cpe.CoreGroup) []float32 {
+	return f.kept.Memory(g, f.conv.Args.Fixed, f.size())
+}
 
 // at returns the panels of a group and point.
 func (f *filters) at(u []float32, group, point int) []float32 {

@@ -1,0 +1,221 @@
+package gemm
+
+import (
+	"fmt"
+
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/simd/vconv"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
+
+// Fixer is implemented by kernels that keep what they make of a B that does not change, as weights do not in a net for inference.
+type Fixer interface {
+	op.Keeper
+	// Fix says that B of the next Run is that of a number; 0: it may be any.
+	Fix(number uint64)
+}
+
+// rounded multiplies a few or many rows of A with weights, both rounded to bfloat16. It is a convolution of images of one pixel: the rows of A are
+// packed as the pixels of vconv.PairKernel, all of B as panels of columns. Core groups claim panels.
+type rounded struct {
+	machine *cpe.Machine
+	shape   Shape
+	depth   int // blocks of K of one pass
+	fixed   uint64
+	left    []float32 // packed A, block by block of K
+	op.Kept
+	operands
+	programs [3]cpe.Program
+}
+
+const (
+	roundedPanel = 32 // columns of a panel
+	// roundedRows is the number of rows of A that read a panel once, so that they need no passes over K; more rows read the part of a panel that a pass
+	// of roundedDepth blocks keeps in L1.
+	roundedRows, roundedDepth = 14, 16
+	lanes                     = shape.BlockLanes
+)
+
+// rounds reports whether Rounded computes a product.
+func (s *Shape) rounds(*cpe.Spec) bool {
+	return !s.TransA && !s.Accumulate && s.M > 0 && s.N > 0 && s.K > 0
+}
+
+func newRounded(m *cpe.Machine, s Shape) (Kernel, error) {
+	r := &rounded{machine: m, shape: s}
+	r.depth = r.blocks()
+	if s.M > roundedRows {
+		r.depth = tiling.Even(r.blocks(), roundedDepth, 1)
+	}
+	r.Restore = r.restore
+	r.programs = [3]cpe.Program{&roundLeft{r}, &roundRight{r}, r}
+	return r, nil
+}
+
+// plan describes the blocking.
+func (r *rounded) plan() string {
+	return fmt.Sprintf("%d panels of %d columns, passes of %d of %d blocks of %d of K", r.panels(), roundedPanel, r.depth, r.blocks(), vconv.PairBlock)
+}
+
+// blocks and panels are the numbers of blocks of K and of panels of columns.
+func (r *rounded) blocks() int { return tiling.Blocks(r.shape.K, vconv.PairBlock) }
+func (r *rounded) panels() int { return tiling.Blocks(r.shape.N, roundedPanel) }
+
+// jump is the distance of blocks of packed A, panel the size of some blocks of a packed panel.
+func (r *rounded) jump() int { return vconv.PairPlaces(vconv.PairBlock * r.shape.M) }
+func (r *rounded) panel(blocks int) int {
+	return blocks * vconv.PairPlaces(vconv.PairBlock*roundedPanel)
+}
+
+// right is the size of packed B; group that of a core group's memory: for two blocks of channels of all rows.
+func (r *rounded) right() int { return r.panels() * r.panel(r.blocks()) }
+func (r *rounded) group() int { return 2 * lanes * r.shape.M }
+
+// reserved is the scratch memory of a run. Packed A and B are in memory that core groups share.
+func (r *rounded) reserved() cpe.Scratch {
+	n := cpe.Scratch{Common: r.blocks() * r.jump(), Group: r.group()}
+	if r.fixed == 0 {
+		n.Common += r.right()
+	}
+	return n
+}
+
+// Scratch implements Kernel.
+func (r *rounded) Scratch() int { return r.machine.Needs(r.reserved()) }
+
+// Algorithm returns Rounded.
+func (r *rounded) Algorithm() shape.Algorithm { return Rounded }
+
+// Fix implements Fixer.
+func (r *rounded) Fix(number uint64) { r.fixed = number }
+
+// Run computes the product; see Kernel.
+func (r *rounded) Run(a, b, bias, c []float32) error {
+	r.operands = operands{a, b, bias, c}
+	r.machine.TakeScratch(r.reserved())
+	for i, p := range r.programs {
+		if i == 1 && r.Fresh(r.fixed, r.right()) {
+			continue
+		}
+		if err := r.machine.Run(p, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// packed returns packed A and packed B.
+func (r *rounded) packed(g *cpe.CoreGroup) (left, right []float32) {
+	size := r.blocks() * r.jump()
+	if r.fixed != 0 {
+		return g.Common(size), r.Memory(g, r.fixed, r.right())
+	}
+	all := g.Common(size + r.right())
+	return all[:size], all[size:]
+}
+
+// roundLeft is the stage that packs A: for each block of K, the channels of the rows one behind another.
+type roundLeft struct{ *rounded }
+
+// Name names the stage.
+func (r *roundLeft) Name() string { return r.rounded.Name() + ", packing A" }
+
+// RunGroup packs a core group's share of the blocks.
+func (r *roundLeft) RunGroup(g *cpe.CoreGroup) error {
+	left, _ := r.packed(g)
+	two, m, k := g.Memory(r.group()), r.shape.M, r.shape.K
+	lo, hi := g.Share(r.blocks())
+	for block := lo; block < hi; block++ {
+		first := block * vconv.PairBlock
+		if first+vconv.PairBlock > k {
+			clear(two)
+		}
+		for half := range 2 {
+			if at := first + half*lanes; at < k {
+				vec.CopyRows(two[half*lanes*m:], lanes, r.a[at:], k, m, min(lanes, k-at))
+			}
+		}
+		vconv.RoundPixels(left[block*r.jump():], two, lanes*m, 2, m)
+	}
+	return nil
+}
+
+// roundRight is the stage that packs B.
+type roundRight struct{ *rounded }
+
+// Name names the stage.
+func (r *roundRight) Name() string { return r.rounded.Name() + ", packing B" }
+
+// RunGroup packs a core group's share of the panels.
+func (r *roundRight) RunGroup(g *cpe.CoreGroup) error {
+	_, right := r.packed(g)
+	lo, hi := g.Share(r.panels())
+	var rows [vconv.PairBlock * roundedPanel]float32
+	for p := lo; p < hi; p++ {
+		for block := range r.blocks() {
+			r.turn(r.b, rows[:], p, block, false)
+			vconv.RoundPanel(right[r.panel(p*r.blocks()+block):], rows[:], vconv.PairBlock)
+		}
+	}
+	return nil
+}
+
+// turn copies a block of K of a panel from B to rows of the panel, with zeros behind K and N, or back.
+func (r *rounded) turn(b, rows []float32, p, block int, back bool) {
+	row, col := block*vconv.PairBlock, p*roundedPanel
+	k, n := min(vconv.PairBlock, r.shape.K-row), min(roundedPanel, r.shape.N-col)
+	if !back && (k < vconv.PairBlock || n < roundedPanel) {
+		clear(rows)
+	}
+	switch at := b[col*r.shape.K+row:]; {
+	case r.shape.TransB && back:
+		vec.Transpose(at, rows, r.shape.K, roundedPanel, k, n)
+	case r.shape.TransB:
+		vec.Transpose(rows, at, roundedPanel, r.shape.K, n, k)
+	case back:
+		vec.CopyRows(b[row*r.shape.N+col:], r.shape.N, rows, roundedPanel, k, n)
+	default:
+		vec.CopyRows(rows, roundedPanel, b[row*r.shape.N+col:], r.shape.N, k, n)
+	}
+}
+
+// restore writes the rounded weights of packed B.
+func (r *rounded) restore(w, packed []float32) {
+	rows := make([]float32, vconv.PairBlock*roundedPanel)
+	for p := range r.panels() {
+		for block := range r.blocks() {
+			vconv.UnroundPanel(rows, packed[r.panel(p*r.blocks()+block):], vconv.PairBlock)
+			r.turn(w, rows, p, block, true)
+		}
+	}
+}
+
+// Name names the product.
+func (r *rounded) Name() string { return "rounded gemm " + r.shape.String() }
+
+// RunGroup computes the panels of columns that a core group claims.
+func (r *rounded) RunGroup(g *cpe.CoreGroup) error {
+	left, right := r.packed(g)
+	sums, m := g.Memory(r.group()), r.shape.M
+	var start [roundedPanel]float32
+	for p, end := g.Claim(r.panels(), 1); p < end; p, end = g.Claim(r.panels(), 1) {
+		n := min(roundedPanel, r.shape.N-p*roundedPanel)
+		vectors := tiling.Blocks(n, lanes)
+		clear(start[:])
+		if r.bias != nil {
+			copy(start[:n], r.bias[p*roundedPanel:])
+		}
+		for k := 0; k < r.blocks(); k += r.depth {
+			deep := min(r.depth, r.blocks()-k)
+			vconv.PairKernel(deep, left[k*r.jump():], r.jump(), right[r.panel(p*r.blocks()+k):], start[:], sums, lanes*m, m, vectors, k > 0, false)
+			clear(start[:])
+		}
+		for v := range vectors {
+			vec.CopyRows(r.c[p*roundedPanel+v*lanes:], r.shape.N, sums[v*lanes*m:], lanes, m, min(lanes, n-v*lanes))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package gemm
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/internal/alloctest"
+	"github.com/swcaffe/swcaffe/internal/racing"
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
+
+// TestRounded: products of rounded factors are right, on any number of core groups and at every level with the same bits, with weights that are packed in every
+// run and with weights that are kept; kept ones are unpacked as rounded.
+func TestRounded(t *testing.T) {
+	for _, s := range racing.Few([]Shape{
+		{M: 1, N: 1, K: 1, TransB: true}, {M: 1, N: 70, K: 45, TransB: true}, {M: 1, N: 64, K: 96}, {M: 3, N: 33, K: 31}, {M: 7, N: 250, K: 131, TransB: true},
+		{M: 14, N: 40, K: 700, TransB: true}, {M: 15, N: 100, K: 1201, TransB: true}, {M: 50, N: 47, K: 600}, {M: 33, N: 16, K: 528, TransB: true},
+	}) {
+		t.Run(s.String(), func(t *testing.T) { testRounded(t, s) })
+	}
+}
+
+func testRounded(t *testing.T, s Shape) {
+	a, b, bias := kerneltest.Values(s.M*s.K, 1), kerneltest.Values(s.K*s.N, 2), kerneltest.Values(s.N, 3)
+	near := [2][]float32{slices.Clone(a), slices.Clone(b)}
+	for _, list := range near {
+		for i, v := range list {
+			list[i] = vec.BFloat16(v)
+		}
+	}
+	want := multiply(s, near[0], near[1], make([]float32, s.M*s.N))
+	for i := range want {
+		want[i] += float64(bias[i%s.N])
+	}
+	var first []float32
+	for _, level := range isa.Levels() {
+		restore := isa.Use(level)
+		for _, groups := range []int{1, 2, 5} {
+			spec := kerneltest.HostSpec(t)
+			m, err := NewInference(kerneltest.Uneven(t, spec.RoundingFactors(), groups), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m.Algorithm() != Rounded {
+				t.Fatalf("computed by %s", m.Algorithm())
+			}
+			k, got := m.(Fixer), make([]float32, len(want))
+			for number := range uint64(2) {
+				k.Fix(number)
+				for _, factor := range [][]float32{b, nil}[:1+number] { // kept weights are not read
+					for i := range got {
+						got[i] = -1
+					}
+					if err := m.Run(a, factor, bias, got); err != nil {
+						t.Fatal(err)
+					}
+					kerneltest.Near(t, fmt.Sprintf("%s, %d core groups", level, groups), got, want, s.K)
+					if first == nil {
+						first = slices.Clone(got)
+					}
+					if !slices.Equal(got, first) {
+						t.Errorf("%s, %d core groups, number %d: other bits than at first", level, groups, number)
+					}
+				}
+			}
+			weights := make([]float32, len(b))
+			if k.Unpack(weights); !k.Keeps(1) || k.Keeps(2) || !slices.Equal(weights, near[1]) {
+				t.Errorf("%s, %d core groups: weights are not unpacked as the rounded ones", level, groups)
+			}
+			if n := alloctest.PerRun(2, func() { err = m.Run(a, b, bias, got) }); n > 0 || err != nil {
+				t.Errorf("%d allocations in a run, error %v", n, err)
+			}
+		}
+		restore()
+	}
+}

@@ -1,0 +1,101 @@
+package vconv
+
+import (
+	"github.com/swcaffe/swcaffe/internal/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
+)
+
+// The kernels here multiply values that are rounded to bfloat16, and add the products in float32. A processor with instructions for it multiplies pairs: a
+// float32's place in memory holds two neighbouring channels. Elsewhere each place holds one rounded value, and PixelKernel multiplies. In both the odd
+// channel of a pair comes before the even one, and products are exact, so that sums have the same bits unless a sum is below 2⁻¹²⁶: the instruction
+// makes it zero.
+
+// PairBlock is the number of channels of a block of PairKernel's images.
+const PairBlock = 2 * isa.BlockLanes
+
+// HasPairs reports whether the processor multiplies pairs, at the level in use.
+func HasPairs() bool { return have.Pairs[1][1] != none && have.RoundPixels != none }
+
+// PairPlaces is the number of places that n rounded values take; n is even.
+func PairPlaces(n int) int {
+	if HasPairs() {
+		return n / 2
+	}
+	return n
+}
+
+// RoundPixels rounds blocks of 16 channels of some pixels for PairKernel, which are jump values apart in x. It makes blocks of PairBlock channels, one
+// behind another; the last one's missing channels are zero. dst may be x if jump is 16*rows.
+func RoundPixels(dst, x []float32, jump, blocks, rows int) {
+	const lanes = isa.BlockLanes
+	if !HasPairs() {
+		for b := range blocks {
+			vec.SwapRounded(dst[b*rows*lanes:][:rows*lanes], x[b*jump:])
+		}
+		if blocks%2 > 0 {
+			clear(dst[blocks*rows*lanes:][:rows*lanes])
+		}
+		return
+	}
+	_, _ = dst[(blocks+1)/2*rows*lanes-1], x[(blocks-1)*jump+rows*lanes-1]
+	for b := 0; b+2 <= blocks; b += 2 {
+		have.RoundPixels.run(&dst[b/2*rows*lanes], &x[b*jump], &x[(b+1)*jump], lanes, rows)
+	}
+	if blocks%2 > 0 {
+		have.RoundPixels.run(&dst[blocks/2*rows*lanes], &x[(blocks-1)*jump], &zeros[0], 0, rows)
+	}
+}
+
+// zeros are the channels that are missing.
+var zeros [isa.BlockLanes]float32
+
+// RoundPanel rounds a panel of weights for PairKernel: k rows of 32 columns. A last row without partner is as if it had one of zeros. dst may be src.
+func RoundPanel(dst, src []float32, k int) {
+	if k%2 > 0 {
+		panic("vconv: a panel of pairs has an odd number of rows")
+	}
+	pairs := HasPairs()
+	for p := 0; p < k; p += 2 {
+		even, odd := (*[pixelPanel]float32)(src[p*pixelPanel:]), (*[pixelPanel]float32)(src[(p+1)*pixelPanel:])
+		if pairs {
+			vec.PairUp(dst[p/2*pixelPanel:][:pixelPanel], even[:], odd[:])
+			continue
+		}
+		first, second := (*[pixelPanel]float32)(dst[p*pixelPanel:]), (*[pixelPanel]float32)(dst[(p+1)*pixelPanel:])
+		for j := range first {
+			first[j], second[j] = vec.BFloat16(odd[j]), vec.BFloat16(even[j])
+		}
+	}
+}
+
+// UnroundPanel writes the values of a panel that RoundPanel has made.
+func UnroundPanel(dst, src []float32, k int) {
+	pairs := HasPairs()
+	for at := range k / 2 * pixelPanel {
+		to := dst[at/pixelPanel*2*pixelPanel+at%pixelPanel:]
+		if pairs {
+			to[0], to[pixelPanel] = vec.Unpair(src[at])
+		} else {
+			from := src[at/pixelPanel*2*pixelPanel+at%pixelPanel:]
+			to[0], to[pixelPanel] = from[pixelPanel], from[0]
+		}
+	}
+}
+
+// PairKernel is PixelKernel for blocks of PairBlock channels that RoundPixels has made, jumpA places apart, and a panel of RoundPanel.
+func PairKernel(blocks int, a []float32, jumpA int, b, start, c []float32, jumpC, rows, n int, accumulate, floor bool) {
+	if !HasPairs() {
+		PixelKernel(2*blocks, a, jumpA/2, b, start, c, jumpC, rows, n, accumulate, floor)
+		return
+	}
+	const lanes = isa.BlockLanes
+	_, _ = a[(blocks-1)*jumpA+rows*lanes-1], b[(blocks*lanes-1)*pixelPanel+n*lanes-1]
+	_, _ = start[n*lanes-1], c[(n-1)*jumpC+rows*lanes-1]
+	each, less, more := even(rows, have.TilePixels)
+	if more > 0 {
+		have.Pairs[each+1][n].run(blocks, &a[0], jumpA, &b[0], &start[0], &c[0], jumpC, accumulate, floor, more)
+	}
+	if done := more * (each + 1) * lanes; less > 0 {
+		have.Pairs[each][n].run(blocks, &a[done], jumpA, &b[0], &start[0], &c[done], jumpC, accumulate, floor, less)
+	}
+}
