@@ -8,6 +8,7 @@
 //	runner.go      a run
 //	fault.go       panics and too little memory in a run
 //	datatype.go    the protocol's number types, in JSON and in binary
+//	body.go        memory of bodies
 //	message.go     requests and responses of infer
 //	contents.go    gRPC's typed contents of tensors
 //	infer.go       the call infer
@@ -15,6 +16,8 @@
 //	certificate.go TLS
 //	server.go      limits, errors, who is answered
 //	routes.go      the calls over HTTP
+//	openapi.go     the OpenAPI document, of the routes
+//	page.go        the page for people, and what it shows
 //	grpc.go        the calls over gRPC
 //	grpc_server.go gRPC behind the server's limits, and its errors
 //	grpc_tools.go  gRPC's health and reflection

@@ -72,6 +72,18 @@ type query struct {
 	threshold float64
 }
 
+// queryJSON is a query in JSON; formOfImage is one in a form.
+type (
+	queryJSON struct {
+		Image     string   `json:"image"` // base64
+		Top       *int     `json:"top"`
+		Threshold *float64 `json:"threshold"`
+	}
+	formOfImage struct {
+		Image []byte `json:"image"`
+	}
+)
+
 // readQuery reads the image of a request: the body itself, the first file of a form, or base64 in JSON.
 func readQuery(r *http.Request) (q query, err error) {
 	q = query{top: 5, threshold: 0.5}
@@ -135,11 +147,7 @@ func (q *query) readJSON(r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	given := struct {
-		Image     string   `json:"image"`
-		Top       *int     `json:"top"`
-		Threshold *float64 `json:"threshold"`
-	}{Top: &q.top, Threshold: &q.threshold}
+	given := queryJSON{Top: &q.top, Threshold: &q.threshold}
 	if err := json.Unmarshal(body, &given); err != nil {
 		return badf("the request's JSON: %w", err)
 	}
@@ -151,9 +159,9 @@ func (q *query) readJSON(r *http.Request) error {
 
 // labelled is a class as classify's -json has it.
 type labelled struct {
-	Class int             `json:"class"`
-	Label string          `json:"label"`
-	Score json.RawMessage `json:"score"`
+	Class int    `json:"class"`
+	Label string `json:"label"`
+	Score number `json:"score"`
 }
 
 // found is an object; its box is in pixels of the image.
@@ -165,10 +173,29 @@ type found struct {
 	YMax float32 `json:"ymax"`
 }
 
-func score(f float32) json.RawMessage {
-	list := numbers([]float32{f})
-	return list[1 : len(list)-1]
+// number is a float32 as JSON has it: null if it is not finite.
+type number float32
+
+func (f number) MarshalJSON() ([]byte, error) {
+	list := numbers([]float32{float32(f)})
+	return list[1 : len(list)-1], nil
 }
+
+// labels and objects are the answers of classify and detect.
+type (
+	labels struct {
+		ModelName    string     `json:"model_name"`
+		ModelVersion string     `json:"model_version"`
+		Predictions  []labelled `json:"predictions"`
+	}
+	objects struct {
+		ModelName    string  `json:"model_name"`
+		ModelVersion string  `json:"model_version"`
+		Height       int     `json:"height"`
+		Width        int     `json:"width"`
+		Objects      []found `json:"objects"`
+	}
+)
 
 // classify answers an image with its labels.
 func (s *Server) classify(w http.ResponseWriter, r *http.Request, v *version) error {
@@ -192,9 +219,9 @@ func (s *Server) classify(w http.ResponseWriter, r *http.Request, v *version) er
 	}
 	list := []labelled{}
 	for _, c := range v.model.Largest(j.outputs[0].Values, q.top) {
-		list = append(list, labelled{c.Class, c.Label, score(c.Score)})
+		list = append(list, labelled{c.Class, c.Label, number(c.Score)})
 	}
-	return writeJSON(w, http.StatusOK, map[string]any{"model_name": v.name, "model_version": v.number, "predictions": list})
+	return writeJSON(w, http.StatusOK, labels{v.name, v.number, list})
 }
 
 // detect answers an image with its objects.
@@ -214,19 +241,19 @@ func (s *Server) detect(w http.ResponseWriter, r *http.Request, v *version) erro
 	j := newJob(r.Context())
 	j.items = 1
 	j.alone = func(ctx context.Context, session *predict.Session) error {
-		objects, err := session.Detect(ctx, q.threshold, item)
+		all, err := session.Detect(ctx, q.threshold, item)
 		if err != nil {
 			return err
 		}
-		for _, o := range objects[0] {
-			list = append(list, found{labelled{o.Class, o.Label, score(o.Score)}, o.XMin, o.YMin, o.XMax, o.YMax})
+		for _, o := range all[0] {
+			list = append(list, found{labelled{o.Class, o.Label, number(o.Score)}, o.XMin, o.YMin, o.XMax, o.YMax})
 		}
 		return nil
 	}
 	if err := v.wait(j); err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, map[string]any{"model_name": v.name, "model_version": v.number, "height": item.Height, "width": item.Width, "objects": list})
+	return writeJSON(w, http.StatusOK, objects{v.name, v.number, item.Height, item.Width, list})
 }
 
 // writeJSON writes a value as the response.

@@ -6,34 +6,84 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	build "github.com/swcaffe/swcaffe/internal/version"
 )
 
-// routes are the calls of the protocol and of its model repository extension, and our own: classify, detect and metrics.
-func (s *Server) routes() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v2/health/live", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, map[string]bool{"live": true})
-	})
-	mux.HandleFunc("GET /v2/health/ready", func(w http.ResponseWriter, _ *http.Request) { writeReady(w, s.Ready()) })
-	for _, path := range []string{"/v2", "/v2/{$}"} {
-		mux.HandleFunc("GET "+path, s.about)
+// route is a call over HTTP, as it is answered and as the OpenAPI document describes it.
+type route struct {
+	method, path string
+	about        string // what it does; "": a file of the page
+	query        []field
+	takes, gives []content
+	public       bool // also without the token
+	handler      http.HandlerFunc
+}
+
+// content is a form of a body.
+type content struct {
+	kind string // its media type
+	of   any    // a value of the JSON's type; nil: bytes
+}
+
+// field is a value in the query or in the headers.
+type field struct{ name, in, kind, about string }
+
+func jsonOf(value any) []content { return []content{{"application/json", value}} }
+
+// The contents of calls with an image.
+var (
+	imageContents = []content{{"image/jpeg", nil}, {"image/png", nil}, {"multipart/form-data", formOfImage{}}, {"application/json", queryJSON{}}}
+	inferHeader   = field{headerLength, "header", "integer", "the length of the JSON, if binary tensors follow it"}
+	labelFields   = []field{{"top", "query", "integer", "how many classes are wanted (5)"}}
+	boxFields     = []field{{"threshold", "query", "number", "the lowest score of an object that is wanted (0.5)"}}
+)
+
+// table lists the calls of the protocol and of its model repository extension, our own, and the files of the page.
+func (s *Server) table() []route {
+	none := jsonOf(struct{}{})
+	list := []route{
+		{"GET", "/v2/health/live", "whether the server lives", nil, nil, jsonOf(liveness{}), true, func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, liveness{true}) }},
+		{"GET", "/v2/health/ready", "whether a model is ready: status 200 or 503", nil, nil, jsonOf(readiness{}), true, func(w http.ResponseWriter, _ *http.Request) { writeReady(w, s.Ready()) }},
+		{"GET", "/v2", "the server", nil, nil, jsonOf(aboutServer{}), false, s.about},
+		{"GET", "/v2/", "the server", nil, nil, jsonOf(aboutServer{}), false, s.about},
+		{"POST", "/v2/repository/index", "all models and versions, with the reason where one is not ready", nil, jsonOf(indexRequest{}), jsonOf([]indexed{}), false, answering(s.index)},
+		{"POST", "/v2/repository/models/{model}/load", "takes in new and changed files of a model", nil, jsonOf(controlRequest{}), none, false, controlling(s.repository.load)},
+		{"POST", "/v2/repository/models/{model}/unload", "ends a model", nil, jsonOf(controlRequest{}), none, false, controlling(s.repository.unload)},
+		{"GET", "/metrics", "Prometheus's metrics", nil, nil, []content{{"text/plain", nil}}, false, s.metrics.handler().ServeHTTP},
+		{"GET", "/models", "the versions that are ready, with what they answer images with", nil, nil, jsonOf([]ready{}), false, answering(s.ready)},
+		{"GET", "/openapi.json", "this document", nil, nil, jsonOf(map[string]any{}), false, s.openAPI},
 	}
-	mux.Handle("GET /metrics", s.metrics.handler())
 	for _, model := range []string{"/v2/models/{model}", "/v2/models/{model}/versions/{version}"} {
-		mux.HandleFunc("GET "+model, s.onVersion(s.describe))
-		mux.HandleFunc("GET "+model+"/ready", s.versionReady)
-		mux.HandleFunc("POST "+model+"/infer", s.onVersion(s.withBody(s.infer)))
-		for _, method := range []string{"POST ", "PUT "} { // curl -T sends PUT
-			mux.HandleFunc(method+model+"/classify", s.onVersion(s.withBody(s.classify)))
-			mux.HandleFunc(method+model+"/detect", s.onVersion(s.withBody(s.detect)))
+		list = append(list,
+			route{"GET", model, "a model's versions, inputs and outputs", nil, nil, jsonOf(description{}), false, s.onVersion(s.describe)},
+			route{"GET", model + "/ready", "whether it is ready: status 200 or 503", nil, nil, jsonOf(readiness{}), false, s.versionReady},
+			route{"POST", model + "/infer", "outputs from inputs", []field{inferHeader},
+				[]content{{"application/json", inferRequest{}}, {"application/octet-stream", nil}}, []content{{"application/json", inferResponse{}}, {"application/octet-stream", nil}}, false, s.onVersion(s.withBody(s.infer))})
+		for _, method := range []string{"POST", "PUT"} { // curl -T sends PUT
+			list = append(list,
+				route{method, model + "/classify", "the labels of an image", labelFields, imageContents, jsonOf(labels{}), false, s.onVersion(s.withBody(s.classify))},
+				route{method, model + "/detect", "the objects in an image, with their boxes", boxFields, imageContents, jsonOf(objects{}), false, s.onVersion(s.withBody(s.detect))})
 		}
 	}
-	mux.HandleFunc("POST /v2/repository/index", answering(s.index))
-	mux.HandleFunc("POST /v2/repository/models/{model}/load", controlling(s.repository.load))
-	mux.HandleFunc("POST /v2/repository/models/{model}/unload", controlling(s.repository.unload))
+	return append(list, pageRoutes()...)
+}
+
+// routes answers all calls.
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	list := s.table()
+	s.public, s.document = map[string]bool{}, document(list)
+	for _, r := range list {
+		path := r.path
+		if strings.HasSuffix(path, "/") {
+			path += "{$}"
+		}
+		mux.HandleFunc(r.method+" "+path, r.handler)
+		s.public[r.path] = r.public
+	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, failf(http.StatusNotFound, "there is no call %s %s", r.Method, r.URL.Path))
 	})
@@ -122,8 +172,29 @@ const serverName = "swcaffe"
 
 var extensions = []string{"binary_tensor_data", "classification", "model_repository"}
 
+// The answers of calls about the server, and the requests to the repository.
+type (
+	aboutServer struct {
+		Name       string   `json:"name"`
+		Version    string   `json:"version"`
+		Extensions []string `json:"extensions"`
+	}
+	liveness struct {
+		Live bool `json:"live"`
+	}
+	readiness struct {
+		Ready bool `json:"ready"`
+	}
+	indexRequest struct {
+		Ready bool `json:"ready"`
+	}
+	controlRequest struct {
+		Parameters map[string]any `json:"parameters"`
+	}
+)
+
 func (s *Server) about(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, map[string]any{"name": serverName, "version": build.Read().Version, "extensions": extensions})
+	writeJSON(w, http.StatusOK, aboutServer{serverName, build.Read().Version, extensions})
 }
 
 // description is a model's metadata.
@@ -162,7 +233,7 @@ func writeReady(w http.ResponseWriter, ready bool) {
 	if !ready {
 		status = http.StatusServiceUnavailable
 	}
-	writeJSON(w, status, map[string]bool{"ready": ready})
+	writeJSON(w, status, readiness{ready})
 }
 
 // readControl reads the body of a call of the repository, which may be empty.
@@ -175,9 +246,7 @@ func readControl(w http.ResponseWriter, r *http.Request, into any) error {
 }
 
 func (s *Server) index(w http.ResponseWriter, r *http.Request) error {
-	var asked struct {
-		Ready bool `json:"ready"`
-	}
+	var asked indexRequest
 	if err := readControl(w, r, &asked); err != nil {
 		return err
 	}
@@ -191,9 +260,7 @@ func (s *Server) index(w http.ResponseWriter, r *http.Request) error {
 // controlling loads or unloads a model.
 func controlling(do func(name string) error) http.HandlerFunc {
 	return answering(func(w http.ResponseWriter, r *http.Request) error {
-		var asked struct {
-			Parameters map[string]any `json:"parameters"`
-		}
+		var asked controlRequest
 		if err := readControl(w, r, &asked); err != nil {
 			return err
 		}

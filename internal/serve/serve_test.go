@@ -66,19 +66,8 @@ func config(t *testing.T) Config {
 func run(t *testing.T, cfg Config) (*Server, string) {
 	t.Helper()
 	before := runtime.NumGoroutine()
-	s, err := Listen(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	go s.Serve()
-	if err := s.Load(); err != nil && !s.Ready() {
-		t.Fatal(err)
-	}
+	s := begin(t, cfg)
 	t.Cleanup(func() {
-		http.DefaultClient.CloseIdleConnections()
-		if err := s.Close(t.Context()); err != nil && t.Context().Err() == nil {
-			t.Error(err)
-		}
 		for range 100 {
 			if runtime.NumGoroutine() <= before {
 				return
@@ -88,7 +77,30 @@ func run(t *testing.T, cfg Config) (*Server, string) {
 		stacks := make([]byte, 1<<16)
 		t.Errorf("%d goroutines, %d before the server:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
 	})
+	t.Cleanup(func() { end(t, s) })
 	return s, s.URL()
+}
+
+// begin starts a server.
+func begin(t *testing.T, cfg Config) *Server {
+	t.Helper()
+	s, err := Listen(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Serve()
+	if err := s.Load(); err != nil && !s.Ready() {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// end closes a server.
+func end(t *testing.T, s *Server) {
+	http.DefaultClient.CloseIdleConnections()
+	if err := s.Close(t.Context()); err != nil && t.Context().Err() == nil {
+		t.Error(err)
+	}
 }
 
 // call sends a request with headers as "NAME: VALUE" and returns the status and the body.

@@ -58,6 +58,8 @@ type Server struct {
 	slots      chan struct{} // one for each request with a body
 	held       atomic.Int64  // bytes of their bodies
 	stopping   atomic.Bool
+	public     map[string]bool // paths of calls that need no token
+	document   []byte          // the OpenAPI document
 }
 
 // Limits of connections.
@@ -203,9 +205,9 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		switch {
 		case !s.open && !origin.IsLocal(r.Host):
 			refuse(w, r, failf(http.StatusForbidden, "this server answers only to names of this computer, as localhost"))
-		case origin.IsLink(r) || origin.IsOther(r):
+		case origin.IsLink(r) && !isPage(r) || origin.IsOther(r):
 			refuse(w, r, failf(http.StatusForbidden, "this request comes from a page of another site"))
-		case s.open && !isProbe(r.URL.Path) && !s.hasToken(r):
+		case s.open && !s.public[r.URL.Path] && !isGRPCProbe(r.URL.Path) && !s.hasToken(r):
 			refuse(w, r, failf(http.StatusUnauthorized, "this needs the token, as in the header Authorization: Bearer TOKEN"))
 		default:
 			next.ServeHTTP(w, r)
@@ -213,10 +215,9 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// isProbe reports whether a call is about the server's health, as probes ask without a token.
-func isProbe(path string) bool {
-	return strings.HasPrefix(path, "/v2/health/") || strings.HasPrefix(path, serviceOf(healthName)) ||
-		path == serviceOf(inferenceName)+"ServerLive" || path == serviceOf(inferenceName)+"ServerReady"
+// isGRPCProbe reports whether a call of gRPC is about the server's health, as probes ask without a token.
+func isGRPCProbe(path string) bool {
+	return strings.HasPrefix(path, serviceOf(healthName)) || path == serviceOf(inferenceName)+"ServerLive" || path == serviceOf(inferenceName)+"ServerReady"
 }
 
 func (s *Server) hasToken(r *http.Request) bool {
