@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/swcaffe/swcaffe/blob"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -86,6 +87,9 @@ func (s *Session) newPlan() (*plan, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if s.observe != nil {
+		p.net.Observe(func(i int, _ bool, begun time.Time) { s.observe(p.net.LayerName(i), p.net.LayerType(i), begun) })
 	}
 	eachInput(p.net, func(_ string, b *blob.Blob) { p.inputs = append(p.inputs, b) })
 	p.outputs = p.net.Outputs()

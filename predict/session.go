@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
@@ -25,7 +26,12 @@ type Session struct {
 	outs   []Array
 	busy   atomic.Bool
 	closed bool
+
+	observe func(layer, kind string, begun time.Time) // nil: nobody observes
 }
+
+// Observe makes the session tell f of every layer's run, which began at a time and has just ended, with the layer's name and type. It is called before the first plan.
+func (s *Session) Observe(f func(layer, kind string, begun time.Time)) { s.observe = f }
 
 // Array is an input or an output of a net: values in C order. In an input of a net with one, the name may be left out; without a shape, an input
 // has that of the prototxt, with as many items as there are values for.

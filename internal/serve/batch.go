@@ -17,6 +17,9 @@ type job struct {
 	memory  *body                                               // that inputs are in, nil: not a request's
 	entered time.Time
 
+	began, ended time.Time // of the run; zero: there was none
+	batch        int       // its items
+
 	outputs []predict.Array // memory of the job
 	err     error
 	done    chan struct{} // closed when outputs and err are set
@@ -26,7 +29,7 @@ func newJob(ctx context.Context) *job { return &job{ctx: ctx, done: make(chan st
 
 // finish ends a job.
 func (j *job) finish(err error) {
-	j.err = err
+	j.err, j.ended = err, time.Now()
 	j.memory.release()
 	close(j.done)
 }

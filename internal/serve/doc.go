@@ -16,6 +16,9 @@
 //	certificate.go TLS
 //	server.go      limits, errors, who is answered
 //	routes.go      the calls over HTTP
+//	connections.go how many connections clients have
+//	visit.go       what became of each request, for a log
+//	trace.go       when requests and layers ran, for trace viewers
 //	openapi.go     the OpenAPI document, of the routes
 //	page.go        the page for people, and what it shows
 //	grpc.go        the calls over gRPC

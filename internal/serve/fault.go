@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/swcaffe/swcaffe/internal/pages"
 	"github.com/swcaffe/swcaffe/internal/relay"
@@ -67,6 +68,9 @@ func (r *runner) renew() error {
 	err := relay.Error(func() (err error) {
 		if r.session, err = r.v.model.NewSession(r.cores); err != nil {
 			return err
+		}
+		if r.v.trace != nil {
+			r.session.Observe(func(layer, kind string, begun time.Time) { r.v.trace.span(r.row, layer, kind, begun, nil) })
 		}
 		for _, n := range r.v.sizes() {
 			if err := r.session.Prepare(n); err != nil {

@@ -58,6 +58,7 @@ func (g grpcCalls) modelInfer(ctx context.Context, r *inferencepb.ModelInferRequ
 		return nil, err
 	}
 	defer v.users.Done()
+	visitOf(ctx).of(v)
 	response, err := v.inferGRPC(ctx, r)
 	v.meter.answered(statusOf(err), time.Since(beginOf(ctx)))
 	return response, err

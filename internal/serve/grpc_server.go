@@ -73,6 +73,7 @@ func unary[Request, Response any](call func(context.Context, *Request) (*Respons
 		return connect.NewUnaryHandlerSimple(path, func(ctx context.Context, r *Request) (*Response, error) {
 			answer, err := call(ctx, r)
 			if err != nil {
+				visitOf(ctx).failed(err)
 				return nil, grpcError(err)
 			}
 			return answer, nil

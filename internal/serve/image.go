@@ -16,9 +16,6 @@ import (
 	"github.com/swcaffe/swcaffe/predict"
 )
 
-// maxPixels is the largest size of an image; its decoded pixels have 3 bytes each.
-const maxPixels = 64 << 20
-
 // decode makes an item of the bytes of a JPEG or PNG file.
 func (v *version) decode(file []byte) (*predict.Item, error) {
 	if kind := http.DetectContentType(file); kind != "image/jpeg" && kind != "image/png" {
@@ -28,8 +25,8 @@ func (v *version) decode(file []byte) (*predict.Item, error) {
 	if err != nil {
 		return nil, badf("the image: %w", err)
 	}
-	if height, width := picture.Size(); height*width > maxPixels {
-		return nil, failf(http.StatusRequestEntityTooLarge, "the image has height %d and width %d, at most %d pixels are decoded", height, width, maxPixels)
+	if height, width := picture.Size(); height*width > v.maxPixels {
+		return nil, failf(http.StatusRequestEntityTooLarge, "the image has height %d and width %d, at most %d pixels are decoded", height, width, v.maxPixels)
 	}
 	item, err := v.model.Decode(file)
 	if err != nil {
@@ -52,7 +49,7 @@ func (v *version) decodeAll(t tensor) ([]tensor, error) {
 	for _, n := range inputs[0].Shape[1:] {
 		size *= n
 	}
-	if len(t.elements) > maxPixels/max(size, 1) {
+	if len(t.elements) > v.maxPixels/max(size, 1) {
 		return nil, failf(http.StatusRequestEntityTooLarge, "%d images of %d values in a request are too many", len(t.elements), size)
 	}
 	for i, file := range t.elements {

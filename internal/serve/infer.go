@@ -94,8 +94,10 @@ func (v *version) wait(j *job) error {
 	}
 	select {
 	case <-j.done:
+		visitOf(j.ctx).ran(j)
 		return j.err
 	case <-j.ctx.Done():
+		visitOf(j.ctx).left(j)
 		return fmt.Errorf("model %q gave no answer in time: %w", v.name, context.Cause(j.ctx))
 	}
 }

@@ -114,6 +114,7 @@ func (s *Server) onVersion(f func(w http.ResponseWriter, r *http.Request, v *ver
 			return err
 		}
 		defer v.users.Done()
+		visitOf(r.Context()).of(v)
 		return f(w, r, v)
 	})
 }

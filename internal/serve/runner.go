@@ -15,10 +15,21 @@ type runner struct {
 	cores   int
 	session *predict.Session // nil after a fault, until renew
 	joined  [][]float32      // memory of join
+	row     int              // of the trace
 }
 
 // run runs jobs, which share a run if they are several.
 func (r *runner) run(jobs []*job) {
+	items, begun := 0, time.Now()
+	for _, j := range jobs {
+		items += j.items
+	}
+	for _, j := range jobs {
+		j.began, j.batch = begun, items
+	}
+	defer func() {
+		r.v.trace.span(r.row, "run", "run", begun, map[string]any{"requests": len(jobs), "items": items})
+	}()
 	if jobs[0].alone != nil || !r.v.joins {
 		r.runAlone(jobs[0])
 	} else {

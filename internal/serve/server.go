@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"crypto/tls"
@@ -33,6 +34,9 @@ type Config struct {
 
 	Errorf func(format string, args ...any) // writes a line to the log; must be set
 
+	Visited func(*Visit) // is told of each request when it has been answered, by several goroutines; nil: nobody
+	Trace   *Trace       // nil: none
+
 	Cores    int           // of each version of a model; 0: the model's share of AllCores
 	AllCores int           // 0: each version has those of its machine
 	Sessions int           // of each version of a model, the most runs that go on at once; each has a share of Cores
@@ -42,35 +46,44 @@ type Config struct {
 	Timeout  time.Duration // of a request
 	MaxBody  int64         // bytes
 
+	Connections int           // of clients, more are closed at once; 0: 1024
+	HeaderTime  time.Duration // for sending a request's headers; 0: 10 s
+	IdleTime    time.Duration // of a connection without requests; 0: 2 minutes
+	MaxPixels   int           // of an image; 0: 64 x 2^20
+
 	MaxBodies int64 // bytes of the bodies of all requests that are held at a time; a body whose length is not stated counts as MaxBody
 }
 
 // Server answers requests for models.
 type Server struct {
-	cfg        Config
-	open       bool // to other computers
-	repository *repository
-	metrics    *metrics
-	listeners  []net.Listener // of Address, and of GRPC if it is set
-	http       *http.Server
-	draining   context.Context // ends when the server begins to stop
-	drain      context.CancelFunc
-	slots      chan struct{} // one for each request with a body
-	held       atomic.Int64  // bytes of their bodies
-	stopping   atomic.Bool
-	public     map[string]bool // paths of calls that need no token
-	document   []byte          // the OpenAPI document
+	cfg         Config
+	open        bool // to other computers
+	repository  *repository
+	metrics     *metrics
+	listeners   []net.Listener // of Address, and of GRPC if it is set
+	http        *http.Server
+	draining    context.Context // ends when the server begins to stop
+	drain       context.CancelFunc
+	slots       chan struct{} // one for each request with a body
+	held        atomic.Int64  // bytes of their bodies
+	stopping    atomic.Bool
+	connections atomic.Int64
+	public      map[string]bool // paths of calls that need no token
+	document    []byte          // the OpenAPI document
 }
 
-// Limits of connections.
+// Limits of connections, and defaults.
 const (
-	readHeaderTimeout = 10 * time.Second
-	idleTimeout       = 2 * time.Minute
-	maxHeader         = 32 << 10
-	maxControl        = 1 << 20 // bytes of the body of a call that is not infer
-	spareStreams      = 100     // of a connection of HTTP/2, beyond the requests that the server takes, so that more are refused and do not wait in the client
-	pingAfter         = 30 * time.Second
-	pingTimeout       = 15 * time.Second // a client of HTTP/2 that answers no ping has vanished
+	defaultConnections = 1024
+	defaultHeaderTime  = 10 * time.Second
+	defaultIdleTime    = 2 * time.Minute
+	defaultMaxPixels   = 64 << 20 // of 3 bytes each when they are decoded
+
+	maxHeader    = 32 << 10
+	maxControl   = 1 << 20 // bytes of the body of a call that is not infer
+	spareStreams = 100     // of a connection of HTTP/2, beyond the requests that the server takes, so that more are refused and do not wait in the client
+	pingAfter    = 30 * time.Second
+	pingTimeout  = 15 * time.Second // a client of HTTP/2 that answers no ping has vanished
 )
 
 // CheckAddress returns an error for an address that is none, or that is open to other computers though the server is not guarded, by a token or TLS.
@@ -92,6 +105,10 @@ func resolve(address string, guarded bool) (*net.TCPAddr, error) {
 
 // Listen opens the addresses. Load and Serve must follow.
 func Listen(cfg Config) (*Server, error) {
+	cfg.Connections = cmp.Or(cfg.Connections, defaultConnections)
+	cfg.HeaderTime = cmp.Or(cfg.HeaderTime, defaultHeaderTime)
+	cfg.IdleTime = cmp.Or(cfg.IdleTime, defaultIdleTime)
+	cfg.MaxPixels = cmp.Or(cfg.MaxPixels, defaultMaxPixels)
 	s := &Server{cfg: cfg, metrics: newMetrics(), slots: make(chan struct{}, cfg.Requests)}
 	s.repository = &repository{cfg: &s.cfg, metrics: s.metrics, models: map[string]*entry{}, changed: make(chan struct{})}
 	s.draining, s.drain = context.WithCancel(context.Background())
@@ -105,8 +122,8 @@ func Listen(cfg Config) (*Server, error) {
 		}
 	}
 	s.http = &http.Server{
-		Handler: s.catching(s.guard(s.routes())), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: cfg.Timeout, WriteTimeout: 2*cfg.Timeout + time.Second,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0), Protocols: new(http.Protocols),
+		Handler: s.visited(s.catching(s.guard(s.routes()))), ReadHeaderTimeout: cfg.HeaderTime, ReadTimeout: cfg.Timeout, WriteTimeout: 2*cfg.Timeout + time.Second,
+		IdleTimeout: cfg.IdleTime, MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0), Protocols: new(http.Protocols),
 		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: cfg.Requests + spareStreams, SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
 	}
 	s.http.Protocols.SetHTTP1(true)
@@ -136,7 +153,7 @@ func (s *Server) listen(address string) error {
 		return fmt.Errorf("%s: %w", address, err)
 	}
 	s.open = s.open || !a.IP.IsLoopback()
-	s.listeners = append(s.listeners, l)
+	s.listeners = append(s.listeners, limited{l, &s.connections, int64(s.cfg.Connections)})
 	return nil
 }
 
@@ -230,6 +247,7 @@ func (s *Server) hasToken(r *http.Request) bool {
 
 // refuse answers with an error as the request's protocol has it.
 func refuse(w http.ResponseWriter, r *http.Request, err error) {
+	visitOf(r.Context()).failed(err)
 	if isGRPC(r) {
 		refuseGRPC(w, err)
 		return

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -16,9 +17,11 @@ type version struct {
 	name, number string
 	model        *predict.Model
 	batch        int           // the most items of a run
+	maxPixels    int           // of an image
 	joins        bool          // whether the items of several requests may share a run
 	delay        time.Duration // how long a run waits for more items
 	meter        *meter
+	trace        *Trace
 	errorf       func(format string, args ...any) // writes to the log
 
 	users sync.WaitGroup // requests that found the version; the queue is closed after they have ended
@@ -39,7 +42,7 @@ var errFull = &failure{http.StatusTooManyRequests, errors.New("the model's queue
 // start makes sessions, plans the net for the sizes of runs, and starts the version's goroutines.
 func start(name, number string, m *predict.Model, cfg *Config, meter *meter) (*version, error) {
 	v := &version{
-		name: name, number: number, model: m, batch: m.Batch(), joins: separable(m), delay: cfg.Delay, meter: meter, errorf: cfg.Errorf,
+		name: name, number: number, model: m, batch: m.Batch(), joins: separable(m), maxPixels: cfg.MaxPixels, delay: cfg.Delay, meter: meter, trace: cfg.Trace, errorf: cfg.Errorf,
 		queue: make(chan *job, cfg.Queue),
 	}
 	v.turns.init()
@@ -49,6 +52,7 @@ func start(name, number string, m *predict.Model, cfg *Config, meter *meter) (*v
 		if r.session != nil {
 			continue // it is the wide one
 		}
+		r.row = v.trace.row(fmt.Sprintf("%s/%s, %d cores", name, number, r.cores))
 		if err := r.renew(); err != nil {
 			v.end()
 			return nil, err

@@ -57,8 +57,15 @@ func serveFlags(fs *flag.FlagSet, o *serveOptions) {
 	fs.DurationVar(&o.timeout, "timeout", time.Minute, "how long a request may take, and requests under way after SIGTERM")
 	fs.Int64Var(&o.maxBody, "max_body", 64<<20, "the most bytes of a request's body")
 	fs.Int64Var(&o.maxBodies, "max_bodies", 512<<20, "the most bytes of the bodies of all requests that the server holds at a time; more are refused with status 429")
+	fs.IntVar(&o.connections, "connections", 1024, "how many connections clients may have; more are closed at once")
+	fs.DurationVar(&o.headerTime, "header_time", 10*time.Second, "how long a client may take for sending a request's headers")
+	fs.DurationVar(&o.idleTime, "idle_time", 2*time.Minute, "how long a connection may have no request")
+	fs.IntVar(&o.maxPixels, "max_pixels", 64<<20, "the most pixels of an image, of which each takes 3 bytes when it is decoded")
 	fs.IntVar(&o.cores, "cores", 0, "cores for each version of a model; 0: all for one model, of several each has its share")
 	fs.IntVar(&o.sessions, "sessions", 4, "how many runs of a version go on at once when requests wait, each on its share of the version's cores, at least one; a run with none beside it has them all")
+	fs.StringVar(&o.logRequests, "log_requests", "", "append a line of JSON to a `FILE` for each request: when, for what, its stages' times, sizes and status; -: to standard output")
+	cli.OutputVar(fs, &o.trace, "trace", "write when the first requests waited and ran, and their layers, to a `FILE` for Perfetto (ui.perfetto.dev) or chrome://tracing")
+	fs.IntVar(&o.traceRequests, "trace_requests", 1000, "how many requests -trace records; then it writes its file")
 	o.register(fs)
 	o.device.Register(fs)
 }
@@ -80,6 +87,10 @@ type serveOptions struct {
 	delay, timeout         time.Duration
 	maxBody, maxBodies     int64
 	cores, sessions        int
+	connections, maxPixels int
+	headerTime, idleTime   time.Duration
+	logRequests, trace     string
+	traceRequests          int
 	device                 cli.DeviceFlags
 }
 
@@ -127,8 +138,8 @@ func (o *serveOptions) check() error {
 	if err := o.checkModels(); err != nil {
 		return err
 	}
-	if o.delay < 0 || o.timeout <= 0 {
-		return cli.Usagef("-batch_delay %v and -timeout %v: times must be positive", o.delay, o.timeout)
+	if o.delay < 0 || o.timeout <= 0 || o.headerTime <= 0 || o.idleTime <= 0 {
+		return cli.Usagef("-batch_delay %v, -timeout %v, -header_time %v and -idle_time %v: times must be positive", o.delay, o.timeout, o.headerTime, o.idleTime)
 	}
 	if (o.cert == "") != (o.key == "") {
 		return cli.Usagef("-tls_cert and -tls_key: a certificate and its key are needed, or neither")
@@ -136,7 +147,7 @@ func (o *serveOptions) check() error {
 	for _, n := range []struct {
 		flag        string
 		value, from int64
-	}{{"batch", int64(o.batch), 1}, {"queue", int64(o.queue), 1}, {"requests", int64(o.requests), 1}, {"max_body", o.maxBody, 1}, {"max_bodies", o.maxBodies, o.maxBody}, {"cores", int64(o.cores), 0}, {"sessions", int64(o.sessions), 1}} {
+	}{{"batch", int64(o.batch), 1}, {"queue", int64(o.queue), 1}, {"requests", int64(o.requests), 1}, {"max_body", o.maxBody, 1}, {"max_bodies", o.maxBodies, o.maxBody}, {"cores", int64(o.cores), 0}, {"sessions", int64(o.sessions), 1}, {"trace_requests", int64(o.traceRequests), 1}, {"connections", int64(o.connections), 1}, {"max_pixels", int64(o.maxPixels), 1}} {
 		if n.value < n.from {
 			return cli.Usagef("-%s %d: it must be at least %d", n.flag, n.value, n.from)
 		}
@@ -161,6 +172,7 @@ func (o *serveOptions) config(e *cli.Env) (serve.Config, error) {
 	cfg := serve.Config{
 		Address: o.http, GRPC: o.grpc, Token: cli.HTTPToken(o.token), Cert: o.cert, Key: o.key, Folder: o.repository,
 		Cores: o.cores, Sessions: o.sessions, AllCores: coresBesideRequests(machine), Queue: o.queue, Requests: o.requests, Delay: o.delay, Timeout: o.timeout, MaxBody: o.maxBody, MaxBodies: o.maxBodies,
+		Connections: o.connections, HeaderTime: o.headerTime, IdleTime: o.idleTime, MaxPixels: o.maxPixels,
 		Errorf: e.Log.Errorf,
 		Load: func(opt predict.Options) (*predict.Model, error) {
 			opt.Batch = o.batch
@@ -201,6 +213,11 @@ func serveModels(e *cli.Env, o *serveOptions) error {
 	if err != nil {
 		return err
 	}
+	endRecords, err := o.record(e, &cfg)
+	if err != nil {
+		return err
+	}
+	defer endRecords()
 	server, err := serve.Listen(cfg)
 	if err != nil {
 		return err
