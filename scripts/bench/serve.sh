@@ -1,104 +1,194 @@
 #!/usr/bin/env bash
 # Measures swcaffe serve: throughput at saturation beside what `time -forward_only` gives at its best batch, latencies at 80 % of the load at saturation, and the
-# answers at 4 times that load. Each request has -items images as binary FP32. The load comes from npm's autocannon, in a process of its own on the same computer, which
-# takes some of the cores. Weights are those that the nets' fillers give.
+# answers at 4 times that load; then the nets together, on one server; and beside each, ONNX Runtime behind a server of Node's. Each request has -items images as binary
+# FP32. The load comes from npm's autocannon, in a process of its own on the same computer, which takes some of the cores. So the seconds that the processors spend on an
+# image are printed too, in the server with its kernel's part, and in the direct run: their ratio holds also where the load takes cores, but not where other programs run.
+# Weights are those that the nets' fillers give.
 #
-#   scripts/bench/serve.sh [-seconds N] [-batch N] [-items N] [NET...]
+#   scripts/bench/serve.sh [-seconds N] [-batch N] [-items N] [-iterations N] [-no_peer] [NET...]
 #
-# NET is a folder of models/ (lenet, resnet50 by default), -seconds the time of each measurement (10), -batch the most items of a run (8), -items the images of a request (1).
+# NET is a folder of models/, or mobilenet (lenet, mobilenet and resnet50 by default), -seconds the time of each measurement (10), -batch the most items of a run (8), -items the
+# images of a request (1), -iterations those of direct runs (20). -no_peer leaves out ONNX Runtime.
 # The ratios: images served to direct ones, the 99th percentile to the median at 80 %, and the median of answers at 4 times the load to that at saturation.
-# autocannon is installed into build/autocannon if it is not there. build/swcaffe-serve is the program.
+# autocannon and onnxruntime-node are installed into build/ if they are not there. build/swcaffe-serve is the program.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-version=9.0.0 seconds=10 batch=8 items=1 nets=()
+cannon=9.0.0 runtime=1.30.0 seconds=10 batch=8 items=1 iterations=20 peer=1 nets=()
 while (($#)); do
   case $1 in
     -seconds) seconds=$2; shift 2 ;;
     -batch) batch=$2; shift 2 ;;
     -items) items=$2; shift 2 ;;
-    -*) echo "serve.sh: no option $1; there are -seconds, -batch and -items" >&2; exit 2 ;;
+    -iterations) iterations=$2; shift 2 ;;
+    -no_peer) peer=; shift ;;
+    -*) echo "serve.sh: no option $1; there are -seconds, -batch, -items, -iterations and -no_peer" >&2; exit 2 ;;
     *) nets+=("$1"); shift ;;
   esac
 done
-((${#nets[@]})) || nets=(lenet resnet50)
-if [ ! -d build/autocannon/node_modules/autocannon ]; then
-  mkdir -p build/autocannon
-  npm install --prefix build/autocannon --no-audit --no-fund --ignore-scripts --silent "autocannon@$version"
-fi
+((${#nets[@]})) || nets=(lenet mobilenet resnet50)
+
+# package FOLDER NAME VERSION installs one of npm's into build/FOLDER.
+package() {
+  [ -d "build/$1/node_modules/$2" ] && return
+  mkdir -p "build/$1"
+  npm install --prefix "build/$1" --no-audit --no-fund --ignore-scripts --silent "$2@$3"
+}
+package autocannon autocannon "$cannon"
+[ -z "$peer" ] || package onnxruntime onnxruntime-node "$runtime"
 go build -o build/swcaffe-serve ./cmd/swcaffe
 swcaffe=$PWD/build/swcaffe-serve
 dir=$(mktemp -d)
 server=
-cleanup() {
-  [ -z "$server" ] || kill "$server" 2>/dev/null || true
-  rm -rf "$dir"
+stop() {
+  [ -n "$server" ] || return 0
+  kill "$server" 2>/dev/null || true
+  wait "$server" || true
+  server=
 }
-trap cleanup EXIT
+trap 'stop; rm -rf "$dir"' EXIT
 
 # field FILE EXPRESSION prints a value of a JSON file.
 field() { node -p "const r = JSON.parse(require('fs').readFileSync('$1')); $2"; }
 
-# with_batch NET N prints a net whose input has N items.
-with_batch() { sed "0,/dim: *[0-9]*/s//dim: $2/" "$1"; }
-
-# direct NET WEIGHTS prints the images a second of time -forward_only at the best batch, and that batch.
-direct() {
-  local n
-  for ((n = 1; n <= batch; n *= 2)); do
-    with_batch "$1" "$n" >"$dir/batch.prototxt"
-    "$swcaffe" time -model "$dir/batch.prototxt" -weights "$2" -phase TEST -forward_only -iterations 20 -json "$dir/time.json" >/dev/null 2>"$dir/time.log"
-    echo "$(field "$dir/time.json" "r.total.images_per_s") $n"
-  done | sort -g | tail -1
-}
-
-# load NAME CONNECTIONS RATE sends requests for some seconds, at a rate or (0) as fast as answers come. $dir/NAME.json has the result. autocannon's command reads
-# bodies as text, so its library is called.
-load() {
-  NODE_PATH=build/autocannon/node_modules node -e "
-    const fs = require('fs');
-    require('autocannon')({
-      url: '$url', method: 'POST', body: fs.readFileSync('$dir/body'), headers: {'Inference-Header-Content-Length': '$head'},
-      connections: $2, duration: $seconds, ...($3 ? {overallRate: $3} : {}),
-    }).then(r => fs.writeFileSync('$dir/$1.json', JSON.stringify(r)));"
-}
-
-printf '%-10s %10s %6s %10s %6s %8s %8s %6s %8s %8s %8s %8s %6s\n' net 'direct/s' batch 'served/s' ratio 'p50 80%' 'p99 80%' ratio 'x4 200s' 'x4 429s' 'x4 other' 'p50 x4' ratio
-for net in "${nets[@]}"; do
-  deploy=models/$net/deploy.prototxt
-  sed 's/\(convolution_param\|inner_product_param\) {/\1 { weight_filler { type: "xavier" }/' "$deploy" >"$dir/fillers.prototxt"
-  printf 'net: "%s/fillers.prototxt" base_lr: 0.01 lr_policy: "fixed" max_iter: 0 snapshot_prefix: "%s/w" random_seed: 1\n' "$dir" "$dir" >"$dir/solver.prototxt"
+# prepare NET writes NET.prototxt, NET.caffemodel and, for the peer, NET.onnx.
+prepare() {
+  local of=$dir/$1
+  if [ "$1" = mobilenet ]; then
+    (cd scripts/bench && python3 -c 'import nets; print(nets.deploy(nets.mobilenet()))') >"$of.prototxt"
+    cp "$of.prototxt" "$of.fillers"
+  else
+    cp "models/$1/deploy.prototxt" "$of.prototxt"
+    sed 's/\(convolution_param\|inner_product_param\) {/\1 { weight_filler { type: "xavier" }/' "$of.prototxt" >"$of.fillers"
+  fi
+  printf 'net: "%s" base_lr: 0.01 lr_policy: "fixed" max_iter: 0 snapshot_prefix: "%s" random_seed: 1\n' "$of.fillers" "$of" >"$dir/solver.prototxt"
   "$swcaffe" train -solver "$dir/solver.prototxt" 2>"$dir/train.log"
-  weights=$dir/w_iter_0.caffemodel
-  read -r images best < <(direct "$deploy" "$weights")
-  "$swcaffe" serve -model "$deploy" -weights "$weights" -batch "$batch" -http 127.0.0.1:0 2>"$dir/serve.log" &
-  server=$!
-  until grep -q 'the server: ' "$dir/serve.log"; do
-    kill -0 "$server" || { cat "$dir/serve.log" >&2; exit 1; }
-    sleep 0.1
-  done
-  url=$(sed -n 's/.*the server: //p' "$dir/serve.log")
-  curl -fs "$url/v2/models/model" >"$dir/about.json"
+  mv "${of}_iter_0.caffemodel" "$of.caffemodel"
+  [ -z "$peer" ] || "$swcaffe" export_onnx -model "$of.prototxt" -weights "$of.caffemodel" -batch "$items" -fold -o "$of.onnx" >/dev/null 2>"$dir/export.log"
+}
+
+# run_direct NET N ITERATIONS prints the images a second of time -forward_only for batches of N, and the processors' seconds for the whole command.
+run_direct() {
+  sed "0,/dim: *[0-9]*/s//dim: $2/" "$dir/$1.prototxt" >"$dir/batch.prototxt"
+  TIMEFORMAT='%U %S'
+  { time "$swcaffe" time -model "$dir/batch.prototxt" -weights "$dir/$1.caffemodel" -phase TEST -forward_only -iterations "$3" -json "$dir/time.json" >/dev/null 2>"$dir/time.log"; } 2>"$dir/times"
+  echo "$(field "$dir/time.json" r.total.images_per_s) $(awk '{print $1 + $2}' "$dir/times")"
+}
+
+# direct NET prints the images a second at the best batch, that batch, and the processors' milliseconds an image: that of iterations for 3 seconds more than in a first run,
+# so that what the command does before is not in it.
+direct() {
+  local n best speed few many more
+  best=$(for ((n = 1; n <= batch; n *= 2)); do echo "$(run_direct "$1" "$n" "$iterations") $n"; done | sort -g | tail -1)
+  read -r speed few n <<<"$best"
+  more=$(node -p "Math.ceil(3 * $speed / $n)")
+  read -r _ many < <(run_direct "$1" "$n" $((iterations + more)))
+  echo "$speed $n $(node -p "(1000 * ($many - $few) / ($more * $n)).toFixed(3)")"
+}
+
+# body NET writes a request for a net, whose server is at url.
+body() {
+  curl -fs "$url/v2/models/$1" >"$dir/about.json"
   node -e "
     const about = JSON.parse(require('fs').readFileSync('$dir/about.json')), shape = [$items, ...about.inputs[0].shape.slice(1)];
     const values = Buffer.from(Float32Array.from({length: shape.reduce((a, b) => a * b)}, (_, i) => i % 7).buffer);
     const input = {name: about.inputs[0].name, datatype: 'FP32', shape, parameters: {binary_data_size: values.length}};
     const head = Buffer.from(JSON.stringify({inputs: [input], parameters: {binary_data_output: true}}));
-    require('fs').writeFileSync('$dir/body', Buffer.concat([head, values]));
-    require('fs').writeFileSync('$dir/head', String(head.length));"
-  head=$(cat "$dir/head") url=$url/v2/models/model/infer
-  load warm 2 0
-  load full $((4 * batch)) 0
-  answered=$(field "$dir/full.json" "r['2xx'] / r.duration")
-  served=$(node -p "$answered * $items")
+    require('fs').writeFileSync('$dir/$1.body', Buffer.concat([head, values]));
+    require('fs').writeFileSync('$dir/$1.body.head', String(head.length));"
+}
+
+# await LOG waits for a server's address in its log, and puts it into url.
+await() {
+  until grep -q 'the server: ' "$1"; do
+    kill -0 "$server" || { cat "$1" >&2; exit 1; }
+    sleep 0.1
+  done
+  url=$(sed -n 's/.*the server: //p' "$1")
+}
+
+# serve NET... starts a server with nets.
+serve() {
+  local models=() net
+  for net in "$@"; do models+=(-model "$dir/$net.prototxt" -weights "$dir/$net.caffemodel" -name "$net"); done
+  "$swcaffe" serve "${models[@]}" -batch "$batch" -http 127.0.0.1:0 2>"$dir/serve.log" &
+  server=$!
+  await "$dir/serve.log"
+}
+
+# serve_peer NET... starts ONNX Runtime's server.
+serve_peer() {
+  local models=() net
+  for net in "$@"; do models+=("$net=$dir/$net.onnx"); done
+  NODE_PATH=build/onnxruntime/node_modules TMPDIR=$dir node scripts/bench/serve_peer.js "${models[@]}" >"$dir/peer.log" 2>"$dir/peer.errors" &
+  server=$!
+  await "$dir/peer.log"
+}
+
+# load NAME CONNECTIONS RATE NET... sends requests for nets. $dir/NAME.json has the results; cpu has the processors' seconds of the server.
+load() {
+  local name=$1 connections=$2 rate=$3 net targets=() before
+  shift 3
+  for net in "$@"; do targets+=("$url/v2/models/$net/infer" "$dir/$net.body"); done
+  before=$(awk '{print $14 + $15}' "/proc/$server/stat")
+  NODE_PATH=build/autocannon/node_modules node scripts/bench/serve_load.js "$dir/$name.json" "$connections" "$seconds" "$rate" "${targets[@]}"
+  cpu=$(node -p "($(awk '{print $14 + $15}' "/proc/$server/stat") - $before) / $(getconf CLK_TCK)")
+}
+
+# served NAME [I] prints the images a second of the results' entry I.
+served() { field "$dir/$1.json" "(r[${2:-0}]['2xx'] * $items / r[${2:-0}].duration).toFixed(1)"; }
+
+printf '%-10s %9s %6s %9s %9s %6s %9s %8s %8s %6s %8s %8s %8s %8s %6s %9s\n' net direct/s batch 'cpu ms' served/s ratio 'cpu ms' 'p50 80%' 'p99 80%' ratio 'x4 200s' 'x4 429s' 'x4 other' 'p50 x4' ratio ORT/s
+declare -A speed
+for net in "${nets[@]}"; do
+  prepare "$net"
+  read -r images best cost < <(direct "$net")
+  speed[$net]=$images
+  serve "$net"
+  body "$net"
+  load warm 2 0 "$net"
+  load full $((4 * batch)) 0 "$net"
+  spent=$(node -p "(1000 * $cpu / ($(field "$dir/full.json" "r[0]['2xx']") * $items)).toFixed(3)")
+  answered=$(field "$dir/full.json" "r[0]['2xx'] / r[0].duration")
   rate=$(node -p "Math.max(1, Math.round($answered * 0.8))")
-  load part $((2 * batch < rate ? 2 * batch : rate)) "$rate"
-  load over $((16 * batch)) $((rate * 5))
-  printf '%-10s %10.1f %6d %10.1f %6.3f %8s %8s %6.2f %8s %8s %8s %8s %6.2f\n' "$net" "$images" "$best" "$served" "$(node -p "$served / $images")" \
-    "$(field "$dir/part.json" r.latency.p50)" "$(field "$dir/part.json" r.latency.p99)" "$(field "$dir/part.json" "r.latency.p99 / Math.max(r.latency.p50, 1)")" \
-    "$(field "$dir/over.json" "r['2xx']")" "$(field "$dir/over.json" "(r.statusCodeStats['429'] || {count: 0}).count")" \
-    "$(field "$dir/over.json" "r.non2xx - (r.statusCodeStats['429'] || {count: 0}).count + r.errors")" "$(field "$dir/over.json" r.latency.p50)" \
-    "$(node -p "$(field "$dir/over.json" r.latency.p50) / Math.max($(field "$dir/full.json" r.latency.p50), 1)")"
-  kill "$server"
-  wait "$server"
-  server=
+  load part $((2 * batch < rate ? 2 * batch : rate)) "$rate" "$net"
+  load over $((16 * batch)) $((rate * 5)) "$net"
+  stop
+  other=-
+  if [ -n "$peer" ]; then
+    serve_peer "$net"
+    load peerwarm 2 0 "$net"
+    load peer $((4 * batch)) 0 "$net"
+    [ "$(field "$dir/peer.json" 'r[0].non2xx')" = 0 ] || { echo "ONNX Runtime's server fails for $net" >&2; cat "$dir/peer.errors" >&2; exit 1; }
+    other=$(served peer)
+    stop
+  fi
+  too='(r[0].statusCodeStats["429"] || {count: 0}).count'
+  printf '%-10s %9.1f %6d %9s %9s %6.3f %9s %8s %8s %6.2f %8s %8s %8s %8s %6.2f %9s\n' "$net" "$images" "$best" "$cost" "$(served full)" "$(node -p "$(served full) / $images")" "$spent" \
+    "$(field "$dir/part.json" 'r[0].latency.p50')" "$(field "$dir/part.json" 'r[0].latency.p99')" "$(field "$dir/part.json" 'r[0].latency.p99 / Math.max(r[0].latency.p50, 1)')" \
+    "$(field "$dir/over.json" 'r[0]["2xx"]')" "$(field "$dir/over.json" "$too")" "$(field "$dir/over.json" "r[0].non2xx - $too + r[0].errors")" "$(field "$dir/over.json" 'r[0].latency.p50')" \
+    "$(node -p "$(field "$dir/over.json" 'r[0].latency.p50') / Math.max($(field "$dir/full.json" 'r[0].latency.p50'), 1)")" "$other"
 done
+((${#nets[@]} > 1)) || exit 0
+
+# The nets together: what each has of its direct speed, and all together.
+echo
+echo "together on one server, images a second and their part of the direct speed:"
+serve "${nets[@]}"
+for net in "${nets[@]}"; do body "$net"; done
+load warm 2 0 "${nets[@]}"
+load together $((4 * batch)) 0 "${nets[@]}"
+stop
+if [ -n "$peer" ]; then
+  serve_peer "${nets[@]}"
+  load peerwarm 2 0 "${nets[@]}"
+  load peer $((4 * batch)) 0 "${nets[@]}"
+  stop
+fi
+all=0
+for i in "${!nets[@]}"; do
+  net=${nets[i]}
+  part=$(node -p "$(served together "$i") / ${speed[$net]}")
+  all=$(node -p "$all + $part")
+  printf '%-10s %9s %6.3f   ORT %9s\n' "$net" "$(served together "$i")" "$part" "$([ -z "$peer" ] && echo - || served peer "$i")"
+done
+printf '%-10s %9s %6.3f\n' sum '' "$all"
