@@ -32,6 +32,7 @@ type setting struct {
 	phase    caffepb.Phase
 	batch    int // 0: the file's
 	strategy shape.Strategy
+	bf16     bool // factors may be rounded, on this computer
 }
 
 // table is the name of the table that a setting belongs to: the model's, or the file's of a net beside the tables.
@@ -56,13 +57,19 @@ func (s *setting) String() string {
 	if s.strategy != shape.Auto {
 		name += "." + s.strategy.String()
 	}
+	if s.bf16 {
+		name += ".bf16"
+	}
 	return name
 }
 
 // forced are the nets that are also planned with every strategy that a user can force.
 var forced = []string{"alexnet", "cifar10_resnet8", "convolutions"}
 
-// settings lists all nets: at their own batch, at a batch of one and, some of them, with forced strategies.
+// rounded are the nets that are also planned with factors in bfloat16.
+var rounded = []string{"alexnet", "resnet50", "cifar10_mobilenet_v2"}
+
+// settings lists all nets: at their own batch, at a batch of one and, some of them, with factors in bfloat16 or with forced strategies.
 func settings() ([]setting, error) {
 	zoo, err := filepath.Glob("models/*/*.prototxt")
 	if err != nil {
@@ -90,6 +97,11 @@ func settings() ([]setting, error) {
 			one := own
 			one.batch = 1
 			all = append(all, own, one)
+			if slices.Contains(rounded, own.table()) {
+				own, one := own, one
+				own.bf16, one.bf16 = true, true
+				all = append(all, own, one)
+			}
 			if !slices.Contains(forced, own.table()) || phase != caffepb.Phase_TRAIN {
 				continue
 			}
@@ -114,6 +126,9 @@ var deep = []string{"googlenet", "resnet50", "vgg16", "vgg19"}
 
 // has reports whether the column has a setting.
 func (c *column) has(s *setting) bool {
+	if s.bf16 && !c.spec.Native() {
+		return false
+	}
 	mesh := c.spec.Rows*c.spec.Cols > 1
 	return c.all || s.phase == caffepb.Phase_TRAIN && s.batch == 0 && (mesh || s.strategy == shape.Auto && !slices.Contains(deep, s.table()))
 }
@@ -220,13 +235,21 @@ func planColumn(list []setting, c *column) ([]choice, error) {
 		return nil, err
 	}
 	defer m.Close()
+	rounding, err := cpe.New(c.spec.RoundingFactors(), mode)
+	if err != nil {
+		return nil, err
+	}
+	defer rounding.Close()
 	var all []choice
 	for i := range list {
-		s := &list[i]
+		s, on := &list[i], m
 		if !c.has(s) {
 			continue
 		}
-		n, err := planNet(s, m)
+		if s.bf16 {
+			on = rounding
+		}
+		n, err := planNet(s, on)
 		if err != nil {
 			return nil, fmt.Errorf("%s, %v on %s: %w", s.path, s, c.name, err)
 		}

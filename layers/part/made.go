@@ -22,7 +22,7 @@ type made struct {
 	of     []*blob.Blob   // the weights, the biases if there are any, and the weights of the Maps
 	seen   []blob.Version // of these; empty if they could change unseen
 	number uint64         // of the weights, 0 if the values that they depend on may change unseen
-	kept   op.Keeper    // the kernel that has packed the weights and can unpack them, or nil
+	kept   op.Keeper      // the kernel that has packed the weights and can unpack them, or nil
 
 	// With Maps:
 	factor, shift []float64

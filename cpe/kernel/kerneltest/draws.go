@@ -1,6 +1,9 @@
 package kerneltest
 
 import (
+	"slices"
+
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 	"math/rand/v2"
 	"sync"
 )
@@ -45,3 +48,12 @@ var uniform = NewDraws(1, func(r *rand.Rand) float32 { return 2*r.Float32() - 1 
 
 // Values are n seeded values in [-1, 1).
 func Values(n int, seed uint64) []float32 { return uniform.First(n, seed) }
+
+// Rounded are Values rounded to bfloat16.
+func Rounded(n int, seed uint64) []float32 {
+	values := slices.Clone(Values(n, seed))
+	for i, v := range values {
+		values[i] = vec.BFloat16(v)
+	}
+	return values
+}

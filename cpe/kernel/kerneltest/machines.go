@@ -112,3 +112,10 @@ func Uneven(t testing.TB, spec cpe.Spec, groups int) *cpe.Machine {
 	}
 	return m
 }
+
+// Rounding returns a machine like m, where factors may be rounded to bfloat16.
+func Rounding(t testing.TB, m *cpe.Machine) *cpe.Machine {
+	t.Helper()
+	spec := m.Spec()
+	return Uneven(t, spec.RoundingFactors(), spec.CoreGroups)
+}

@@ -35,6 +35,7 @@ func listAlgorithms() []*conv.Algorithm {
 		&direct.Gathered,
 		&direct.ShiftedWeights,
 		&direct.Padded,
+		&direct.ImplicitBFloat16,
 	}
 	for _, tiles := range winograd.Strategies {
 		for _, algorithm := range []func(shape.Strategy) *conv.Algorithm{

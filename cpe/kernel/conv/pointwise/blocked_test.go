@@ -16,7 +16,6 @@ import (
 	"github.com/swcaffe/swcaffe/internal/alloctest"
 	"github.com/swcaffe/swcaffe/internal/racing"
 	"github.com/swcaffe/swcaffe/internal/simd/isa"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // blockedShapes are pointwise convolutions, with strides or without, of channels that fill blocks or do not, and pixels that fill no
@@ -59,11 +58,11 @@ func TestBlockedBFloat16(t *testing.T) {
 	caches := [][]*cpe.Machine{kerneltest.CacheMachines(t, 1<<20), kerneltest.CacheMachines(t, 16<<10)}
 	for _, machines := range caches {
 		for i, m := range machines {
-			machines[i] = rounding(t, m)
+			machines[i] = kerneltest.Rounding(t, m)
 		}
 	}
 	for turn, s := range racing.Few(blockedShapes) {
-		want := convtest.NewCase(s, rounded)
+		want := convtest.NewCase(s, kerneltest.Rounded)
 		convtest.EachLayout(s, func(in, out bool) {
 			machines := caches[turn%2]
 			turn++
@@ -87,25 +86,10 @@ func TestBlockedBFloat16(t *testing.T) {
 	}
 }
 
-// rounding is a machine where factors are rounded.
-func rounding(t *testing.T, m *cpe.Machine) *cpe.Machine {
-	spec := m.Spec()
-	return kerneltest.Uneven(t, spec.RoundingFactors(), spec.CoreGroups)
-}
-
-// rounded are kerneltest.Values rounded to bfloat16.
-func rounded(n int, seed uint64) []float32 {
-	values := kerneltest.Values(n, seed)
-	for i, v := range values {
-		values[i] = vec.BFloat16(v)
-	}
-	return values
-}
-
 // TestRounds: the results are those of rounded factors, bit by bit, and weights that are kept are unpacked as rounded ones.
 func TestRounds(t *testing.T) {
 	s := convtest.Shape2D(2, 80, 48, 1, 7, 5, 1, 1, 1, 0, 1)
-	c, err := plan.New(rounding(t, kerneltest.HostMachine(t, 2)), s, shape.Auto)
+	c, err := plan.New(kerneltest.Rounding(t, kerneltest.HostMachine(t, 2)), s, shape.Auto)
 	if err == nil {
 		err = c.Arrange(shape.Blocks, shape.Blocks, []shape.Direction{shape.Forward})
 	}
@@ -116,7 +100,7 @@ func TestRounds(t *testing.T) {
 		t.Fatalf("computed by %s", name)
 	}
 	var made [2][]float32
-	for i, values := range []func(int, uint64) []float32{kerneltest.Values, rounded} {
+	for i, values := range []func(int, uint64) []float32{kerneltest.Values, kerneltest.Rounded} {
 		x, w := values(s.N*s.C*35, 1), values(s.Out*s.C, 2)
 		made[i] = make([]float32, s.N*s.Out*35)
 		if err := c.Run(shape.Forward, conv.Arrays{X: x, W: w, Y: made[i], Fixed: uint64(i + 1)}); err != nil {
@@ -126,7 +110,7 @@ func TestRounds(t *testing.T) {
 		if !k.Keeps(uint64(i+1)) || !k.Unpacks() {
 			t.Fatal("weights are not kept")
 		}
-		if k.Unpack(got); !slices.Equal(got, rounded(len(w), 2)) {
+		if k.Unpack(got); !slices.Equal(got, kerneltest.Rounded(len(w), 2)) {
 			t.Error("unpacked weights are not the rounded ones")
 		}
 	}
@@ -238,6 +222,6 @@ func TestBlockedPointwiseAllocates(t *testing.T) {
 	}
 	convtest.EachLayout(s, func(in, out bool) {
 		each(kerneltest.HostMachine(t, 2), in, out)
-		each(rounding(t, kerneltest.HostMachine(t, 2)), in, out)
+		each(kerneltest.Rounding(t, kerneltest.HostMachine(t, 2)), in, out)
 	})
 }
