@@ -26,7 +26,7 @@ func (v *Solver) check(found *faults) {
 		v.log.Warn("solver_mode: GPU: there is no GPU in this build; the solver runs on CPUs")
 	}
 	if p.SnapshotPrefix == nil {
-		prefix := snapshotPrefix(v.file)
+		prefix := SnapshotPrefix(v.file)
 		p.SnapshotPrefix = &prefix
 	}
 	if v.Snapshots() {

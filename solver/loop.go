@@ -21,6 +21,9 @@ func (v *Solver) Solve() (err error) {
 	v.spare.take()
 	defer v.spare.release()
 	if err := relay.Error(v.solve); err != nil {
+		if v.opt.Carries != nil && v.opt.Carries(err) {
+			return err
+		}
 		return relay.RaiseIn(v.rescue(err))
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 // NewestState returns the state of the latest iteration that runs of a solver's file have written and that is whole: it can be read, and the
 // weights that it names are there. It is "" if there is none. tell gets a line for each later state that is not whole.
 func NewestState(file *swproto.Solver, tell func(line string)) (string, error) {
-	dir, base := filepath.Split(snapshotPrefix(file))
+	dir, base := filepath.Split(SnapshotPrefix(file))
 	entries, err := os.ReadDir(filepath.Join(dir, "."))
 	if os.IsNotExist(err) {
 		return "", nil // a run that has written nothing
@@ -69,8 +69,8 @@ func checkState(path string) error {
 	return nil
 }
 
-// snapshotPrefix is snapshot_prefix, by default the solver's file without its ending, as in Caffe.
-func snapshotPrefix(file *swproto.Solver) string {
+// SnapshotPrefix is snapshot_prefix, by default the solver's file without its ending, as in Caffe.
+func SnapshotPrefix(file *swproto.Solver) string {
 	if p := file.Param.SnapshotPrefix; p != nil {
 		return *p
 	}

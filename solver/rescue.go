@@ -48,7 +48,7 @@ func (v *Solver) hopeless(cause error) string {
 	f := &v.footing
 	writes := v.param.GetSnapshot() != 0 || v.followsBest() || v.param.GetSnapshotAfterTrain()
 	switch {
-	case !f.taken || f.iter == v.begun:
+	case !f.taken || f.iter == v.begun && !v.inMemory:
 		return "no iteration was completed"
 	case !writes:
 		return "the solver writes no snapshots (snapshot_after_train: false)"

@@ -34,7 +34,7 @@ func TestSchedules(t *testing.T) {
 				size := 1 + random.IntN(4)
 				f := faultnet.Faults{Seed: random.Uint64(), Delay: time.Minute, Notice: time.Minute, Stall: time.Hour, Eager: random.IntN(2) == 0}
 				if random.IntN(2) == 0 {
-					f.Lost = map[int]int{random.IntN(size): random.IntN(60)}
+					f.Lost = map[int]time.Duration{random.IntN(size): time.Duration(random.Int64N(int64(time.Hour)))}
 				}
 				team := Team{Strategy: strategy, Tau: 1 + random.IntN(2), BucketBytes: 64 * random.IntN(2), CheckEvery: random.IntN(3)}
 				errs, got := trainOn(t, team, size, iterations, f)

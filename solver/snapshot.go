@@ -24,7 +24,7 @@ func (v *Solver) Snapshot() error {
 // store writes a snapshot of the footing, with gradients or without, to files whose names begin with base.
 func (v *Solver) store(base string, diff bool) error {
 	err := v.keepOwn(base)
-	if err == nil && v.team.rank() == 0 {
+	if err == nil && (v.alone || v.team.rank() == 0) {
 		err = v.strategy.shown(func() error { return v.writeSnapshot(base, diff) })
 	}
 	if err != nil {
@@ -165,17 +165,24 @@ func (v *Solver) Restore(path string) error {
 			return err
 		}
 	}
-	if err := v.setHistory(state); err != nil {
+	if err := v.setState(state); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	v.iter, v.step, v.origin = int(state.GetIter()), int(state.GetCurrentStep()), path
-	v.best.regain(state.RunState, v.iter)
-	if state.RunState != nil {
-		if err := v.setRunState(state.RunState); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-	}
+	v.origin = path
 	return v.readOwn(path, state.RunState.GetSeed())
+}
+
+// setState sets all of a state but the weights.
+func (v *Solver) setState(state *swproto.State) error {
+	if err := v.setHistory(state); err != nil {
+		return err
+	}
+	v.iter, v.step = int(state.GetIter()), int(state.GetCurrentStep())
+	v.best.regain(state.RunState, v.iter)
+	if state.RunState == nil {
+		return nil
+	}
+	return v.setRunState(state.RunState)
 }
 
 // learnedNet returns the path of the weights that a state names: if they are not there, that of a file of this name in the state's folder.

@@ -57,6 +57,9 @@ type Options struct {
 	// OnTest, if not nil, is called before every run of a test net. The function that it returns, if not nil, is called after each batch of the run
 	// that this worker computes, with the number of batches that are left.
 	OnTest func(net int) (seen func(left int))
+	// Carries, if not nil, reports whether the training goes on after an error of Solve, with what Carry returns. Solve then writes no snapshot
+	// because of it.
+	Carries func(err error) bool
 	// Now is the clock for throughput figures; nil means time.Now.
 	Now func() time.Time
 	// Parts is the number of workers in this process, which share its memory; 0 means 1.
@@ -94,13 +97,15 @@ type Solver struct {
 	watch       *stopwatch
 	report      *reporter
 
-	footing footing
-	spare   spare
-	write   func(path string, m proto.Message) error // swproto.WriteBinary
-	begun   int                                      // the iteration at which Solve began
-	ending  bool                                     // an error ends the run
-	unkept  string                                   // why there is no snapshot of what was trained; see Unkept
-	late    late                                     // a snapshot that could not be written
+	footing  footing
+	spare    spare
+	write    func(path string, m proto.Message) error // swproto.WriteBinary
+	begun    int                                      // the iteration at which Solve began
+	ending   bool                                     // an error ends the run
+	inMemory bool                                     // the state at the beginning was carried: no file has it
+	alone    bool                                     // the team is gone: this worker writes the snapshot
+	unkept   string                                   // why there is no snapshot of what was trained; see Unkept
+	late     late                                     // a snapshot that could not be written
 
 	restored bool                 // a snapshot was restored since the last run of iterations
 	kept     *caffepb.WorkerState // the worker's own state in that snapshot; nil if absent

@@ -16,6 +16,12 @@ import (
 // expectedFlag is the flag of commands whose processes work together.
 const expectedFlag = "workers_expected"
 
+// ElasticFlag and JoinFlag are the flags of workers that find one another without a launcher.
+const (
+	ElasticFlag = "elastic"
+	JoinFlag    = "join"
+)
+
 // ExpectVar registers -workers_expected.
 func ExpectVar(fs *flag.FlagSet, n *int) {
 	fs.IntVar(n, expectedFlag, 0, "stop unless there are so many workers in all; 1: this process is alone, whatever a launcher's variables suggest (0: no check)")
@@ -53,10 +59,16 @@ func (e *Env) settle(c Command, own *flag.FlagSet) error {
 	if f := own.Lookup(expectedFlag); f != nil {
 		expected, _ = strconv.Atoi(f.Value.String())
 	}
+	given := func(name string) bool {
+		f := own.Lookup(name)
+		return f != nil && f.Value.String() != ""
+	}
 	w := launch.Look(os.LookupEnv)
 	switch {
-	case c.Prints:
+	case c.Prints, c.Joins && given(JoinFlag):
 		return nil
+	case c.Joins && given(ElasticFlag) && w.Several():
+		return fmt.Errorf("%s, and each would coordinate a training of its own: start one with -%s, and the others with -%s", w.Among(), ElasticFlag, JoinFlag)
 	case !w.Several(), expected == 1 && w.Size == 0:
 		e.tellSibling()
 		return nil

@@ -13,7 +13,7 @@ import (
 
 // checkPrograms returns an error on the first rank if another one runs another program: another release may compute other sums.
 func checkPrograms(job *topology.MPIJob) error {
-	own, err := programSum()
+	own, err := ProgramSum()
 	if err != nil {
 		return err
 	}
@@ -43,8 +43,8 @@ func WaitForMail(job *topology.MPIJob, rank int) ([]byte, error) {
 	}
 }
 
-// programSum is the checksum of this process's program.
-func programSum() ([]byte, error) {
+// ProgramSum is the checksum of this process's program.
+func ProgramSum() ([]byte, error) {
 	path, err := os.Executable()
 	if err != nil {
 		return nil, err

@@ -26,8 +26,8 @@ type Faults struct {
 	Stall time.Duration
 	// Eager permits sends that return before the other side receives, as MPI does with short messages; which ones is drawn.
 	Eager bool
-	// Lost are the calls at which workers are lost, by rank. Such a call and all later ones of that worker fail.
-	Lost map[int]int
+	// Lost is when workers are lost, by rank. From then on all calls of that worker fail, those that wait too.
+	Lost map[int]time.Duration
 	// Notice is the longest time until another worker finds out that one has ended or is lost.
 	Notice time.Duration
 }
@@ -68,8 +68,8 @@ type message struct {
 type worker struct {
 	net   *Network
 	rank  int
-	calls atomic.Int64
-	lost  atomic.Bool
+	calls []atomic.Uint64 // by peer
+	lost  chan struct{}   // closed when the worker is lost
 	once  sync.Once
 	gone  chan struct{} // closed when others notice that it has ended
 	cause error
@@ -85,7 +85,13 @@ func New(size int, f Faults) *Network {
 		n.links[i].messages = make(chan message, room)
 	}
 	for r := range n.ranks {
-		n.ranks[r] = worker{net: n, rank: r, gone: make(chan struct{})}
+		n.ranks[r] = worker{net: n, rank: r, calls: make([]atomic.Uint64, size), lost: make(chan struct{}), gone: make(chan struct{})}
+		if at, ok := f.Lost[r]; ok {
+			time.AfterFunc(at, func() {
+				close(n.ranks[r].lost)
+				n.ranks[r].end(ErrLost)
+			})
+		}
 	}
 	n.timer = time.AfterFunc(Patience, func() { close(n.hung) })
 	return n
@@ -119,7 +125,6 @@ const (
 	drawStall
 	drawStallTime
 	drawNotice
-	drawHalf
 )
 
 // draw returns a number of the seed for one thing; the same for the same arguments (splitmix64: G. Steele et al., OOPSLA 2014).

@@ -42,9 +42,9 @@ func drawSchedule(number int) schedule {
 	s.faults.Notice = []time.Duration{time.Second, time.Minute}[random.IntN(2)]
 	s.faults.Eager = random.IntN(2) == 0
 	if s.size > 1 && random.IntN(2) == 0 {
-		s.faults.Lost = map[int]int{}
+		s.faults.Lost = map[int]time.Duration{}
 		for range 1 + random.IntN(2) {
-			s.faults.Lost[random.IntN(s.size)] = random.IntN(20)
+			s.faults.Lost[random.IntN(s.size)] = upTo(random.Uint64(), 10*s.faults.Delay)
 		}
 	}
 	return s

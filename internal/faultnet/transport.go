@@ -15,31 +15,26 @@ func (w *worker) Rank() int { return w.rank }
 // Size implements topology.Transport.
 func (w *worker) Size() int { return len(w.net.ranks) }
 
-// begin starts a call: the worker may stall, or be lost. half says that a call that sends and receives still sends.
-func (w *worker) begin() (half bool, err error) {
-	number := w.calls.Add(1) - 1
-	n := w.net
-	if stall := n.faults.Stall; stall > 0 && n.draw(drawStall, w.rank, 0, uint64(number))%16 == 0 {
-		time.Sleep(upTo(n.draw(drawStallTime, w.rank, 0, uint64(number)), stall))
+// begin starts a call that concerns a peer: the worker may stall, or be lost.
+func (w *worker) begin(peer int) error {
+	n, number := w.net, w.calls[peer].Add(1)
+	if stall := n.faults.Stall; stall > 0 && n.draw(drawStall, w.rank, peer, number)%16 == 0 {
+		time.Sleep(upTo(n.draw(drawStallTime, w.rank, peer, number), stall))
 	}
-	if at, ok := n.faults.Lost[w.rank]; ok && number >= int64(at) {
-		half = !w.lost.Swap(true) && n.draw(drawHalf, w.rank, 0, 0)%2 == 0
-		return half, ErrLost
+	select {
+	case <-w.lost:
+		return ErrLost
+	default:
+		return nil
 	}
-	return false, nil
 }
 
 // Send implements topology.Transport.
 func (w *worker) Send(to int, data []float32) error {
-	half, err := w.begin()
-	if err != nil {
-		if half {
-			_, _ = w.post(to, data, true)
-		}
-		w.end(err)
+	if err := w.begin(to); err != nil {
 		return err
 	}
-	taken, err := w.post(to, data, false)
+	taken, err := w.post(to, data)
 	if err != nil {
 		return err
 	}
@@ -59,23 +54,17 @@ func replace(dst, src []float32) { copy(dst, src) }
 func add(dst, src []float32) { vec.Add(dst, dst, src) }
 
 func (w *worker) receive(from int, data []float32, read func(dst, src []float32)) error {
-	if _, err := w.begin(); err != nil {
-		w.end(err)
+	if err := w.begin(from); err != nil {
 		return err
 	}
 	return w.take(from, data, read)
 }
 
 func (w *worker) exchange(to int, send []float32, from int, recv []float32, read func(dst, src []float32)) error {
-	half, err := w.begin()
-	if err != nil {
-		if half {
-			_, _ = w.post(to, send, true)
-		}
-		w.end(err)
+	if err := w.begin(to); err != nil {
 		return err
 	}
-	taken, err := w.post(to, send, false)
+	taken, err := w.post(to, send)
 	if err != nil {
 		return err
 	}
@@ -86,12 +75,12 @@ func (w *worker) exchange(to int, send []float32, from int, recv []float32, read
 	return failed
 }
 
-// post puts a message on its way. eager copies it; otherwise that is drawn.
-func (w *worker) post(to int, data []float32, eager bool) (taken chan struct{}, err error) {
+// post puts a message on its way. Whether it is copied, so that nobody waits for the other side, is drawn.
+func (w *worker) post(to int, data []float32) (taken chan struct{}, err error) {
 	n, l := w.net, w.net.link(w.rank, to)
 	m := message{data: data, number: l.sent}
 	l.sent++
-	if eager || n.faults.Eager && n.draw(drawEager, w.rank, to, m.number)%2 == 0 {
+	if n.faults.Eager && n.draw(drawEager, w.rank, to, m.number)%2 == 0 {
 		m.data = append([]float32(nil), data...)
 	} else {
 		m.taken = make(chan struct{})
@@ -108,6 +97,8 @@ func (w *worker) post(to int, data []float32, eager bool) (taken chan struct{}, 
 		return m.taken, nil
 	case <-n.ranks[to].gone:
 		return nil, n.ranks[to].cause
+	case <-w.lost:
+		return nil, ErrLost
 	case <-n.hung:
 		return nil, w.hangs("to send to", to)
 	}
@@ -123,6 +114,8 @@ func (w *worker) wait(to int, taken chan struct{}) error {
 	case <-taken:
 		return nil
 	case <-peer.gone:
+	case <-w.lost:
+		return ErrLost
 	case <-w.net.hung:
 		return w.hangs("to send to", to)
 	}
@@ -146,6 +139,8 @@ func (w *worker) take(from int, data []float32, read func(dst, src []float32)) e
 		default:
 			return peer.cause
 		}
+	case <-w.lost:
+		return ErrLost
 	case <-w.net.hung:
 		return w.hangs("to receive from", from)
 	}

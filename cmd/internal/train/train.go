@@ -48,7 +48,8 @@ mpe is closest, but slow. docs/caffe.md has figures.
 
 With -workers P, or under mpirun in the build with -tags mpi, P workers train together. With -workers_strategy sync they split every
 batch, add up their gradients and stay equal bit by bit. The result is that of one worker up to rounding. A snapshot can be resumed with
-another number of workers.
+another number of workers. With -elastic MIN:MAX workers may be lost and come back: the training goes on from the last iteration with those
+that are left.
 
 The solver's snapshot_best: "accuracy" writes PREFIX_best.caffemodel and PREFIX_best.solverstate after every test in which this output of a
 test net is better than in all tests before. The new files are complete, as PREFIX_best_new.*, before they replace the old ones; if the
@@ -71,6 +72,7 @@ func trainFlags(fs *flag.FlagSet, o *trainOptions) {
 	o.device.Register(fs)
 	o.state.Register(fs)
 	o.workers.register(fs)
+	o.elastic.register(fs)
 	o.strategies.Register(fs, true)
 	o.events.register(fs)
 	fs.StringVar(&o.convStrategy, "conv_strategy", "", "the old name of -strategy `NAME`")
@@ -82,6 +84,7 @@ type trainOptions struct {
 	device                    cli.DeviceFlags
 	state                     cli.StateFlags
 	workers                   workerFlags
+	elastic                   elasticFlags
 	strategies                cli.StrategyFlags
 	events                    eventFlags
 	convStrategy              string // the old name of -strategy
@@ -104,8 +107,17 @@ func train(e *cli.Env, o *trainOptions) error {
 	if err := o.oldNames(log); err != nil {
 		return err
 	}
+	if err := o.elastic.check(o); err != nil {
+		return err
+	}
 	if err := o.workers.check(e); err != nil {
 		return err
+	}
+	if o.elastic.used() && o.elastic.self == nil {
+		return o.supervise(e)
+	}
+	if o.elastic.self != nil {
+		log = cli.QuietLog() // the first worker is not known yet
 	}
 	actions, err := watchSignals(o, log)
 	if err != nil {
@@ -121,6 +133,10 @@ func train(e *cli.Env, o *trainOptions) error {
 	if err := o.findNewest(log); err != nil {
 		return err
 	}
+	if o.elastic.self != nil {
+		defer actions.finish()
+		return o.elasticWork(e, actions, spec)
+	}
 	defer o.events.done()
 	if err := o.events.open(e, o.snapshot != "", o.workers.alone(), actions); err != nil {
 		return err
@@ -133,48 +149,74 @@ func train(e *cli.Env, o *trainOptions) error {
 
 // work is one worker's training. Of several in one process only the first is told of signals.
 func (o *trainOptions) work(e *cli.Env, actions *signals, spec cpe.Spec, seed uint64, team *solver.Team, log *logrus.Logger) error {
-	file, err := o.read(log)
+	s, free, err := o.build(e, actions, spec, seed, team, log, nil)
 	if err != nil {
 		return err
+	}
+	defer free()
+	leave, err := holdPrefix(s)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if err := errors.Join(o.load(s, log), o.strategies.Check(log, s.Net())); err != nil {
+		return err
+	}
+	return o.solve(e, actions, s, team, log)
+}
+
+// build makes a worker's solver, and a function that frees what belongs to it. adjust, if not nil, changes its options.
+func (o *trainOptions) build(e *cli.Env, actions *signals, spec cpe.Spec, seed uint64, team *solver.Team, log *logrus.Logger, adjust func(*solver.Options)) (s *solver.Solver, free func(), err error) {
+	file, err := o.read(log)
+	if err != nil {
+		return nil, nil, err
 	}
 	machines, err := o.workers.machines(spec)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	defer closeAll(machines)
+	defer func() {
+		if err != nil {
+			closeAll(machines)
+		}
+	}()
 	force, tuner, err := o.strategies.Read(&cli.Env{Log: log}, o.device.Engine, spec)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	if tuner != nil && (team != nil || len(machines) > 1) {
-		return cli.Usagef("-tune needs one worker and one core group: parallel measurements disturb each other; tune one worker first, then give its choice to all with -strategy")
+		return nil, nil, cli.Usagef("-tune needs one worker and one core group: parallel measurements disturb each other; tune one worker first, then give its choice to all with -strategy")
 	}
 	opt := solver.Options{
 		Engine: o.device.Engine, Machine: machines[0], CoreGroups: machines[1:], Team: team, Log: log, Seed: seed,
 		Force: force, Tuner: tuner, Parts: o.workers.here(),
 	}
 	o.attach(e, &opt, actions)
-	var s *solver.Solver
-	get := func() *solver.Solver { return s }
+	unwatch := func() {}
 	if opt.Events != nil {
-		defer o.events.watch(&opt, get)()
+		unwatch = o.events.watch(&opt, func() *solver.Solver { return s })
 	}
 	if t := o.events.tracer; t != nil {
-		t.attach(&opt, get)
+		t.attach(&opt, func() *solver.Solver { return s })
 	}
-	s, err = solver.New(file, opt)
+	if adjust != nil {
+		adjust(&opt)
+	}
+	made, err := solver.New(file, opt)
 	if err != nil {
-		return errors.Join(err, o.findSnapshot())
+		unwatch()
+		return nil, nil, errors.Join(err, o.findSnapshot())
 	}
-	defer s.Close()
-	free, err := holdPrefix(s)
-	if err != nil {
-		return err
-	}
-	defer free()
-	if err := errors.Join(o.load(s, log), o.strategies.Check(log, s.Net())); err != nil {
-		return err
-	}
+	s = made
+	return s, func() {
+		s.Close()
+		unwatch()
+		closeAll(machines)
+	}, nil
+}
+
+// solve trains.
+func (o *trainOptions) solve(e *cli.Env, actions *signals, s *solver.Solver, team *solver.Team, log *logrus.Logger) error {
 	o.strategies.Log(log, s.Net(), o.device.Engine)
 	actions.begin()
 	debug.FreeOSMemory() // of what making the nets has left behind; see freeing for the first iteration
@@ -192,7 +234,10 @@ func holdPrefix(s *solver.Solver) (free func(), err error) {
 	if !s.Snapshots() {
 		return func() {}, nil
 	}
-	prefix := s.Param().GetSnapshotPrefix()
+	return holdNames(s.Param().GetSnapshotPrefix())
+}
+
+func holdNames(prefix string) (free func(), err error) {
 	held, err := cli.NewTemporary(prefix)
 	if err != nil {
 		return nil, fmt.Errorf("snapshot_prefix %q: %w; two trainings would overwrite each other's snapshots: give one of them a snapshot_prefix of its own", prefix, err)

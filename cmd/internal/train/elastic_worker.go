@@ -1,0 +1,169 @@
+package train
+
+import (
+	"encoding/hex"
+	"errors"
+	"net"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/elastic"
+	"github.com/swcaffe/swcaffe/solver"
+	"github.com/swcaffe/swcaffe/topology"
+)
+
+// outliving is a worker's training over the epochs of package elastic. Each epoch has a solver of its own, which continues from the state that
+// the last one has left in memory.
+type outliving struct {
+	o       *trainOptions
+	e       *cli.Env
+	actions *signals
+	spec    cpe.Spec
+	seed    uint64
+
+	solver    *solver.Solver // of the last epoch
+	free      func()         // what belongs to it
+	log       *logrus.Logger
+	team      *solver.Team
+	carried   *solver.Carried
+	completed atomic.Int64
+}
+
+// elasticWork is the work of a process that a command with -elastic or -join has started.
+func (o *trainOptions) elasticWork(e *cli.Env, actions *signals, spec cpe.Spec) error {
+	self := o.elastic.self
+	host, _ := os.Hostname()
+	program, err := cli.ProgramSum()
+	if err != nil {
+		return err
+	}
+	t := &outliving{o: o, e: e, actions: actions, spec: spec, seed: o.device.SeedOrTime(), free: func() {}}
+	t.completed.Store(-1)
+	defer func() { t.free() }()
+	w := elastic.Worker{Coordinator: self.Coordinator, Word: self.Word, Program: hex.EncodeToString(program), Host: host, PID: os.Getpid(), Network: &roads{to: self.Coordinator}}
+	err = w.Run(t)
+	if errors.Is(err, elastic.ErrEnded) {
+		t.free()
+		topology.Exit(1) // the command with -elastic says why
+	}
+	return err
+}
+
+// Iteration implements elastic.Training.
+func (t *outliving) Iteration() int { return int(t.completed.Load()) }
+
+// State implements elastic.Training.
+func (t *outliving) State() ([]byte, error) {
+	if err := t.keep(); err != nil {
+		return nil, err
+	}
+	return t.carried.Marshal()
+}
+
+// keep takes the state out of the last epoch's solver.
+func (t *outliving) keep() error {
+	if t.solver == nil {
+		return nil
+	}
+	c, err := t.solver.Carry()
+	if err == nil && c != nil {
+		t.carried = c
+		t.completed.Store(int64(c.Iter()))
+	}
+	return err
+}
+
+// Train implements elastic.Training.
+func (t *outliving) Train(epoch elastic.Epoch) error {
+	if err := t.keep(); err != nil {
+		return err
+	}
+	t.free()
+	t.solver, t.free = nil, func() {}
+	if epoch.State != nil {
+		var err error
+		if t.carried, err = solver.UnmarshalCarried(epoch.State); err != nil {
+			return err
+		}
+		t.completed.Store(int64(t.carried.Iter()))
+	}
+	t.log = cli.RankLog(t.e, epoch.Mesh.Rank())
+	t.team = t.o.workers.team(epoch.Mesh, topology.Flat(epoch.Mesh.Size()), sinceNow())
+	err := t.begin()
+	if err == nil {
+		err = t.o.solve(t.e, t.actions, t.solver, t.team, t.log)
+	}
+	if t.solver != nil {
+		err = errors.Join(err, t.keep())
+	}
+	return err
+}
+
+// begin makes the epoch's solver. Only the first one tells in the log of how it is made.
+func (t *outliving) begin() error {
+	seed := t.seed
+	if t.carried != nil {
+		seed = t.carried.Seed()
+		level := t.log.Level
+		t.log.SetLevel(logrus.WarnLevel)
+		defer t.log.SetLevel(level)
+	}
+	s, free, err := t.o.build(t.e, t.actions, t.spec, seed, t.team, t.log, func(opt *solver.Options) {
+		opt.Carries = func(err error) bool { return errors.Is(err, topology.ErrAborted) }
+		opt.Action = t.actions.next
+		progress := opt.Progress
+		opt.Progress = func(testing bool, done, of int) {
+			if !testing {
+				t.completed.Store(int64(done))
+			}
+			if progress != nil {
+				progress(testing, done, of)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	t.solver, t.free = s, free
+	if t.carried != nil {
+		return s.Resume(t.carried)
+	}
+	return errors.Join(t.o.load(s, t.log), t.o.strategies.Check(t.log, s.Net()))
+}
+
+// Rescue implements elastic.Training.
+func (t *outliving) Rescue(why error) {
+	if t.solver != nil {
+		_ = t.solver.Rescue(why) // its result is in the log
+		logRescue(t.e.Log, t.solver, t.o.resumption(t.e, t.team), false)
+	}
+}
+
+// roads are connections by TCP. A worker listens at the address by which it reaches the coordinator, where the others reach it too.
+type roads struct{ to string }
+
+// dialing is how long a connection may take.
+const dialing = 10 * time.Second
+
+// Listen implements elastic.Network.
+func (r *roads) Listen() (net.Listener, error) {
+	conn, err := net.DialTimeout("tcp", r.to, dialing)
+	if err != nil {
+		return nil, err
+	}
+	host, _, err := net.SplitHostPort(conn.LocalAddr().String())
+	conn.Close()
+	if err != nil {
+		return nil, err
+	}
+	return net.Listen("tcp", net.JoinHostPort(host, "0"))
+}
+
+// Dial implements elastic.Network.
+func (r *roads) Dial(address string) (net.Conn, error) {
+	return net.DialTimeout("tcp", address, dialing)
+}
