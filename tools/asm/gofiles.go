@@ -89,23 +89,22 @@ func fill(to *bytes.Buffer, room string, s emit.ISA, levels []emit.ISA) {
 		fmt.Fprintf(to, "t.%s = %d\n", z.name, z.of(s))
 	}
 	for _, k := range in(room) {
-		functions, list := k.functions(levels), k.members(s)
-		needs := ""
-		if len(list) > 0 {
-			needs = list[0].needs
-		}
-		if needs != "" {
-			fmt.Fprintf(to, "if isa.%s() {\n", needs)
-		}
-		for _, m := range list {
+		functions, needs := k.functions(levels), ""
+		for _, m := range append(k.members(s), member{}) {
+			if needs != "" && m.needs != needs {
+				to.WriteString("}\n")
+			}
+			if m.needs != "" && m.needs != needs {
+				fmt.Fprintf(to, "if isa.%s() {\n", m.needs)
+			}
+			if needs = m.needs; m.name == "" {
+				break
+			}
 			fmt.Fprintf(to, "t.%s", constant("", k.name))
 			for _, index := range m.when {
 				fmt.Fprintf(to, "[%s]", index)
 			}
 			fmt.Fprintf(to, " = %d // %s\n", 1+slices.Index(functions, m.function(s)), m.function(s))
-		}
-		if needs != "" {
-			to.WriteString("}\n")
 		}
 	}
 	to.WriteString("}\n")

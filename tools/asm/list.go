@@ -85,6 +85,19 @@ func bfloat16(of func(emit.ISA) []member) func(emit.ISA) []member {
 	}
 }
 
+// either has an index 0 for a kernel of float32 values, and 1 for the same of pairs of bfloat16 values.
+func either(values, pairs func(emit.ISA) []member) func(emit.ISA) []member {
+	return func(s emit.ISA) (all []member) {
+		for factors, list := range [][]member{values(s), bfloat16(pairs)(s)} {
+			for _, m := range list {
+				m.when = append([]string{strconv.Itoa(factors)}, m.when...)
+				all = append(all, m)
+			}
+		}
+		return all
+	}
+}
+
 // eight makes a kernel of vectors of 8 values, which all levels use: it is written for AVX2 alone.
 func eight(of func(emit.ISA) []member) func(emit.ISA) []member {
 	return func(s emit.ISA) []member {

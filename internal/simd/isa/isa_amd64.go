@@ -19,5 +19,5 @@ func supported() []*Level {
 	return append(list, &plain)
 }
 
-// HasBFloat16 reports whether the processor multiplies pairs of bfloat16 values (AVX512_BF16).
-func HasBFloat16() bool { return cpu.X86.HasAVX512BF16 }
+// HasBFloat16 reports whether the processor multiplies pairs of bfloat16 values (AVX512_BF16), and permutes 16-bit words.
+func HasBFloat16() bool { return cpu.X86.HasAVX512BF16 && cpu.X86.HasAVX512BW }

@@ -11,10 +11,10 @@ type kernels struct {
 	// SumBlocks is the largest number of blocks of columns of that tile.
 	SumBlocks int
 
-	Pixels      [15][5]pixels // by pixels, vectors
-	Pairs       [15][5]pairs  // by pixels, vectors
+	Pixels      [2][15][5]pixels // by factors, pixels, vectors
 	RoundPixels roundPixels
-	PixelSums   [9][5]pixelSums      // by rows, vectors
+	RoundRows   roundRows
+	PixelSums   [2][9][5]pixelSums   // by factors, rows, vectors
 	Offsets     [15][5]offsets       // by pixels, vectors
 	OffsetSums  [5][15][5]offsetSums // by lines, width, vectors
 	Taps        [13]taps             // by pixels
@@ -32,16 +32,16 @@ var have = kernels{
 	SumBlocks:  1,
 }
 
-// pixels is the micro-kernel of pointwise convolutions of blocks of channels, for tiles of some pixels and vectors.
+// pixels is the micro-kernel of pointwise convolutions of blocks of channels, for tiles of some pixels and vectors. factors is 1 for pairs of bfloat16 values.
 type pixels uint8
-
-// pairs is pixels for pairs of bfloat16 values.
-type pairs uint8
 
 // roundPixels rounds two blocks of channels of n pixels to such pairs.
 type roundPixels uint8
 
-// pixelSums is the micro-kernel of their weight gradient.
+// roundRows rounds n pairs of neighbouring pixels to such pairs, channel by channel.
+type roundRows uint8
+
+// pixelSums is the micro-kernel of their weight gradient; factors as in pixels.
 type pixelSums uint8
 
 // offsets is the micro-kernel of convolutions of planes to blocks of channels, for tiles of some pixels and vectors.

@@ -15,70 +15,78 @@ func avx512(t *kernels) {
 	t.TilePixels = 14
 	t.SumRows = 8
 	t.SumBlocks = 3
-	t.Pixels[1][1] = 1   // pixels1x1AVX512
-	t.Pixels[2][1] = 2   // pixels2x1AVX512
-	t.Pixels[3][1] = 3   // pixels3x1AVX512
-	t.Pixels[4][1] = 4   // pixels4x1AVX512
-	t.Pixels[5][1] = 5   // pixels5x1AVX512
-	t.Pixels[6][1] = 6   // pixels6x1AVX512
-	t.Pixels[7][1] = 7   // pixels7x1AVX512
-	t.Pixels[8][1] = 8   // pixels8x1AVX512
-	t.Pixels[9][1] = 9   // pixels9x1AVX512
-	t.Pixels[10][1] = 10 // pixels10x1AVX512
-	t.Pixels[11][1] = 11 // pixels11x1AVX512
-	t.Pixels[12][1] = 12 // pixels12x1AVX512
-	t.Pixels[13][1] = 13 // pixels13x1AVX512
-	t.Pixels[14][1] = 14 // pixels14x1AVX512
-	t.Pixels[1][2] = 15  // pixels1x2AVX512
-	t.Pixels[2][2] = 16  // pixels2x2AVX512
-	t.Pixels[3][2] = 17  // pixels3x2AVX512
-	t.Pixels[4][2] = 18  // pixels4x2AVX512
-	t.Pixels[5][2] = 19  // pixels5x2AVX512
-	t.Pixels[6][2] = 20  // pixels6x2AVX512
-	t.Pixels[7][2] = 21  // pixels7x2AVX512
-	t.Pixels[8][2] = 22  // pixels8x2AVX512
-	t.Pixels[9][2] = 23  // pixels9x2AVX512
-	t.Pixels[10][2] = 24 // pixels10x2AVX512
-	t.Pixels[11][2] = 25 // pixels11x2AVX512
-	t.Pixels[12][2] = 26 // pixels12x2AVX512
-	t.Pixels[13][2] = 27 // pixels13x2AVX512
-	t.Pixels[14][2] = 28 // pixels14x2AVX512
+	t.Pixels[0][1][1] = 1   // pixels1x1AVX512
+	t.Pixels[0][2][1] = 2   // pixels2x1AVX512
+	t.Pixels[0][3][1] = 3   // pixels3x1AVX512
+	t.Pixels[0][4][1] = 4   // pixels4x1AVX512
+	t.Pixels[0][5][1] = 5   // pixels5x1AVX512
+	t.Pixels[0][6][1] = 6   // pixels6x1AVX512
+	t.Pixels[0][7][1] = 7   // pixels7x1AVX512
+	t.Pixels[0][8][1] = 8   // pixels8x1AVX512
+	t.Pixels[0][9][1] = 9   // pixels9x1AVX512
+	t.Pixels[0][10][1] = 10 // pixels10x1AVX512
+	t.Pixels[0][11][1] = 11 // pixels11x1AVX512
+	t.Pixels[0][12][1] = 12 // pixels12x1AVX512
+	t.Pixels[0][13][1] = 13 // pixels13x1AVX512
+	t.Pixels[0][14][1] = 14 // pixels14x1AVX512
+	t.Pixels[0][1][2] = 15  // pixels1x2AVX512
+	t.Pixels[0][2][2] = 16  // pixels2x2AVX512
+	t.Pixels[0][3][2] = 17  // pixels3x2AVX512
+	t.Pixels[0][4][2] = 18  // pixels4x2AVX512
+	t.Pixels[0][5][2] = 19  // pixels5x2AVX512
+	t.Pixels[0][6][2] = 20  // pixels6x2AVX512
+	t.Pixels[0][7][2] = 21  // pixels7x2AVX512
+	t.Pixels[0][8][2] = 22  // pixels8x2AVX512
+	t.Pixels[0][9][2] = 23  // pixels9x2AVX512
+	t.Pixels[0][10][2] = 24 // pixels10x2AVX512
+	t.Pixels[0][11][2] = 25 // pixels11x2AVX512
+	t.Pixels[0][12][2] = 26 // pixels12x2AVX512
+	t.Pixels[0][13][2] = 27 // pixels13x2AVX512
+	t.Pixels[0][14][2] = 28 // pixels14x2AVX512
 	if isa.HasBFloat16() {
-		t.Pairs[1][1] = 1   // pairs1x1AVX512
-		t.Pairs[2][1] = 2   // pairs2x1AVX512
-		t.Pairs[3][1] = 3   // pairs3x1AVX512
-		t.Pairs[4][1] = 4   // pairs4x1AVX512
-		t.Pairs[5][1] = 5   // pairs5x1AVX512
-		t.Pairs[6][1] = 6   // pairs6x1AVX512
-		t.Pairs[7][1] = 7   // pairs7x1AVX512
-		t.Pairs[8][1] = 8   // pairs8x1AVX512
-		t.Pairs[9][1] = 9   // pairs9x1AVX512
-		t.Pairs[10][1] = 10 // pairs10x1AVX512
-		t.Pairs[11][1] = 11 // pairs11x1AVX512
-		t.Pairs[12][1] = 12 // pairs12x1AVX512
-		t.Pairs[13][1] = 13 // pairs13x1AVX512
-		t.Pairs[14][1] = 14 // pairs14x1AVX512
-		t.Pairs[1][2] = 15  // pairs1x2AVX512
-		t.Pairs[2][2] = 16  // pairs2x2AVX512
-		t.Pairs[3][2] = 17  // pairs3x2AVX512
-		t.Pairs[4][2] = 18  // pairs4x2AVX512
-		t.Pairs[5][2] = 19  // pairs5x2AVX512
-		t.Pairs[6][2] = 20  // pairs6x2AVX512
-		t.Pairs[7][2] = 21  // pairs7x2AVX512
-		t.Pairs[8][2] = 22  // pairs8x2AVX512
-		t.Pairs[9][2] = 23  // pairs9x2AVX512
-		t.Pairs[10][2] = 24 // pairs10x2AVX512
-		t.Pairs[11][2] = 25 // pairs11x2AVX512
-		t.Pairs[12][2] = 26 // pairs12x2AVX512
-		t.Pairs[13][2] = 27 // pairs13x2AVX512
-		t.Pairs[14][2] = 28 // pairs14x2AVX512
+		t.Pixels[1][1][1] = 29  // pairs1x1AVX512
+		t.Pixels[1][2][1] = 30  // pairs2x1AVX512
+		t.Pixels[1][3][1] = 31  // pairs3x1AVX512
+		t.Pixels[1][4][1] = 32  // pairs4x1AVX512
+		t.Pixels[1][5][1] = 33  // pairs5x1AVX512
+		t.Pixels[1][6][1] = 34  // pairs6x1AVX512
+		t.Pixels[1][7][1] = 35  // pairs7x1AVX512
+		t.Pixels[1][8][1] = 36  // pairs8x1AVX512
+		t.Pixels[1][9][1] = 37  // pairs9x1AVX512
+		t.Pixels[1][10][1] = 38 // pairs10x1AVX512
+		t.Pixels[1][11][1] = 39 // pairs11x1AVX512
+		t.Pixels[1][12][1] = 40 // pairs12x1AVX512
+		t.Pixels[1][13][1] = 41 // pairs13x1AVX512
+		t.Pixels[1][14][1] = 42 // pairs14x1AVX512
+		t.Pixels[1][1][2] = 43  // pairs1x2AVX512
+		t.Pixels[1][2][2] = 44  // pairs2x2AVX512
+		t.Pixels[1][3][2] = 45  // pairs3x2AVX512
+		t.Pixels[1][4][2] = 46  // pairs4x2AVX512
+		t.Pixels[1][5][2] = 47  // pairs5x2AVX512
+		t.Pixels[1][6][2] = 48  // pairs6x2AVX512
+		t.Pixels[1][7][2] = 49  // pairs7x2AVX512
+		t.Pixels[1][8][2] = 50  // pairs8x2AVX512
+		t.Pixels[1][9][2] = 51  // pairs9x2AVX512
+		t.Pixels[1][10][2] = 52 // pairs10x2AVX512
+		t.Pixels[1][11][2] = 53 // pairs11x2AVX512
+		t.Pixels[1][12][2] = 54 // pairs12x2AVX512
+		t.Pixels[1][13][2] = 55 // pairs13x2AVX512
+		t.Pixels[1][14][2] = 56 // pairs14x2AVX512
 	}
 	if isa.HasBFloat16() {
 		t.RoundPixels = 1 // roundPixelsAVX512
 	}
-	t.PixelSums[8][1] = 1       // pixelSums8x1AVX512
-	t.PixelSums[8][2] = 2       // pixelSums8x2AVX512
-	t.PixelSums[8][3] = 3       // pixelSums8x3AVX512
+	if isa.HasBFloat16() {
+		t.RoundRows = 1 // roundRowsAVX512
+	}
+	t.PixelSums[0][8][1] = 1 // pixelSums8x1AVX512
+	t.PixelSums[0][8][2] = 2 // pixelSums8x2AVX512
+	t.PixelSums[0][8][3] = 3 // pixelSums8x3AVX512
+	if isa.HasBFloat16() {
+		t.PixelSums[1][8][1] = 4 // pairSums8x1AVX512
+		t.PixelSums[1][8][2] = 5 // pairSums8x2AVX512
+		t.PixelSums[1][8][3] = 6 // pairSums8x3AVX512
+	}
 	t.Offsets[1][1] = 1         // offsets1x1AVX512
 	t.Offsets[2][1] = 2         // offsets2x1AVX512
 	t.Offsets[3][1] = 3         // offsets3x1AVX512
@@ -191,14 +199,14 @@ func avx2(t *kernels) {
 	t.TilePixels = 6
 	t.SumRows = 16
 	t.SumBlocks = 1
-	t.Pixels[1][2] = 29        // pixels1x2AVX2
-	t.Pixels[2][2] = 30        // pixels2x2AVX2
-	t.Pixels[3][2] = 31        // pixels3x2AVX2
-	t.Pixels[4][2] = 32        // pixels4x2AVX2
-	t.Pixels[5][2] = 33        // pixels5x2AVX2
-	t.Pixels[6][2] = 34        // pixels6x2AVX2
-	t.PixelSums[6][2] = 4      // pixelSums6x2AVX2
-	t.PixelSums[5][2] = 5      // pixelSums5x2AVX2
+	t.Pixels[0][1][2] = 57     // pixels1x2AVX2
+	t.Pixels[0][2][2] = 58     // pixels2x2AVX2
+	t.Pixels[0][3][2] = 59     // pixels3x2AVX2
+	t.Pixels[0][4][2] = 60     // pixels4x2AVX2
+	t.Pixels[0][5][2] = 61     // pixels5x2AVX2
+	t.Pixels[0][6][2] = 62     // pixels6x2AVX2
+	t.PixelSums[0][6][2] = 7   // pixelSums6x2AVX2
+	t.PixelSums[0][5][2] = 8   // pixelSums5x2AVX2
 	t.Offsets[1][2] = 29       // offsets1x2AVX2
 	t.Offsets[2][2] = 30       // offsets2x2AVX2
 	t.Offsets[3][2] = 31       // offsets3x2AVX2
@@ -326,97 +334,6 @@ func pixels13x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, j
 func pixels14x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels1x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
-
-//go:noescape
-func pixels2x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
-
-//go:noescape
-func pixels3x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
-
-//go:noescape
-func pixels4x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
-
-//go:noescape
-func pixels5x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
-
-//go:noescape
-func pixels6x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
-
-func (number pixels) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int) {
-	switch number {
-	case 1:
-		pixels1x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 2:
-		pixels2x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 3:
-		pixels3x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 4:
-		pixels4x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 5:
-		pixels5x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 6:
-		pixels6x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 7:
-		pixels7x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 8:
-		pixels8x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 9:
-		pixels9x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 10:
-		pixels10x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 11:
-		pixels11x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 12:
-		pixels12x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 13:
-		pixels13x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 14:
-		pixels14x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 15:
-		pixels1x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 16:
-		pixels2x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 17:
-		pixels3x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 18:
-		pixels4x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 19:
-		pixels5x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 20:
-		pixels6x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 21:
-		pixels7x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 22:
-		pixels8x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 23:
-		pixels9x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 24:
-		pixels10x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 25:
-		pixels11x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 26:
-		pixels12x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 27:
-		pixels13x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 28:
-		pixels14x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 29:
-		pixels1x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 30:
-		pixels2x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 31:
-		pixels3x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 32:
-		pixels4x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 33:
-		pixels5x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	case 34:
-		pixels6x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
-	}
-}
-
-//go:noescape
 func pairs1x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
 //go:noescape
@@ -500,64 +417,150 @@ func pairs13x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, ju
 //go:noescape
 func pairs14x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
-func (number pairs) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int) {
+//go:noescape
+func pixels1x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pixels2x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pixels3x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pixels4x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pixels5x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pixels6x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+func (number pixels) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int) {
 	switch number {
 	case 1:
-		pairs1x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels1x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 2:
-		pairs2x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels2x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 3:
-		pairs3x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels3x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 4:
-		pairs4x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels4x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 5:
-		pairs5x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels5x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 6:
-		pairs6x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels6x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 7:
-		pairs7x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels7x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 8:
-		pairs8x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels8x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 9:
-		pairs9x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels9x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 10:
-		pairs10x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels10x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 11:
-		pairs11x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels11x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 12:
-		pairs12x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels12x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 13:
-		pairs13x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels13x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 14:
-		pairs14x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels14x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 15:
-		pairs1x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels1x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 16:
-		pairs2x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels2x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 17:
-		pairs3x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels3x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 18:
-		pairs4x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels4x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 19:
-		pairs5x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels5x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 20:
-		pairs6x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels6x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 21:
-		pairs7x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels7x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 22:
-		pairs8x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels8x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 23:
-		pairs9x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels9x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 24:
-		pairs10x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels10x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 25:
-		pairs11x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels11x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 26:
-		pairs12x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels12x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 27:
-		pairs13x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels13x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 28:
+		pixels14x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 29:
+		pairs1x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 30:
+		pairs2x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 31:
+		pairs3x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 32:
+		pairs4x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 33:
+		pairs5x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 34:
+		pairs6x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 35:
+		pairs7x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 36:
+		pairs8x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 37:
+		pairs9x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 38:
+		pairs10x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 39:
+		pairs11x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 40:
+		pairs12x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 41:
+		pairs13x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 42:
+		pairs14x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 43:
+		pairs1x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 44:
+		pairs2x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 45:
+		pairs3x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 46:
+		pairs4x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 47:
+		pairs5x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 48:
+		pairs6x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 49:
+		pairs7x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 50:
+		pairs8x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 51:
+		pairs9x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 52:
+		pairs10x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 53:
+		pairs11x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 54:
+		pairs12x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 55:
+		pairs13x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 56:
 		pairs14x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 57:
+		pixels1x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 58:
+		pixels2x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 59:
+		pixels3x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 60:
+		pixels4x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 61:
+		pixels5x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 62:
+		pixels6x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	}
 }
 
@@ -572,6 +575,16 @@ func (number roundPixels) run(dst, low, high *float32, step, n int) {
 }
 
 //go:noescape
+func roundRowsAVX512(dst, src *float32, n int)
+
+func (number roundRows) run(dst, src *float32, n int) {
+	switch number {
+	case 1:
+		roundRowsAVX512(dst, src, n)
+	}
+}
+
+//go:noescape
 func pixelSums8x1AVX512(runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32)
 
 //go:noescape
@@ -579,6 +592,15 @@ func pixelSums8x2AVX512(runs, pixels int, a *float32, nextA, stepA, thenA int, b
 
 //go:noescape
 func pixelSums8x3AVX512(runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32)
+
+//go:noescape
+func pairSums8x1AVX512(runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32)
+
+//go:noescape
+func pairSums8x2AVX512(runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32)
+
+//go:noescape
+func pairSums8x3AVX512(runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32)
 
 //go:noescape
 func pixelSums6x2AVX2(runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32)
@@ -595,8 +617,14 @@ func (number pixelSums) run(runs, pixels int, a *float32, nextA, stepA, thenA in
 	case 3:
 		pixelSums8x3AVX512(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
 	case 4:
-		pixelSums6x2AVX2(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
+		pairSums8x1AVX512(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
 	case 5:
+		pairSums8x2AVX512(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
+	case 6:
+		pairSums8x3AVX512(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
+	case 7:
+		pixelSums6x2AVX2(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
+	case 8:
 		pixelSums5x2AVX2(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
 	}
 }

@@ -14,7 +14,9 @@ import (
 const PairBlock = 2 * isa.BlockLanes
 
 // HasPairs reports whether the processor multiplies pairs, at the level in use.
-func HasPairs() bool { return have.Pairs[1][1] != none && have.RoundPixels != none }
+func HasPairs() bool {
+	return have.Pixels[pairs][1][1] != none && have.PixelSums[pairs][8][1] != none && have.RoundPixels != none && have.RoundRows != none
+}
 
 // PairPlaces is the number of places that n rounded values take; n is even.
 func PairPlaces(n int) int {
@@ -54,10 +56,10 @@ func RoundPanel(dst, src []float32, k int) {
 	if k%2 > 0 {
 		panic("vconv: a panel of pairs has an odd number of rows")
 	}
-	pairs := HasPairs()
+	paired := HasPairs()
 	for p := 0; p < k; p += 2 {
 		even, odd := (*[pixelPanel]float32)(src[p*pixelPanel:]), (*[pixelPanel]float32)(src[(p+1)*pixelPanel:])
-		if pairs {
+		if paired {
 			vec.PairUp(dst[p/2*pixelPanel:][:pixelPanel], even[:], odd[:])
 			continue
 		}
@@ -70,10 +72,10 @@ func RoundPanel(dst, src []float32, k int) {
 
 // UnroundPanel writes the values of a panel that RoundPanel has made.
 func UnroundPanel(dst, src []float32, k int) {
-	pairs := HasPairs()
+	paired := HasPairs()
 	for at := range k / 2 * pixelPanel {
 		to := dst[at/pixelPanel*2*pixelPanel+at%pixelPanel:]
-		if pairs {
+		if paired {
 			to[0], to[pixelPanel] = vec.Unpair(src[at])
 		} else {
 			from := src[at/pixelPanel*2*pixelPanel+at%pixelPanel:]
@@ -88,14 +90,57 @@ func PairKernel(blocks int, a []float32, jumpA int, b, start, c []float32, jumpC
 		PixelKernel(2*blocks, a, jumpA/2, b, start, c, jumpC, rows, n, accumulate, floor)
 		return
 	}
+	pixelKernel(pairs, blocks, a, jumpA, b, start, c, jumpC, rows, n, accumulate, floor)
+}
+
+// PairRows is the number of places that the values of one channel at n neighbouring pixels take.
+func PairRows(n int) int { return PairPlaces(n + n%2) }
+
+// RoundRows rounds a block of 16 channels of n pixels, one behind another, for PairSums: pairs are two neighbouring pixels. A last pixel without neighbour
+// has one of zeros. dst has PairRows(n) rows of 16 places.
+func RoundRows(dst, src []float32, n int) {
 	const lanes = isa.BlockLanes
-	_, _ = a[(blocks-1)*jumpA+rows*lanes-1], b[(blocks*lanes-1)*pixelPanel+n*lanes-1]
-	_, _ = start[n*lanes-1], c[(n-1)*jumpC+rows*lanes-1]
-	each, less, more := even(rows, have.TilePixels)
-	if more > 0 {
-		have.Pairs[each+1][n].run(blocks, &a[0], jumpA, &b[0], &start[0], &c[0], jumpC, accumulate, floor, more)
+	if whole := n / 2; whole > 0 && HasPairs() {
+		_, _ = dst[whole*lanes-1], src[2*whole*lanes-1]
+		have.RoundRows.run(&dst[0], &src[0], whole)
+	} else {
+		for q := range whole {
+			at := 2 * q * lanes
+			vec.Round(dst[at:at+lanes], src[at+lanes:at+2*lanes])
+			vec.Round(dst[at+lanes:at+2*lanes], src[at:at+lanes])
+		}
 	}
-	if done := more * (each + 1) * lanes; less > 0 {
-		have.Pairs[each][n].run(blocks, &a[done], jumpA, &b[0], &start[0], &c[done], jumpC, accumulate, floor, less)
+	if n%2 == 0 {
+		return
+	}
+	var last [2 * lanes]float32
+	copy(last[:lanes], src[(n-1)*lanes:])
+	RoundRows(dst[PairPlaces(n-1)*lanes:], last[:], 2)
+}
+
+// PairSums is PixelSums for operands that RoundRows has made; r.N is PairRows of the number of pixels.
+func PairSums(r *PixelRuns, a, b, c []float32, ldc, first, m, n int, accumulate bool) {
+	factors := values
+	if HasPairs() {
+		factors = pairs
+	}
+	if sumsByKernel(factors, r, a, b, c, ldc, first, m, n, accumulate) {
+		return
+	}
+	const lanes = isa.BlockLanes
+	for i := range m {
+		at := (first+i)/lanes*r.JumpA + (first+i)%lanes
+		for j := 0; j < n; j += len(vec.Eight{}) {
+			var sums vec.Eight // of all runs before what c holds is added, as in the micro-kernels
+			for run := range r.Runs {
+				sums.AddProducts(r.N, a[at+run*r.NextA:], lanes, b[j/lanes*r.JumpB+run*r.NextB+j%lanes:], lanes)
+			}
+			for k, v := range sums[:min(len(sums), n-j)] {
+				if accumulate {
+					v += c[i*ldc+j+k]
+				}
+				c[i*ldc+j+k] = v
+			}
+		}
 	}
 }

@@ -71,6 +71,66 @@ func testPairs(t *testing.T, rows, n, blocks int) {
 	}
 }
 
+// TestPairSums: on every level, sums have the bits of the stated order, for rows and columns of some tiles and odd and even numbers of pixels in some runs.
+func TestPairSums(t *testing.T) {
+	simdtest.EachTarget(t, func(t *testing.T) {
+		rows, blocks := PixelSumSize()
+		for m := 1; m <= 3*rows; m++ {
+			for n := 1; n <= blocks*isa.BlockLanes; n += 5 {
+				testPairSums(t, m%3*rows, m, n, 1+(m+n)%3, 1+(m*n)%10)
+			}
+		}
+	})
+}
+
+func testPairSums(t *testing.T, first, m, n, runs, pixels int) {
+	const lanes = isa.BlockLanes
+	columns, ldc, high, rows := (n+lanes-1)/lanes, n+3, (first+m+lanes-1)/lanes, PairRows(pixels)
+	jump := rows*lanes + 16
+	r := PixelRuns{Runs: runs, N: rows, NextA: high*jump + 32, NextB: columns*jump + 5, JumpA: jump, JumpB: jump}
+	_, x := simdtest.Banded(runs*high*pixels*lanes, 1)
+	_, y := simdtest.Banded(runs*columns*pixels*lanes, 2)
+	a, b := make([]float32, runs*r.NextA), make([]float32, runs*r.NextB)
+	for run := range runs {
+		for block := range high {
+			RoundRows(a[run*r.NextA+block*jump:], x[(run*high+block)*pixels*lanes:], pixels)
+		}
+		for block := range columns {
+			RoundRows(b[run*r.NextB+block*jump:], y[(run*columns+block)*pixels*lanes:], pixels)
+		}
+	}
+	all, c := simdtest.Banded(m*ldc, 3)
+	for _, accumulate := range []bool{false, true} {
+		old := append([]float32(nil), c...)
+		PairSums(&r, a, b, c, ldc, first, m, n, accumulate)
+		simdtest.CheckGuard(t, all, m*ldc, 3)
+		for at, got := range c {
+			i, j, want := first+at/ldc, at%ldc, old[at]
+			if j < n {
+				want = 0
+				term := func(run, p int) float32 {
+					if p >= pixels {
+						return 0
+					}
+					return vec.BFloat16(x[((run*high+i/lanes)*pixels+p)*lanes+i%lanes]) * vec.BFloat16(y[((run*columns+j/lanes)*pixels+p)*lanes+j%lanes])
+				}
+				for run := range runs {
+					for p := 0; p < pixels; p += 2 {
+						want += term(run, p+1)
+						want += term(run, p)
+					}
+				}
+				if accumulate {
+					want += old[at]
+				}
+			}
+			if got != want {
+				t.Fatalf("rows from %d on, %dx%d, %d runs of %d, accumulate %v: %g at row %d, column %d, want %g", first, m, n, runs, pixels, accumulate, got, i, j, want)
+			}
+		}
+	}
+}
+
 // TestRoundPixelsInPlace: pixels whose blocks lie one behind another can be rounded where they are.
 func TestRoundPixelsInPlace(t *testing.T) {
 	simdtest.EachTarget(t, func(t *testing.T) {

@@ -19,15 +19,25 @@ func PixelRows() int { return have.TilePixels }
 // where A[i][p] is a[p/16*jumpA+i*16+p%16] and C[i][j] is c[j/16*jumpC+i*16+j%16]. C is not read unless accumulate is set. With floor,
 // values below 0 become 0; NaN stays.
 func PixelKernel(blocks int, a []float32, jumpA int, b, start, c []float32, jumpC, rows, n int, accumulate, floor bool) {
+	pixelKernel(values, blocks, a, jumpA, b, start, c, jumpC, rows, n, accumulate, floor)
+}
+
+// The kinds of factors in the tables of kernels: float32 values, and pairs of bfloat16 values.
+const (
+	values = iota
+	pairs
+)
+
+func pixelKernel(factors, blocks int, a []float32, jumpA int, b, start, c []float32, jumpC, rows, n int, accumulate, floor bool) {
 	const lanes = isa.BlockLanes
 	_, _ = a[(blocks-1)*jumpA+rows*lanes-1], b[(blocks*lanes-1)*pixelPanel+n*lanes-1]
 	_, _ = start[n*lanes-1], c[(n-1)*jumpC+rows*lanes-1]
 	each, less, more := even(rows, have.TilePixels)
 	if more > 0 {
-		pixelTiles(blocks, a, jumpA, b, start, c, jumpC, each+1, n, accumulate, floor, more)
+		pixelTiles(factors, blocks, a, jumpA, b, start, c, jumpC, each+1, n, accumulate, floor, more)
 	}
 	done := more * (each + 1) * lanes
-	pixelTiles(blocks, a[done:], jumpA, b, start, c[done:], jumpC, each, n, accumulate, floor, less)
+	pixelTiles(factors, blocks, a[done:], jumpA, b, start, c[done:], jumpC, each, n, accumulate, floor, less)
 }
 
 // even cuts n pixels into the fewest tiles of at most most pixels: more tiles of each+1 pixels, then less tiles of each. A division of 64 bits would
@@ -49,10 +59,10 @@ func spread(n, jump int) (blocks, vectors, apart int) {
 }
 
 // pixelTiles computes tiles of rows pixels each.
-func pixelTiles(blocks int, a []float32, jumpA int, b, start, c []float32, jumpC, rows, n int, accumulate, floor bool, tiles int) {
+func pixelTiles(factors, blocks int, a []float32, jumpA int, b, start, c []float32, jumpC, rows, n int, accumulate, floor bool, tiles int) {
 	const lanes = isa.BlockLanes
 	step, vectors, apart := spread(n, jumpC)
-	kernel := have.Pixels[rows][vectors]
+	kernel := have.Pixels[factors][rows][vectors]
 	if kernel == none {
 		for j := range n {
 			for i := range tiles * rows {
@@ -111,10 +121,8 @@ type PixelRuns struct {
 // accumulate is set.
 func PixelSums(r *PixelRuns, a, b, c []float32, ldc, first, m, n int, accumulate bool) {
 	const lanes = isa.BlockLanes
-	last, columns := (r.N-1)*lanes, (n+lanes-1)/lanes
-	_ = b[(r.Runs-1)*r.NextB+(columns-1)*r.JumpB+last+lanes-1]
-	_, _ = a[(r.Runs-1)*r.NextA+(first+m-1)/lanes*r.JumpA+last+lanes-1], c[(m-1)*ldc+n-1]
-	if sumTiles(columns, r, a[first/lanes*r.JumpA+first%lanes:], b, c, ldc, first%lanes > 0, accumulate, m, n) {
+	columns := (n + lanes - 1) / lanes
+	if sumsByKernel(values, r, a, b, c, ldc, first, m, n, accumulate) {
 		return
 	}
 	for i := 0; i < m; i += lanes - (first+i)%lanes {
@@ -127,6 +135,15 @@ func PixelSums(r *PixelRuns, a, b, c []float32, ldc, first, m, n int, accumulate
 			}
 		}
 	}
+}
+
+// sumsByKernel computes PixelSums with the micro-kernels for a kind of factors, and reports false if there are none.
+func sumsByKernel(factors int, r *PixelRuns, a, b, c []float32, ldc, first, m, n int, accumulate bool) bool {
+	const lanes = isa.BlockLanes
+	last, columns := (r.N-1)*lanes, (n+lanes-1)/lanes
+	_ = b[(r.Runs-1)*r.NextB+(columns-1)*r.JumpB+last+lanes-1]
+	_, _ = a[(r.Runs-1)*r.NextA+(first+m-1)/lanes*r.JumpA+last+lanes-1], c[(m-1)*ldc+n-1]
+	return sumTiles(factors, columns, r, a[first/lanes*r.JumpA+first%lanes:], b, c, ldc, first%lanes > 0, accumulate, m, n)
 }
 
 // pixelSumsGo adds up a run of n pixels in plain Go, for rows of one block of A and columns of one block of B.
@@ -146,7 +163,7 @@ func pixelSumsGo(pixels int, a, b, c []float32, ldc, m, n int, accumulate bool) 
 
 // sumTiles calls the micro-kernels of PixelSums, and reports false if there are none. With tiles of half a block of rows, one kernel computes some
 // blocks of columns; if odd is set, a points to the second half. With tiles of a block, three kernels share the rows, one after the other.
-func sumTiles(columns int, r *PixelRuns, a, b, c []float32, ldc int, odd, accumulate bool, m, n int) bool {
+func sumTiles(factors, columns int, r *PixelRuns, a, b, c []float32, ldc int, odd, accumulate bool, m, n int) bool {
 	const rows = isa.BlockLanes / 2
 	nextA, nextB := r.NextA-r.N*isa.BlockLanes, r.NextB-r.N*isa.BlockLanes
 	ahead, nextAhead, jumpAhead := b, nextB, 0
@@ -155,7 +172,7 @@ func sumTiles(columns int, r *PixelRuns, a, b, c []float32, ldc int, odd, accumu
 	}
 	if have.SumRows > rows {
 		_, vectors, apart := spread(1, 0)
-		six, five := have.PixelSums[6][vectors], have.PixelSums[5][vectors]
+		six, five := have.PixelSums[factors][6][vectors], have.PixelSums[factors][5][vectors]
 		if six == none || five == none {
 			return false
 		}
@@ -171,7 +188,7 @@ func sumTiles(columns int, r *PixelRuns, a, b, c []float32, ldc int, odd, accumu
 		}
 		return true
 	}
-	kernel := have.PixelSums[rows][columns]
+	kernel := have.PixelSums[factors][rows][columns]
 	if kernel == none {
 		return false
 	}

@@ -635,9 +635,9 @@ DATA c16_7fffffff<>+56(SB)/4, $0x7fffffff
 DATA c16_7fffffff<>+60(SB)/4, $0x7fffffff
 GLOBL c16_7fffffff<>(SB), RODATA|NOPTR, $64
 
-// func swapRoundedAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
+// func roundAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·swapRoundedAVX512(SB), NOSPLIT, $0-40
+TEXT ·roundAVX512(SB), NOSPLIT, $0-40
 	MOVQ d+0(FP), AX
 	MOVQ n+24(FP), CX
 	MOVQ x+8(FP), DX
@@ -662,8 +662,7 @@ wide:
 	VPANDD     c16_80000000<>+0(SB), Z0, Z0
 	VCMPPS     $0x11, c16_00800000<>+0(SB), Z1, K1
 	VBLENDMPS  Z0, Z2, K1, Z3
-	VPERMILPS  $0xb1, Z3, Z0
-	VMOVUPS    Z0, (AX)(BX*4)
+	VMOVUPS    Z3, (AX)(BX*4)
 	PREFETCHT0 4160(AX)(BX*4)
 	PREFETCHT0 4160(DX)(BX*4)
 	VMOVUPS    64(DX)(BX*4), Z0
@@ -680,8 +679,7 @@ wide:
 	VPANDD     c16_80000000<>+0(SB), Z0, Z0
 	VCMPPS     $0x11, c16_00800000<>+0(SB), Z1, K1
 	VBLENDMPS  Z0, Z4, K1, Z5
-	VPERMILPS  $0xb1, Z5, Z0
-	VMOVUPS    Z0, 64(AX)(BX*4)
+	VMOVUPS    Z5, 64(AX)(BX*4)
 	PREFETCHT0 4224(AX)(BX*4)
 	PREFETCHT0 4224(DX)(BX*4)
 	VMOVUPS    128(DX)(BX*4), Z0
@@ -698,8 +696,7 @@ wide:
 	VPANDD     c16_80000000<>+0(SB), Z0, Z0
 	VCMPPS     $0x11, c16_00800000<>+0(SB), Z1, K1
 	VBLENDMPS  Z0, Z6, K1, Z7
-	VPERMILPS  $0xb1, Z7, Z0
-	VMOVUPS    Z0, 128(AX)(BX*4)
+	VMOVUPS    Z7, 128(AX)(BX*4)
 	PREFETCHT0 4288(AX)(BX*4)
 	PREFETCHT0 4288(DX)(BX*4)
 	VMOVUPS    192(DX)(BX*4), Z0
@@ -716,8 +713,7 @@ wide:
 	VPANDD     c16_80000000<>+0(SB), Z0, Z0
 	VCMPPS     $0x11, c16_00800000<>+0(SB), Z1, K1
 	VBLENDMPS  Z0, Z8, K1, Z9
-	VPERMILPS  $0xb1, Z9, Z0
-	VMOVUPS    Z0, 192(AX)(BX*4)
+	VMOVUPS    Z9, 192(AX)(BX*4)
 	ADDQ       $0x00000040, BX
 	SUBQ       $0x00000040, CX
 	JMP        wide
@@ -739,8 +735,7 @@ narrow:
 	VPANDD    c16_80000000<>+0(SB), Z0, Z0
 	VCMPPS    $0x11, c16_00800000<>+0(SB), Z1, K1
 	VBLENDMPS Z0, Z10, K1, Z11
-	VPERMILPS $0xb1, Z11, Z0
-	VMOVUPS   Z0, (AX)(BX*4)
+	VMOVUPS   Z11, (AX)(BX*4)
 	ADDQ      $0x00000010, BX
 	SUBQ      $0x00000010, CX
 	JMP       narrow
@@ -856,6 +851,120 @@ DATA c16_80000000<>+52(SB)/4, $0x80000000
 DATA c16_80000000<>+56(SB)/4, $0x80000000
 DATA c16_80000000<>+60(SB)/4, $0x80000000
 GLOBL c16_80000000<>(SB), RODATA|NOPTR, $64
+
+// func swapRoundedAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·swapRoundedAVX512(SB), NOSPLIT, $0-40
+	MOVQ d+0(FP), AX
+	MOVQ n+24(FP), CX
+	MOVQ x+8(FP), DX
+	XORQ BX, BX
+
+wide:
+	CMPQ       CX, $0x00000040
+	JLT        narrow
+	PREFETCHT0 4096(AX)(BX*4)
+	PREFETCHT0 4096(DX)(BX*4)
+	VMOVUPS    (DX)(BX*4), Z0
+	VPSRAD     $0x10, Z0, Z1
+	VPANDD     c16_00000001<>+0(SB), Z1, Z1
+	VPADDD     c16_00007fff<>+0(SB), Z0, Z12
+	VPADDD     Z1, Z12, Z1
+	VPANDD     c16_ffff0000<>+0(SB), Z1, Z1
+	VPANDD     c16_ffff0000<>+0(SB), Z0, Z12
+	VPORD      c16_00400000<>+0(SB), Z12, Z12
+	VCMPPS     $0x03, Z0, Z0, K1
+	VBLENDMPS  Z12, Z1, K1, Z2
+	VPANDD     c16_7fffffff<>+0(SB), Z0, Z1
+	VPANDD     c16_80000000<>+0(SB), Z0, Z0
+	VCMPPS     $0x11, c16_00800000<>+0(SB), Z1, K1
+	VBLENDMPS  Z0, Z2, K1, Z3
+	VPERMILPS  $0xb1, Z3, Z0
+	VMOVUPS    Z0, (AX)(BX*4)
+	PREFETCHT0 4160(AX)(BX*4)
+	PREFETCHT0 4160(DX)(BX*4)
+	VMOVUPS    64(DX)(BX*4), Z0
+	VPSRAD     $0x10, Z0, Z1
+	VPANDD     c16_00000001<>+0(SB), Z1, Z1
+	VPADDD     c16_00007fff<>+0(SB), Z0, Z12
+	VPADDD     Z1, Z12, Z1
+	VPANDD     c16_ffff0000<>+0(SB), Z1, Z1
+	VPANDD     c16_ffff0000<>+0(SB), Z0, Z12
+	VPORD      c16_00400000<>+0(SB), Z12, Z12
+	VCMPPS     $0x03, Z0, Z0, K1
+	VBLENDMPS  Z12, Z1, K1, Z4
+	VPANDD     c16_7fffffff<>+0(SB), Z0, Z1
+	VPANDD     c16_80000000<>+0(SB), Z0, Z0
+	VCMPPS     $0x11, c16_00800000<>+0(SB), Z1, K1
+	VBLENDMPS  Z0, Z4, K1, Z5
+	VPERMILPS  $0xb1, Z5, Z0
+	VMOVUPS    Z0, 64(AX)(BX*4)
+	PREFETCHT0 4224(AX)(BX*4)
+	PREFETCHT0 4224(DX)(BX*4)
+	VMOVUPS    128(DX)(BX*4), Z0
+	VPSRAD     $0x10, Z0, Z1
+	VPANDD     c16_00000001<>+0(SB), Z1, Z1
+	VPADDD     c16_00007fff<>+0(SB), Z0, Z12
+	VPADDD     Z1, Z12, Z1
+	VPANDD     c16_ffff0000<>+0(SB), Z1, Z1
+	VPANDD     c16_ffff0000<>+0(SB), Z0, Z12
+	VPORD      c16_00400000<>+0(SB), Z12, Z12
+	VCMPPS     $0x03, Z0, Z0, K1
+	VBLENDMPS  Z12, Z1, K1, Z6
+	VPANDD     c16_7fffffff<>+0(SB), Z0, Z1
+	VPANDD     c16_80000000<>+0(SB), Z0, Z0
+	VCMPPS     $0x11, c16_00800000<>+0(SB), Z1, K1
+	VBLENDMPS  Z0, Z6, K1, Z7
+	VPERMILPS  $0xb1, Z7, Z0
+	VMOVUPS    Z0, 128(AX)(BX*4)
+	PREFETCHT0 4288(AX)(BX*4)
+	PREFETCHT0 4288(DX)(BX*4)
+	VMOVUPS    192(DX)(BX*4), Z0
+	VPSRAD     $0x10, Z0, Z1
+	VPANDD     c16_00000001<>+0(SB), Z1, Z1
+	VPADDD     c16_00007fff<>+0(SB), Z0, Z12
+	VPADDD     Z1, Z12, Z1
+	VPANDD     c16_ffff0000<>+0(SB), Z1, Z1
+	VPANDD     c16_ffff0000<>+0(SB), Z0, Z12
+	VPORD      c16_00400000<>+0(SB), Z12, Z12
+	VCMPPS     $0x03, Z0, Z0, K1
+	VBLENDMPS  Z12, Z1, K1, Z8
+	VPANDD     c16_7fffffff<>+0(SB), Z0, Z1
+	VPANDD     c16_80000000<>+0(SB), Z0, Z0
+	VCMPPS     $0x11, c16_00800000<>+0(SB), Z1, K1
+	VBLENDMPS  Z0, Z8, K1, Z9
+	VPERMILPS  $0xb1, Z9, Z0
+	VMOVUPS    Z0, 192(AX)(BX*4)
+	ADDQ       $0x00000040, BX
+	SUBQ       $0x00000040, CX
+	JMP        wide
+
+narrow:
+	CMPQ      CX, $0x00000010
+	JLT       done
+	VMOVUPS   (DX)(BX*4), Z0
+	VPSRAD    $0x10, Z0, Z1
+	VPANDD    c16_00000001<>+0(SB), Z1, Z1
+	VPADDD    c16_00007fff<>+0(SB), Z0, Z2
+	VPADDD    Z1, Z2, Z1
+	VPANDD    c16_ffff0000<>+0(SB), Z1, Z1
+	VPANDD    c16_ffff0000<>+0(SB), Z0, Z2
+	VPORD     c16_00400000<>+0(SB), Z2, Z2
+	VCMPPS    $0x03, Z0, Z0, K1
+	VBLENDMPS Z2, Z1, K1, Z10
+	VPANDD    c16_7fffffff<>+0(SB), Z0, Z1
+	VPANDD    c16_80000000<>+0(SB), Z0, Z0
+	VCMPPS    $0x11, c16_00800000<>+0(SB), Z1, K1
+	VBLENDMPS Z0, Z10, K1, Z11
+	VPERMILPS $0xb1, Z11, Z0
+	VMOVUPS   Z0, (AX)(BX*4)
+	ADDQ      $0x00000010, BX
+	SUBQ      $0x00000010, CX
+	JMP       narrow
+
+done:
+	VZEROUPPER
+	RET
 
 // func pairUpAVX512(d *float32, x *float32, y *float32, n int, s float32, t float32)
 // Requires: AVX, AVX512F, MMX+

@@ -17,6 +17,16 @@ func BFloat16(v float32) float32 {
 	return math.Float32frombits(bits &^ 0xffff)
 }
 
+// Round sets d[i] = BFloat16(x[i]). d may be x.
+func Round(d, x []float32) {
+	if run(opRound, d, x, nil, 0, 0) {
+		return
+	}
+	for i := range d {
+		d[i] = BFloat16(x[i])
+	}
+}
+
 // Pair returns the place in memory that holds two values as bfloat16, the first in its lower half. It is not a number to compute with.
 func Pair(first, second float32) float32 {
 	return math.Float32frombits(math.Float32bits(BFloat16(first))>>16 | math.Float32bits(BFloat16(second)))

@@ -51,6 +51,13 @@ func TestSwapRounded(t *testing.T) {
 		}
 	})
 	simdtest.EachTarget(t, func(t *testing.T) {
+		round := make([]float32, len(x))
+		Round(round, x)
+		for i, g := range round {
+			if want := BFloat16(x[i]); math.Float32bits(g) != math.Float32bits(want) {
+				t.Errorf("%x is rounded to %x, want %x", x[i], g, want)
+			}
+		}
 		got := make([]float32, len(x)-2)
 		PairUp(got, x, x[2:])
 		for i, g := range got {

@@ -4,7 +4,7 @@ package vec
 
 // kernels is the table of a level: block sizes, and kernels in assembly. Where a kernel is none, the package computes in Go.
 type kernels struct {
-	Elementwise    [41]elementwise // by o op
+	Elementwise    [42]elementwise // by o op
 	Reduce         [4]reduce       // by f fold
 	MaxOf          maxOf
 	ColumnSums     columnSums
@@ -46,6 +46,7 @@ const (
 	opSquare
 	opSqrt
 	opAbs
+	opRound
 	opSwapRounded
 	opPairUp
 	opAffine

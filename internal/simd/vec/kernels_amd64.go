@@ -24,35 +24,36 @@ func avx512(t *kernels) {
 	t.Elementwise[opSquare] = 10      // squareAVX512
 	t.Elementwise[opSqrt] = 11        // sqrtAVX512
 	t.Elementwise[opAbs] = 12         // absAVX512
-	t.Elementwise[opSwapRounded] = 13 // swapRoundedAVX512
-	t.Elementwise[opPairUp] = 14      // pairUpAVX512
-	t.Elementwise[opAffine] = 15      // affineAVX512
-	t.Elementwise[opRelu] = 16        // reluAVX512
-	t.Elementwise[opRectify] = 17     // rectifyAVX512
-	t.Elementwise[opReluGrad] = 18    // reluGradAVX512
-	t.Elementwise[opMax] = 19         // maxAVX512
-	t.Elementwise[opMin] = 20         // minAVX512
-	t.Elementwise[opMulSign] = 21     // mulSignAVX512
-	t.Elementwise[opClamp] = 22       // clampAVX512
-	t.Elementwise[opClampGrad] = 23   // clampGradAVX512
-	t.Elementwise[opAbove] = 24       // aboveAVX512
-	t.Elementwise[opSigmoidGrad] = 25 // sigmoidGradAVX512
-	t.Elementwise[opTanhGrad] = 26    // tanhGradAVX512
-	t.Elementwise[opPrelu] = 27       // preluAVX512
-	t.Elementwise[opPreluGrad] = 28   // preluGradAVX512
-	t.Elementwise[opEluSlope] = 29    // eluSlopeAVX512
-	t.Elementwise[opTake] = 30        // takeAVX512
-	t.Elementwise[opLarger] = 31      // largerAVX512
-	t.Elementwise[opWhere] = 32       // whereAVX512
-	t.Elementwise[opExp] = 33         // expAVX512
-	t.Elementwise[opLog] = 34         // logAVX512
-	t.Elementwise[opSigmoid] = 35     // sigmoidAVX512
-	t.Elementwise[opTanh] = 36        // tanhAVX512
-	t.Elementwise[opPow25] = 37       // pow25AVX512
-	t.Elementwise[opPow75] = 38       // pow75AVX512
-	t.Elementwise[opMulInvPow75] = 39 // mulInvPow75AVX512
-	t.Elementwise[opPow] = 40         // powAVX512
-	t.Elementwise[opInverse] = 41     // inverseAVX512
+	t.Elementwise[opRound] = 13       // roundAVX512
+	t.Elementwise[opSwapRounded] = 14 // swapRoundedAVX512
+	t.Elementwise[opPairUp] = 15      // pairUpAVX512
+	t.Elementwise[opAffine] = 16      // affineAVX512
+	t.Elementwise[opRelu] = 17        // reluAVX512
+	t.Elementwise[opRectify] = 18     // rectifyAVX512
+	t.Elementwise[opReluGrad] = 19    // reluGradAVX512
+	t.Elementwise[opMax] = 20         // maxAVX512
+	t.Elementwise[opMin] = 21         // minAVX512
+	t.Elementwise[opMulSign] = 22     // mulSignAVX512
+	t.Elementwise[opClamp] = 23       // clampAVX512
+	t.Elementwise[opClampGrad] = 24   // clampGradAVX512
+	t.Elementwise[opAbove] = 25       // aboveAVX512
+	t.Elementwise[opSigmoidGrad] = 26 // sigmoidGradAVX512
+	t.Elementwise[opTanhGrad] = 27    // tanhGradAVX512
+	t.Elementwise[opPrelu] = 28       // preluAVX512
+	t.Elementwise[opPreluGrad] = 29   // preluGradAVX512
+	t.Elementwise[opEluSlope] = 30    // eluSlopeAVX512
+	t.Elementwise[opTake] = 31        // takeAVX512
+	t.Elementwise[opLarger] = 32      // largerAVX512
+	t.Elementwise[opWhere] = 33       // whereAVX512
+	t.Elementwise[opExp] = 34         // expAVX512
+	t.Elementwise[opLog] = 35         // logAVX512
+	t.Elementwise[opSigmoid] = 36     // sigmoidAVX512
+	t.Elementwise[opTanh] = 37        // tanhAVX512
+	t.Elementwise[opPow25] = 38       // pow25AVX512
+	t.Elementwise[opPow75] = 39       // pow75AVX512
+	t.Elementwise[opMulInvPow75] = 40 // mulInvPow75AVX512
+	t.Elementwise[opPow] = 41         // powAVX512
+	t.Elementwise[opInverse] = 42     // inverseAVX512
 	t.Reduce[foldSum] = 1             // sumAVX512
 	t.Reduce[foldDot] = 2             // dotAVX512
 	t.Reduce[foldSumSq] = 3           // sumSqAVX512
@@ -79,47 +80,48 @@ func avx512(t *kernels) {
 }
 
 func avx2(t *kernels) {
-	t.Elementwise[opFill] = 42        // fillAVX2
-	t.Elementwise[opAdd] = 43         // addAVX2
-	t.Elementwise[opSub] = 44         // subAVX2
-	t.Elementwise[opMul] = 45         // mulAVX2
-	t.Elementwise[opDiv] = 46         // divAVX2
-	t.Elementwise[opAddScalar] = 47   // addScalarAVX2
-	t.Elementwise[opScale] = 48       // scaleAVX2
-	t.Elementwise[opAxpy] = 49        // axpyAVX2
-	t.Elementwise[opMulAdd] = 50      // mulAddAVX2
-	t.Elementwise[opSquare] = 51      // squareAVX2
-	t.Elementwise[opSqrt] = 52        // sqrtAVX2
-	t.Elementwise[opAbs] = 53         // absAVX2
-	t.Elementwise[opSwapRounded] = 54 // swapRoundedAVX2
-	t.Elementwise[opPairUp] = 55      // pairUpAVX2
-	t.Elementwise[opAffine] = 56      // affineAVX2
-	t.Elementwise[opRelu] = 57        // reluAVX2
-	t.Elementwise[opRectify] = 58     // rectifyAVX2
-	t.Elementwise[opReluGrad] = 59    // reluGradAVX2
-	t.Elementwise[opMax] = 60         // maxAVX2
-	t.Elementwise[opMin] = 61         // minAVX2
-	t.Elementwise[opMulSign] = 62     // mulSignAVX2
-	t.Elementwise[opClamp] = 63       // clampAVX2
-	t.Elementwise[opClampGrad] = 64   // clampGradAVX2
-	t.Elementwise[opAbove] = 65       // aboveAVX2
-	t.Elementwise[opSigmoidGrad] = 66 // sigmoidGradAVX2
-	t.Elementwise[opTanhGrad] = 67    // tanhGradAVX2
-	t.Elementwise[opPrelu] = 68       // preluAVX2
-	t.Elementwise[opPreluGrad] = 69   // preluGradAVX2
-	t.Elementwise[opEluSlope] = 70    // eluSlopeAVX2
-	t.Elementwise[opTake] = 71        // takeAVX2
-	t.Elementwise[opLarger] = 72      // largerAVX2
-	t.Elementwise[opWhere] = 73       // whereAVX2
-	t.Elementwise[opExp] = 74         // expAVX2
-	t.Elementwise[opLog] = 75         // logAVX2
-	t.Elementwise[opSigmoid] = 76     // sigmoidAVX2
-	t.Elementwise[opTanh] = 77        // tanhAVX2
-	t.Elementwise[opPow25] = 78       // pow25AVX2
-	t.Elementwise[opPow75] = 79       // pow75AVX2
-	t.Elementwise[opMulInvPow75] = 80 // mulInvPow75AVX2
-	t.Elementwise[opPow] = 81         // powAVX2
-	t.Elementwise[opInverse] = 82     // inverseAVX2
+	t.Elementwise[opFill] = 43        // fillAVX2
+	t.Elementwise[opAdd] = 44         // addAVX2
+	t.Elementwise[opSub] = 45         // subAVX2
+	t.Elementwise[opMul] = 46         // mulAVX2
+	t.Elementwise[opDiv] = 47         // divAVX2
+	t.Elementwise[opAddScalar] = 48   // addScalarAVX2
+	t.Elementwise[opScale] = 49       // scaleAVX2
+	t.Elementwise[opAxpy] = 50        // axpyAVX2
+	t.Elementwise[opMulAdd] = 51      // mulAddAVX2
+	t.Elementwise[opSquare] = 52      // squareAVX2
+	t.Elementwise[opSqrt] = 53        // sqrtAVX2
+	t.Elementwise[opAbs] = 54         // absAVX2
+	t.Elementwise[opRound] = 55       // roundAVX2
+	t.Elementwise[opSwapRounded] = 56 // swapRoundedAVX2
+	t.Elementwise[opPairUp] = 57      // pairUpAVX2
+	t.Elementwise[opAffine] = 58      // affineAVX2
+	t.Elementwise[opRelu] = 59        // reluAVX2
+	t.Elementwise[opRectify] = 60     // rectifyAVX2
+	t.Elementwise[opReluGrad] = 61    // reluGradAVX2
+	t.Elementwise[opMax] = 62         // maxAVX2
+	t.Elementwise[opMin] = 63         // minAVX2
+	t.Elementwise[opMulSign] = 64     // mulSignAVX2
+	t.Elementwise[opClamp] = 65       // clampAVX2
+	t.Elementwise[opClampGrad] = 66   // clampGradAVX2
+	t.Elementwise[opAbove] = 67       // aboveAVX2
+	t.Elementwise[opSigmoidGrad] = 68 // sigmoidGradAVX2
+	t.Elementwise[opTanhGrad] = 69    // tanhGradAVX2
+	t.Elementwise[opPrelu] = 70       // preluAVX2
+	t.Elementwise[opPreluGrad] = 71   // preluGradAVX2
+	t.Elementwise[opEluSlope] = 72    // eluSlopeAVX2
+	t.Elementwise[opTake] = 73        // takeAVX2
+	t.Elementwise[opLarger] = 74      // largerAVX2
+	t.Elementwise[opWhere] = 75       // whereAVX2
+	t.Elementwise[opExp] = 76         // expAVX2
+	t.Elementwise[opLog] = 77         // logAVX2
+	t.Elementwise[opSigmoid] = 78     // sigmoidAVX2
+	t.Elementwise[opTanh] = 79        // tanhAVX2
+	t.Elementwise[opPow25] = 80       // pow25AVX2
+	t.Elementwise[opPow75] = 81       // pow75AVX2
+	t.Elementwise[opMulInvPow75] = 82 // mulInvPow75AVX2
+	t.Elementwise[opPow] = 83         // powAVX2
+	t.Elementwise[opInverse] = 84     // inverseAVX2
 	t.Reduce[foldSum] = 5             // sumAVX2
 	t.Reduce[foldDot] = 6             // dotAVX2
 	t.Reduce[foldSumSq] = 7           // sumSqAVX2
@@ -179,6 +181,9 @@ func sqrtAVX512(d, x, y *float32, n int, s, t float32)
 
 //go:noescape
 func absAVX512(d, x, y *float32, n int, s, t float32)
+
+//go:noescape
+func roundAVX512(d, x, y *float32, n int, s, t float32)
 
 //go:noescape
 func swapRoundedAVX512(d, x, y *float32, n int, s, t float32)
@@ -304,6 +309,9 @@ func sqrtAVX2(d, x, y *float32, n int, s, t float32)
 func absAVX2(d, x, y *float32, n int, s, t float32)
 
 //go:noescape
+func roundAVX2(d, x, y *float32, n int, s, t float32)
+
+//go:noescape
 func swapRoundedAVX2(d, x, y *float32, n int, s, t float32)
 
 //go:noescape
@@ -417,144 +425,148 @@ func (number elementwise) run(d, x, y *float32, n int, s, t float32) {
 	case 12:
 		absAVX512(d, x, y, n, s, t)
 	case 13:
-		swapRoundedAVX512(d, x, y, n, s, t)
+		roundAVX512(d, x, y, n, s, t)
 	case 14:
-		pairUpAVX512(d, x, y, n, s, t)
+		swapRoundedAVX512(d, x, y, n, s, t)
 	case 15:
-		affineAVX512(d, x, y, n, s, t)
+		pairUpAVX512(d, x, y, n, s, t)
 	case 16:
-		reluAVX512(d, x, y, n, s, t)
+		affineAVX512(d, x, y, n, s, t)
 	case 17:
-		rectifyAVX512(d, x, y, n, s, t)
+		reluAVX512(d, x, y, n, s, t)
 	case 18:
-		reluGradAVX512(d, x, y, n, s, t)
+		rectifyAVX512(d, x, y, n, s, t)
 	case 19:
-		maxAVX512(d, x, y, n, s, t)
+		reluGradAVX512(d, x, y, n, s, t)
 	case 20:
-		minAVX512(d, x, y, n, s, t)
+		maxAVX512(d, x, y, n, s, t)
 	case 21:
-		mulSignAVX512(d, x, y, n, s, t)
+		minAVX512(d, x, y, n, s, t)
 	case 22:
-		clampAVX512(d, x, y, n, s, t)
+		mulSignAVX512(d, x, y, n, s, t)
 	case 23:
-		clampGradAVX512(d, x, y, n, s, t)
+		clampAVX512(d, x, y, n, s, t)
 	case 24:
-		aboveAVX512(d, x, y, n, s, t)
+		clampGradAVX512(d, x, y, n, s, t)
 	case 25:
-		sigmoidGradAVX512(d, x, y, n, s, t)
+		aboveAVX512(d, x, y, n, s, t)
 	case 26:
-		tanhGradAVX512(d, x, y, n, s, t)
+		sigmoidGradAVX512(d, x, y, n, s, t)
 	case 27:
-		preluAVX512(d, x, y, n, s, t)
+		tanhGradAVX512(d, x, y, n, s, t)
 	case 28:
-		preluGradAVX512(d, x, y, n, s, t)
+		preluAVX512(d, x, y, n, s, t)
 	case 29:
-		eluSlopeAVX512(d, x, y, n, s, t)
+		preluGradAVX512(d, x, y, n, s, t)
 	case 30:
-		takeAVX512(d, x, y, n, s, t)
+		eluSlopeAVX512(d, x, y, n, s, t)
 	case 31:
-		largerAVX512(d, x, y, n, s, t)
+		takeAVX512(d, x, y, n, s, t)
 	case 32:
-		whereAVX512(d, x, y, n, s, t)
+		largerAVX512(d, x, y, n, s, t)
 	case 33:
-		expAVX512(d, x, y, n, s, t)
+		whereAVX512(d, x, y, n, s, t)
 	case 34:
-		logAVX512(d, x, y, n, s, t)
+		expAVX512(d, x, y, n, s, t)
 	case 35:
-		sigmoidAVX512(d, x, y, n, s, t)
+		logAVX512(d, x, y, n, s, t)
 	case 36:
-		tanhAVX512(d, x, y, n, s, t)
+		sigmoidAVX512(d, x, y, n, s, t)
 	case 37:
-		pow25AVX512(d, x, y, n, s, t)
+		tanhAVX512(d, x, y, n, s, t)
 	case 38:
-		pow75AVX512(d, x, y, n, s, t)
+		pow25AVX512(d, x, y, n, s, t)
 	case 39:
-		mulInvPow75AVX512(d, x, y, n, s, t)
+		pow75AVX512(d, x, y, n, s, t)
 	case 40:
-		powAVX512(d, x, y, n, s, t)
+		mulInvPow75AVX512(d, x, y, n, s, t)
 	case 41:
-		inverseAVX512(d, x, y, n, s, t)
+		powAVX512(d, x, y, n, s, t)
 	case 42:
-		fillAVX2(d, x, y, n, s, t)
+		inverseAVX512(d, x, y, n, s, t)
 	case 43:
-		addAVX2(d, x, y, n, s, t)
+		fillAVX2(d, x, y, n, s, t)
 	case 44:
-		subAVX2(d, x, y, n, s, t)
+		addAVX2(d, x, y, n, s, t)
 	case 45:
-		mulAVX2(d, x, y, n, s, t)
+		subAVX2(d, x, y, n, s, t)
 	case 46:
-		divAVX2(d, x, y, n, s, t)
+		mulAVX2(d, x, y, n, s, t)
 	case 47:
-		addScalarAVX2(d, x, y, n, s, t)
+		divAVX2(d, x, y, n, s, t)
 	case 48:
-		scaleAVX2(d, x, y, n, s, t)
+		addScalarAVX2(d, x, y, n, s, t)
 	case 49:
-		axpyAVX2(d, x, y, n, s, t)
+		scaleAVX2(d, x, y, n, s, t)
 	case 50:
-		mulAddAVX2(d, x, y, n, s, t)
+		axpyAVX2(d, x, y, n, s, t)
 	case 51:
-		squareAVX2(d, x, y, n, s, t)
+		mulAddAVX2(d, x, y, n, s, t)
 	case 52:
-		sqrtAVX2(d, x, y, n, s, t)
+		squareAVX2(d, x, y, n, s, t)
 	case 53:
-		absAVX2(d, x, y, n, s, t)
+		sqrtAVX2(d, x, y, n, s, t)
 	case 54:
-		swapRoundedAVX2(d, x, y, n, s, t)
+		absAVX2(d, x, y, n, s, t)
 	case 55:
-		pairUpAVX2(d, x, y, n, s, t)
+		roundAVX2(d, x, y, n, s, t)
 	case 56:
-		affineAVX2(d, x, y, n, s, t)
+		swapRoundedAVX2(d, x, y, n, s, t)
 	case 57:
-		reluAVX2(d, x, y, n, s, t)
+		pairUpAVX2(d, x, y, n, s, t)
 	case 58:
-		rectifyAVX2(d, x, y, n, s, t)
+		affineAVX2(d, x, y, n, s, t)
 	case 59:
-		reluGradAVX2(d, x, y, n, s, t)
+		reluAVX2(d, x, y, n, s, t)
 	case 60:
-		maxAVX2(d, x, y, n, s, t)
+		rectifyAVX2(d, x, y, n, s, t)
 	case 61:
-		minAVX2(d, x, y, n, s, t)
+		reluGradAVX2(d, x, y, n, s, t)
 	case 62:
-		mulSignAVX2(d, x, y, n, s, t)
+		maxAVX2(d, x, y, n, s, t)
 	case 63:
-		clampAVX2(d, x, y, n, s, t)
+		minAVX2(d, x, y, n, s, t)
 	case 64:
-		clampGradAVX2(d, x, y, n, s, t)
+		mulSignAVX2(d, x, y, n, s, t)
 	case 65:
-		aboveAVX2(d, x, y, n, s, t)
+		clampAVX2(d, x, y, n, s, t)
 	case 66:
-		sigmoidGradAVX2(d, x, y, n, s, t)
+		clampGradAVX2(d, x, y, n, s, t)
 	case 67:
-		tanhGradAVX2(d, x, y, n, s, t)
+		aboveAVX2(d, x, y, n, s, t)
 	case 68:
-		preluAVX2(d, x, y, n, s, t)
+		sigmoidGradAVX2(d, x, y, n, s, t)
 	case 69:
-		preluGradAVX2(d, x, y, n, s, t)
+		tanhGradAVX2(d, x, y, n, s, t)
 	case 70:
-		eluSlopeAVX2(d, x, y, n, s, t)
+		preluAVX2(d, x, y, n, s, t)
 	case 71:
-		takeAVX2(d, x, y, n, s, t)
+		preluGradAVX2(d, x, y, n, s, t)
 	case 72:
-		largerAVX2(d, x, y, n, s, t)
+		eluSlopeAVX2(d, x, y, n, s, t)
 	case 73:
-		whereAVX2(d, x, y, n, s, t)
+		takeAVX2(d, x, y, n, s, t)
 	case 74:
-		expAVX2(d, x, y, n, s, t)
+		largerAVX2(d, x, y, n, s, t)
 	case 75:
-		logAVX2(d, x, y, n, s, t)
+		whereAVX2(d, x, y, n, s, t)
 	case 76:
-		sigmoidAVX2(d, x, y, n, s, t)
+		expAVX2(d, x, y, n, s, t)
 	case 77:
-		tanhAVX2(d, x, y, n, s, t)
+		logAVX2(d, x, y, n, s, t)
 	case 78:
-		pow25AVX2(d, x, y, n, s, t)
+		sigmoidAVX2(d, x, y, n, s, t)
 	case 79:
-		pow75AVX2(d, x, y, n, s, t)
+		tanhAVX2(d, x, y, n, s, t)
 	case 80:
-		mulInvPow75AVX2(d, x, y, n, s, t)
+		pow25AVX2(d, x, y, n, s, t)
 	case 81:
-		powAVX2(d, x, y, n, s, t)
+		pow75AVX2(d, x, y, n, s, t)
 	case 82:
+		mulInvPow75AVX2(d, x, y, n, s, t)
+	case 83:
+		powAVX2(d, x, y, n, s, t)
+	case 84:
 		inverseAVX2(d, x, y, n, s, t)
 	}
 }

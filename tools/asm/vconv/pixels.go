@@ -93,6 +93,22 @@ func RoundPixels(s emit.ISA) {
 	s.Ret()
 }
 
+// RoundRows emits the conversion of n pairs of neighbouring pixels of 16 channels to pairs of each channel's two values.
+func RoundRows(s emit.ISA) {
+	dst, src, n := emit.GP("dst"), emit.GP("src"), emit.GP("n")
+	order := s.Load(s.Words("neighbours", func(lane int) int { return lane | (16+lane)<<16 }))
+	Label("pair")
+	v := s.V()
+	emit.RoundPairs(Mem{Base: src}, s.Load(Mem{Base: src, Disp: emit.PixelBytes}), v)
+	VPERMW(v, order, v)
+	VMOVUPS(v, Mem{Base: dst})
+	ADDQ(U32(emit.PixelBytes), dst)
+	ADDQ(U32(2*emit.PixelBytes), src)
+	DECQ(n)
+	JNE(LabelRef("pair"))
+	s.Ret()
+}
+
 // fetchLater fetches a line of each vector of the next tile's results, one after the other.
 func fetchLater(s emit.ISA, later, last, jumpC reg.Register, nv int) {
 	PREFETCHT0(Mem{Base: later})
@@ -152,7 +168,13 @@ func putPixels(s emit.ISA, acc [][]reg.VecVirtual, column func(j int) Mem) {
 // input channels) (+)= the sum over runs of pixels of A (rows of a block, pixels 16 values apart, runs nextA) times B (vectors jumpB
 // apart, runs nextB). After each tile A advances by stepA and thenA in turn. Each tile prefetches as many pixels from ahead, which advances by
 // jumpAhead.
-func PixelSums(s emit.ISA, rows, nv int) {
+func PixelSums(s emit.ISA, rows, nv int) { pixelSums(s, rows, nv, s.AddProducts) }
+
+// PairSums emits PixelSums for pairs of bfloat16 values: those of two neighbouring pixels.
+func PairSums(s emit.ISA, rows, nv int) { pixelSums(s, rows, nv, s.AddPairs) }
+
+// pixelSums emits PixelSums with the given multiplication of a value and some vectors.
+func pixelSums(s emit.ISA, rows, nv int, multiply func(sums []reg.VecVirtual, value Mem, vectors []reg.VecVirtual, embed bool)) {
 	Label("tile")
 	runs, pixels := emit.GP("runs"), emit.GP("pixels")
 	a, nextA := emit.GP("a"), emit.GP("nextA")
@@ -171,7 +193,7 @@ func PixelSums(s emit.ISA, rows, nv int) {
 			vectors = append(vectors, s.Load(at))
 		}
 		for i := range acc {
-			s.AddProducts(acc[i], Mem{Base: a, Disp: u*emit.PixelBytes + 4*i}, vectors, i%6 == 1)
+			multiply(acc[i], Mem{Base: a, Disp: u*emit.PixelBytes + 4*i}, vectors, i%6 == 1)
 		}
 	}
 	const unroll = 4

@@ -98,6 +98,7 @@ func Arithmetic(s emit.ISA) []Operation {
 		{"square", "x", 4, func(l lane) reg.VecVirtual { return s.Mul(l.x, l.x) }},
 		{"sqrt", "x", 2, func(l lane) reg.VecVirtual { r := s.V(); VSQRTPS(l.x, r); return r }},
 		{"abs", "x", 4, func(l lane) reg.VecVirtual { return s.And(l.x, s.Bits(0x7fffffff)) }},
+		{"round", "x", 4, func(l lane) reg.VecVirtual { return rounded(s, l.x) }},
 		{"swapRounded", "x", 4, func(l lane) reg.VecVirtual { return swapRounded(s, l.x) }},
 		// bfloat16 values of x in the lower halves, of y in the upper ones.
 		{"pairUp", "xy", 2, func(l lane) reg.VecVirtual {

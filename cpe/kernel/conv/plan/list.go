@@ -23,6 +23,7 @@ func listAlgorithms() []*conv.Algorithm {
 		&pointwise.Blocked,
 		&pointwise.BlockedBFloat16,
 		&pointwise.BlockedWeights,
+		&pointwise.BlockedWeightsBFloat16,
 		&depthwise.Bands,
 		&depthwise.Weights,
 		&offsets.Planes,

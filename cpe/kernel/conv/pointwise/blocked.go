@@ -58,7 +58,7 @@ func prepareBlocked(t *conv.Task, pairs bool) error {
 	y := tensor.NewImages(s.Out, t.Results, s.OutSize(), tiling.Ones(len(s.In)))
 	switch t.Direction {
 	case shape.WeightGradient:
-		newPointWeights(t, x, y)
+		newPointWeights(t, x, y, pairs)
 	case shape.InputGradient:
 		newPointProduct(t, y, x, pairs)
 	default:

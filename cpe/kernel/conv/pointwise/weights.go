@@ -19,11 +19,20 @@ var BlockedWeights = conv.Algorithm{
 	Steps: op.Only[shape.Conv](op.Overwrite), Kernel: conv.Staged(newBlocked),
 }
 
+// BlockedWeightsBFloat16 is the algorithm pointwise-blocked-weights-bf16.
+var BlockedWeightsBFloat16 = conv.Algorithm{
+	Name: "pointwise-blocked-weights-bf16", Doc: "pointwise-blocked-weights with factors rounded to bfloat16", Family: shape.Implicit, Types: op.RoundedFactors,
+	Directions: []shape.Direction{shape.WeightGradient}, Supports: pointwise, Works: conv.ComputesInBlocks,
+	Cost:  func(p *conv.Problem) float64 { return conv.ProductCost(p) / 2 },
+	Steps: op.Only[shape.Conv](op.Overwrite), Kernel: conv.Staged(newBlockedPairs),
+}
+
 // pointWeights is the weight gradient of a pointwise convolution on blocks of channels:
 //
 //	dW (Out x C) += dY (Out x pixels) * X' (pixels x C)
 //
-// It reads both operands in place, span by span, in the same order for every weight. Core groups share output channels or input channels.
+// It reads both operands in place, span by span, in the same order for every weight. Core groups share output channels or input channels. With factors in
+// bfloat16 each core group rounds its blocks of both operands into scratch memory, two neighbouring pixels in the place of one.
 type pointWeights struct {
 	*conv.Task
 	weightsPlan
@@ -33,17 +42,18 @@ type pointWeights struct {
 // weightsPlan is the blocking of pointWeights.
 type weightsPlan struct {
 	x, y   tensor.Images
+	pairs  bool // factors are rounded to bfloat16 (vconv.PairSums)
 	spans  tensor.Spans
 	byRows bool // core groups share output channels, else input channels
 }
 
 // planWeights computes the blocking for n images.
-func planWeights(spec *cpe.Spec, n int, x, y tensor.Images) weightsPlan {
+func planWeights(spec *cpe.Spec, n int, x, y tensor.Images, pairs bool) weightsPlan {
 	sums := fewPoints
 	if 4*x.Channels*y.Channels > spec.LDMBytes/2 {
 		sums = manyPoints
 	}
-	return weightsPlan{x, y, tensor.NewSpans(n, x.Pixels(), sums, 1, 1), x.Direct() && (!y.Direct() || y.Channels >= x.Channels)}
+	return weightsPlan{x, y, pairs, tensor.NewSpans(n, x.Pixels(), sums, 1, 1), x.Direct() && (!y.Direct() || y.Channels >= x.Channels)}
 }
 
 // String describes the plan.
@@ -70,17 +80,24 @@ type pointOperands struct{ x, y tensor.Blocks }
 // panel of inputs. manyPoints is for weight gradients that take much of L2, and should not pass through it too often.
 const fewPoints, manyPoints = 128, 400
 
-func newPointWeights(t *conv.Task, x, y tensor.Images) *pointWeights {
+func newPointWeights(t *conv.Task, x, y tensor.Images, pairs bool) *pointWeights {
 	spec := t.Machine.Spec()
-	v := &pointWeights{Task: t, weightsPlan: planWeights(&spec, t.Shape.N, x, y), workers: make([]pointSums, spec.CoreGroups)}
+	v := &pointWeights{Task: t, weightsPlan: planWeights(&spec, t.Shape.N, x, y, pairs), workers: make([]pointSums, spec.CoreGroups)}
 	t.Reserved = cpe.Scratch{Group: v.xScratch() + v.yScratch()}
 	t.Plan, t.Stages = v.weightsPlan, conv.Stages(v)
 	return v
 }
 
 // xScratch and yScratch are the numbers of values of a core group's scratch memory for a span of X and of DY.
-func (v *pointWeights) xScratch() int { return v.spans.Images * v.x.Scratch(v.x.Blocks(), v.spans.N) }
-func (v *pointWeights) yScratch() int { return v.spans.Images * v.y.Scratch(v.y.Blocks(), v.spans.N) }
+func (v *weightsPlan) xScratch() int { return v.scratch(&v.x) }
+func (v *weightsPlan) yScratch() int { return v.scratch(&v.y) }
+
+func (v *weightsPlan) scratch(p *tensor.Images) int {
+	if v.pairs {
+		return p.Scratch(p.Blocks(), v.spans.N) + v.spans.Images*p.Blocks()*vconv.PairRows(v.spans.N)*shape.BlockLanes
+	}
+	return v.spans.Images * p.Scratch(p.Blocks(), v.spans.N)
+}
 
 // Name returns "convolution" and the direction.
 func (v *pointWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
@@ -99,6 +116,11 @@ func (v *pointWeights) RunGroup(g *cpe.CoreGroup) error {
 	}
 	for i := range v.spans.Count() {
 		s := v.spans.At(i)
+		if v.pairs {
+			w.now = pointOperands{v.round(&v.x, args.X, s, w.cols, near), v.round(&v.y, args.DY, s, w.rows, far)}
+			v.add(w, s, args.Add || i > 0)
+			continue
+		}
 		v.x.Load(args.X, s, w.cols.At, w.cols.N, near)
 		v.y.Load(args.DY, s, w.rows.At, w.rows.N, far)
 		w.now = at(s)
@@ -109,6 +131,23 @@ func (v *pointWeights) RunGroup(g *cpe.CoreGroup) error {
 		v.add(w, s, args.Add || i > 0)
 	}
 	return nil
+}
+
+// round returns some blocks of channels of a span as pairs of pixels, which it makes in scratch memory.
+func (v *pointWeights) round(p *tensor.Images, data []float32, s tensor.Span, blocks tiling.Span, scratch []float32) tensor.Blocks {
+	loaded, rounded := scratch[:p.Scratch(p.Blocks(), v.spans.N)], scratch[p.Scratch(p.Blocks(), v.spans.N):]
+	jump := vconv.PairRows(s.N) * shape.BlockLanes
+	to := tensor.Blocks{Data: rounded, Jump: jump, Image: blocks.N * jump}
+	for i := range s.Images {
+		one := s
+		one.Image, one.Images = s.Image+i, 1
+		p.Load(data, one, blocks.At, blocks.N, loaded)
+		from := p.At(data, one, blocks.At, blocks.N, loaded)
+		for b := range blocks.N {
+			vconv.RoundRows(to.Data[i*to.Image+b*jump:], from.Data[b*from.Jump:], s.N)
+		}
+	}
+	return to
 }
 
 // share selects a core group's blocks of channels.
@@ -125,7 +164,11 @@ func (v *pointWeights) share(g *cpe.CoreGroup, w *pointSums) {
 // add adds the products of a span to DW; with accumulate false it overwrites DW.
 func (v *pointWeights) add(w *pointSums, s tensor.Span, accumulate bool) {
 	x, y, inputs := &w.now.x, &w.now.y, v.x.Channels
+	sums := vconv.PixelSums
 	w.runs = vconv.PixelRuns{Runs: s.Images, N: s.N, NextA: y.Image, NextB: x.Image, JumpA: y.Jump, JumpB: x.Jump}
+	if v.pairs {
+		sums, w.runs.N = vconv.PairSums, vconv.PairRows(s.N)
+	}
 	mr, wide := vconv.PixelSumSize()
 	first, rows := w.rows.At*shape.BlockLanes, min(w.rows.N*shape.BlockLanes, v.y.Channels-w.rows.At*shape.BlockLanes)
 	panels, tiles := tiling.Blocks(w.cols.N, wide), tiling.Blocks(rows, mr)
@@ -136,7 +179,7 @@ func (v *pointWeights) add(w *pointSums, s tensor.Span, accumulate bool) {
 		for tile := 0; tile < tiles; {
 			some := w.fetch(to, tile, tiles-tile, wide)
 			row := tile * mr
-			vconv.PixelSums(&w.runs, y.Data, x.Data[from*x.Jump:], v.Args.DW[(first+row)*inputs+col:], inputs, row, min(some*mr, rows-row), n, accumulate)
+			sums(&w.runs, y.Data, x.Data[from*x.Jump:], v.Args.DW[(first+row)*inputs+col:], inputs, row, min(some*mr, rows-row), n, accumulate)
 			tile += some
 		}
 	}
