@@ -50,8 +50,10 @@ func (b *Base) AddWeight(filler *caffepb.FillerParameter, shape ...int) error {
 	}
 	w := b.Device.NewBlob(shape...)
 	if b.Device.Machine.Values() && !b.Device.Unfilled {
-		if err := Fill(w, filler, b.Device.Random); err != nil {
-			return err
+		if w.Data(); !isZero(filler) { // new memory is zero: its pages are first touched when weights are loaded
+			if err := Fill(w, filler, b.Device.Random); err != nil {
+				return err
+			}
 		}
 	}
 	b.Weights = append(b.Weights, w)

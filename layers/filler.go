@@ -36,6 +36,11 @@ func Fill(b *blob.Blob, f *caffepb.FillerParameter, r *Random) error {
 	return fill(b, f, r)
 }
 
+// isZero reports whether a filler writes zeros, and would not be refused.
+func isZero(f *caffepb.FillerParameter) bool {
+	return f.GetType() == "constant" && f.GetSparse() == -1 && math.Float32bits(f.GetValue()) == 0
+}
+
 func fillConstant(b *blob.Blob, f *caffepb.FillerParameter, _ *Random) error {
 	vec.Fill(b.Data(), f.GetValue())
 	return nil

@@ -50,7 +50,7 @@ func (v *version) title() string {
 func (r *runner) guarded(run func() error) error {
 	var err error
 	if r.session == nil {
-		err = r.renew()
+		err = r.renew(false)
 	}
 	if err == nil {
 		err = relay.Error(run)
@@ -63,27 +63,25 @@ func (r *runner) guarded(run func() error) error {
 	return err
 }
 
-// renew makes a session and plans the net for the sizes of runs.
-func (r *runner) renew() error {
+// renew makes a session and plans the net for the sizes of runs; first: for the first of them only.
+func (r *runner) renew(first bool) error {
 	err := relay.Error(func() (err error) {
-		if r.session, err = r.v.model.NewSession(r.cores); err != nil {
-			return err
-		}
-		if r.v.trace != nil {
+		r.plans = 0
+		if r.session, err = r.v.model.NewSession(r.cores); err == nil && r.v.trace != nil {
 			r.session.Observe(func(layer, kind string, begun time.Time) { r.v.trace.span(r.row, layer, kind, begun, nil) })
 		}
-		for _, n := range r.v.sizes() {
-			if err := r.session.Prepare(n); err != nil {
-				return err
-			}
-		}
-		return nil
+		return err
 	})
 	if err != nil {
 		r.end()
 		return fmt.Errorf("planning the net: %w", err)
 	}
-	return nil
+	for err == nil && !r.planned() {
+		if err = r.plan(); first {
+			break
+		}
+	}
+	return err
 }
 
 // end closes the session.

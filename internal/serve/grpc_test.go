@@ -118,6 +118,7 @@ func TestRandomGRPC(t *testing.T) {
 	cfg := config(t)
 	cfg.GRPC = "127.0.0.1:0"
 	s, url := run(t, cfg)
+	planned(s)
 	client := dial(t, s.GRPC())
 	m, err := loader(1)(cfg.Models[0].Options)
 	if err != nil {

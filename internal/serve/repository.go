@@ -88,7 +88,7 @@ func (r *repository) load(name string) error {
 			made.serving[s.Version], made.stamps[s.Version] = had, s.stamp
 			continue
 		}
-		v, err := r.open(s)
+		v, err := r.open(s, had == nil)
 		if err != nil {
 			errs = append(errs, err)
 			made.reasons[s.Version] = err.Error()
@@ -103,8 +103,8 @@ func (r *repository) load(name string) error {
 	return errors.Join(errs...)
 }
 
-// open loads a version.
-func (r *repository) open(s Source) (v *version, err error) {
+// open loads a version. alone: no other one of its number answers meanwhile.
+func (r *repository) open(s Source, alone bool) (v *version, err error) {
 	what := fmt.Sprintf("model %q, version %s", s.Name, cmp.Or(s.Version, "none"))
 	if s.err != nil {
 		return nil, fmt.Errorf("%s: %w", what, s.err)
@@ -112,7 +112,7 @@ func (r *repository) open(s Source) (v *version, err error) {
 	err = relay.Error(func() error {
 		m, err := r.cfg.Load(s.Options)
 		if err == nil {
-			v, err = start(s.Name, s.Version, m, r.cfg, r.metrics.of(s.Name, s.Version))
+			v, err = start(s.Name, s.Version, m, r.cfg, r.metrics.of(s.Name, s.Version), alone)
 		}
 		return err
 	})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/swcaffe/swcaffe/internal/relay"
 	"github.com/swcaffe/swcaffe/predict"
 )
 
@@ -14,8 +15,26 @@ type runner struct {
 	v       *version
 	cores   int
 	session *predict.Session // nil after a fault, until renew
+	plans   int              // of v.sizes(), those that the session has: the first ones
 	joined  [][]float32      // memory of join
 	row     int              // of the trace
+}
+
+// planned reports whether the session has all plans.
+func (r *runner) planned() bool { return r.session != nil && r.plans == len(r.v.sizes()) }
+
+// plan makes the session, or its next plan.
+func (r *runner) plan() error {
+	if r.session == nil {
+		return r.renew(true)
+	}
+	err := relay.Error(func() error { return r.session.Prepare(r.v.sizes()[r.plans]) })
+	if err != nil {
+		r.end()
+		return fmt.Errorf("planning the net: %w", err)
+	}
+	r.plans++
+	return nil
 }
 
 // run runs jobs, which share a run if they are several.
@@ -36,7 +55,7 @@ func (r *runner) run(jobs []*job) {
 		r.runJoined(jobs)
 	}
 	if r.session == nil {
-		_ = r.renew() // the next run tries again and answers with the error
+		_ = r.renew(false) // the next run tries again and answers with the error
 	}
 }
 
@@ -128,7 +147,7 @@ func part(outs []predict.Array, at, n, items int) (own []predict.Array) {
 func (r *runner) runItems(ctx context.Context, inputs []predict.Array, items int) ([]predict.Array, error) {
 	outs := make([]predict.Array, len(r.v.model.Outputs()))
 	piece := slices.Clone(inputs)
-	sizes := r.v.sizes()
+	sizes := r.v.sizes()[:r.plans]
 	for at := 0; at < items; {
 		n := fitting(sizes, items-at)
 		for k, in := range inputs {

@@ -68,7 +68,7 @@ func run(t *testing.T, cfg Config) (*Server, string) {
 	before := runtime.NumGoroutine()
 	s := begin(t, cfg)
 	t.Cleanup(func() {
-		for range 100 {
+		for range 500 {
 			if runtime.NumGoroutine() <= before {
 				return
 			}
@@ -93,6 +93,15 @@ func begin(t *testing.T, cfg Config) *Server {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// planned waits until all versions have all plans, so that runs have the sizes that they have from then on.
+func planned(s *Server) {
+	for _, e := range s.repository.models {
+		for _, v := range e.serving {
+			<-v.begun
+		}
+	}
 }
 
 // end closes a server.
@@ -190,7 +199,8 @@ func encode(datatype string, list []float32) (b []byte) {
 // TestRandomRequests: what the server answers, of every datatype, in JSON and in binary, for 1 to 20 items, are the bits that a session gives.
 func TestRandomRequests(t *testing.T) {
 	cfg := config(t)
-	_, url := run(t, cfg)
+	s, url := run(t, cfg)
+	planned(s)
 	m, err := loader(1)(cfg.Models[0].Options)
 	if err != nil {
 		t.Fatal(err)

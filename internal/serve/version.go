@@ -31,37 +31,66 @@ type version struct {
 	next   *job       // of the queue, for the next run; nil: none
 
 	turns   turns
-	wide    *runner   // with all cores
-	runners []*runner // one for each worker
+	begun   chan struct{} // closed when all plans are made
+	wide    *runner       // with all cores
+	runners []*runner     // one for each worker
 	workers sync.WaitGroup
 }
 
 // errFull refuses a request at once.
 var errFull = &failure{http.StatusTooManyRequests, errors.New("the model's queue is full; try again later")}
 
-// start makes sessions, plans the net for the sizes of runs, and starts the version's goroutines.
-func start(name, number string, m *predict.Model, cfg *Config, meter *meter) (*version, error) {
+// start plans the net and starts the version's goroutines. If no other version answers meanwhile, the first plan is enough for the beginning: the others are made while
+// requests are answered with those that are there.
+func start(name, number string, m *predict.Model, cfg *Config, meter *meter, alone bool) (*version, error) {
 	v := &version{
 		name: name, number: number, model: m, batch: m.Batch(), joins: separable(m), maxPixels: cfg.MaxPixels, delay: cfg.Delay, meter: meter, trace: cfg.Trace, errorf: cfg.Errorf,
-		queue: make(chan *job, cfg.Queue),
+		queue: make(chan *job, cfg.Queue), begun: make(chan struct{}),
 	}
 	v.turns.init()
-	v.wide = &runner{v: v, cores: cfg.Cores}
+	v.wide = v.runner(cfg.Cores)
 	v.runners = v.share(cfg)
-	for _, r := range append(v.runners, v.wide) {
-		if r.session != nil {
-			continue // it is the wide one
-		}
-		r.row = v.trace.row(fmt.Sprintf("%s/%s, %d cores", name, number, r.cores))
-		if err := r.renew(); err != nil {
+	all := append(slices.Clone(v.runners), v.wide)
+	slices.Reverse(all) // the wide one can answer anything
+	if alone {
+		all = all[:1]
+	}
+	for _, r := range all {
+		if err := r.renew(alone); err != nil {
 			v.end()
 			return nil, err
 		}
 	}
-	for _, r := range v.runners {
-		v.workers.Go(func() { v.work(r) })
-	}
+	v.workers.Go(func() {
+		v.begin()
+		close(v.begun)
+		for _, r := range v.runners[1:] {
+			v.workers.Go(func() { v.work(r) })
+		}
+		v.work(v.runners[0])
+	})
 	return v, nil
+}
+
+// begin makes the plans that start has not made, between runs, which have all cores meanwhile.
+func (v *version) begin() {
+	for _, r := range append([]*runner{v.wide}, v.runners...) {
+		for !r.planned() {
+			if v.next != nil || len(v.queue) > 0 {
+				if jobs, wide, ok := v.take(); ok {
+					v.wide.run(jobs)
+					v.turns.end(wide)
+				}
+			} else if err := r.plan(); err != nil {
+				v.errorf("%s: %v", v.title(), err)
+				return // the runs that need it try again
+			}
+		}
+	}
+}
+
+func (v *version) runner(cores int) *runner {
+	return &runner{v: v, cores: cores, row: v.trace.row(fmt.Sprintf("%s/%s, %d cores", v.name, v.number, cores))}
 }
 
 // share returns the runners that have a share of the version's cores each; the one with all of them if the net can have one session, or on a modelled machine.
@@ -71,14 +100,14 @@ func (v *version) share(cfg *Config) (list []*runner) {
 		return []*runner{v.wide}
 	}
 	for i := range n {
-		list = append(list, &runner{v: v, cores: (i+1)*cfg.Cores/n - i*cfg.Cores/n})
+		list = append(list, v.runner((i+1)*cfg.Cores/n-i*cfg.Cores/n))
 	}
 	return list
 }
 
 // end closes the sessions.
 func (v *version) end() {
-	for _, r := range append(v.runners, v.wide) {
+	for _, r := range append([]*runner{v.wide}, v.runners...) {
 		r.end()
 	}
 }
