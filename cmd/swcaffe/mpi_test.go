@@ -25,6 +25,7 @@ func TestMPI(t *testing.T) {
 	}
 	job := mpiJob{mpitest.Build(t, "swcaffe")}
 	t.Run("allreduce", job.testAllreduce)
+	t.Run("doctor", job.testDoctor)
 	t.Run("train", job.testTrain)
 	t.Run("test", job.testTest)
 	t.Run("faults", job.testFaults)
@@ -125,5 +126,18 @@ func (job mpiJob) testTest(t *testing.T) {
 	}
 	if g, w := figures(got), figures(string(want)); len(w) < 7 || !slices.Equal(g, w) {
 		t.Errorf("four processes print\n%s, one prints\n%s", strings.Join(g, ""), strings.Join(w, ""))
+	}
+}
+
+// testDoctor: doctor names the launcher, every rank's process, its links and the choice of auto, once.
+func (job mpiJob) testDoctor(t *testing.T) {
+	out, err := job.run(t, "doctor", "-cluster", "-bytes", "40000")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"has started this process as one of 4 processes", "Joined by ", "4 ranks on 1 computers", "From rank 0", "auto takes it"} {
+		if strings.Count(out, want) != 1 {
+			t.Errorf("no line with %q, or several:\n%s", want, out)
+		}
 	}
 }

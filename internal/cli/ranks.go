@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/sirupsen/logrus"
+	"github.com/swcaffe/swcaffe/topology"
 )
 
 // Transports between ranks: the values of -transport.
@@ -15,6 +16,13 @@ const (
 
 // MaxLocalRanks limits the ranks in one process. It is far below topology.MaxProbeRanks.
 const MaxLocalRanks = 256
+
+// ThisComputer is the network model for workers on one computer, used by -allreduce auto. A message costs a hand-over between threads and a
+// copy.
+var ThisComputer = topology.Spec{
+	Name: "this computer", Nodes: MaxLocalRanks, NodesPerSupernode: MaxLocalRanks, Oversubscription: 1,
+	BytesPerSecond: 5e9, Latency: 5e-6, ReduceBytesPerSecond: 5e9,
+}
 
 // RankLog returns the log of a rank. Only rank 0 shows its log.
 func RankLog(e *Env, rank int) *logrus.Logger {

@@ -112,11 +112,17 @@ func (w *Worker) next(over <-chan struct{}, late <-chan time.Time) (arrival, err
 		w.early = w.early[:n-1]
 		return a, nil
 	}
+	gone := fmt.Errorf("the epoch is over")
+	select {
+	case <-over: // comes first, whoever waits to be met
+		return arrival{}, gone
+	default:
+	}
 	select {
 	case a := <-w.arrivals:
 		return a, nil
 	case <-over:
-		return arrival{}, fmt.Errorf("the epoch is over")
+		return arrival{}, gone
 	case <-late:
 		return arrival{}, fmt.Errorf("not all workers have connected after %v", patience)
 	}

@@ -30,7 +30,7 @@ var Commands = slices.Concat(
 	cli.Group("train nets", train.Train, train.Finetune, train.LRFind, model.Check),
 	cli.Group("use and judge trained nets", infer.Test, infer.Classify, infer.Detect, infer.ExtractFeatures, infer.Serve),
 	cli.Group("measure this computer, and model machines and clusters",
-		measure.Time, model.Verify, measure.Explore, measure.Scale, measure.AllReduce, measure.Bandwidth, measure.DeviceQuery),
+		measure.Time, model.Verify, measure.Explore, measure.Scale, measure.AllReduce, measure.Doctor, measure.Bandwidth, measure.DeviceQuery),
 	cli.Group("make data",
 		dataset.Init, dataset.Dataset, dataset.ConvertImageset, dataset.ConvertAnnoset, dataset.ConvertMnist, dataset.ConvertCifar,
 		dataset.ConvertMnistSiamese, dataset.ComputeImageMean, dataset.GetImageSize, dataset.ImageInfo),

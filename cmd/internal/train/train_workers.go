@@ -167,20 +167,13 @@ func (w *workerFlags) team(t topology.Transport, layout topology.Layout, now fun
 // algorithm is the fixed algorithm for arrays of n values.
 func (w *workerFlags) algorithm(l topology.Layout, n int) string {
 	if w.allreduce == topology.Auto {
-		spec := thisComputer
+		spec := cli.ThisComputer
 		if w.simulation != nil {
 			spec = w.simulation.cluster
 		}
 		return topology.Choose(spec, l, cli.BytesPerValue*n)
 	}
 	return w.allreduce
-}
-
-// thisComputer is the network model for workers on one computer, used by auto. A message costs a hand-over between threads and a
-// copy.
-var thisComputer = topology.Spec{
-	Name: "this computer", Nodes: cli.MaxLocalRanks, NodesPerSupernode: cli.MaxLocalRanks, Oversubscription: 1,
-	BytesPerSecond: 5e9, Latency: 5e-6, ReduceBytesPerSecond: 5e9,
 }
 
 // ownError unwraps an error with a solver.PeerError, a worker's report of another worker's failure, to that PeerError.
