@@ -146,6 +146,7 @@ gotest -race -short -run '^(TestEveryType|TestFirstRunningSums|TestWorkers)$' ./
 
 step "clients of serve: the page's commands, and the protocol over HTTP and gRPC"
 alive ./scripts/serve_clients.sh
+alive ./scripts/serve_faults.sh
 
 step "ONNX models in ONNX Runtime, OpenCV and ONNX's checker"
 ./scripts/onnx_oracles.sh -quick
