@@ -249,7 +249,7 @@ func (l *innerProduct) Traits() layers.Traits {
 	if l.forward != nil {
 		t.Scratch = layers.Scratch{Forward: l.forward.Scratch(), Bottoms: l.input.Scratch()}
 	}
-	t.Joins.Finish = l.Blockable()
+	t.Joins.Finish, t.Apart = l.Blockable(), op.Among(l.steps.Last())
 	if l.Blockable() && l.axis == 1 && !l.transpose && l.units == nil {
 		t.Joins.Fold = l.n
 	}

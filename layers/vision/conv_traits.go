@@ -17,6 +17,7 @@ func (l *convolution) Traits() layers.Traits {
 	t.Turns.Times, t.Turns.Values = l.conv.Turns()
 	t.Joins.Finish = l.Blockable() && l.axis == 1
 	if l.transposed {
+		t.Apart = op.Among(l.steps.Last())
 		return t
 	}
 	in, out := l.conv.Blocks()

@@ -15,7 +15,7 @@ Names, arguments and defaults are Caffe's. The module needs numpy; caffe.proto.c
 import importlib as _importlib
 
 from ._caffe import (NCCL, Blob, Layer, Timer, __version__, get_solver, has_nccl, init_log, layer_type_list, log, set_device, set_mode_cpu,
-                     set_mode_gpu, set_multiprocess, set_random_seed, set_solver_count, set_solver_rank, solver_count, solver_rank)
+                     set_mode_gpu, set_multiprocess, set_precision, set_random_seed, set_solver_count, set_solver_rank, solver_count, solver_rank)
 from .pycaffe import TEST, TRAIN, AdaDeltaSolver, AdaGradSolver, AdamSolver, NesterovSolver, Net, RMSPropSolver, SGDSolver
 
 # Modules, and names in modules, that are loaded at their first use.

@@ -21,6 +21,7 @@ from ._caffe import set_device as set_device
 from ._caffe import set_mode_cpu as set_mode_cpu
 from ._caffe import set_mode_gpu as set_mode_gpu
 from ._caffe import set_multiprocess as set_multiprocess
+from ._caffe import set_precision as set_precision
 from ._caffe import set_random_seed as set_random_seed
 from ._caffe import set_solver_count as set_solver_count
 from ._caffe import set_solver_rank as set_solver_rank

@@ -45,6 +45,16 @@ def set_random_seed(seed):
     call('seed', seed.__index__() & 0x7fffffffffffffff)
 
 
+def set_precision(precision):
+    """Let nets and solvers that are opened from now on round the factors of products to bfloat16 ('bf16') where that is faster, or not
+    ('fp32'). Sums, weights and all else stay in fp32."""
+    if not isinstance(precision, str):
+        raise TypeError("set_precision needs 'fp32' or 'bf16', not %r" % (precision,))
+    if precision not in ('fp32', 'bf16'):
+        raise ValueError("set_precision needs 'fp32' or 'bf16', not %r" % (precision,))
+    call('precision', precision)
+
+
 def layer_type_list():
     """Return the names of all layer types, sorted."""
     return call('types')

@@ -11,6 +11,8 @@ import time
 import unittest
 import warnings
 
+import numpy as np
+
 import caffe
 from caffe import _caffe, pycaffe
 from common import TIMEOUT, Case
@@ -64,6 +66,29 @@ class Module(Case):
             self.assertRaises(TypeError, caffe.set_random_seed, wrong)
         for good in 0, -1, 1 << 70:
             caffe.set_random_seed(good)
+
+    def test_precision(self):
+        """bf16 changes results a little, of nets that are opened from then on."""
+        for wrong, error in ((1, TypeError), (None, TypeError), ('fp8', ValueError)):
+            self.assertRaises(error, caffe.set_precision, wrong)
+        path = self.write("""
+            layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 1 dim: 32 dim: 6 dim: 6 } } }
+            layer { name: "c" type: "Convolution" bottom: "x" top: "c" convolution_param { num_output: 48 kernel_size: 1 weight_filler { type: "msra" } } }
+            """, 'precise.prototxt')
+        x = np.random.RandomState(1).randn(1, 32, 6, 6).astype(np.float32)
+        results = []
+        try:
+            for precision in 'fp32', 'bf16', 'fp32':
+                caffe.set_random_seed(1)
+                caffe.set_precision(precision)
+                net = caffe.Net(path, caffe.TEST)
+                net.blobs['x'].data[...] = x
+                results.append(net.forward()['c'].copy())
+        finally:
+            caffe.set_precision('fp32')
+        self.assertTrue(np.array_equal(results[0], results[2]))
+        self.assertFalse(np.array_equal(results[0], results[1]))
+        self.assertLess(np.abs(results[0] - results[1]).max(), 0.02 * np.abs(results[0]).max())
 
     def test_timer(self):
         t = caffe.Timer()
@@ -122,6 +147,8 @@ class Refuse:
     def find_spec(self, name, path=None, target=None):
         if name.split('.')[0] in ('google', 'scipy', 'skimage', 'PIL', 'h5py', 'six', 'yaml', 'pandas'): raise ImportError(name)
 sys.meta_path.insert(0, Refuse())
+import numpy as np
+
 import caffe
 caffe.layer_type_list()'''
         self.python(code)

@@ -79,6 +79,7 @@ func init() {
 	functions = map[string]function{
 		"environment": with(func(v map[string]string) (any, error) { return nil, setEnvironment(v) }),
 		"seed":        with(func(seed int64) (any, error) { setSeed(uint64(seed)); return nil, nil }),
+		"precision":   with(func(name string) (any, error) { return nil, setPrecision(name) }),
 		"types":       with(func(struct{}) (any, error) { return typeNames(), nil }),
 		"init_log":    with(func(flags map[string]string) (any, error) { initLog(flags); return nil, nil }),
 		"log":         with(func(text string) (any, error) { logger().Info(text); return nil, nil }),

@@ -2,7 +2,9 @@ package python
 
 import (
 	"flag"
+	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -15,29 +17,49 @@ import (
 
 // engine is what all nets share. It is made at the first use.
 var engine struct {
-	mu      sync.Mutex
-	machine *cpe.Machine
-	log     *logrus.Logger
-	random  *layers.Random
+	mu       sync.Mutex
+	machines [2]*cpe.Machine // in fp32, and where factors may be rounded to bfloat16
+	rounds   int             // the machine of later nets
+	log      *logrus.Logger
+	random   *layers.Random
 }
 
-// host returns the machine of this computer.
+// host returns the machine of this computer, in the precision of setPrecision.
 func host() (*cpe.Machine, error) {
 	engine.mu.Lock()
 	defer engine.mu.Unlock()
-	if engine.machine != nil {
-		return engine.machine, nil
+	m := &engine.machines[engine.rounds]
+	if *m != nil {
+		return *m, nil
 	}
-	var err error
-	engine.machine, err = cpe.NewHost(0)
-	return engine.machine, err
+	spec, err := cpe.Load("host")
+	if err != nil {
+		return nil, err
+	}
+	if engine.rounds > 0 {
+		spec = spec.RoundingFactors()
+	}
+	*m, err = cpe.New(spec, cpe.DefaultMode(spec))
+	return *m, err
 }
 
-// shared returns the machine of host, or nil before its first call.
-func shared() *cpe.Machine {
+// isShared reports whether a machine is one that host has returned.
+func isShared(m *cpe.Machine) bool {
 	engine.mu.Lock()
 	defer engine.mu.Unlock()
-	return engine.machine
+	return m != nil && slices.Contains(engine.machines[:], m)
+}
+
+// setPrecision makes later nets and solvers round factors of products ("bf16"), or not ("fp32").
+func setPrecision(name string) error {
+	rounds := slices.Index([]string{"fp32", "bf16"}, name)
+	if rounds < 0 {
+		return fmt.Errorf("unknown precision %q (precisions: fp32, bf16)", name)
+	}
+	engine.mu.Lock()
+	defer engine.mu.Unlock()
+	engine.rounds = rounds
+	return nil
 }
 
 // stderr writes to the standard error stream. Unlike os.Stderr it does not end the process if the reader of a pipe has gone.

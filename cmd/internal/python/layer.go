@@ -129,7 +129,7 @@ func (l *pythonLayer) call(op Op, text string, flags []byte) error {
 	l.settingUp = op == SetUp
 	defer func() { l.shapes, l.settingUp = false, false }()
 	run := func() error { return call(op, l.key, text, flags) }
-	if l.Device.Machine != shared() { // of a command, which has a machine of its own
+	if !isShared(l.Device.Machine) { // of a command, which has a machine of its own
 		return run()
 	}
 	return aside(run)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/swcaffe/swcaffe/internal/simd/vec"
 )
 
 // lanes is the number of channels in a block, for arrays in blocked layout.
@@ -136,6 +138,8 @@ func values(r *rand.Rand, kind string, n int) []float32 {
 			if r.IntN(4) == 0 {
 				v[i] = 2*r.Float32() - 1
 			}
+		case "rounded":
+			v[i] = vec.BFloat16(2*r.Float32() - 1)
 		default:
 			v[i] = 2*r.Float32() - 1
 		}

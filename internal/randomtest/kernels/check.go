@@ -35,7 +35,7 @@ func (j *job) check(c *common) error {
 	defer kept.Unlock()
 	var first [][]float32
 	for i, t := range append([]randomtest.Threads{{1}}, c.Threads...) {
-		m, err := native(t, c.Cache, i == 0 || c.Seed%4 == 0)
+		m, err := native(t, c.Cache, c.rounds(), i == 0 || c.Seed%4 == 0)
 		if err != nil {
 			return err
 		}

@@ -25,6 +25,7 @@ type convForm struct {
 	InBlocks, OutBlocks           bool // use blocked layouts if the convolution supports them
 	Thin                          bool // store only the pixels at the strides
 	ForShape                      bool // planned for another shape first
+	Infers                        bool // planned for a net that runs forward alone
 	Kept                          bool // the weights are fixed: the kernel may keep what it makes of them
 	PoolK, PoolS                  int  `least:"1"`
 	PoolP                         int
@@ -103,11 +104,15 @@ func (c *convForm) plan(m *cpe.Machine) (k *plan.Conv, in, out bool, err error) 
 	}
 	in, out = k.Blocks()
 	in, out = in && c.InBlocks, out && c.OutBlocks
-	if err = k.SetLayouts(shape.InBlocks(in), shape.InBlocks(out)); err != nil {
+	var only []shape.Direction
+	if c.Infers && slices.Contains([]string{"forward", "relu", "finish"}, c.Entry) {
+		only = []shape.Direction{shape.Forward}
+	}
+	if err = k.Arrange(shape.InBlocks(in), shape.InBlocks(out), only); err != nil {
 		return nil, false, false, err
 	}
 	if h, w := k.Strides(); c.Thin && in && h*w > 1 {
-		if err = k.SetLayouts(shape.FrontBlocks, shape.InBlocks(out)); err != nil {
+		if err = k.Arrange(shape.FrontBlocks, shape.InBlocks(out), only); err != nil {
 			return nil, false, false, err
 		}
 	}

@@ -114,7 +114,7 @@ func (c *convForm) options(r *rand.Rand) {
 	}
 	c.Bias, c.Add = r.IntN(2) == 0, r.IntN(2) == 0
 	c.InBlocks, c.OutBlocks = r.IntN(2) == 0, r.IntN(2) == 0
-	c.Thin, c.ForShape, c.Kept = r.IntN(2) == 0, r.IntN(6) == 0, r.IntN(3) == 0
+	c.Thin, c.ForShape, c.Kept, c.Infers = r.IntN(2) == 0, r.IntN(6) == 0, r.IntN(3) == 0, r.IntN(2) == 0
 	c.PoolK, c.PoolS, c.PoolP = pick(r, 1, 2, 2, 3, 3, 4, 5), 1+r.IntN(3), 0
 	if r.IntN(3) == 0 {
 		c.PoolP = r.IntN(c.PoolK)

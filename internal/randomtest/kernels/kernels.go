@@ -44,7 +44,8 @@ type form interface {
 // common are the fields of all problems.
 type common struct {
 	Seed    uint64
-	Values  string `of:"ordinary,coarse,zeros,special"`
+	Values  string `of:"ordinary,coarse,zeros,special,rounded"`
+	Rounds  bool   // kernels may round factors to bfloat16, if that changes no value
 	Cache   int    // KB of cache of a core group, or of modelled LDM; 0: the machine's
 	Shift   int    // offset of arrays from a cache line boundary, in values
 	Lend    bool   // lend scratch of the size that the kernel asks for
@@ -59,15 +60,19 @@ func (c *common) valid() bool   { return true }
 
 func (c *common) native() bool { return c.Model == "" || c.Model == "native" }
 
+// rounds reports whether kernels may round factors.
+func (c *common) rounds() bool { return c.Rounds && (c.Values == "rounded" || exact(c.Values)) }
+
 // drawCommon draws the common fields. modelled is the share of problems on modelled machines.
 func drawCommon(r *rand.Rand, modelled float64) common {
-	c := common{Seed: r.Uint64N(1 << 32), Values: pick(r, "ordinary", "ordinary", "coarse", "coarse", "zeros")}
+	c := common{Seed: r.Uint64N(1 << 32), Values: pick(r, "ordinary", "ordinary", "coarse", "coarse", "zeros", "rounded")}
 	if r.Float64() < modelled {
 		c.Model, c.Program = pick(r, "sw26010", "sw26010", "sw26010_pro"), pick(r, "swcaffe", "swcaffe", "swcaffe-2019", "swcaffe-2018")
 		c.Cache = pick(r, 0, 0, 0, 32, 8)
 		return c
 	}
 	c.Cache = pick(r, 0, 0, 1024, 256, 48, 2048)
+	c.Rounds = c.Values == "rounded" || r.IntN(4) == 0
 	if r.IntN(8) == 0 {
 		c.Shift = 1 + r.IntN(15)
 	}

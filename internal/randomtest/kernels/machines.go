@@ -10,7 +10,10 @@ import (
 )
 
 // machineKey identifies a cached native machine.
-type machineKey struct{ groups, cache int }
+type machineKey struct {
+	groups, cache int
+	rounds        bool
+}
 
 // kept caches native machines, because starting the threads of many core groups takes longer than most problems. Machines
 // remember strategies, so a machine is replaced after mostUses problems.
@@ -22,10 +25,10 @@ var kept = struct {
 
 const mostUses = 3000
 
-// native returns a machine of this computer with the given core groups and a cache of so many KB. With spoils, its scratch is
+// native returns a machine of this computer with the given core groups and a cache of so many KB; rounds permits factors in bfloat16. With spoils, its scratch is
 // filled with NaN. Callers hold kept's lock.
-func native(t randomtest.Threads, cache int, spoils bool) (*cpe.Machine, error) {
-	key := machineKey{len(t), cache}
+func native(t randomtest.Threads, cache int, rounds, spoils bool) (*cpe.Machine, error) {
+	key := machineKey{len(t), cache, rounds}
 	if kept.uses[key]++; kept.uses[key] > mostUses {
 		kept.machines[key].Close()
 		delete(kept.machines, key)
@@ -40,6 +43,9 @@ func native(t randomtest.Threads, cache int, spoils bool) (*cpe.Machine, error) 
 		spec.CoreGroups = len(t)
 		if cache > 0 {
 			spec.LDMBytes = cache << 10
+		}
+		if rounds {
+			spec = spec.RoundingFactors()
 		}
 		if m, err = cpe.New(spec, cpe.Native); err != nil {
 			return nil, err
