@@ -1,15 +1,20 @@
 package solver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"unsafe"
 
+	"github.com/swcaffe/swcaffe/internal/words"
+	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
@@ -52,28 +57,71 @@ func (t *Team) meet(v *Solver) error {
 	return t.compareWeights(v)
 }
 
-// compareNets returns an error unless all workers have the same solver and training net. Sources of data may differ.
+// compareNets returns an error, with the ranks and both values, unless all workers have the same solver and training net, and as much data.
+// Paths of data may differ.
 func (t *Team) compareNets(v *Solver) error {
-	layers := v.net.NumLayers()
-	rank, place, differs, err := t.compare(append([]float32{float32(layers)}, solverDigests(v.param)...))
+	count := v.net.NumLayers()
+	rank, place, differs, err := t.compare(append([]float32{float32(count)}, solverDigests(v.param)...))
 	switch {
 	case err != nil:
 		return err
 	case differs && place == 0:
-		return fmt.Errorf("the net of rank %d has a different number of layers than rank 0's; this rank's has %d", rank, layers)
+		return t.differ(rank, "the nets differ", fmt.Sprintf("%d layers", count))
 	case differs:
 		f := solverFields()[place-1]
-		return fmt.Errorf("the solver of rank %d differs from rank 0's: %s is %s on rank %d", rank, f.Name(), fieldText(v.param, f), t.rank())
+		return t.differ(rank, "the solvers differ", fmt.Sprintf("%s: %s", f.Name(), fieldText(v.param, f)))
 	}
-	row := make([]float32, layers)
+	row := make([]float32, count)
 	for i := range row {
 		row[i] = layerDigest(v.net.LayerParam(i))
 	}
 	rank, place, differs, err = t.compare(row)
 	if differs {
-		return fmt.Errorf("layer %q (%s) of rank %d differs from rank 0's", v.net.LayerName(place), v.net.LayerType(place), rank)
+		return t.differ(rank, fmt.Sprintf("layer %q (%s) differs", v.net.LayerName(place), v.net.LayerType(place)), layerText(v.net.LayerParam(place)))
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return t.compareData(v)
+}
+
+// compareData returns an error unless the sources of the workers' data layers have as many items each, as far as that is known.
+func (t *Team) compareData(v *Solver) error {
+	row := make([]float32, words.Len*v.net.NumLayers())
+	items := make([]uint64, v.net.NumLayers())
+	for i := range items {
+		if source, ok := v.net.Layer(i).(layers.Finite); ok {
+			var err error
+			if items[i], err = source.Items(0); err != nil {
+				items[i] = 0 // training will say why
+			}
+		}
+		words.Put(row[words.Len*i:], items[i])
+	}
+	rank, place, differs, err := t.compare(row)
+	if !differs {
+		return err
+	}
+	i := place / words.Len
+	return t.differ(rank, fmt.Sprintf("the data of layer %q (%s) differ", v.net.LayerName(i), v.net.LayerType(i)), fmt.Sprintf("%d items", items[i]))
+}
+
+// differ returns the error for a rank that differs from rank 0, with what both have: own is what this one has. Of texts of several lines, the first
+// that differ are shown.
+func (t *Team) differ(rank int, what, own string) error {
+	first, err := t.tell(0, own)
+	if err != nil {
+		return err
+	}
+	other, err := t.tell(rank, own)
+	if err != nil {
+		return err
+	}
+	a, b := strings.Split(first, "\n"), strings.Split(other, "\n")
+	for len(a) > 1 && len(b) > 1 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	return fmt.Errorf("%s: rank 0 has %s, rank %d has %s", what, cmp.Or(a[0], "nothing"), rank, cmp.Or(b[0], "nothing"))
 }
 
 // solverFields lists the fields of a solver that influence the weights. Reading the schema's descriptors takes memory, which only a team of
@@ -132,7 +180,19 @@ func messageDigest(m proto.Message) float32 {
 }
 
 // layerDigest returns the digest of a layer's prototxt, without the source of its data.
-func layerDigest(p *caffepb.LayerParameter) float32 {
+func layerDigest(p *caffepb.LayerParameter) float32 { return messageDigest(withoutSource(p)) }
+
+// layerText returns a layer's prototxt, without the source of its data, with a field a line and one space between words.
+func layerText(p *caffepb.LayerParameter) string {
+	lines := strings.Split(prototext.MarshalOptions{Multiline: true}.Format(withoutSource(p)), "\n")
+	for i, l := range lines {
+		lines[i] = strings.Join(strings.Fields(l), " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// withoutSource returns a copy of a layer's prototxt without the source of its data.
+func withoutSource(p *caffepb.LayerParameter) *caffepb.LayerParameter {
 	p = proto.CloneOf(p)
 	for _, m := range []proto.Message{p.DataParam, p.ImageDataParam, p.WindowDataParam, p.Hdf5DataParam} {
 		fields := m.ProtoReflect()
@@ -142,7 +202,7 @@ func layerDigest(p *caffepb.LayerParameter) float32 {
 			}
 		}
 	}
-	return messageDigest(p)
+	return p
 }
 
 // compareWeights returns an error unless all workers have the same weights, histories and iteration number, bit by bit.

@@ -144,7 +144,11 @@ func (t *Team) consent(err error) error {
 		if r[0] == 0 {
 			continue
 		}
-		text, failure := t.tell(rank, err)
+		own := ""
+		if err != nil {
+			own = err.Error()
+		}
+		text, failure := t.tell(rank, own)
 		switch {
 		case err != nil:
 			return err
@@ -159,12 +163,12 @@ func (t *Team) consent(err error) error {
 // consentPasses marks a failure whose cause may pass, see passes.
 const consentPasses = 2
 
-// tell sends the text of one worker's error to all.
-func (t *Team) tell(from int, err error) (string, error) {
+// tell sends the text of one worker to all. own is this one's.
+func (t *Team) tell(from int, own string) (string, error) {
 	const longest = 4096
 	text := make([]float32, longest)
 	if t.rank() == from {
-		for i, c := range []byte(err.Error())[:min(longest, len(err.Error()))] {
+		for i, c := range []byte(own)[:min(longest, len(own))] {
 			text[i] = float32(c)
 		}
 	}

@@ -58,16 +58,16 @@ func TestTeamFaults(t *testing.T) {
 	}{
 		{"another layer", crew{solver: other(func(p *caffepb.SolverParameter) {
 			p.NetParam.Layer[4].InnerProductParam.NumOutput = proto.Uint32(5)
-		})}, nil, []string{`layer "ip" (InnerProduct) of rank 2 differs from rank 0's`}},
+		})}, nil, []string{`layer "ip" (InnerProduct) differs: rank 0 has num_output: 3, rank 2 has num_output: 5`}},
 		{"fewer layers", crew{solver: other(func(p *caffepb.SolverParameter) {
 			p.NetParam.Layer = append(p.NetParam.Layer[:2], p.NetParam.Layer[3:]...)
-		})}, nil, []string{"the net of rank 2 has a different number of layers"}},
+		})}, nil, []string{"the nets differ: rank 0 has 7 layers, rank 2 has 6 layers"}},
 		{"another rate", crew{solver: other(func(p *caffepb.SolverParameter) { p.BaseLr = proto.Float32(1.5) })}, nil,
-			[]string{"the solver of rank 2 differs from rank 0's: base_lr is "}},
+			[]string{"the solvers differ: rank 0 has base_lr: 0.05, rank 2 has base_lr: 1.5"}},
 		{"another type", crew{solver: other(func(p *caffepb.SolverParameter) { p.Type = proto.String("Nesterov") })}, nil,
-			[]string{`the solver of rank 2 differs from rank 0's: type is `}},
+			[]string{`the solvers differ: rank 0 has type: "SGD", rank 2 has type: "Nesterov"`}},
 		{"other steps", crew{solver: other(func(p *caffepb.SolverParameter) { p.Stepvalue = []int32{4, 8} })}, nil,
-			[]string{"the solver of rank 2 differs from rank 0's: stepvalue is ["}},
+			[]string{"the solvers differ: rank 0 has stepvalue: [], rank 2 has stepvalue: [4 8]"}},
 		{"other weights", crew{team: Team{CheckEvery: 3}}, func(s *Solver) {
 			s.Net().Learnable()[2].Blob.Data()[7] += 1e-7
 		}, []string{"iteration 2", "rank 2 differ", `layer "ip", param 0`}},
@@ -152,5 +152,27 @@ func TestFieldText(t *testing.T) {
 	}
 	if _, ok := said["net"]; ok {
 		t.Error("net is compared, which may lie elsewhere")
+	}
+}
+
+// TestOtherData: workers whose sources have different numbers of items are refused, with both; equal ones at different places train.
+func TestOtherData(t *testing.T) {
+	one, same, fewer := t.TempDir(), t.TempDir(), t.TempDir()
+	text := lenet(t, one, 30, 6)
+	lenet(t, same, 30, 6)
+	lenet(t, fewer, 20, 6)
+	for _, c := range []struct{ dir, want string }{
+		{same, ""},
+		{fewer, `the data of layer "data" (Data) differ: rank 0 has 30 items, rank 1 has 20 items`},
+	} {
+		crew := crew{workers: 2, text: text, solver: func(rank int, p *caffepb.SolverParameter) {
+			if rank == 1 {
+				p.TrainNet = proto.String(c.dir + "/net.prototxt")
+			}
+		}}
+		err := crew.run(t, func(_ int, s *Solver) error { return s.Step(1) })
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
 	}
 }

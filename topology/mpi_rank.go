@@ -24,7 +24,7 @@ func newMPIRank(m MPI) *mpiRank {
 
 func (t *mpiRank) tellWaits(tell func(line string)) {
 	t.waits = newWaits(t.rank, t.size, tell)
-	go t.waits.follow()
+	go t.waits.follow(nil)
 }
 
 func (t *mpiRank) Rank() int { return t.rank }

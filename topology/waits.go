@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// firstWord is the duration after which a wait for another rank is first reported. It is reported again each time the duration has doubled.
-const firstWord = 5 * time.Second
+// firstWord is the duration after which a wait for another rank is first reported, at the next look, so that five seconds do not pass in silence.
+// It is reported again each time the duration has doubled.
+const firstWord = 4 * time.Second
 
 // waits tracks how long this rank has been waiting for others. If a rank is stopped, or its computer hangs, all others wait forever, since
 // MPI reports no fault. Such waits are therefore reported, and their ends too. Calls may begin and end at any time; one goroutine looks at a
@@ -83,9 +84,70 @@ func (w *waits) look(now time.Duration) {
 	}
 }
 
-// follow calls look every second, as long as the process lives.
-func (w *waits) follow() {
-	for range time.Tick(time.Second) {
-		w.look(time.Since(w.start))
+// follow calls look every second until stopped is closed; nil: as long as the process lives.
+func (w *waits) follow(stopped <-chan struct{}) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			w.look(time.Since(w.start))
+		case <-stopped:
+			return
+		}
 	}
+}
+
+// TellWaits returns a transport that does what t does and reports, in lines of text, calls that have waited for another rank for many seconds, and
+// their ends, until stop is called. tell may be called from any goroutine. t's time must be real. MPIJob has a TellWaits of its own.
+func TellWaits(t Transport, tell func(line string)) (told Transport, stop func()) {
+	stopped := make(chan struct{})
+	w := &waiting{t, newWaits(t.Rank(), t.Size(), tell)}
+	go w.waits.follow(stopped)
+	told = w
+	if a, ok := t.(adder); ok {
+		told = &waitingAdder{w, a}
+	}
+	return told, func() { close(stopped) }
+}
+
+// waiting is a transport whose waits are reported.
+type waiting struct {
+	Transport
+	waits *waits
+}
+
+// call makes a call that waits for a rank.
+func (w *waiting) call(kind, peer int, do func() error) error {
+	if peer >= 0 && peer < w.Size() {
+		w.waits.begin(kind, peer)
+		defer w.waits.end(kind, peer)
+	}
+	return do()
+}
+
+func (w *waiting) Send(to int, data []float32) error {
+	return w.call(waitSend, to, func() error { return w.Transport.Send(to, data) })
+}
+
+func (w *waiting) Recv(from int, data []float32) error {
+	return w.call(waitRecv, from, func() error { return w.Transport.Recv(from, data) })
+}
+
+func (w *waiting) SendRecv(to int, send []float32, from int, recv []float32) error {
+	return w.call(waitRecv, from, func() error { return w.Transport.SendRecv(to, send, from, recv) })
+}
+
+// waitingAdder is such a transport between ranks that share memory.
+type waitingAdder struct {
+	*waiting
+	adder adder
+}
+
+func (w *waitingAdder) RecvAdd(from int, data []float32) error {
+	return w.call(waitRecv, from, func() error { return w.adder.RecvAdd(from, data) })
+}
+
+func (w *waitingAdder) SendRecvAdd(to int, send []float32, from int, data []float32) error {
+	return w.call(waitRecv, from, func() error { return w.adder.SendRecvAdd(to, send, from, data) })
 }

@@ -129,7 +129,7 @@ func (job mpiJob) testFaults(t *testing.T) {
 				}
 			}, []string{",2]"}}, // the rank in the name that mpirun gives a process
 		{"another net", `if [ $R = 2 ]; then sed s/num_output:.5/num_output:6/ $D/s.prototxt > $D/other.prototxt; exec ` + job.binary + ` train -solver $D/other.prototxt; fi; exec ` + job.binary + ` train -solver $D/s.prototxt`,
-			nil, []string{`layer "conv" (Convolution) of rank 2 differs from rank 0's`}},
+			nil, []string{`layer "conv" (Convolution) differs: rank 0 has num_output: 5, rank 2 has num_output: 6`}},
 		{"another program", `if [ $R = 2 ]; then mkdir $D/bin; cp ` + job.binary + ` $D/bin/swcaffe; echo >> $D/bin/swcaffe; exec $D/bin/swcaffe train -solver $D/s.prototxt; fi; exec ` + job.binary + ` train -solver $D/s.prototxt`,
 			nil, []string{"rank 0: rank 2 runs another program than rank 0"}},
 		{"no file", `exec ` + job.binary + ` train -solver $D/$([ $R = 2 ] && echo none || echo s).prototxt`,

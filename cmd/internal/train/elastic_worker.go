@@ -92,7 +92,9 @@ func (t *outliving) Train(epoch elastic.Epoch) error {
 		t.completed.Store(int64(t.carried.Iter()))
 	}
 	t.log = cli.RankLog(t.e, epoch.Mesh.Rank())
-	t.team = t.o.workers.team(epoch.Mesh, topology.Flat(epoch.Mesh.Size()), sinceNow())
+	mesh, stop := topology.TellWaits(epoch.Mesh, func(line string) { t.e.Log.Warn(line) })
+	defer stop()
+	t.team = t.o.workers.team(mesh, topology.Flat(epoch.Mesh.Size()), sinceNow())
 	err := t.begin()
 	if err == nil {
 		err = t.o.solve(t.e, t.actions, t.solver, t.team, t.log)

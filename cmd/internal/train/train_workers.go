@@ -128,6 +128,8 @@ func (w *workerFlags) run(e *cli.Env, work func(t *solver.Team, log *logrus.Logg
 	}
 	w.warnOfClock(e.Log)
 	return ownError(topology.NewLocal(w.workers).Run(func(t topology.Transport) error {
+		t, stop := topology.TellWaits(t, func(line string) { e.Log.Warn(line) })
+		defer stop()
 		return work(w.team(t, topology.Flat(w.workers), sinceNow()), cli.RankLog(e, t.Rank()))
 	}))
 }
