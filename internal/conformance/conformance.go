@@ -1,17 +1,16 @@
 // Package conformance provides small test cases whose expected values come from independent programs.
 //
 // A case is a folder with a net, optionally a solver, weights and data, and expected.json: commands and their expected output and
-// files. This repository's cases are in cases.zip. oracle/oracle.py generates them: it computes values from Caffe's formulas,
-// with plain loops in double precision, and writes files byte by byte. [Each] runs a test on every case of a kind. Package judge
-// runs a case's commands and compares the results.
+// files. [Each] runs a test on every case of a kind. Package judge runs a case's commands and compares the results.
 //
-// A second suite holds values printed by BVLC Caffe. It may lie beside the repository; tests also run on it where it exists.
+// The cases of cases.zip come from oracle/oracle.py: it computes values from Caffe's formulas, with plain loops in double precision, and
+// writes files byte by byte. Those of caffe.zip hold what BVLC Caffe 1.0 printed and wrote on a CPU, with OpenBLAS.
 package conformance
 
 import (
 	"archive/zip"
 	"bytes"
-	_ "embed" // for cases.zip
+	_ "embed" // for the archives
 	"os"
 	"path"
 	"path/filepath"
@@ -23,8 +22,11 @@ import (
 //go:embed cases.zip
 var archive []byte
 
-// Each runs a test on the folder of every case whose name matches one of the patterns: on copies of this repository's cases and,
-// where they exist, on BVLC Caffe's. bvlc is the number of BVLC Caffe's cases that must match.
+//go:embed caffe.zip
+var caffe []byte
+
+// Each runs a test on the folder of every case whose name matches one of the patterns, a copy: on the oracle's cases and on BVLC Caffe's.
+// bvlc is the number of BVLC Caffe's cases that must match.
 func Each(t *testing.T, patterns []string, bvlc int, test func(t *testing.T, dir string)) {
 	t.Helper()
 	t.Run("own", func(t *testing.T) {
@@ -35,10 +37,7 @@ func Each(t *testing.T, patterns []string, bvlc int, test func(t *testing.T, dir
 		each(t, dirs, test)
 	})
 	t.Run("BVLC", func(t *testing.T) {
-		dirs := outside(t, patterns)
-		if len(dirs) == 0 {
-			t.Skipf("%d cases with values that BVLC Caffe printed are skipped: their suite is not beside the repository", bvlc)
-		}
+		dirs := unpack(t, caffe, patterns)
 		if len(dirs) < bvlc {
 			t.Errorf("%d cases of BVLC Caffe, want %d", len(dirs), bvlc)
 		}
@@ -52,8 +51,14 @@ func each(t *testing.T, dirs []string, test func(t *testing.T, dir string)) {
 	}
 }
 
-// Own unpacks this repository's cases that match one of the patterns, and returns their folders.
+// Own unpacks the oracle's cases that match one of the patterns, and returns their folders.
 func Own(t testing.TB, patterns ...string) []string {
+	t.Helper()
+	return unpack(t, archive, patterns)
+}
+
+// unpack writes the cases of an archive that match one of the patterns to a temporary folder, and returns their folders.
+func unpack(t testing.TB, archive []byte, patterns []string) []string {
 	t.Helper()
 	files, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
@@ -85,28 +90,6 @@ func Own(t testing.TB, patterns ...string) []string {
 		}
 	}
 	return dirs
-}
-
-// outside returns the folders of BVLC Caffe's cases that match one of the patterns.
-func outside(t *testing.T, patterns []string) []string {
-	t.Helper()
-	root, err := filepath.Abs(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for !isFile(filepath.Join(root, "go.mod")) && root != filepath.Dir(root) {
-		root = filepath.Dir(root)
-	}
-	all, err := filepath.Glob(filepath.Join(root, "..", "shared", "conformance", "cases", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return slices.DeleteFunc(all, func(dir string) bool { return !matches(filepath.Base(dir), patterns) })
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }
 
 func matches(name string, patterns []string) bool {
