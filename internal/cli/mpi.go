@@ -67,8 +67,10 @@ func (e *Env) settle(c Command, own *flag.FlagSet) error {
 	switch {
 	case c.Prints, c.Joins && given(JoinFlag):
 		return nil
-	case c.Joins && given(ElasticFlag) && w.Several():
-		return fmt.Errorf("%s, and each would coordinate a training of its own: start one with -%s, and the others with -%s", w.Among(), ElasticFlag, JoinFlag)
+	case c.Joins && given(ElasticFlag) && w.Several() && w.Rank != 0:
+		return fmt.Errorf("%s, and each would coordinate a training of its own: start one with -%s, rank 0, and the others with -%s", w.Among(), ElasticFlag, JoinFlag)
+	case c.Joins && given(ElasticFlag):
+		return nil
 	case !w.Several(), expected == 1 && w.Size == 0:
 		e.tellSibling()
 		return nil

@@ -46,9 +46,9 @@ func (o *trainOptions) elasticWork(e *cli.Env, actions *signals, spec cpe.Spec) 
 	defer func() { t.free() }()
 	w := elastic.Worker{Coordinator: self.Coordinator, Word: self.Word, Program: hex.EncodeToString(program), Host: host, PID: os.Getpid(), Network: &roads{to: self.Coordinator}}
 	err = w.Run(t)
-	if errors.Is(err, elastic.ErrEnded) {
+	if errors.Is(err, elastic.ErrEnded) && o.elastic.join == "" {
 		t.free()
-		topology.Exit(1) // the command with -elastic says why
+		topology.Exit(1) // the command itself says why
 	}
 	return err
 }
