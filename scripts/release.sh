@@ -12,6 +12,7 @@
 #   swcaffe_VERSION_OS_ARCH.tar.xz (Windows: .zip)     programs, README, licences, shells' completions, manual pages
 #   swcaffe_VERSION_ARCH.deb, swcaffe-VERSION.ARCH.rpm the same as packages, for Linux
 #   swcaffe_VERSION_OS_ARCH.cdx.json, .spdx.json       the modules that the program contains, with version, sum and licence
+#   install.sh                                         installs the archive that fits a computer, after a look at its sum
 #   SHA256SUMS
 #
 # Linux has swcaffe-mpi beside swcaffe, which runs it under MPI. A program for Linux or macOS that is larger than 12 MB compressed by xz is an error.
@@ -61,6 +62,7 @@ make() {
     step "$target, in $dir"
     one "$dir" "${target%/*}" "${target#*/}"
   done
+  cp "$dir/source/scripts/install.sh" "$dir/files/"
   (cd "$dir/files" && sha256sum -- * >SHA256SUMS)
 }
 

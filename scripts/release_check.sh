@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs and runs what scripts/release.sh has made, as far as this computer can: archives for Linux on this processor and, with Debian's
-# qemu-user-static, on the other one; the Debian and the RPM package, unpacked into a folder of their own; Windows's program under Debian's wine.
+# qemu-user-static, on the other one; what the install script installs; the Debian and the RPM package, unpacked into a folder of their own; Windows's
+# program under Debian's wine.
 #
 #   scripts/release_check.sh [DIR]
 #
@@ -16,6 +17,14 @@ trap 'rm -rf "$scratch"' EXIT
 (cd "$dir" && sha256sum -c --quiet SHA256SUMS)
 echo "sums: $(wc -l <"$dir/SHA256SUMS") files are those of SHA256SUMS"
 native=$(go env GOARCH)
+
+# holds DIR FILE... fails unless all files are there, and not empty.
+holds() {
+  local file
+  for file in "${@:2}"; do
+    [ -s "$1/$file" ] || { echo "$1 has no $file" >&2; exit 1; }
+  done
+}
 
 # try NAME ITERATIONS COMMAND... runs a program.
 try() {
@@ -51,7 +60,7 @@ stop() {
     for _ in $(seq 100); do grep -q 'Iteration 0' stopped.log && break; sleep 0.1; done
     sleep 1
     kill -INT "$pid"
-    wait "$pid"
+    wait "$pid" || exit # before ||, set -e has no effect
     ls models/lenet/*.solverstate >/dev/null
   ) || { tail -3 "$scratch/$name/stopped.log" >&2; echo "$name: SIGINT left no snapshot" >&2; exit 1; }
   echo "$name: SIGINT ends a training with a snapshot"
@@ -62,17 +71,32 @@ for archive in "$dir"/swcaffe_*_linux_*.tar.xz; do
   arch=${base##*_} rest=${base#swcaffe_}
   wanted=v${rest%%_*}
   tar -C "$scratch" -xf "$archive"
-  [ "$(find "$scratch/$base" -name 'swcaffe*.1*' | wc -l)" -gt 20 ] && [ -s "$scratch/$base/completions/swcaffe.bash" ] && [ -s "$scratch/$base/LICENSES.txt" ]
+  holds "$scratch/$base" completions/swcaffe.bash LICENSES.txt man/man1/swcaffe.1 man/man1/swcaffe-train.1
   if [ "$arch" = "$native" ]; then
     try "$base" 20 "$scratch/$base/swcaffe"
     stop "$base" "$scratch/$base/swcaffe"
-    [[ $("$scratch/$base/swcaffe-mpi" version | head -1) == *" $wanted"* ]]
+    [[ $("$scratch/$base/swcaffe-mpi" version) == *" $wanted"* ]]
   elif qemu=$(command -v "qemu-${arch/arm64/aarch64}-static"); then
     try "$base" 2 "$qemu" "$scratch/$base/swcaffe"
   else
     echo "$base: left out; Debian's qemu-user-static runs it"
   fi
 done
+
+# The install script, from the folder; then from one whose archive has another byte: that writes nothing.
+wanted=$(sed -n "s/^.* swcaffe_\(.*\)_linux_$native.tar.xz$/v\1/p" "$dir/SHA256SUMS")
+"$dir/install.sh" -from "$dir" -to "$scratch/prefix" >/dev/null 2>&1
+try install.sh 4 "$scratch/prefix/bin/swcaffe"
+holds "$scratch/prefix/share" man/man1/swcaffe.1 bash-completion/completions/swcaffe doc/swcaffe/LICENSES.txt
+mkdir "$scratch/damaged"
+cp "$dir/SHA256SUMS" "$dir"/swcaffe_*_linux_"$native".tar.xz "$scratch/damaged/"
+printf x >>"$(echo "$scratch/damaged/"*.tar.xz)"
+if "$dir/install.sh" -from "$scratch/damaged" -to "$scratch/none" 2>"$scratch/refused" || [ -e "$scratch/none" ] || ! grep -q 'has the sum' "$scratch/refused"; then
+  cat "$scratch/refused" >&2
+  echo "install.sh: a damaged archive is not refused by its sum" >&2
+  exit 1
+fi
+echo "install.sh: a damaged archive is refused, nothing is installed"
 
 mkdir "$scratch/deb" "$scratch/rpm"
 if command -v dpkg-deb >/dev/null; then
