@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the examples of docs/serve.md against a server with LeNet, and clients of all calls of the protocol: over HTTP with curl and Node's fetch, over gRPC in Python
+# Runs the examples of docs/serve.md against a server with LeNet, and clients of all calls of the protocol: over HTTP with curl, Go and Node's fetch, over gRPC in Python
 # (Debian's python3-grpcio, protobuf-compiler), Node (npm's @grpc/grpc-js and @grpc/proto-loader, which it installs into build/grpc) and C++ (Debian's
 # protobuf-compiler-grpc, libgrpc++-dev and libprotobuf-dev; compiled into build/grpc). It needs curl, and leaves out the others, saying so, where they are not installed.
 # Weights are those of fillers. SWCAFFE_TEST_BINARY names a program to use in the place of one that it builds.
@@ -46,7 +46,7 @@ echo "curl: the page's commands"
 
 for call in 'GET /v2' 'GET /v2/health/live' 'GET /v2/health/ready' 'GET /v2/models/lenet' 'GET /v2/models/lenet/ready' 'GET /v2/models/lenet/versions/1' \
   'GET /v2/models/lenet/versions/1/ready' 'POST /v2/repository/index' 'POST /v2/repository/models/lenet/load' 'POST /v2/repository/models/lenet/unload' \
-  'POST /v2/repository/models/lenet/load' 'GET /metrics'; do
+  'POST /v2/repository/models/lenet/load' 'GET /metrics' 'GET /models' 'GET /openapi.json' 'GET /'; do
   curl -fsS -X "${call% *}" "$url${call#* }" >"$dir/answer"
 done
 echo "curl: the other calls"
@@ -59,7 +59,18 @@ else
   echo "Python is not installed: left out"
 fi
 
+if command -v go >/dev/null; then
+  block go >"$dir/page.go"
+  gofmt -l "$dir/page.go" | (! grep .)
+  go run "$dir/page.go" | grep -q '^prob \[1 10\] \['
+  echo "Go: the page's client"
+else
+  echo "Go is not installed: left out"
+fi
+
 if command -v node >/dev/null; then
+  block javascript >"$dir/page.mjs"
+  node "$dir/page.mjs" | grep -q '^prob \[ 1, 10 \]'
   node -e "
     const check = (ok, what) => { if (!ok) throw new Error(what); };
     const ask = async (name, array) => {
@@ -80,7 +91,7 @@ if command -v node >/dev/null; then
       const bad = await fetch('$url/v2/models/lenet/infer', {method: 'POST', body: '{}'});
       check(bad.status === 400 && (await bad.json()).error, 'a bad request has status ' + bad.status);
     })().catch(e => { console.error(e.message); process.exit(1); });"
-  echo "Node: datatypes and an error"
+  echo "Node: the page's client, datatypes and an error"
 else
   echo "Node is not installed: left out"
 fi

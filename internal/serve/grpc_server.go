@@ -126,7 +126,7 @@ func (s *Server) oneMessage(next http.Handler) http.Handler {
 		}
 		defer release()
 		r = r.WithContext(ctx)
-		r.Body = messageBody{io.MultiReader(strings.NewReader(string(prefix[:])), io.LimitReader(r.Body, length)), r.Body}
+		r.Body = messageBody{io.MultiReader(strings.NewReader(string(prefix[:])), &message{r.Body, length}), r.Body}
 		next.ServeHTTP(w, r)
 		return nil
 	})
@@ -136,6 +136,27 @@ func (s *Server) oneMessage(next http.Handler) http.Handler {
 type messageBody struct {
 	io.Reader
 	io.Closer
+}
+
+// message reads a message. One that ends early is the client's error, which the library calls an internal one.
+type message struct {
+	from io.Reader
+	left int64
+}
+
+func (m *message) Read(p []byte) (int, error) {
+	if m.left == 0 {
+		return 0, io.EOF
+	}
+	n, err := m.from.Read(p[:min(int64(len(p)), m.left)])
+	m.left -= int64(n)
+	switch {
+	case err == nil || m.left == 0:
+		return n, nil
+	case err == io.EOF:
+		return n, grpcError(badf("the message ends %d bytes early", m.left))
+	}
+	return n, grpcError(bodyError(err))
 }
 
 // stream sets the limits of a call that lasts until its client, or the server, ends it.

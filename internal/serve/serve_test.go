@@ -62,11 +62,12 @@ func config(t *testing.T) Config {
 	}
 }
 
-// run starts a server and returns its address. At its end no goroutine of it remains.
+// run starts a server, waits until it has all plans, and returns its address. At its end no goroutine of it remains.
 func run(t *testing.T, cfg Config) (*Server, string) {
 	t.Helper()
 	before := runtime.NumGoroutine()
 	s := begin(t, cfg)
+	planned(s) // another server's count begins after this one's goroutines
 	t.Cleanup(func() {
 		for range 500 {
 			if runtime.NumGoroutine() <= before {
@@ -199,8 +200,7 @@ func encode(datatype string, list []float32) (b []byte) {
 // TestRandomRequests: what the server answers, of every datatype, in JSON and in binary, for 1 to 20 items, are the bits that a session gives.
 func TestRandomRequests(t *testing.T) {
 	cfg := config(t)
-	s, url := run(t, cfg)
-	planned(s)
+	_, url := run(t, cfg)
 	m, err := loader(1)(cfg.Models[0].Options)
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,8 @@ import (
 func TestFirstRequests(t *testing.T) {
 	for range 20 {
 		cfg, _ := breakingConfig(t)
-		_, url := run(t, cfg)
+		s := begin(t, cfg)
+		url := s.URL()
 		var clients sync.WaitGroup
 		for i := range 12 {
 			clients.Go(func() {
@@ -24,5 +25,6 @@ func TestFirstRequests(t *testing.T) {
 			})
 		}
 		clients.Wait()
+		end(t, s)
 	}
 }

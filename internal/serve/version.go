@@ -31,7 +31,7 @@ type version struct {
 	next   *job       // of the queue, for the next run; nil: none
 
 	turns   turns
-	begun   chan struct{} // closed when all plans are made
+	begun   chan struct{} // closed when all plans are made and all workers are there
 	wide    *runner       // with all cores
 	runners []*runner     // one for each worker
 	workers sync.WaitGroup
@@ -63,10 +63,10 @@ func start(name, number string, m *predict.Model, cfg *Config, meter *meter, alo
 	}
 	v.workers.Go(func() {
 		v.begin()
-		close(v.begun)
 		for _, r := range v.runners[1:] {
 			v.workers.Go(func() { v.work(r) })
 		}
+		close(v.begun)
 		v.work(v.runners[0])
 	})
 	return v, nil
