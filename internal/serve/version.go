@@ -56,6 +56,9 @@ func start(name, number string, m *predict.Model, cfg *Config, meter *meter, alo
 		all = all[:1]
 	}
 	for _, r := range all {
+		if r.session != nil {
+			continue // the only one has all cores
+		}
 		if err := r.renew(alone); err != nil {
 			v.end()
 			return nil, err
