@@ -13,7 +13,7 @@ import (
 )
 
 // levels are the instruction sets that are levels of internal/simd/isa, by name.
-var levels = []emit.ISA{emit.AVX512, emit.AVX2}
+var levels = []emit.ISA{emit.AVX512, emit.AVX2, emit.NEON}
 
 // kernel is an entry of the list: a function in assembly of a package of internal/simd, or a family of such functions. The generator writes from it
 // the assembly, its declarations in Go, a field of the package's table, and the values of the field in the tables of the levels.
@@ -26,14 +26,22 @@ type kernel struct {
 	of   func(s emit.ISA) []member
 }
 
+// all are the functions of a kernel for an instruction set, none if the set has no kernels in the package.
+func (k *kernel) all(s emit.ISA) []member {
+	if s.Packages != nil && !slices.Contains(s.Packages, k.room) {
+		return nil
+	}
+	return k.of(s)
+}
+
 // members are the functions of a kernel for an instruction set. Where assembly is written by hand, they are those that the package has in the file
 // NAME_PROCESSOR.s.
 func (k *kernel) members(s emit.ISA) []member {
 	if s.V != nil {
-		return k.of(s)
+		return k.all(s)
 	}
 	text, _ := os.ReadFile(filepath.Join("..", "..", "internal", "simd", k.room, s.Name+"_"+s.Processor+".s"))
-	return slices.DeleteFunc(k.of(s), func(m member) bool { return !bytes.Contains(text, []byte("TEXT ·"+m.function(s)+"(SB)")) })
+	return slices.DeleteFunc(k.all(s), func(m member) bool { return !bytes.Contains(text, []byte("TEXT ·"+m.function(s)+"(SB)")) })
 }
 
 // member is a function of a kernel for one instruction set.

@@ -1,7 +1,7 @@
-// Package isa knows the levels of vector instructions: AVX-512, AVX2 with FMA, and plain Go.
+// Package isa knows the levels of vector instructions: AVX-512, AVX2 with FMA, NEON, and plain Go.
 //
 // A Level says how many float32 values a vector has. The best level that the processor and the operating system support is chosen once, when
-// the program starts. The environment variable SWCAFFE_SIMD (avx512, avx2 or go) asks for another one, and, behind a colon, for some kernels alone,
+// the program starts. The environment variable SWCAFFE_SIMD (avx512, avx2, neon or go) asks for another one, and, behind a colon, for some kernels alone,
 // joined with +: with avx2:vgemm.Micro everything but the micro-kernel of products is computed in Go. If what it asks for is unknown or not supported, the best
 // level is used, and Name returns the request too. A program linked with
 //
@@ -58,7 +58,7 @@ func choose(request string, levels []*Level) (*Level, []string) {
 	return levels[0], nil
 }
 
-// Name is the level in use: avx512, avx2 or go, and the kernels in use if not all are. A request that could not be met follows in parentheses.
+// Name is the level in use: avx512, avx2, neon or go, and the kernels in use if not all are. A request that could not be met follows in parentheses.
 func Name() string {
 	name := active.Name
 	if only != nil {

@@ -17,6 +17,12 @@ func (s ISA) Doubles(x reg.VecVirtual) (lo, hi reg.VecVirtual) {
 		return lo, hi
 	}
 	upper := XMM()
+	if s.Width == 4 {
+		VPSHUFD(Imm(0xee), x, upper)
+		VCVTPS2PD(x, lo)
+		VCVTPS2PD(upper, hi)
+		return lo, hi
+	}
 	VEXTRACTF128(Imm(1), x, upper)
 	VCVTPS2PD(x.AsX(), lo)
 	VCVTPS2PD(upper, hi)
@@ -49,6 +55,12 @@ func (s ISA) Singles(halves [2]reg.VecVirtual) reg.VecVirtual {
 		return r
 	}
 	lower, upper := XMM(), XMM()
+	if s.Width == 4 {
+		VCVTPD2PSX(halves[0], lower)
+		VCVTPD2PSX(halves[1], upper)
+		VUNPCKLPD(upper, lower, r)
+		return r
+	}
 	VCVTPD2PSY(halves[0], lower)
 	VCVTPD2PSY(halves[1], upper)
 	VMOVAPS(lower, r.AsX())

@@ -67,6 +67,10 @@ func (s ISA) StoreMasked(v reg.VecVirtual, m Mem, mask reg.Register) {
 		VMOVUPS(v, mask, m)
 		return
 	}
+	if s.Elements {
+		VMASKMOVPS(v, mask, m)
+		return
+	}
 	stores++
 	part, done := fmt.Sprintf("part%d", stores), fmt.Sprintf("stored%d", stores)
 	lanes := GP32()

@@ -2,6 +2,7 @@ package emit
 
 import (
 	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -31,6 +32,31 @@ func (s ISA) AddProducts(sums []reg.VecVirtual, value Mem, vectors []reg.VecVirt
 	for j, v := range vectors {
 		VFMADD231PS(v, x, sums[j])
 	}
+}
+
+// AddColumn adds a column of values, side by side from at, times a row of vectors to a tile. embed is that of AddProducts for each row.
+func (s ISA) AddColumn(acc [][]reg.VecVirtual, at Mem, row []reg.VecVirtual, embed func(i int) bool) {
+	whole := 0
+	if s.Elements {
+		whole = len(acc) / 4 * 4
+	}
+	values := make([]reg.VecVirtual, whole/4)
+	for q := range values {
+		values[q] = s.Load(at.Offset(16 * q))
+	}
+	for i, sums := range acc[:whole] {
+		for j, v := range row {
+			AddProduct(i%4, values[i/4], v, sums[j])
+		}
+	}
+	for i := whole; i < len(acc); i++ {
+		s.AddProducts(acc[i], at.Offset(4*i), row, embed(i))
+	}
+}
+
+// AddProduct adds one lane of a vector times another vector, on sets with Elements.
+func AddProduct(lane int, values, v, sum reg.VecVirtual) {
+	Instruction(&ir.Instruction{Opcode: "FMLAELEMENT", Operands: []Op{Imm(uint64(lane)), values, v, sum}, Inputs: []Op{values, v, sum}, Outputs: []Op{sum}})
 }
 
 // AddPairs is AddProducts for pairs of bfloat16 values: each lane adds both products of its pair.

@@ -22,7 +22,7 @@ func (s ISA) Evens() func(a, b reg.VecVirtual) reg.VecVirtual {
 		return func(a, b reg.VecVirtual) reg.VecVirtual {
 			r := s.V()
 			VSHUFPS(Imm(0x88), b, a, r)
-			VPERMPD(Imm(0xd8), r, r)
+			s.swapMiddle(r)
 			return r
 		}
 	}
@@ -41,8 +41,15 @@ func (s ISA) EveryOther(a, b reg.VecVirtual, from int) reg.VecVirtual {
 		return r
 	}
 	VSHUFPS(Imm([]uint64{0x88, 0xdd}[from]), b, a, r)
-	VPERMPD(Imm(0xd8), r, r)
+	s.swapMiddle(r)
 	return r
+}
+
+// swapMiddle swaps the middle quarters of a vector whose halves were shuffled one by one.
+func (s ISA) swapMiddle(r reg.VecVirtual) {
+	if s.Width > 4 {
+		VPERMPD(Imm(0xd8), r, r)
+	}
 }
 
 // Interleave returns lanes of a and b in turn.
@@ -58,6 +65,9 @@ func (s ISA) Interleave(a, b reg.VecVirtual) (lo, hi reg.VecVirtual) {
 	l, h := s.V(), s.V()
 	VUNPCKLPS(b, a, l)
 	VUNPCKHPS(b, a, h)
+	if s.Width == 4 {
+		return l, h
+	}
 	lo, hi = s.V(), s.V()
 	VPERM2F128(Imm(0x20), h, l, lo)
 	VPERM2F128(Imm(0x31), h, l, hi)

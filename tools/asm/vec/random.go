@@ -58,7 +58,9 @@ func Drop(s emit.ISA) {
 	} else {
 		all := s.V()
 		VSHUFPS(Imm(0x88), numbers[1], numbers[0], all)
-		VPERMQ(Imm(0xd8), all, all)
+		if s.Width > 4 {
+			VPERMQ(Imm(0xd8), all, all)
+		}
 		VPCMPGTD(all, below, all) // below > all
 		VPANDN(scale, all, factor)
 	}

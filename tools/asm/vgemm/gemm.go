@@ -44,9 +44,7 @@ func Micro(s emit.ISA, rows, nv int) {
 			}
 			bv[j] = s.Load(Mem{Base: b, Disp: (2*u + j) * wide})
 		}
-		for i := range acc {
-			s.AddProducts(acc[i], Mem{Base: a, Disp: (u*mr + i) * 4}, bv, i%6 == 1)
-		}
+		s.AddColumn(acc, Mem{Base: a, Disp: u * mr * 4}, bv, func(i int) bool { return i%6 == 1 })
 	}
 	advance := func(n int) {
 		ADDQ(U32(n*mr*4), a)

@@ -26,9 +26,7 @@ func Scattered(s emit.ISA, mr, nv int) {
 		for j := range bv {
 			bv[j] = s.Load(Mem{Base: b[j], Index: at, Scale: 4})
 		}
-		for i := range acc {
-			s.AddProducts(acc[i], Mem{Base: a, Disp: (u*mr + i) * 4}, bv, i%3 == 1)
-		}
+		s.AddColumn(acc, Mem{Base: a, Disp: u * mr * 4}, bv, func(i int) bool { return i%3 == 1 })
 	}
 	advance := func(n int) {
 		ADDQ(U32(n*mr*4), a)

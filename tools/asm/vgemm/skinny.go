@@ -93,8 +93,12 @@ func storeFour(s emit.ISA, x [4]reg.VecVirtual, to Mem, n int) {
 	} else {
 		half = sum
 	}
-	VEXTRACTF128(Imm(1), half, low)
-	VADDPS(low, half.AsX(), low)
+	if s.Width == 4 {
+		low = sum
+	} else {
+		VEXTRACTF128(Imm(1), half, low)
+		VADDPS(low, half.AsX(), low)
+	}
 	if n == 4 {
 		VMOVUPS(low, to)
 	} else {

@@ -57,9 +57,7 @@ func ByColumns(s emit.ISA, rows, nv int) {
 		for range n {
 			bv := columns(s, Mem{Base: b}, nv)
 			ADDQ(ldb, b)
-			for i := range acc {
-				s.AddProducts(acc[i], Mem{Base: a, Disp: 4 * i}, bv, i%6 == 1)
-			}
+			s.AddColumn(acc, Mem{Base: a}, bv, func(i int) bool { return i%6 == 1 })
 			ADDQ(lda, a)
 		}
 	})
