@@ -19,10 +19,9 @@ func neon(t *kernels) {
 func (pixels) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int) {
 }
 
-func (pairs) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int) {
-}
-
 func (roundPixels) run(dst, low, high *float32, step, n int) {}
+
+func (roundRows) run(dst, src *float32, n int) {}
 
 func (pixelSums) run(runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32) {
 }

@@ -23,35 +23,36 @@ func neon(t *kernels) {
 	t.Elementwise[opSquare] = 10      // squareNEON
 	t.Elementwise[opSqrt] = 11        // sqrtNEON
 	t.Elementwise[opAbs] = 12         // absNEON
-	t.Elementwise[opSwapRounded] = 13 // swapRoundedNEON
-	t.Elementwise[opPairUp] = 14      // pairUpNEON
-	t.Elementwise[opAffine] = 15      // affineNEON
-	t.Elementwise[opRelu] = 16        // reluNEON
-	t.Elementwise[opRectify] = 17     // rectifyNEON
-	t.Elementwise[opReluGrad] = 18    // reluGradNEON
-	t.Elementwise[opMax] = 19         // maxNEON
-	t.Elementwise[opMin] = 20         // minNEON
-	t.Elementwise[opMulSign] = 21     // mulSignNEON
-	t.Elementwise[opClamp] = 22       // clampNEON
-	t.Elementwise[opClampGrad] = 23   // clampGradNEON
-	t.Elementwise[opAbove] = 24       // aboveNEON
-	t.Elementwise[opSigmoidGrad] = 25 // sigmoidGradNEON
-	t.Elementwise[opTanhGrad] = 26    // tanhGradNEON
-	t.Elementwise[opPrelu] = 27       // preluNEON
-	t.Elementwise[opPreluGrad] = 28   // preluGradNEON
-	t.Elementwise[opEluSlope] = 29    // eluSlopeNEON
-	t.Elementwise[opTake] = 30        // takeNEON
-	t.Elementwise[opLarger] = 31      // largerNEON
-	t.Elementwise[opWhere] = 32       // whereNEON
-	t.Elementwise[opExp] = 33         // expNEON
-	t.Elementwise[opLog] = 34         // logNEON
-	t.Elementwise[opSigmoid] = 35     // sigmoidNEON
-	t.Elementwise[opTanh] = 36        // tanhNEON
-	t.Elementwise[opPow25] = 37       // pow25NEON
-	t.Elementwise[opPow75] = 38       // pow75NEON
-	t.Elementwise[opMulInvPow75] = 39 // mulInvPow75NEON
-	t.Elementwise[opPow] = 40         // powNEON
-	t.Elementwise[opInverse] = 41     // inverseNEON
+	t.Elementwise[opRound] = 13       // roundNEON
+	t.Elementwise[opSwapRounded] = 14 // swapRoundedNEON
+	t.Elementwise[opPairUp] = 15      // pairUpNEON
+	t.Elementwise[opAffine] = 16      // affineNEON
+	t.Elementwise[opRelu] = 17        // reluNEON
+	t.Elementwise[opRectify] = 18     // rectifyNEON
+	t.Elementwise[opReluGrad] = 19    // reluGradNEON
+	t.Elementwise[opMax] = 20         // maxNEON
+	t.Elementwise[opMin] = 21         // minNEON
+	t.Elementwise[opMulSign] = 22     // mulSignNEON
+	t.Elementwise[opClamp] = 23       // clampNEON
+	t.Elementwise[opClampGrad] = 24   // clampGradNEON
+	t.Elementwise[opAbove] = 25       // aboveNEON
+	t.Elementwise[opSigmoidGrad] = 26 // sigmoidGradNEON
+	t.Elementwise[opTanhGrad] = 27    // tanhGradNEON
+	t.Elementwise[opPrelu] = 28       // preluNEON
+	t.Elementwise[opPreluGrad] = 29   // preluGradNEON
+	t.Elementwise[opEluSlope] = 30    // eluSlopeNEON
+	t.Elementwise[opTake] = 31        // takeNEON
+	t.Elementwise[opLarger] = 32      // largerNEON
+	t.Elementwise[opWhere] = 33       // whereNEON
+	t.Elementwise[opExp] = 34         // expNEON
+	t.Elementwise[opLog] = 35         // logNEON
+	t.Elementwise[opSigmoid] = 36     // sigmoidNEON
+	t.Elementwise[opTanh] = 37        // tanhNEON
+	t.Elementwise[opPow25] = 38       // pow25NEON
+	t.Elementwise[opPow75] = 39       // pow75NEON
+	t.Elementwise[opMulInvPow75] = 40 // mulInvPow75NEON
+	t.Elementwise[opPow] = 41         // powNEON
+	t.Elementwise[opInverse] = 42     // inverseNEON
 	t.Reduce[foldSum] = 1             // sumNEON
 	t.Reduce[foldDot] = 2             // dotNEON
 	t.Reduce[foldSumSq] = 3           // sumSqNEON
@@ -111,6 +112,9 @@ func sqrtNEON(d, x, y *float32, n int, s, t float32)
 
 //go:noescape
 func absNEON(d, x, y *float32, n int, s, t float32)
+
+//go:noescape
+func roundNEON(d, x, y *float32, n int, s, t float32)
 
 //go:noescape
 func swapRoundedNEON(d, x, y *float32, n int, s, t float32)
@@ -226,62 +230,64 @@ func (number elementwise) run(d, x, y *float32, n int, s, t float32) {
 	case 12:
 		absNEON(d, x, y, n, s, t)
 	case 13:
-		swapRoundedNEON(d, x, y, n, s, t)
+		roundNEON(d, x, y, n, s, t)
 	case 14:
-		pairUpNEON(d, x, y, n, s, t)
+		swapRoundedNEON(d, x, y, n, s, t)
 	case 15:
-		affineNEON(d, x, y, n, s, t)
+		pairUpNEON(d, x, y, n, s, t)
 	case 16:
-		reluNEON(d, x, y, n, s, t)
+		affineNEON(d, x, y, n, s, t)
 	case 17:
-		rectifyNEON(d, x, y, n, s, t)
+		reluNEON(d, x, y, n, s, t)
 	case 18:
-		reluGradNEON(d, x, y, n, s, t)
+		rectifyNEON(d, x, y, n, s, t)
 	case 19:
-		maxNEON(d, x, y, n, s, t)
+		reluGradNEON(d, x, y, n, s, t)
 	case 20:
-		minNEON(d, x, y, n, s, t)
+		maxNEON(d, x, y, n, s, t)
 	case 21:
-		mulSignNEON(d, x, y, n, s, t)
+		minNEON(d, x, y, n, s, t)
 	case 22:
-		clampNEON(d, x, y, n, s, t)
+		mulSignNEON(d, x, y, n, s, t)
 	case 23:
-		clampGradNEON(d, x, y, n, s, t)
+		clampNEON(d, x, y, n, s, t)
 	case 24:
-		aboveNEON(d, x, y, n, s, t)
+		clampGradNEON(d, x, y, n, s, t)
 	case 25:
-		sigmoidGradNEON(d, x, y, n, s, t)
+		aboveNEON(d, x, y, n, s, t)
 	case 26:
-		tanhGradNEON(d, x, y, n, s, t)
+		sigmoidGradNEON(d, x, y, n, s, t)
 	case 27:
-		preluNEON(d, x, y, n, s, t)
+		tanhGradNEON(d, x, y, n, s, t)
 	case 28:
-		preluGradNEON(d, x, y, n, s, t)
+		preluNEON(d, x, y, n, s, t)
 	case 29:
-		eluSlopeNEON(d, x, y, n, s, t)
+		preluGradNEON(d, x, y, n, s, t)
 	case 30:
-		takeNEON(d, x, y, n, s, t)
+		eluSlopeNEON(d, x, y, n, s, t)
 	case 31:
-		largerNEON(d, x, y, n, s, t)
+		takeNEON(d, x, y, n, s, t)
 	case 32:
-		whereNEON(d, x, y, n, s, t)
+		largerNEON(d, x, y, n, s, t)
 	case 33:
-		expNEON(d, x, y, n, s, t)
+		whereNEON(d, x, y, n, s, t)
 	case 34:
-		logNEON(d, x, y, n, s, t)
+		expNEON(d, x, y, n, s, t)
 	case 35:
-		sigmoidNEON(d, x, y, n, s, t)
+		logNEON(d, x, y, n, s, t)
 	case 36:
-		tanhNEON(d, x, y, n, s, t)
+		sigmoidNEON(d, x, y, n, s, t)
 	case 37:
-		pow25NEON(d, x, y, n, s, t)
+		tanhNEON(d, x, y, n, s, t)
 	case 38:
-		pow75NEON(d, x, y, n, s, t)
+		pow25NEON(d, x, y, n, s, t)
 	case 39:
-		mulInvPow75NEON(d, x, y, n, s, t)
+		pow75NEON(d, x, y, n, s, t)
 	case 40:
-		powNEON(d, x, y, n, s, t)
+		mulInvPow75NEON(d, x, y, n, s, t)
 	case 41:
+		powNEON(d, x, y, n, s, t)
+	case 42:
 		inverseNEON(d, x, y, n, s, t)
 	}
 }
