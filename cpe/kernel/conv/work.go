@@ -13,8 +13,20 @@ const gatherWork = 300
 // storing its sum.
 const weightWork = 250
 
+// packWork is the cost of packing a weight, in the same unit.
+const packWork = 100
+
 // ProductCost is the cost of an implicit GEMM whose panels are gathered.
 func ProductCost(p *Problem) float64 { return ProductWork(p.Shape, p.Direction) }
+
+// RepackedCost is ProductCost for kernels that pack all weights in every run. In a net for inference the others keep them, which counts for few pixels.
+func RepackedCost(p *Problem) float64 {
+	cost := ProductCost(p)
+	if p.Inference {
+		cost += packWork * float64(p.Shape.Out*p.Shape.Depth())
+	}
+	return cost
+}
 
 // OffsetCost is the cost of vectors of output channels, with empty lanes in the last one.
 func OffsetCost(p *Problem) float64 {

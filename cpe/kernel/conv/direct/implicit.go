@@ -19,7 +19,7 @@ var Pointwise = conv.Algorithm{
 	Supports: func(p *conv.Problem) error {
 		return op.FirstReason(op.OnHost(p), conv.InPlanes(p), op.Unless(p.Shape.Pointwise(), "it computes only 1x1 kernels without strides or padding"))
 	},
-	Cost:    conv.ProductCost,
+	Cost:    conv.RepackedCost,
 	Steps:   pointwiseSteps,
 	Kernel:  conv.Staged(NewImplicit),
 	General: true,
@@ -41,7 +41,7 @@ var Gathered = conv.Algorithm{
 		return op.FirstReason(op.OnHost(p), conv.InPlanes(p), conv.NotStrided(p), op.Unless(!p.Shape.Pointwise(), "1x1 kernels need no column matrix"),
 			op.Unless(!conv.Shiftable(p.Shape), "kernel offsets are shifts of a padded copy, from which panels are packed faster"))
 	},
-	Cost: conv.ProductCost, Kernel: conv.Staged(NewImplicit), Steps: steps,
+	Cost: conv.RepackedCost, Kernel: conv.Staged(NewImplicit), Steps: steps,
 	General: true,
 }
 

@@ -20,7 +20,7 @@ var Padded = conv.Algorithm{
 	Supports: func(p *conv.Problem) error {
 		return op.FirstReason(op.OnHost(p), conv.InPlanes(p), conv.NotStrided(p), byShifts(p))
 	},
-	Cost: conv.ProductCost, Kernel: conv.Staged(newPaddedConv), Steps: steps,
+	Cost: conv.RepackedCost, Kernel: conv.Staged(newPaddedConv), Steps: steps,
 	General: true,
 }
 
