@@ -59,6 +59,10 @@ func (g *CoreGroup) endExchange(kernel string) error {
 				}
 				f.queue = f.queue[:0]
 				bus := &g.Spec().Bus
+				if g.Spec().HasRMA() {
+					return &DeadlockError{kernel, c.Row, c.Col, fmt.Sprintf("%d messages of %d bytes along its %s are never received, and their buffers in LDM stay taken",
+						n, values*bus.valueBytes(), [...]string{"row", "column"}[along])}
+				}
 				return &DeadlockError{kernel, c.Row, c.Col, fmt.Sprintf("%d messages of %d bytes along its %s are never received, and their senders stall at a FIFO of %d words of %d bytes",
 					n, values*bus.valueBytes(), [...]string{"row", "column"}[along], bus.FIFODepth, bus.WordBytes)}
 			}
@@ -107,7 +111,7 @@ func (g *CoreGroup) rowBroadcast(t *Tile, q int) {
 	if s.Cols == 1 {
 		return
 	}
-	g.chargeBroadcast(t.partRows*t.partCols, t.rows*t.Part(0, q).Cols*(s.Cols-1))
+	g.chargeBroadcast(t.partRows*t.partCols, t.rows*t.Part(0, q).Cols*(s.Cols-1), 0, s.Cols-1)
 	if !g.Values() {
 		return
 	}
@@ -122,7 +126,7 @@ func (g *CoreGroup) colBroadcast(t *Tile, p int) {
 	if s.Rows == 1 {
 		return
 	}
-	g.chargeBroadcast(t.partRows*t.partCols, t.Part(p, 0).Rows*t.cols*(s.Rows-1))
+	g.chargeBroadcast(t.partRows*t.partCols, t.Part(p, 0).Rows*t.cols*(s.Rows-1), s.Rows-1, 0)
 	if !g.Values() {
 		return
 	}
@@ -131,14 +135,20 @@ func (g *CoreGroup) colBroadcast(t *Tile, p int) {
 	}
 }
 
-// chargeBroadcast charges the values that every CPE receives, at its share of the group's broadcast bandwidth, plus the buses' latency unless
-// the pipe's cycles include it. Values travel in double precision if the machine computes in it.
-func (g *CoreGroup) chargeBroadcast(values, received int) {
+// chargeBroadcast charges the values that every CPE receives from one rows and columns away at most: with RMA, the owner's requests to all
+// others and the latency of the last one; else their share of the group's broadcast bandwidth, plus the buses' latency unless the pipe's
+// cycles include it. Values travel in double precision if the machine computes in it.
+func (g *CoreGroup) chargeBroadcast(values, received, rows, cols int) {
 	s := g.Spec()
 	bytes := s.Bus.valueBytes() * values
+	g.ledger.BusBytes += int64(s.Bus.valueBytes() * received)
+	if s.HasRMA() {
+		g.step.bus += fromNs(s.sendNs(bytes, rows, cols))
+		g.step.busLatency += s.cycles(s.RMALatency(rows, cols))
+		return
+	}
 	g.step.bus += fromNs(float64(bytes*s.CPEs()) / s.Bus.BroadcastGBps)
 	if s.Pipe.StepCycles == 0 {
 		g.step.busLatency += s.cycles(s.Bus.LatencyCycles)
 	}
-	g.ledger.BusBytes += int64(s.Bus.valueBytes() * received)
 }

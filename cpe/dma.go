@@ -15,7 +15,10 @@ type DMASpec struct {
 	MaxPending       int  // largest number of outstanding requests of a CPE
 	OverlapsBuses    bool // transfers overlap accumulating products too
 	NeverOverlaps    bool // transfers overlap nothing
-	Aligned          bool // assume that blocks start at transaction boundaries
+	Aligned          bool // assume that all blocks start Offset bytes after a transaction boundary
+	Offset           int
+	Queued           bool // requests of all CPEs wait in one queue
+	PartialPut       PartialPut
 
 	curves []namedSurface // published measurements of strided, the default one first; empty: it has no name
 	use    string         // name of the one in use, if the file says so
@@ -82,6 +85,7 @@ func (d *DMASpec) choose(name string) error {
 // scaled returns the description with every measured bandwidth multiplied by a factor.
 func (d DMASpec) scaled(by float64) DMASpec {
 	d.strided, d.single = d.strided.scaled(by), d.single.scaled(by)
+	d.PartialPut = PartialPut{d.PartialPut.OneNs / by, d.PartialPut.TwoNs / by}
 	d.curves = slices.Clone(d.curves)
 	for i := range d.curves {
 		d.curves[i].surface = d.curves[i].scaled(by)
@@ -93,8 +97,11 @@ func (d DMASpec) scaled(by float64) DMASpec {
 // CPE waits for a single request. Each request transfers a number of blocks of one length.
 //
 // A long request streams at the bandwidth for its blocks. A short one takes the measured time of single requests of its size, however little
-// it transfers: about 66 ns for each CPE.
+// it transfers: about 66 ns for each CPE on the SW26010.
 func (d *DMASpec) TransferNs(cpes, blockBytes int, blocks float64, put bool) (stream, wait float64) {
+	if d.Queued {
+		return d.queuedNs(cpes, blockBytes, blocks, put)
+	}
 	bytes := float64(cpes) * float64(blockBytes) * blocks
 	waste := d.waste(blockBytes)
 	if len(d.single) == 0 {
@@ -125,16 +132,13 @@ func (d *DMASpec) rate(cpes, blockBytes int, put bool) float64 {
 // Consecutive blocks start at multiples of the greatest common divisor of the block length and the transaction length. On average they touch
 // 1 + (length-divisor)/transaction transactions.
 func (d *DMASpec) waste(blockBytes int) float64 {
-	if d.Aligned {
-		return 1
-	}
 	t := d.TransactionBytes
-	a, b := blockBytes, t
-	for b != 0 {
-		a, b = b, a%b
+	least := float64((blockBytes + t - 1) / t)
+	if d.Aligned {
+		return float64((d.Offset+blockBytes+t-1)/t) / least
 	}
-	touched := 1 + float64(blockBytes-a)/float64(t)
-	return touched / float64((blockBytes+t-1)/t)
+	touched := 1 + float64(blockBytes-gcd(blockBytes, t))/float64(t)
+	return touched / least
 }
 
 // transferKey holds the parameters that determine the time of a request.

@@ -1,5 +1,5 @@
 // Package cpe is the machine on which kernels run: core groups of a mesh of cores (CPEs), each core with a scratchpad (LDM), connected by
-// register buses and fed by DMA. This is the structure of the Sunway SW26010 (Fu et al. 2016; Fang et al., IPDPS 2017; Li et al., swCaffe,
+// register buses or remote access (RMA) and fed by DMA. This is the structure of the Sunway SW26010 (Fu et al. 2016; Fang et al., IPDPS 2017; Li et al., swCaffe,
 // arXiv 1903.06934).
 //
 // A [Spec] describes a machine. It is an immutable value, read from a prototxt in machines/. A [Machine] executes kernels for a Spec in one
@@ -34,7 +34,7 @@
 //	                                                 running them natively
 //	scratch.go                                       scratch memory
 //	group.go, cpe.go, view.go, tile.go, bus.go       the operations, and the register buses
-//	dma.go, bandwidth.go, pipe.go, clock.go, ledger.go, memo.go
+//	rma.go, dma.go, queue.go, bandwidth.go, pipe.go, clock.go, ledger.go, memo.go
 //	                                                 costs
 //	probe.go, usage.go                               the DMA micro-benchmark; tracing the use of each CPE
 //

@@ -116,6 +116,7 @@ func fromProto(m *machinepb.Machine) Spec {
 		DMA: DMASpec{
 			LatencyNs: m.GetDma().GetLatencyNs(), TransactionBytes: int(m.GetDma().GetTransactionBytes()),
 			MaxPending: int(m.GetDma().GetMaxPending()), OverlapsBuses: m.GetDma().GetOverlapsBuses(),
+			Queued: m.GetDma().GetQueued(), PartialPut: PartialPut{m.GetDma().GetPartialPut().GetOneNs(), m.GetDma().GetPartialPut().GetTwoNs()},
 		},
 		Pipe: PipeSpec{
 			BlockRows: int(m.GetPipe().GetBlockRows()), BlockCols: int(m.GetPipe().GetBlockCols()),
@@ -132,6 +133,7 @@ func fromProto(m *machinepb.Machine) Spec {
 			P2PGBps: m.GetBus().GetP2PGbytesPerS(), BroadcastGBps: m.GetBus().GetBroadcastGbytesPerS(),
 			ValueBytes: int(m.GetBus().GetValueBytes()),
 		},
+		RMA:    rmaOf(m.GetRma()),
 		Memory: MemorySpec{Shared: m.Memory != nil, GBps: m.GetMemory().GetGbytesPerS(), Bytes: int(m.GetMemory().GetBytes())},
 		MPE: MPESpec{
 			GFlops: m.GetMpe().GetGflops(), CopyGBps: m.GetMpe().GetCopyGbytesPerS(), CacheBytes: int(m.GetMpe().GetCacheBytes()), StartUs: m.GetMpe().GetStartUs(),
@@ -147,6 +149,16 @@ func fromProto(m *machinepb.Machine) Spec {
 	s.DMA.curves = curvesOf(m.GetDma(), s.DMA.strided)
 	s.DMA.use = m.GetDma().GetUse()
 	return s
+}
+
+func rmaOf(r *machinepb.RMA) RMASpec {
+	if r == nil {
+		return RMASpec{}
+	}
+	return RMASpec{
+		Block: int(r.GetBlock()), NearCycles: r.GetNearCycles(), FarCycles: r.GetFarCycles(), RequestCycles: r.GetRequestCycles(),
+		IssueCycles: r.GetIssueCycles(), GapCycles: r.GetGapCycles(), BytesPerCycle: r.GetBytesPerCycle(), MaxPending: int(r.GetMaxPending()),
+	}
 }
 
 func loopOf(l *machinepb.Pipe_Loop) Loop { return Loop{l.GetEndCycles(), l.GetStepCycles()} }

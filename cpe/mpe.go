@@ -13,7 +13,7 @@ func (s Spec) OnMPE() (Spec, error) {
 	m.CoreGroups, m.Rows, m.Cols = 1, 1, 1
 	m.FlopsPerCycle = s.MPE.GFlops / s.ClockGHz
 	m.LDMBytes = s.MPE.CacheBytes
-	m.Bus, m.Pipe, m.Software, m.MPE.StartUs = BusSpec{}, PipeSpec{}, Software{}, 0
+	m.Bus, m.RMA, m.Pipe, m.Software, m.MPE.StartUs = BusSpec{}, RMASpec{}, PipeSpec{}, Software{}, 0
 	line := bandwidthPoint{blockBytes: s.DMA.TransactionBytes, get: s.MPE.CopyGBps, put: s.MPE.CopyGBps}
 	m.DMA = DMASpec{
 		TransactionBytes: s.DMA.TransactionBytes, MaxPending: 1, OverlapsBuses: true,

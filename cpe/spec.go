@@ -27,6 +27,7 @@ type Spec struct {
 
 	DMA  DMASpec
 	Bus  BusSpec
+	RMA  RMASpec // in the place of buses
 	Pipe PipeSpec
 	MPE  MPESpec
 
@@ -136,6 +137,9 @@ func (s Spec) Describe() string {
 	}
 	if s.Bus.BroadcastGBps > 0 {
 		line("Register buses", "%.4g GB/s a core group broadcasting", s.Bus.BroadcastGBps)
+	}
+	if s.HasRMA() {
+		line("Remote LDM access", "%g to %g cycles, then %.4g GB/s between two CPEs", s.RMA.NearCycles, s.RMA.FarCycles, s.RMA.BytesPerCycle*s.ClockGHz)
 	}
 	if s.Memory.Shared {
 		line("Shared memory", "%.4g GB/s", s.Memory.GBps)

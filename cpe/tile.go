@@ -10,6 +10,8 @@ type Tile struct {
 	Layout             Layout
 	// Double says that there are two buffers, so that the next block is transferred while this one is computed.
 	Double bool
+	// Sent says that CPEs send each other their parts, which RMA writes to buffers in LDM. Register buses need none.
+	Sent bool
 	// PadRows and PadCols, if not 0, round up the rows and columns of a placed block in this computer's storage, so that it can compute whole
 	// micro-tiles. The modelled machine has no such padding.
 	PadRows, PadCols int
@@ -74,14 +76,21 @@ func (t *Tile) Extent() (rows, cols int) { return t.partRows, t.partCols }
 
 // partValues returns the number of values of LDM that one CPE of a mesh needs for blocks of up to rows x cols.
 func (t *Tile) partValues(s *Spec, rows, cols int) int {
-	n := t.perCPE(s) * ((rows + t.RowParts - 1) / t.RowParts) * ((cols + t.ColParts - 1) / t.ColParts)
+	part := ((rows + t.RowParts - 1) / t.RowParts) * ((cols + t.ColParts - 1) / t.ColParts)
+	n, received := t.perCPE(s)*part, 0
+	if t.Sent && s.HasRMA() {
+		received = 2 * part // the part in use, and the one that arrives
+		if t.converted(s) {
+			received *= 2
+		}
+	}
 	switch {
 	case t.converted(s) && t.Double:
 		n *= 3 // double precision, plus the next block in single precision
 	case t.converted(s) || t.Double:
 		n *= 2
 	}
-	return n
+	return n + received
 }
 
 // converted reports whether the tile's values are in double precision in LDM.

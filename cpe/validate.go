@@ -93,6 +93,14 @@ func (s Spec) wrong() *FigureError {
 			return err
 		}
 	}
+	if one := s.DMA.single; s.DMA.Queued && len(one) > 0 && (len(one) > 1 || one[0].cpes != 1) {
+		return &FigureError{"dma.request_point", "must be of 1 CPE where dma.queued is true"}
+	}
+	if s.HasRMA() {
+		if err := s.RMA.wrong(); err != nil {
+			return err
+		}
+	}
 	return s.DMA.single.validate("dma.request_point")
 }
 
@@ -110,7 +118,10 @@ func (s Spec) positives() []figure {
 	if s.Memory.Shared {
 		list = append(list, figure{"memory.gbytes_per_s", s.Memory.GBps})
 	}
-	if s.CPEs() > 1 {
+	switch r := &s.RMA; {
+	case s.HasRMA():
+		list = append(list, figure{"rma.near_cycles", r.NearCycles}, figure{"rma.request_cycles", r.RequestCycles}, figure{"rma.issue_cycles", r.IssueCycles})
+	case s.CPEs() > 1:
 		list = append(list, figure{"bus.word_bytes", float64(s.Bus.WordBytes)}, figure{"bus.fifo_depth", float64(s.Bus.FIFODepth)},
 			figure{"bus.broadcast_gbytes_per_s", s.Bus.BroadcastGBps}, figure{"bus.p2p_gbytes_per_s", s.Bus.P2PGBps})
 	}
@@ -120,6 +131,8 @@ func (s Spec) positives() []figure {
 // notNegatives lists the figures that a machine may leave out.
 func (s Spec) notNegatives() []figure {
 	return append(s.Pipe.Original.figures(), []figure{
+		{"rma.gap_cycles", s.RMA.GapCycles}, {"rma.bytes_per_cycle", s.RMA.BytesPerCycle},
+		{"dma.partial_put.one_ns", s.DMA.PartialPut.OneNs}, {"dma.partial_put.two_ns", s.DMA.PartialPut.TwoNs},
 		{"special_cycles", s.SpecialCycles}, {"memory_bytes", float64(s.MemoryBytes)}, {"memory.bytes", float64(s.Memory.Bytes)},
 		{"pipe.step_cycles", s.Pipe.StepCycles}, {"pipe.prologue_cycles", s.Pipe.PrologueCycles}, {"pipe.epilogue_cycles", s.Pipe.EpilogueCycles},
 		{"pipe.sync_cycles", s.Pipe.SyncCycles}, {"pipe.block_cycles", s.Pipe.BlockCycles}, {"pipe.convert_cycles", s.Pipe.ConvertCycles},
@@ -133,7 +146,7 @@ func (s Spec) rates() []figure {
 	return []figure{
 		{"clock_ghz", s.ClockGHz}, {"flops_per_cycle", s.FlopsPerCycle}, {"memory.gbytes_per_s", s.Memory.GBps},
 		{"bus.broadcast_gbytes_per_s", s.Bus.BroadcastGBps}, {"bus.p2p_gbytes_per_s", s.Bus.P2PGBps},
-		{"mpe.gflops", s.MPE.GFlops}, {"mpe.copy_gbytes_per_s", s.MPE.CopyGBps},
+		{"mpe.gflops", s.MPE.GFlops}, {"mpe.copy_gbytes_per_s", s.MPE.CopyGBps}, {"rma.bytes_per_cycle", s.RMA.BytesPerCycle},
 	}
 }
 
@@ -144,9 +157,12 @@ type duration struct {
 }
 
 func (s Spec) durations() []duration {
-	list := []duration{{figure{"dma.latency_ns", s.DMA.LatencyNs}, mostNs}, {figure{"mpe.start_us", s.MPE.StartUs}, mostNs / 1000}}
+	list := []duration{{figure{"dma.latency_ns", s.DMA.LatencyNs}, mostNs}, {figure{"mpe.start_us", s.MPE.StartUs}, mostNs / 1000},
+		{figure{"dma.partial_put.one_ns", s.DMA.PartialPut.OneNs}, mostNs}, {figure{"dma.partial_put.two_ns", s.DMA.PartialPut.TwoNs}, mostNs}}
 	for _, f := range append(s.Pipe.Original.figures(), []figure{
 		{"special_cycles", s.SpecialCycles}, {"bus.latency_cycles", s.Bus.LatencyCycles},
+		{"rma.near_cycles", s.RMA.NearCycles}, {"rma.far_cycles", s.RMA.FarCycles}, {"rma.request_cycles", s.RMA.RequestCycles},
+		{"rma.issue_cycles", s.RMA.IssueCycles}, {"rma.gap_cycles", s.RMA.GapCycles},
 		{"pipe.step_cycles", s.Pipe.StepCycles}, {"pipe.prologue_cycles", s.Pipe.PrologueCycles}, {"pipe.epilogue_cycles", s.Pipe.EpilogueCycles},
 		{"pipe.sync_cycles", s.Pipe.SyncCycles}, {"pipe.block_cycles", s.Pipe.BlockCycles}, {"pipe.convert_cycles", s.Pipe.ConvertCycles},
 	}...) {

@@ -1,6 +1,6 @@
 // A machine on which swcaffe's kernels run or are modelled. It has core groups; each is a mesh of cores (CPEs) with one
-// management core (MPE). Each CPE has a scratchpad (LDM). Register buses join the CPEs, and DMA moves data between main memory
-// and LDM.
+// management core (MPE). Each CPE has a scratchpad (LDM). Register buses or remote access (RMA) join the CPEs, and DMA moves data
+// between main memory and LDM.
 //
 // A processor with caches can be described too. Each of its cores is a core group with a 1 x 1 mesh. The cache used for loop
 // blocking takes the place of LDM, its line fetches the place of DMA, and double buffering the place of prefetching. memory
@@ -125,7 +125,9 @@ type Machine struct {
 	L3Bytes *uint64 `protobuf:"varint,16,opt,name=l3_bytes,json=l3Bytes" json:"l3_bytes,omitempty"`
 	Pipe    *Pipe   `protobuf:"bytes,17,opt,name=pipe" json:"pipe,omitempty"`
 	// If absent, each core group has its own main memory, with the bandwidth of dma.
-	Memory        *Memory `protobuf:"bytes,18,opt,name=memory" json:"memory,omitempty"`
+	Memory *Memory `protobuf:"bytes,18,opt,name=memory" json:"memory,omitempty"`
+	// Remote access to LDM, in the place of bus.
+	Rma           *RMA `protobuf:"bytes,19,opt,name=rma" json:"rma,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -288,6 +290,13 @@ func (x *Machine) GetPipe() *Pipe {
 func (x *Machine) GetMemory() *Memory {
 	if x != nil {
 		return x.Memory
+	}
+	return nil
+}
+
+func (x *Machine) GetRma() *RMA {
+	if x != nil {
+		return x.Rma
 	}
 	return nil
 }
@@ -495,7 +504,12 @@ type DMA struct {
 	// Other published measurements of the same.
 	Curve []*Curve `protobuf:"bytes,8,rep,name=curve" json:"curve,omitempty"`
 	// The name of the measurement in use: point_name if absent.
-	Use           *string `protobuf:"bytes,9,opt,name=use" json:"use,omitempty"`
+	Use *string `protobuf:"bytes,9,opt,name=use" json:"use,omitempty"`
+	// Requests of all CPEs wait in one queue. Together they take as long as one alone, by request_point of one CPE, or as long as point says of
+	// all their blocks, whichever is longer.
+	Queued *bool `protobuf:"varint,10,opt,name=queued,def=0" json:"queued,omitempty"`
+	// If absent, puts cost no more for transactions that they cover in part.
+	PartialPut    *PartialPut `protobuf:"bytes,11,opt,name=partial_put,json=partialPut" json:"partial_put,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -504,6 +518,7 @@ type DMA struct {
 const (
 	Default_DMA_MaxPending    = uint32(1)
 	Default_DMA_OverlapsBuses = bool(true)
+	Default_DMA_Queued        = bool(false)
 )
 
 func (x *DMA) Reset() {
@@ -599,6 +614,73 @@ func (x *DMA) GetUse() string {
 	return ""
 }
 
+func (x *DMA) GetQueued() bool {
+	if x != nil && x.Queued != nil {
+		return *x.Queued
+	}
+	return Default_DMA_Queued
+}
+
+func (x *DMA) GetPartialPut() *PartialPut {
+	if x != nil {
+		return x.PartialPut
+	}
+	return nil
+}
+
+// Time in a queue for the transactions that a block covers in part when it is put: at one of its ends, or at both.
+type PartialPut struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	OneNs         *float64               `protobuf:"fixed64,1,req,name=one_ns,json=oneNs" json:"one_ns,omitempty"`
+	TwoNs         *float64               `protobuf:"fixed64,2,req,name=two_ns,json=twoNs" json:"two_ns,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PartialPut) Reset() {
+	*x = PartialPut{}
+	mi := &file_swcaffe_machine_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PartialPut) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PartialPut) ProtoMessage() {}
+
+func (x *PartialPut) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_machine_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PartialPut.ProtoReflect.Descriptor instead.
+func (*PartialPut) Descriptor() ([]byte, []int) {
+	return file_swcaffe_machine_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *PartialPut) GetOneNs() float64 {
+	if x != nil && x.OneNs != nil {
+		return *x.OneNs
+	}
+	return 0
+}
+
+func (x *PartialPut) GetTwoNs() float64 {
+	if x != nil && x.TwoNs != nil {
+		return *x.TwoNs
+	}
+	return 0
+}
+
 // A measurement under a name. Its points replace those of point with as many CPEs; points with other numbers of CPEs stay.
 type Curve struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -610,7 +692,7 @@ type Curve struct {
 
 func (x *Curve) Reset() {
 	*x = Curve{}
-	mi := &file_swcaffe_machine_proto_msgTypes[4]
+	mi := &file_swcaffe_machine_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -622,7 +704,7 @@ func (x *Curve) String() string {
 func (*Curve) ProtoMessage() {}
 
 func (x *Curve) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_machine_proto_msgTypes[4]
+	mi := &file_swcaffe_machine_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -635,7 +717,7 @@ func (x *Curve) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Curve.ProtoReflect.Descriptor instead.
 func (*Curve) Descriptor() ([]byte, []int) {
-	return file_swcaffe_machine_proto_rawDescGZIP(), []int{4}
+	return file_swcaffe_machine_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Curve) GetName() string {
@@ -665,7 +747,7 @@ type BandwidthPoint struct {
 
 func (x *BandwidthPoint) Reset() {
 	*x = BandwidthPoint{}
-	mi := &file_swcaffe_machine_proto_msgTypes[5]
+	mi := &file_swcaffe_machine_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -677,7 +759,7 @@ func (x *BandwidthPoint) String() string {
 func (*BandwidthPoint) ProtoMessage() {}
 
 func (x *BandwidthPoint) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_machine_proto_msgTypes[5]
+	mi := &file_swcaffe_machine_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -690,7 +772,7 @@ func (x *BandwidthPoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthPoint.ProtoReflect.Descriptor instead.
 func (*BandwidthPoint) Descriptor() ([]byte, []int) {
-	return file_swcaffe_machine_proto_rawDescGZIP(), []int{5}
+	return file_swcaffe_machine_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *BandwidthPoint) GetCpes() uint32 {
@@ -722,7 +804,7 @@ func (x *BandwidthPoint) GetPutGbytesPerS() float64 {
 }
 
 // The register buses along the rows and columns of a mesh. A modelled mesh of more than one CPE needs word_bytes, fifo_depth and
-// both rates.
+// both rates, or rma.
 type Bus struct {
 	state               protoimpl.MessageState `protogen:"open.v1"`
 	WordBytes           *uint32                `protobuf:"varint,1,opt,name=word_bytes,json=wordBytes" json:"word_bytes,omitempty"`
@@ -743,7 +825,7 @@ const (
 
 func (x *Bus) Reset() {
 	*x = Bus{}
-	mi := &file_swcaffe_machine_proto_msgTypes[6]
+	mi := &file_swcaffe_machine_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -755,7 +837,7 @@ func (x *Bus) String() string {
 func (*Bus) ProtoMessage() {}
 
 func (x *Bus) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_machine_proto_msgTypes[6]
+	mi := &file_swcaffe_machine_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -768,7 +850,7 @@ func (x *Bus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bus.ProtoReflect.Descriptor instead.
 func (*Bus) Descriptor() ([]byte, []int) {
-	return file_swcaffe_machine_proto_rawDescGZIP(), []int{6}
+	return file_swcaffe_machine_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Bus) GetWordBytes() uint32 {
@@ -813,6 +895,118 @@ func (x *Bus) GetValueBytes() uint32 {
 	return Default_Bus_ValueBytes
 }
 
+// Requests of a CPE to the LDM of another one. Latency grows linearly with the blocks of CPEs passed along rows and columns. A request takes
+// request_cycles and its bytes if it is waited for. With n outstanding, requests follow each other after an n-th of that, but no faster
+// than issue_cycles, and no faster than gap_cycles and their bytes.
+type RMA struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Rows and columns of CPEs between which the latency is the smallest one.
+	Block *uint32 `protobuf:"varint,1,opt,name=block,def=1" json:"block,omitempty"`
+	// Latency inside a block, and from one corner of the mesh to the opposite one.
+	NearCycles    *float64 `protobuf:"fixed64,2,req,name=near_cycles,json=nearCycles" json:"near_cycles,omitempty"`
+	FarCycles     *float64 `protobuf:"fixed64,3,req,name=far_cycles,json=farCycles" json:"far_cycles,omitempty"`
+	RequestCycles *float64 `protobuf:"fixed64,4,req,name=request_cycles,json=requestCycles" json:"request_cycles,omitempty"`
+	IssueCycles   *float64 `protobuf:"fixed64,5,req,name=issue_cycles,json=issueCycles" json:"issue_cycles,omitempty"`
+	GapCycles     *float64 `protobuf:"fixed64,6,req,name=gap_cycles,json=gapCycles" json:"gap_cycles,omitempty"`
+	BytesPerCycle *float64 `protobuf:"fixed64,7,req,name=bytes_per_cycle,json=bytesPerCycle" json:"bytes_per_cycle,omitempty"`
+	// The number of requests that a CPE can have outstanding.
+	MaxPending    *uint32 `protobuf:"varint,8,opt,name=max_pending,json=maxPending,def=1" json:"max_pending,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for RMA fields.
+const (
+	Default_RMA_Block      = uint32(1)
+	Default_RMA_MaxPending = uint32(1)
+)
+
+func (x *RMA) Reset() {
+	*x = RMA{}
+	mi := &file_swcaffe_machine_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RMA) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RMA) ProtoMessage() {}
+
+func (x *RMA) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_machine_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RMA.ProtoReflect.Descriptor instead.
+func (*RMA) Descriptor() ([]byte, []int) {
+	return file_swcaffe_machine_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *RMA) GetBlock() uint32 {
+	if x != nil && x.Block != nil {
+		return *x.Block
+	}
+	return Default_RMA_Block
+}
+
+func (x *RMA) GetNearCycles() float64 {
+	if x != nil && x.NearCycles != nil {
+		return *x.NearCycles
+	}
+	return 0
+}
+
+func (x *RMA) GetFarCycles() float64 {
+	if x != nil && x.FarCycles != nil {
+		return *x.FarCycles
+	}
+	return 0
+}
+
+func (x *RMA) GetRequestCycles() float64 {
+	if x != nil && x.RequestCycles != nil {
+		return *x.RequestCycles
+	}
+	return 0
+}
+
+func (x *RMA) GetIssueCycles() float64 {
+	if x != nil && x.IssueCycles != nil {
+		return *x.IssueCycles
+	}
+	return 0
+}
+
+func (x *RMA) GetGapCycles() float64 {
+	if x != nil && x.GapCycles != nil {
+		return *x.GapCycles
+	}
+	return 0
+}
+
+func (x *RMA) GetBytesPerCycle() float64 {
+	if x != nil && x.BytesPerCycle != nil {
+		return *x.BytesPerCycle
+	}
+	return 0
+}
+
+func (x *RMA) GetMaxPending() uint32 {
+	if x != nil && x.MaxPending != nil {
+		return *x.MaxPending
+	}
+	return Default_RMA_MaxPending
+}
+
 // The management core.
 type MPE struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
@@ -833,7 +1027,7 @@ const (
 
 func (x *MPE) Reset() {
 	*x = MPE{}
-	mi := &file_swcaffe_machine_proto_msgTypes[7]
+	mi := &file_swcaffe_machine_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -845,7 +1039,7 @@ func (x *MPE) String() string {
 func (*MPE) ProtoMessage() {}
 
 func (x *MPE) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_machine_proto_msgTypes[7]
+	mi := &file_swcaffe_machine_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -858,7 +1052,7 @@ func (x *MPE) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MPE.ProtoReflect.Descriptor instead.
 func (*MPE) Descriptor() ([]byte, []int) {
-	return file_swcaffe_machine_proto_rawDescGZIP(), []int{7}
+	return file_swcaffe_machine_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *MPE) GetGflops() float64 {
@@ -902,7 +1096,7 @@ type Pipe_Original struct {
 
 func (x *Pipe_Original) Reset() {
 	*x = Pipe_Original{}
-	mi := &file_swcaffe_machine_proto_msgTypes[8]
+	mi := &file_swcaffe_machine_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -914,7 +1108,7 @@ func (x *Pipe_Original) String() string {
 func (*Pipe_Original) ProtoMessage() {}
 
 func (x *Pipe_Original) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_machine_proto_msgTypes[8]
+	mi := &file_swcaffe_machine_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -964,7 +1158,7 @@ type Pipe_Loop struct {
 
 func (x *Pipe_Loop) Reset() {
 	*x = Pipe_Loop{}
-	mi := &file_swcaffe_machine_proto_msgTypes[9]
+	mi := &file_swcaffe_machine_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -976,7 +1170,7 @@ func (x *Pipe_Loop) String() string {
 func (*Pipe_Loop) ProtoMessage() {}
 
 func (x *Pipe_Loop) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_machine_proto_msgTypes[9]
+	mi := &file_swcaffe_machine_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1010,7 +1204,7 @@ var File_swcaffe_machine_proto protoreflect.FileDescriptor
 
 const file_swcaffe_machine_proto_rawDesc = "" +
 	"\n" +
-	"\x15swcaffe/machine.proto\x12\aswcaffe\"\xcb\x04\n" +
+	"\x15swcaffe/machine.proto\x12\aswcaffe\"\xeb\x04\n" +
 	"\aMachine\x12\x12\n" +
 	"\x04name\x18\x01 \x02(\tR\x04name\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x1f\n" +
@@ -1031,7 +1225,8 @@ const file_swcaffe_machine_proto_rawDesc = "" +
 	"\bl1_bytes\x18\x0f \x01(\x04R\al1Bytes\x12\x19\n" +
 	"\bl3_bytes\x18\x10 \x01(\x04R\al3Bytes\x12!\n" +
 	"\x04pipe\x18\x11 \x01(\v2\r.swcaffe.PipeR\x04pipe\x12'\n" +
-	"\x06memory\x18\x12 \x01(\v2\x0f.swcaffe.MemoryR\x06memory\"@\n" +
+	"\x06memory\x18\x12 \x01(\v2\x0f.swcaffe.MemoryR\x06memory\x12\x1e\n" +
+	"\x03rma\x18\x13 \x01(\v2\f.swcaffe.RMAR\x03rma\"@\n" +
 	"\x06Memory\x12 \n" +
 	"\fgbytes_per_s\x18\x01 \x02(\x01R\n" +
 	"gbytesPerS\x12\x14\n" +
@@ -1065,7 +1260,7 @@ const file_swcaffe_machine_proto_rawDesc = "" +
 	"\tCONVERTED\x10\x01\x12\n" +
 	"\n" +
 	"\x06DIRECT\x10\x02J\x04\b\n" +
-	"\x10\v\"\xe6\x02\n" +
+	"\x10\v\"\xbb\x03\n" +
 	"\x03DMA\x12\x1d\n" +
 	"\n" +
 	"latency_ns\x18\x01 \x01(\x01R\tlatencyNs\x12+\n" +
@@ -1078,7 +1273,15 @@ const file_swcaffe_machine_proto_rawDesc = "" +
 	"\n" +
 	"point_name\x18\a \x01(\tR\tpointName\x12$\n" +
 	"\x05curve\x18\b \x03(\v2\x0e.swcaffe.CurveR\x05curve\x12\x10\n" +
-	"\x03use\x18\t \x01(\tR\x03use\"J\n" +
+	"\x03use\x18\t \x01(\tR\x03use\x12\x1d\n" +
+	"\x06queued\x18\n" +
+	" \x01(\b:\x05falseR\x06queued\x124\n" +
+	"\vpartial_put\x18\v \x01(\v2\x13.swcaffe.PartialPutR\n" +
+	"partialPut\":\n" +
+	"\n" +
+	"PartialPut\x12\x15\n" +
+	"\x06one_ns\x18\x01 \x02(\x01R\x05oneNs\x12\x15\n" +
+	"\x06two_ns\x18\x02 \x02(\x01R\x05twoNs\"J\n" +
 	"\x05Curve\x12\x12\n" +
 	"\x04name\x18\x01 \x02(\tR\x04name\x12-\n" +
 	"\x05point\x18\x02 \x03(\v2\x17.swcaffe.BandwidthPointR\x05point\"\x97\x01\n" +
@@ -1097,7 +1300,20 @@ const file_swcaffe_machine_proto_rawDesc = "" +
 	"\x10p2p_gbytes_per_s\x18\x04 \x01(\x01R\rp2pGbytesPerS\x123\n" +
 	"\x16broadcast_gbytes_per_s\x18\x05 \x01(\x01R\x13broadcastGbytesPerS\x12\"\n" +
 	"\vvalue_bytes\x18\x06 \x01(\r:\x014R\n" +
-	"valueBytes\"\x8c\x01\n" +
+	"valueBytes\"\x93\x02\n" +
+	"\x03RMA\x12\x17\n" +
+	"\x05block\x18\x01 \x01(\r:\x011R\x05block\x12\x1f\n" +
+	"\vnear_cycles\x18\x02 \x02(\x01R\n" +
+	"nearCycles\x12\x1d\n" +
+	"\n" +
+	"far_cycles\x18\x03 \x02(\x01R\tfarCycles\x12%\n" +
+	"\x0erequest_cycles\x18\x04 \x02(\x01R\rrequestCycles\x12!\n" +
+	"\fissue_cycles\x18\x05 \x02(\x01R\vissueCycles\x12\x1d\n" +
+	"\n" +
+	"gap_cycles\x18\x06 \x02(\x01R\tgapCycles\x12&\n" +
+	"\x0fbytes_per_cycle\x18\a \x02(\x01R\rbytesPerCycle\x12\"\n" +
+	"\vmax_pending\x18\b \x01(\r:\x011R\n" +
+	"maxPending\"\x8c\x01\n" +
 	"\x03MPE\x12\x16\n" +
 	"\x06gflops\x18\x01 \x01(\x01R\x06gflops\x12)\n" +
 	"\x11copy_gbytes_per_s\x18\x02 \x01(\x01R\x0ecopyGbytesPerS\x12'\n" +
@@ -1118,39 +1334,43 @@ func file_swcaffe_machine_proto_rawDescGZIP() []byte {
 }
 
 var file_swcaffe_machine_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_swcaffe_machine_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_swcaffe_machine_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_swcaffe_machine_proto_goTypes = []any{
 	(Pipe_Single)(0),       // 0: swcaffe.Pipe.Single
 	(*Machine)(nil),        // 1: swcaffe.Machine
 	(*Memory)(nil),         // 2: swcaffe.Memory
 	(*Pipe)(nil),           // 3: swcaffe.Pipe
 	(*DMA)(nil),            // 4: swcaffe.DMA
-	(*Curve)(nil),          // 5: swcaffe.Curve
-	(*BandwidthPoint)(nil), // 6: swcaffe.BandwidthPoint
-	(*Bus)(nil),            // 7: swcaffe.Bus
-	(*MPE)(nil),            // 8: swcaffe.MPE
-	(*Pipe_Original)(nil),  // 9: swcaffe.Pipe.Original
-	(*Pipe_Loop)(nil),      // 10: swcaffe.Pipe.Loop
+	(*PartialPut)(nil),     // 5: swcaffe.PartialPut
+	(*Curve)(nil),          // 6: swcaffe.Curve
+	(*BandwidthPoint)(nil), // 7: swcaffe.BandwidthPoint
+	(*Bus)(nil),            // 8: swcaffe.Bus
+	(*RMA)(nil),            // 9: swcaffe.RMA
+	(*MPE)(nil),            // 10: swcaffe.MPE
+	(*Pipe_Original)(nil),  // 11: swcaffe.Pipe.Original
+	(*Pipe_Loop)(nil),      // 12: swcaffe.Pipe.Loop
 }
 var file_swcaffe_machine_proto_depIdxs = []int32{
 	4,  // 0: swcaffe.Machine.dma:type_name -> swcaffe.DMA
-	7,  // 1: swcaffe.Machine.bus:type_name -> swcaffe.Bus
-	8,  // 2: swcaffe.Machine.mpe:type_name -> swcaffe.MPE
+	8,  // 1: swcaffe.Machine.bus:type_name -> swcaffe.Bus
+	10, // 2: swcaffe.Machine.mpe:type_name -> swcaffe.MPE
 	3,  // 3: swcaffe.Machine.pipe:type_name -> swcaffe.Pipe
 	2,  // 4: swcaffe.Machine.memory:type_name -> swcaffe.Memory
-	0,  // 5: swcaffe.Pipe.single:type_name -> swcaffe.Pipe.Single
-	9,  // 6: swcaffe.Pipe.original:type_name -> swcaffe.Pipe.Original
-	6,  // 7: swcaffe.DMA.point:type_name -> swcaffe.BandwidthPoint
-	6,  // 8: swcaffe.DMA.request_point:type_name -> swcaffe.BandwidthPoint
-	5,  // 9: swcaffe.DMA.curve:type_name -> swcaffe.Curve
-	6,  // 10: swcaffe.Curve.point:type_name -> swcaffe.BandwidthPoint
-	10, // 11: swcaffe.Pipe.Original.single:type_name -> swcaffe.Pipe.Loop
-	10, // 12: swcaffe.Pipe.Original.double:type_name -> swcaffe.Pipe.Loop
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	9,  // 5: swcaffe.Machine.rma:type_name -> swcaffe.RMA
+	0,  // 6: swcaffe.Pipe.single:type_name -> swcaffe.Pipe.Single
+	11, // 7: swcaffe.Pipe.original:type_name -> swcaffe.Pipe.Original
+	7,  // 8: swcaffe.DMA.point:type_name -> swcaffe.BandwidthPoint
+	7,  // 9: swcaffe.DMA.request_point:type_name -> swcaffe.BandwidthPoint
+	6,  // 10: swcaffe.DMA.curve:type_name -> swcaffe.Curve
+	5,  // 11: swcaffe.DMA.partial_put:type_name -> swcaffe.PartialPut
+	7,  // 12: swcaffe.Curve.point:type_name -> swcaffe.BandwidthPoint
+	12, // 13: swcaffe.Pipe.Original.single:type_name -> swcaffe.Pipe.Loop
+	12, // 14: swcaffe.Pipe.Original.double:type_name -> swcaffe.Pipe.Loop
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_swcaffe_machine_proto_init() }
@@ -1164,7 +1384,7 @@ func file_swcaffe_machine_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swcaffe_machine_proto_rawDesc), len(file_swcaffe_machine_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   10,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

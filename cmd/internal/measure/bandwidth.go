@@ -14,12 +14,13 @@ import (
 var Bandwidth = cli.Command{
 	Name:     "bandwidth",
 	Synopsis: "micro-benchmarks of a modelled machine's DMA or a cluster's links",
-	Args:     "-machine NAME|FILE [-cpes LIST] [-core_groups N] | -cluster NAME|FILE, [-bytes LIST] [-csv FILE] [-json FILE]",
+	Args:     "-machine NAME|FILE [-cpes LIST] [-core_groups N] [-offset N] [-rma] | -cluster NAME|FILE, [-bytes LIST] [-csv FILE] [-json FILE]",
 	Example:  "swcaffe bandwidth -machine sw26010 -cpes 16,64 -bytes 128,256,...,32768",
 	Help: `Runs micro-benchmarks on the model of a machine or of a cluster and prints GB/s by size.
 
 With -machine, some CPEs of a core group each make one DMA request and wait for it: a contiguous request of the given size, and a request
-of half an LDM in blocks of this size. With -cluster, two nodes of a supernode send each other messages of the given size, then all
+of half an LDM in blocks of this size. Blocks start anywhere on average, or with -offset that many bytes after a transaction boundary.
+-rma measures requests between two CPEs instead, on machines that have them. With -cluster, two nodes of a supernode send each other messages of the given size, then all
 nodes of one supernode and those of another. They send in one direction, and in both at once; of both, the sum is printed. A figure
 without a meaning is a dash (an empty cell in the -csv file, null in the -json file).
 
@@ -33,13 +34,16 @@ func bandwidthFlags(fs *flag.FlagSet, o *bandwidthOptions) {
 	fs.StringVar(&o.byteList, "bytes", "", "the sizes: a `LIST` (default: powers of two)")
 	fs.StringVar(&o.cpeList, "cpes", "", "-machine: how many CPEs of a core group transfer at once: a `LIST` (default: one, and whole rows, doubling)")
 	fs.IntVar(&o.coreGroups, "core_groups", 1, "-machine: the number of core groups that transfer at the same time; figures are their total (0: all)")
+	fs.IntVar(&o.offset, "offset", -1, "-machine: where every block starts in memory, in bytes after a transaction boundary (-1: the mean over all places)")
+	fs.BoolVar(&o.rma, "rma", false, "-machine: remote access between two CPEs' LDM in the place of DMA")
 	cli.OutputVar(fs, &o.csv, "csv", "write the table to `FILE`, separated by commas")
 	cli.OutputVar(fs, &o.json, "json", "write the figures to `FILE` as well")
 }
 
 type bandwidthOptions struct {
 	machine, cluster, byteList, cpeList, csv, json string
-	coreGroups                                     int
+	coreGroups, offset                             int
+	rma                                            bool
 
 	bytes []int // nil: default sizes for the machine or cluster
 }
@@ -49,14 +53,16 @@ type bandwidthReport struct {
 	Machine    string         `json:"machine,omitempty"`
 	Cluster    string         `json:"cluster,omitempty"`
 	CoreGroups int            `json:"core_groups,omitempty"`
+	Offset     *int           `json:"offset,omitempty"`
 	Results    []bandwidthRow `json:"results"`
 }
 
-// bandwidthRow holds the figures for one size, in GB/s: either of a machine's DMA or of a cluster's links.
+// bandwidthRow holds the figures for one size, in GB/s: of a machine's DMA or RMA or of a cluster's links.
 type bandwidthRow struct {
 	CPEs  int       `json:"cpes,omitempty"`
 	Bytes int       `json:"bytes"`
 	DMA   *dmaRow   `json:"dma,omitempty"`
+	RMA   *rmaRow   `json:"rma,omitempty"`
 	Links *linksRow `json:"links,omitempty"`
 }
 
@@ -88,6 +94,10 @@ func bandwidth(e *cli.Env, o *bandwidthOptions) (err error) {
 		return cli.Usagef("-machine and -cluster: give one of them")
 	case o.machine == "" && o.cpeList != "":
 		return cli.Usagef("-cpes is for -machine")
+	case o.machine == "" && (o.rma || o.offset != -1):
+		return cli.Usagef("-rma and -offset are for -machine")
+	case o.rma && (o.cpeList != "" || o.offset != -1 || o.coreGroups != 1):
+		return cli.Usagef("-rma measures one pair of CPEs: leave out -cpes, -offset and -core_groups")
 	}
 	if o.byteList != "" {
 		if o.bytes, err = parseNumbers(o.byteList); err != nil {
@@ -98,7 +108,10 @@ func bandwidth(e *cli.Env, o *bandwidthOptions) (err error) {
 		}
 	}
 	run := o.links
-	if o.machine != "" {
+	switch {
+	case o.rma:
+		run = o.remote
+	case o.machine != "":
 		run = o.dma
 	}
 	r, title, err := run()

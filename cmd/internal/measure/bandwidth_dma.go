@@ -19,6 +19,11 @@ func (o *bandwidthOptions) dma() (*bandwidthReport, string, error) {
 	if err != nil {
 		return nil, "", cli.FlagError("machine", err)
 	}
+	if o.offset != -1 {
+		if spec, err = spec.WithOffset(o.offset); err != nil {
+			return nil, "", cli.FlagError("offset", err)
+		}
+	}
 	machines, err := onCurves(spec)
 	if err != nil {
 		return nil, "", cli.FlagError("machine", err)
@@ -45,6 +50,9 @@ func (o *bandwidthOptions) dma() (*bandwidthReport, string, error) {
 		sizes = doubling(4, spec.LDMBytes)
 	}
 	r := &bandwidthReport{Machine: spec.Name, CoreGroups: o.coreGroups}
+	if o.offset != -1 {
+		r.Offset = &o.offset
+	}
 	for _, n := range cpes {
 		for _, size := range sizes {
 			var rows []*dmaRow
@@ -61,7 +69,10 @@ func (o *bandwidthOptions) dma() (*bandwidthReport, string, error) {
 		}
 	}
 	title := fmt.Sprintf("DMA of %s, core groups: %d, modelled GB/s: a request of a CPE in one piece, and of %d bytes in blocks", spec.Name, o.coreGroups, spec.LDMBytes/2)
-	if spec.CPEs() > 1 {
+	if o.offset != -1 {
+		title += fmt.Sprintf("\nEvery block starts %d bytes after a boundary of %d", o.offset, spec.DMA.TransactionBytes)
+	}
+	if spec.CPEs() > 1 && !spec.HasRMA() {
 		title += fmt.Sprintf("\nRegister buses of a core group: %g GB/s broadcasting, %g GB/s point to point, latency %g cycles",
 			spec.Bus.BroadcastGBps, spec.Bus.P2PGBps, spec.Bus.LatencyCycles)
 	}

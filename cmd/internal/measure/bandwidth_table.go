@@ -13,6 +13,10 @@ import (
 
 // columns returns the column headings, for programs and for people.
 func (r *bandwidthReport) columns() (names, headings []string) {
+	if len(r.Results) > 0 && r.Results[0].RMA != nil {
+		return []string{"bytes", "near_one_gbytes_per_s", "near_many_gbytes_per_s", "far_one_gbytes_per_s", "far_many_gbytes_per_s"},
+			[]string{"bytes", "near one", "near many", "far one", "far many"}
+	}
 	if r.Machine != "" {
 		return []string{"cpes", "bytes", "get_gbytes_per_s", "put_gbytes_per_s", "blocks_get_gbytes_per_s", "blocks_put_gbytes_per_s"},
 			[]string{"CPEs", "bytes", "get", "put", "blocks get", "blocks put"}
@@ -26,6 +30,9 @@ func (r *bandwidthRow) cells() (numbers []int, figures []*float64, ranges []trus
 	if d := r.DMA; d != nil {
 		return []int{r.CPEs, r.Bytes}, []*float64{&d.Get, &d.Put, d.BlocksGet, d.BlocksPut},
 			[]trust.Range{d.GetRange, d.PutRange, d.BlocksGetRange, d.BlocksPutRange}
+	}
+	if m := r.RMA; m != nil {
+		return []int{r.Bytes}, []*float64{&m.NearOne, &m.NearMany, &m.FarOne, &m.FarMany}, make([]trust.Range, 4)
 	}
 	l := r.Links
 	return []int{r.Bytes}, []*float64{l.One, l.Both, l.AcrossOne, l.AcrossBoth}, make([]trust.Range, 4)

@@ -49,7 +49,7 @@ type common struct {
 	Cache   int    // KB of cache of a core group, or of modelled LDM; 0: the machine's
 	Shift   int    // offset of arrays from a cache line boundary, in values
 	Lend    bool   // lend scratch of the size that the kernel asks for
-	Model   string `of:"native,sw26010,sw26010_pro"`
+	Model   string `of:"native,sw26010,sw26010_pro,sw39000"`
 	Program string `of:"swcaffe,swcaffe-2019,swcaffe-2018"` // the program that the modelled machine runs
 	Threads []randomtest.Threads
 }
@@ -67,7 +67,7 @@ func (c *common) rounds() bool { return c.Rounds && (c.Values == "rounded" || ex
 func drawCommon(r *rand.Rand, modelled float64) common {
 	c := common{Seed: r.Uint64N(1 << 32), Values: pick(r, "ordinary", "ordinary", "coarse", "coarse", "zeros", "rounded")}
 	if r.Float64() < modelled {
-		c.Model, c.Program = pick(r, "sw26010", "sw26010", "sw26010_pro"), pick(r, "swcaffe", "swcaffe", "swcaffe-2019", "swcaffe-2018")
+		c.Model, c.Program = pick(r, "sw26010", "sw26010", "sw26010_pro", "sw39000"), pick(r, "swcaffe", "swcaffe", "swcaffe-2019", "swcaffe-2018")
 		c.Cache = pick(r, 0, 0, 0, 32, 8)
 		return c
 	}
