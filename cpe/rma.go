@@ -50,7 +50,7 @@ func (r *RMASpec) wrong() *FigureError {
 	if r.Block < 1 || r.MaxPending < 1 {
 		return &FigureError{"rma", fmt.Sprintf("has block %d, max_pending %d: both must be positive", r.Block, r.MaxPending)}
 	}
-	if r.FarCycles < r.NearCycles {
+	if !(r.FarCycles >= r.NearCycles) {
 		return &FigureError{"rma.far_cycles", fmt.Sprintf("must be at least near_cycles, %g; it is %g", r.NearCycles, r.FarCycles)}
 	}
 	return nil

@@ -94,3 +94,20 @@ func TestQueuedPuts(t *testing.T) {
 		}
 	}
 }
+
+// TestRMAFigures: impossible figures of RMA are errors that name them.
+func TestRMAFigures(t *testing.T) {
+	for want, change := range map[string]func(r *RMASpec){
+		"rma.far_cycles must be at least near_cycles": func(r *RMASpec) { r.FarCycles = math.NaN() },
+		"rma.far_cycles must be at most":              func(r *RMASpec) { r.FarCycles = math.Inf(1) },
+		"rma.issue_cycles must be positive":           func(r *RMASpec) { r.IssueCycles = 0 },
+		"rma has block 0":                             func(r *RMASpec) { r.Block = 0 },
+		"rma.gap_cycles must not be negative":         func(r *RMASpec) { r.GapCycles = -1 },
+	} {
+		s := load(t, "sw39000")
+		change(&s.RMA)
+		if err := s.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
