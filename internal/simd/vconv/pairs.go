@@ -51,7 +51,7 @@ func RoundPixels(dst, x []float32, jump, blocks, rows int) {
 // zeros are the channels that are missing.
 var zeros [isa.BlockLanes]float32
 
-// RoundPanel rounds a panel of weights for PairKernel: k rows of 32 columns. A last row without partner is as if it had one of zeros. dst may be src.
+// RoundPanel rounds a panel of weights for PairKernel: k rows of 32 columns, k even. dst may be src.
 func RoundPanel(dst, src []float32, k int) {
 	if k%2 > 0 {
 		panic("vconv: a panel of pairs has an odd number of rows")

@@ -33,7 +33,7 @@ func TestImplicitBFloat16(t *testing.T) {
 		convtest.Shape2D(3, 40, 16, 1, 9, 7, 3, 2, 1, 2, 1),
 		convtest.Shape2D(2, 96, 64, 2, 13, 9, 5, 5, 1, 2, 1),  // groups
 		convtest.Shape2D(1, 64, 48, 1, 17, 15, 3, 3, 1, 2, 2), // dilation
-		convtest.Shape2D(2, 80, 80, 1, 60, 30, 3, 3, 1, 1, 1), // bands
+		convtest.Shape2D(1, 48, 48, 1, 40, 20, 3, 3, 1, 1, 1), // bands
 		{N: 3, C: 32, Out: 9, Group: 1, In: []int{40}, Kernel: []int{5}, Stride: []int{1}, Pad: []int{3}, Dilation: []int{1}},
 		{N: 1, C: 32, Out: 32, Group: 1, In: []int{6, 9}, Kernel: []int{1, 3}, Stride: []int{1, 1}, Pad: []int{2, 0}, Dilation: []int{1, 1}},
 	}) {
@@ -42,7 +42,11 @@ func TestImplicitBFloat16(t *testing.T) {
 			var first []float32
 			for i, level := range isa.Levels() {
 				restore := isa.Use(level)
-				for _, m := range caches[i%2] {
+				machines := caches[i%2]
+				if i > 0 {
+					machines = machines[1:2]
+				}
+				for _, m := range machines {
 					spec := m.Spec()
 					t.Run(fmt.Sprintf("%v, in blocks %v %v, %s, %d core groups, L2 of %d bytes", s, in, out, level, spec.CoreGroups, spec.LDMBytes), func(t *testing.T) {
 						y := testPaired(t, m, s, in, out, want)
