@@ -81,6 +81,18 @@ func (s Spec) RoundingFactors() Spec {
 	return s
 }
 
+// Precisions are the names that WithPrecision accepts.
+var Precisions = []string{"fp32", "bf16"}
+
+// WithPrecision returns the machine where the factors of products are those of a named precision: as they are ("fp32"), or rounded to bfloat16 ("bf16").
+func (s Spec) WithPrecision(name string) (Spec, error) {
+	if !slices.Contains(Precisions, name) {
+		return s, suggest.Unknown("precision", name, "precisions", Precisions)
+	}
+	s.rounds = name == "bf16"
+	return s, nil
+}
+
 // RoundsFactors reports whether kernels may do so.
 func (s *Spec) RoundsFactors() bool { return s.rounds }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/suggest"
 	"github.com/swcaffe/swcaffe/layers"
 )
 
@@ -33,7 +32,7 @@ func WarnOfGPU(e *Env, asks, subject string) {
 func (d *DeviceFlags) Register(fs *flag.FlagSet) {
 	StringVar(fs, &d.EngineName, "engine", "cpe", "the path of every layer: cpe (tiled, fast) or mpe (plain reference)", OneOf("cpe", "mpe"))
 	StringVar(fs, &d.MachineName, "machine", "host", "the machine of the cpe path: a machine `FILE`, or "+strings.Join(cpe.Names(), ", "), OneOf(cpe.Names()...).OrFiles(Prototxt))
-	StringVar(fs, &d.precision, "precision", "fp32", "what factors of products may be rounded to: fp32 (nothing) or bf16, which is faster; sums are in fp32", OneOf("fp32", "bf16"))
+	StringVar(fs, &d.precision, "precision", cpe.Precisions[0], "what factors of products may be rounded to: fp32 (nothing) or bf16, which is faster; sums are in fp32", OneOf(cpe.Precisions...))
 	fs.IntVar(&d.threads, "threads", 0, "the number of cores to use (0: all)")
 	fs.Int64Var(&d.Seed, "seed", -1, "random seed where the solver has none (-1: from the clock)")
 	fs.StringVar(&d.GPU, "gpu", "", "accepted with a warning: there is no GPU in this build")
@@ -71,19 +70,19 @@ func (d *DeviceFlags) Spec(e *Env) (cpe.Spec, error) {
 	return d.rounding(spec)
 }
 
-// rounding returns the machine with what -precision permits.
+// rounding returns the machine with the precision of -precision.
 func (d *DeviceFlags) rounding(spec cpe.Spec) (cpe.Spec, error) {
+	spec, err := spec.WithPrecision(cmp.Or(d.precision, cpe.Precisions[0]))
 	switch {
-	case d.precision == "" || d.precision == "fp32":
-		return spec, nil
-	case d.precision != "bf16":
-		return spec, Usagef("-precision: %w", suggest.Unknown("precision", d.precision, "precisions", []string{"fp32", "bf16"}))
+	case err != nil:
+		return spec, Usagef("-precision: %w", err)
+	case !spec.RoundsFactors():
 	case d.Engine == layers.MPE:
-		return spec, Usagef("-precision bf16 is for -engine cpe: the mpe engine is the reference, in fp32")
+		return spec, Usagef("-precision %s is for -engine cpe: the mpe engine is the reference, in fp32", d.precision)
 	case !spec.Native():
-		return spec, Usagef("-precision bf16 is for this computer; -machine %s is modelled in fp32", d.MachineName)
+		return spec, Usagef("-precision %s is for this computer; -machine %s is modelled in fp32", d.precision, d.MachineName)
 	}
-	return spec.RoundingFactors(), nil
+	return spec, nil
 }
 
 func (d *DeviceFlags) SeedOrTime() uint64 {

@@ -1,10 +1,9 @@
 package python
 
 import (
+	"cmp"
 	"flag"
-	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -17,48 +16,59 @@ import (
 
 // engine is what all nets share. It is made at the first use.
 var engine struct {
-	mu       sync.Mutex
-	machines [2]*cpe.Machine // in fp32, and where factors may be rounded to bfloat16
-	rounds   int             // the machine of later nets
-	log      *logrus.Logger
-	random   *layers.Random
+	mu        sync.Mutex
+	machines  map[string]*cpe.Machine // by precision
+	precision string                  // that of later nets
+	log       *logrus.Logger
+	random    *layers.Random
 }
 
 // host returns the machine of this computer, in the precision of setPrecision.
 func host() (*cpe.Machine, error) {
 	engine.mu.Lock()
 	defer engine.mu.Unlock()
-	m := &engine.machines[engine.rounds]
-	if *m != nil {
-		return *m, nil
+	precision := cmp.Or(engine.precision, cpe.Precisions[0])
+	if m := engine.machines[precision]; m != nil {
+		return m, nil
 	}
 	spec, err := cpe.Load("host")
 	if err != nil {
 		return nil, err
 	}
-	if engine.rounds > 0 {
-		spec = spec.RoundingFactors()
+	if spec, err = spec.WithPrecision(precision); err != nil {
+		return nil, err
 	}
-	*m, err = cpe.New(spec, cpe.DefaultMode(spec))
-	return *m, err
+	m, err := cpe.New(spec, cpe.DefaultMode(spec))
+	if err != nil {
+		return nil, err
+	}
+	if engine.machines == nil {
+		engine.machines = map[string]*cpe.Machine{}
+	}
+	engine.machines[precision] = m
+	return m, nil
 }
 
 // isShared reports whether a machine is one that host has returned.
 func isShared(m *cpe.Machine) bool {
 	engine.mu.Lock()
 	defer engine.mu.Unlock()
-	return m != nil && slices.Contains(engine.machines[:], m)
+	for _, shared := range engine.machines {
+		if m == shared {
+			return true
+		}
+	}
+	return false
 }
 
 // setPrecision makes later nets and solvers round factors of products ("bf16"), or not ("fp32").
 func setPrecision(name string) error {
-	rounds := slices.Index([]string{"fp32", "bf16"}, name)
-	if rounds < 0 {
-		return fmt.Errorf("unknown precision %q (precisions: fp32, bf16)", name)
+	if _, err := (cpe.Spec{}).WithPrecision(name); err != nil {
+		return err
 	}
 	engine.mu.Lock()
 	defer engine.mu.Unlock()
-	engine.rounds = rounds
+	engine.precision = name
 	return nil
 }
 

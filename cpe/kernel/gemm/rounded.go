@@ -25,7 +25,6 @@ type rounded struct {
 	shape   Shape
 	depth   int // blocks of K of one pass
 	fixed   uint64
-	left    []float32 // packed A, block by block of K
 	op.Kept
 	operands
 	programs [3]cpe.Program
