@@ -14,7 +14,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
 )
 
 // Blob is an N-dimensional array of float32 values (data) and their gradients (diff), both in C order.

@@ -3,7 +3,7 @@ package blob
 import (
 	"sync"
 
-	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
 )
 
 // A layer of a net that only runs forward often makes something of its weights that it reads in their place: packed weights, or weights that include a

@@ -3,7 +3,7 @@ package cpe
 import (
 	"fmt"
 
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 )
 
 // CPE is one core of a mesh with its LDM.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/swcaffe/swcaffe/internal/suggest"
+	"github.com/swcaffe/swcaffe/internal/base/suggest"
 )
 
 // DMASpec describes transfers between main memory and LDM.

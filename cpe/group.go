@@ -3,7 +3,7 @@ package cpe
 import (
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/relay"
+	"github.com/swcaffe/swcaffe/internal/base/relay"
 )
 
 // CoreGroup is a mesh of CPEs that work together; on the host, one core.

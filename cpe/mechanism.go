@@ -3,7 +3,7 @@ package cpe
 import (
 	"slices"
 
-	"github.com/swcaffe/swcaffe/internal/suggest"
+	"github.com/swcaffe/swcaffe/internal/base/suggest"
 )
 
 // Mechanism is a part of a machine's model that can be switched off, to see how much of a figure it accounts for.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/swcaffe/swcaffe/internal/suggest"
+	"github.com/swcaffe/swcaffe/internal/base/suggest"
 )
 
 // Parameter is a figure of a machine that a sweep can vary.

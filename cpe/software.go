@@ -1,6 +1,6 @@
 package cpe
 
-import "github.com/swcaffe/swcaffe/internal/suggest"
+import "github.com/swcaffe/swcaffe/internal/base/suggest"
 
 // Software describes how the kernels of a publication differ from this program's own kernels, whose plans are free. The zero value is this
 // program.

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/swcaffe/swcaffe/internal/relay"
+	"github.com/swcaffe/swcaffe/internal/base/relay"
 )
 
 // counting notes what each core group did.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/conformance"
+	"github.com/swcaffe/swcaffe/internal/testkit/conformance"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/encoding/prototext"
 )

@@ -4,7 +4,7 @@ import (
 	"math"
 	"sync"
 
-	"github.com/swcaffe/swcaffe/internal/relay"
+	"github.com/swcaffe/swcaffe/internal/base/relay"
 )
 
 // Examination is what was found in the items of a source: those that cannot be read, and those whose image is damaged and read all the same.

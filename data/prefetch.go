@@ -17,8 +17,8 @@ import (
 	"github.com/swcaffe/swcaffe/data/augment"
 	"github.com/swcaffe/swcaffe/data/imageio"
 	"github.com/swcaffe/swcaffe/data/regular"
-	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/relay"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
+	"github.com/swcaffe/swcaffe/internal/base/relay"
 )
 
 // Decoder turns a record into pixels and a label. Several goroutines call it at once, each with its own record and scratch. The

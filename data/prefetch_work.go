@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/relay"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
+	"github.com/swcaffe/swcaffe/internal/base/relay"
 )
 
 // task asks a worker for the items from <= i < to of a batch.

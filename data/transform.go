@@ -8,8 +8,8 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/data/annotation"
 	"github.com/swcaffe/swcaffe/data/imageio"
-	"github.com/swcaffe/swcaffe/internal/box"
-	"github.com/swcaffe/swcaffe/internal/simd/vpixel"
+	"github.com/swcaffe/swcaffe/internal/base/box"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vpixel"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )

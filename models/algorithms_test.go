@@ -15,7 +15,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 
-	"github.com/swcaffe/swcaffe/internal/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/base/simd/isa"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the tables of algorithms in testdata/algorithms anew; read the diff before you commit it")

@@ -5,7 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
-	"github.com/swcaffe/swcaffe/internal/suggest"
+	"github.com/swcaffe/swcaffe/internal/base/suggest"
 )
 
 // MeshOptions select the pass through a layer for which Run reports the use of every CPE.

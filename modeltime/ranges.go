@@ -6,7 +6,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
-	"github.com/swcaffe/swcaffe/internal/relay"
+	"github.com/swcaffe/swcaffe/internal/base/relay"
 	"github.com/swcaffe/swcaffe/modeltime/trust"
 	swproto "github.com/swcaffe/swcaffe/proto"
 )

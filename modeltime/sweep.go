@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/relay"
+	"github.com/swcaffe/swcaffe/internal/base/relay"
 	swproto "github.com/swcaffe/swcaffe/proto"
 )
 

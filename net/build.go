@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/swcaffe/swcaffe/internal/caffelog"
-	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/base/caffelog"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/net/schedule"
 	"github.com/swcaffe/swcaffe/proto/caffepb"

@@ -4,8 +4,8 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/swcaffe/swcaffe/internal/caffelog"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/caffelog"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 )
 
 // SetDebugInfo turns the lines of debug_info on or off: the mean absolute value of every blob, gradient and weight as it is computed. From

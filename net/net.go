@@ -9,7 +9,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
-	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
 	"github.com/swcaffe/swcaffe/layers"
 	_ "github.com/swcaffe/swcaffe/layers/all" // every type of layer
 	"github.com/swcaffe/swcaffe/net/schedule"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/swcaffe/swcaffe/internal/box"
+	"github.com/swcaffe/swcaffe/internal/base/box"
 )
 
 // Object is an object that was found in an image. Its box is in pixels of the image.

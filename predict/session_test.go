@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/swcaffe/swcaffe/internal/alloctest"
+	"github.com/swcaffe/swcaffe/internal/testkit/alloctest"
 )
 
 var models = []string{"../models/lenet/deploy.prototxt", "../models/cifar10_resnet8/deploy.prototxt", "../models/cifar10_quick/deploy.prototxt"}

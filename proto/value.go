@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/swcaffe/swcaffe/internal/suggest"
+	"github.com/swcaffe/swcaffe/internal/base/suggest"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 

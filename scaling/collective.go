@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/swcaffe/swcaffe/internal/suggest"
+	"github.com/swcaffe/swcaffe/internal/base/suggest"
 	"github.com/swcaffe/swcaffe/topology"
 )
 

@@ -1,6 +1,6 @@
 package scaling
 
-import "github.com/swcaffe/swcaffe/internal/suggest"
+import "github.com/swcaffe/swcaffe/internal/base/suggest"
 
 // Strategy is the way in which workers, one on each node, train together. [SC17] is Y. You, A. Buluc, J. Demmel, "Scaling deep learning on
 // GPU and Knights Landing clusters", SC 2017.

@@ -16,15 +16,15 @@ OUT = ROOT / "docs" / "architecture.svg"
 
 # The rooms: a name, a line about it, and the folders whose packages it has. A package belongs to the room with the longest matching folder.
 ROOMS = [
-    ("commands", "cmd, internal/cli: train, test, time, tools", ["cmd", "internal/cli", "internal/manpage", "internal/statusline"]),
-    ("predict", "trained nets in programs, over HTTP", ["predict", "internal/serve"]),
+    ("commands", "cmd, internal/app/cli: train, test, time, tools", ["cmd", "internal/app/cli", "internal/app/manpage", "internal/app/statusline"]),
+    ("predict", "trained nets in programs, over HTTP", ["predict", "internal/app/serve"]),
     ("swcaffe", "training for Go programs", ["."]),
-    ("pages", "internal/page, board, inspect, metrics", ["internal/page", "internal/board", "internal/inspect", "internal/metrics", "internal/tensorboard", "internal/timeline"]),
+    ("pages", "internal/app/page, board, inspect, metrics", ["internal/app/page", "internal/app/board", "internal/app/inspect", "internal/app/metrics", "internal/app/tensorboard", "internal/app/timeline"]),
     ("onnx", "internal/onnx: import, export", ["internal/onnx"]),
-    ("reports", "internal/testreport, picture, drawings", ["internal/testreport", "internal/picture", "internal/netdraw", "internal/modelplot", "internal/figure"]),
+    ("reports", "internal/app/testreport, picture, drawings", ["internal/app/testreport", "internal/app/picture", "internal/app/netdraw", "internal/app/modelplot", "internal/app/figure"]),
     ("scaling", "many nodes, modelled", ["scaling"]),
     ("modeltime", "a net's modelled time", ["modeltime"]),
-    ("randomtest", "internal/randomtest: random problems", ["internal/randomtest"]),
+    ("randomtest", "internal/testkit/randomtest: random problems", ["internal/testkit/randomtest"]),
     ("solver", "training loop, rules, snapshots", ["solver"]),
     ("net", "graph of layers, plan, memory", ["net"]),
     ("layers", "contract, registry, all layers", ["layers"]),
@@ -34,7 +34,7 @@ ROOMS = [
     ("cpe", "the machine: core groups, LDM, DMA", ["cpe"]),
     ("blob", "arrays with gradients", ["blob"]),
     ("proto", "messages and files", ["proto"]),
-    ("simd", "internal/simd: vector kernels", ["internal/simd"]),
+    ("simd", "internal/base/simd: vector kernels", ["internal/base/simd"]),
 ]
 SKIPPED = ("internal", "testdata", "examples", "models")  # the ground that all use, and folders without a room
 

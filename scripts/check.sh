@@ -93,7 +93,7 @@ export TMPDIR=$temporary
 
 # The steps below leave the processors idle for some of the time. Random problems take that time: at the lowest priority, until they have
 # had 90 s of every processor. Fixed seeds give the same problems every time, as many as time permits. scripts/fuzz.sh draws fresh ones.
-CGO_ENABLED=0 alive go build -o build/randomtest ./internal/randomtest/run
+CGO_ENABLED=0 alive go build -o build/randomtest ./internal/testkit/randomtest/run
 idle=(chrt --idle 0)
 "${idle[@]}" true 2>/dev/null || idle=(nice -n 19) # some containers have no scheduling classes
 "${idle[@]}" build/randomtest -seed 1 -cpu_seconds $((90 * $(nproc))) -timeout 20m -jobs $(($(nproc) + 1)) \
@@ -105,7 +105,7 @@ step "go build (cgo, -tags mpi)"
 CGO_ENABLED=1 alive go list -export ./... >/dev/null
 CGO_ENABLED=1 alive go list -export -tags mpi ./... >/dev/null
 
-# internal/imports checks the types of all packages for other systems.
+# internal/testkit/imports checks the types of all packages for other systems.
 step "go vet"
 alive go vet ./...
 (cd tools/asm && alive go vet ./...)
@@ -122,16 +122,16 @@ step "go test"
 gotest -timeout 30m ./cmd/swcaffe ./cmd/libswcaffe ./models ./layers/all ./...
 
 # level runs go test at another vector level. The linker puts it into the test programs, so that go test caches their results separately.
-level() { gotest -ldflags "-X github.com/swcaffe/swcaffe/internal/simd/isa.requested=$1" "${@:2}"; }
+level() { gotest -ldflags "-X github.com/swcaffe/swcaffe/internal/base/simd/isa.requested=$1" "${@:2}"; }
 
-# The step above runs kernels and layers at the machine's highest vector level; packages of internal/simd test every level
+# The step above runs kernels and layers at the machine's highest vector level; packages of internal/base/simd test every level
 # themselves. This step runs plain Go. The race detector's step runs AVX2, since the detector does not slow assembly down.
 step "go test, kernels and layers in plain Go"
 level go -timeout 30m -short ./layers/... ./cpe/kernel/...
 
 # TestMPI of cmd/swcaffe, in the step "go test", builds the command with this tag and runs it as MPI jobs.
 step "go test -tags mpi"
-CGO_ENABLED=1 gotest -tags mpi -short ./topology/... ./internal/mpitest/...
+CGO_ENABLED=1 gotest -tags mpi -short ./topology/... ./internal/testkit/mpitest/...
 
 # Ways whose launchers and libraries are not here are left out, and said; scripts/mpi_same.sh alone fetches the libraries too.
 step "the same bytes by MPI and in one process"
@@ -141,7 +141,7 @@ below=
 if grep -qsw avx2 /proc/cpuinfo; then below=avx2; fi
 step "go test -race (packages with goroutines), at ${below:-the highest level}"
 level "$below" -timeout 30m -race -short ./cpe/kernel/conv/plan ./solver ./solver/centre ./cpe ./cpe/kernel/... ./data ./data/lmdb ./modeltime ./topology/... \
-  ./cmd/internal/python ./internal/page ./internal/board ./internal/metrics ./internal/randomtest ./internal/timeline
+  ./cmd/internal/python ./internal/app/page ./internal/app/board ./internal/app/metrics ./internal/testkit/randomtest ./internal/app/timeline
 gotest -race -short -run '^(TestEveryType|TestFirstRunningSums|TestWorkers)$' ./layers/all
 
 step "clients of serve: the page's commands, and the protocol over HTTP and gRPC"

@@ -10,8 +10,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 hours=${1:?"usage: scripts/fuzz.sh HOURS"}
 end=$(awk -v now="$(date +%s)" -v h="$hours" 'BEGIN { printf "%d", now + h * 3600 }')
 mkdir -p build/fuzz
-go build -o build/fuzz/randomtest ./internal/randomtest/run
-CGO_ENABLED=1 go build -race -o build/fuzz/randomtest-race ./internal/randomtest/run # sees what Go code reads and writes, so not vectors
+go build -o build/fuzz/randomtest ./internal/testkit/randomtest/run
+CGO_ENABLED=1 go build -race -o build/fuzz/randomtest-race ./internal/testkit/randomtest/run # sees what Go code reads and writes, so not vectors
 failed=0
 
 # try COMMAND... runs a command. If it fails, try records the failure and continues.

@@ -57,7 +57,7 @@ make() {
   local dir=$1 target
   mkdir -p "$dir/source" "$dir/files" "$dir/host"
   git archive "$commit" | tar -x -C "$dir/source"
-  (cd "$dir/source" && go build -trimpath -o "$dir/host/" ./cmd/swcaffe ./internal/bill)
+  (cd "$dir/source" && go build -trimpath -o "$dir/host/" ./cmd/swcaffe ./internal/app/bill)
   for target in $targets; do
     step "$target, in $dir"
     one "$dir" "${target%/*}" "${target#*/}"
@@ -69,7 +69,7 @@ make() {
 # one DIR OS ARCH makes the files of a target.
 one() {
   local dir=$1 os=$2 arch=$3 name=swcaffe_${version#v}_$2_$3 program=swcaffe
-  local tree=$dir/$name x=github.com/swcaffe/swcaffe/internal/version
+  local tree=$dir/$name x=github.com/swcaffe/swcaffe/internal/base/version
   [ "$os" != windows ] || program=swcaffe.exe
   mkdir -p "$tree/completions" "$tree/man/man1"
   (cd "$dir/source" && GOOS=$os GOARCH=$arch alive go build -trimpath -ldflags "-s -w -buildid= -X $x.number=$version -X $x.commit=$commit -X $x.date=$date" -o "$tree/$program" ./cmd/swcaffe)

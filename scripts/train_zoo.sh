@@ -33,7 +33,7 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 [ -e "$out/swcaffe" ] || go build -o "$out/swcaffe" ./cmd/swcaffe
 [ -e "$out/models" ] || cp -r models "$out/models"
-go build -o "$out/modelfigures" ./internal/modelfigures
+go build -o "$out/modelfigures" ./internal/app/modelfigures
 known=$("$out/modelfigures" -solvers)
 (($# > 0)) || set -- $known
 for solver; do

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/swcaffe/swcaffe/internal/words"
+	"github.com/swcaffe/swcaffe/internal/base/words"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/encoding/prototext"

@@ -1,6 +1,6 @@
 package solver
 
-import "github.com/swcaffe/swcaffe/internal/relay"
+import "github.com/swcaffe/swcaffe/internal/base/relay"
 
 // background runs one function at a time in parallel with its caller, on a permanent goroutine.
 type background struct {

@@ -4,7 +4,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/relay"
+	"github.com/swcaffe/swcaffe/internal/base/relay"
 )
 
 // TestBackground: wait returns the error of the run that begin started, and raises its panic. The goroutine serves further runs.

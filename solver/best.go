@@ -6,8 +6,8 @@ import (
 
 	swproto "github.com/swcaffe/swcaffe/proto"
 
-	"github.com/swcaffe/swcaffe/internal/caffelog"
-	"github.com/swcaffe/swcaffe/internal/suggest"
+	"github.com/swcaffe/swcaffe/internal/base/caffelog"
+	"github.com/swcaffe/swcaffe/internal/base/suggest"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 )

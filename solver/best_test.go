@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/sirupsen/logrus"
-	"github.com/swcaffe/swcaffe/internal/racing"
+	"github.com/swcaffe/swcaffe/internal/testkit/racing"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/solver/evaluate"
 	"google.golang.org/protobuf/proto"

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/conformance"
-	"github.com/swcaffe/swcaffe/internal/racing"
+	"github.com/swcaffe/swcaffe/internal/testkit/conformance"
+	"github.com/swcaffe/swcaffe/internal/testkit/racing"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver/caffeh5"

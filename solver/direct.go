@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/swcaffe/swcaffe/internal/caffelog"
+	"github.com/swcaffe/swcaffe/internal/base/caffelog"
 	"google.golang.org/protobuf/proto"
 )
 

@@ -3,7 +3,7 @@ package solver
 import (
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/caffelog"
+	"github.com/swcaffe/swcaffe/internal/base/caffelog"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 )

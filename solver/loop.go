@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/swcaffe/swcaffe/internal/caffelog"
-	"github.com/swcaffe/swcaffe/internal/relay"
+	"github.com/swcaffe/swcaffe/internal/base/caffelog"
+	"github.com/swcaffe/swcaffe/internal/base/relay"
 	"github.com/swcaffe/swcaffe/solver/rules"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/sirupsen/logrus"
-	"github.com/swcaffe/swcaffe/internal/caffelog"
+	"github.com/swcaffe/swcaffe/internal/base/caffelog"
 	"github.com/swcaffe/swcaffe/solver/events"
 )
 

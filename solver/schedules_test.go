@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/faultnet"
+	"github.com/swcaffe/swcaffe/internal/testkit/faultnet"
 	"github.com/swcaffe/swcaffe/topology"
 )
 

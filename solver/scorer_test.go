@@ -11,7 +11,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/data/hdf5"
-	"github.com/swcaffe/swcaffe/internal/racing"
+	"github.com/swcaffe/swcaffe/internal/testkit/racing"
 	"github.com/swcaffe/swcaffe/layers"
 )
 

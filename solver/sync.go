@@ -3,8 +3,8 @@ package solver
 import (
 	"fmt"
 
-	"github.com/swcaffe/swcaffe/internal/caffelog"
-	"github.com/swcaffe/swcaffe/internal/relay"
+	"github.com/swcaffe/swcaffe/internal/base/caffelog"
+	"github.com/swcaffe/swcaffe/internal/base/relay"
 )
 
 // syncSGD is synchronous SGD. Every worker computes the gradient of its part of the batch, weighted so that the sum over workers is the

@@ -1,7 +1,7 @@
 package solver
 
 import (
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 

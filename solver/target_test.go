@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/simd/isa"
-	"github.com/swcaffe/swcaffe/internal/simd/simdtest"
+	"github.com/swcaffe/swcaffe/internal/base/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/base/simd/simdtest"
 )
 
 // targetNet has a layer for each package of vector kernels: convolutions with products, by Winograd's maps, pointwise and depthwise, pooling,

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/swcaffe/swcaffe/internal/words"
+	"github.com/swcaffe/swcaffe/internal/base/words"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver/centre"
 )

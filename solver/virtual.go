@@ -1,7 +1,7 @@
 package solver
 
 import (
-	"github.com/swcaffe/swcaffe/internal/caffelog"
+	"github.com/swcaffe/swcaffe/internal/base/caffelog"
 	"github.com/swcaffe/swcaffe/solver/centre"
 	"github.com/swcaffe/swcaffe/solver/events"
 )

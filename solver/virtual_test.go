@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/racing"
+	"github.com/swcaffe/swcaffe/internal/testkit/racing"
 	"github.com/swcaffe/swcaffe/solver/centre"
 	"github.com/swcaffe/swcaffe/topology"
 )

@@ -3,7 +3,7 @@ package topology
 import (
 	"slices"
 
-	"github.com/swcaffe/swcaffe/internal/suggest"
+	"github.com/swcaffe/swcaffe/internal/base/suggest"
 )
 
 // algorithm is one way to compute an all-reduce.

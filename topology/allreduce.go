@@ -1,6 +1,6 @@
 package topology
 
-import "github.com/swcaffe/swcaffe/internal/simd/vec"
+import "github.com/swcaffe/swcaffe/internal/base/simd/vec"
 
 // AllReduce executes a schedule on a rank's transport. It allocates only when made.
 type AllReduce struct {

@@ -3,7 +3,7 @@ package topology
 import (
 	"fmt"
 
-	"github.com/swcaffe/swcaffe/internal/suggest"
+	"github.com/swcaffe/swcaffe/internal/base/suggest"
 )
 
 // Mapping is the placement of consecutive ranks on nodes.

@@ -6,8 +6,8 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/swcaffe/swcaffe/internal/relay"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/relay"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 )
 
 // ErrAborted is the error of a call whose other side has failed.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 )
 
 // BenchmarkLocal sums 64 MB between ranks of this process by every algorithm. However it is done, the P arrays are read and written

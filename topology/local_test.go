@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/relay"
+	"github.com/swcaffe/swcaffe/internal/base/relay"
 )
 
 // TestLowestErrorCounts: which error ranks end with does not depend on which of them is first. Ranks that the failure of another one

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/racing"
+	"github.com/swcaffe/swcaffe/internal/testkit/racing"
 )
 
 // programs writes down what ranks do, rank by rank, straight from the algorithms' definitions. Sizes are in elements.

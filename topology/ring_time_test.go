@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/racing"
+	"github.com/swcaffe/swcaffe/internal/testkit/racing"
 )
 
 // TestRingTime holds the ring that is worked out against the one that is played message by message: with supernodes of any size, segments

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/racing"
+	"github.com/swcaffe/swcaffe/internal/testkit/racing"
 )
 
 // straightMessage is a message of the straightforward simulation, which computes all rates anew whenever a message joins or ends.

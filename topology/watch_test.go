@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 )
 
 // TestWatch: a watched all-reduce has the bits of one that is not watched, in the same way; and every message is seen by both ranks with the

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/page/pagetest"
+	"github.com/swcaffe/swcaffe/internal/app/page/pagetest"
 )
 
 var built struct {

@@ -3,8 +3,8 @@ package main
 import (
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/conformance"
-	"github.com/swcaffe/swcaffe/internal/conformance/judge"
+	"github.com/swcaffe/swcaffe/internal/testkit/conformance"
+	"github.com/swcaffe/swcaffe/internal/testkit/conformance/judge"
 )
 
 // TestConformance runs all cases by the command line, as users would.

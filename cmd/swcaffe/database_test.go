@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/data"
-	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
 )
 
 // writeIDX writes images of 8 x 8 pixels and their labels, as MNIST's files, into a folder.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/cli"
-	"github.com/swcaffe/swcaffe/internal/glog"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
+	"github.com/swcaffe/swcaffe/internal/app/glog"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the pictures and tables of the documentation again")

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/swcaffe/swcaffe/data"
-	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
 )
 
 // conversion holds what the faults in one way of making databases share.

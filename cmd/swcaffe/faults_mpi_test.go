@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/mpitest"
+	"github.com/swcaffe/swcaffe/internal/testkit/mpitest"
 )
 
 // mpiFault is a fault of a job: a signal to mpirun, or to one of its ranks.

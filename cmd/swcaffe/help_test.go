@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/cli"
-	"github.com/swcaffe/swcaffe/internal/glog"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
+	"github.com/swcaffe/swcaffe/internal/app/glog"
 )
 
 // TestExamples: the help of every command shows an example, and the command accepts the example's words and flags.

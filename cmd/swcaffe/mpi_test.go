@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/swcaffe/swcaffe/cmd/internal/scoretest"
-	"github.com/swcaffe/swcaffe/internal/mpitest"
+	"github.com/swcaffe/swcaffe/internal/testkit/mpitest"
 )
 
 // mpiJob starts jobs of four processes of the mpi build.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
-	"github.com/swcaffe/swcaffe/internal/page/pagetest"
+	"github.com/swcaffe/swcaffe/internal/app/page/pagetest"
 )
 
 var pagePictures = flag.String("page_pictures", "", "take the pictures of docs/page.md that show times, and write them to this folder; on an idle machine")

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-	"github.com/swcaffe/swcaffe/internal/page/pagetest"
+	"github.com/swcaffe/swcaffe/internal/app/page/pagetest"
 )
 
 // paged is endless with a test net, so that every kind of chart has values, and slow enough that its points are not thinned.

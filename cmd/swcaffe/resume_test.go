@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/cli"
-	"github.com/swcaffe/swcaffe/internal/glog"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
+	"github.com/swcaffe/swcaffe/internal/app/glog"
 )
 
 var goOn = regexp.MustCompile(`\] To go on: (.*)\n`)

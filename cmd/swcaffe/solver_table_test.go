@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/cli"
-	"github.com/swcaffe/swcaffe/internal/glog"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
+	"github.com/swcaffe/swcaffe/internal/app/glog"
 )
 
 // given is what a row of docs/solver.md gives to a command: fields of the solver and of the net, and flags. The probe is a fault that the command

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/statusline/screentest"
+	"github.com/swcaffe/swcaffe/internal/app/statusline/screentest"
 	"golang.org/x/sys/unix"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/cli"
-	"github.com/swcaffe/swcaffe/internal/glog"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
+	"github.com/swcaffe/swcaffe/internal/app/glog"
 )
 
 // fullDisk is where nothing can be written.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/timeline"
+	"github.com/swcaffe/swcaffe/internal/app/timeline"
 )
 
 // traceOf reads a file of -trace: its note, the spans by process and row, and the rows' names.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/base/simd/isa"
 )
 
 // machineLine identifies the kind of computer, as far as it determines which algorithms are fastest: the processor's model, the vector

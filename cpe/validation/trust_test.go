@@ -12,7 +12,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/validation"
-	"github.com/swcaffe/swcaffe/internal/figure"
+	"github.com/swcaffe/swcaffe/internal/app/figure"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"

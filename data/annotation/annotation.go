@@ -11,7 +11,7 @@ package annotation
 import (
 	"fmt"
 
-	"github.com/swcaffe/swcaffe/internal/box"
+	"github.com/swcaffe/swcaffe/internal/base/box"
 )
 
 // Object is one object of an image. Instance numbers the objects of one class in an image from 0. Detectors need not find a Difficult

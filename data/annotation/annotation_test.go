@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/box"
+	"github.com/swcaffe/swcaffe/internal/base/box"
 	"google.golang.org/protobuf/proto"
 )
 

@@ -1,6 +1,6 @@
 package annotation
 
-import "github.com/swcaffe/swcaffe/internal/box"
+import "github.com/swcaffe/swcaffe/internal/base/box"
 
 // Unit is the box of a whole image. In normalised boxes x counts from 0 at the left edge to 1 at the right edge, y from 0 at the top to 1 at the
 // bottom.

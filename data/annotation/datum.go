@@ -2,7 +2,7 @@ package annotation
 
 import (
 	"fmt"
-	"github.com/swcaffe/swcaffe/internal/box"
+	"github.com/swcaffe/swcaffe/internal/base/box"
 	"math"
 
 	"github.com/swcaffe/swcaffe/proto/caffepb"

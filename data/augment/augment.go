@@ -16,7 +16,7 @@ package augment
 import (
 	"errors"
 	"fmt"
-	"github.com/swcaffe/swcaffe/internal/box"
+	"github.com/swcaffe/swcaffe/internal/base/box"
 
 	"github.com/swcaffe/swcaffe/data/annotation"
 	"github.com/swcaffe/swcaffe/data/imageio"

@@ -2,12 +2,12 @@ package augment
 
 import (
 	"fmt"
-	"github.com/swcaffe/swcaffe/internal/box"
+	"github.com/swcaffe/swcaffe/internal/base/box"
 	"math"
 
 	"github.com/swcaffe/swcaffe/data/annotation"
 	"github.com/swcaffe/swcaffe/data/imageio"
-	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 

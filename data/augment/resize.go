@@ -3,8 +3,8 @@ package augment
 import (
 	"errors"
 	"fmt"
-	"github.com/swcaffe/swcaffe/internal/box"
-	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/base/box"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
 	"math"
 
 	"github.com/swcaffe/swcaffe/data/annotation"

@@ -3,7 +3,7 @@ package augment
 import (
 	"errors"
 	"fmt"
-	"github.com/swcaffe/swcaffe/internal/box"
+	"github.com/swcaffe/swcaffe/internal/base/box"
 	"math"
 
 	"github.com/swcaffe/swcaffe/data/annotation"

@@ -6,7 +6,7 @@ import (
 	"math"
 	"os"
 
-	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
 )
 
 // verify is false in tests that damage structures behind a checksum: the checksum is then not checked.

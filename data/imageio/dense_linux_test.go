@@ -12,7 +12,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/swcaffe/swcaffe/internal/costtest"
+	"github.com/swcaffe/swcaffe/internal/testkit/costtest"
 )
 
 // deflated compresses rows of zeros, each with a byte before it.

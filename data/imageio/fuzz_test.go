@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/costtest"
+	"github.com/swcaffe/swcaffe/internal/testkit/costtest"
 )
 
 func FuzzJPEG(f *testing.F) { fuzzFormat(f, "JPEG") }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/data/imageio/jpeg"
-	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
 )
 
 // decodeJPEG decodes a JPEG. Grey is the luma channel, if the file has one. Damage inside the image's data is passed over, as by libjpeg, and

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
 )
 
 // passes are the parts of an interlaced image: the first column and row, and the steps to the next ones.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
 )
 
 // isPNM reports whether a file begins as PBM (P1, P4), PGM (P2, P5) and PPM (P3, P6) images do.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"unsafe"
 
-	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd/vpixel"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vpixel"
 )
 
 // Resize scales to height x width as cv::resize does with INTER_LINEAR on 8-bit images. Output pixel x interpolates the two

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/image/webp"
 
-	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
 )
 
 func isWebP(file []byte) bool {

@@ -10,7 +10,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
 )
 
 // Open opens a file for reading. A pipe, a device or a folder is an error, at once.

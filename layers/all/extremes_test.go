@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/simd/simdtest"
+	"github.com/swcaffe/swcaffe/internal/base/simd/simdtest"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/layertest"
 	"github.com/swcaffe/swcaffe/proto/caffepb"

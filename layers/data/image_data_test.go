@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/internal/conformance"
+	"github.com/swcaffe/swcaffe/internal/testkit/conformance"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/encoding/prototext"

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/data/regular"
-	"github.com/swcaffe/swcaffe/internal/box"
+	"github.com/swcaffe/swcaffe/internal/base/box"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )

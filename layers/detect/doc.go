@@ -17,5 +17,5 @@
 // image, x1, y1, x2 and y2. ROIPooling, ROIAlign and PSROIPooling pool the pixels of each region into a fixed number of bins (roi.go, and the rules
 // of the bins in roi_rules.go).
 //
-// Package internal/box has the arithmetic of boxes.
+// Package internal/base/box has the arithmetic of boxes.
 package detect

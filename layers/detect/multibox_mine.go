@@ -3,7 +3,7 @@ package detect
 import (
 	"slices"
 
-	"github.com/swcaffe/swcaffe/internal/box"
+	"github.com/swcaffe/swcaffe/internal/base/box"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 

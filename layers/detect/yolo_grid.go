@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
-	"github.com/swcaffe/swcaffe/internal/box"
+	"github.com/swcaffe/swcaffe/internal/base/box"
 	"github.com/swcaffe/swcaffe/layers/part"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/swcaffe/swcaffe/internal/box"
+	"github.com/swcaffe/swcaffe/internal/base/box"
 	"github.com/swcaffe/swcaffe/layers/part"
 )
 

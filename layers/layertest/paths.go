@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/alloctest"
+	"github.com/swcaffe/swcaffe/internal/testkit/alloctest"
 	"github.com/swcaffe/swcaffe/layers"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/racing"
+	"github.com/swcaffe/swcaffe/internal/testkit/racing"
 	"github.com/swcaffe/swcaffe/layers"
 )
 

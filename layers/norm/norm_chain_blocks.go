@@ -3,7 +3,7 @@ package norm
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
-	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vnorm"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/part"
 )

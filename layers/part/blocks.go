@@ -3,7 +3,7 @@ package part
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
-	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vnorm"
 )
 
 // blockLanes holds one value for each of the 16 channels of a block: of a parameter, or of a pixel.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 )
 
 // TestLost: weights that were multiplied by a factor come back bit by bit, whatever weights and factors are, and ordinary ones take two bits.

@@ -2,7 +2,7 @@ package utility
 
 import (
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 )
 
 // sumFinish is the Finisher of a plain sum of two bottoms. It works element by element, so that any layout will do.

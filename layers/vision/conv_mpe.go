@@ -3,7 +3,7 @@ package vision
 import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
-	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
 )
 
 // convRun is taps of a kernel whose inputs, for one output position, lie side by side in the image.

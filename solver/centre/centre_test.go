@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/relay"
+	"github.com/swcaffe/swcaffe/internal/base/relay"
 )
 
 // TestQueueNamesLowest: if several workers fail in virtual time, the error names the lowest rank, whoever failed first.

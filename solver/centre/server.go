@@ -3,7 +3,7 @@ package centre
 import (
 	"sync"
 
-	"github.com/swcaffe/swcaffe/internal/relay"
+	"github.com/swcaffe/swcaffe/internal/base/relay"
 )
 
 // Transport is a worker's connection to the others. Calls block, and both sides give the same length.

@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"github.com/sirupsen/logrus"
-	"github.com/swcaffe/swcaffe/internal/box"
-	"github.com/swcaffe/swcaffe/internal/caffelog"
+	"github.com/swcaffe/swcaffe/internal/base/box"
+	"github.com/swcaffe/swcaffe/internal/base/caffelog"
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 

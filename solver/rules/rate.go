@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/swcaffe/swcaffe/internal/suggest"
+	"github.com/swcaffe/swcaffe/internal/base/suggest"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )

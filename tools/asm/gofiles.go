@@ -58,7 +58,7 @@ func table(room string) []byte {
 func calls(room, constraint string, levels []emit.ISA) []byte {
 	to := bytes.NewBufferString(header + "\n" + constraint + "package " + room + "\n")
 	if len(levels) > 0 {
-		fmt.Fprintf(to, "\nimport %q\n\nfunc init() {\nisa.Offer(&have, map[string]func(*kernels){\n", module+"/internal/simd/isa")
+		fmt.Fprintf(to, "\nimport %q\n\nfunc init() {\nisa.Offer(&have, map[string]func(*kernels){\n", module+"/internal/base/simd/isa")
 		for _, s := range levels {
 			fmt.Fprintf(to, "%q: %[1]s,\n", s.Name)
 		}

@@ -12,10 +12,10 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/vpool"
 )
 
-// levels are the instruction sets that are levels of internal/simd/isa, by name.
+// levels are the instruction sets that are levels of internal/base/simd/isa, by name.
 var levels = []emit.ISA{emit.AVX512, emit.AVX2, emit.NEON}
 
-// kernel is an entry of the list: a function in assembly of a package of internal/simd, or a family of such functions. The generator writes from it
+// kernel is an entry of the list: a function in assembly of a package of internal/base/simd, or a family of such functions. The generator writes from it
 // the assembly, its declarations in Go, a field of the package's table, and the values of the field in the tables of the levels.
 type kernel struct {
 	room string // the package
@@ -40,7 +40,7 @@ func (k *kernel) members(s emit.ISA) []member {
 	if s.V != nil {
 		return k.all(s)
 	}
-	text, _ := os.ReadFile(filepath.Join("..", "..", "internal", "simd", k.room, s.Name+"_"+s.Processor+".s"))
+	text, _ := os.ReadFile(filepath.Join("..", "..", "internal", "base", "simd", k.room, s.Name+"_"+s.Processor+".s"))
 	return slices.DeleteFunc(k.all(s), func(m member) bool { return !bytes.Contains(text, []byte("TEXT ·"+m.function(s)+"(SB)")) })
 }
 

@@ -1,12 +1,12 @@
-// Command asm writes the vector kernels of internal/simd. For each package there it writes the assembly of every instruction set, the declarations of
+// Command asm writes the vector kernels of internal/base/simd. For each package there it writes the assembly of every instruction set, the declarations of
 // the functions in it, the type of the package's table of kernels, the tables of the levels, and the methods that call the kernels of a table. Assembly
 // that is written by hand, for processors that no generator knows, it finds and enters.
 //
 // It works from one list of kernels, in kernels.go. An entry names the function that emits a kernel's body. That function is in the package here
-// with the name of the package in internal/simd. Package emit has the code that generators share. To add a kernel, write the function, a line
-// in the list and, in internal/simd, a loop in Go that computes the same; then run
+// with the name of the package in internal/base/simd. Package emit has the code that generators share. To add a kernel, write the function, a line
+// in the list and, in internal/base/simd, a loop in Go that computes the same; then run
 //
-//	go generate ./internal/simd
+//	go generate ./internal/base/simd
 package main
 
 import (

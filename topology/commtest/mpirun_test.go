@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/mpitest"
+	"github.com/swcaffe/swcaffe/internal/testkit/mpitest"
 )
 
 // jobVariable is set in the processes of a job that TestMPI starts.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ebitengine/purego"
-	"github.com/swcaffe/swcaffe/internal/racing"
+	"github.com/swcaffe/swcaffe/internal/testkit/racing"
 )
 
 // TestCallsAllocateNothing: messages allocate nothing. A function without arguments stands for the library's, which may be missing here.

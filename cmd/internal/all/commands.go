@@ -10,7 +10,7 @@
 //	dataset  convert_*, compute_image_mean, get_image_size, dataset, init
 //	logs     parse_log, plot_log, board
 //
-// They import internal/cli and libraries, never each other.
+// They import internal/app/cli and libraries, never each other.
 package all
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/swcaffe/swcaffe/cmd/internal/measure"
 	"github.com/swcaffe/swcaffe/cmd/internal/model"
 	"github.com/swcaffe/swcaffe/cmd/internal/train"
-	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
 )
 
 // Commands lists the commands in the order of "swcaffe help".

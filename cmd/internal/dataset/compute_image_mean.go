@@ -7,9 +7,9 @@ import (
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/data"
 	"github.com/swcaffe/swcaffe/data/imageio"
-	"github.com/swcaffe/swcaffe/internal/caffelog"
-	"github.com/swcaffe/swcaffe/internal/cli"
-	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
+	"github.com/swcaffe/swcaffe/internal/base/caffelog"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
 )
 
 // ComputeImageMean is the command compute_image_mean.

@@ -18,8 +18,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/cli"
-	"github.com/swcaffe/swcaffe/internal/suggest"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
+	"github.com/swcaffe/swcaffe/internal/base/suggest"
 )
 
 // Dataset is the command dataset.

@@ -10,8 +10,8 @@ import (
 	"github.com/swcaffe/swcaffe/data/characters"
 	"github.com/swcaffe/swcaffe/data/hdf5"
 	"github.com/swcaffe/swcaffe/data/points"
-	"github.com/swcaffe/swcaffe/internal/cli"
-	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
 	swproto "github.com/swcaffe/swcaffe/proto"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/data/digits"
 	"github.com/swcaffe/swcaffe/data/hdf5"
-	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
 )
 
 // publishedSet is a set of grey images of 28x28 that others have published, in four files of the IDX format.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/data/digits"
 	"github.com/swcaffe/swcaffe/data/shapes"
-	"github.com/swcaffe/swcaffe/internal/relay"
+	"github.com/swcaffe/swcaffe/internal/base/relay"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 )

@@ -13,7 +13,7 @@ import (
 	"syscall"
 
 	"github.com/swcaffe/swcaffe/data/imageio"
-	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
 )
 
 // GetImageSize is the command get_image_size.

@@ -12,7 +12,7 @@ import (
 	"syscall"
 
 	"github.com/swcaffe/swcaffe/data/imageio"
-	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
 )
 
 // ImageInfo is the command image_info.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/swcaffe/swcaffe/internal/relay"
+	"github.com/swcaffe/swcaffe/internal/base/relay"
 )
 
 // inOrder calls work(0) to work(n-1) on all processors, and calls use with the results, in order, on the caller's goroutine. Work

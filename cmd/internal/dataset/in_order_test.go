@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/relay"
+	"github.com/swcaffe/swcaffe/internal/base/relay"
 )
 
 // TestInOrder: whatever call of work takes long, use gets all in order, nothing runs far ahead of it, and its error ends all.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/data"
 	"github.com/swcaffe/swcaffe/data/imageio"
-	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
 )
 
 // pixelSum identifies an image by its size and pixels, whatever its file's name and format.

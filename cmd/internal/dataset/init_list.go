@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/data/regular"
-	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
 )
 
 // classFiles are the files of each class, by its name.

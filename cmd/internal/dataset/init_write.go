@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/data"
-	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
 	swproto "github.com/swcaffe/swcaffe/proto"
 )
 

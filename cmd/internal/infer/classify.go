@@ -8,7 +8,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
 	"github.com/swcaffe/swcaffe/predict"
 	"github.com/swcaffe/swcaffe/solver/events"
 )

@@ -16,8 +16,8 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/data/imageio"
-	"github.com/swcaffe/swcaffe/internal/cli"
-	"github.com/swcaffe/swcaffe/internal/figure"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
+	"github.com/swcaffe/swcaffe/internal/app/figure"
 	"github.com/swcaffe/swcaffe/predict"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"gonum.org/v1/plot/vg"

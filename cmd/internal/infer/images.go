@@ -3,7 +3,7 @@ package infer
 import (
 	"fmt"
 
-	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
 )
 
 // imageRun runs a net on images, batch by batch.

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/cli"
-	"github.com/swcaffe/swcaffe/internal/serve"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
+	"github.com/swcaffe/swcaffe/internal/app/serve"
 	"github.com/swcaffe/swcaffe/predict"
 )
 

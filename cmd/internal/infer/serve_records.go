@@ -6,8 +6,8 @@ import (
 	"os"
 	"sync"
 
-	"github.com/swcaffe/swcaffe/internal/cli"
-	"github.com/swcaffe/swcaffe/internal/serve"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
+	"github.com/swcaffe/swcaffe/internal/app/serve"
 )
 
 // record sets up -log_requests and -trace. end writes what remains; a file that cannot be written does not end the server.

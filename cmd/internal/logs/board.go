@@ -10,9 +10,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/board"
-	"github.com/swcaffe/swcaffe/internal/cli"
-	"github.com/swcaffe/swcaffe/internal/page"
+	"github.com/swcaffe/swcaffe/internal/app/board"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
+	"github.com/swcaffe/swcaffe/internal/app/page"
 )
 
 // Board is the command board.

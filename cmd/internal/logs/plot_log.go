@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/swcaffe/swcaffe/internal/cli"
-	"github.com/swcaffe/swcaffe/internal/figure"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
+	"github.com/swcaffe/swcaffe/internal/app/figure"
 )
 
 // PlotLog is the command plot_log.

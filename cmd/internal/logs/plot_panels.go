@@ -5,8 +5,8 @@ import (
 	"image/color"
 	"math"
 
-	"github.com/swcaffe/swcaffe/internal/caffelog"
-	"github.com/swcaffe/swcaffe/internal/figure"
+	"github.com/swcaffe/swcaffe/internal/app/figure"
+	"github.com/swcaffe/swcaffe/internal/base/caffelog"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"

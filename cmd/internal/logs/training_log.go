@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
 )
 
 // trainingLog holds the values in the log of a training run.

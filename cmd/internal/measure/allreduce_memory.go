@@ -3,7 +3,7 @@ package measure
 import (
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 	"github.com/swcaffe/swcaffe/topology"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
 )
 
 // rmaRow is what one CPE writes to the LDM of another, in the same block of CPEs and in the opposite corner of the mesh: with one request

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
 	"github.com/swcaffe/swcaffe/topology"
 )
 

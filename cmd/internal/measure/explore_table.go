@@ -7,7 +7,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/swcaffe/swcaffe/internal/figure"
+	"github.com/swcaffe/swcaffe/internal/app/figure"
 	"github.com/swcaffe/swcaffe/modeltime"
 )
 

@@ -4,8 +4,8 @@ import (
 	"image/color"
 	"math"
 
-	"github.com/swcaffe/swcaffe/internal/cli"
-	"github.com/swcaffe/swcaffe/internal/figure"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
+	"github.com/swcaffe/swcaffe/internal/app/figure"
 	"github.com/swcaffe/swcaffe/scaling"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"

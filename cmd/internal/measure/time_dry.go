@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
 	"github.com/swcaffe/swcaffe/modeltime"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )

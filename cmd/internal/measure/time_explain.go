@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
-	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
 	swnet "github.com/swcaffe/swcaffe/net"
 )
 

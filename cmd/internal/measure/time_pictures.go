@@ -5,9 +5,9 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
-	"github.com/swcaffe/swcaffe/internal/cli"
-	"github.com/swcaffe/swcaffe/internal/figure"
-	"github.com/swcaffe/swcaffe/internal/modelplot"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
+	"github.com/swcaffe/swcaffe/internal/app/figure"
+	"github.com/swcaffe/swcaffe/internal/app/modelplot"
 	"github.com/swcaffe/swcaffe/modeltime"
 )
 

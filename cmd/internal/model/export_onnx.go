@@ -4,7 +4,7 @@ import (
 	"flag"
 	"fmt"
 
-	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
 	"github.com/swcaffe/swcaffe/internal/onnx"
 	"github.com/swcaffe/swcaffe/internal/onnx/export"
 	"github.com/swcaffe/swcaffe/layers"

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
 	"github.com/swcaffe/swcaffe/internal/onnx"
 	"github.com/swcaffe/swcaffe/internal/onnx/intake"
 	"github.com/swcaffe/swcaffe/layers"

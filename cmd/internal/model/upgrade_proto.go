@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/protocolbuffers/txtpbfmt/parser"
-	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )

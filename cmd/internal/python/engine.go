@@ -10,7 +10,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/glog"
+	"github.com/swcaffe/swcaffe/internal/app/glog"
 	"github.com/swcaffe/swcaffe/layers"
 )
 

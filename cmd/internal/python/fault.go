@@ -8,8 +8,8 @@ import (
 	"os"
 	"sync"
 
-	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/relay"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
+	"github.com/swcaffe/swcaffe/internal/base/relay"
 )
 
 // Fault is an error as Python sees it.

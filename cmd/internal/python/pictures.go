@@ -9,7 +9,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/data/imageio"
 	"github.com/swcaffe/swcaffe/data/regular"
-	"github.com/swcaffe/swcaffe/internal/netdraw"
+	"github.com/swcaffe/swcaffe/internal/app/netdraw"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"

@@ -16,8 +16,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/cli"
-	"github.com/swcaffe/swcaffe/internal/elastic"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
+	"github.com/swcaffe/swcaffe/internal/app/elastic"
 	"github.com/swcaffe/swcaffe/solver"
 )
 

@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"os"
 
-	"github.com/swcaffe/swcaffe/internal/cli"
-	"github.com/swcaffe/swcaffe/internal/metrics"
-	"github.com/swcaffe/swcaffe/internal/page"
-	"github.com/swcaffe/swcaffe/internal/tensorboard"
-	"github.com/swcaffe/swcaffe/internal/testreport"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
+	"github.com/swcaffe/swcaffe/internal/app/metrics"
+	"github.com/swcaffe/swcaffe/internal/app/page"
+	"github.com/swcaffe/swcaffe/internal/app/tensorboard"
+	"github.com/swcaffe/swcaffe/internal/app/testreport"
 	"github.com/swcaffe/swcaffe/solver/events"
 )
 

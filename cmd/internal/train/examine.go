@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/swcaffe/swcaffe/internal/page"
-	"github.com/swcaffe/swcaffe/internal/testreport"
+	"github.com/swcaffe/swcaffe/internal/app/page"
+	"github.com/swcaffe/swcaffe/internal/app/testreport"
 	"github.com/swcaffe/swcaffe/solver"
 )
 

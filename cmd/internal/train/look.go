@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/swcaffe/swcaffe/internal/inspect"
-	"github.com/swcaffe/swcaffe/internal/testreport"
+	"github.com/swcaffe/swcaffe/internal/app/inspect"
+	"github.com/swcaffe/swcaffe/internal/app/testreport"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/solver"
 )

@@ -2,7 +2,7 @@ package train
 
 import (
 	"github.com/sirupsen/logrus"
-	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
 	"github.com/swcaffe/swcaffe/solver"
 	"github.com/swcaffe/swcaffe/topology"
 )

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/sirupsen/logrus"
-	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/solver"
 )

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/swcaffe/swcaffe/internal/page"
+	"github.com/swcaffe/swcaffe/internal/app/page"
 	"github.com/swcaffe/swcaffe/solver"
 	"github.com/swcaffe/swcaffe/solver/events"
 )

@@ -7,7 +7,7 @@ import (
 	"syscall"
 
 	"github.com/sirupsen/logrus"
-	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
 	"github.com/swcaffe/swcaffe/solver"
 )
 

@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/cli"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
 	"github.com/swcaffe/swcaffe/solver"
 )
 

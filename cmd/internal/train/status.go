@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/caffelog"
-	"github.com/swcaffe/swcaffe/internal/cli"
-	"github.com/swcaffe/swcaffe/internal/statusline"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
+	"github.com/swcaffe/swcaffe/internal/app/statusline"
+	"github.com/swcaffe/swcaffe/internal/base/caffelog"
 	"github.com/swcaffe/swcaffe/solver/events"
 )
 

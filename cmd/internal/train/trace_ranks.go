@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/timeline"
+	"github.com/swcaffe/swcaffe/internal/app/timeline"
 )
 
 // mail is a way between the processes of a job, beside the messages of the training. Post may wait until the other process fetches.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/timeline"
+	"github.com/swcaffe/swcaffe/internal/app/timeline"
 	"github.com/swcaffe/swcaffe/topology"
 )
 

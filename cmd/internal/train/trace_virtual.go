@@ -3,7 +3,7 @@ package train
 import (
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/timeline"
+	"github.com/swcaffe/swcaffe/internal/app/timeline"
 	"github.com/swcaffe/swcaffe/modeltime/trust"
 	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/solver"

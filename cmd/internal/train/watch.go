@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/cli"
-	"github.com/swcaffe/swcaffe/internal/inspect"
-	"github.com/swcaffe/swcaffe/internal/picture"
-	"github.com/swcaffe/swcaffe/internal/tensorboard"
+	"github.com/swcaffe/swcaffe/internal/app/cli"
+	"github.com/swcaffe/swcaffe/internal/app/inspect"
+	"github.com/swcaffe/swcaffe/internal/app/picture"
+	"github.com/swcaffe/swcaffe/internal/app/tensorboard"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/solver"
 )

@@ -1,6 +1,6 @@
 package conv
 
-import "github.com/swcaffe/swcaffe/internal/simd/vec"
+import "github.com/swcaffe/swcaffe/internal/base/simd/vec"
 
 // Sums is a fixed number of partial sums of a gradient in memory that all core groups share. The number depends on the shape alone, so that
 // results have the same bits on any number of core groups. In one stage core groups compute whole parts; in the next they collect values. Sums

@@ -3,7 +3,7 @@ package conv
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vgemm"
 )
 
 // gatherWork is the cost of gathering one run of an image line into a row of a panel, in operations of the GEMM micro-kernel.

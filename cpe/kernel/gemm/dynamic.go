@@ -3,8 +3,8 @@ package gemm
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vgemm"
 )
 
 // dynamicFlops, dynamicPanels and dynamicDepth delimit the products with dynamic scheduling: at least dynamicFlops flops, and dynamicPanels

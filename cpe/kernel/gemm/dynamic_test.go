@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
-	"github.com/swcaffe/swcaffe/internal/alloctest"
-	"github.com/swcaffe/swcaffe/internal/racing"
-	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vgemm"
+	"github.com/swcaffe/swcaffe/internal/testkit/alloctest"
+	"github.com/swcaffe/swcaffe/internal/testkit/racing"
 )
 
 // TestDynamic: products with dynamic scheduling are, bit by bit, those of one core group, whoever computes which panel, and

@@ -3,7 +3,7 @@ package gemm
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
-	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
 )
 
 // Explain says which algorithms could compute a product in a Kernel of New, or of NewInference, and why one does. If measured is set, it runs them all,

@@ -5,7 +5,7 @@
 // and a line in the list (algorithm.go).
 //
 // Most algorithms are forms of [Blocked], which divides C among the core groups and runs a [Nest] on each. A Nest is the loops of BLIS over
-// blocks of M, N and K (Van Zee and van de Geijn 2015) around the micro-kernels of internal/simd. On a modelled machine the same loops move
+// blocks of M, N and K (Van Zee and van de Geijn 2015) around the micro-kernels of internal/base/simd. On a modelled machine the same loops move
 // blocks by DMA and multiply them on the CPE mesh with register communication (swCaffe, section IV-A). The other algorithms are for products
 // in main memory with one operand so small that packing and blocking cost more than they save.
 //

@@ -4,8 +4,8 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
-	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vgemm"
 )
 
 // narrows reports whether Narrow computes a product: op(B) is a transpose of so few rows that they would leave most of a panel of

@@ -3,7 +3,7 @@ package gemm
 import (
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vgemm"
 )
 
 // TestNarrow compares products with few columns with sums in double precision, and with Gemm's bit by bit, with any number of core groups.

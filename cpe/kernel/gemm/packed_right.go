@@ -2,8 +2,8 @@ package gemm
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vgemm"
 )
 
 // shortRows and fewColumns delimit the products whose left operand is read in place. Its rows are short, so that a panel of rows is close

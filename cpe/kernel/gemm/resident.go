@@ -2,7 +2,7 @@ package gemm
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vgemm"
 )
 
 // Resident multiplies matrix blocks on one core group's mesh and adds the products to several blocks of C that all stay in LDM. The caller

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
-	"github.com/swcaffe/swcaffe/internal/alloctest"
-	"github.com/swcaffe/swcaffe/internal/racing"
-	"github.com/swcaffe/swcaffe/internal/simd/isa"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/testkit/alloctest"
+	"github.com/swcaffe/swcaffe/internal/testkit/racing"
 )
 
 // TestRounded: products of rounded factors are right, on any number of core groups and at every level with the same bits, with weights that are packed in every

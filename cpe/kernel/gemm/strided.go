@@ -2,7 +2,7 @@ package gemm
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vgemm"
 )
 
 // AtOnce returns how many of m rows a strided kernel can compute in one call, deep columns of each. It is m, unless the last tile would read

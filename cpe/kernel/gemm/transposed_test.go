@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
-	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vgemm"
 )
 
 // TestTransposed compares products computed as their transposes with sums in double precision, and with Packed bit by bit, with any number of

@@ -3,8 +3,8 @@ package gemm
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vgemm"
 )
 
 // unpackedShare, unpackedDepth and fewPanels delimit the products of unpacked operands. The right operand, which is read again for every

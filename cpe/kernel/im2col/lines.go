@@ -4,7 +4,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 )
 
 // Through DMA the unit of work of a CPE is one line of the image. im2col gets the line once, makes the lines of the column matrix for all

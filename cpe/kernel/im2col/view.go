@@ -5,9 +5,9 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
-	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
-	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vgemm"
 )
 
 // panelGroup is the number of panels that are filled together, so that lines are read in long runs.

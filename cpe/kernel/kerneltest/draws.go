@@ -3,7 +3,7 @@ package kerneltest
 import (
 	"slices"
 
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 	"math/rand/v2"
 	"sync"
 )

@@ -5,8 +5,8 @@
 package norm
 
 import (
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
-	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vnorm"
 )
 
 // LRN normalises across channels. With n = Size and the window of n channels around channel c,

@@ -2,7 +2,7 @@ package op
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
 )
 
 // Kept holds the packed weights of a kernel from one run to the next, if the caller knows whether weights have changed: it then gives them a number

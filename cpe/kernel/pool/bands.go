@@ -2,7 +2,7 @@ package pool
 
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
-	"github.com/swcaffe/swcaffe/internal/simd/vpool"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vpool"
 )
 
 // The methods of this file let a convolution or a normalisation pool its results band by band while they are in a core's cache, and compute

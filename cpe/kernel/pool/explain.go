@@ -3,7 +3,7 @@ package pool
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
-	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
 )
 
 // Explain says which algorithms could compute a direction, and why one does. If measured is set, it runs them all, for their times.

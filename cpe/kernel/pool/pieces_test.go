@@ -7,7 +7,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
-	"github.com/swcaffe/swcaffe/internal/racing"
+	"github.com/swcaffe/swcaffe/internal/testkit/racing"
 )
 
 // TestPieces: pooling has the same bits where windows pass through LDM in pieces as where they fit, for all methods, and takes no more LDM

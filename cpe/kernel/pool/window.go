@@ -5,7 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vpool"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vpool"
 )
 
 // area is the part of a window inside the image: rows [y0,y1) and columns [x0,x1).

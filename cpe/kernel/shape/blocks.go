@@ -2,8 +2,8 @@ package shape
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/simd/isa"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 )
 
 // BlockLanes is the number of channels of a block (oneDNN's nChw16c). Value (n, c, p) of images N x C x P, with P pixels in a plane, is at

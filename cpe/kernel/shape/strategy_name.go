@@ -1,6 +1,6 @@
 package shape
 
-import "github.com/swcaffe/swcaffe/internal/suggest"
+import "github.com/swcaffe/swcaffe/internal/base/suggest"
 
 // Strategies lists every strategy that a user can ask for.
 var Strategies = []Strategy{Auto, Explicit, Implicit, Winograd, Winograd2, Winograd4, Winograd5}

@@ -2,7 +2,7 @@ package shape
 
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 )
 
 // Thin is the pixels of an H x W plane at multiples of the strides: every StrideW-th pixel of every StrideH-th row, numbered row by row.

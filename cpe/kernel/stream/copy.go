@@ -3,7 +3,7 @@ package stream
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 )
 
 // CopyShape describes a copy of rows: for o < Outer and r < Rows, the Cols values at src[o*SrcOuter + r*SrcRow] go to dst[o*DstOuter +

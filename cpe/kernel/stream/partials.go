@@ -2,7 +2,7 @@ package stream
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
 )
 
 // Partials are arrays of one length that core groups fill side by side. AddTo adds them in a fixed order, so that the bits of the sum do not

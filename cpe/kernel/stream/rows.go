@@ -3,7 +3,7 @@ package stream
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 )
 
 // rowClasses is the number of classes of row numbers. One core group adds to all rows of a class, so that two never add to the same row.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
-	"github.com/swcaffe/swcaffe/internal/racing"
+	"github.com/swcaffe/swcaffe/internal/testkit/racing"
 )
 
 var streamDims = [][3]int{{1, 1, 0}, {1, 1, 1}, {1, 1, 100003}, {3, 5, 7}, {2, 300, 70}, {40, 3, 1000}, {7, 1000, 1}, {1, 2, 60000}, {3, 20000, 1}, {2, 9000, 70}}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/costtest"
+	"github.com/swcaffe/swcaffe/internal/testkit/costtest"
 )
 
 // craft writes files that are small for their images.

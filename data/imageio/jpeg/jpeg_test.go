@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/costtest"
-	"github.com/swcaffe/swcaffe/internal/simd/vpixel"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vpixel"
+	"github.com/swcaffe/swcaffe/internal/testkit/costtest"
 )
 
 // pnm decodes a file to a PGM or PPM, as djpeg does.

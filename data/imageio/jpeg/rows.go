@@ -1,8 +1,8 @@
 package jpeg
 
 import (
-	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd/vpixel"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vpixel"
 )
 
 // Rows makes rows of pixels, from the top to the bottom; rows may be left out. It reads the scan meanwhile, if the file has only one, and

@@ -3,7 +3,7 @@ package jpeg
 import (
 	"errors"
 
-	"github.com/swcaffe/swcaffe/internal/simd/vpixel"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vpixel"
 )
 
 // checkSampling refuses sampling factors that do not divide the largest ones.

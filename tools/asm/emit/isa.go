@@ -1,4 +1,4 @@
-// Package emit holds what the generators of all packages of internal/simd share.
+// Package emit holds what the generators of all packages of internal/base/simd share.
 //
 // An ISA is an instruction set. Its methods emit the operations whose instructions differ between sets: arithmetic on vectors, constants in
 // memory, masked loads and stores, loops over vectors, conversions to float64, transposition in registers, and the tiles of micro-kernels.

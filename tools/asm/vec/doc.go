@@ -1,2 +1,2 @@
-// Package vec emits the kernels of internal/simd/vec: elementwise operations, reductions, solvers' updates, dropout and rearranging copies.
+// Package vec emits the kernels of internal/base/simd/vec: elementwise operations, reductions, solvers' updates, dropout and rearranging copies.
 package vec

@@ -18,7 +18,7 @@ type moved struct {
 // restBeta 1 - beta.
 type coefficients struct{ scale, decay, rate, momentum, beta, delta, corrected, more, rest, restBeta reg.VecVirtual }
 
-// SolverRule is a solver's rule. Label is its constant in internal/simd/vec; Histories is the number of arrays beside weights and gradients.
+// SolverRule is a solver's rule. Label is its constant in internal/base/simd/vec; Histories is the number of arrays beside weights and gradients.
 type SolverRule struct {
 	Name, Label string
 	Histories   int

@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// Factors of the transform, named as in internal/simd/vpixel.
+// Factors of the transform, named as in internal/base/simd/vpixel.
 const (
 	fraction = 13
 	kept     = 2

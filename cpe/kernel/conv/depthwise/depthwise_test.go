@@ -14,7 +14,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/alloctest"
+	"github.com/swcaffe/swcaffe/internal/testkit/alloctest"
 )
 
 // depthwiseShapes are convolutions of every channel with a kernel of its own: channels that fill blocks or do not, more strides than

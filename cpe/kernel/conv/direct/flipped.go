@@ -2,8 +2,8 @@ package direct
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
-	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vgemm"
 )
 
 // flipped is the left operand of the input gradient's product: the weights of a convolution with kernels rotated by 180 degrees. Element (c,

@@ -12,9 +12,9 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
-	"github.com/swcaffe/swcaffe/internal/alloctest"
-	"github.com/swcaffe/swcaffe/internal/racing"
-	"github.com/swcaffe/swcaffe/internal/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/base/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/testkit/alloctest"
+	"github.com/swcaffe/swcaffe/internal/testkit/racing"
 )
 
 // TestImplicitBFloat16: results are right in every layout, with the same bits on any number of core groups and at every level; kept weights are unpacked as

@@ -7,7 +7,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vgemm"
 )
 
 // phasedPlan is the blocking of phasedConv: numbers that formulas use side by side, and no state.

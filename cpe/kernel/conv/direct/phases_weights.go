@@ -3,8 +3,8 @@ package direct
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
-	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vgemm"
 )
 
 // phaseWeights is the stage that packs the weights for phasedConv. The weights of a block of channels are stored run by run in micro-kernel

@@ -9,7 +9,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/direct"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
-	"github.com/swcaffe/swcaffe/internal/alloctest"
+	"github.com/swcaffe/swcaffe/internal/testkit/alloctest"
 )
 
 // TestSpread: input gradients of few pixels, with and without padding, are right, have the same bits on any number of core groups, and allocate

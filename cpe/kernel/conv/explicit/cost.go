@@ -4,7 +4,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vgemm"
 )
 
 // columnWork and repackedWork are costs beyond the products, in operations of the micro-kernel: for a value of a column matrix, and for a

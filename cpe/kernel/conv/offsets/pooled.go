@@ -4,7 +4,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
 	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
-	"github.com/swcaffe/swcaffe/internal/simd/vpool"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vpool"
 )
 
 // pooledGrads computes, for weightsKernel, the gradient of the results in blocks of channels from the gradient of the pooled outputs, one

@@ -10,8 +10,8 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vconv"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vconv"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 )
 
 // Weights is the algorithm offsets-weights.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
-	"github.com/swcaffe/swcaffe/internal/suggest"
+	"github.com/swcaffe/swcaffe/internal/base/suggest"
 )
 
 // ParseForce parses the value of -strategy: a family or the name of an algorithm. The error suggests the nearest name, or lists both.

@@ -14,7 +14,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
-	"github.com/swcaffe/swcaffe/internal/alloctest"
+	"github.com/swcaffe/swcaffe/internal/testkit/alloctest"
 )
 
 // hostWork is a handful of kernels that are big enough for all core groups, with their arrays.

@@ -11,8 +11,8 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/winograd"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
-	"github.com/swcaffe/swcaffe/internal/racing"
-	"github.com/swcaffe/swcaffe/internal/simd/simdtest"
+	"github.com/swcaffe/swcaffe/internal/base/simd/simdtest"
+	"github.com/swcaffe/swcaffe/internal/testkit/racing"
 )
 
 func TestConvCostOnly(t *testing.T) {

@@ -2,7 +2,7 @@ package plan
 
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
-	"github.com/swcaffe/swcaffe/internal/suggest"
+	"github.com/swcaffe/swcaffe/internal/base/suggest"
 )
 
 var algorithmsByName = suggest.Table[*conv.Algorithm]{Kind: "convolution algorithm", Kinds: "algorithms", Name: func(a *conv.Algorithm) string { return a.Name }, Entries: algorithms.Algorithms}

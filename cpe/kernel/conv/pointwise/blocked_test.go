@@ -13,9 +13,9 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
-	"github.com/swcaffe/swcaffe/internal/alloctest"
-	"github.com/swcaffe/swcaffe/internal/racing"
-	"github.com/swcaffe/swcaffe/internal/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/base/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/testkit/alloctest"
+	"github.com/swcaffe/swcaffe/internal/testkit/racing"
 )
 
 // blockedShapes are pointwise convolutions, with strides or without, of channels that fill blocks or do not, and pixels that fill no

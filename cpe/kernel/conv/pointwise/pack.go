@@ -4,8 +4,8 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
-	"github.com/swcaffe/swcaffe/internal/simd/vconv"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vconv"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 )
 
 // pack packs some blocks of factors of a panel.

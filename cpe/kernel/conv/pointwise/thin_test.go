@@ -12,7 +12,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/alloctest"
+	"github.com/swcaffe/swcaffe/internal/testkit/alloctest"
 )
 
 // atFront returns images in blocks with some pixels of each plane at its front, and NaN behind them.

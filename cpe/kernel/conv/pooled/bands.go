@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vpool"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vpool"
 )
 
 // pooledOffsets is offsets.Kernel fused with pooling, for results in blocks of channels. A band is some output rows and the result rows that

@@ -15,8 +15,8 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/alloctest"
-	"github.com/swcaffe/swcaffe/internal/racing"
+	"github.com/swcaffe/swcaffe/internal/testkit/alloctest"
+	"github.com/swcaffe/swcaffe/internal/testkit/racing"
 )
 
 // TestConvPool: the bits of the convolution and the pooling one after the other, in both layouts of outputs, on any number of core groups,

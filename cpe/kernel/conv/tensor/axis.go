@@ -3,7 +3,7 @@ package tensor
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 )
 
 // Axis is one axis of a convolution whose results are grouped in units. Forward a unit is one result. For the input gradient it is as many

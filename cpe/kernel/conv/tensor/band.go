@@ -3,7 +3,7 @@ package tensor
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/pages"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
 )
 
 // Band is a padded copy of a band of rows of an image of one or two axes and few channels, plane by plane. The input for an output

@@ -4,7 +4,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 )
 
 // Images describes the images on one side of a pointwise convolution: N x C x H x W by planes or in blocks of channels. With strides

@@ -2,7 +2,7 @@ package tensor
 
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 )
 
 // Plane is one channel of an image: H lines of W values.

@@ -3,8 +3,8 @@ package tensor
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/pages"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 )
 
 // Slab is a padded copy of some rows of an image in which every kernel offset is a constant shift: the input of output position (y, x) at an

@@ -3,7 +3,7 @@ package winograd
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vnorm"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vnorm"
 )
 
 // addBiases sums DY over patches [first, last) of a group of channels, for a core group's share of the slices. One point of each transformed

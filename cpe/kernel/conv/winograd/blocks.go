@@ -2,7 +2,7 @@ package winograd
 
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 )
 
 // readBlocks is read for images in blocks of channels, and for gradients that pooling computes in blocks. Squares inside the image are

@@ -6,7 +6,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vwinograd"
 )
 
 // tilePointWork and kernelPointWork are costs of Winograd's convolution beyond its products, in operations of the micro-kernel. tilePointWork

@@ -4,7 +4,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vwinograd"
 )
 
 // newSubGrids cuts the outputs of a convolution into tiles. In a dilated convolution, outputs whose coordinates have the same remainders

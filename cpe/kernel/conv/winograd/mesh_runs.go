@@ -3,7 +3,7 @@ package winograd
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vwinograd"
 )
 
 // leastRun is the smallest number of tiles to which runs are cut to occupy more CPEs: DMA needs blocks of 256 bytes (swCaffe, section III-A).

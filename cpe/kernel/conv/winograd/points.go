@@ -8,8 +8,8 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vconv"
-	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vconv"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vwinograd"
 )
 
 // sliceLanes is the number of channels of a slice: channels that are transformed together.

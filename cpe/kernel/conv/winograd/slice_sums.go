@@ -3,7 +3,7 @@ package winograd
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vconv"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vconv"
 )
 
 // sliceSums sums products over tiles, for points stored slice by slice. While it computes, it prefetches the next operands: one slice with

@@ -6,9 +6,9 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vec"
-	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
-	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vgemm"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vwinograd"
 )
 
 // Small returns the algorithm small with the tiles of a strategy.

@@ -6,8 +6,8 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/simd/vgemm"
-	"github.com/swcaffe/swcaffe/internal/simd/vwinograd"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vgemm"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vwinograd"
 )
 
 // Tiles returns the algorithm tiles with the tiles of a strategy.

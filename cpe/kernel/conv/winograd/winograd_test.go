@@ -10,8 +10,8 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/winograd"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
-	"github.com/swcaffe/swcaffe/internal/racing"
-	"github.com/swcaffe/swcaffe/internal/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/base/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/testkit/racing"
 )
 
 var winogradShapes = []shape.Conv{

@@ -1,0 +1,146 @@
+package vconv
+
+import (
+	"github.com/swcaffe/swcaffe/internal/base/simd/isa"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
+)
+
+// The kernels here multiply values that are rounded to bfloat16, and add the products in float32. A processor with instructions for it multiplies pairs: a
+// float32's place in memory holds two neighbouring channels. Elsewhere each place holds one rounded value, and PixelKernel multiplies. In both the odd
+// channel of a pair comes before the even one, and products are exact, so that sums have the same bits unless a sum is below 2⁻¹²⁶: the instruction
+// makes it zero.
+
+// PairBlock is the number of channels of a block of PairKernel's images.
+const PairBlock = 2 * isa.BlockLanes
+
+// HasPairs reports whether the processor multiplies pairs, at the level in use.
+func HasPairs() bool {
+	return have.Pixels[pairs][1][1] != none && have.PixelSums[pairs][8][1] != none && have.RoundPixels != none && have.RoundRows != none
+}
+
+// PairPlaces is the number of places that n rounded values take; n is even.
+func PairPlaces(n int) int {
+	if HasPairs() {
+		return n / 2
+	}
+	return n
+}
+
+// RoundPixels rounds blocks of 16 channels of some pixels for PairKernel, which are jump values apart in x. It makes blocks of PairBlock channels, one
+// behind another; the last one's missing channels are zero. dst may be x if jump is 16*rows.
+func RoundPixels(dst, x []float32, jump, blocks, rows int) {
+	const lanes = isa.BlockLanes
+	if !HasPairs() {
+		for b := range blocks {
+			vec.SwapRounded(dst[b*rows*lanes:][:rows*lanes], x[b*jump:])
+		}
+		if blocks%2 > 0 {
+			clear(dst[blocks*rows*lanes:][:rows*lanes])
+		}
+		return
+	}
+	_, _ = dst[(blocks+1)/2*rows*lanes-1], x[(blocks-1)*jump+rows*lanes-1]
+	for b := 0; b+2 <= blocks; b += 2 {
+		have.RoundPixels.run(&dst[b/2*rows*lanes], &x[b*jump], &x[(b+1)*jump], lanes, rows)
+	}
+	if blocks%2 > 0 {
+		have.RoundPixels.run(&dst[blocks/2*rows*lanes], &x[(blocks-1)*jump], &zeros[0], 0, rows)
+	}
+}
+
+// zeros are the channels that are missing.
+var zeros [isa.BlockLanes]float32
+
+// RoundPanel rounds a panel of weights for PairKernel: k rows of 32 columns, k even. dst may be src.
+func RoundPanel(dst, src []float32, k int) {
+	if k%2 > 0 {
+		panic("vconv: a panel of pairs has an odd number of rows")
+	}
+	paired := HasPairs()
+	for p := 0; p < k; p += 2 {
+		even, odd := (*[pixelPanel]float32)(src[p*pixelPanel:]), (*[pixelPanel]float32)(src[(p+1)*pixelPanel:])
+		if paired {
+			vec.PairUp(dst[p/2*pixelPanel:][:pixelPanel], even[:], odd[:])
+			continue
+		}
+		first, second := (*[pixelPanel]float32)(dst[p*pixelPanel:]), (*[pixelPanel]float32)(dst[(p+1)*pixelPanel:])
+		for j := range first {
+			first[j], second[j] = vec.BFloat16(odd[j]), vec.BFloat16(even[j])
+		}
+	}
+}
+
+// UnroundPanel writes the values of a panel that RoundPanel has made.
+func UnroundPanel(dst, src []float32, k int) {
+	paired := HasPairs()
+	for at := range k / 2 * pixelPanel {
+		to := dst[at/pixelPanel*2*pixelPanel+at%pixelPanel:]
+		if paired {
+			to[0], to[pixelPanel] = vec.Unpair(src[at])
+		} else {
+			from := src[at/pixelPanel*2*pixelPanel+at%pixelPanel:]
+			to[0], to[pixelPanel] = from[pixelPanel], from[0]
+		}
+	}
+}
+
+// PairKernel is PixelKernel for blocks of PairBlock channels that RoundPixels has made, jumpA places apart, and a panel of RoundPanel.
+func PairKernel(blocks int, a []float32, jumpA int, b, start, c []float32, jumpC, rows, n int, accumulate, floor bool) {
+	if !HasPairs() {
+		PixelKernel(2*blocks, a, jumpA/2, b, start, c, jumpC, rows, n, accumulate, floor)
+		return
+	}
+	pixelKernel(pairs, blocks, a, jumpA, b, start, c, jumpC, rows, n, accumulate, floor)
+}
+
+// PairRows is the number of places that the values of one channel at n neighbouring pixels take.
+func PairRows(n int) int { return PairPlaces(n + n%2) }
+
+// RoundRows rounds a block of 16 channels of n pixels, one behind another, for PairSums: pairs are two neighbouring pixels. A last pixel without neighbour
+// has one of zeros. dst has PairRows(n) rows of 16 places.
+func RoundRows(dst, src []float32, n int) {
+	const lanes = isa.BlockLanes
+	if whole := n / 2; whole > 0 && HasPairs() {
+		_, _ = dst[whole*lanes-1], src[2*whole*lanes-1]
+		have.RoundRows.run(&dst[0], &src[0], whole)
+	} else {
+		for q := range whole {
+			at := 2 * q * lanes
+			vec.Round(dst[at:at+lanes], src[at+lanes:at+2*lanes])
+			vec.Round(dst[at+lanes:at+2*lanes], src[at:at+lanes])
+		}
+	}
+	if n%2 == 0 {
+		return
+	}
+	var last [2 * lanes]float32
+	copy(last[:lanes], src[(n-1)*lanes:])
+	RoundRows(dst[PairPlaces(n-1)*lanes:], last[:], 2)
+}
+
+// PairSums is PixelSums for operands that RoundRows has made; r.N is PairRows of the number of pixels.
+func PairSums(r *PixelRuns, a, b, c []float32, ldc, first, m, n int, accumulate bool) {
+	factors := values
+	if HasPairs() {
+		factors = pairs
+	}
+	if sumsByKernel(factors, r, a, b, c, ldc, first, m, n, accumulate) {
+		return
+	}
+	const lanes = isa.BlockLanes
+	for i := range m {
+		at := (first+i)/lanes*r.JumpA + (first+i)%lanes
+		for j := 0; j < n; j += len(vec.Eight{}) {
+			var sums vec.Eight // of all runs before what c holds is added, as in the micro-kernels
+			for run := range r.Runs {
+				sums.AddProducts(r.N, a[at+run*r.NextA:], lanes, b[j/lanes*r.JumpB+run*r.NextB+j%lanes:], lanes)
+			}
+			for k, v := range sums[:min(len(sums), n-j)] {
+				if accumulate {
+					v += c[i*ldc+j+k]
+				}
+				c[i*ldc+j+k] = v
+			}
+		}
+	}
+}
