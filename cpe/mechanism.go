@@ -1,6 +1,7 @@
 package cpe
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/swcaffe/swcaffe/internal/base/suggest"
@@ -75,26 +76,41 @@ func (s Spec) WithoutAlgorithms(names ...string) Spec {
 // LeavesOut reports whether an algorithm is left out.
 func (s *Spec) LeavesOut(name string) bool { return slices.Contains(s.leftOut, name) }
 
-// RoundingFactors returns the machine where kernels may round the factors of products to bfloat16 before they multiply.
-func (s Spec) RoundingFactors() Spec {
-	s.rounds = true
-	return s
-}
+// The precisions that WithPrecision accepts: what factors of products are rounded to before they are multiplied.
+const (
+	FP32 = "fp32" // nothing
+	BF16 = "bf16" // bfloat16
+	INT8 = "int8" // integers of 8 bits, in layers that have scales for them, in inference
+)
 
-// Precisions are the names that WithPrecision accepts.
-var Precisions = []string{"fp32", "bf16"}
+// Precisions lists them.
+var Precisions = []string{FP32, BF16, INT8}
 
-// WithPrecision returns the machine where the factors of products are those of a named precision: as they are ("fp32"), or rounded to bfloat16 ("bf16").
+// WithPrecision returns the machine with a named precision; "" leaves it to nets.
 func (s Spec) WithPrecision(name string) (Spec, error) {
-	if !slices.Contains(Precisions, name) {
+	if name != "" && !slices.Contains(Precisions, name) {
 		return s, suggest.Unknown("precision", name, "precisions", Precisions)
 	}
-	s.rounds = name == "bf16"
+	s.precision = name
 	return s, nil
 }
 
-// RoundsFactors reports whether kernels may do so.
-func (s *Spec) RoundsFactors() bool { return s.rounds }
+// Precision returns the name of the precision, "" if it is left to nets.
+func (s *Spec) Precision() string { return s.precision }
+
+// Computes returns nil, or the reason why kernels on the machine do not compute in a precision.
+func (s *Spec) Computes(precision string) error {
+	if precision == FP32 || s.native {
+		return nil
+	}
+	return errors.New("modelled machines compute in fp32")
+}
+
+// RoundingFactors returns the machine with precision BF16.
+func (s Spec) RoundingFactors() Spec {
+	s.precision = BF16
+	return s
+}
 
 // Without returns the machine with one mechanism switched off.
 func (s Spec) Without(mechanism string) (Spec, error) {

@@ -33,10 +33,10 @@ type Spec struct {
 
 	Software Software // the program whose kernels are modelled
 
-	native  bool
-	onMPE   bool
-	leftOut []string // names of algorithms that kernels do not choose
-	rounds  bool     // kernels may round factors to bfloat16
+	native    bool
+	onMPE     bool
+	leftOut   []string // names of algorithms that kernels do not choose
+	precision string   // of products, see WithPrecision
 }
 
 // MemorySpec describes main memory that core groups share. The zero value says that each has its own.

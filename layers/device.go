@@ -53,8 +53,19 @@ type Device struct {
 	Force op.Force
 	// Tuner, if not nil, looks up or measures the fastest algorithm of every convolution. Force is then ignored.
 	Tuner conv.Tuner
+	// Precision is that of a layer's products (cpe.Precisions); "": the machine's. The net sets it for each layer.
+	Precision string
 	// Unfilled leaves the weights of layers without values and memory: those of another net take their places (net.Options.WeightsOf).
 	Unfilled bool
+}
+
+// Types are the number types of a layer's products in float32 or bfloat16: those of its precision.
+func (d *Device) Types() op.Types {
+	spec := d.Machine.Spec()
+	if d.Precision != "" {
+		spec, _ = spec.WithPrecision(d.Precision)
+	}
+	return op.Permitted(&spec)
 }
 
 // NewBlob returns a blob for a layer or net on the device. If the machine moves no values, the blob takes no memory of its own.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
@@ -41,7 +42,7 @@ func (t Type) Ineffective(p *caffepb.LayerParameter) (params []string) {
 	}
 	p.ProtoReflect().Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		name := string(fd.Name())
-		if strings.HasSuffix(name, "_param") && fd.Message() != nil && !slices.Contains(reads, name) && decides(v.Message()) {
+		if strings.HasSuffix(name, "_param") && fd.Message() != nil && !slices.Contains(reads, name) && (name != quantization || !t.Computes(cpe.INT8)) && decides(v.Message()) {
 			params = append(params, name)
 		}
 		return true
@@ -49,6 +50,9 @@ func (t Type) Ineffective(p *caffepb.LayerParameter) (params []string) {
 	slices.Sort(params)
 	return params
 }
+
+// quantization is the message of layers in INT8, of whatever type.
+const quantization = "quantization_param"
 
 // decides reports whether a message gives more than an engine.
 func decides(m protoreflect.Message) (more bool) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/base/suggest"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -53,6 +54,9 @@ type Type struct {
 	NamedRows []int
 	// Effects says what Forward and Backward read or change besides bottoms, weights and tops; nil: nothing, and they do not change weights.
 	Effects EffectRule
+
+	// Precisions lists the precisions beside FP32 that the layer's products may have.
+	Precisions []string
 
 	Bottoms, Tops Arity
 	EqualBlobs    bool // as many tops as bottoms
@@ -129,6 +133,11 @@ var otherNames = map[string]string{
 }
 
 func names() []string { return slices.Sorted(maps.Keys(registry)) }
+
+// Computes reports whether a layer of this type can compute in a precision.
+func (t Type) Computes(precision string) bool {
+	return precision == cpe.FP32 || slices.Contains(t.Precisions, precision)
+}
 
 // Forced reports whether force_backward applies to bottom i of n.
 func (t Type) Forced(i, n int) bool {

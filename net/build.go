@@ -25,8 +25,8 @@ func (n *Net) build(p *caffepb.NetParameter, origin []int) error {
 		}
 		d := &node{Node: &schedule.Node{Name: lp.GetName()}, param: lp, origin: origin[i]}
 		n.nodes, n.graph.Nodes = append(n.nodes, d), append(n.graph.Nodes, d.Node)
-		if err := n.addLayer(d, unread); err != nil {
-			return errors.Join(n.fail(d, err), n.otherSources(p.Layer[i+1:], origin[i+1:], unread))
+		if err := n.addLayer(p, d, unread); err != nil {
+			return errors.Join(n.fail(d, err), n.otherSources(p, p.Layer[i+1:], origin[i+1:], unread))
 		}
 		for k, t := range d.Tops {
 			n.log.Infof("Top shape: %s", t.ShapeString())
@@ -61,7 +61,7 @@ func (n *Net) build(p *caffepb.NetParameter, origin []int) error {
 
 // otherSources returns the errors of those of some layers that have no bottoms, after another layer has failed. Nothing but their own files
 // decides whether they can be set up.
-func (n *Net) otherSources(rest []*caffepb.LayerParameter, origin []int, unread map[string]bool) error {
+func (n *Net) otherSources(p *caffepb.NetParameter, rest []*caffepb.LayerParameter, origin []int, unread map[string]bool) error {
 	var found []error
 	for i, lp := range rest {
 		if len(lp.Bottom) > 0 {
@@ -72,7 +72,7 @@ func (n *Net) otherSources(rest []*caffepb.LayerParameter, origin []int, unread 
 		}
 		d := &node{Node: &schedule.Node{Name: lp.GetName()}, param: lp, origin: origin[i]}
 		n.nodes = append(n.nodes, d)
-		if err := n.addLayer(d, unread); err != nil {
+		if err := n.addLayer(p, d, unread); err != nil {
 			found = append(found, n.fail(d, err))
 		}
 	}
@@ -80,7 +80,7 @@ func (n *Net) otherSources(rest []*caffepb.LayerParameter, origin []int, unread 
 }
 
 // addLayer makes one layer, wires it and sets it up. It records the layer's weights, and whether the layer takes part in Backward.
-func (n *Net) addLayer(d *node, unread map[string]bool) (err error) {
+func (n *Net) addLayer(p *caffepb.NetParameter, d *node, unread map[string]bool) (err error) {
 	defer pages.Catch(&err)
 	if d.kind, err = layers.Find(d.param.GetType()); err != nil {
 		return err
@@ -89,7 +89,10 @@ func (n *Net) addLayer(d *node, unread map[string]bool) (err error) {
 		return fmt.Errorf("propagate_down must be specified either 0 or %d times (once per bottom), not %d times", len(d.param.Bottom), c)
 	}
 	n.warnIneffective(d)
-	d.Layer = d.kind.New(d.param, n.opt.Device)
+	if d.device, err = n.deviceFor(d, p); err != nil {
+		return err
+	}
+	d.Layer = d.kind.New(d.param, d.device)
 	n.log.Infof("Creating Layer %s", d.param.GetName())
 	if err := n.wire(d, unread); err != nil {
 		return err

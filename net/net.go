@@ -58,6 +58,7 @@ type node struct {
 	kind     layers.Type
 	param    *caffepb.LayerParameter
 	origin   int
+	device   *layers.Device
 	paramIDs []int     // indices in Net.params
 	given    []float32 // lr_mult of the weights with a ParamSpec in the prototxt
 	coupling layers.Coupling
@@ -66,15 +67,17 @@ type node struct {
 
 // Net is a built network. It is not safe for concurrent use.
 type Net struct {
-	name  string
-	opt   Options
-	log   *logrus.Logger
-	nodes []*node
-	named namesakes
-	items map[int]bool    // the blobs with items, by their numbers
-	rows  map[int]bool    // those with rows that name an item of this net's part
-	graph *schedule.Graph // input of the plan: the nodes and their blobs
-	plan  *schedule.Plan  // the tasks that run
+	name    string
+	opt     Options
+	log     *logrus.Logger
+	nodes   []*node
+	named   namesakes
+	items   map[int]bool              // the blobs with items, by their numbers
+	rows    map[int]bool              // those with rows that name an item of this net's part
+	graph   *schedule.Graph           // input of the plan: the nodes and their blobs
+	plan    *schedule.Plan            // the tasks that run
+	asked   string                    // the precision that the machine's user asks for, "" if none
+	devices map[string]*layers.Device // of layers, by precision
 	wires
 	weights
 	memory
@@ -126,7 +129,8 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 		unfilled := *opt.Device
 		unfilled.Unfilled, opt.Device = true, &unfilled
 	}
-	n := &Net{name: p.GetName(), opt: opt, log: opt.Device.Log, named: namesakes{}, items: map[int]bool{}, rows: map[int]bool{}, wires: wires{ids: map[string]int{}}, running: running{scale: 1}}
+	spec := opt.Device.Machine.Spec()
+	n := &Net{asked: spec.Precision(), devices: map[string]*layers.Device{}, name: p.GetName(), opt: opt, log: opt.Device.Log, named: namesakes{}, items: map[int]bool{}, rows: map[int]bool{}, wires: wires{ids: map[string]int{}}, running: running{scale: 1}}
 	n.graph = &schedule.Graph{
 		Kept: map[int]bool{}, Device: opt.Device, ForwardOnly: opt.ForwardOnly, Changing: opt.Changing, Economise: opt.Economise, Without: opt.Without,
 	}
@@ -138,6 +142,10 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 	if err := n.build(filtered, origin); err != nil {
 		n.Close()
 		return nil, err
+	}
+	if err := n.checkPrecision(); err != nil {
+		n.Close()
+		return nil, opt.fail(p, err)
 	}
 	if opt.WeightsOf != nil {
 		if err := n.useWeightsOf(opt.WeightsOf); err != nil {
@@ -213,6 +221,9 @@ func (n *Net) LayerName(i int) string { return n.nodes[i].param.GetName() }
 
 // LayerType returns the type of layer i.
 func (n *Net) LayerType(i int) string { return n.nodes[i].param.GetType() }
+
+// Precision returns the precision of the products of layer i: one of cpe.Precisions.
+func (n *Net) Precision(i int) string { return n.nodes[i].device.Precision }
 
 // LayerParam returns the prototxt of layer i, which callers must not change.
 func (n *Net) LayerParam(i int) *caffepb.LayerParameter { return n.nodes[i].param }

@@ -5,8 +5,10 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
+	"github.com/swcaffe/swcaffe/cpe/kernel/quant"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/part"
@@ -15,7 +17,7 @@ import (
 
 func init() {
 	layers.Register(layers.Type{
-		Name: "InnerProduct", Doc: "y = W x + b, the axes from axis on taken as one vector",
+		Name: "InnerProduct", Doc: "y = W x + b, the axes from axis on taken as one vector", Precisions: cpe.Precisions,
 		Couples: layers.OnAxis0(func(p *caffepb.LayerParameter) int32 { return p.GetInnerProductParam().GetAxis() }, "has weights for every item of the batch"),
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &innerProduct{Base: layers.Base{Param: p, Device: d}, m: -1}
@@ -40,6 +42,7 @@ type innerProduct struct {
 	biasGrad       part.BiasGrad
 	fixed          part.Fixed // what Forward multiplies with
 	steps          part.Steps
+	scales         *quant.Scales // of Forward in INT8, else nil
 }
 
 func (l *innerProduct) SetUp(bottom, _ []*blob.Blob) error {
@@ -58,6 +61,9 @@ func (l *innerProduct) SetUp(bottom, _ []*blob.Blob) error {
 		shape = []int{l.k, l.n}
 	}
 	if err := l.AddWeight(p.GetWeightFiller(), shape...); err != nil {
+		return err
+	}
+	if l.scales, err = part.ReadScales(&l.Base, l.n, l.k); err != nil {
 		return err
 	}
 	if l.bias {
@@ -124,17 +130,16 @@ func (l *innerProduct) prepare() (err error) {
 	if l.weights, err = gemm.NewBlocked(machine, l.product(shape.WeightGradient)); err != nil {
 		return err
 	}
-	l.input, err = gemm.New(machine, l.product(shape.InputGradient))
+	l.input, err = gemm.NewIn(machine, l.product(shape.InputGradient), false, l.Device.Types())
 	return err
 }
 
 // planForward plans the product of Forward.
 func (l *innerProduct) planForward() (err error) {
-	plan := gemm.New
-	if l.inference {
-		plan = gemm.NewInference
+	l.forward, err = gemm.NewIn(l.Device.Machine, l.product(shape.Forward), l.inference, part.Types(&l.Base, l.scales))
+	if k, ok := l.forward.(gemm.Quantiser); ok {
+		k.Quantise(l.scales)
 	}
-	l.forward, err = plan(l.Device.Machine, l.product(shape.Forward))
 	return err
 }
 
@@ -158,7 +163,11 @@ func (l *innerProduct) Explain(d shape.Direction) ([]*op.Explanation, error) {
 		e, err := gemm.ExplainBlocked(m, product, measured)
 		return []*op.Explanation{e}, err
 	}
-	e, err := gemm.Explain(m, product, l.inference, measured)
+	types := l.Device.Types()
+	if d == shape.Forward {
+		types = part.Types(&l.Base, l.scales)
+	}
+	e, err := gemm.Explain(m, product, l.inference, types, measured)
 	return []*op.Explanation{e}, err
 }
 
@@ -191,6 +200,9 @@ func (l *innerProduct) Forward(bottom, top []*blob.Blob) error {
 			return err
 		}
 		return l.steps.Run(&l.Base, top[0], nil)
+	case l.scales != nil:
+		l.quantisedMPE(x, w, bias, y)
+		return nil
 	}
 	for i := range l.m {
 		for j := range l.n {
@@ -205,6 +217,27 @@ func (l *innerProduct) Forward(bottom, top []*blob.Blob) error {
 		}
 	}
 	return nil
+}
+
+// quantisedMPE is Forward's product in INT8 (package quant): sums of integers, which float64 holds exactly.
+func (l *innerProduct) quantisedMPE(x, w, bias, y []float32) {
+	rows, xs, ws, factors := make([]float32, len(w)), make([]float32, len(x)), make([]float32, len(w)), make([]float32, l.n)
+	for i := range rows {
+		rows[i] = w[l.weight(i/l.k, i%l.k)]
+	}
+	l.scales.Inputs(xs, x)
+	l.scales.Weights(ws, factors, rows)
+	for i := range y {
+		var sum float64
+		at, of := xs[i/l.n*l.k:], ws[i%l.n*l.k:]
+		for k := range l.k {
+			sum += float64(at[k]) * float64(of[k])
+		}
+		y[i] = float32(float32(sum) * factors[i%l.n])
+		if bias != nil {
+			y[i] += bias[i%l.n]
+		}
+	}
 }
 
 // operands returns the weights and the biases that Forward computes with; there may be no biases, and no weights if the kernel k keeps them. k may be
@@ -250,7 +283,7 @@ func (l *innerProduct) Traits() layers.Traits {
 		t.Scratch = layers.Scratch{Forward: l.forward.Scratch(), Bottoms: l.input.Scratch()}
 	}
 	t.Joins.Finish, t.Apart = l.Blockable(), op.Among(l.steps.Last())
-	if l.Blockable() && l.axis == 1 && !l.transpose && l.units == nil {
+	if l.Blockable() && l.axis == 1 && !l.transpose && l.units == nil && l.scales == nil {
 		t.Joins.Fold = l.n
 	}
 	return t

@@ -6,8 +6,11 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
+	"github.com/swcaffe/swcaffe/cpe/kernel/quant"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/part"
@@ -18,7 +21,7 @@ func init() {
 	for _, name := range []string{"ConvolutionDepthwise", "DepthwiseConvolution"} {
 		layers.Register(layers.Type{
 			Name: name, Doc: "a Convolution with as many groups as channels",
-			Params: []string{"convolution_param"},
+			Params: []string{"convolution_param"}, Precisions: cpe.Precisions,
 			New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 				return &convolution{Base: layers.Base{Param: p, Device: d}, depthwise: true}
 			},
@@ -26,7 +29,7 @@ func init() {
 		})
 	}
 	layers.Register(layers.Type{
-		Name: "Convolution", Doc: "convolves N x C x In... with num_output filters; several bottoms share the weights",
+		Name: "Convolution", Doc: "convolves N x C x In... with num_output filters; several bottoms share the weights", Precisions: cpe.Precisions,
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &convolution{Base: layers.Base{Param: p, Device: d}}
 		},
@@ -34,7 +37,7 @@ func init() {
 	})
 	layers.Register(layers.Type{
 		Name: "Deconvolution", Doc: "the transpose of a convolution: its Forward is the input gradient of Convolution",
-		Params: []string{"convolution_param"},
+		Params: []string{"convolution_param"}, Precisions: []string{cpe.BF16},
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &convolution{Base: layers.Base{Param: p, Device: d}, transposed: true}
 		},
@@ -65,8 +68,9 @@ type convolution struct {
 	biasGrad part.BiasGrad
 	blocked  [2]bool // bottoms and tops have channels in blocks
 
-	steps part.Steps
-	fixed part.Fixed // what Forward multiplies with
+	steps  part.Steps
+	fixed  part.Fixed    // what Forward multiplies with
+	scales *quant.Scales // of Forward in INT8, else nil
 }
 
 func (l *convolution) SetUp(bottom, _ []*blob.Blob) error {
@@ -108,6 +112,9 @@ func (l *convolution) SetUp(bottom, _ []*blob.Blob) error {
 		weights = []int{channels, l.out / l.group}
 	}
 	if err := l.AddWeight(p.GetWeightFiller(), append(weights, l.kernel...)...); err != nil {
+		return err
+	}
+	if l.scales, err = part.ReadScales(&l.Base, l.out, blob.CountOf(l.Weights[0].Shape()[1:]...)); err != nil {
 		return err
 	}
 	if l.spatial == 0 {
@@ -184,10 +191,10 @@ func (l *convolution) prepare() (err error) {
 	case l.MPE():
 	case l.blocked != [2]bool{}:
 		l.conv, err = before.ForShape(l.shape)
-	case l.Device.Tuner != nil:
+	case l.Device.Tuner != nil && l.types() == op.Types{}:
 		l.conv, err = plan.NewTuned(l.Device.Machine, l.shape, l.Device.Tuner)
 	default:
-		l.conv, err = plan.NewForced(l.Device.Machine, l.shape, l.Device.Force)
+		l.conv, err = plan.NewIn(l.Device.Machine, l.shape, l.Device.Force, l.types())
 	}
 	if err != nil || !l.bias {
 		return err
@@ -204,6 +211,9 @@ func (l *convolution) prepareBiasGrad() (err error) {
 	l.biasGrad, err = part.NewBiasGrad(&l.Base, l.topDims(), l.blocked[1])
 	return err
 }
+
+// types are the number types of the products.
+func (l *convolution) types() op.Types { return part.Types(&l.Base, l.scales) }
 
 // topDims returns a top's shape as images x channels x values per channel.
 func (l *convolution) topDims() [3]int {
@@ -226,7 +236,7 @@ func (l *convolution) Forward(bottom, top []*blob.Blob) error {
 	defer l.fixed.Settle(k)
 	for i := range bottom {
 		if err == nil {
-			err = l.forward(conv.Arrays{X: bottom[i].Data(), W: w, Bias: bias, Y: top[i].Data(), Fixed: fixed}, top[i])
+			err = l.forward(conv.Arrays{X: bottom[i].Data(), W: w, Bias: bias, Y: top[i].Data(), Scales: l.scales, Fixed: fixed}, top[i])
 		}
 	}
 	return err
@@ -235,6 +245,9 @@ func (l *convolution) Forward(bottom, top []*blob.Blob) error {
 // forward computes one top from one bottom, with the steps. A deconvolution adds its biases in a separate pass.
 func (l *convolution) forward(a conv.Arrays, top *blob.Blob) error {
 	switch {
+	case l.MPE() && l.scales != nil:
+		convQuantisedMPE(&l.shape, l.scales, a.X, a.W, a.Bias, a.Y)
+		return nil
 	case !l.transposed && l.MPE():
 		convForwardMPE(&l.shape, a.X, a.W, a.Bias, a.Y)
 		return nil

@@ -2,6 +2,7 @@ package vision
 
 import (
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel/quant"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/base/pages"
 )
@@ -117,6 +118,22 @@ func convForwardMPE(s *shape.Conv, x, w, bias, y []float32) {
 					ys[lane*plane+p] = float32(v)
 				}
 			}
+		}
+	}
+}
+
+// convQuantisedMPE is convForwardMPE in INT8 (package quant): the same sums of integers, which float64 holds exactly.
+func convQuantisedMPE(s *shape.Conv, scales *quant.Scales, x, w, bias, y []float32) {
+	xs, ws, factors := pages.Make[float32](len(x)), pages.Make[float32](len(w)), make([]float32, s.Out)
+	scales.Inputs(xs, x)
+	scales.Weights(ws, factors, w)
+	convForwardMPE(s, xs, ws, nil, y)
+	_, _, plane := convSizes(s)
+	for i, sum := range y {
+		o := i / plane % s.Out
+		y[i] = float32(sum * factors[o])
+		if bias != nil {
+			y[i] += bias[o]
 		}
 	}
 }

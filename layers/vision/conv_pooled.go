@@ -19,7 +19,7 @@ type convPooled struct {
 func init() {
 	layers.RegisterFusion(layers.Fusion{Name: "conv-pool", Fuse: func(first, second layers.Layer) layers.Layer {
 		l, ok := first.(*convolution)
-		if !ok || l.transposed || l.conv == nil || len(l.topShape) != 4 {
+		if !ok || l.transposed || l.scales != nil || l.conv == nil || len(l.topShape) != 4 {
 			return nil
 		}
 		return fusePooled(&l.Base, l, second)

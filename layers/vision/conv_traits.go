@@ -28,7 +28,7 @@ func (l *convolution) Traits() layers.Traits {
 	if !l.steps.Empty() {
 		t.Apart = l.conv.RefusesStep(shape.Forward, l.steps.Last())
 	}
-	if l.Blockable() && l.axis == 1 {
+	if l.Blockable() && l.axis == 1 && l.scales == nil {
 		t.Joins.Fold = l.out
 	}
 	return t

@@ -86,6 +86,69 @@ func (Phase) EnumDescriptor() ([]byte, []int) {
 	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{0}
 }
 
+// What factors of products are rounded to before they are multiplied.
+type Precision int32
+
+const (
+	// Nothing: they are multiplied as they are.
+	Precision_FP32 Precision = 0
+	// bfloat16.
+	Precision_BF16 Precision = 1
+	// 8 bits, by quantization_param. Sums are exact. In inference only.
+	Precision_INT8 Precision = 2
+)
+
+// Enum value maps for Precision.
+var (
+	Precision_name = map[int32]string{
+		0: "FP32",
+		1: "BF16",
+		2: "INT8",
+	}
+	Precision_value = map[string]int32{
+		"FP32": 0,
+		"BF16": 1,
+		"INT8": 2,
+	}
+)
+
+func (x Precision) Enum() *Precision {
+	p := new(Precision)
+	*p = x
+	return p
+}
+
+func (x Precision) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Precision) Descriptor() protoreflect.EnumDescriptor {
+	return file_swcaffe_caffe_proto_enumTypes[1].Descriptor()
+}
+
+func (Precision) Type() protoreflect.EnumType {
+	return &file_swcaffe_caffe_proto_enumTypes[1]
+}
+
+func (x Precision) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *Precision) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = Precision(num)
+	return nil
+}
+
+// Deprecated: Use Precision.Descriptor instead.
+func (Precision) EnumDescriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{1}
+}
+
 type EmitConstraint_EmitType int32
 
 const (
@@ -116,11 +179,11 @@ func (x EmitConstraint_EmitType) String() string {
 }
 
 func (EmitConstraint_EmitType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[1].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[2].Descriptor()
 }
 
 func (EmitConstraint_EmitType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[1]
+	return &file_swcaffe_caffe_proto_enumTypes[2]
 }
 
 func (x EmitConstraint_EmitType) Number() protoreflect.EnumNumber {
@@ -139,7 +202,7 @@ func (x *EmitConstraint_EmitType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use EmitConstraint_EmitType.Descriptor instead.
 func (EmitConstraint_EmitType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{9, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{10, 0}
 }
 
 type AnnotatedDatum_AnnotationType int32
@@ -169,11 +232,11 @@ func (x AnnotatedDatum_AnnotationType) String() string {
 }
 
 func (AnnotatedDatum_AnnotationType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[2].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[3].Descriptor()
 }
 
 func (AnnotatedDatum_AnnotationType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[2]
+	return &file_swcaffe_caffe_proto_enumTypes[3]
 }
 
 func (x AnnotatedDatum_AnnotationType) Number() protoreflect.EnumNumber {
@@ -192,7 +255,7 @@ func (x *AnnotatedDatum_AnnotationType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use AnnotatedDatum_AnnotationType.Descriptor instead.
 func (AnnotatedDatum_AnnotationType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{13, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{14, 0}
 }
 
 // xavier and msra: the divisor of the variance.
@@ -229,11 +292,11 @@ func (x FillerParameter_VarianceNorm) String() string {
 }
 
 func (FillerParameter_VarianceNorm) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[3].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[4].Descriptor()
 }
 
 func (FillerParameter_VarianceNorm) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[3]
+	return &file_swcaffe_caffe_proto_enumTypes[4]
 }
 
 func (x FillerParameter_VarianceNorm) Number() protoreflect.EnumNumber {
@@ -252,7 +315,7 @@ func (x *FillerParameter_VarianceNorm) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use FillerParameter_VarianceNorm.Descriptor instead.
 func (FillerParameter_VarianceNorm) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{14, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{15, 0}
 }
 
 type SolverParameter_SnapshotFormat int32
@@ -285,11 +348,11 @@ func (x SolverParameter_SnapshotFormat) String() string {
 }
 
 func (SolverParameter_SnapshotFormat) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[4].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[5].Descriptor()
 }
 
 func (SolverParameter_SnapshotFormat) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[4]
+	return &file_swcaffe_caffe_proto_enumTypes[5]
 }
 
 func (x SolverParameter_SnapshotFormat) Number() protoreflect.EnumNumber {
@@ -308,7 +371,7 @@ func (x *SolverParameter_SnapshotFormat) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SolverParameter_SnapshotFormat.Descriptor instead.
 func (SolverParameter_SnapshotFormat) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{16, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{17, 0}
 }
 
 type SolverParameter_SolverMode int32
@@ -341,11 +404,11 @@ func (x SolverParameter_SolverMode) String() string {
 }
 
 func (SolverParameter_SolverMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[5].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[6].Descriptor()
 }
 
 func (SolverParameter_SolverMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[5]
+	return &file_swcaffe_caffe_proto_enumTypes[6]
 }
 
 func (x SolverParameter_SolverMode) Number() protoreflect.EnumNumber {
@@ -364,7 +427,7 @@ func (x *SolverParameter_SolverMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SolverParameter_SolverMode.Descriptor instead.
 func (SolverParameter_SolverMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{16, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{17, 1}
 }
 
 // The solver's type in its older form.
@@ -410,11 +473,11 @@ func (x SolverParameter_SolverType) String() string {
 }
 
 func (SolverParameter_SolverType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[6].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[7].Descriptor()
 }
 
 func (SolverParameter_SolverType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[6]
+	return &file_swcaffe_caffe_proto_enumTypes[7]
 }
 
 func (x SolverParameter_SolverType) Number() protoreflect.EnumNumber {
@@ -433,7 +496,7 @@ func (x *SolverParameter_SolverType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SolverParameter_SolverType.Descriptor instead.
 func (SolverParameter_SolverType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{16, 2}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{17, 2}
 }
 
 type ParamSpec_DimCheckMode int32
@@ -466,11 +529,11 @@ func (x ParamSpec_DimCheckMode) String() string {
 }
 
 func (ParamSpec_DimCheckMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[7].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[8].Descriptor()
 }
 
 func (ParamSpec_DimCheckMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[7]
+	return &file_swcaffe_caffe_proto_enumTypes[8]
 }
 
 func (x ParamSpec_DimCheckMode) Number() protoreflect.EnumNumber {
@@ -489,7 +552,7 @@ func (x *ParamSpec_DimCheckMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ParamSpec_DimCheckMode.Descriptor instead.
 func (ParamSpec_DimCheckMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{25, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{26, 0}
 }
 
 type ResizeParameter_ResizeMode int32
@@ -525,11 +588,11 @@ func (x ResizeParameter_ResizeMode) String() string {
 }
 
 func (ResizeParameter_ResizeMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[8].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[9].Descriptor()
 }
 
 func (ResizeParameter_ResizeMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[8]
+	return &file_swcaffe_caffe_proto_enumTypes[9]
 }
 
 func (x ResizeParameter_ResizeMode) Number() protoreflect.EnumNumber {
@@ -548,7 +611,7 @@ func (x *ResizeParameter_ResizeMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ResizeParameter_ResizeMode.Descriptor instead.
 func (ResizeParameter_ResizeMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{28, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{30, 0}
 }
 
 type ResizeParameter_PadMode int32
@@ -584,11 +647,11 @@ func (x ResizeParameter_PadMode) String() string {
 }
 
 func (ResizeParameter_PadMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[9].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[10].Descriptor()
 }
 
 func (ResizeParameter_PadMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[9]
+	return &file_swcaffe_caffe_proto_enumTypes[10]
 }
 
 func (x ResizeParameter_PadMode) Number() protoreflect.EnumNumber {
@@ -607,7 +670,7 @@ func (x *ResizeParameter_PadMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ResizeParameter_PadMode.Descriptor instead.
 func (ResizeParameter_PadMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{28, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{30, 1}
 }
 
 type ResizeParameter_InterpMode int32
@@ -649,11 +712,11 @@ func (x ResizeParameter_InterpMode) String() string {
 }
 
 func (ResizeParameter_InterpMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[10].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[11].Descriptor()
 }
 
 func (ResizeParameter_InterpMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[10]
+	return &file_swcaffe_caffe_proto_enumTypes[11]
 }
 
 func (x ResizeParameter_InterpMode) Number() protoreflect.EnumNumber {
@@ -672,7 +735,7 @@ func (x *ResizeParameter_InterpMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ResizeParameter_InterpMode.Descriptor instead.
 func (ResizeParameter_InterpMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{28, 2}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{30, 2}
 }
 
 // The divisor of a sum over items: their number, the number of items not ignored, the batch size, or 1.
@@ -715,11 +778,11 @@ func (x LossParameter_NormalizationMode) String() string {
 }
 
 func (LossParameter_NormalizationMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[11].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[12].Descriptor()
 }
 
 func (LossParameter_NormalizationMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[11]
+	return &file_swcaffe_caffe_proto_enumTypes[12]
 }
 
 func (x LossParameter_NormalizationMode) Number() protoreflect.EnumNumber {
@@ -738,7 +801,7 @@ func (x *LossParameter_NormalizationMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use LossParameter_NormalizationMode.Descriptor instead.
 func (LossParameter_NormalizationMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{33, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{35, 0}
 }
 
 // NVCaffe's layer, which any of the following but the engine asks for: it also scales and shifts.
@@ -775,11 +838,11 @@ func (x BatchNormParameter_Engine) String() string {
 }
 
 func (BatchNormParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[12].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[13].Descriptor()
 }
 
 func (BatchNormParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[12]
+	return &file_swcaffe_caffe_proto_enumTypes[13]
 }
 
 func (x BatchNormParameter_Engine) Number() protoreflect.EnumNumber {
@@ -798,7 +861,7 @@ func (x *BatchNormParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use BatchNormParameter_Engine.Descriptor instead.
 func (BatchNormParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{38, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{40, 0}
 }
 
 type ConvolutionParameter_Engine int32
@@ -834,11 +897,11 @@ func (x ConvolutionParameter_Engine) String() string {
 }
 
 func (ConvolutionParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[13].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[14].Descriptor()
 }
 
 func (ConvolutionParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[13]
+	return &file_swcaffe_caffe_proto_enumTypes[14]
 }
 
 func (x ConvolutionParameter_Engine) Number() protoreflect.EnumNumber {
@@ -857,7 +920,7 @@ func (x *ConvolutionParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ConvolutionParameter_Engine.Descriptor instead.
 func (ConvolutionParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{41, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{43, 0}
 }
 
 type DataParameter_DB int32
@@ -890,11 +953,11 @@ func (x DataParameter_DB) String() string {
 }
 
 func (DataParameter_DB) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[14].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[15].Descriptor()
 }
 
 func (DataParameter_DB) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[14]
+	return &file_swcaffe_caffe_proto_enumTypes[15]
 }
 
 func (x DataParameter_DB) Number() protoreflect.EnumNumber {
@@ -913,7 +976,7 @@ func (x *DataParameter_DB) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use DataParameter_DB.Descriptor instead.
 func (DataParameter_DB) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{43, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{45, 0}
 }
 
 type EltwiseParameter_EltwiseOp int32
@@ -949,11 +1012,11 @@ func (x EltwiseParameter_EltwiseOp) String() string {
 }
 
 func (EltwiseParameter_EltwiseOp) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[15].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[16].Descriptor()
 }
 
 func (EltwiseParameter_EltwiseOp) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[15]
+	return &file_swcaffe_caffe_proto_enumTypes[16]
 }
 
 func (x EltwiseParameter_EltwiseOp) Number() protoreflect.EnumNumber {
@@ -972,7 +1035,7 @@ func (x *EltwiseParameter_EltwiseOp) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use EltwiseParameter_EltwiseOp.Descriptor instead.
 func (EltwiseParameter_EltwiseOp) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{46, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{48, 0}
 }
 
 type HingeLossParameter_Norm int32
@@ -1005,11 +1068,11 @@ func (x HingeLossParameter_Norm) String() string {
 }
 
 func (HingeLossParameter_Norm) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[16].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[17].Descriptor()
 }
 
 func (HingeLossParameter_Norm) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[16]
+	return &file_swcaffe_caffe_proto_enumTypes[17]
 }
 
 func (x HingeLossParameter_Norm) Number() protoreflect.EnumNumber {
@@ -1028,7 +1091,7 @@ func (x *HingeLossParameter_Norm) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use HingeLossParameter_Norm.Descriptor instead.
 func (HingeLossParameter_Norm) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{53, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{55, 0}
 }
 
 // Of DeepLab's ImageSegData: what stands behind an image's path. NONE: nothing, PIXEL: the path of its mask.
@@ -1065,11 +1128,11 @@ func (x ImageDataParameter_LabelType) String() string {
 }
 
 func (ImageDataParameter_LabelType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[17].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[18].Descriptor()
 }
 
 func (ImageDataParameter_LabelType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[17]
+	return &file_swcaffe_caffe_proto_enumTypes[18]
 }
 
 func (x ImageDataParameter_LabelType) Number() protoreflect.EnumNumber {
@@ -1088,7 +1151,7 @@ func (x *ImageDataParameter_LabelType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ImageDataParameter_LabelType.Descriptor instead.
 func (ImageDataParameter_LabelType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{54, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{56, 0}
 }
 
 type LRNParameter_NormRegion int32
@@ -1121,11 +1184,11 @@ func (x LRNParameter_NormRegion) String() string {
 }
 
 func (LRNParameter_NormRegion) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[18].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[19].Descriptor()
 }
 
 func (LRNParameter_NormRegion) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[18]
+	return &file_swcaffe_caffe_proto_enumTypes[19]
 }
 
 func (x LRNParameter_NormRegion) Number() protoreflect.EnumNumber {
@@ -1144,7 +1207,7 @@ func (x *LRNParameter_NormRegion) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use LRNParameter_NormRegion.Descriptor instead.
 func (LRNParameter_NormRegion) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{59, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{61, 0}
 }
 
 type LRNParameter_Engine int32
@@ -1180,11 +1243,11 @@ func (x LRNParameter_Engine) String() string {
 }
 
 func (LRNParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[19].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[20].Descriptor()
 }
 
 func (LRNParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[19]
+	return &file_swcaffe_caffe_proto_enumTypes[20]
 }
 
 func (x LRNParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1203,7 +1266,7 @@ func (x *LRNParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use LRNParameter_Engine.Descriptor instead.
 func (LRNParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{59, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{61, 1}
 }
 
 type PoolingParameter_PoolMethod int32
@@ -1239,11 +1302,11 @@ func (x PoolingParameter_PoolMethod) String() string {
 }
 
 func (PoolingParameter_PoolMethod) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[20].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[21].Descriptor()
 }
 
 func (PoolingParameter_PoolMethod) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[20]
+	return &file_swcaffe_caffe_proto_enumTypes[21]
 }
 
 func (x PoolingParameter_PoolMethod) Number() protoreflect.EnumNumber {
@@ -1262,7 +1325,7 @@ func (x *PoolingParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use PoolingParameter_PoolMethod.Descriptor instead.
 func (PoolingParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{63, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{65, 0}
 }
 
 type PoolingParameter_Engine int32
@@ -1298,11 +1361,11 @@ func (x PoolingParameter_Engine) String() string {
 }
 
 func (PoolingParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[21].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[22].Descriptor()
 }
 
 func (PoolingParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[21]
+	return &file_swcaffe_caffe_proto_enumTypes[22]
 }
 
 func (x PoolingParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1321,7 +1384,7 @@ func (x *PoolingParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use PoolingParameter_Engine.Descriptor instead.
 func (PoolingParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{63, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{65, 1}
 }
 
 // The rounding of the output size if the stride does not divide it.
@@ -1355,11 +1418,11 @@ func (x PoolingParameter_RoundMode) String() string {
 }
 
 func (PoolingParameter_RoundMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[22].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[23].Descriptor()
 }
 
 func (PoolingParameter_RoundMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[22]
+	return &file_swcaffe_caffe_proto_enumTypes[23]
 }
 
 func (x PoolingParameter_RoundMode) Number() protoreflect.EnumNumber {
@@ -1378,7 +1441,7 @@ func (x *PoolingParameter_RoundMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use PoolingParameter_RoundMode.Descriptor instead.
 func (PoolingParameter_RoundMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{63, 2}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{65, 2}
 }
 
 type ReductionParameter_ReductionOp int32
@@ -1417,11 +1480,11 @@ func (x ReductionParameter_ReductionOp) String() string {
 }
 
 func (ReductionParameter_ReductionOp) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[23].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[24].Descriptor()
 }
 
 func (ReductionParameter_ReductionOp) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[23]
+	return &file_swcaffe_caffe_proto_enumTypes[24]
 }
 
 func (x ReductionParameter_ReductionOp) Number() protoreflect.EnumNumber {
@@ -1440,7 +1503,7 @@ func (x *ReductionParameter_ReductionOp) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ReductionParameter_ReductionOp.Descriptor instead.
 func (ReductionParameter_ReductionOp) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{67, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{69, 0}
 }
 
 type ReLUParameter_Engine int32
@@ -1476,11 +1539,11 @@ func (x ReLUParameter_Engine) String() string {
 }
 
 func (ReLUParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[24].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[25].Descriptor()
 }
 
 func (ReLUParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[24]
+	return &file_swcaffe_caffe_proto_enumTypes[25]
 }
 
 func (x ReLUParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1499,7 +1562,7 @@ func (x *ReLUParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use ReLUParameter_Engine.Descriptor instead.
 func (ReLUParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{68, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{70, 0}
 }
 
 type SigmoidParameter_Engine int32
@@ -1535,11 +1598,11 @@ func (x SigmoidParameter_Engine) String() string {
 }
 
 func (SigmoidParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[25].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[26].Descriptor()
 }
 
 func (SigmoidParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[25]
+	return &file_swcaffe_caffe_proto_enumTypes[26]
 }
 
 func (x SigmoidParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1558,7 +1621,7 @@ func (x *SigmoidParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SigmoidParameter_Engine.Descriptor instead.
 func (SigmoidParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{71, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{73, 0}
 }
 
 type SoftmaxParameter_Engine int32
@@ -1594,11 +1657,11 @@ func (x SoftmaxParameter_Engine) String() string {
 }
 
 func (SoftmaxParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[26].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[27].Descriptor()
 }
 
 func (SoftmaxParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[26]
+	return &file_swcaffe_caffe_proto_enumTypes[27]
 }
 
 func (x SoftmaxParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1617,7 +1680,7 @@ func (x *SoftmaxParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SoftmaxParameter_Engine.Descriptor instead.
 func (SoftmaxParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{73, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{75, 0}
 }
 
 type TanHParameter_Engine int32
@@ -1653,11 +1716,11 @@ func (x TanHParameter_Engine) String() string {
 }
 
 func (TanHParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[27].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[28].Descriptor()
 }
 
 func (TanHParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[27]
+	return &file_swcaffe_caffe_proto_enumTypes[28]
 }
 
 func (x TanHParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1676,7 +1739,7 @@ func (x *TanHParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use TanHParameter_Engine.Descriptor instead.
 func (TanHParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{75, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{77, 0}
 }
 
 type SPPParameter_PoolMethod int32
@@ -1712,11 +1775,11 @@ func (x SPPParameter_PoolMethod) String() string {
 }
 
 func (SPPParameter_PoolMethod) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[28].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[29].Descriptor()
 }
 
 func (SPPParameter_PoolMethod) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[28]
+	return &file_swcaffe_caffe_proto_enumTypes[29]
 }
 
 func (x SPPParameter_PoolMethod) Number() protoreflect.EnumNumber {
@@ -1735,7 +1798,7 @@ func (x *SPPParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SPPParameter_PoolMethod.Descriptor instead.
 func (SPPParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{79, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{81, 0}
 }
 
 type SPPParameter_Engine int32
@@ -1771,11 +1834,11 @@ func (x SPPParameter_Engine) String() string {
 }
 
 func (SPPParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[29].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[30].Descriptor()
 }
 
 func (SPPParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[29]
+	return &file_swcaffe_caffe_proto_enumTypes[30]
 }
 
 func (x SPPParameter_Engine) Number() protoreflect.EnumNumber {
@@ -1794,7 +1857,7 @@ func (x *SPPParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use SPPParameter_Engine.Descriptor instead.
 func (SPPParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{79, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{81, 1}
 }
 
 // The encoding of a box relative to a prior box: differences of corners; the shift of the centre in units of the prior's size and
@@ -1832,11 +1895,11 @@ func (x PriorBoxParameter_CodeType) String() string {
 }
 
 func (PriorBoxParameter_CodeType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[30].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[31].Descriptor()
 }
 
 func (PriorBoxParameter_CodeType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[30]
+	return &file_swcaffe_caffe_proto_enumTypes[31]
 }
 
 func (x PriorBoxParameter_CodeType) Number() protoreflect.EnumNumber {
@@ -1855,7 +1918,7 @@ func (x *PriorBoxParameter_CodeType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use PriorBoxParameter_CodeType.Descriptor instead.
 func (PriorBoxParameter_CodeType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{84, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{86, 0}
 }
 
 type MultiBoxLossParameter_LocLossType int32
@@ -1888,11 +1951,11 @@ func (x MultiBoxLossParameter_LocLossType) String() string {
 }
 
 func (MultiBoxLossParameter_LocLossType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[31].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[32].Descriptor()
 }
 
 func (MultiBoxLossParameter_LocLossType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[31]
+	return &file_swcaffe_caffe_proto_enumTypes[32]
 }
 
 func (x MultiBoxLossParameter_LocLossType) Number() protoreflect.EnumNumber {
@@ -1911,7 +1974,7 @@ func (x *MultiBoxLossParameter_LocLossType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use MultiBoxLossParameter_LocLossType.Descriptor instead.
 func (MultiBoxLossParameter_LocLossType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{88, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{90, 0}
 }
 
 type MultiBoxLossParameter_ConfLossType int32
@@ -1944,11 +2007,11 @@ func (x MultiBoxLossParameter_ConfLossType) String() string {
 }
 
 func (MultiBoxLossParameter_ConfLossType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[32].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[33].Descriptor()
 }
 
 func (MultiBoxLossParameter_ConfLossType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[32]
+	return &file_swcaffe_caffe_proto_enumTypes[33]
 }
 
 func (x MultiBoxLossParameter_ConfLossType) Number() protoreflect.EnumNumber {
@@ -1967,7 +2030,7 @@ func (x *MultiBoxLossParameter_ConfLossType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use MultiBoxLossParameter_ConfLossType.Descriptor instead.
 func (MultiBoxLossParameter_ConfLossType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{88, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{90, 1}
 }
 
 // BIPARTITE: one prior for each object, the best pairs first. PER_PREDICTION: also every prior that overlaps an object by
@@ -2002,11 +2065,11 @@ func (x MultiBoxLossParameter_MatchType) String() string {
 }
 
 func (MultiBoxLossParameter_MatchType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[33].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[34].Descriptor()
 }
 
 func (MultiBoxLossParameter_MatchType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[33]
+	return &file_swcaffe_caffe_proto_enumTypes[34]
 }
 
 func (x MultiBoxLossParameter_MatchType) Number() protoreflect.EnumNumber {
@@ -2025,7 +2088,7 @@ func (x *MultiBoxLossParameter_MatchType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use MultiBoxLossParameter_MatchType.Descriptor instead.
 func (MultiBoxLossParameter_MatchType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{88, 2}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{90, 2}
 }
 
 // NONE: all negatives. MAX_NEGATIVE: the negatives with the largest loss. HARD_EXAMPLE: the boxes with the largest loss after
@@ -2063,11 +2126,11 @@ func (x MultiBoxLossParameter_MiningType) String() string {
 }
 
 func (MultiBoxLossParameter_MiningType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[34].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[35].Descriptor()
 }
 
 func (MultiBoxLossParameter_MiningType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[34]
+	return &file_swcaffe_caffe_proto_enumTypes[35]
 }
 
 func (x MultiBoxLossParameter_MiningType) Number() protoreflect.EnumNumber {
@@ -2086,7 +2149,7 @@ func (x *MultiBoxLossParameter_MiningType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use MultiBoxLossParameter_MiningType.Descriptor instead.
 func (MultiBoxLossParameter_MiningType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{88, 3}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{90, 3}
 }
 
 type BNParameter_Engine int32
@@ -2122,11 +2185,11 @@ func (x BNParameter_Engine) String() string {
 }
 
 func (BNParameter_Engine) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[35].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[36].Descriptor()
 }
 
 func (BNParameter_Engine) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[35]
+	return &file_swcaffe_caffe_proto_enumTypes[36]
 }
 
 func (x BNParameter_Engine) Number() protoreflect.EnumNumber {
@@ -2145,7 +2208,7 @@ func (x *BNParameter_Engine) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use BNParameter_Engine.Descriptor instead.
 func (BNParameter_Engine) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{94, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{96, 0}
 }
 
 type BNParameter_BNMode int32
@@ -2178,11 +2241,11 @@ func (x BNParameter_BNMode) String() string {
 }
 
 func (BNParameter_BNMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[36].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[37].Descriptor()
 }
 
 func (BNParameter_BNMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[36]
+	return &file_swcaffe_caffe_proto_enumTypes[37]
 }
 
 func (x BNParameter_BNMode) Number() protoreflect.EnumNumber {
@@ -2201,7 +2264,7 @@ func (x *BNParameter_BNMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use BNParameter_BNMode.Descriptor instead.
 func (BNParameter_BNMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{94, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{96, 1}
 }
 
 type UnpoolingParameter_UnpoolMethod int32
@@ -2237,11 +2300,11 @@ func (x UnpoolingParameter_UnpoolMethod) String() string {
 }
 
 func (UnpoolingParameter_UnpoolMethod) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[37].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[38].Descriptor()
 }
 
 func (UnpoolingParameter_UnpoolMethod) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[37]
+	return &file_swcaffe_caffe_proto_enumTypes[38]
 }
 
 func (x UnpoolingParameter_UnpoolMethod) Number() protoreflect.EnumNumber {
@@ -2260,7 +2323,7 @@ func (x *UnpoolingParameter_UnpoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use UnpoolingParameter_UnpoolMethod.Descriptor instead.
 func (UnpoolingParameter_UnpoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{97, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{99, 0}
 }
 
 type FocalLossParameter_Type int32
@@ -2293,11 +2356,11 @@ func (x FocalLossParameter_Type) String() string {
 }
 
 func (FocalLossParameter_Type) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[38].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[39].Descriptor()
 }
 
 func (FocalLossParameter_Type) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[38]
+	return &file_swcaffe_caffe_proto_enumTypes[39]
 }
 
 func (x FocalLossParameter_Type) Number() protoreflect.EnumNumber {
@@ -2316,7 +2379,7 @@ func (x *FocalLossParameter_Type) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use FocalLossParameter_Type.Descriptor instead.
 func (FocalLossParameter_Type) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{109, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{111, 0}
 }
 
 // The factor of the angle to the label's class.
@@ -2356,11 +2419,11 @@ func (x MarginInnerProductParameter_MarginType) String() string {
 }
 
 func (MarginInnerProductParameter_MarginType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[39].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[40].Descriptor()
 }
 
 func (MarginInnerProductParameter_MarginType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[39]
+	return &file_swcaffe_caffe_proto_enumTypes[40]
 }
 
 func (x MarginInnerProductParameter_MarginType) Number() protoreflect.EnumNumber {
@@ -2379,7 +2442,7 @@ func (x *MarginInnerProductParameter_MarginType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use MarginInnerProductParameter_MarginType.Descriptor instead.
 func (MarginInnerProductParameter_MarginType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{111, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{113, 0}
 }
 
 type V1LayerParameter_LayerType int32
@@ -2537,11 +2600,11 @@ func (x V1LayerParameter_LayerType) String() string {
 }
 
 func (V1LayerParameter_LayerType) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[40].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[41].Descriptor()
 }
 
 func (V1LayerParameter_LayerType) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[40]
+	return &file_swcaffe_caffe_proto_enumTypes[41]
 }
 
 func (x V1LayerParameter_LayerType) Number() protoreflect.EnumNumber {
@@ -2560,7 +2623,7 @@ func (x *V1LayerParameter_LayerType) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_LayerType.Descriptor instead.
 func (V1LayerParameter_LayerType) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{121, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{123, 0}
 }
 
 type V1LayerParameter_DimCheckMode int32
@@ -2593,11 +2656,11 @@ func (x V1LayerParameter_DimCheckMode) String() string {
 }
 
 func (V1LayerParameter_DimCheckMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[41].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[42].Descriptor()
 }
 
 func (V1LayerParameter_DimCheckMode) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[41]
+	return &file_swcaffe_caffe_proto_enumTypes[42]
 }
 
 func (x V1LayerParameter_DimCheckMode) Number() protoreflect.EnumNumber {
@@ -2616,7 +2679,7 @@ func (x *V1LayerParameter_DimCheckMode) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V1LayerParameter_DimCheckMode.Descriptor instead.
 func (V1LayerParameter_DimCheckMode) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{121, 1}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{123, 1}
 }
 
 type V0LayerParameter_PoolMethod int32
@@ -2652,11 +2715,11 @@ func (x V0LayerParameter_PoolMethod) String() string {
 }
 
 func (V0LayerParameter_PoolMethod) Descriptor() protoreflect.EnumDescriptor {
-	return file_swcaffe_caffe_proto_enumTypes[42].Descriptor()
+	return file_swcaffe_caffe_proto_enumTypes[43].Descriptor()
 }
 
 func (V0LayerParameter_PoolMethod) Type() protoreflect.EnumType {
-	return &file_swcaffe_caffe_proto_enumTypes[42]
+	return &file_swcaffe_caffe_proto_enumTypes[43]
 }
 
 func (x V0LayerParameter_PoolMethod) Number() protoreflect.EnumNumber {
@@ -2675,7 +2738,7 @@ func (x *V0LayerParameter_PoolMethod) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use V0LayerParameter_PoolMethod.Descriptor instead.
 func (V0LayerParameter_PoolMethod) EnumDescriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{122, 0}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{124, 0}
 }
 
 // The extents of a blob's axes, outermost first.
@@ -2731,6 +2794,8 @@ type BlobProto struct {
 	Diff       []float32              `protobuf:"fixed32,6,rep,packed,name=diff" json:"diff,omitempty"`
 	DoubleData []float64              `protobuf:"fixed64,8,rep,packed,name=double_data,json=doubleData" json:"double_data,omitempty"`
 	DoubleDiff []float64              `protobuf:"fixed64,9,rep,packed,name=double_diff,json=doubleDiff" json:"double_diff,omitempty"`
+	// swcaffe's own: values of weights of 8 bits, in place of data. Programs that do not know the field find no values.
+	Int8Data *Int8Values `protobuf:"bytes,3000,opt,name=int8_data,json=int8Data" json:"int8_data,omitempty"`
 	// The shape in the old form: four extents.
 	Num           *int32 `protobuf:"varint,1,opt,name=num,def=0" json:"num,omitempty"`
 	Channels      *int32 `protobuf:"varint,2,opt,name=channels,def=0" json:"channels,omitempty"`
@@ -2813,6 +2878,13 @@ func (x *BlobProto) GetDoubleDiff() []float64 {
 	return nil
 }
 
+func (x *BlobProto) GetInt8Data() *Int8Values {
+	if x != nil {
+		return x.Int8Data
+	}
+	return nil
+}
+
 func (x *BlobProto) GetNum() int32 {
 	if x != nil && x.Num != nil {
 		return *x.Num
@@ -2841,6 +2913,60 @@ func (x *BlobProto) GetWidth() int32 {
 	return Default_BlobProto_Width
 }
 
+// Values of 8 bits: value i is the signed byte i of data times its scale. Of n scales each is for a part of data, count/n values side by side: the weights
+// of an output channel.
+type Int8Values struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Data          []byte                 `protobuf:"bytes,1,opt,name=data" json:"data,omitempty"`
+	Scale         []float32              `protobuf:"fixed32,2,rep,packed,name=scale" json:"scale,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Int8Values) Reset() {
+	*x = Int8Values{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Int8Values) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Int8Values) ProtoMessage() {}
+
+func (x *Int8Values) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Int8Values.ProtoReflect.Descriptor instead.
+func (*Int8Values) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Int8Values) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+func (x *Int8Values) GetScale() []float32 {
+	if x != nil {
+		return x.Scale
+	}
+	return nil
+}
+
 type BlobProtoVector struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Blobs         []*BlobProto           `protobuf:"bytes,1,rep,name=blobs" json:"blobs,omitempty"`
@@ -2850,7 +2976,7 @@ type BlobProtoVector struct {
 
 func (x *BlobProtoVector) Reset() {
 	*x = BlobProtoVector{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[2]
+	mi := &file_swcaffe_caffe_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2862,7 +2988,7 @@ func (x *BlobProtoVector) String() string {
 func (*BlobProtoVector) ProtoMessage() {}
 
 func (x *BlobProtoVector) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[2]
+	mi := &file_swcaffe_caffe_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2875,7 +3001,7 @@ func (x *BlobProtoVector) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlobProtoVector.ProtoReflect.Descriptor instead.
 func (*BlobProtoVector) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{2}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *BlobProtoVector) GetBlobs() []*BlobProto {
@@ -2908,7 +3034,7 @@ const (
 
 func (x *Datum) Reset() {
 	*x = Datum{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[3]
+	mi := &file_swcaffe_caffe_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2920,7 +3046,7 @@ func (x *Datum) String() string {
 func (*Datum) ProtoMessage() {}
 
 func (x *Datum) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[3]
+	mi := &file_swcaffe_caffe_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2933,7 +3059,7 @@ func (x *Datum) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Datum.ProtoReflect.Descriptor instead.
 func (*Datum) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{3}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Datum) GetChannels() int32 {
@@ -2997,7 +3123,7 @@ type LabelMapItem struct {
 
 func (x *LabelMapItem) Reset() {
 	*x = LabelMapItem{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[4]
+	mi := &file_swcaffe_caffe_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3009,7 +3135,7 @@ func (x *LabelMapItem) String() string {
 func (*LabelMapItem) ProtoMessage() {}
 
 func (x *LabelMapItem) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[4]
+	mi := &file_swcaffe_caffe_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3022,7 +3148,7 @@ func (x *LabelMapItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LabelMapItem.ProtoReflect.Descriptor instead.
 func (*LabelMapItem) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{4}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *LabelMapItem) GetName() string {
@@ -3056,7 +3182,7 @@ type LabelMap struct {
 
 func (x *LabelMap) Reset() {
 	*x = LabelMap{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[5]
+	mi := &file_swcaffe_caffe_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3068,7 +3194,7 @@ func (x *LabelMap) String() string {
 func (*LabelMap) ProtoMessage() {}
 
 func (x *LabelMap) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[5]
+	mi := &file_swcaffe_caffe_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3081,7 +3207,7 @@ func (x *LabelMap) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LabelMap.ProtoReflect.Descriptor instead.
 func (*LabelMap) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{5}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *LabelMap) GetItem() []*LabelMapItem {
@@ -3113,7 +3239,7 @@ const (
 
 func (x *Sampler) Reset() {
 	*x = Sampler{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[6]
+	mi := &file_swcaffe_caffe_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3125,7 +3251,7 @@ func (x *Sampler) String() string {
 func (*Sampler) ProtoMessage() {}
 
 func (x *Sampler) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[6]
+	mi := &file_swcaffe_caffe_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3138,7 +3264,7 @@ func (x *Sampler) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sampler.ProtoReflect.Descriptor instead.
 func (*Sampler) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{6}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Sampler) GetMinScale() float32 {
@@ -3187,7 +3313,7 @@ type SampleConstraint struct {
 
 func (x *SampleConstraint) Reset() {
 	*x = SampleConstraint{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[7]
+	mi := &file_swcaffe_caffe_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3199,7 +3325,7 @@ func (x *SampleConstraint) String() string {
 func (*SampleConstraint) ProtoMessage() {}
 
 func (x *SampleConstraint) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[7]
+	mi := &file_swcaffe_caffe_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3212,7 +3338,7 @@ func (x *SampleConstraint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SampleConstraint.ProtoReflect.Descriptor instead.
 func (*SampleConstraint) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{7}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *SampleConstraint) GetMinJaccardOverlap() float32 {
@@ -3279,7 +3405,7 @@ const (
 
 func (x *BatchSampler) Reset() {
 	*x = BatchSampler{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[8]
+	mi := &file_swcaffe_caffe_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3291,7 +3417,7 @@ func (x *BatchSampler) String() string {
 func (*BatchSampler) ProtoMessage() {}
 
 func (x *BatchSampler) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[8]
+	mi := &file_swcaffe_caffe_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3304,7 +3430,7 @@ func (x *BatchSampler) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchSampler.ProtoReflect.Descriptor instead.
 func (*BatchSampler) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{8}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *BatchSampler) GetUseOriginalImage() bool {
@@ -3358,7 +3484,7 @@ const (
 
 func (x *EmitConstraint) Reset() {
 	*x = EmitConstraint{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[9]
+	mi := &file_swcaffe_caffe_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3370,7 +3496,7 @@ func (x *EmitConstraint) String() string {
 func (*EmitConstraint) ProtoMessage() {}
 
 func (x *EmitConstraint) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[9]
+	mi := &file_swcaffe_caffe_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3383,7 +3509,7 @@ func (x *EmitConstraint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmitConstraint.ProtoReflect.Descriptor instead.
 func (*EmitConstraint) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{9}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *EmitConstraint) GetEmitType() EmitConstraint_EmitType {
@@ -3417,7 +3543,7 @@ type NormalizedBBox struct {
 
 func (x *NormalizedBBox) Reset() {
 	*x = NormalizedBBox{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[10]
+	mi := &file_swcaffe_caffe_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3429,7 +3555,7 @@ func (x *NormalizedBBox) String() string {
 func (*NormalizedBBox) ProtoMessage() {}
 
 func (x *NormalizedBBox) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[10]
+	mi := &file_swcaffe_caffe_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3442,7 +3568,7 @@ func (x *NormalizedBBox) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NormalizedBBox.ProtoReflect.Descriptor instead.
 func (*NormalizedBBox) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{10}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *NormalizedBBox) GetXmin() float32 {
@@ -3517,7 +3643,7 @@ const (
 
 func (x *Annotation) Reset() {
 	*x = Annotation{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[11]
+	mi := &file_swcaffe_caffe_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3529,7 +3655,7 @@ func (x *Annotation) String() string {
 func (*Annotation) ProtoMessage() {}
 
 func (x *Annotation) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[11]
+	mi := &file_swcaffe_caffe_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3542,7 +3668,7 @@ func (x *Annotation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Annotation.ProtoReflect.Descriptor instead.
 func (*Annotation) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{11}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Annotation) GetInstanceId() int32 {
@@ -3570,7 +3696,7 @@ type AnnotationGroup struct {
 
 func (x *AnnotationGroup) Reset() {
 	*x = AnnotationGroup{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[12]
+	mi := &file_swcaffe_caffe_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3582,7 +3708,7 @@ func (x *AnnotationGroup) String() string {
 func (*AnnotationGroup) ProtoMessage() {}
 
 func (x *AnnotationGroup) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[12]
+	mi := &file_swcaffe_caffe_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3595,7 +3721,7 @@ func (x *AnnotationGroup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnnotationGroup.ProtoReflect.Descriptor instead.
 func (*AnnotationGroup) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{12}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *AnnotationGroup) GetGroupLabel() int32 {
@@ -3625,7 +3751,7 @@ type AnnotatedDatum struct {
 
 func (x *AnnotatedDatum) Reset() {
 	*x = AnnotatedDatum{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[13]
+	mi := &file_swcaffe_caffe_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3637,7 +3763,7 @@ func (x *AnnotatedDatum) String() string {
 func (*AnnotatedDatum) ProtoMessage() {}
 
 func (x *AnnotatedDatum) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[13]
+	mi := &file_swcaffe_caffe_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3650,7 +3776,7 @@ func (x *AnnotatedDatum) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnnotatedDatum.ProtoReflect.Descriptor instead.
 func (*AnnotatedDatum) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{13}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *AnnotatedDatum) GetDatum() *Datum {
@@ -3705,7 +3831,7 @@ const (
 
 func (x *FillerParameter) Reset() {
 	*x = FillerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[14]
+	mi := &file_swcaffe_caffe_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3717,7 +3843,7 @@ func (x *FillerParameter) String() string {
 func (*FillerParameter) ProtoMessage() {}
 
 func (x *FillerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[14]
+	mi := &file_swcaffe_caffe_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3730,7 +3856,7 @@ func (x *FillerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FillerParameter.ProtoReflect.Descriptor instead.
 func (*FillerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{14}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *FillerParameter) GetType() string {
@@ -3803,7 +3929,9 @@ type NetParameter struct {
 	// The state to which the layers' include and exclude rules apply.
 	State *NetState `protobuf:"bytes,6,opt,name=state" json:"state,omitempty"`
 	// Print the mean absolute values of data and gradients as the net runs.
-	DebugInfo *bool             `protobuf:"varint,7,opt,name=debug_info,json=debugInfo,def=0" json:"debug_info,omitempty"`
+	DebugInfo *bool `protobuf:"varint,7,opt,name=debug_info,json=debugInfo,def=0" json:"debug_info,omitempty"`
+	// swcaffe's own: the precision of layers that have none of their own and can compute in it.
+	Precision *Precision        `protobuf:"varint,3009,opt,name=precision,enum=caffe.Precision" json:"precision,omitempty"`
 	Layer     []*LayerParameter `protobuf:"bytes,100,rep,name=layer" json:"layer,omitempty"`
 	// Layers in the older form V1.
 	Layers        []*V1LayerParameter `protobuf:"bytes,2,rep,name=layers" json:"layers,omitempty"`
@@ -3819,7 +3947,7 @@ const (
 
 func (x *NetParameter) Reset() {
 	*x = NetParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[15]
+	mi := &file_swcaffe_caffe_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3831,7 +3959,7 @@ func (x *NetParameter) String() string {
 func (*NetParameter) ProtoMessage() {}
 
 func (x *NetParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[15]
+	mi := &file_swcaffe_caffe_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3844,7 +3972,7 @@ func (x *NetParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NetParameter.ProtoReflect.Descriptor instead.
 func (*NetParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{15}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *NetParameter) GetName() string {
@@ -3894,6 +4022,13 @@ func (x *NetParameter) GetDebugInfo() bool {
 		return *x.DebugInfo
 	}
 	return Default_NetParameter_DebugInfo
+}
+
+func (x *NetParameter) GetPrecision() Precision {
+	if x != nil && x.Precision != nil {
+		return *x.Precision
+	}
+	return Precision_FP32
 }
 
 func (x *NetParameter) GetLayer() []*LayerParameter {
@@ -4028,7 +4163,7 @@ const (
 
 func (x *SolverParameter) Reset() {
 	*x = SolverParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[16]
+	mi := &file_swcaffe_caffe_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4040,7 +4175,7 @@ func (x *SolverParameter) String() string {
 func (*SolverParameter) ProtoMessage() {}
 
 func (x *SolverParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[16]
+	mi := &file_swcaffe_caffe_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4053,7 +4188,7 @@ func (x *SolverParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SolverParameter.ProtoReflect.Descriptor instead.
 func (*SolverParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{16}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SolverParameter) GetNet() string {
@@ -4428,7 +4563,7 @@ const (
 
 func (x *SolverState) Reset() {
 	*x = SolverState{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[17]
+	mi := &file_swcaffe_caffe_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4440,7 +4575,7 @@ func (x *SolverState) String() string {
 func (*SolverState) ProtoMessage() {}
 
 func (x *SolverState) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[17]
+	mi := &file_swcaffe_caffe_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4453,7 +4588,7 @@ func (x *SolverState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SolverState.ProtoReflect.Descriptor instead.
 func (*SolverState) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{17}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SolverState) GetIter() int32 {
@@ -4511,7 +4646,7 @@ type RunState struct {
 
 func (x *RunState) Reset() {
 	*x = RunState{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[18]
+	mi := &file_swcaffe_caffe_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4523,7 +4658,7 @@ func (x *RunState) String() string {
 func (*RunState) ProtoMessage() {}
 
 func (x *RunState) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[18]
+	mi := &file_swcaffe_caffe_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4536,7 +4671,7 @@ func (x *RunState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunState.ProtoReflect.Descriptor instead.
 func (*RunState) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{18}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RunState) GetRandomState() []byte {
@@ -4602,7 +4737,7 @@ type LayerState struct {
 
 func (x *LayerState) Reset() {
 	*x = LayerState{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[19]
+	mi := &file_swcaffe_caffe_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4614,7 +4749,7 @@ func (x *LayerState) String() string {
 func (*LayerState) ProtoMessage() {}
 
 func (x *LayerState) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[19]
+	mi := &file_swcaffe_caffe_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4627,7 +4762,7 @@ func (x *LayerState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LayerState.ProtoReflect.Descriptor instead.
 func (*LayerState) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{19}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *LayerState) GetNet() string {
@@ -4664,7 +4799,7 @@ type BestTest struct {
 
 func (x *BestTest) Reset() {
 	*x = BestTest{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[20]
+	mi := &file_swcaffe_caffe_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4676,7 +4811,7 @@ func (x *BestTest) String() string {
 func (*BestTest) ProtoMessage() {}
 
 func (x *BestTest) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[20]
+	mi := &file_swcaffe_caffe_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4689,7 +4824,7 @@ func (x *BestTest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BestTest.ProtoReflect.Descriptor instead.
 func (*BestTest) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{20}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *BestTest) GetValue() float64 {
@@ -4735,7 +4870,7 @@ type WorkerState struct {
 
 func (x *WorkerState) Reset() {
 	*x = WorkerState{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[21]
+	mi := &file_swcaffe_caffe_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4747,7 +4882,7 @@ func (x *WorkerState) String() string {
 func (*WorkerState) ProtoMessage() {}
 
 func (x *WorkerState) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[21]
+	mi := &file_swcaffe_caffe_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4760,7 +4895,7 @@ func (x *WorkerState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkerState.ProtoReflect.Descriptor instead.
 func (*WorkerState) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{21}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *WorkerState) GetStrategy() string {
@@ -4839,7 +4974,7 @@ type DataPosition struct {
 
 func (x *DataPosition) Reset() {
 	*x = DataPosition{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[22]
+	mi := &file_swcaffe_caffe_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4851,7 +4986,7 @@ func (x *DataPosition) String() string {
 func (*DataPosition) ProtoMessage() {}
 
 func (x *DataPosition) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[22]
+	mi := &file_swcaffe_caffe_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4864,7 +4999,7 @@ func (x *DataPosition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DataPosition.ProtoReflect.Descriptor instead.
 func (*DataPosition) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{22}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *DataPosition) GetNet() string {
@@ -4905,7 +5040,7 @@ const (
 
 func (x *NetState) Reset() {
 	*x = NetState{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[23]
+	mi := &file_swcaffe_caffe_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4917,7 +5052,7 @@ func (x *NetState) String() string {
 func (*NetState) ProtoMessage() {}
 
 func (x *NetState) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[23]
+	mi := &file_swcaffe_caffe_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4930,7 +5065,7 @@ func (x *NetState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NetState.ProtoReflect.Descriptor instead.
 func (*NetState) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{23}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *NetState) GetPhase() Phase {
@@ -4968,7 +5103,7 @@ type NetStateRule struct {
 
 func (x *NetStateRule) Reset() {
 	*x = NetStateRule{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[24]
+	mi := &file_swcaffe_caffe_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4980,7 +5115,7 @@ func (x *NetStateRule) String() string {
 func (*NetStateRule) ProtoMessage() {}
 
 func (x *NetStateRule) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[24]
+	mi := &file_swcaffe_caffe_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4993,7 +5128,7 @@ func (x *NetStateRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NetStateRule.ProtoReflect.Descriptor instead.
 func (*NetStateRule) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{24}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *NetStateRule) GetPhase() Phase {
@@ -5051,7 +5186,7 @@ const (
 
 func (x *ParamSpec) Reset() {
 	*x = ParamSpec{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[25]
+	mi := &file_swcaffe_caffe_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5063,7 +5198,7 @@ func (x *ParamSpec) String() string {
 func (*ParamSpec) ProtoMessage() {}
 
 func (x *ParamSpec) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[25]
+	mi := &file_swcaffe_caffe_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5076,7 +5211,7 @@ func (x *ParamSpec) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ParamSpec.ProtoReflect.Descriptor instead.
 func (*ParamSpec) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{25}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ParamSpec) GetName() string {
@@ -5212,13 +5347,16 @@ type LayerParameter struct {
 	Yolov3Param             *Yolov3Parameter             `protobuf:"bytes,3005,opt,name=yolov3_param,json=yolov3Param" json:"yolov3_param,omitempty"`
 	ReverseParam            *ReverseParameter            `protobuf:"bytes,3006,opt,name=reverse_param,json=reverseParam" json:"reverse_param,omitempty"`
 	TransposeParam          *TransposeParameter          `protobuf:"bytes,3007,opt,name=transpose_param,json=transposeParam" json:"transpose_param,omitempty"`
-	unknownFields           protoimpl.UnknownFields
-	sizeCache               protoimpl.SizeCache
+	// swcaffe's own.
+	QuantizationParam *QuantizationParameter `protobuf:"bytes,3008,opt,name=quantization_param,json=quantizationParam" json:"quantization_param,omitempty"`
+	Precision         *Precision             `protobuf:"varint,3009,opt,name=precision,enum=caffe.Precision" json:"precision,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *LayerParameter) Reset() {
 	*x = LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[26]
+	mi := &file_swcaffe_caffe_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5230,7 +5368,7 @@ func (x *LayerParameter) String() string {
 func (*LayerParameter) ProtoMessage() {}
 
 func (x *LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[26]
+	mi := &file_swcaffe_caffe_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5243,7 +5381,7 @@ func (x *LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LayerParameter.ProtoReflect.Descriptor instead.
 func (*LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{26}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *LayerParameter) GetName() string {
@@ -5932,6 +6070,89 @@ func (x *LayerParameter) GetTransposeParam() *TransposeParameter {
 	return nil
 }
 
+func (x *LayerParameter) GetQuantizationParam() *QuantizationParameter {
+	if x != nil {
+		return x.QuantizationParam
+	}
+	return nil
+}
+
+func (x *LayerParameter) GetPrecision() Precision {
+	if x != nil && x.Precision != nil {
+		return *x.Precision
+	}
+	return Precision_FP32
+}
+
+// How a layer in INT8 rounds factors. An input x becomes the byte round(x / input_scale) + input_zero_point, within 0 and 255. A weight w of output channel o
+// becomes round(w / weight_scale[o]), within -127 and 127. Ties round to even.
+type QuantizationParameter struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	InputScale *float32               `protobuf:"fixed32,1,opt,name=input_scale,json=inputScale" json:"input_scale,omitempty"`
+	// 0 to 255.
+	InputZeroPoint *uint32 `protobuf:"varint,2,opt,name=input_zero_point,json=inputZeroPoint,def=0" json:"input_zero_point,omitempty"`
+	// One for each output channel, or one for all. None: for each channel its largest absolute weight / 127.
+	WeightScale   []float32 `protobuf:"fixed32,3,rep,name=weight_scale,json=weightScale" json:"weight_scale,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for QuantizationParameter fields.
+const (
+	Default_QuantizationParameter_InputZeroPoint = uint32(0)
+)
+
+func (x *QuantizationParameter) Reset() {
+	*x = QuantizationParameter{}
+	mi := &file_swcaffe_caffe_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *QuantizationParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*QuantizationParameter) ProtoMessage() {}
+
+func (x *QuantizationParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_caffe_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use QuantizationParameter.ProtoReflect.Descriptor instead.
+func (*QuantizationParameter) Descriptor() ([]byte, []int) {
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *QuantizationParameter) GetInputScale() float32 {
+	if x != nil && x.InputScale != nil {
+		return *x.InputScale
+	}
+	return 0
+}
+
+func (x *QuantizationParameter) GetInputZeroPoint() uint32 {
+	if x != nil && x.InputZeroPoint != nil {
+		return *x.InputZeroPoint
+	}
+	return Default_QuantizationParameter_InputZeroPoint
+}
+
+func (x *QuantizationParameter) GetWeightScale() []float32 {
+	if x != nil {
+		return x.WeightScale
+	}
+	return nil
+}
+
 // The transformation of every image that a data layer reads.
 type TransformationParameter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -5971,7 +6192,7 @@ const (
 
 func (x *TransformationParameter) Reset() {
 	*x = TransformationParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[27]
+	mi := &file_swcaffe_caffe_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5983,7 +6204,7 @@ func (x *TransformationParameter) String() string {
 func (*TransformationParameter) ProtoMessage() {}
 
 func (x *TransformationParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[27]
+	mi := &file_swcaffe_caffe_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5996,7 +6217,7 @@ func (x *TransformationParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransformationParameter.ProtoReflect.Descriptor instead.
 func (*TransformationParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{27}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *TransformationParameter) GetScale() float32 {
@@ -6130,7 +6351,7 @@ const (
 
 func (x *ResizeParameter) Reset() {
 	*x = ResizeParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[28]
+	mi := &file_swcaffe_caffe_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6142,7 +6363,7 @@ func (x *ResizeParameter) String() string {
 func (*ResizeParameter) ProtoMessage() {}
 
 func (x *ResizeParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[28]
+	mi := &file_swcaffe_caffe_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6155,7 +6376,7 @@ func (x *ResizeParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResizeParameter.ProtoReflect.Descriptor instead.
 func (*ResizeParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{28}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ResizeParameter) GetProb() float32 {
@@ -6237,7 +6458,7 @@ const (
 
 func (x *SaltPepperParameter) Reset() {
 	*x = SaltPepperParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[29]
+	mi := &file_swcaffe_caffe_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6249,7 +6470,7 @@ func (x *SaltPepperParameter) String() string {
 func (*SaltPepperParameter) ProtoMessage() {}
 
 func (x *SaltPepperParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[29]
+	mi := &file_swcaffe_caffe_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6262,7 +6483,7 @@ func (x *SaltPepperParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaltPepperParameter.ProtoReflect.Descriptor instead.
 func (*SaltPepperParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{29}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *SaltPepperParameter) GetFraction() float32 {
@@ -6319,7 +6540,7 @@ const (
 
 func (x *NoiseParameter) Reset() {
 	*x = NoiseParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[30]
+	mi := &file_swcaffe_caffe_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6331,7 +6552,7 @@ func (x *NoiseParameter) String() string {
 func (*NoiseParameter) ProtoMessage() {}
 
 func (x *NoiseParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[30]
+	mi := &file_swcaffe_caffe_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6344,7 +6565,7 @@ func (x *NoiseParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoiseParameter.ProtoReflect.Descriptor instead.
 func (*NoiseParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{30}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *NoiseParameter) GetProb() float32 {
@@ -6477,7 +6698,7 @@ const (
 
 func (x *DistortionParameter) Reset() {
 	*x = DistortionParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[31]
+	mi := &file_swcaffe_caffe_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6489,7 +6710,7 @@ func (x *DistortionParameter) String() string {
 func (*DistortionParameter) ProtoMessage() {}
 
 func (x *DistortionParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[31]
+	mi := &file_swcaffe_caffe_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6502,7 +6723,7 @@ func (x *DistortionParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DistortionParameter.ProtoReflect.Descriptor instead.
 func (*DistortionParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{31}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *DistortionParameter) GetBrightnessProb() float32 {
@@ -6599,7 +6820,7 @@ const (
 
 func (x *ExpansionParameter) Reset() {
 	*x = ExpansionParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[32]
+	mi := &file_swcaffe_caffe_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6611,7 +6832,7 @@ func (x *ExpansionParameter) String() string {
 func (*ExpansionParameter) ProtoMessage() {}
 
 func (x *ExpansionParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[32]
+	mi := &file_swcaffe_caffe_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6624,7 +6845,7 @@ func (x *ExpansionParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpansionParameter.ProtoReflect.Descriptor instead.
 func (*ExpansionParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{32}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ExpansionParameter) GetProb() float32 {
@@ -6665,7 +6886,7 @@ const (
 
 func (x *LossParameter) Reset() {
 	*x = LossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[33]
+	mi := &file_swcaffe_caffe_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6677,7 +6898,7 @@ func (x *LossParameter) String() string {
 func (*LossParameter) ProtoMessage() {}
 
 func (x *LossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[33]
+	mi := &file_swcaffe_caffe_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6690,7 +6911,7 @@ func (x *LossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LossParameter.ProtoReflect.Descriptor instead.
 func (*LossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{33}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *LossParameter) GetIgnoreLabel() int32 {
@@ -6754,7 +6975,7 @@ const (
 
 func (x *AccuracyParameter) Reset() {
 	*x = AccuracyParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[34]
+	mi := &file_swcaffe_caffe_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6766,7 +6987,7 @@ func (x *AccuracyParameter) String() string {
 func (*AccuracyParameter) ProtoMessage() {}
 
 func (x *AccuracyParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[34]
+	mi := &file_swcaffe_caffe_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6779,7 +7000,7 @@ func (x *AccuracyParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AccuracyParameter.ProtoReflect.Descriptor instead.
 func (*AccuracyParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{34}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *AccuracyParameter) GetTopK() uint32 {
@@ -6827,7 +7048,7 @@ const (
 
 func (x *ArgMaxParameter) Reset() {
 	*x = ArgMaxParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[35]
+	mi := &file_swcaffe_caffe_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6839,7 +7060,7 @@ func (x *ArgMaxParameter) String() string {
 func (*ArgMaxParameter) ProtoMessage() {}
 
 func (x *ArgMaxParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[35]
+	mi := &file_swcaffe_caffe_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6852,7 +7073,7 @@ func (x *ArgMaxParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ArgMaxParameter.ProtoReflect.Descriptor instead.
 func (*ArgMaxParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{35}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ArgMaxParameter) GetOutMaxVal() bool {
@@ -6886,7 +7107,7 @@ type ClipParameter struct {
 
 func (x *ClipParameter) Reset() {
 	*x = ClipParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[36]
+	mi := &file_swcaffe_caffe_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6898,7 +7119,7 @@ func (x *ClipParameter) String() string {
 func (*ClipParameter) ProtoMessage() {}
 
 func (x *ClipParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[36]
+	mi := &file_swcaffe_caffe_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6911,7 +7132,7 @@ func (x *ClipParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClipParameter.ProtoReflect.Descriptor instead.
 func (*ClipParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{36}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ClipParameter) GetMin() float32 {
@@ -6944,7 +7165,7 @@ const (
 
 func (x *ConcatParameter) Reset() {
 	*x = ConcatParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[37]
+	mi := &file_swcaffe_caffe_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6956,7 +7177,7 @@ func (x *ConcatParameter) String() string {
 func (*ConcatParameter) ProtoMessage() {}
 
 func (x *ConcatParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[37]
+	mi := &file_swcaffe_caffe_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6969,7 +7190,7 @@ func (x *ConcatParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConcatParameter.ProtoReflect.Descriptor instead.
 func (*ConcatParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{37}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ConcatParameter) GetAxis() int32 {
@@ -7010,7 +7231,7 @@ const (
 
 func (x *BatchNormParameter) Reset() {
 	*x = BatchNormParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[38]
+	mi := &file_swcaffe_caffe_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7022,7 +7243,7 @@ func (x *BatchNormParameter) String() string {
 func (*BatchNormParameter) ProtoMessage() {}
 
 func (x *BatchNormParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[38]
+	mi := &file_swcaffe_caffe_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7035,7 +7256,7 @@ func (x *BatchNormParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchNormParameter.ProtoReflect.Descriptor instead.
 func (*BatchNormParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{38}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *BatchNormParameter) GetUseGlobalStats() bool {
@@ -7104,7 +7325,7 @@ const (
 
 func (x *BiasParameter) Reset() {
 	*x = BiasParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[39]
+	mi := &file_swcaffe_caffe_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7116,7 +7337,7 @@ func (x *BiasParameter) String() string {
 func (*BiasParameter) ProtoMessage() {}
 
 func (x *BiasParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[39]
+	mi := &file_swcaffe_caffe_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7129,7 +7350,7 @@ func (x *BiasParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BiasParameter.ProtoReflect.Descriptor instead.
 func (*BiasParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{39}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *BiasParameter) GetAxis() int32 {
@@ -7169,7 +7390,7 @@ const (
 
 func (x *ContrastiveLossParameter) Reset() {
 	*x = ContrastiveLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[40]
+	mi := &file_swcaffe_caffe_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7181,7 +7402,7 @@ func (x *ContrastiveLossParameter) String() string {
 func (*ContrastiveLossParameter) ProtoMessage() {}
 
 func (x *ContrastiveLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[40]
+	mi := &file_swcaffe_caffe_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7194,7 +7415,7 @@ func (x *ContrastiveLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContrastiveLossParameter.ProtoReflect.Descriptor instead.
 func (*ContrastiveLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{40}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ContrastiveLossParameter) GetMargin() float32 {
@@ -7255,7 +7476,7 @@ const (
 
 func (x *ConvolutionParameter) Reset() {
 	*x = ConvolutionParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[41]
+	mi := &file_swcaffe_caffe_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7267,7 +7488,7 @@ func (x *ConvolutionParameter) String() string {
 func (*ConvolutionParameter) ProtoMessage() {}
 
 func (x *ConvolutionParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[41]
+	mi := &file_swcaffe_caffe_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7280,7 +7501,7 @@ func (x *ConvolutionParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConvolutionParameter.ProtoReflect.Descriptor instead.
 func (*ConvolutionParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{41}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ConvolutionParameter) GetNumOutput() uint32 {
@@ -7445,7 +7666,7 @@ const (
 
 func (x *CropParameter) Reset() {
 	*x = CropParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[42]
+	mi := &file_swcaffe_caffe_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7457,7 +7678,7 @@ func (x *CropParameter) String() string {
 func (*CropParameter) ProtoMessage() {}
 
 func (x *CropParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[42]
+	mi := &file_swcaffe_caffe_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7470,7 +7691,7 @@ func (x *CropParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CropParameter.ProtoReflect.Descriptor instead.
 func (*CropParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{42}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *CropParameter) GetAxis() int32 {
@@ -7519,7 +7740,7 @@ const (
 
 func (x *DataParameter) Reset() {
 	*x = DataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[43]
+	mi := &file_swcaffe_caffe_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7531,7 +7752,7 @@ func (x *DataParameter) String() string {
 func (*DataParameter) ProtoMessage() {}
 
 func (x *DataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[43]
+	mi := &file_swcaffe_caffe_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7544,7 +7765,7 @@ func (x *DataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DataParameter.ProtoReflect.Descriptor instead.
 func (*DataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{43}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *DataParameter) GetSource() string {
@@ -7634,7 +7855,7 @@ const (
 
 func (x *DropoutParameter) Reset() {
 	*x = DropoutParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[44]
+	mi := &file_swcaffe_caffe_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7646,7 +7867,7 @@ func (x *DropoutParameter) String() string {
 func (*DropoutParameter) ProtoMessage() {}
 
 func (x *DropoutParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[44]
+	mi := &file_swcaffe_caffe_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7659,7 +7880,7 @@ func (x *DropoutParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DropoutParameter.ProtoReflect.Descriptor instead.
 func (*DropoutParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{44}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *DropoutParameter) GetDropoutRatio() float32 {
@@ -7691,7 +7912,7 @@ type DummyDataParameter struct {
 
 func (x *DummyDataParameter) Reset() {
 	*x = DummyDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[45]
+	mi := &file_swcaffe_caffe_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7703,7 +7924,7 @@ func (x *DummyDataParameter) String() string {
 func (*DummyDataParameter) ProtoMessage() {}
 
 func (x *DummyDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[45]
+	mi := &file_swcaffe_caffe_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7716,7 +7937,7 @@ func (x *DummyDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DummyDataParameter.ProtoReflect.Descriptor instead.
 func (*DummyDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{45}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *DummyDataParameter) GetDataFiller() []*FillerParameter {
@@ -7780,7 +8001,7 @@ const (
 
 func (x *EltwiseParameter) Reset() {
 	*x = EltwiseParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[46]
+	mi := &file_swcaffe_caffe_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7792,7 +8013,7 @@ func (x *EltwiseParameter) String() string {
 func (*EltwiseParameter) ProtoMessage() {}
 
 func (x *EltwiseParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[46]
+	mi := &file_swcaffe_caffe_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7805,7 +8026,7 @@ func (x *EltwiseParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EltwiseParameter.ProtoReflect.Descriptor instead.
 func (*EltwiseParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{46}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *EltwiseParameter) GetOperation() EltwiseParameter_EltwiseOp {
@@ -7843,7 +8064,7 @@ const (
 
 func (x *ELUParameter) Reset() {
 	*x = ELUParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[47]
+	mi := &file_swcaffe_caffe_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7855,7 +8076,7 @@ func (x *ELUParameter) String() string {
 func (*ELUParameter) ProtoMessage() {}
 
 func (x *ELUParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[47]
+	mi := &file_swcaffe_caffe_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7868,7 +8089,7 @@ func (x *ELUParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ELUParameter.ProtoReflect.Descriptor instead.
 func (*ELUParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{47}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ELUParameter) GetAlpha() float32 {
@@ -7896,7 +8117,7 @@ const (
 
 func (x *EmbedParameter) Reset() {
 	*x = EmbedParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[48]
+	mi := &file_swcaffe_caffe_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7908,7 +8129,7 @@ func (x *EmbedParameter) String() string {
 func (*EmbedParameter) ProtoMessage() {}
 
 func (x *EmbedParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[48]
+	mi := &file_swcaffe_caffe_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7921,7 +8142,7 @@ func (x *EmbedParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmbedParameter.ProtoReflect.Descriptor instead.
 func (*EmbedParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{48}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *EmbedParameter) GetNumOutput() uint32 {
@@ -7978,7 +8199,7 @@ const (
 
 func (x *ExpParameter) Reset() {
 	*x = ExpParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[49]
+	mi := &file_swcaffe_caffe_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7990,7 +8211,7 @@ func (x *ExpParameter) String() string {
 func (*ExpParameter) ProtoMessage() {}
 
 func (x *ExpParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[49]
+	mi := &file_swcaffe_caffe_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8003,7 +8224,7 @@ func (x *ExpParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpParameter.ProtoReflect.Descriptor instead.
 func (*ExpParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{49}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ExpParameter) GetBase() float32 {
@@ -8043,7 +8264,7 @@ const (
 
 func (x *FlattenParameter) Reset() {
 	*x = FlattenParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[50]
+	mi := &file_swcaffe_caffe_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8055,7 +8276,7 @@ func (x *FlattenParameter) String() string {
 func (*FlattenParameter) ProtoMessage() {}
 
 func (x *FlattenParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[50]
+	mi := &file_swcaffe_caffe_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8068,7 +8289,7 @@ func (x *FlattenParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FlattenParameter.ProtoReflect.Descriptor instead.
 func (*FlattenParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{50}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *FlattenParameter) GetAxis() int32 {
@@ -8102,7 +8323,7 @@ const (
 
 func (x *HDF5DataParameter) Reset() {
 	*x = HDF5DataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[51]
+	mi := &file_swcaffe_caffe_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8114,7 +8335,7 @@ func (x *HDF5DataParameter) String() string {
 func (*HDF5DataParameter) ProtoMessage() {}
 
 func (x *HDF5DataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[51]
+	mi := &file_swcaffe_caffe_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8127,7 +8348,7 @@ func (x *HDF5DataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HDF5DataParameter.ProtoReflect.Descriptor instead.
 func (*HDF5DataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{51}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *HDF5DataParameter) GetSource() string {
@@ -8160,7 +8381,7 @@ type HDF5OutputParameter struct {
 
 func (x *HDF5OutputParameter) Reset() {
 	*x = HDF5OutputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[52]
+	mi := &file_swcaffe_caffe_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8172,7 +8393,7 @@ func (x *HDF5OutputParameter) String() string {
 func (*HDF5OutputParameter) ProtoMessage() {}
 
 func (x *HDF5OutputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[52]
+	mi := &file_swcaffe_caffe_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8185,7 +8406,7 @@ func (x *HDF5OutputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HDF5OutputParameter.ProtoReflect.Descriptor instead.
 func (*HDF5OutputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{52}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *HDF5OutputParameter) GetFileName() string {
@@ -8209,7 +8430,7 @@ const (
 
 func (x *HingeLossParameter) Reset() {
 	*x = HingeLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[53]
+	mi := &file_swcaffe_caffe_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8221,7 +8442,7 @@ func (x *HingeLossParameter) String() string {
 func (*HingeLossParameter) ProtoMessage() {}
 
 func (x *HingeLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[53]
+	mi := &file_swcaffe_caffe_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8234,7 +8455,7 @@ func (x *HingeLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HingeLossParameter.ProtoReflect.Descriptor instead.
 func (*HingeLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{53}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *HingeLossParameter) GetNorm() HingeLossParameter_Norm {
@@ -8283,7 +8504,7 @@ const (
 
 func (x *ImageDataParameter) Reset() {
 	*x = ImageDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[54]
+	mi := &file_swcaffe_caffe_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8295,7 +8516,7 @@ func (x *ImageDataParameter) String() string {
 func (*ImageDataParameter) ProtoMessage() {}
 
 func (x *ImageDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[54]
+	mi := &file_swcaffe_caffe_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8308,7 +8529,7 @@ func (x *ImageDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImageDataParameter.ProtoReflect.Descriptor instead.
 func (*ImageDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{54}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *ImageDataParameter) GetSource() string {
@@ -8425,7 +8646,7 @@ const (
 
 func (x *InfogainLossParameter) Reset() {
 	*x = InfogainLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[55]
+	mi := &file_swcaffe_caffe_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8437,7 +8658,7 @@ func (x *InfogainLossParameter) String() string {
 func (*InfogainLossParameter) ProtoMessage() {}
 
 func (x *InfogainLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[55]
+	mi := &file_swcaffe_caffe_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8450,7 +8671,7 @@ func (x *InfogainLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InfogainLossParameter.ProtoReflect.Descriptor instead.
 func (*InfogainLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{55}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *InfogainLossParameter) GetSource() string {
@@ -8493,7 +8714,7 @@ const (
 
 func (x *InnerProductParameter) Reset() {
 	*x = InnerProductParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[56]
+	mi := &file_swcaffe_caffe_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8505,7 +8726,7 @@ func (x *InnerProductParameter) String() string {
 func (*InnerProductParameter) ProtoMessage() {}
 
 func (x *InnerProductParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[56]
+	mi := &file_swcaffe_caffe_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8518,7 +8739,7 @@ func (x *InnerProductParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InnerProductParameter.ProtoReflect.Descriptor instead.
 func (*InnerProductParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{56}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *InnerProductParameter) GetNumOutput() uint32 {
@@ -8579,7 +8800,7 @@ type InputParameter struct {
 
 func (x *InputParameter) Reset() {
 	*x = InputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[57]
+	mi := &file_swcaffe_caffe_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8591,7 +8812,7 @@ func (x *InputParameter) String() string {
 func (*InputParameter) ProtoMessage() {}
 
 func (x *InputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[57]
+	mi := &file_swcaffe_caffe_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8604,7 +8825,7 @@ func (x *InputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InputParameter.ProtoReflect.Descriptor instead.
 func (*InputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{57}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *InputParameter) GetShape() []*BlobShape {
@@ -8633,7 +8854,7 @@ const (
 
 func (x *LogParameter) Reset() {
 	*x = LogParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[58]
+	mi := &file_swcaffe_caffe_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8645,7 +8866,7 @@ func (x *LogParameter) String() string {
 func (*LogParameter) ProtoMessage() {}
 
 func (x *LogParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[58]
+	mi := &file_swcaffe_caffe_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8658,7 +8879,7 @@ func (x *LogParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogParameter.ProtoReflect.Descriptor instead.
 func (*LogParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{58}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *LogParameter) GetBase() float32 {
@@ -8706,7 +8927,7 @@ const (
 
 func (x *LRNParameter) Reset() {
 	*x = LRNParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[59]
+	mi := &file_swcaffe_caffe_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8718,7 +8939,7 @@ func (x *LRNParameter) String() string {
 func (*LRNParameter) ProtoMessage() {}
 
 func (x *LRNParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[59]
+	mi := &file_swcaffe_caffe_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8731,7 +8952,7 @@ func (x *LRNParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LRNParameter.ProtoReflect.Descriptor instead.
 func (*LRNParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{59}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *LRNParameter) GetLocalSize() uint32 {
@@ -8788,7 +9009,7 @@ type MemoryDataParameter struct {
 
 func (x *MemoryDataParameter) Reset() {
 	*x = MemoryDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[60]
+	mi := &file_swcaffe_caffe_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8800,7 +9021,7 @@ func (x *MemoryDataParameter) String() string {
 func (*MemoryDataParameter) ProtoMessage() {}
 
 func (x *MemoryDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[60]
+	mi := &file_swcaffe_caffe_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8813,7 +9034,7 @@ func (x *MemoryDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryDataParameter.ProtoReflect.Descriptor instead.
 func (*MemoryDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{60}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *MemoryDataParameter) GetBatchSize() uint32 {
@@ -8862,7 +9083,7 @@ const (
 
 func (x *MVNParameter) Reset() {
 	*x = MVNParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[61]
+	mi := &file_swcaffe_caffe_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8874,7 +9095,7 @@ func (x *MVNParameter) String() string {
 func (*MVNParameter) ProtoMessage() {}
 
 func (x *MVNParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[61]
+	mi := &file_swcaffe_caffe_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8887,7 +9108,7 @@ func (x *MVNParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MVNParameter.ProtoReflect.Descriptor instead.
 func (*MVNParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{61}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *MVNParameter) GetNormalizeVariance() bool {
@@ -8920,7 +9141,7 @@ type ParameterParameter struct {
 
 func (x *ParameterParameter) Reset() {
 	*x = ParameterParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[62]
+	mi := &file_swcaffe_caffe_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8932,7 +9153,7 @@ func (x *ParameterParameter) String() string {
 func (*ParameterParameter) ProtoMessage() {}
 
 func (x *ParameterParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[62]
+	mi := &file_swcaffe_caffe_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8945,7 +9166,7 @@ func (x *ParameterParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ParameterParameter.ProtoReflect.Descriptor instead.
 func (*ParameterParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{62}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *ParameterParameter) GetShape() *BlobShape {
@@ -8992,7 +9213,7 @@ const (
 
 func (x *PoolingParameter) Reset() {
 	*x = PoolingParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[63]
+	mi := &file_swcaffe_caffe_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9004,7 +9225,7 @@ func (x *PoolingParameter) String() string {
 func (*PoolingParameter) ProtoMessage() {}
 
 func (x *PoolingParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[63]
+	mi := &file_swcaffe_caffe_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9017,7 +9238,7 @@ func (x *PoolingParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoolingParameter.ProtoReflect.Descriptor instead.
 func (*PoolingParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{63}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *PoolingParameter) GetPool() PoolingParameter_PoolMethod {
@@ -9137,7 +9358,7 @@ const (
 
 func (x *PowerParameter) Reset() {
 	*x = PowerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[64]
+	mi := &file_swcaffe_caffe_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9149,7 +9370,7 @@ func (x *PowerParameter) String() string {
 func (*PowerParameter) ProtoMessage() {}
 
 func (x *PowerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[64]
+	mi := &file_swcaffe_caffe_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9162,7 +9383,7 @@ func (x *PowerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PowerParameter.ProtoReflect.Descriptor instead.
 func (*PowerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{64}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *PowerParameter) GetPower() float32 {
@@ -9204,7 +9425,7 @@ const (
 
 func (x *PythonParameter) Reset() {
 	*x = PythonParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[65]
+	mi := &file_swcaffe_caffe_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9216,7 +9437,7 @@ func (x *PythonParameter) String() string {
 func (*PythonParameter) ProtoMessage() {}
 
 func (x *PythonParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[65]
+	mi := &file_swcaffe_caffe_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9229,7 +9450,7 @@ func (x *PythonParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PythonParameter.ProtoReflect.Descriptor instead.
 func (*PythonParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{65}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *PythonParameter) GetModule() string {
@@ -9281,7 +9502,7 @@ const (
 
 func (x *RecurrentParameter) Reset() {
 	*x = RecurrentParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[66]
+	mi := &file_swcaffe_caffe_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9293,7 +9514,7 @@ func (x *RecurrentParameter) String() string {
 func (*RecurrentParameter) ProtoMessage() {}
 
 func (x *RecurrentParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[66]
+	mi := &file_swcaffe_caffe_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9306,7 +9527,7 @@ func (x *RecurrentParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecurrentParameter.ProtoReflect.Descriptor instead.
 func (*RecurrentParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{66}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *RecurrentParameter) GetNumOutput() uint32 {
@@ -9363,7 +9584,7 @@ const (
 
 func (x *ReductionParameter) Reset() {
 	*x = ReductionParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[67]
+	mi := &file_swcaffe_caffe_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9375,7 +9596,7 @@ func (x *ReductionParameter) String() string {
 func (*ReductionParameter) ProtoMessage() {}
 
 func (x *ReductionParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[67]
+	mi := &file_swcaffe_caffe_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9388,7 +9609,7 @@ func (x *ReductionParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReductionParameter.ProtoReflect.Descriptor instead.
 func (*ReductionParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{67}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *ReductionParameter) GetOperation() ReductionParameter_ReductionOp {
@@ -9429,7 +9650,7 @@ const (
 
 func (x *ReLUParameter) Reset() {
 	*x = ReLUParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[68]
+	mi := &file_swcaffe_caffe_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9441,7 +9662,7 @@ func (x *ReLUParameter) String() string {
 func (*ReLUParameter) ProtoMessage() {}
 
 func (x *ReLUParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[68]
+	mi := &file_swcaffe_caffe_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9454,7 +9675,7 @@ func (x *ReLUParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReLUParameter.ProtoReflect.Descriptor instead.
 func (*ReLUParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{68}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *ReLUParameter) GetNegativeSlope() float32 {
@@ -9490,7 +9711,7 @@ const (
 
 func (x *ReshapeParameter) Reset() {
 	*x = ReshapeParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[69]
+	mi := &file_swcaffe_caffe_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9502,7 +9723,7 @@ func (x *ReshapeParameter) String() string {
 func (*ReshapeParameter) ProtoMessage() {}
 
 func (x *ReshapeParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[69]
+	mi := &file_swcaffe_caffe_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9515,7 +9736,7 @@ func (x *ReshapeParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReshapeParameter.ProtoReflect.Descriptor instead.
 func (*ReshapeParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{69}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *ReshapeParameter) GetShape() *BlobShape {
@@ -9559,7 +9780,7 @@ const (
 
 func (x *ScaleParameter) Reset() {
 	*x = ScaleParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[70]
+	mi := &file_swcaffe_caffe_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9571,7 +9792,7 @@ func (x *ScaleParameter) String() string {
 func (*ScaleParameter) ProtoMessage() {}
 
 func (x *ScaleParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[70]
+	mi := &file_swcaffe_caffe_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9584,7 +9805,7 @@ func (x *ScaleParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScaleParameter.ProtoReflect.Descriptor instead.
 func (*ScaleParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{70}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *ScaleParameter) GetAxis() int32 {
@@ -9636,7 +9857,7 @@ const (
 
 func (x *SigmoidParameter) Reset() {
 	*x = SigmoidParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[71]
+	mi := &file_swcaffe_caffe_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9648,7 +9869,7 @@ func (x *SigmoidParameter) String() string {
 func (*SigmoidParameter) ProtoMessage() {}
 
 func (x *SigmoidParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[71]
+	mi := &file_swcaffe_caffe_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9661,7 +9882,7 @@ func (x *SigmoidParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SigmoidParameter.ProtoReflect.Descriptor instead.
 func (*SigmoidParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{71}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *SigmoidParameter) GetEngine() SigmoidParameter_Engine {
@@ -9689,7 +9910,7 @@ const (
 
 func (x *SliceParameter) Reset() {
 	*x = SliceParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[72]
+	mi := &file_swcaffe_caffe_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9701,7 +9922,7 @@ func (x *SliceParameter) String() string {
 func (*SliceParameter) ProtoMessage() {}
 
 func (x *SliceParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[72]
+	mi := &file_swcaffe_caffe_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9714,7 +9935,7 @@ func (x *SliceParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SliceParameter.ProtoReflect.Descriptor instead.
 func (*SliceParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{72}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *SliceParameter) GetAxis() int32 {
@@ -9754,7 +9975,7 @@ const (
 
 func (x *SoftmaxParameter) Reset() {
 	*x = SoftmaxParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[73]
+	mi := &file_swcaffe_caffe_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9766,7 +9987,7 @@ func (x *SoftmaxParameter) String() string {
 func (*SoftmaxParameter) ProtoMessage() {}
 
 func (x *SoftmaxParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[73]
+	mi := &file_swcaffe_caffe_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9779,7 +10000,7 @@ func (x *SoftmaxParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SoftmaxParameter.ProtoReflect.Descriptor instead.
 func (*SoftmaxParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{73}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *SoftmaxParameter) GetEngine() SoftmaxParameter_Engine {
@@ -9810,7 +10031,7 @@ const (
 
 func (x *SwishParameter) Reset() {
 	*x = SwishParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[74]
+	mi := &file_swcaffe_caffe_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9822,7 +10043,7 @@ func (x *SwishParameter) String() string {
 func (*SwishParameter) ProtoMessage() {}
 
 func (x *SwishParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[74]
+	mi := &file_swcaffe_caffe_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9835,7 +10056,7 @@ func (x *SwishParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SwishParameter.ProtoReflect.Descriptor instead.
 func (*SwishParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{74}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *SwishParameter) GetBeta() float32 {
@@ -9859,7 +10080,7 @@ const (
 
 func (x *TanHParameter) Reset() {
 	*x = TanHParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[75]
+	mi := &file_swcaffe_caffe_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9871,7 +10092,7 @@ func (x *TanHParameter) String() string {
 func (*TanHParameter) ProtoMessage() {}
 
 func (x *TanHParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[75]
+	mi := &file_swcaffe_caffe_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9884,7 +10105,7 @@ func (x *TanHParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TanHParameter.ProtoReflect.Descriptor instead.
 func (*TanHParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{75}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *TanHParameter) GetEngine() TanHParameter_Engine {
@@ -9909,7 +10130,7 @@ const (
 
 func (x *TileParameter) Reset() {
 	*x = TileParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[76]
+	mi := &file_swcaffe_caffe_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9921,7 +10142,7 @@ func (x *TileParameter) String() string {
 func (*TileParameter) ProtoMessage() {}
 
 func (x *TileParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[76]
+	mi := &file_swcaffe_caffe_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9934,7 +10155,7 @@ func (x *TileParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TileParameter.ProtoReflect.Descriptor instead.
 func (*TileParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{76}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *TileParameter) GetAxis() int32 {
@@ -9965,7 +10186,7 @@ const (
 
 func (x *ThresholdParameter) Reset() {
 	*x = ThresholdParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[77]
+	mi := &file_swcaffe_caffe_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -9977,7 +10198,7 @@ func (x *ThresholdParameter) String() string {
 func (*ThresholdParameter) ProtoMessage() {}
 
 func (x *ThresholdParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[77]
+	mi := &file_swcaffe_caffe_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -9990,7 +10211,7 @@ func (x *ThresholdParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThresholdParameter.ProtoReflect.Descriptor instead.
 func (*ThresholdParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{77}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *ThresholdParameter) GetThreshold() float32 {
@@ -10038,7 +10259,7 @@ const (
 
 func (x *WindowDataParameter) Reset() {
 	*x = WindowDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[78]
+	mi := &file_swcaffe_caffe_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10050,7 +10271,7 @@ func (x *WindowDataParameter) String() string {
 func (*WindowDataParameter) ProtoMessage() {}
 
 func (x *WindowDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[78]
+	mi := &file_swcaffe_caffe_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10063,7 +10284,7 @@ func (x *WindowDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WindowDataParameter.ProtoReflect.Descriptor instead.
 func (*WindowDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{78}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{80}
 }
 
 func (x *WindowDataParameter) GetSource() string {
@@ -10174,7 +10395,7 @@ const (
 
 func (x *SPPParameter) Reset() {
 	*x = SPPParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[79]
+	mi := &file_swcaffe_caffe_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10186,7 +10407,7 @@ func (x *SPPParameter) String() string {
 func (*SPPParameter) ProtoMessage() {}
 
 func (x *SPPParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[79]
+	mi := &file_swcaffe_caffe_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10199,7 +10420,7 @@ func (x *SPPParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SPPParameter.ProtoReflect.Descriptor instead.
 func (*SPPParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{79}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{81}
 }
 
 func (x *SPPParameter) GetPyramidHeight() uint32 {
@@ -10240,7 +10461,7 @@ const (
 
 func (x *PReLUParameter) Reset() {
 	*x = PReLUParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[80]
+	mi := &file_swcaffe_caffe_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10252,7 +10473,7 @@ func (x *PReLUParameter) String() string {
 func (*PReLUParameter) ProtoMessage() {}
 
 func (x *PReLUParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[80]
+	mi := &file_swcaffe_caffe_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10265,7 +10486,7 @@ func (x *PReLUParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PReLUParameter.ProtoReflect.Descriptor instead.
 func (*PReLUParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{80}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{82}
 }
 
 func (x *PReLUParameter) GetFiller() *FillerParameter {
@@ -10305,7 +10526,7 @@ const (
 
 func (x *LSTMParameter) Reset() {
 	*x = LSTMParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[81]
+	mi := &file_swcaffe_caffe_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10317,7 +10538,7 @@ func (x *LSTMParameter) String() string {
 func (*LSTMParameter) ProtoMessage() {}
 
 func (x *LSTMParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[81]
+	mi := &file_swcaffe_caffe_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10330,7 +10551,7 @@ func (x *LSTMParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LSTMParameter.ProtoReflect.Descriptor instead.
 func (*LSTMParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{81}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{83}
 }
 
 func (x *LSTMParameter) GetNumOutput() uint32 {
@@ -10389,7 +10610,7 @@ const (
 
 func (x *NormalizeParameter) Reset() {
 	*x = NormalizeParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[82]
+	mi := &file_swcaffe_caffe_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10401,7 +10622,7 @@ func (x *NormalizeParameter) String() string {
 func (*NormalizeParameter) ProtoMessage() {}
 
 func (x *NormalizeParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[82]
+	mi := &file_swcaffe_caffe_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10414,7 +10635,7 @@ func (x *NormalizeParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NormalizeParameter.ProtoReflect.Descriptor instead.
 func (*NormalizeParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{82}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{84}
 }
 
 func (x *NormalizeParameter) GetAcrossSpatial() bool {
@@ -10468,7 +10689,7 @@ const (
 
 func (x *AnnotatedDataParameter) Reset() {
 	*x = AnnotatedDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[83]
+	mi := &file_swcaffe_caffe_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10480,7 +10701,7 @@ func (x *AnnotatedDataParameter) String() string {
 func (*AnnotatedDataParameter) ProtoMessage() {}
 
 func (x *AnnotatedDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[83]
+	mi := &file_swcaffe_caffe_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10493,7 +10714,7 @@ func (x *AnnotatedDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnnotatedDataParameter.ProtoReflect.Descriptor instead.
 func (*AnnotatedDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{83}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{85}
 }
 
 func (x *AnnotatedDataParameter) GetBatchSampler() []*BatchSampler {
@@ -10568,7 +10789,7 @@ const (
 
 func (x *PriorBoxParameter) Reset() {
 	*x = PriorBoxParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[84]
+	mi := &file_swcaffe_caffe_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10580,7 +10801,7 @@ func (x *PriorBoxParameter) String() string {
 func (*PriorBoxParameter) ProtoMessage() {}
 
 func (x *PriorBoxParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[84]
+	mi := &file_swcaffe_caffe_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10593,7 +10814,7 @@ func (x *PriorBoxParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PriorBoxParameter.ProtoReflect.Descriptor instead.
 func (*PriorBoxParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{84}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{86}
 }
 
 func (x *PriorBoxParameter) GetMinSize() []float32 {
@@ -10707,7 +10928,7 @@ const (
 
 func (x *NonMaximumSuppressionParameter) Reset() {
 	*x = NonMaximumSuppressionParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[85]
+	mi := &file_swcaffe_caffe_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10719,7 +10940,7 @@ func (x *NonMaximumSuppressionParameter) String() string {
 func (*NonMaximumSuppressionParameter) ProtoMessage() {}
 
 func (x *NonMaximumSuppressionParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[85]
+	mi := &file_swcaffe_caffe_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10732,7 +10953,7 @@ func (x *NonMaximumSuppressionParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NonMaximumSuppressionParameter.ProtoReflect.Descriptor instead.
 func (*NonMaximumSuppressionParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{85}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{87}
 }
 
 func (x *NonMaximumSuppressionParameter) GetNmsThreshold() float32 {
@@ -10776,7 +10997,7 @@ type SaveOutputParameter struct {
 
 func (x *SaveOutputParameter) Reset() {
 	*x = SaveOutputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[86]
+	mi := &file_swcaffe_caffe_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10788,7 +11009,7 @@ func (x *SaveOutputParameter) String() string {
 func (*SaveOutputParameter) ProtoMessage() {}
 
 func (x *SaveOutputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[86]
+	mi := &file_swcaffe_caffe_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10801,7 +11022,7 @@ func (x *SaveOutputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveOutputParameter.ProtoReflect.Descriptor instead.
 func (*SaveOutputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{86}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{88}
 }
 
 func (x *SaveOutputParameter) GetOutputDirectory() string {
@@ -10893,7 +11114,7 @@ const (
 
 func (x *DetectionOutputParameter) Reset() {
 	*x = DetectionOutputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[87]
+	mi := &file_swcaffe_caffe_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -10905,7 +11126,7 @@ func (x *DetectionOutputParameter) String() string {
 func (*DetectionOutputParameter) ProtoMessage() {}
 
 func (x *DetectionOutputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[87]
+	mi := &file_swcaffe_caffe_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -10918,7 +11139,7 @@ func (x *DetectionOutputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DetectionOutputParameter.ProtoReflect.Descriptor instead.
 func (*DetectionOutputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{87}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{89}
 }
 
 func (x *DetectionOutputParameter) GetNumClasses() uint32 {
@@ -11078,7 +11299,7 @@ const (
 
 func (x *MultiBoxLossParameter) Reset() {
 	*x = MultiBoxLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[88]
+	mi := &file_swcaffe_caffe_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11090,7 +11311,7 @@ func (x *MultiBoxLossParameter) String() string {
 func (*MultiBoxLossParameter) ProtoMessage() {}
 
 func (x *MultiBoxLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[88]
+	mi := &file_swcaffe_caffe_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11103,7 +11324,7 @@ func (x *MultiBoxLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiBoxLossParameter.ProtoReflect.Descriptor instead.
 func (*MultiBoxLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{88}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{90}
 }
 
 func (x *MultiBoxLossParameter) GetLocLossType() MultiBoxLossParameter_LocLossType {
@@ -11289,7 +11510,7 @@ const (
 
 func (x *DenseImageDataParameter) Reset() {
 	*x = DenseImageDataParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[89]
+	mi := &file_swcaffe_caffe_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11301,7 +11522,7 @@ func (x *DenseImageDataParameter) String() string {
 func (*DenseImageDataParameter) ProtoMessage() {}
 
 func (x *DenseImageDataParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[89]
+	mi := &file_swcaffe_caffe_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11314,7 +11535,7 @@ func (x *DenseImageDataParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DenseImageDataParameter.ProtoReflect.Descriptor instead.
 func (*DenseImageDataParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{89}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{91}
 }
 
 func (x *DenseImageDataParameter) GetSource() string {
@@ -11404,7 +11625,7 @@ const (
 
 func (x *DetectionEvaluateParameter) Reset() {
 	*x = DetectionEvaluateParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[90]
+	mi := &file_swcaffe_caffe_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11416,7 +11637,7 @@ func (x *DetectionEvaluateParameter) String() string {
 func (*DetectionEvaluateParameter) ProtoMessage() {}
 
 func (x *DetectionEvaluateParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[90]
+	mi := &file_swcaffe_caffe_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11429,7 +11650,7 @@ func (x *DetectionEvaluateParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DetectionEvaluateParameter.ProtoReflect.Descriptor instead.
 func (*DetectionEvaluateParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{90}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{92}
 }
 
 func (x *DetectionEvaluateParameter) GetNumClasses() uint32 {
@@ -11485,7 +11706,7 @@ type PermuteParameter struct {
 
 func (x *PermuteParameter) Reset() {
 	*x = PermuteParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[91]
+	mi := &file_swcaffe_caffe_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11497,7 +11718,7 @@ func (x *PermuteParameter) String() string {
 func (*PermuteParameter) ProtoMessage() {}
 
 func (x *PermuteParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[91]
+	mi := &file_swcaffe_caffe_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11510,7 +11731,7 @@ func (x *PermuteParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PermuteParameter.ProtoReflect.Descriptor instead.
 func (*PermuteParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{91}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{93}
 }
 
 func (x *PermuteParameter) GetOrder() []uint32 {
@@ -11535,7 +11756,7 @@ const (
 
 func (x *ShuffleChannelParameter) Reset() {
 	*x = ShuffleChannelParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[92]
+	mi := &file_swcaffe_caffe_proto_msgTypes[94]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11547,7 +11768,7 @@ func (x *ShuffleChannelParameter) String() string {
 func (*ShuffleChannelParameter) ProtoMessage() {}
 
 func (x *ShuffleChannelParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[92]
+	mi := &file_swcaffe_caffe_proto_msgTypes[94]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11560,7 +11781,7 @@ func (x *ShuffleChannelParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShuffleChannelParameter.ProtoReflect.Descriptor instead.
 func (*ShuffleChannelParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{92}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{94}
 }
 
 func (x *ShuffleChannelParameter) GetGroup() uint32 {
@@ -11587,7 +11808,7 @@ const (
 
 func (x *HardSigmoidParameter) Reset() {
 	*x = HardSigmoidParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[93]
+	mi := &file_swcaffe_caffe_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11599,7 +11820,7 @@ func (x *HardSigmoidParameter) String() string {
 func (*HardSigmoidParameter) ProtoMessage() {}
 
 func (x *HardSigmoidParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[93]
+	mi := &file_swcaffe_caffe_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11612,7 +11833,7 @@ func (x *HardSigmoidParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HardSigmoidParameter.ProtoReflect.Descriptor instead.
 func (*HardSigmoidParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{93}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{95}
 }
 
 func (x *HardSigmoidParameter) GetAlpha() float32 {
@@ -11669,7 +11890,7 @@ const (
 
 func (x *BNParameter) Reset() {
 	*x = BNParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[94]
+	mi := &file_swcaffe_caffe_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11681,7 +11902,7 @@ func (x *BNParameter) String() string {
 func (*BNParameter) ProtoMessage() {}
 
 func (x *BNParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[94]
+	mi := &file_swcaffe_caffe_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11694,7 +11915,7 @@ func (x *BNParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BNParameter.ProtoReflect.Descriptor instead.
 func (*BNParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{94}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{96}
 }
 
 func (x *BNParameter) GetSlopeFiller() *FillerParameter {
@@ -11806,7 +12027,7 @@ const (
 
 func (x *SegAccuracyParameter) Reset() {
 	*x = SegAccuracyParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[95]
+	mi := &file_swcaffe_caffe_proto_msgTypes[97]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11818,7 +12039,7 @@ func (x *SegAccuracyParameter) String() string {
 func (*SegAccuracyParameter) ProtoMessage() {}
 
 func (x *SegAccuracyParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[95]
+	mi := &file_swcaffe_caffe_proto_msgTypes[97]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11831,7 +12052,7 @@ func (x *SegAccuracyParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SegAccuracyParameter.ProtoReflect.Descriptor instead.
 func (*SegAccuracyParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{95}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{97}
 }
 
 func (x *SegAccuracyParameter) GetIgnoreLabel() []int32 {
@@ -11877,7 +12098,7 @@ const (
 
 func (x *InterpParameter) Reset() {
 	*x = InterpParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[96]
+	mi := &file_swcaffe_caffe_proto_msgTypes[98]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11889,7 +12110,7 @@ func (x *InterpParameter) String() string {
 func (*InterpParameter) ProtoMessage() {}
 
 func (x *InterpParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[96]
+	mi := &file_swcaffe_caffe_proto_msgTypes[98]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11902,7 +12123,7 @@ func (x *InterpParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InterpParameter.ProtoReflect.Descriptor instead.
 func (*InterpParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{96}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{98}
 }
 
 func (x *InterpParameter) GetHeight() int32 {
@@ -11985,7 +12206,7 @@ const (
 
 func (x *UnpoolingParameter) Reset() {
 	*x = UnpoolingParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[97]
+	mi := &file_swcaffe_caffe_proto_msgTypes[99]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11997,7 +12218,7 @@ func (x *UnpoolingParameter) String() string {
 func (*UnpoolingParameter) ProtoMessage() {}
 
 func (x *UnpoolingParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[97]
+	mi := &file_swcaffe_caffe_proto_msgTypes[99]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12010,7 +12231,7 @@ func (x *UnpoolingParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnpoolingParameter.ProtoReflect.Descriptor instead.
 func (*UnpoolingParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{97}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{99}
 }
 
 func (x *UnpoolingParameter) GetUnpool() UnpoolingParameter_UnpoolMethod {
@@ -12128,7 +12349,7 @@ const (
 
 func (x *UpsampleParameter) Reset() {
 	*x = UpsampleParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[98]
+	mi := &file_swcaffe_caffe_proto_msgTypes[100]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12140,7 +12361,7 @@ func (x *UpsampleParameter) String() string {
 func (*UpsampleParameter) ProtoMessage() {}
 
 func (x *UpsampleParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[98]
+	mi := &file_swcaffe_caffe_proto_msgTypes[100]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12153,7 +12374,7 @@ func (x *UpsampleParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpsampleParameter.ProtoReflect.Descriptor instead.
 func (*UpsampleParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{98}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{100}
 }
 
 func (x *UpsampleParameter) GetScale() uint32 {
@@ -12218,7 +12439,7 @@ type PSROIPoolingParameter struct {
 
 func (x *PSROIPoolingParameter) Reset() {
 	*x = PSROIPoolingParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[99]
+	mi := &file_swcaffe_caffe_proto_msgTypes[101]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12230,7 +12451,7 @@ func (x *PSROIPoolingParameter) String() string {
 func (*PSROIPoolingParameter) ProtoMessage() {}
 
 func (x *PSROIPoolingParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[99]
+	mi := &file_swcaffe_caffe_proto_msgTypes[101]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12243,7 +12464,7 @@ func (x *PSROIPoolingParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PSROIPoolingParameter.ProtoReflect.Descriptor instead.
 func (*PSROIPoolingParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{99}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{101}
 }
 
 func (x *PSROIPoolingParameter) GetSpatialScale() float32 {
@@ -12289,7 +12510,7 @@ const (
 
 func (x *ROIAlignParameter) Reset() {
 	*x = ROIAlignParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[100]
+	mi := &file_swcaffe_caffe_proto_msgTypes[102]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12301,7 +12522,7 @@ func (x *ROIAlignParameter) String() string {
 func (*ROIAlignParameter) ProtoMessage() {}
 
 func (x *ROIAlignParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[100]
+	mi := &file_swcaffe_caffe_proto_msgTypes[102]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12314,7 +12535,7 @@ func (x *ROIAlignParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ROIAlignParameter.ProtoReflect.Descriptor instead.
 func (*ROIAlignParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{100}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{102}
 }
 
 func (x *ROIAlignParameter) GetPooledH() uint32 {
@@ -12364,7 +12585,7 @@ const (
 
 func (x *ROIPoolingParameter) Reset() {
 	*x = ROIPoolingParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[101]
+	mi := &file_swcaffe_caffe_proto_msgTypes[103]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12376,7 +12597,7 @@ func (x *ROIPoolingParameter) String() string {
 func (*ROIPoolingParameter) ProtoMessage() {}
 
 func (x *ROIPoolingParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[101]
+	mi := &file_swcaffe_caffe_proto_msgTypes[103]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12389,7 +12610,7 @@ func (x *ROIPoolingParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ROIPoolingParameter.ProtoReflect.Descriptor instead.
 func (*ROIPoolingParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{101}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{103}
 }
 
 func (x *ROIPoolingParameter) GetPooledH() uint32 {
@@ -12428,7 +12649,7 @@ const (
 
 func (x *SmoothL1LossParameter) Reset() {
 	*x = SmoothL1LossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[102]
+	mi := &file_swcaffe_caffe_proto_msgTypes[104]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12440,7 +12661,7 @@ func (x *SmoothL1LossParameter) String() string {
 func (*SmoothL1LossParameter) ProtoMessage() {}
 
 func (x *SmoothL1LossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[102]
+	mi := &file_swcaffe_caffe_proto_msgTypes[104]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12453,7 +12674,7 @@ func (x *SmoothL1LossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SmoothL1LossParameter.ProtoReflect.Descriptor instead.
 func (*SmoothL1LossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{102}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{104}
 }
 
 func (x *SmoothL1LossParameter) GetSigma() float32 {
@@ -12481,7 +12702,7 @@ const (
 
 func (x *BoxAnnotatorOHEMParameter) Reset() {
 	*x = BoxAnnotatorOHEMParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[103]
+	mi := &file_swcaffe_caffe_proto_msgTypes[105]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12493,7 +12714,7 @@ func (x *BoxAnnotatorOHEMParameter) String() string {
 func (*BoxAnnotatorOHEMParameter) ProtoMessage() {}
 
 func (x *BoxAnnotatorOHEMParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[103]
+	mi := &file_swcaffe_caffe_proto_msgTypes[105]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12506,7 +12727,7 @@ func (x *BoxAnnotatorOHEMParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BoxAnnotatorOHEMParameter.ProtoReflect.Descriptor instead.
 func (*BoxAnnotatorOHEMParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{103}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{105}
 }
 
 func (x *BoxAnnotatorOHEMParameter) GetRoiPerImg() uint32 {
@@ -12555,7 +12776,7 @@ const (
 
 func (x *ProposalParameter) Reset() {
 	*x = ProposalParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[104]
+	mi := &file_swcaffe_caffe_proto_msgTypes[106]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12567,7 +12788,7 @@ func (x *ProposalParameter) String() string {
 func (*ProposalParameter) ProtoMessage() {}
 
 func (x *ProposalParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[104]
+	mi := &file_swcaffe_caffe_proto_msgTypes[106]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12580,7 +12801,7 @@ func (x *ProposalParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProposalParameter.ProtoReflect.Descriptor instead.
 func (*ProposalParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{104}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{106}
 }
 
 func (x *ProposalParameter) GetFeatStride() uint32 {
@@ -12670,7 +12891,7 @@ const (
 
 func (x *CtcLossParameter) Reset() {
 	*x = CtcLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[105]
+	mi := &file_swcaffe_caffe_proto_msgTypes[107]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12682,7 +12903,7 @@ func (x *CtcLossParameter) String() string {
 func (*CtcLossParameter) ProtoMessage() {}
 
 func (x *CtcLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[105]
+	mi := &file_swcaffe_caffe_proto_msgTypes[107]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12695,7 +12916,7 @@ func (x *CtcLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CtcLossParameter.ProtoReflect.Descriptor instead.
 func (*CtcLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{105}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{107}
 }
 
 func (x *CtcLossParameter) GetAlphabetSize() uint32 {
@@ -12771,7 +12992,7 @@ const (
 
 func (x *ContinuationIndicatorParameter) Reset() {
 	*x = ContinuationIndicatorParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[106]
+	mi := &file_swcaffe_caffe_proto_msgTypes[108]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12783,7 +13004,7 @@ func (x *ContinuationIndicatorParameter) String() string {
 func (*ContinuationIndicatorParameter) ProtoMessage() {}
 
 func (x *ContinuationIndicatorParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[106]
+	mi := &file_swcaffe_caffe_proto_msgTypes[108]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12796,7 +13017,7 @@ func (x *ContinuationIndicatorParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContinuationIndicatorParameter.ProtoReflect.Descriptor instead.
 func (*ContinuationIndicatorParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{106}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{108}
 }
 
 func (x *ContinuationIndicatorParameter) GetTimeStep() uint32 {
@@ -12830,7 +13051,7 @@ const (
 
 func (x *ReorgParameter) Reset() {
 	*x = ReorgParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[107]
+	mi := &file_swcaffe_caffe_proto_msgTypes[109]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12842,7 +13063,7 @@ func (x *ReorgParameter) String() string {
 func (*ReorgParameter) ProtoMessage() {}
 
 func (x *ReorgParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[107]
+	mi := &file_swcaffe_caffe_proto_msgTypes[109]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12855,7 +13076,7 @@ func (x *ReorgParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorgParameter.ProtoReflect.Descriptor instead.
 func (*ReorgParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{107}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{109}
 }
 
 func (x *ReorgParameter) GetStride() uint32 {
@@ -12889,7 +13110,7 @@ const (
 
 func (x *CenterLossParameter) Reset() {
 	*x = CenterLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[108]
+	mi := &file_swcaffe_caffe_proto_msgTypes[110]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12901,7 +13122,7 @@ func (x *CenterLossParameter) String() string {
 func (*CenterLossParameter) ProtoMessage() {}
 
 func (x *CenterLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[108]
+	mi := &file_swcaffe_caffe_proto_msgTypes[110]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12914,7 +13135,7 @@ func (x *CenterLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CenterLossParameter.ProtoReflect.Descriptor instead.
 func (*CenterLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{108}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{110}
 }
 
 func (x *CenterLossParameter) GetNumOutput() uint32 {
@@ -12959,7 +13180,7 @@ const (
 
 func (x *FocalLossParameter) Reset() {
 	*x = FocalLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[109]
+	mi := &file_swcaffe_caffe_proto_msgTypes[111]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -12971,7 +13192,7 @@ func (x *FocalLossParameter) String() string {
 func (*FocalLossParameter) ProtoMessage() {}
 
 func (x *FocalLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[109]
+	mi := &file_swcaffe_caffe_proto_msgTypes[111]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -12984,7 +13205,7 @@ func (x *FocalLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FocalLossParameter.ProtoReflect.Descriptor instead.
 func (*FocalLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{109}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{111}
 }
 
 func (x *FocalLossParameter) GetType() FocalLossParameter_Type {
@@ -13030,7 +13251,7 @@ const (
 
 func (x *TripletLossParameter) Reset() {
 	*x = TripletLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[110]
+	mi := &file_swcaffe_caffe_proto_msgTypes[112]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13042,7 +13263,7 @@ func (x *TripletLossParameter) String() string {
 func (*TripletLossParameter) ProtoMessage() {}
 
 func (x *TripletLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[110]
+	mi := &file_swcaffe_caffe_proto_msgTypes[112]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13055,7 +13276,7 @@ func (x *TripletLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TripletLossParameter.ProtoReflect.Descriptor instead.
 func (*TripletLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{110}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{112}
 }
 
 func (x *TripletLossParameter) GetMargin() float32 {
@@ -13095,7 +13316,7 @@ const (
 
 func (x *MarginInnerProductParameter) Reset() {
 	*x = MarginInnerProductParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[111]
+	mi := &file_swcaffe_caffe_proto_msgTypes[113]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13107,7 +13328,7 @@ func (x *MarginInnerProductParameter) String() string {
 func (*MarginInnerProductParameter) ProtoMessage() {}
 
 func (x *MarginInnerProductParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[111]
+	mi := &file_swcaffe_caffe_proto_msgTypes[113]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13120,7 +13341,7 @@ func (x *MarginInnerProductParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MarginInnerProductParameter.ProtoReflect.Descriptor instead.
 func (*MarginInnerProductParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{111}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{113}
 }
 
 func (x *MarginInnerProductParameter) GetNumOutput() uint32 {
@@ -13203,7 +13424,7 @@ const (
 
 func (x *LabelSpecificAddParameter) Reset() {
 	*x = LabelSpecificAddParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[112]
+	mi := &file_swcaffe_caffe_proto_msgTypes[114]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13215,7 +13436,7 @@ func (x *LabelSpecificAddParameter) String() string {
 func (*LabelSpecificAddParameter) ProtoMessage() {}
 
 func (x *LabelSpecificAddParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[112]
+	mi := &file_swcaffe_caffe_proto_msgTypes[114]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13228,7 +13449,7 @@ func (x *LabelSpecificAddParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LabelSpecificAddParameter.ProtoReflect.Descriptor instead.
 func (*LabelSpecificAddParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{112}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{114}
 }
 
 func (x *LabelSpecificAddParameter) GetBias() float32 {
@@ -13263,7 +13484,7 @@ const (
 
 func (x *CTCDecoderParameter) Reset() {
 	*x = CTCDecoderParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[113]
+	mi := &file_swcaffe_caffe_proto_msgTypes[115]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13275,7 +13496,7 @@ func (x *CTCDecoderParameter) String() string {
 func (*CTCDecoderParameter) ProtoMessage() {}
 
 func (x *CTCDecoderParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[113]
+	mi := &file_swcaffe_caffe_proto_msgTypes[115]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13288,7 +13509,7 @@ func (x *CTCDecoderParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CTCDecoderParameter.ProtoReflect.Descriptor instead.
 func (*CTCDecoderParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{113}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{115}
 }
 
 func (x *CTCDecoderParameter) GetBlankIndex() int32 {
@@ -13333,7 +13554,7 @@ const (
 
 func (x *YoloDetectionOutputParameter) Reset() {
 	*x = YoloDetectionOutputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[114]
+	mi := &file_swcaffe_caffe_proto_msgTypes[116]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13345,7 +13566,7 @@ func (x *YoloDetectionOutputParameter) String() string {
 func (*YoloDetectionOutputParameter) ProtoMessage() {}
 
 func (x *YoloDetectionOutputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[114]
+	mi := &file_swcaffe_caffe_proto_msgTypes[116]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13358,7 +13579,7 @@ func (x *YoloDetectionOutputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use YoloDetectionOutputParameter.ProtoReflect.Descriptor instead.
 func (*YoloDetectionOutputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{114}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{116}
 }
 
 func (x *YoloDetectionOutputParameter) GetSide() uint32 {
@@ -13446,7 +13667,7 @@ const (
 
 func (x *Yolov3DetectionOutputParameter) Reset() {
 	*x = Yolov3DetectionOutputParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[115]
+	mi := &file_swcaffe_caffe_proto_msgTypes[117]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13458,7 +13679,7 @@ func (x *Yolov3DetectionOutputParameter) String() string {
 func (*Yolov3DetectionOutputParameter) ProtoMessage() {}
 
 func (x *Yolov3DetectionOutputParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[115]
+	mi := &file_swcaffe_caffe_proto_msgTypes[117]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13471,7 +13692,7 @@ func (x *Yolov3DetectionOutputParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Yolov3DetectionOutputParameter.ProtoReflect.Descriptor instead.
 func (*Yolov3DetectionOutputParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{115}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{117}
 }
 
 func (x *Yolov3DetectionOutputParameter) GetNumClasses() uint32 {
@@ -13581,7 +13802,7 @@ const (
 
 func (x *RegionLossParameter) Reset() {
 	*x = RegionLossParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[116]
+	mi := &file_swcaffe_caffe_proto_msgTypes[118]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13593,7 +13814,7 @@ func (x *RegionLossParameter) String() string {
 func (*RegionLossParameter) ProtoMessage() {}
 
 func (x *RegionLossParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[116]
+	mi := &file_swcaffe_caffe_proto_msgTypes[118]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13606,7 +13827,7 @@ func (x *RegionLossParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegionLossParameter.ProtoReflect.Descriptor instead.
 func (*RegionLossParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{116}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{118}
 }
 
 func (x *RegionLossParameter) GetSide() uint32 {
@@ -13775,7 +13996,7 @@ const (
 
 func (x *Yolov3Parameter) Reset() {
 	*x = Yolov3Parameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[117]
+	mi := &file_swcaffe_caffe_proto_msgTypes[119]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13787,7 +14008,7 @@ func (x *Yolov3Parameter) String() string {
 func (*Yolov3Parameter) ProtoMessage() {}
 
 func (x *Yolov3Parameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[117]
+	mi := &file_swcaffe_caffe_proto_msgTypes[119]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13800,7 +14021,7 @@ func (x *Yolov3Parameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Yolov3Parameter.ProtoReflect.Descriptor instead.
 func (*Yolov3Parameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{117}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{119}
 }
 
 func (x *Yolov3Parameter) GetSide() uint32 {
@@ -13902,7 +14123,7 @@ const (
 
 func (x *ReverseParameter) Reset() {
 	*x = ReverseParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[118]
+	mi := &file_swcaffe_caffe_proto_msgTypes[120]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13914,7 +14135,7 @@ func (x *ReverseParameter) String() string {
 func (*ReverseParameter) ProtoMessage() {}
 
 func (x *ReverseParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[118]
+	mi := &file_swcaffe_caffe_proto_msgTypes[120]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13927,7 +14148,7 @@ func (x *ReverseParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReverseParameter.ProtoReflect.Descriptor instead.
 func (*ReverseParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{118}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{120}
 }
 
 func (x *ReverseParameter) GetAxis() int32 {
@@ -13948,7 +14169,7 @@ type TransposeParameter struct {
 
 func (x *TransposeParameter) Reset() {
 	*x = TransposeParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[119]
+	mi := &file_swcaffe_caffe_proto_msgTypes[121]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -13960,7 +14181,7 @@ func (x *TransposeParameter) String() string {
 func (*TransposeParameter) ProtoMessage() {}
 
 func (x *TransposeParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[119]
+	mi := &file_swcaffe_caffe_proto_msgTypes[121]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -13973,7 +14194,7 @@ func (x *TransposeParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransposeParameter.ProtoReflect.Descriptor instead.
 func (*TransposeParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{119}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{121}
 }
 
 func (x *TransposeParameter) GetDim() []int32 {
@@ -14000,7 +14221,7 @@ const (
 
 func (x *NoiseLayerParameter) Reset() {
 	*x = NoiseLayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[120]
+	mi := &file_swcaffe_caffe_proto_msgTypes[122]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -14012,7 +14233,7 @@ func (x *NoiseLayerParameter) String() string {
 func (*NoiseLayerParameter) ProtoMessage() {}
 
 func (x *NoiseLayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[120]
+	mi := &file_swcaffe_caffe_proto_msgTypes[122]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -14025,7 +14246,7 @@ func (x *NoiseLayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoiseLayerParameter.ProtoReflect.Descriptor instead.
 func (*NoiseLayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{120}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{122}
 }
 
 func (x *NoiseLayerParameter) GetBias() float32 {
@@ -14104,7 +14325,7 @@ type V1LayerParameter struct {
 
 func (x *V1LayerParameter) Reset() {
 	*x = V1LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[121]
+	mi := &file_swcaffe_caffe_proto_msgTypes[123]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -14116,7 +14337,7 @@ func (x *V1LayerParameter) String() string {
 func (*V1LayerParameter) ProtoMessage() {}
 
 func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[121]
+	mi := &file_swcaffe_caffe_proto_msgTypes[123]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -14129,7 +14350,7 @@ func (x *V1LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V1LayerParameter.ProtoReflect.Descriptor instead.
 func (*V1LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{121}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{123}
 }
 
 func (x *V1LayerParameter) GetBottom() []string {
@@ -14530,7 +14751,7 @@ const (
 
 func (x *V0LayerParameter) Reset() {
 	*x = V0LayerParameter{}
-	mi := &file_swcaffe_caffe_proto_msgTypes[122]
+	mi := &file_swcaffe_caffe_proto_msgTypes[124]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -14542,7 +14763,7 @@ func (x *V0LayerParameter) String() string {
 func (*V0LayerParameter) ProtoMessage() {}
 
 func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_caffe_proto_msgTypes[122]
+	mi := &file_swcaffe_caffe_proto_msgTypes[124]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -14555,7 +14776,7 @@ func (x *V0LayerParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use V0LayerParameter.ProtoReflect.Descriptor instead.
 func (*V0LayerParameter) Descriptor() ([]byte, []int) {
-	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{122}
+	return file_swcaffe_caffe_proto_rawDescGZIP(), []int{124}
 }
 
 func (x *V0LayerParameter) GetName() string {
@@ -14830,7 +15051,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"\x13swcaffe/caffe.proto\x12\x05caffe\"!\n" +
 	"\tBlobShape\x12\x14\n" +
-	"\x03dim\x18\x01 \x03(\x03B\x02\x10\x01R\x03dim\"\x95\x02\n" +
+	"\x03dim\x18\x01 \x03(\x03B\x02\x10\x01R\x03dim\"\xc6\x02\n" +
 	"\tBlobProto\x12&\n" +
 	"\x05shape\x18\a \x01(\v2\x10.caffe.BlobShapeR\x05shape\x12\x16\n" +
 	"\x04data\x18\x05 \x03(\x02B\x02\x10\x01R\x04data\x12\x16\n" +
@@ -14838,11 +15059,16 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\vdouble_data\x18\b \x03(\x01B\x02\x10\x01R\n" +
 	"doubleData\x12#\n" +
 	"\vdouble_diff\x18\t \x03(\x01B\x02\x10\x01R\n" +
-	"doubleDiff\x12\x13\n" +
+	"doubleDiff\x12/\n" +
+	"\tint8_data\x18\xb8\x17 \x01(\v2\x11.caffe.Int8ValuesR\bint8Data\x12\x13\n" +
 	"\x03num\x18\x01 \x01(\x05:\x010R\x03num\x12\x1d\n" +
 	"\bchannels\x18\x02 \x01(\x05:\x010R\bchannels\x12\x19\n" +
 	"\x06height\x18\x03 \x01(\x05:\x010R\x06height\x12\x17\n" +
-	"\x05width\x18\x04 \x01(\x05:\x010R\x05width\"9\n" +
+	"\x05width\x18\x04 \x01(\x05:\x010R\x05width\":\n" +
+	"\n" +
+	"Int8Values\x12\x12\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data\x12\x18\n" +
+	"\x05scale\x18\x02 \x03(\x02B\x02\x10\x01R\x05scale\"9\n" +
 	"\x0fBlobProtoVector\x12&\n" +
 	"\x05blobs\x18\x01 \x03(\v2\x10.caffe.BlobProtoR\x05blobs\"\xbb\x01\n" +
 	"\x05Datum\x12\x1a\n" +
@@ -14926,7 +15152,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"\x06FAN_IN\x10\x00\x12\v\n" +
 	"\aFAN_OUT\x10\x01\x12\v\n" +
-	"\aAVERAGE\x10\x02\"\xe1\x02\n" +
+	"\aAVERAGE\x10\x02\"\x92\x03\n" +
 	"\fNetParameter\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05input\x18\x03 \x03(\tR\x05input\x121\n" +
@@ -14936,7 +15162,8 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x0eforce_backward\x18\x05 \x01(\b:\x05falseR\rforceBackward\x12%\n" +
 	"\x05state\x18\x06 \x01(\v2\x0f.caffe.NetStateR\x05state\x12$\n" +
 	"\n" +
-	"debug_info\x18\a \x01(\b:\x05falseR\tdebugInfo\x12+\n" +
+	"debug_info\x18\a \x01(\b:\x05falseR\tdebugInfo\x12/\n" +
+	"\tprecision\x18\xc1\x17 \x01(\x0e2\x10.caffe.PrecisionR\tprecision\x12+\n" +
 	"\x05layer\x18d \x03(\v2\x15.caffe.LayerParameterR\x05layer\x12/\n" +
 	"\x06layers\x18\x02 \x03(\v2\x17.caffe.V1LayerParameterR\x06layers\"\x8f\x11\n" +
 	"\x0fSolverParameter\x12\x10\n" +
@@ -15077,7 +15304,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\n" +
 	"\x06STRICT\x10\x00\x12\x0e\n" +
 	"\n" +
-	"PERMISSIVE\x10\x01\"\xff0\n" +
+	"PERMISSIVE\x10\x01\"\xfe1\n" +
 	"\x0eLayerParameter\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -15197,7 +15424,14 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x11region_loss_param\x18\xbc\x17 \x01(\v2\x1a.caffe.RegionLossParameterR\x0fregionLossParam\x12:\n" +
 	"\fyolov3_param\x18\xbd\x17 \x01(\v2\x16.caffe.Yolov3ParameterR\vyolov3Param\x12=\n" +
 	"\rreverse_param\x18\xbe\x17 \x01(\v2\x17.caffe.ReverseParameterR\freverseParam\x12C\n" +
-	"\x0ftranspose_param\x18\xbf\x17 \x01(\v2\x19.caffe.TransposeParameterR\x0etransposeParam\"\xe1\x04\n" +
+	"\x0ftranspose_param\x18\xbf\x17 \x01(\v2\x19.caffe.TransposeParameterR\x0etransposeParam\x12L\n" +
+	"\x12quantization_param\x18\xc0\x17 \x01(\v2\x1c.caffe.QuantizationParameterR\x11quantizationParam\x12/\n" +
+	"\tprecision\x18\xc1\x17 \x01(\x0e2\x10.caffe.PrecisionR\tprecision\"\x88\x01\n" +
+	"\x15QuantizationParameter\x12\x1f\n" +
+	"\vinput_scale\x18\x01 \x01(\x02R\n" +
+	"inputScale\x12+\n" +
+	"\x10input_zero_point\x18\x02 \x01(\r:\x010R\x0einputZeroPoint\x12!\n" +
+	"\fweight_scale\x18\x03 \x03(\x02R\vweightScale\"\xe1\x04\n" +
 	"\x17TransformationParameter\x12\x17\n" +
 	"\x05scale\x18\x01 \x01(\x02:\x011R\x05scale\x12\x1d\n" +
 	"\x06mirror\x18\x02 \x01(\b:\x05falseR\x06mirror\x12\x1e\n" +
@@ -16186,7 +16420,11 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"STOCHASTIC\x10\x02*\x1c\n" +
 	"\x05Phase\x12\t\n" +
 	"\x05TRAIN\x10\x00\x12\b\n" +
-	"\x04TEST\x10\x01B*Z(github.com/swcaffe/swcaffe/proto/caffepb"
+	"\x04TEST\x10\x01*)\n" +
+	"\tPrecision\x12\b\n" +
+	"\x04FP32\x10\x00\x12\b\n" +
+	"\x04BF16\x10\x01\x12\b\n" +
+	"\x04INT8\x10\x02B*Z(github.com/swcaffe/swcaffe/proto/caffepb"
 
 var (
 	file_swcaffe_caffe_proto_rawDescOnce sync.Once
@@ -16200,425 +16438,432 @@ func file_swcaffe_caffe_proto_rawDescGZIP() []byte {
 	return file_swcaffe_caffe_proto_rawDescData
 }
 
-var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 43)
-var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 123)
+var file_swcaffe_caffe_proto_enumTypes = make([]protoimpl.EnumInfo, 44)
+var file_swcaffe_caffe_proto_msgTypes = make([]protoimpl.MessageInfo, 125)
 var file_swcaffe_caffe_proto_goTypes = []any{
 	(Phase)(0),                                  // 0: caffe.Phase
-	(EmitConstraint_EmitType)(0),                // 1: caffe.EmitConstraint.EmitType
-	(AnnotatedDatum_AnnotationType)(0),          // 2: caffe.AnnotatedDatum.AnnotationType
-	(FillerParameter_VarianceNorm)(0),           // 3: caffe.FillerParameter.VarianceNorm
-	(SolverParameter_SnapshotFormat)(0),         // 4: caffe.SolverParameter.SnapshotFormat
-	(SolverParameter_SolverMode)(0),             // 5: caffe.SolverParameter.SolverMode
-	(SolverParameter_SolverType)(0),             // 6: caffe.SolverParameter.SolverType
-	(ParamSpec_DimCheckMode)(0),                 // 7: caffe.ParamSpec.DimCheckMode
-	(ResizeParameter_ResizeMode)(0),             // 8: caffe.ResizeParameter.Resize_mode
-	(ResizeParameter_PadMode)(0),                // 9: caffe.ResizeParameter.Pad_mode
-	(ResizeParameter_InterpMode)(0),             // 10: caffe.ResizeParameter.Interp_mode
-	(LossParameter_NormalizationMode)(0),        // 11: caffe.LossParameter.NormalizationMode
-	(BatchNormParameter_Engine)(0),              // 12: caffe.BatchNormParameter.Engine
-	(ConvolutionParameter_Engine)(0),            // 13: caffe.ConvolutionParameter.Engine
-	(DataParameter_DB)(0),                       // 14: caffe.DataParameter.DB
-	(EltwiseParameter_EltwiseOp)(0),             // 15: caffe.EltwiseParameter.EltwiseOp
-	(HingeLossParameter_Norm)(0),                // 16: caffe.HingeLossParameter.Norm
-	(ImageDataParameter_LabelType)(0),           // 17: caffe.ImageDataParameter.LabelType
-	(LRNParameter_NormRegion)(0),                // 18: caffe.LRNParameter.NormRegion
-	(LRNParameter_Engine)(0),                    // 19: caffe.LRNParameter.Engine
-	(PoolingParameter_PoolMethod)(0),            // 20: caffe.PoolingParameter.PoolMethod
-	(PoolingParameter_Engine)(0),                // 21: caffe.PoolingParameter.Engine
-	(PoolingParameter_RoundMode)(0),             // 22: caffe.PoolingParameter.RoundMode
-	(ReductionParameter_ReductionOp)(0),         // 23: caffe.ReductionParameter.ReductionOp
-	(ReLUParameter_Engine)(0),                   // 24: caffe.ReLUParameter.Engine
-	(SigmoidParameter_Engine)(0),                // 25: caffe.SigmoidParameter.Engine
-	(SoftmaxParameter_Engine)(0),                // 26: caffe.SoftmaxParameter.Engine
-	(TanHParameter_Engine)(0),                   // 27: caffe.TanHParameter.Engine
-	(SPPParameter_PoolMethod)(0),                // 28: caffe.SPPParameter.PoolMethod
-	(SPPParameter_Engine)(0),                    // 29: caffe.SPPParameter.Engine
-	(PriorBoxParameter_CodeType)(0),             // 30: caffe.PriorBoxParameter.CodeType
-	(MultiBoxLossParameter_LocLossType)(0),      // 31: caffe.MultiBoxLossParameter.LocLossType
-	(MultiBoxLossParameter_ConfLossType)(0),     // 32: caffe.MultiBoxLossParameter.ConfLossType
-	(MultiBoxLossParameter_MatchType)(0),        // 33: caffe.MultiBoxLossParameter.MatchType
-	(MultiBoxLossParameter_MiningType)(0),       // 34: caffe.MultiBoxLossParameter.MiningType
-	(BNParameter_Engine)(0),                     // 35: caffe.BNParameter.Engine
-	(BNParameter_BNMode)(0),                     // 36: caffe.BNParameter.BNMode
-	(UnpoolingParameter_UnpoolMethod)(0),        // 37: caffe.UnpoolingParameter.UnpoolMethod
-	(FocalLossParameter_Type)(0),                // 38: caffe.FocalLossParameter.Type
-	(MarginInnerProductParameter_MarginType)(0), // 39: caffe.MarginInnerProductParameter.MarginType
-	(V1LayerParameter_LayerType)(0),             // 40: caffe.V1LayerParameter.LayerType
-	(V1LayerParameter_DimCheckMode)(0),          // 41: caffe.V1LayerParameter.DimCheckMode
-	(V0LayerParameter_PoolMethod)(0),            // 42: caffe.V0LayerParameter.PoolMethod
-	(*BlobShape)(nil),                           // 43: caffe.BlobShape
-	(*BlobProto)(nil),                           // 44: caffe.BlobProto
-	(*BlobProtoVector)(nil),                     // 45: caffe.BlobProtoVector
-	(*Datum)(nil),                               // 46: caffe.Datum
-	(*LabelMapItem)(nil),                        // 47: caffe.LabelMapItem
-	(*LabelMap)(nil),                            // 48: caffe.LabelMap
-	(*Sampler)(nil),                             // 49: caffe.Sampler
-	(*SampleConstraint)(nil),                    // 50: caffe.SampleConstraint
-	(*BatchSampler)(nil),                        // 51: caffe.BatchSampler
-	(*EmitConstraint)(nil),                      // 52: caffe.EmitConstraint
-	(*NormalizedBBox)(nil),                      // 53: caffe.NormalizedBBox
-	(*Annotation)(nil),                          // 54: caffe.Annotation
-	(*AnnotationGroup)(nil),                     // 55: caffe.AnnotationGroup
-	(*AnnotatedDatum)(nil),                      // 56: caffe.AnnotatedDatum
-	(*FillerParameter)(nil),                     // 57: caffe.FillerParameter
-	(*NetParameter)(nil),                        // 58: caffe.NetParameter
-	(*SolverParameter)(nil),                     // 59: caffe.SolverParameter
-	(*SolverState)(nil),                         // 60: caffe.SolverState
-	(*RunState)(nil),                            // 61: caffe.RunState
-	(*LayerState)(nil),                          // 62: caffe.LayerState
-	(*BestTest)(nil),                            // 63: caffe.BestTest
-	(*WorkerState)(nil),                         // 64: caffe.WorkerState
-	(*DataPosition)(nil),                        // 65: caffe.DataPosition
-	(*NetState)(nil),                            // 66: caffe.NetState
-	(*NetStateRule)(nil),                        // 67: caffe.NetStateRule
-	(*ParamSpec)(nil),                           // 68: caffe.ParamSpec
-	(*LayerParameter)(nil),                      // 69: caffe.LayerParameter
-	(*TransformationParameter)(nil),             // 70: caffe.TransformationParameter
-	(*ResizeParameter)(nil),                     // 71: caffe.ResizeParameter
-	(*SaltPepperParameter)(nil),                 // 72: caffe.SaltPepperParameter
-	(*NoiseParameter)(nil),                      // 73: caffe.NoiseParameter
-	(*DistortionParameter)(nil),                 // 74: caffe.DistortionParameter
-	(*ExpansionParameter)(nil),                  // 75: caffe.ExpansionParameter
-	(*LossParameter)(nil),                       // 76: caffe.LossParameter
-	(*AccuracyParameter)(nil),                   // 77: caffe.AccuracyParameter
-	(*ArgMaxParameter)(nil),                     // 78: caffe.ArgMaxParameter
-	(*ClipParameter)(nil),                       // 79: caffe.ClipParameter
-	(*ConcatParameter)(nil),                     // 80: caffe.ConcatParameter
-	(*BatchNormParameter)(nil),                  // 81: caffe.BatchNormParameter
-	(*BiasParameter)(nil),                       // 82: caffe.BiasParameter
-	(*ContrastiveLossParameter)(nil),            // 83: caffe.ContrastiveLossParameter
-	(*ConvolutionParameter)(nil),                // 84: caffe.ConvolutionParameter
-	(*CropParameter)(nil),                       // 85: caffe.CropParameter
-	(*DataParameter)(nil),                       // 86: caffe.DataParameter
-	(*DropoutParameter)(nil),                    // 87: caffe.DropoutParameter
-	(*DummyDataParameter)(nil),                  // 88: caffe.DummyDataParameter
-	(*EltwiseParameter)(nil),                    // 89: caffe.EltwiseParameter
-	(*ELUParameter)(nil),                        // 90: caffe.ELUParameter
-	(*EmbedParameter)(nil),                      // 91: caffe.EmbedParameter
-	(*ExpParameter)(nil),                        // 92: caffe.ExpParameter
-	(*FlattenParameter)(nil),                    // 93: caffe.FlattenParameter
-	(*HDF5DataParameter)(nil),                   // 94: caffe.HDF5DataParameter
-	(*HDF5OutputParameter)(nil),                 // 95: caffe.HDF5OutputParameter
-	(*HingeLossParameter)(nil),                  // 96: caffe.HingeLossParameter
-	(*ImageDataParameter)(nil),                  // 97: caffe.ImageDataParameter
-	(*InfogainLossParameter)(nil),               // 98: caffe.InfogainLossParameter
-	(*InnerProductParameter)(nil),               // 99: caffe.InnerProductParameter
-	(*InputParameter)(nil),                      // 100: caffe.InputParameter
-	(*LogParameter)(nil),                        // 101: caffe.LogParameter
-	(*LRNParameter)(nil),                        // 102: caffe.LRNParameter
-	(*MemoryDataParameter)(nil),                 // 103: caffe.MemoryDataParameter
-	(*MVNParameter)(nil),                        // 104: caffe.MVNParameter
-	(*ParameterParameter)(nil),                  // 105: caffe.ParameterParameter
-	(*PoolingParameter)(nil),                    // 106: caffe.PoolingParameter
-	(*PowerParameter)(nil),                      // 107: caffe.PowerParameter
-	(*PythonParameter)(nil),                     // 108: caffe.PythonParameter
-	(*RecurrentParameter)(nil),                  // 109: caffe.RecurrentParameter
-	(*ReductionParameter)(nil),                  // 110: caffe.ReductionParameter
-	(*ReLUParameter)(nil),                       // 111: caffe.ReLUParameter
-	(*ReshapeParameter)(nil),                    // 112: caffe.ReshapeParameter
-	(*ScaleParameter)(nil),                      // 113: caffe.ScaleParameter
-	(*SigmoidParameter)(nil),                    // 114: caffe.SigmoidParameter
-	(*SliceParameter)(nil),                      // 115: caffe.SliceParameter
-	(*SoftmaxParameter)(nil),                    // 116: caffe.SoftmaxParameter
-	(*SwishParameter)(nil),                      // 117: caffe.SwishParameter
-	(*TanHParameter)(nil),                       // 118: caffe.TanHParameter
-	(*TileParameter)(nil),                       // 119: caffe.TileParameter
-	(*ThresholdParameter)(nil),                  // 120: caffe.ThresholdParameter
-	(*WindowDataParameter)(nil),                 // 121: caffe.WindowDataParameter
-	(*SPPParameter)(nil),                        // 122: caffe.SPPParameter
-	(*PReLUParameter)(nil),                      // 123: caffe.PReLUParameter
-	(*LSTMParameter)(nil),                       // 124: caffe.LSTMParameter
-	(*NormalizeParameter)(nil),                  // 125: caffe.NormalizeParameter
-	(*AnnotatedDataParameter)(nil),              // 126: caffe.AnnotatedDataParameter
-	(*PriorBoxParameter)(nil),                   // 127: caffe.PriorBoxParameter
-	(*NonMaximumSuppressionParameter)(nil),      // 128: caffe.NonMaximumSuppressionParameter
-	(*SaveOutputParameter)(nil),                 // 129: caffe.SaveOutputParameter
-	(*DetectionOutputParameter)(nil),            // 130: caffe.DetectionOutputParameter
-	(*MultiBoxLossParameter)(nil),               // 131: caffe.MultiBoxLossParameter
-	(*DenseImageDataParameter)(nil),             // 132: caffe.DenseImageDataParameter
-	(*DetectionEvaluateParameter)(nil),          // 133: caffe.DetectionEvaluateParameter
-	(*PermuteParameter)(nil),                    // 134: caffe.PermuteParameter
-	(*ShuffleChannelParameter)(nil),             // 135: caffe.ShuffleChannelParameter
-	(*HardSigmoidParameter)(nil),                // 136: caffe.HardSigmoidParameter
-	(*BNParameter)(nil),                         // 137: caffe.BNParameter
-	(*SegAccuracyParameter)(nil),                // 138: caffe.SegAccuracyParameter
-	(*InterpParameter)(nil),                     // 139: caffe.InterpParameter
-	(*UnpoolingParameter)(nil),                  // 140: caffe.UnpoolingParameter
-	(*UpsampleParameter)(nil),                   // 141: caffe.UpsampleParameter
-	(*PSROIPoolingParameter)(nil),               // 142: caffe.PSROIPoolingParameter
-	(*ROIAlignParameter)(nil),                   // 143: caffe.ROIAlignParameter
-	(*ROIPoolingParameter)(nil),                 // 144: caffe.ROIPoolingParameter
-	(*SmoothL1LossParameter)(nil),               // 145: caffe.SmoothL1LossParameter
-	(*BoxAnnotatorOHEMParameter)(nil),           // 146: caffe.BoxAnnotatorOHEMParameter
-	(*ProposalParameter)(nil),                   // 147: caffe.ProposalParameter
-	(*CtcLossParameter)(nil),                    // 148: caffe.CtcLossParameter
-	(*ContinuationIndicatorParameter)(nil),      // 149: caffe.ContinuationIndicatorParameter
-	(*ReorgParameter)(nil),                      // 150: caffe.ReorgParameter
-	(*CenterLossParameter)(nil),                 // 151: caffe.CenterLossParameter
-	(*FocalLossParameter)(nil),                  // 152: caffe.FocalLossParameter
-	(*TripletLossParameter)(nil),                // 153: caffe.TripletLossParameter
-	(*MarginInnerProductParameter)(nil),         // 154: caffe.MarginInnerProductParameter
-	(*LabelSpecificAddParameter)(nil),           // 155: caffe.LabelSpecificAddParameter
-	(*CTCDecoderParameter)(nil),                 // 156: caffe.CTCDecoderParameter
-	(*YoloDetectionOutputParameter)(nil),        // 157: caffe.YoloDetectionOutputParameter
-	(*Yolov3DetectionOutputParameter)(nil),      // 158: caffe.Yolov3DetectionOutputParameter
-	(*RegionLossParameter)(nil),                 // 159: caffe.RegionLossParameter
-	(*Yolov3Parameter)(nil),                     // 160: caffe.Yolov3Parameter
-	(*ReverseParameter)(nil),                    // 161: caffe.ReverseParameter
-	(*TransposeParameter)(nil),                  // 162: caffe.TransposeParameter
-	(*NoiseLayerParameter)(nil),                 // 163: caffe.NoiseLayerParameter
-	(*V1LayerParameter)(nil),                    // 164: caffe.V1LayerParameter
-	(*V0LayerParameter)(nil),                    // 165: caffe.V0LayerParameter
+	(Precision)(0),                              // 1: caffe.Precision
+	(EmitConstraint_EmitType)(0),                // 2: caffe.EmitConstraint.EmitType
+	(AnnotatedDatum_AnnotationType)(0),          // 3: caffe.AnnotatedDatum.AnnotationType
+	(FillerParameter_VarianceNorm)(0),           // 4: caffe.FillerParameter.VarianceNorm
+	(SolverParameter_SnapshotFormat)(0),         // 5: caffe.SolverParameter.SnapshotFormat
+	(SolverParameter_SolverMode)(0),             // 6: caffe.SolverParameter.SolverMode
+	(SolverParameter_SolverType)(0),             // 7: caffe.SolverParameter.SolverType
+	(ParamSpec_DimCheckMode)(0),                 // 8: caffe.ParamSpec.DimCheckMode
+	(ResizeParameter_ResizeMode)(0),             // 9: caffe.ResizeParameter.Resize_mode
+	(ResizeParameter_PadMode)(0),                // 10: caffe.ResizeParameter.Pad_mode
+	(ResizeParameter_InterpMode)(0),             // 11: caffe.ResizeParameter.Interp_mode
+	(LossParameter_NormalizationMode)(0),        // 12: caffe.LossParameter.NormalizationMode
+	(BatchNormParameter_Engine)(0),              // 13: caffe.BatchNormParameter.Engine
+	(ConvolutionParameter_Engine)(0),            // 14: caffe.ConvolutionParameter.Engine
+	(DataParameter_DB)(0),                       // 15: caffe.DataParameter.DB
+	(EltwiseParameter_EltwiseOp)(0),             // 16: caffe.EltwiseParameter.EltwiseOp
+	(HingeLossParameter_Norm)(0),                // 17: caffe.HingeLossParameter.Norm
+	(ImageDataParameter_LabelType)(0),           // 18: caffe.ImageDataParameter.LabelType
+	(LRNParameter_NormRegion)(0),                // 19: caffe.LRNParameter.NormRegion
+	(LRNParameter_Engine)(0),                    // 20: caffe.LRNParameter.Engine
+	(PoolingParameter_PoolMethod)(0),            // 21: caffe.PoolingParameter.PoolMethod
+	(PoolingParameter_Engine)(0),                // 22: caffe.PoolingParameter.Engine
+	(PoolingParameter_RoundMode)(0),             // 23: caffe.PoolingParameter.RoundMode
+	(ReductionParameter_ReductionOp)(0),         // 24: caffe.ReductionParameter.ReductionOp
+	(ReLUParameter_Engine)(0),                   // 25: caffe.ReLUParameter.Engine
+	(SigmoidParameter_Engine)(0),                // 26: caffe.SigmoidParameter.Engine
+	(SoftmaxParameter_Engine)(0),                // 27: caffe.SoftmaxParameter.Engine
+	(TanHParameter_Engine)(0),                   // 28: caffe.TanHParameter.Engine
+	(SPPParameter_PoolMethod)(0),                // 29: caffe.SPPParameter.PoolMethod
+	(SPPParameter_Engine)(0),                    // 30: caffe.SPPParameter.Engine
+	(PriorBoxParameter_CodeType)(0),             // 31: caffe.PriorBoxParameter.CodeType
+	(MultiBoxLossParameter_LocLossType)(0),      // 32: caffe.MultiBoxLossParameter.LocLossType
+	(MultiBoxLossParameter_ConfLossType)(0),     // 33: caffe.MultiBoxLossParameter.ConfLossType
+	(MultiBoxLossParameter_MatchType)(0),        // 34: caffe.MultiBoxLossParameter.MatchType
+	(MultiBoxLossParameter_MiningType)(0),       // 35: caffe.MultiBoxLossParameter.MiningType
+	(BNParameter_Engine)(0),                     // 36: caffe.BNParameter.Engine
+	(BNParameter_BNMode)(0),                     // 37: caffe.BNParameter.BNMode
+	(UnpoolingParameter_UnpoolMethod)(0),        // 38: caffe.UnpoolingParameter.UnpoolMethod
+	(FocalLossParameter_Type)(0),                // 39: caffe.FocalLossParameter.Type
+	(MarginInnerProductParameter_MarginType)(0), // 40: caffe.MarginInnerProductParameter.MarginType
+	(V1LayerParameter_LayerType)(0),             // 41: caffe.V1LayerParameter.LayerType
+	(V1LayerParameter_DimCheckMode)(0),          // 42: caffe.V1LayerParameter.DimCheckMode
+	(V0LayerParameter_PoolMethod)(0),            // 43: caffe.V0LayerParameter.PoolMethod
+	(*BlobShape)(nil),                           // 44: caffe.BlobShape
+	(*BlobProto)(nil),                           // 45: caffe.BlobProto
+	(*Int8Values)(nil),                          // 46: caffe.Int8Values
+	(*BlobProtoVector)(nil),                     // 47: caffe.BlobProtoVector
+	(*Datum)(nil),                               // 48: caffe.Datum
+	(*LabelMapItem)(nil),                        // 49: caffe.LabelMapItem
+	(*LabelMap)(nil),                            // 50: caffe.LabelMap
+	(*Sampler)(nil),                             // 51: caffe.Sampler
+	(*SampleConstraint)(nil),                    // 52: caffe.SampleConstraint
+	(*BatchSampler)(nil),                        // 53: caffe.BatchSampler
+	(*EmitConstraint)(nil),                      // 54: caffe.EmitConstraint
+	(*NormalizedBBox)(nil),                      // 55: caffe.NormalizedBBox
+	(*Annotation)(nil),                          // 56: caffe.Annotation
+	(*AnnotationGroup)(nil),                     // 57: caffe.AnnotationGroup
+	(*AnnotatedDatum)(nil),                      // 58: caffe.AnnotatedDatum
+	(*FillerParameter)(nil),                     // 59: caffe.FillerParameter
+	(*NetParameter)(nil),                        // 60: caffe.NetParameter
+	(*SolverParameter)(nil),                     // 61: caffe.SolverParameter
+	(*SolverState)(nil),                         // 62: caffe.SolverState
+	(*RunState)(nil),                            // 63: caffe.RunState
+	(*LayerState)(nil),                          // 64: caffe.LayerState
+	(*BestTest)(nil),                            // 65: caffe.BestTest
+	(*WorkerState)(nil),                         // 66: caffe.WorkerState
+	(*DataPosition)(nil),                        // 67: caffe.DataPosition
+	(*NetState)(nil),                            // 68: caffe.NetState
+	(*NetStateRule)(nil),                        // 69: caffe.NetStateRule
+	(*ParamSpec)(nil),                           // 70: caffe.ParamSpec
+	(*LayerParameter)(nil),                      // 71: caffe.LayerParameter
+	(*QuantizationParameter)(nil),               // 72: caffe.QuantizationParameter
+	(*TransformationParameter)(nil),             // 73: caffe.TransformationParameter
+	(*ResizeParameter)(nil),                     // 74: caffe.ResizeParameter
+	(*SaltPepperParameter)(nil),                 // 75: caffe.SaltPepperParameter
+	(*NoiseParameter)(nil),                      // 76: caffe.NoiseParameter
+	(*DistortionParameter)(nil),                 // 77: caffe.DistortionParameter
+	(*ExpansionParameter)(nil),                  // 78: caffe.ExpansionParameter
+	(*LossParameter)(nil),                       // 79: caffe.LossParameter
+	(*AccuracyParameter)(nil),                   // 80: caffe.AccuracyParameter
+	(*ArgMaxParameter)(nil),                     // 81: caffe.ArgMaxParameter
+	(*ClipParameter)(nil),                       // 82: caffe.ClipParameter
+	(*ConcatParameter)(nil),                     // 83: caffe.ConcatParameter
+	(*BatchNormParameter)(nil),                  // 84: caffe.BatchNormParameter
+	(*BiasParameter)(nil),                       // 85: caffe.BiasParameter
+	(*ContrastiveLossParameter)(nil),            // 86: caffe.ContrastiveLossParameter
+	(*ConvolutionParameter)(nil),                // 87: caffe.ConvolutionParameter
+	(*CropParameter)(nil),                       // 88: caffe.CropParameter
+	(*DataParameter)(nil),                       // 89: caffe.DataParameter
+	(*DropoutParameter)(nil),                    // 90: caffe.DropoutParameter
+	(*DummyDataParameter)(nil),                  // 91: caffe.DummyDataParameter
+	(*EltwiseParameter)(nil),                    // 92: caffe.EltwiseParameter
+	(*ELUParameter)(nil),                        // 93: caffe.ELUParameter
+	(*EmbedParameter)(nil),                      // 94: caffe.EmbedParameter
+	(*ExpParameter)(nil),                        // 95: caffe.ExpParameter
+	(*FlattenParameter)(nil),                    // 96: caffe.FlattenParameter
+	(*HDF5DataParameter)(nil),                   // 97: caffe.HDF5DataParameter
+	(*HDF5OutputParameter)(nil),                 // 98: caffe.HDF5OutputParameter
+	(*HingeLossParameter)(nil),                  // 99: caffe.HingeLossParameter
+	(*ImageDataParameter)(nil),                  // 100: caffe.ImageDataParameter
+	(*InfogainLossParameter)(nil),               // 101: caffe.InfogainLossParameter
+	(*InnerProductParameter)(nil),               // 102: caffe.InnerProductParameter
+	(*InputParameter)(nil),                      // 103: caffe.InputParameter
+	(*LogParameter)(nil),                        // 104: caffe.LogParameter
+	(*LRNParameter)(nil),                        // 105: caffe.LRNParameter
+	(*MemoryDataParameter)(nil),                 // 106: caffe.MemoryDataParameter
+	(*MVNParameter)(nil),                        // 107: caffe.MVNParameter
+	(*ParameterParameter)(nil),                  // 108: caffe.ParameterParameter
+	(*PoolingParameter)(nil),                    // 109: caffe.PoolingParameter
+	(*PowerParameter)(nil),                      // 110: caffe.PowerParameter
+	(*PythonParameter)(nil),                     // 111: caffe.PythonParameter
+	(*RecurrentParameter)(nil),                  // 112: caffe.RecurrentParameter
+	(*ReductionParameter)(nil),                  // 113: caffe.ReductionParameter
+	(*ReLUParameter)(nil),                       // 114: caffe.ReLUParameter
+	(*ReshapeParameter)(nil),                    // 115: caffe.ReshapeParameter
+	(*ScaleParameter)(nil),                      // 116: caffe.ScaleParameter
+	(*SigmoidParameter)(nil),                    // 117: caffe.SigmoidParameter
+	(*SliceParameter)(nil),                      // 118: caffe.SliceParameter
+	(*SoftmaxParameter)(nil),                    // 119: caffe.SoftmaxParameter
+	(*SwishParameter)(nil),                      // 120: caffe.SwishParameter
+	(*TanHParameter)(nil),                       // 121: caffe.TanHParameter
+	(*TileParameter)(nil),                       // 122: caffe.TileParameter
+	(*ThresholdParameter)(nil),                  // 123: caffe.ThresholdParameter
+	(*WindowDataParameter)(nil),                 // 124: caffe.WindowDataParameter
+	(*SPPParameter)(nil),                        // 125: caffe.SPPParameter
+	(*PReLUParameter)(nil),                      // 126: caffe.PReLUParameter
+	(*LSTMParameter)(nil),                       // 127: caffe.LSTMParameter
+	(*NormalizeParameter)(nil),                  // 128: caffe.NormalizeParameter
+	(*AnnotatedDataParameter)(nil),              // 129: caffe.AnnotatedDataParameter
+	(*PriorBoxParameter)(nil),                   // 130: caffe.PriorBoxParameter
+	(*NonMaximumSuppressionParameter)(nil),      // 131: caffe.NonMaximumSuppressionParameter
+	(*SaveOutputParameter)(nil),                 // 132: caffe.SaveOutputParameter
+	(*DetectionOutputParameter)(nil),            // 133: caffe.DetectionOutputParameter
+	(*MultiBoxLossParameter)(nil),               // 134: caffe.MultiBoxLossParameter
+	(*DenseImageDataParameter)(nil),             // 135: caffe.DenseImageDataParameter
+	(*DetectionEvaluateParameter)(nil),          // 136: caffe.DetectionEvaluateParameter
+	(*PermuteParameter)(nil),                    // 137: caffe.PermuteParameter
+	(*ShuffleChannelParameter)(nil),             // 138: caffe.ShuffleChannelParameter
+	(*HardSigmoidParameter)(nil),                // 139: caffe.HardSigmoidParameter
+	(*BNParameter)(nil),                         // 140: caffe.BNParameter
+	(*SegAccuracyParameter)(nil),                // 141: caffe.SegAccuracyParameter
+	(*InterpParameter)(nil),                     // 142: caffe.InterpParameter
+	(*UnpoolingParameter)(nil),                  // 143: caffe.UnpoolingParameter
+	(*UpsampleParameter)(nil),                   // 144: caffe.UpsampleParameter
+	(*PSROIPoolingParameter)(nil),               // 145: caffe.PSROIPoolingParameter
+	(*ROIAlignParameter)(nil),                   // 146: caffe.ROIAlignParameter
+	(*ROIPoolingParameter)(nil),                 // 147: caffe.ROIPoolingParameter
+	(*SmoothL1LossParameter)(nil),               // 148: caffe.SmoothL1LossParameter
+	(*BoxAnnotatorOHEMParameter)(nil),           // 149: caffe.BoxAnnotatorOHEMParameter
+	(*ProposalParameter)(nil),                   // 150: caffe.ProposalParameter
+	(*CtcLossParameter)(nil),                    // 151: caffe.CtcLossParameter
+	(*ContinuationIndicatorParameter)(nil),      // 152: caffe.ContinuationIndicatorParameter
+	(*ReorgParameter)(nil),                      // 153: caffe.ReorgParameter
+	(*CenterLossParameter)(nil),                 // 154: caffe.CenterLossParameter
+	(*FocalLossParameter)(nil),                  // 155: caffe.FocalLossParameter
+	(*TripletLossParameter)(nil),                // 156: caffe.TripletLossParameter
+	(*MarginInnerProductParameter)(nil),         // 157: caffe.MarginInnerProductParameter
+	(*LabelSpecificAddParameter)(nil),           // 158: caffe.LabelSpecificAddParameter
+	(*CTCDecoderParameter)(nil),                 // 159: caffe.CTCDecoderParameter
+	(*YoloDetectionOutputParameter)(nil),        // 160: caffe.YoloDetectionOutputParameter
+	(*Yolov3DetectionOutputParameter)(nil),      // 161: caffe.Yolov3DetectionOutputParameter
+	(*RegionLossParameter)(nil),                 // 162: caffe.RegionLossParameter
+	(*Yolov3Parameter)(nil),                     // 163: caffe.Yolov3Parameter
+	(*ReverseParameter)(nil),                    // 164: caffe.ReverseParameter
+	(*TransposeParameter)(nil),                  // 165: caffe.TransposeParameter
+	(*NoiseLayerParameter)(nil),                 // 166: caffe.NoiseLayerParameter
+	(*V1LayerParameter)(nil),                    // 167: caffe.V1LayerParameter
+	(*V0LayerParameter)(nil),                    // 168: caffe.V0LayerParameter
 }
 var file_swcaffe_caffe_proto_depIdxs = []int32{
-	43,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
-	44,  // 1: caffe.BlobProtoVector.blobs:type_name -> caffe.BlobProto
-	47,  // 2: caffe.LabelMap.item:type_name -> caffe.LabelMapItem
-	49,  // 3: caffe.BatchSampler.sampler:type_name -> caffe.Sampler
-	50,  // 4: caffe.BatchSampler.sample_constraint:type_name -> caffe.SampleConstraint
-	1,   // 5: caffe.EmitConstraint.emit_type:type_name -> caffe.EmitConstraint.EmitType
-	53,  // 6: caffe.Annotation.bbox:type_name -> caffe.NormalizedBBox
-	54,  // 7: caffe.AnnotationGroup.annotation:type_name -> caffe.Annotation
-	46,  // 8: caffe.AnnotatedDatum.datum:type_name -> caffe.Datum
-	2,   // 9: caffe.AnnotatedDatum.type:type_name -> caffe.AnnotatedDatum.AnnotationType
-	55,  // 10: caffe.AnnotatedDatum.annotation_group:type_name -> caffe.AnnotationGroup
-	3,   // 11: caffe.FillerParameter.variance_norm:type_name -> caffe.FillerParameter.VarianceNorm
-	43,  // 12: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
-	66,  // 13: caffe.NetParameter.state:type_name -> caffe.NetState
-	69,  // 14: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
-	164, // 15: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
-	58,  // 16: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
-	58,  // 17: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
-	58,  // 18: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
-	66,  // 19: caffe.SolverParameter.train_state:type_name -> caffe.NetState
-	66,  // 20: caffe.SolverParameter.test_state:type_name -> caffe.NetState
-	4,   // 21: caffe.SolverParameter.snapshot_format:type_name -> caffe.SolverParameter.SnapshotFormat
-	5,   // 22: caffe.SolverParameter.solver_mode:type_name -> caffe.SolverParameter.SolverMode
-	6,   // 23: caffe.SolverParameter.solver_type:type_name -> caffe.SolverParameter.SolverType
-	44,  // 24: caffe.SolverState.history:type_name -> caffe.BlobProto
-	61,  // 25: caffe.SolverState.run_state:type_name -> caffe.RunState
-	65,  // 26: caffe.RunState.position:type_name -> caffe.DataPosition
-	63,  // 27: caffe.RunState.best:type_name -> caffe.BestTest
-	62,  // 28: caffe.RunState.layer_state:type_name -> caffe.LayerState
-	62,  // 29: caffe.WorkerState.layer_state:type_name -> caffe.LayerState
-	0,   // 30: caffe.NetState.phase:type_name -> caffe.Phase
-	0,   // 31: caffe.NetStateRule.phase:type_name -> caffe.Phase
-	7,   // 32: caffe.ParamSpec.share_mode:type_name -> caffe.ParamSpec.DimCheckMode
-	0,   // 33: caffe.LayerParameter.phase:type_name -> caffe.Phase
-	68,  // 34: caffe.LayerParameter.param:type_name -> caffe.ParamSpec
-	44,  // 35: caffe.LayerParameter.blobs:type_name -> caffe.BlobProto
-	67,  // 36: caffe.LayerParameter.include:type_name -> caffe.NetStateRule
-	67,  // 37: caffe.LayerParameter.exclude:type_name -> caffe.NetStateRule
-	70,  // 38: caffe.LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	76,  // 39: caffe.LayerParameter.loss_param:type_name -> caffe.LossParameter
-	77,  // 40: caffe.LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	78,  // 41: caffe.LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	81,  // 42: caffe.LayerParameter.batch_norm_param:type_name -> caffe.BatchNormParameter
-	82,  // 43: caffe.LayerParameter.bias_param:type_name -> caffe.BiasParameter
-	79,  // 44: caffe.LayerParameter.clip_param:type_name -> caffe.ClipParameter
-	80,  // 45: caffe.LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	83,  // 46: caffe.LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	84,  // 47: caffe.LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	85,  // 48: caffe.LayerParameter.crop_param:type_name -> caffe.CropParameter
-	86,  // 49: caffe.LayerParameter.data_param:type_name -> caffe.DataParameter
-	87,  // 50: caffe.LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	88,  // 51: caffe.LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	89,  // 52: caffe.LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	90,  // 53: caffe.LayerParameter.elu_param:type_name -> caffe.ELUParameter
-	91,  // 54: caffe.LayerParameter.embed_param:type_name -> caffe.EmbedParameter
-	92,  // 55: caffe.LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	93,  // 56: caffe.LayerParameter.flatten_param:type_name -> caffe.FlattenParameter
-	94,  // 57: caffe.LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	95,  // 58: caffe.LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	96,  // 59: caffe.LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	97,  // 60: caffe.LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	98,  // 61: caffe.LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	99,  // 62: caffe.LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	100, // 63: caffe.LayerParameter.input_param:type_name -> caffe.InputParameter
-	101, // 64: caffe.LayerParameter.log_param:type_name -> caffe.LogParameter
-	102, // 65: caffe.LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	103, // 66: caffe.LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	104, // 67: caffe.LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	105, // 68: caffe.LayerParameter.parameter_param:type_name -> caffe.ParameterParameter
-	106, // 69: caffe.LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	107, // 70: caffe.LayerParameter.power_param:type_name -> caffe.PowerParameter
-	123, // 71: caffe.LayerParameter.prelu_param:type_name -> caffe.PReLUParameter
-	108, // 72: caffe.LayerParameter.python_param:type_name -> caffe.PythonParameter
-	109, // 73: caffe.LayerParameter.recurrent_param:type_name -> caffe.RecurrentParameter
-	110, // 74: caffe.LayerParameter.reduction_param:type_name -> caffe.ReductionParameter
-	111, // 75: caffe.LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	112, // 76: caffe.LayerParameter.reshape_param:type_name -> caffe.ReshapeParameter
-	113, // 77: caffe.LayerParameter.scale_param:type_name -> caffe.ScaleParameter
-	114, // 78: caffe.LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	116, // 79: caffe.LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	122, // 80: caffe.LayerParameter.spp_param:type_name -> caffe.SPPParameter
-	115, // 81: caffe.LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	117, // 82: caffe.LayerParameter.swish_param:type_name -> caffe.SwishParameter
-	118, // 83: caffe.LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	120, // 84: caffe.LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	119, // 85: caffe.LayerParameter.tile_param:type_name -> caffe.TileParameter
-	121, // 86: caffe.LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	124, // 87: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
-	126, // 88: caffe.LayerParameter.annotated_data_param:type_name -> caffe.AnnotatedDataParameter
-	137, // 89: caffe.LayerParameter.bn_param:type_name -> caffe.BNParameter
-	146, // 90: caffe.LayerParameter.box_annotator_ohem_param:type_name -> caffe.BoxAnnotatorOHEMParameter
-	151, // 91: caffe.LayerParameter.center_loss_param:type_name -> caffe.CenterLossParameter
-	149, // 92: caffe.LayerParameter.continuation_indicator_param:type_name -> caffe.ContinuationIndicatorParameter
-	148, // 93: caffe.LayerParameter.ctc_loss_param:type_name -> caffe.CtcLossParameter
-	132, // 94: caffe.LayerParameter.dense_image_data_param:type_name -> caffe.DenseImageDataParameter
-	133, // 95: caffe.LayerParameter.detection_evaluate_param:type_name -> caffe.DetectionEvaluateParameter
-	130, // 96: caffe.LayerParameter.detection_output_param:type_name -> caffe.DetectionOutputParameter
-	152, // 97: caffe.LayerParameter.focal_loss_param:type_name -> caffe.FocalLossParameter
-	136, // 98: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
-	139, // 99: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
-	131, // 100: caffe.LayerParameter.multibox_loss_param:type_name -> caffe.MultiBoxLossParameter
-	163, // 101: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
-	125, // 102: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
-	134, // 103: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
-	127, // 104: caffe.LayerParameter.prior_box_param:type_name -> caffe.PriorBoxParameter
-	147, // 105: caffe.LayerParameter.proposal_param:type_name -> caffe.ProposalParameter
-	142, // 106: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
-	150, // 107: caffe.LayerParameter.reorg_param:type_name -> caffe.ReorgParameter
-	143, // 108: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
-	144, // 109: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
-	138, // 110: caffe.LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
-	135, // 111: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
-	145, // 112: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
-	153, // 113: caffe.LayerParameter.triplet_loss_param:type_name -> caffe.TripletLossParameter
-	140, // 114: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
-	141, // 115: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
-	157, // 116: caffe.LayerParameter.yolo_detection_output_param:type_name -> caffe.YoloDetectionOutputParameter
-	158, // 117: caffe.LayerParameter.yolov3_detection_output_param:type_name -> caffe.Yolov3DetectionOutputParameter
-	156, // 118: caffe.LayerParameter.ctc_decoder_param:type_name -> caffe.CTCDecoderParameter
-	155, // 119: caffe.LayerParameter.label_specific_add_param:type_name -> caffe.LabelSpecificAddParameter
-	154, // 120: caffe.LayerParameter.margin_inner_product_param:type_name -> caffe.MarginInnerProductParameter
-	159, // 121: caffe.LayerParameter.region_loss_param:type_name -> caffe.RegionLossParameter
-	160, // 122: caffe.LayerParameter.yolov3_param:type_name -> caffe.Yolov3Parameter
-	161, // 123: caffe.LayerParameter.reverse_param:type_name -> caffe.ReverseParameter
-	162, // 124: caffe.LayerParameter.transpose_param:type_name -> caffe.TransposeParameter
-	71,  // 125: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
-	73,  // 126: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
-	52,  // 127: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
-	74,  // 128: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
-	75,  // 129: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
-	8,   // 130: caffe.ResizeParameter.resize_mode:type_name -> caffe.ResizeParameter.Resize_mode
-	9,   // 131: caffe.ResizeParameter.pad_mode:type_name -> caffe.ResizeParameter.Pad_mode
-	10,  // 132: caffe.ResizeParameter.interp_mode:type_name -> caffe.ResizeParameter.Interp_mode
-	72,  // 133: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
-	11,  // 134: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
-	12,  // 135: caffe.BatchNormParameter.engine:type_name -> caffe.BatchNormParameter.Engine
-	57,  // 136: caffe.BatchNormParameter.scale_filler:type_name -> caffe.FillerParameter
-	57,  // 137: caffe.BatchNormParameter.bias_filler:type_name -> caffe.FillerParameter
-	57,  // 138: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
-	57,  // 139: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
-	57,  // 140: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
-	13,  // 141: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
-	14,  // 142: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
-	57,  // 143: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
-	43,  // 144: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
-	15,  // 145: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
-	57,  // 146: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
-	57,  // 147: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
-	16,  // 148: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
-	17,  // 149: caffe.ImageDataParameter.label_type:type_name -> caffe.ImageDataParameter.LabelType
-	57,  // 150: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	57,  // 151: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
-	43,  // 152: caffe.InputParameter.shape:type_name -> caffe.BlobShape
-	18,  // 153: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
-	19,  // 154: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
-	43,  // 155: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
-	20,  // 156: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
-	21,  // 157: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
-	22,  // 158: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
-	57,  // 159: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
-	57,  // 160: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
-	23,  // 161: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
-	24,  // 162: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
-	43,  // 163: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
-	57,  // 164: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
-	57,  // 165: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
-	25,  // 166: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
-	26,  // 167: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
-	27,  // 168: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
-	28,  // 169: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
-	29,  // 170: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
-	57,  // 171: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
-	57,  // 172: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
-	57,  // 173: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
-	57,  // 174: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
-	51,  // 175: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
-	2,   // 176: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
-	71,  // 177: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
-	128, // 178: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	129, // 179: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
-	30,  // 180: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	31,  // 181: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
-	32,  // 182: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
-	33,  // 183: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
-	30,  // 184: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
-	34,  // 185: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
-	128, // 186: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
-	71,  // 187: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
-	57,  // 188: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
-	57,  // 189: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
-	35,  // 190: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
-	57,  // 191: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
-	57,  // 192: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
-	36,  // 193: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
-	37,  // 194: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
-	57,  // 195: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
-	38,  // 196: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
-	39,  // 197: caffe.MarginInnerProductParameter.type:type_name -> caffe.MarginInnerProductParameter.MarginType
-	57,  // 198: caffe.MarginInnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
-	67,  // 199: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
-	67,  // 200: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
-	40,  // 201: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
-	44,  // 202: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
-	41,  // 203: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
-	77,  // 204: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
-	78,  // 205: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
-	80,  // 206: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
-	83,  // 207: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
-	84,  // 208: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
-	86,  // 209: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
-	87,  // 210: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
-	88,  // 211: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
-	89,  // 212: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
-	92,  // 213: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
-	94,  // 214: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
-	95,  // 215: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	96,  // 216: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
-	97,  // 217: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
-	98,  // 218: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
-	99,  // 219: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
-	102, // 220: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
-	103, // 221: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
-	104, // 222: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
-	106, // 223: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
-	107, // 224: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
-	111, // 225: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
-	114, // 226: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
-	116, // 227: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
-	115, // 228: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
-	118, // 229: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
-	120, // 230: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
-	121, // 231: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
-	70,  // 232: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
-	76,  // 233: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
-	165, // 234: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
-	139, // 235: caffe.V1LayerParameter.interp_param:type_name -> caffe.InterpParameter
-	138, // 236: caffe.V1LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
-	137, // 237: caffe.V1LayerParameter.bn_param:type_name -> caffe.BNParameter
-	57,  // 238: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
-	57,  // 239: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
-	42,  // 240: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
-	44,  // 241: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
-	95,  // 242: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
-	243, // [243:243] is the sub-list for method output_type
-	243, // [243:243] is the sub-list for method input_type
-	243, // [243:243] is the sub-list for extension type_name
-	243, // [243:243] is the sub-list for extension extendee
-	0,   // [0:243] is the sub-list for field type_name
+	44,  // 0: caffe.BlobProto.shape:type_name -> caffe.BlobShape
+	46,  // 1: caffe.BlobProto.int8_data:type_name -> caffe.Int8Values
+	45,  // 2: caffe.BlobProtoVector.blobs:type_name -> caffe.BlobProto
+	49,  // 3: caffe.LabelMap.item:type_name -> caffe.LabelMapItem
+	51,  // 4: caffe.BatchSampler.sampler:type_name -> caffe.Sampler
+	52,  // 5: caffe.BatchSampler.sample_constraint:type_name -> caffe.SampleConstraint
+	2,   // 6: caffe.EmitConstraint.emit_type:type_name -> caffe.EmitConstraint.EmitType
+	55,  // 7: caffe.Annotation.bbox:type_name -> caffe.NormalizedBBox
+	56,  // 8: caffe.AnnotationGroup.annotation:type_name -> caffe.Annotation
+	48,  // 9: caffe.AnnotatedDatum.datum:type_name -> caffe.Datum
+	3,   // 10: caffe.AnnotatedDatum.type:type_name -> caffe.AnnotatedDatum.AnnotationType
+	57,  // 11: caffe.AnnotatedDatum.annotation_group:type_name -> caffe.AnnotationGroup
+	4,   // 12: caffe.FillerParameter.variance_norm:type_name -> caffe.FillerParameter.VarianceNorm
+	44,  // 13: caffe.NetParameter.input_shape:type_name -> caffe.BlobShape
+	68,  // 14: caffe.NetParameter.state:type_name -> caffe.NetState
+	1,   // 15: caffe.NetParameter.precision:type_name -> caffe.Precision
+	71,  // 16: caffe.NetParameter.layer:type_name -> caffe.LayerParameter
+	167, // 17: caffe.NetParameter.layers:type_name -> caffe.V1LayerParameter
+	60,  // 18: caffe.SolverParameter.net_param:type_name -> caffe.NetParameter
+	60,  // 19: caffe.SolverParameter.train_net_param:type_name -> caffe.NetParameter
+	60,  // 20: caffe.SolverParameter.test_net_param:type_name -> caffe.NetParameter
+	68,  // 21: caffe.SolverParameter.train_state:type_name -> caffe.NetState
+	68,  // 22: caffe.SolverParameter.test_state:type_name -> caffe.NetState
+	5,   // 23: caffe.SolverParameter.snapshot_format:type_name -> caffe.SolverParameter.SnapshotFormat
+	6,   // 24: caffe.SolverParameter.solver_mode:type_name -> caffe.SolverParameter.SolverMode
+	7,   // 25: caffe.SolverParameter.solver_type:type_name -> caffe.SolverParameter.SolverType
+	45,  // 26: caffe.SolverState.history:type_name -> caffe.BlobProto
+	63,  // 27: caffe.SolverState.run_state:type_name -> caffe.RunState
+	67,  // 28: caffe.RunState.position:type_name -> caffe.DataPosition
+	65,  // 29: caffe.RunState.best:type_name -> caffe.BestTest
+	64,  // 30: caffe.RunState.layer_state:type_name -> caffe.LayerState
+	64,  // 31: caffe.WorkerState.layer_state:type_name -> caffe.LayerState
+	0,   // 32: caffe.NetState.phase:type_name -> caffe.Phase
+	0,   // 33: caffe.NetStateRule.phase:type_name -> caffe.Phase
+	8,   // 34: caffe.ParamSpec.share_mode:type_name -> caffe.ParamSpec.DimCheckMode
+	0,   // 35: caffe.LayerParameter.phase:type_name -> caffe.Phase
+	70,  // 36: caffe.LayerParameter.param:type_name -> caffe.ParamSpec
+	45,  // 37: caffe.LayerParameter.blobs:type_name -> caffe.BlobProto
+	69,  // 38: caffe.LayerParameter.include:type_name -> caffe.NetStateRule
+	69,  // 39: caffe.LayerParameter.exclude:type_name -> caffe.NetStateRule
+	73,  // 40: caffe.LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	79,  // 41: caffe.LayerParameter.loss_param:type_name -> caffe.LossParameter
+	80,  // 42: caffe.LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	81,  // 43: caffe.LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	84,  // 44: caffe.LayerParameter.batch_norm_param:type_name -> caffe.BatchNormParameter
+	85,  // 45: caffe.LayerParameter.bias_param:type_name -> caffe.BiasParameter
+	82,  // 46: caffe.LayerParameter.clip_param:type_name -> caffe.ClipParameter
+	83,  // 47: caffe.LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	86,  // 48: caffe.LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	87,  // 49: caffe.LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	88,  // 50: caffe.LayerParameter.crop_param:type_name -> caffe.CropParameter
+	89,  // 51: caffe.LayerParameter.data_param:type_name -> caffe.DataParameter
+	90,  // 52: caffe.LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	91,  // 53: caffe.LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	92,  // 54: caffe.LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	93,  // 55: caffe.LayerParameter.elu_param:type_name -> caffe.ELUParameter
+	94,  // 56: caffe.LayerParameter.embed_param:type_name -> caffe.EmbedParameter
+	95,  // 57: caffe.LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	96,  // 58: caffe.LayerParameter.flatten_param:type_name -> caffe.FlattenParameter
+	97,  // 59: caffe.LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	98,  // 60: caffe.LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	99,  // 61: caffe.LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	100, // 62: caffe.LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	101, // 63: caffe.LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	102, // 64: caffe.LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	103, // 65: caffe.LayerParameter.input_param:type_name -> caffe.InputParameter
+	104, // 66: caffe.LayerParameter.log_param:type_name -> caffe.LogParameter
+	105, // 67: caffe.LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	106, // 68: caffe.LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	107, // 69: caffe.LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	108, // 70: caffe.LayerParameter.parameter_param:type_name -> caffe.ParameterParameter
+	109, // 71: caffe.LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	110, // 72: caffe.LayerParameter.power_param:type_name -> caffe.PowerParameter
+	126, // 73: caffe.LayerParameter.prelu_param:type_name -> caffe.PReLUParameter
+	111, // 74: caffe.LayerParameter.python_param:type_name -> caffe.PythonParameter
+	112, // 75: caffe.LayerParameter.recurrent_param:type_name -> caffe.RecurrentParameter
+	113, // 76: caffe.LayerParameter.reduction_param:type_name -> caffe.ReductionParameter
+	114, // 77: caffe.LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	115, // 78: caffe.LayerParameter.reshape_param:type_name -> caffe.ReshapeParameter
+	116, // 79: caffe.LayerParameter.scale_param:type_name -> caffe.ScaleParameter
+	117, // 80: caffe.LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	119, // 81: caffe.LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	125, // 82: caffe.LayerParameter.spp_param:type_name -> caffe.SPPParameter
+	118, // 83: caffe.LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	120, // 84: caffe.LayerParameter.swish_param:type_name -> caffe.SwishParameter
+	121, // 85: caffe.LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	123, // 86: caffe.LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	122, // 87: caffe.LayerParameter.tile_param:type_name -> caffe.TileParameter
+	124, // 88: caffe.LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	127, // 89: caffe.LayerParameter.lstm_param:type_name -> caffe.LSTMParameter
+	129, // 90: caffe.LayerParameter.annotated_data_param:type_name -> caffe.AnnotatedDataParameter
+	140, // 91: caffe.LayerParameter.bn_param:type_name -> caffe.BNParameter
+	149, // 92: caffe.LayerParameter.box_annotator_ohem_param:type_name -> caffe.BoxAnnotatorOHEMParameter
+	154, // 93: caffe.LayerParameter.center_loss_param:type_name -> caffe.CenterLossParameter
+	152, // 94: caffe.LayerParameter.continuation_indicator_param:type_name -> caffe.ContinuationIndicatorParameter
+	151, // 95: caffe.LayerParameter.ctc_loss_param:type_name -> caffe.CtcLossParameter
+	135, // 96: caffe.LayerParameter.dense_image_data_param:type_name -> caffe.DenseImageDataParameter
+	136, // 97: caffe.LayerParameter.detection_evaluate_param:type_name -> caffe.DetectionEvaluateParameter
+	133, // 98: caffe.LayerParameter.detection_output_param:type_name -> caffe.DetectionOutputParameter
+	155, // 99: caffe.LayerParameter.focal_loss_param:type_name -> caffe.FocalLossParameter
+	139, // 100: caffe.LayerParameter.hardsigmoid_param:type_name -> caffe.HardSigmoidParameter
+	142, // 101: caffe.LayerParameter.interp_param:type_name -> caffe.InterpParameter
+	134, // 102: caffe.LayerParameter.multibox_loss_param:type_name -> caffe.MultiBoxLossParameter
+	166, // 103: caffe.LayerParameter.noise_param:type_name -> caffe.NoiseLayerParameter
+	128, // 104: caffe.LayerParameter.norm_param:type_name -> caffe.NormalizeParameter
+	137, // 105: caffe.LayerParameter.permute_param:type_name -> caffe.PermuteParameter
+	130, // 106: caffe.LayerParameter.prior_box_param:type_name -> caffe.PriorBoxParameter
+	150, // 107: caffe.LayerParameter.proposal_param:type_name -> caffe.ProposalParameter
+	145, // 108: caffe.LayerParameter.psroi_pooling_param:type_name -> caffe.PSROIPoolingParameter
+	153, // 109: caffe.LayerParameter.reorg_param:type_name -> caffe.ReorgParameter
+	146, // 110: caffe.LayerParameter.roi_align_param:type_name -> caffe.ROIAlignParameter
+	147, // 111: caffe.LayerParameter.roi_pooling_param:type_name -> caffe.ROIPoolingParameter
+	141, // 112: caffe.LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
+	138, // 113: caffe.LayerParameter.shuffle_channel_param:type_name -> caffe.ShuffleChannelParameter
+	148, // 114: caffe.LayerParameter.smooth_l1_loss_param:type_name -> caffe.SmoothL1LossParameter
+	156, // 115: caffe.LayerParameter.triplet_loss_param:type_name -> caffe.TripletLossParameter
+	143, // 116: caffe.LayerParameter.unpooling_param:type_name -> caffe.UnpoolingParameter
+	144, // 117: caffe.LayerParameter.upsample_param:type_name -> caffe.UpsampleParameter
+	160, // 118: caffe.LayerParameter.yolo_detection_output_param:type_name -> caffe.YoloDetectionOutputParameter
+	161, // 119: caffe.LayerParameter.yolov3_detection_output_param:type_name -> caffe.Yolov3DetectionOutputParameter
+	159, // 120: caffe.LayerParameter.ctc_decoder_param:type_name -> caffe.CTCDecoderParameter
+	158, // 121: caffe.LayerParameter.label_specific_add_param:type_name -> caffe.LabelSpecificAddParameter
+	157, // 122: caffe.LayerParameter.margin_inner_product_param:type_name -> caffe.MarginInnerProductParameter
+	162, // 123: caffe.LayerParameter.region_loss_param:type_name -> caffe.RegionLossParameter
+	163, // 124: caffe.LayerParameter.yolov3_param:type_name -> caffe.Yolov3Parameter
+	164, // 125: caffe.LayerParameter.reverse_param:type_name -> caffe.ReverseParameter
+	165, // 126: caffe.LayerParameter.transpose_param:type_name -> caffe.TransposeParameter
+	72,  // 127: caffe.LayerParameter.quantization_param:type_name -> caffe.QuantizationParameter
+	1,   // 128: caffe.LayerParameter.precision:type_name -> caffe.Precision
+	74,  // 129: caffe.TransformationParameter.resize_param:type_name -> caffe.ResizeParameter
+	76,  // 130: caffe.TransformationParameter.noise_param:type_name -> caffe.NoiseParameter
+	54,  // 131: caffe.TransformationParameter.emit_constraint:type_name -> caffe.EmitConstraint
+	77,  // 132: caffe.TransformationParameter.distort_param:type_name -> caffe.DistortionParameter
+	78,  // 133: caffe.TransformationParameter.expand_param:type_name -> caffe.ExpansionParameter
+	9,   // 134: caffe.ResizeParameter.resize_mode:type_name -> caffe.ResizeParameter.Resize_mode
+	10,  // 135: caffe.ResizeParameter.pad_mode:type_name -> caffe.ResizeParameter.Pad_mode
+	11,  // 136: caffe.ResizeParameter.interp_mode:type_name -> caffe.ResizeParameter.Interp_mode
+	75,  // 137: caffe.NoiseParameter.saltpepper_param:type_name -> caffe.SaltPepperParameter
+	12,  // 138: caffe.LossParameter.normalization:type_name -> caffe.LossParameter.NormalizationMode
+	13,  // 139: caffe.BatchNormParameter.engine:type_name -> caffe.BatchNormParameter.Engine
+	59,  // 140: caffe.BatchNormParameter.scale_filler:type_name -> caffe.FillerParameter
+	59,  // 141: caffe.BatchNormParameter.bias_filler:type_name -> caffe.FillerParameter
+	59,  // 142: caffe.BiasParameter.filler:type_name -> caffe.FillerParameter
+	59,  // 143: caffe.ConvolutionParameter.weight_filler:type_name -> caffe.FillerParameter
+	59,  // 144: caffe.ConvolutionParameter.bias_filler:type_name -> caffe.FillerParameter
+	14,  // 145: caffe.ConvolutionParameter.engine:type_name -> caffe.ConvolutionParameter.Engine
+	15,  // 146: caffe.DataParameter.backend:type_name -> caffe.DataParameter.DB
+	59,  // 147: caffe.DummyDataParameter.data_filler:type_name -> caffe.FillerParameter
+	44,  // 148: caffe.DummyDataParameter.shape:type_name -> caffe.BlobShape
+	16,  // 149: caffe.EltwiseParameter.operation:type_name -> caffe.EltwiseParameter.EltwiseOp
+	59,  // 150: caffe.EmbedParameter.weight_filler:type_name -> caffe.FillerParameter
+	59,  // 151: caffe.EmbedParameter.bias_filler:type_name -> caffe.FillerParameter
+	17,  // 152: caffe.HingeLossParameter.norm:type_name -> caffe.HingeLossParameter.Norm
+	18,  // 153: caffe.ImageDataParameter.label_type:type_name -> caffe.ImageDataParameter.LabelType
+	59,  // 154: caffe.InnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	59,  // 155: caffe.InnerProductParameter.bias_filler:type_name -> caffe.FillerParameter
+	44,  // 156: caffe.InputParameter.shape:type_name -> caffe.BlobShape
+	19,  // 157: caffe.LRNParameter.norm_region:type_name -> caffe.LRNParameter.NormRegion
+	20,  // 158: caffe.LRNParameter.engine:type_name -> caffe.LRNParameter.Engine
+	44,  // 159: caffe.ParameterParameter.shape:type_name -> caffe.BlobShape
+	21,  // 160: caffe.PoolingParameter.pool:type_name -> caffe.PoolingParameter.PoolMethod
+	22,  // 161: caffe.PoolingParameter.engine:type_name -> caffe.PoolingParameter.Engine
+	23,  // 162: caffe.PoolingParameter.round_mode:type_name -> caffe.PoolingParameter.RoundMode
+	59,  // 163: caffe.RecurrentParameter.weight_filler:type_name -> caffe.FillerParameter
+	59,  // 164: caffe.RecurrentParameter.bias_filler:type_name -> caffe.FillerParameter
+	24,  // 165: caffe.ReductionParameter.operation:type_name -> caffe.ReductionParameter.ReductionOp
+	25,  // 166: caffe.ReLUParameter.engine:type_name -> caffe.ReLUParameter.Engine
+	44,  // 167: caffe.ReshapeParameter.shape:type_name -> caffe.BlobShape
+	59,  // 168: caffe.ScaleParameter.filler:type_name -> caffe.FillerParameter
+	59,  // 169: caffe.ScaleParameter.bias_filler:type_name -> caffe.FillerParameter
+	26,  // 170: caffe.SigmoidParameter.engine:type_name -> caffe.SigmoidParameter.Engine
+	27,  // 171: caffe.SoftmaxParameter.engine:type_name -> caffe.SoftmaxParameter.Engine
+	28,  // 172: caffe.TanHParameter.engine:type_name -> caffe.TanHParameter.Engine
+	29,  // 173: caffe.SPPParameter.pool:type_name -> caffe.SPPParameter.PoolMethod
+	30,  // 174: caffe.SPPParameter.engine:type_name -> caffe.SPPParameter.Engine
+	59,  // 175: caffe.PReLUParameter.filler:type_name -> caffe.FillerParameter
+	59,  // 176: caffe.LSTMParameter.weight_filler:type_name -> caffe.FillerParameter
+	59,  // 177: caffe.LSTMParameter.bias_filler:type_name -> caffe.FillerParameter
+	59,  // 178: caffe.NormalizeParameter.scale_filler:type_name -> caffe.FillerParameter
+	53,  // 179: caffe.AnnotatedDataParameter.batch_sampler:type_name -> caffe.BatchSampler
+	3,   // 180: caffe.AnnotatedDataParameter.anno_type:type_name -> caffe.AnnotatedDatum.AnnotationType
+	74,  // 181: caffe.SaveOutputParameter.resize_param:type_name -> caffe.ResizeParameter
+	131, // 182: caffe.DetectionOutputParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	132, // 183: caffe.DetectionOutputParameter.save_output_param:type_name -> caffe.SaveOutputParameter
+	31,  // 184: caffe.DetectionOutputParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	32,  // 185: caffe.MultiBoxLossParameter.loc_loss_type:type_name -> caffe.MultiBoxLossParameter.LocLossType
+	33,  // 186: caffe.MultiBoxLossParameter.conf_loss_type:type_name -> caffe.MultiBoxLossParameter.ConfLossType
+	34,  // 187: caffe.MultiBoxLossParameter.match_type:type_name -> caffe.MultiBoxLossParameter.MatchType
+	31,  // 188: caffe.MultiBoxLossParameter.code_type:type_name -> caffe.PriorBoxParameter.CodeType
+	35,  // 189: caffe.MultiBoxLossParameter.mining_type:type_name -> caffe.MultiBoxLossParameter.MiningType
+	131, // 190: caffe.MultiBoxLossParameter.nms_param:type_name -> caffe.NonMaximumSuppressionParameter
+	74,  // 191: caffe.DetectionEvaluateParameter.resize_param:type_name -> caffe.ResizeParameter
+	59,  // 192: caffe.BNParameter.slope_filler:type_name -> caffe.FillerParameter
+	59,  // 193: caffe.BNParameter.bias_filler:type_name -> caffe.FillerParameter
+	36,  // 194: caffe.BNParameter.engine:type_name -> caffe.BNParameter.Engine
+	59,  // 195: caffe.BNParameter.scale_filler:type_name -> caffe.FillerParameter
+	59,  // 196: caffe.BNParameter.shift_filler:type_name -> caffe.FillerParameter
+	37,  // 197: caffe.BNParameter.bn_mode:type_name -> caffe.BNParameter.BNMode
+	38,  // 198: caffe.UnpoolingParameter.unpool:type_name -> caffe.UnpoolingParameter.UnpoolMethod
+	59,  // 199: caffe.CenterLossParameter.center_filler:type_name -> caffe.FillerParameter
+	39,  // 200: caffe.FocalLossParameter.type:type_name -> caffe.FocalLossParameter.Type
+	40,  // 201: caffe.MarginInnerProductParameter.type:type_name -> caffe.MarginInnerProductParameter.MarginType
+	59,  // 202: caffe.MarginInnerProductParameter.weight_filler:type_name -> caffe.FillerParameter
+	69,  // 203: caffe.V1LayerParameter.include:type_name -> caffe.NetStateRule
+	69,  // 204: caffe.V1LayerParameter.exclude:type_name -> caffe.NetStateRule
+	41,  // 205: caffe.V1LayerParameter.type:type_name -> caffe.V1LayerParameter.LayerType
+	45,  // 206: caffe.V1LayerParameter.blobs:type_name -> caffe.BlobProto
+	42,  // 207: caffe.V1LayerParameter.blob_share_mode:type_name -> caffe.V1LayerParameter.DimCheckMode
+	80,  // 208: caffe.V1LayerParameter.accuracy_param:type_name -> caffe.AccuracyParameter
+	81,  // 209: caffe.V1LayerParameter.argmax_param:type_name -> caffe.ArgMaxParameter
+	83,  // 210: caffe.V1LayerParameter.concat_param:type_name -> caffe.ConcatParameter
+	86,  // 211: caffe.V1LayerParameter.contrastive_loss_param:type_name -> caffe.ContrastiveLossParameter
+	87,  // 212: caffe.V1LayerParameter.convolution_param:type_name -> caffe.ConvolutionParameter
+	89,  // 213: caffe.V1LayerParameter.data_param:type_name -> caffe.DataParameter
+	90,  // 214: caffe.V1LayerParameter.dropout_param:type_name -> caffe.DropoutParameter
+	91,  // 215: caffe.V1LayerParameter.dummy_data_param:type_name -> caffe.DummyDataParameter
+	92,  // 216: caffe.V1LayerParameter.eltwise_param:type_name -> caffe.EltwiseParameter
+	95,  // 217: caffe.V1LayerParameter.exp_param:type_name -> caffe.ExpParameter
+	97,  // 218: caffe.V1LayerParameter.hdf5_data_param:type_name -> caffe.HDF5DataParameter
+	98,  // 219: caffe.V1LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	99,  // 220: caffe.V1LayerParameter.hinge_loss_param:type_name -> caffe.HingeLossParameter
+	100, // 221: caffe.V1LayerParameter.image_data_param:type_name -> caffe.ImageDataParameter
+	101, // 222: caffe.V1LayerParameter.infogain_loss_param:type_name -> caffe.InfogainLossParameter
+	102, // 223: caffe.V1LayerParameter.inner_product_param:type_name -> caffe.InnerProductParameter
+	105, // 224: caffe.V1LayerParameter.lrn_param:type_name -> caffe.LRNParameter
+	106, // 225: caffe.V1LayerParameter.memory_data_param:type_name -> caffe.MemoryDataParameter
+	107, // 226: caffe.V1LayerParameter.mvn_param:type_name -> caffe.MVNParameter
+	109, // 227: caffe.V1LayerParameter.pooling_param:type_name -> caffe.PoolingParameter
+	110, // 228: caffe.V1LayerParameter.power_param:type_name -> caffe.PowerParameter
+	114, // 229: caffe.V1LayerParameter.relu_param:type_name -> caffe.ReLUParameter
+	117, // 230: caffe.V1LayerParameter.sigmoid_param:type_name -> caffe.SigmoidParameter
+	119, // 231: caffe.V1LayerParameter.softmax_param:type_name -> caffe.SoftmaxParameter
+	118, // 232: caffe.V1LayerParameter.slice_param:type_name -> caffe.SliceParameter
+	121, // 233: caffe.V1LayerParameter.tanh_param:type_name -> caffe.TanHParameter
+	123, // 234: caffe.V1LayerParameter.threshold_param:type_name -> caffe.ThresholdParameter
+	124, // 235: caffe.V1LayerParameter.window_data_param:type_name -> caffe.WindowDataParameter
+	73,  // 236: caffe.V1LayerParameter.transform_param:type_name -> caffe.TransformationParameter
+	79,  // 237: caffe.V1LayerParameter.loss_param:type_name -> caffe.LossParameter
+	168, // 238: caffe.V1LayerParameter.layer:type_name -> caffe.V0LayerParameter
+	142, // 239: caffe.V1LayerParameter.interp_param:type_name -> caffe.InterpParameter
+	141, // 240: caffe.V1LayerParameter.seg_accuracy_param:type_name -> caffe.SegAccuracyParameter
+	140, // 241: caffe.V1LayerParameter.bn_param:type_name -> caffe.BNParameter
+	59,  // 242: caffe.V0LayerParameter.weight_filler:type_name -> caffe.FillerParameter
+	59,  // 243: caffe.V0LayerParameter.bias_filler:type_name -> caffe.FillerParameter
+	43,  // 244: caffe.V0LayerParameter.pool:type_name -> caffe.V0LayerParameter.PoolMethod
+	45,  // 245: caffe.V0LayerParameter.blobs:type_name -> caffe.BlobProto
+	98,  // 246: caffe.V0LayerParameter.hdf5_output_param:type_name -> caffe.HDF5OutputParameter
+	247, // [247:247] is the sub-list for method output_type
+	247, // [247:247] is the sub-list for method input_type
+	247, // [247:247] is the sub-list for extension type_name
+	247, // [247:247] is the sub-list for extension extendee
+	0,   // [0:247] is the sub-list for field type_name
 }
 
 func init() { file_swcaffe_caffe_proto_init() }
@@ -16631,8 +16876,8 @@ func file_swcaffe_caffe_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swcaffe_caffe_proto_rawDesc), len(file_swcaffe_caffe_proto_rawDesc)),
-			NumEnums:      43,
-			NumMessages:   123,
+			NumEnums:      44,
+			NumMessages:   125,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -173,7 +173,7 @@ func timeMeasured(e *cli.Env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase
 	case o.explain != "":
 		return explain(e, n, o)
 	case o.passes:
-		if err := printPasses(e.Tables, n); err != nil || !spec.RoundsFactors() {
+		if err := printPasses(e.Tables, n); err != nil || spec.Precision() == "" && !rounds(n) || spec.Precision() == cpe.FP32 {
 			return err
 		}
 		return printPrecision(e.Tables, n)

@@ -1,7 +1,6 @@
 package python
 
 import (
-	"cmp"
 	"flag"
 	"os"
 	"strconv"
@@ -27,7 +26,7 @@ var engine struct {
 func host() (*cpe.Machine, error) {
 	engine.mu.Lock()
 	defer engine.mu.Unlock()
-	precision := cmp.Or(engine.precision, cpe.Precisions[0])
+	precision := engine.precision
 	if m := engine.machines[precision]; m != nil {
 		return m, nil
 	}

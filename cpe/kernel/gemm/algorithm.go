@@ -5,6 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
+	"github.com/swcaffe/swcaffe/cpe/kernel/quant"
 )
 
 // The names of the algorithms. Each is in a file of its own, with the products that it supports.
@@ -12,6 +13,7 @@ const (
 	Mesh        = "gemm-mesh"
 	MeshSums    = "gemm-mesh-sums"
 	Rounded     = "gemm-bf16"
+	Quantised   = "gemm-int8"
 	RowSums     = "gemm-row-sums"
 	Transposed  = "gemm-transposed"
 	Narrow      = "gemm-narrow"
@@ -53,6 +55,13 @@ var (
 				return op.FirstReason(op.Unless(p.Inference, "it is for weights that do not change"), inMemory((*Shape).rounds, "A is transposed, or C is added to")(p))
 			},
 			Kernel: planned(newRounded),
+		},
+		{
+			Name: Quantised, Doc: "factors rounded to 8 bits, sums in int32; all of B is packed, and kept if it is fixed", Types: op.Quantised,
+			Supports: func(p *Problem) error {
+				return op.FirstReason(quant.Fits(p.Shape.K), op.OnHost(p), op.Unless(!p.Shape.TransA && !p.Shape.Accumulate, "A is transposed, or C is added to"))
+			},
+			Kernel: planned(newQuantised),
 		},
 		{
 			Name: Dots, Doc: "dot products of a few rows of A with the rows of a large B', which is read once, in place, in a net for inference",
@@ -133,11 +142,10 @@ func blocked(plan func(*cpe.Machine, Shape) (*Blocked, error)) func(*cpe.Machine
 }
 
 // plan plans a product with the first algorithm of a list that supports it.
-func plan(l *op.List[Shape, Kernel], m *cpe.Machine, s Shape, inference bool) (Kernel, error) {
-	if err := s.Check(); err != nil {
+func plan(l *op.List[Shape, Kernel], m *cpe.Machine, p *Problem) (Kernel, error) {
+	if err := p.Shape.Check(); err != nil {
 		return nil, err
 	}
-	p := problem(m, s, inference)
 	c, err := l.Choose(p, op.Force{})
 	if err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ type gemmWorker struct {
 // NewBlocked plans a product with the first suitable algorithm among the forms of Blocked. Core groups share the rows or the columns of C, so
 // that one core group sums each element of C in the order of K. MeshSums is the exception.
 func NewBlocked(m *cpe.Machine, s Shape) (*Blocked, error) {
-	k, err := plan(&blockedAlgorithms, m, s, false)
+	k, err := plan(&blockedAlgorithms, m, problem(m, s, false))
 	if err != nil {
 		return nil, err
 	}

@@ -6,19 +6,19 @@ import (
 	"github.com/swcaffe/swcaffe/internal/base/pages"
 )
 
-// Explain says which algorithms could compute a product in a Kernel of New, or of NewInference, and why one does. If measured is set, it runs them all,
-// for their times.
-func Explain(m *cpe.Machine, s Shape, inference, measured bool) (*op.Explanation, error) {
-	return explain(&algorithms, m, s, inference, measured)
+// Explain says which algorithms could compute a product in a Kernel of NewIn, and why one does. If measured is set, it runs them all, for their times.
+func Explain(m *cpe.Machine, s Shape, inference bool, t op.Types, measured bool) (*op.Explanation, error) {
+	p := problem(m, s, inference)
+	p.Types = t
+	return explain(&algorithms, m, p, measured && t != op.Quantised)
 }
 
 // ExplainBlocked is Explain for NewBlocked.
 func ExplainBlocked(m *cpe.Machine, s Shape, measured bool) (*op.Explanation, error) {
-	return explain(&blockedAlgorithms, m, s, false, measured)
+	return explain(&blockedAlgorithms, m, problem(m, s, false), measured)
 }
 
-func explain(l *op.List[Shape, Kernel], m *cpe.Machine, s Shape, inference, measured bool) (*op.Explanation, error) {
-	p := problem(m, s, inference)
+func explain(l *op.List[Shape, Kernel], m *cpe.Machine, p *Problem, measured bool) (*op.Explanation, error) {
 	c, err := l.Choose(p, op.Force{})
 	if err != nil {
 		return nil, err
@@ -33,8 +33,10 @@ func explain(l *op.List[Shape, Kernel], m *cpe.Machine, s Shape, inference, meas
 		e.Plan = k.Plan().String()
 	case *rounded:
 		e.Plan = k.plan()
+	case *quantised:
+		e.Plan = k.plan()
 	}
-	if measured {
+	if s := p.Shape; measured {
 		a, b, c := pages.Ones(s.M*s.K), pages.Ones(s.K*s.N), pages.Ones(s.M*s.N)
 		err = l.Measure(m, p, e, func(k Kernel) error { return k.Run(a, b, nil, c) })
 	}

@@ -19,6 +19,7 @@ package gemm
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -34,7 +35,18 @@ type Kernel interface {
 }
 
 // New plans a product.
-func New(m *cpe.Machine, s Shape) (Kernel, error) { return plan(&algorithms, m, s, false) }
+func New(m *cpe.Machine, s Shape) (Kernel, error) {
+	return plan(&algorithms, m, problem(m, s, false))
+}
 
 // NewInference plans a product of a net for inference, whose sums may differ from training's by rounding.
-func NewInference(m *cpe.Machine, s Shape) (Kernel, error) { return plan(&algorithms, m, s, true) }
+func NewInference(m *cpe.Machine, s Shape) (Kernel, error) {
+	return plan(&algorithms, m, problem(m, s, true))
+}
+
+// NewIn plans a product in number types other than those that the machine's user permits.
+func NewIn(m *cpe.Machine, s Shape, inference bool, t op.Types) (Kernel, error) {
+	p := problem(m, s, inference)
+	p.Types = t
+	return plan(&algorithms, m, p)
+}

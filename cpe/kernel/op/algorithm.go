@@ -63,6 +63,8 @@ func (a *Algorithm[S, K]) Refuses(p *Problem[S]) error {
 		return errors.New("it does not compute this direction")
 	case a.Types != (Types{}) && a.Types != p.Types:
 		return fmt.Errorf("it computes in %v", a.Types)
+	case p.Types == Quantised && a.Types != p.Types:
+		return errors.New("it computes in float32")
 	case a.Supports == nil:
 		return nil
 	}

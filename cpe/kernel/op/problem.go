@@ -27,7 +27,7 @@ type Problem[S Shape] struct {
 
 // Types are the number types in which a product is computed. The zero value is float32 throughout. Arrays in memory are float32 in any case:
 // an algorithm of other types converts values as it packs them, and keeps the packed weights (Kept). A problem's types are what its caller permits
-// beside float32, in which every problem may be computed.
+// beside float32, in which every problem may be computed but for Quantised.
 type Types struct {
 	Factors Number // what values are rounded to before they are multiplied
 	Sums    Number // what products are added in
@@ -36,12 +36,24 @@ type Types struct {
 // RoundedFactors rounds factors to bfloat16 and adds the products in float32.
 var RoundedFactors = Types{Factors: BFloat16}
 
-// RoundedSuffix ends the names of algorithms of these types, and of no others.
-const RoundedSuffix = "-bf16"
+// Quantised rounds factors to 8 bits and adds the products in int32 (package quant). Its results are defined to the bit, so that problems with these types
+// are computed by algorithms of these types alone.
+var Quantised = Types{Factors: Int8, Sums: Int32}
 
-// Permitted returns the types that a machine's user permits.
+// Suffix ends the names of algorithms of these types, and of no others; "" for float32.
+func (t Types) Suffix() string {
+	switch t {
+	case RoundedFactors:
+		return "-bf16"
+	case Quantised:
+		return "-int8"
+	}
+	return ""
+}
+
+// Permitted returns the types that a machine's user permits for layers that have no precision of their own and no scales.
 func Permitted(spec *cpe.Spec) Types {
-	if spec.RoundsFactors() {
+	if spec.Precision() == cpe.BF16 {
 		return RoundedFactors
 	}
 	return Types{}
@@ -55,10 +67,14 @@ const (
 	Float32 Number = iota
 	// BFloat16 is the upper half of a Float32: 8 bits of exponent, 7 of mantissa.
 	BFloat16
+	// Int8 is an integer of 8 bits: signed for weights, unsigned for images.
+	Int8
+	// Int32 is a signed integer of 32 bits.
+	Int32
 )
 
-// String returns "float32" or "bfloat16".
-func (n Number) String() string { return [...]string{"float32", "bfloat16"}[n] }
+// String returns the type's name, such as "bfloat16".
+func (n Number) String() string { return [...]string{"float32", "bfloat16", "int8", "int32"}[n] }
 
 // String returns the type, or the types, that a product is computed in.
 func (t Types) String() string {

@@ -32,7 +32,7 @@ func WarnOfGPU(e *Env, asks, subject string) {
 func (d *DeviceFlags) Register(fs *flag.FlagSet) {
 	StringVar(fs, &d.EngineName, "engine", "cpe", "the path of every layer: cpe (tiled, fast) or mpe (plain reference)", OneOf("cpe", "mpe"))
 	StringVar(fs, &d.MachineName, "machine", "host", "the machine of the cpe path: a machine `FILE`, or "+strings.Join(cpe.Names(), ", "), OneOf(cpe.Names()...).OrFiles(Prototxt))
-	StringVar(fs, &d.precision, "precision", cpe.Precisions[0], "what factors of products may be rounded to: fp32 (nothing) or bf16, which is faster; sums are in fp32", OneOf(cpe.Precisions...))
+	StringVar(fs, &d.precision, "precision", "", "what factors of products may be rounded to: fp32 (nothing), bf16 or int8 (in nets that swcaffe quantize has written); sums are in fp32 or exact. Without it: the net's precision, or fp32", OneOf(cpe.Precisions...))
 	fs.IntVar(&d.threads, "threads", 0, "the number of cores to use (0: all)")
 	fs.Int64Var(&d.Seed, "seed", -1, "random seed where the solver has none (-1: from the clock)")
 	fs.StringVar(&d.GPU, "gpu", "", "accepted with a warning: there is no GPU in this build")
@@ -72,12 +72,12 @@ func (d *DeviceFlags) Spec(e *Env) (cpe.Spec, error) {
 
 // rounding returns the machine with the precision of -precision.
 func (d *DeviceFlags) rounding(spec cpe.Spec) (cpe.Spec, error) {
-	spec, err := spec.WithPrecision(cmp.Or(d.precision, cpe.Precisions[0]))
+	spec, err := spec.WithPrecision(d.precision)
 	switch {
 	case err != nil:
 		return spec, Usagef("-precision: %w", err)
-	case !spec.RoundsFactors():
-	case d.Engine == layers.MPE:
+	case d.precision == "" || d.precision == cpe.FP32:
+	case d.Engine == layers.MPE && d.precision == cpe.BF16:
 		return spec, Usagef("-precision %s is for -engine cpe: the mpe engine is the reference, in fp32", d.precision)
 	case !spec.Native():
 		return spec, Usagef("-precision %s is for this computer; -machine %s is modelled in fp32", d.precision, d.MachineName)

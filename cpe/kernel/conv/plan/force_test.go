@@ -77,12 +77,12 @@ func TestForceByName(t *testing.T) {
 		}
 	}
 	for _, a := range plan.List() {
-		if strings.HasSuffix(a.Name, op.RoundedSuffix) != (a.Types == op.RoundedFactors) {
+		if suffixed(a.Name) != a.Types.Suffix() {
 			t.Errorf("%s computes in %v", a.Name, a.Types)
 		}
 		switch byModel := strings.HasPrefix(a.Name, "mesh-"); {
 		case byModel, a.Family.IsWinograd(), used[a.Name]:
-		case slices.Contains([]string{"nothing", "pointwise-blocked", "pointwise-blocked-bf16", "pointwise-blocked-weights", "pointwise-blocked-weights-bf16", "explicit-batched", "implicit-bf16"}, a.Name):
+		case slices.Contains([]string{"nothing", "pointwise-blocked", "pointwise-blocked-bf16", "pointwise-blocked-weights", "pointwise-blocked-weights-bf16", "explicit-batched", "implicit-bf16", "implicit-int8"}, a.Name):
 			// for empty problems, images in blocks of channels, a modelled machine, and other number types
 		default:
 			t.Errorf("no shape is computed with %s", a.Name)
@@ -137,4 +137,14 @@ func TestForceLayouts(t *testing.T) {
 			t.Errorf("%q: pooled in one pass: %v, %v, want %v", name, fused != nil, err, want)
 		}
 	}
+}
+
+// suffixed returns the end of a name that stands for number types, "" for none.
+func suffixed(name string) string {
+	for _, t := range []op.Types{op.RoundedFactors, op.Quantised} {
+		if strings.HasSuffix(name, t.Suffix()) {
+			return t.Suffix()
+		}
+	}
+	return ""
 }

@@ -37,6 +37,7 @@ func listAlgorithms() []*conv.Algorithm {
 		&direct.ShiftedWeights,
 		&direct.Padded,
 		&direct.ImplicitBFloat16,
+		&direct.ImplicitInt8,
 	}
 	for _, tiles := range winograd.Strategies {
 		for _, algorithm := range []func(shape.Strategy) *conv.Algorithm{

@@ -8,6 +8,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -26,7 +27,7 @@ const (
 // choice computes. The layouts are those that suit the cost model's choice; candidates must support them.
 func NewTuned(m *cpe.Machine, s shape.Conv, t conv.Tuner) (*Conv, error) {
 	spec := m.Spec()
-	c := &Conv{machine: m, spec: &spec, free: true, tuner: t}
+	c := &Conv{machine: m, spec: &spec, free: true, types: op.Permitted(&spec), tuner: t}
 	return c, c.plan(s)
 }
 

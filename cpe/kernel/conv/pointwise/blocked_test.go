@@ -163,7 +163,7 @@ func runBlocked(t *testing.T, m *cpe.Machine, s shape.Conv, in, out bool, want *
 	if err := c.SetLayouts(shape.InBlocks(in), shape.InBlocks(out)); err != nil {
 		t.Fatal(err)
 	}
-	if spec := m.Spec(); strings.HasSuffix(string(c.Algorithm(shape.Forward)), "-bf16") != spec.RoundsFactors() {
+	if spec := m.Spec(); strings.HasSuffix(string(c.Algorithm(shape.Forward)), "-bf16") != (spec.Precision() == cpe.BF16) {
 		t.Fatalf("computed by %s", c.Algorithm(shape.Forward))
 	}
 	x, dy := kerneltest.Lie(want.X, s.N*s.C, in, false), kerneltest.Lie(want.DY, s.N*s.Out, out, false)
