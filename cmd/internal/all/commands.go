@@ -6,7 +6,7 @@
 //	train    train, alone or with many workers, finetune and lr_find
 //	infer    test, classify, detect, extract_features, serve: trained nets
 //	measure  time, explore and other measurements and models of machines and clusters
-//	model    nets, solvers and weights as files: draw_net, fmt, upgrade_*, export_onnx, import_onnx, check, verify
+//	model    nets, solvers and weights as files: draw_net, fmt, upgrade_*, export_onnx, import_onnx, export_weights, import_weights, check, verify
 //	dataset  convert_*, compute_image_mean, get_image_size, dataset, init
 //	logs     parse_log, plot_log, board
 //
@@ -35,7 +35,7 @@ var Commands = slices.Concat(
 		dataset.Init, dataset.Dataset, dataset.ConvertImageset, dataset.ConvertAnnoset, dataset.ConvertMnist, dataset.ConvertCifar,
 		dataset.ConvertMnistSiamese, dataset.ComputeImageMean, dataset.GetImageSize, dataset.ImageInfo),
 	cli.Group("convert and format nets",
-		model.ExportONNX, model.ImportONNX, model.Fmt, model.UpgradeNetText, model.UpgradeNetBinary, model.UpgradeSolverText),
+		model.ExportONNX, model.ImportONNX, model.ExportWeights, model.ImportWeights, model.Fmt, model.UpgradeNetText, model.UpgradeNetBinary, model.UpgradeSolverText),
 	cli.Group("look at nets and runs", model.DrawNet, logs.PlotLog, logs.ParseLog, logs.Board),
 	cli.Group("the program itself", cli.InstallLinks, cli.Completion, cli.Manual, cli.Version),
 )
