@@ -57,6 +57,8 @@ type Device struct {
 	Precision string
 	// Unfilled leaves the weights of layers without values and memory: those of another net take their places (net.Options.WeightsOf).
 	Unfilled bool
+	// WeightMemory, if not nil, is where the weights of layers lie.
+	WeightMemory *pages.Pool
 }
 
 // Types are the number types of a layer's products in float32 or bfloat16: those of its precision.

@@ -115,7 +115,7 @@ func (n *Net) addLayer(p *caffepb.NetParameter, d *node, unread map[string]bool)
 		}
 	}
 	if len(d.param.Blobs) > 0 && n.opt.WeightsOf == nil {
-		if err := d.copyWeights(d.param.Blobs, nil, func(int) bool { return false }); err != nil {
+		if err := d.copyBlobs(d.param.Blobs); err != nil {
 			return err
 		}
 	}

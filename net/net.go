@@ -125,9 +125,10 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 		return nil, opt.fail(p, fmt.Errorf("no layers for phase %v, level %d, stages %q", opt.State.GetPhase(), opt.State.GetLevel(), opt.State.GetStage()))
 	}
 	opt.setBudget()
-	if opt.WeightsOf != nil {
-		unfilled := *opt.Device
-		unfilled.Unfilled, opt.Device = true, &unfilled
+	if opt.ForwardOnly || opt.WeightsOf != nil { // the weights lie together, in one of the nets that share them
+		own := *opt.Device
+		own.Unfilled, own.WeightMemory = opt.WeightsOf != nil, &pages.Pool{}
+		opt.Device = &own
 	}
 	spec := opt.Device.Machine.Spec()
 	n := &Net{asked: spec.Precision(), devices: map[string]*layers.Device{}, name: p.GetName(), opt: opt, log: opt.Device.Log, named: namesakes{}, items: map[int]bool{}, rows: map[int]bool{}, wires: wires{ids: map[string]int{}}, running: running{scale: 1}}

@@ -1,9 +1,13 @@
 package net
 
 import (
+	"cmp"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/swcaffe/swcaffe/blob"
 	swproto "github.com/swcaffe/swcaffe/proto"
@@ -21,6 +25,7 @@ func (n *Net) CopyWeights(p *caffepb.NetParameter) error {
 // LoadWeights is CopyWeights for a file. It reads the values directly into the weights.
 func (n *Net) LoadWeights(w *swproto.Weights) error {
 	copied, pairs := map[*node]bool{}, n.pairing()
+	var reads weightReads
 	for _, src := range w.Param.Layer {
 		d := pairs.next(src.GetName(), len(src.Blobs) > 0)
 		if d == nil {
@@ -28,10 +33,24 @@ func (n *Net) LoadWeights(w *swproto.Weights) error {
 			continue
 		}
 		lacks := func(i int) bool { return w.Unshared && n.params[d.paramIDs[i]].shared }
-		if err := d.copyWeights(src.Blobs, w.Stored, lacks); err != nil {
+		list, err := d.weightsFrom(src.Blobs, lacks)
+		if err != nil {
 			return n.fail(d, err)
 		}
+		for i, p := range list {
+			if p != nil {
+				reads.add(d.Params()[i], func() error {
+					if err := d.Params()[i].Load(p, w.Stored); err != nil {
+						return n.fail(d, fmt.Errorf("cannot copy param %d: %w", i, err))
+					}
+					return nil
+				})
+			}
+		}
 		copied[d] = len(src.Blobs) > 0 || copied[d]
+	}
+	if err := reads.run(); err != nil {
+		return err
 	}
 	n.logUncopied(copied, len(w.Param.Layer))
 	return nil
@@ -60,36 +79,78 @@ func (n *Net) logUncopied(copied map[*node]bool, layers int) {
 	}
 }
 
-// copyWeights copies a layer's weights from stored: a trained net's, or blobs in the prototxt. lacks says which weights may be nil, or
-// missing at the end. from holds the values that are not in the messages.
-func (d *node) copyWeights(stored []*caffepb.BlobProto, from *swproto.Stored, lacks func(i int) bool) error {
+// weightsFrom returns what is stored for each of a layer's weights, nil for those that may be missing: a trained net's, or blobs in the prototxt. lacks
+// says which weights may be nil, or missing at the end.
+func (d *node) weightsFrom(stored []*caffepb.BlobProto, lacks func(i int) bool) ([]*caffepb.BlobProto, error) {
 	stored = slices.Clone(stored)
 	for i := len(stored); i < len(d.Params()) && lacks(i); i++ {
 		stored = append(stored, nil)
 	}
 	if len(stored) != len(d.Params()) {
-		return fmt.Errorf("incompatible number of blobs: the weights have %d, the layer has %d", len(stored), len(d.Params()))
+		return nil, fmt.Errorf("incompatible number of blobs: the weights have %d, the layer has %d", len(stored), len(d.Params()))
 	}
 	for i, b := range d.Params() {
-		switch {
-		case stored[i] == nil && lacks(i):
-			continue
-		case stored[i] == nil:
-			return fmt.Errorf("incompatible number of blobs: the weights have none for param %d", i)
+		switch p := stored[i]; {
+		case p == nil && lacks(i):
+		case p == nil:
+			return nil, fmt.Errorf("incompatible number of blobs: the weights have none for param %d", i)
+		case !b.SameShape(p):
+			return nil, fmt.Errorf("cannot copy param %d: shape mismatch: the weights' shape is %s, the layer's is %s; to learn this layer's parameters from scratch, rename the layer",
+				i, strings.Trim(fmt.Sprint(blob.ProtoShape(p)), "[]"), b.ShapeString())
 		}
-		if err := copyWeight(b, stored[i], from); err != nil {
+	}
+	return stored, nil
+}
+
+// copyBlobs copies a layer's weights from blobs in the prototxt.
+func (d *node) copyBlobs(stored []*caffepb.BlobProto) error {
+	list, err := d.weightsFrom(stored, func(int) bool { return false })
+	if err != nil {
+		return err
+	}
+	for i, b := range d.Params() {
+		if err := b.Load(list[i], nil); err != nil {
 			return fmt.Errorf("cannot copy param %d: %w", i, err)
 		}
 	}
 	return nil
 }
 
-func copyWeight(b *blob.Blob, p *caffepb.BlobProto, from *swproto.Stored) error {
-	if !b.SameShape(p) {
-		return fmt.Errorf("shape mismatch: the weights' shape is %s, the layer's is %s; to learn this layer's parameters from scratch, rename the layer",
-			strings.Trim(fmt.Sprint(blob.ProtoShape(p)), "[]"), b.ShapeString())
+// weightReads are weights to be read from a file, by several goroutines. The file is not mapped: one that is cut meanwhile would end the process, and reading into large
+// pages costs little more. Those that layers share are read one after the other: the last one counts.
+type weightReads struct {
+	of    map[blob.Storage]int // the place in lists
+	lists [][]func() error
+}
+
+func (r *weightReads) add(b *blob.Blob, read func() error) {
+	k, ok := r.of[b.DataStorage()]
+	if !ok {
+		if r.of == nil {
+			r.of = map[blob.Storage]int{}
+		}
+		k = len(r.lists)
+		r.of[b.DataStorage()], r.lists = k, append(r.lists, nil)
 	}
-	return b.Load(p, from)
+	r.lists[k] = append(r.lists[k], read)
+}
+
+// run reads the weights. It returns the error of those that were added first.
+func (r *weightReads) run() error {
+	errs := make([]error, len(r.lists))
+	var next atomic.Int64
+	var readers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(r.lists)) {
+		readers.Go(func() {
+			for k := next.Add(1) - 1; int(k) < len(r.lists); k = next.Add(1) - 1 {
+				for _, read := range r.lists[k] {
+					errs[k] = cmp.Or(errs[k], read())
+				}
+			}
+		})
+	}
+	readers.Wait()
+	return cmp.Or(errs...)
 }
 
 // ShareWeights makes the layers of n use the weights of other's layers of the same name, as a test net shares those of the training net.

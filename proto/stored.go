@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"unsafe"
 
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -14,9 +15,8 @@ import (
 // Stored gives access to the values of blobs that are still in the file. Long lists of floats are not read with their message,
 // but directly into their blob, so that weights are in memory only once. A nil Stored means that the messages hold all values.
 type Stored struct {
-	file  *os.File
-	at    map[*caffepb.BlobProto]*blobSpans
-	piece []byte // of the file, while a list is read
+	file *os.File
+	at   map[*caffepb.BlobProto]*blobSpans
 }
 
 // span is a byte range of a file.
@@ -38,7 +38,7 @@ func (s *Stored) Counts(p *caffepb.BlobProto) (data, diff int) {
 }
 
 // Data writes a blob's values to dst. Its length must be the first result of Counts. After a read error, dst may hold some of the
-// values.
+// values. Several goroutines may call it.
 func (s *Stored) Data(p *caffepb.BlobProto, dst []float32) error {
 	return s.floats(dst, p.Data, p.DoubleData, s.spans(p).data)
 }
@@ -77,23 +77,25 @@ func (s *Stored) floats(dst, floats []float32, doubles []float64, far span) erro
 	return nil
 }
 
+// read reads a list directly into dst, so that its pages are written once.
 func (s *Stored) read(dst []float32, far span) error {
-	if s.piece == nil {
-		s.piece = make([]byte, 256<<10)
+	if len(dst) == 0 {
+		return nil
 	}
-	r, piece := io.NewSectionReader(s.file, far.at, far.bytes), s.piece
-	for len(dst) > 0 {
-		n := min(len(dst), len(piece)/floatBytes)
-		if _, err := io.ReadFull(r, piece[:floatBytes*n]); err != nil {
-			return fmt.Errorf("%s: %w", s.file.Name(), err)
+	raw := unsafe.Slice((*byte)(unsafe.Pointer(&dst[0])), floatBytes*len(dst))
+	if _, err := io.ReadFull(io.NewSectionReader(s.file, far.at, far.bytes), raw); err != nil {
+		return fmt.Errorf("%s: %w", s.file.Name(), err)
+	}
+	if !littleEndian {
+		for i := range dst {
+			dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[floatBytes*i:]))
 		}
-		for i := range dst[:n] {
-			dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(piece[floatBytes*i:]))
-		}
-		dst = dst[n:]
 	}
 	return nil
 }
+
+// littleEndian reports whether this computer has numbers in memory as files have them.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // Weights are the weights of a trained net, read from a file and upgraded to the current form. Its layers have a name, a type and blobs.
 type Weights struct {

@@ -63,8 +63,8 @@ func (r *runner) guarded(run func() error) error {
 	return err
 }
 
-// renew makes a session and plans the net for the sizes of runs; first: for the first of them only.
-func (r *runner) renew(first bool) error {
+// renew makes a session and, unless the plans are made later, plans the net for the sizes of runs.
+func (r *runner) renew(later bool) error {
 	err := relay.Error(func() (err error) {
 		r.plans = 0
 		if r.session, err = r.v.model.NewSession(r.cores); err == nil && r.v.trace != nil {
@@ -76,10 +76,8 @@ func (r *runner) renew(first bool) error {
 		r.end()
 		return fmt.Errorf("planning the net: %w", err)
 	}
-	for err == nil && !r.planned() {
-		if err = r.plan(); first {
-			break
-		}
+	for err == nil && !later && !r.planned() {
+		err = r.plan()
 	}
 	return err
 }

@@ -147,7 +147,7 @@ func part(outs []predict.Array, at, n, items int) (own []predict.Array) {
 func (r *runner) runItems(ctx context.Context, inputs []predict.Array, items int) ([]predict.Array, error) {
 	outs := make([]predict.Array, len(r.v.model.Outputs()))
 	piece := slices.Clone(inputs)
-	sizes := r.v.sizes()[:r.plans]
+	sizes := r.v.sizes()[:max(1, r.plans)] // the run makes the first plan if there is none yet
 	for at := 0; at < items; {
 		n := fitting(sizes, items-at)
 		for k, in := range inputs {

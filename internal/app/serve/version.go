@@ -40,8 +40,8 @@ type version struct {
 // errFull refuses a request at once.
 var errFull = &failure{http.StatusTooManyRequests, errors.New("the model's queue is full; try again later")}
 
-// start plans the net and starts the version's goroutines. If no other version answers meanwhile, the first plan is enough for the beginning: the others are made while
-// requests are answered with those that are there.
+// start plans the net and starts the version's goroutines. If no other version answers meanwhile, a session is enough for the beginning: the plans are made while
+// requests come, which wait for the first one and are answered with those that are there.
 func start(name, number string, m *predict.Model, cfg *Config, meter *meter, alone bool) (*version, error) {
 	v := &version{
 		name: name, number: number, model: m, batch: m.Batch(), joins: separable(m), maxPixels: cfg.MaxPixels, delay: cfg.Delay, meter: meter, trace: cfg.Trace, errorf: cfg.Errorf,
