@@ -15,10 +15,15 @@ import (
 type Carried struct {
 	weights *caffepb.NetParameter
 	state   *caffepb.SolverState
+	version int
 }
 
 // Iter is the number of iterations.
 func (c *Carried) Iter() int { return int(c.state.GetIter()) }
+
+// Version tells which of two workers' states of a training is the later one. Where all workers have the same state after an iteration, that is
+// Iter; with a centre it grows with every message that the centre answers.
+func (c *Carried) Version() int { return c.version }
 
 // Seed is the random seed of the training.
 func (c *Carried) Seed() uint64 { return c.state.GetRunState().GetSeed() }
@@ -34,9 +39,13 @@ func (v *Solver) Carry() (*Carried, error) {
 		return nil, errors.New("an update was interrupted: the weights are of two iterations")
 	}
 	f.regain(v)
-	c := &Carried{}
+	c := &Carried{version: f.iter}
+	if s, ok := v.strategy.(versioned); ok {
+		c.version = s.version()
+	}
 	return c, v.strategy.shown(func() error {
-		c.weights, c.state = v.net.ToProto(false), v.stateProto("")
+		// What is shown is lent: the messages share its memory.
+		c.weights, c.state = proto.CloneOf(v.net.ToProto(false)), proto.CloneOf(v.stateProto(""))
 		return nil
 	})
 }
@@ -50,34 +59,38 @@ func (v *Solver) Resume(c *Carried) error {
 	if err != nil {
 		return fmt.Errorf("the state of iteration %d: %w", c.Iter(), err)
 	}
+	if s, ok := v.strategy.(versioned); ok {
+		s.follow(c.version)
+	}
 	v.inMemory = true
 	v.footing.take(v, v.iter)
 	return nil
 }
 
-// lengthBytes is the size of the length of the weights' message, which precedes both messages.
-const lengthBytes = 8
+// headBytes precede both messages: the length of the weights', and the version.
+const headBytes = 16
 
 // Marshal returns the state as bytes.
 func (c *Carried) Marshal() ([]byte, error) {
-	bytes, err := proto.MarshalOptions{}.MarshalAppend(make([]byte, lengthBytes), c.weights)
+	bytes, err := proto.MarshalOptions{}.MarshalAppend(make([]byte, headBytes), c.weights)
 	if err != nil {
 		return nil, err
 	}
-	binary.LittleEndian.PutUint64(bytes, uint64(len(bytes)-lengthBytes))
+	binary.LittleEndian.PutUint64(bytes, uint64(len(bytes)-headBytes))
+	binary.LittleEndian.PutUint64(bytes[8:], uint64(c.version))
 	return proto.MarshalOptions{}.MarshalAppend(bytes, c.state)
 }
 
 // UnmarshalCarried reads what Marshal has written.
 func UnmarshalCarried(bytes []byte) (*Carried, error) {
-	if len(bytes) < lengthBytes {
+	if len(bytes) < headBytes {
 		return nil, fmt.Errorf("a state of %d bytes is not whole", len(bytes))
 	}
-	n, rest := binary.LittleEndian.Uint64(bytes), bytes[lengthBytes:]
+	n, rest := binary.LittleEndian.Uint64(bytes), bytes[headBytes:]
 	if n > uint64(len(rest)) {
 		return nil, fmt.Errorf("a state of %d bytes is not whole: its weights have %d", len(bytes), n)
 	}
-	c := &Carried{weights: &caffepb.NetParameter{}, state: &caffepb.SolverState{}}
+	c := &Carried{weights: &caffepb.NetParameter{}, state: &caffepb.SolverState{}, version: int(binary.LittleEndian.Uint64(bytes[8:]))}
 	return c, errors.Join(proto.Unmarshal(rest[:n], c.weights), proto.Unmarshal(rest[n:], c.state))
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/topology"
@@ -82,5 +83,131 @@ func TestCarry(t *testing.T) {
 	}
 	if _, err := UnmarshalCarried(slices.Repeat([]byte{255}, 9)); err == nil {
 		t.Error("a state that is not whole was read")
+	}
+}
+
+// TestCarryCentre: what a worker carries of a centre that another one holds is the centre itself, momentum included, as of the worker's last message.
+func TestCarryCentre(t *testing.T) {
+	for _, strategy := range Strategies() {
+		if !HasCentre(strategy) {
+			continue
+		}
+		c := crew{workers: 3, text: unevenNet + "max_iter: 6 test_interval: 0", team: Team{Strategy: strategy}}
+		c.options = func(_ int, o *Options) { o.Carries = func(error) bool { return true } }
+		all := make([]*Carried, c.workers)
+		if err := c.run(t, func(rank int, s *Solver) error {
+			err := s.Solve()
+			if err == nil {
+				all[rank], err = s.Carry()
+			}
+			return err
+		}); err != nil {
+			t.Fatalf("%s: %v", strategy, err)
+		}
+		if got := all[0].Version(); got != 2*3*6 {
+			t.Errorf("%s: the centre has version %d after 6 messages of each of 3 workers", strategy, got)
+		}
+		last := 1 // of the other two
+		if all[2].Version() > all[1].Version() {
+			last = 2
+		}
+		if all[last].Version() != all[0].Version()-1 {
+			continue // the first worker's message was the last one
+		}
+		near := func(what string, got, want []float32) {
+			if len(got) != len(want) || len(want) == 0 {
+				t.Errorf("%s: %d values of %s, want %d", strategy, len(got), what, len(want))
+				return
+			}
+			for i := range want {
+				if math.Abs(float64(got[i]-want[i])) > 1e-6 {
+					t.Errorf("%s: %s %d is %g in the copy, %g in the centre", strategy, what, i, got[i], want[i])
+					return
+				}
+			}
+		}
+		for i, l := range all[0].weights.GetLayer() {
+			for j, b := range l.GetBlobs() {
+				near("a weight of "+l.GetName(), all[last].weights.GetLayer()[i].GetBlobs()[j].GetData(), b.GetData())
+			}
+		}
+		if strategy == "async_msgd" {
+			for i, b := range all[0].state.GetHistory() {
+				near("momentum", all[last].state.GetHistory()[i].GetData(), b.GetData())
+			}
+		}
+	}
+}
+
+// TestCarryWithoutCentre: a team that loses the worker with the centre goes on from the copies of the others, with other numbers of workers, to the end.
+func TestCarryWithoutCentre(t *testing.T) {
+	lost := errors.New("lost")
+	for _, strategy := range Strategies() {
+		if !HasCentre(strategy) {
+			continue
+		}
+		text := unevenNet + "max_iter: 12 test_interval: 0"
+		var best *Carried
+		for round := 0; ; round++ {
+			size, begun := []int{3, 2, 4, 2}[round%4], 0
+			if best != nil {
+				begun = best.Iter()
+			}
+			leaves := []int{0, size - 1}[round%2]
+			c := crew{workers: size, text: text, team: Team{Strategy: strategy}}
+			c.options = func(rank int, o *Options) {
+				o.Carries = func(error) bool { return true }
+				calls := 0
+				o.OnGradients = func() error {
+					if calls++; rank == leaves && calls > 2 && round < 4 {
+						return lost
+					}
+					return nil
+				}
+			}
+			var mu sync.Mutex
+			from := best
+			err := c.run(t, func(rank int, s *Solver) error {
+				if from != nil {
+					bytes, err := from.Marshal()
+					if err != nil {
+						return err
+					}
+					own, err := UnmarshalCarried(bytes)
+					if err == nil {
+						err = s.Resume(own)
+					}
+					if err != nil {
+						return err
+					}
+				}
+				err := s.Solve()
+				if rank == leaves && round < 4 {
+					return err // what it has is lost
+				}
+				carried, failed := s.Carry()
+				mu.Lock()
+				defer mu.Unlock()
+				if failed == nil && (best == from || carried.Version() > best.Version()) {
+					best = carried
+				}
+				return errors.Join(err, failed)
+			})
+			if err == nil {
+				break
+			}
+			if round >= 4 || !errors.Is(err, lost) {
+				t.Fatalf("%s, %d workers: %v", strategy, size, err)
+			}
+			if from != nil && best.Version() < from.Version() {
+				t.Errorf("%s: went on from version %d, then had %d", strategy, from.Version(), best.Version())
+			}
+			if strategy == "easgd" && best.Iter() < begun+1 {
+				t.Errorf("%s, %d workers: from iteration %d to %d, though the lost worker had completed two", strategy, size, begun, best.Iter())
+			}
+		}
+		if best.Iter() != 12 {
+			t.Errorf("%s: ended at iteration %d", strategy, best.Iter())
+		}
 	}
 }

@@ -34,21 +34,28 @@ type centred struct {
 	centre  *centre.Centre // on the first worker only
 	way     exchanger      // nil between runs
 	message centre.Message
-	body    []float32 // the message's
-	steps   []float32 // descend: the total subtracted since the last exchange
-	before  []float32 // descend: the statistics after the last exchange
-	own     []float32 // scratch
-	shows   []float32 // first worker: the centre's state while shown
-	showsV  []float32 // first worker: the centre's momentum while shown
+	body    []float32    // the message's
+	steps   []float32    // descend: the total subtracted since the last exchange
+	before  []float32    // descend: the statistics after the last exchange
+	own     []float32    // scratch
+	copy    *centre.Copy // on the others, if they may be left without the first
+	shows   []float32    // first worker: the centre's state while shown
+	showsV  []float32    // the centre's momentum while shown
+	served  int          // requests that the centre had served before this team's
 	started bool
+	ended   bool // by an error
 }
 
 func centredBy(kind centre.Kind) func(v *Solver) strategy {
 	return func(v *Solver) strategy {
 		p, n := v.group.pack, v.group.stateSize()
 		c := &centred{v: v, team: v.team, kind: kind}
+		shared := centre.NewCopy(kind, n, len(p.data))
 		c.message = centre.NewMessage(n)
-		c.body = c.message.Body()
+		if v.opt.Carries != nil {
+			c.message = centre.NewMessage(shared.Values())
+		}
+		c.body = c.message.Body()[:n]
 		c.own = make([]float32, n)
 		if kind.Rule == centre.Descend {
 			c.steps, c.before = make([]float32, len(p.data)), make([]float32, p.count)
@@ -60,6 +67,8 @@ func centredBy(kind centre.Kind) func(v *Solver) strategy {
 		if v.team.rank() == 0 {
 			c.centre = centre.New(kind, v.team.size(), momentum, make([]float32, n), len(p.data))
 			c.shows, c.showsV = make([]float32, n), make([]float32, len(c.centre.Velocity))
+		} else if v.opt.Carries != nil {
+			c.copy, c.showsV = shared, make([]float32, len(shared.Velocity))
 		}
 		return c
 	}
@@ -73,9 +82,13 @@ func (c *centred) start() error {
 		}
 		c.started = true
 		if c.centre != nil {
-			c.v.group.state(c.centre.Weights)
-			c.v.update.packHistory(c.v.group.pack, c.centre.Velocity)
-			vec.Scale(c.centre.Velocity, c.centre.Velocity, -1)
+			c.begin(c.centre.Weights, c.centre.Velocity)
+			if c.v.opt.Carries != nil {
+				c.centre.Share(c.served)
+			}
+		} else if c.copy != nil {
+			c.begin(c.copy.Weights, c.copy.Velocity)
+			c.copy.Served = c.served
 		}
 		if c.kind.Rule == centre.Descend {
 			c.v.group.pack.gather(c.before, 1)
@@ -86,6 +99,13 @@ func (c *centred) start() error {
 	}
 	c.way = c.open()
 	return nil
+}
+
+// begin sets weights and velocity of the centre, or of a copy, to the solver's.
+func (c *centred) begin(weights, velocity []float32) {
+	c.v.group.state(weights)
+	c.v.update.packHistory(c.v.group.pack, velocity)
+	vec.Scale(velocity, velocity, -1)
 }
 
 // open connects the worker to the centre for a run of iterations.
@@ -119,6 +139,9 @@ func (c *centred) combine(loss float64) (float64, error) {
 	c.v.group.state(c.own)
 	vec.Sub(c.body, c.own, c.body)
 	vec.Scale(c.body, c.body, alpha)
+	if c.copy != nil { // the answer was W from before this worker's term
+		vec.Add(c.copy.Weights, c.copy.Weights, c.body)
+	}
 	return loss, nil
 }
 
@@ -159,20 +182,45 @@ func (c *centred) descend() error {
 
 func (c *centred) exchange(alpha float32) error {
 	c.message.Request(alpha, c.v.pendingAction())
-	return c.way.Exchange(c.message)
+	err := c.way.Exchange(c.message)
+	if err == nil && c.copy != nil {
+		c.copy.Take(c.message)
+	}
+	return err
 }
 
 // shown calls f while the net has the centre's weights and the solver the centre's momentum, in Caffe's sign. If the centre has momentum,
-// the worker has none, so that its histories hold nothing that is needed.
+// the worker has none, so that its histories hold nothing that is needed. Workers without the centre show their copy, if they have one.
 func (c *centred) shown(f func() error) error {
-	if c.centre == nil || !c.started {
+	weights := c.shows
+	switch {
+	case !c.started || c.centre == nil && c.copy == nil:
 		return f()
+	case c.copy != nil:
+		weights = c.copy.Weights
+		copy(c.showsV, c.copy.Velocity)
+	default:
+		// After an error a team that may go on without this worker ends no round.
+		c.centre.CopyTo(c.shows, c.showsV, c.v.watch == nil && !(c.ended && c.v.opt.Carries != nil))
 	}
-	c.centre.CopyTo(c.shows, c.showsV, c.v.watch == nil)
 	vec.Scale(c.showsV, c.showsV, -1)
 	c.v.update.unpackHistory(c.v.group.pack, c.showsV)
-	return c.v.group.lend(c.shows, f)
+	return c.v.group.lend(weights, f)
 }
+
+// version implements versioned. The centre itself counts as later than a copy from its last answer.
+func (c *centred) version() int {
+	switch {
+	case c.started && c.centre != nil:
+		return 2 * c.centre.Served()
+	case c.started && c.copy != nil && c.copy.Served > c.served:
+		return 2*c.copy.Served - 1
+	}
+	return 2 * c.served
+}
+
+// follow implements versioned.
+func (c *centred) follow(version int) { c.served = (version + 1) / 2 }
 
 // keep implements individual. It returns the worker's weights, its momentum, and the steps not yet sent.
 func (c *centred) keep() *caffepb.WorkerState {
@@ -216,6 +264,7 @@ func (c *centred) finish(err error) error {
 		return err
 	}
 	if err != nil {
+		c.ended = true
 		c.way.Fail(err)
 		return err
 	}

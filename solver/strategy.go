@@ -40,6 +40,14 @@ type individual interface {
 	regain(*caffepb.WorkerState)
 }
 
+// versioned is implemented by strategies whose workers can be at different iterations of one common state.
+type versioned interface {
+	// version tells which of two workers' knowledge of the common state is the later one.
+	version() int
+	// follow sets the version from which the next start goes on.
+	follow(version int)
+}
+
 // Sync is the strategy whose workers split each batch and sum their gradients before every update.
 const Sync = "sync"
 

@@ -57,9 +57,9 @@ func (c *faultCase) endless(sent []sentSignal) bool {
 
 // drawSignals draws signals and the flags for what they do.
 func (c *faultCase) drawSignals(n int) (args []string, sent []sentSignal) {
-	all := []sentSignal{{syscall.SIGINT, "stop"}, {syscall.SIGTERM, "stop"}, {syscall.SIGHUP, "snapshot"}, {syscall.SIGSTOP, "none"}}
+	all := []sentSignal{{syscall.SIGINT, "stop"}, {syscall.SIGTERM, "stop"}, {syscall.SIGHUP, "snapshot"}, {syscall.SIGUSR1, "stop"}, {syscall.SIGSTOP, "none"}}
 	if c.rng.IntN(2) == 0 {
-		for i, name := range []string{"sigint", "sigterm", "sighup"} {
+		for i, name := range []string{"sigint", "sigterm", "sighup", "sigusr1"} {
 			all[i].effect = []string{"none", "snapshot", "stop"}[c.rng.IntN(3)]
 			args = append(args, fmt.Sprintf("-%s_effect=%s", name, all[i].effect))
 		}

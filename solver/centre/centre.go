@@ -7,7 +7,10 @@
 //	queue.go    the order of messages in virtual time
 package centre
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // chunk is the number of values that one lock guards.
 const chunk = 4096
@@ -20,6 +23,8 @@ type Centre struct {
 	kind     Kind
 	momentum float32
 	locks    []sync.Mutex
+	served   atomic.Int64
+	behind   int // values of an answer behind the weights, if the centre shares
 
 	mu     sync.Mutex
 	turned *sync.Cond
@@ -69,6 +74,7 @@ func (c *Centre) serveAny(request []float32, alpha float32) error {
 		for k := range c.locks {
 			c.moveAlone(k, request, alpha)
 		}
+		c.count(request)
 		return c.failure()
 	}
 	c.mu.Lock()
@@ -79,6 +85,7 @@ func (c *Centre) serveAny(request []float32, alpha float32) error {
 	for k := range c.locks {
 		c.move(k, request, alpha)
 	}
+	c.count(request)
 	return nil
 }
 
@@ -96,6 +103,7 @@ func (c *Centre) serveInTurn(rank int, request []float32, alpha float32, asked A
 	for k := range c.locks {
 		c.move(k, request, alpha)
 	}
+	c.count(request)
 	c.note(asked)
 	if rank == 0 {
 		if c.round = c.asked; c.round == Snapshot {

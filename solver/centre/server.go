@@ -52,7 +52,7 @@ func Serve(c *Centre, t Transport) *Server {
 
 // answer serves one worker until it leaves. Several goroutines use the transport, each for a different peer.
 func (s *Server) answer(t Transport, rank int) error {
-	m := NewMessage(len(s.centre.Weights))
+	m := NewMessage(len(s.centre.Weights) + s.centre.behind)
 	for {
 		if err := t.Recv(rank, m); err != nil {
 			return err

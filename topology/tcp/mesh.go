@@ -18,7 +18,6 @@ type Mesh struct {
 	rank   int
 	names  []string // of the ranks' computers, for messages
 	peers  []*peer  // nil for the rank itself
-	header [headerBytes]byte
 	once   sync.Once
 	closed chan struct{}
 }
@@ -28,6 +27,7 @@ const headerBytes = 8
 
 // peer is the connection to another rank. Its goroutine writes, so that a rank can send and receive at the same time.
 type peer struct {
+	header  [headerBytes]byte // of the message that is received
 	conn    net.Conn
 	send    chan []byte
 	written chan error
@@ -164,10 +164,11 @@ func (m *Mesh) check(peer int, verb string) error {
 }
 
 func (m *Mesh) length(from int) (uint64, error) {
-	if err := m.read(from, m.header[:]); err != nil {
+	header := &m.peers[from].header
+	if err := m.read(from, header[:]); err != nil {
 		return 0, err
 	}
-	return binary.LittleEndian.Uint64(m.header[:]), nil
+	return binary.LittleEndian.Uint64(header[:]), nil
 }
 
 func (m *Mesh) read(from int, into []byte) error {

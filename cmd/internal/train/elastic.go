@@ -64,8 +64,6 @@ func (f *elasticFlags) check(o *trainOptions) error {
 		return cli.Usagef("-join joins the training that another command has started by -elastic: leave one of the two out")
 	case w.transport != "":
 		return cli.Usagef("-elastic has a transport of its own: leave -transport out")
-	case solver.HasCentre(w.strategy):
-		return cli.Usagef("-elastic: with -workers_strategy %s the first worker alone has the centre, which would be lost with it; use sync, sync_easgd1 to 3 or decentralised_easgd, whose workers all have the whole state", w.strategy)
 	case events.logJSON != "" || events.http != "" || events.tensorboard != "" || events.trace != "":
 		return cli.Usagef("-elastic: the first worker may change, so that only the log shows the run: leave -log_json, -http, -tensorboard and -trace out")
 	case w.expected != 0:
@@ -186,6 +184,9 @@ const (
 func (n *nursery) run(workers int, c *elastic.Coordinator) error {
 	stop := make(chan os.Signal, 8)
 	signal.Notify(stop, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	if launcherSignal != nil {
+		signal.Notify(stop, launcherSignal)
+	}
 	defer signal.Stop(stop)
 	go func() {
 		for s := range stop {

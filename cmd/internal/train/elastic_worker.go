@@ -56,6 +56,14 @@ func (o *trainOptions) elasticWork(e *cli.Env, actions *signals, spec cpe.Spec) 
 // Iteration implements elastic.Training.
 func (t *outliving) Iteration() int { return int(t.completed.Load()) }
 
+// Version implements elastic.Training.
+func (t *outliving) Version() int {
+	if t.carried == nil {
+		return t.Iteration()
+	}
+	return t.carried.Version()
+}
+
 // State implements elastic.Training.
 func (t *outliving) State() ([]byte, error) {
 	if err := t.keep(); err != nil {

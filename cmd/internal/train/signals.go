@@ -11,7 +11,7 @@ import (
 	"github.com/swcaffe/swcaffe/solver"
 )
 
-// signals turns SIGINT, SIGTERM and SIGHUP into actions of the solver. It keeps a snapshot request until the solver asks for
+// signals turns SIGINT, SIGTERM, SIGUSR1 and SIGHUP into actions of the solver. It keeps a snapshot request until the solver asks for
 // actions; a stop request is final. Before training begins there is nothing to save, and after its end all is saved. A stop then ends the
 // process at once, even while it waits for a file.
 type signals struct {
@@ -91,10 +91,13 @@ func watchSignals(o *trainOptions, log *logrus.Logger) (*signals, error) {
 	for _, w := range []struct {
 		flag, value string
 		sig         os.Signal
-	}{{"sigint_effect", o.sigint, syscall.SIGINT}, {"sigterm_effect", o.sigterm, syscall.SIGTERM}, {"sighup_effect", o.sighup, syscall.SIGHUP}} {
+	}{{"sigint_effect", o.sigint, syscall.SIGINT}, {"sigterm_effect", o.sigterm, syscall.SIGTERM}, {"sighup_effect", o.sighup, syscall.SIGHUP}, {"sigusr1_effect", o.sigusr1, launcherSignal}} {
 		action, ok := effects[w.value]
 		if !ok {
 			return nil, cli.Usagef("-%s %q: use snapshot, stop or none", w.flag, w.value)
+		}
+		if w.sig == nil {
+			continue
 		}
 		// Each signal has its own channel, so that many signals of one kind cannot displace another kind.
 		channel := make(chan os.Signal, 1)

@@ -1,7 +1,7 @@
 // Package train has the train command: one worker, several in this process, MPI processes, or workers on a simulated cluster.
 //
 // trainOptions are its flags. workerFlags say how many workers train and how they communicate, and call the training of each. simulation
-// gives workers virtual time on a modelled machine and network. signals turns SIGINT, SIGTERM and SIGHUP into actions of the solver. eventFlags
+// gives workers virtual time on a modelled machine and network. signals turns SIGINT, SIGTERM, SIGUSR1 and SIGHUP into actions of the solver. eventFlags
 // say who receives the events of a run; a status is one of the receivers, for terminals.
 //
 // The command lr_find, in lr_find.go, trains with a growing rate. A sweep, in sweep.go, is the losses of such a training.
@@ -27,11 +27,12 @@ var Train = cli.Command{
 	Synopsis: "train or finetune a model",
 	Args:     "-solver FILE [-weights FILES | -snapshot FILE] [-workers P] [-workers_strategy S] [-strategy NAME | -tune FILE]",
 	Example:  "swcaffe train -solver models/lenet/solver.prototxt",
-	Help: `Trains the net that a solver prototxt names. SIGINT and SIGTERM stop training after the current iteration, with a snapshot if the solver
-writes one at its end. SIGHUP writes a snapshot. -sigint_effect, -sigterm_effect and -sighup_effect change this. After a stop, the log
-has the command line that resumes the run. An error writes a snapshot of the last whole iteration too, unless the solver writes none at all
-or the weights hold NaN; the exit code is 1. No later signal revokes a stop. Before the first iteration, a stop signal ends the process at
-once. If the reader of the log goes away, training continues without a log.
+	Help: `Trains the net that a solver prototxt names. SIGINT, SIGTERM and SIGUSR1 stop training after the current iteration, with a snapshot if the
+solver writes one at its end; SIGUSR1 is the one that every mpirun passes on to its processes. SIGHUP writes a snapshot. -sigint_effect,
+-sigterm_effect, -sigusr1_effect and -sighup_effect change this. After a stop, the log has the command line that resumes the run. An error
+writes a snapshot of the last whole iteration too, unless the solver writes none at all or the weights hold NaN; the exit code is 1. No later
+signal revokes a stop. Before the first iteration, a stop signal ends the process at once. If the reader of the log goes away, training
+continues without a log.
 
 A snapshot that cannot be written for a reason that may pass, as a full disk or a full table of files, is tried again some times, and then
 after 1, 2, 4, ... further iterations, while training goes on. If none could be written until the end, the exit code is 1.
@@ -68,6 +69,7 @@ func trainFlags(fs *flag.FlagSet, o *trainOptions) {
 	cli.StringVar(fs, &o.snapshot, "snapshot", "", "the solver state `FILE` to resume from; auto: the newest whole one that this solver has written, or none", cli.SolverState.OrFiles(cli.OneOf(newestSnapshot)))
 	cli.StringVar(fs, &o.sigint, "sigint_effect", "stop", "what a SIGINT does: snapshot, stop or none", effectNames)
 	cli.StringVar(fs, &o.sigterm, "sigterm_effect", "stop", "what a SIGTERM (of timeout, or of a batch system) does: snapshot, stop or none", effectNames)
+	cli.StringVar(fs, &o.sigusr1, "sigusr1_effect", "stop", "what a SIGUSR1 (passed on by mpirun) does: snapshot, stop or none", effectNames)
 	cli.StringVar(fs, &o.sighup, "sighup_effect", "snapshot", "what a SIGHUP does: snapshot, stop or none", effectNames)
 	o.device.Register(fs)
 	o.state.Register(fs)
@@ -79,17 +81,17 @@ func trainFlags(fs *flag.FlagSet, o *trainOptions) {
 }
 
 type trainOptions struct {
-	solver, weights, snapshot string
-	sigint, sigterm, sighup   string
-	device                    cli.DeviceFlags
-	state                     cli.StateFlags
-	workers                   workerFlags
-	elastic                   elasticFlags
-	strategies                cli.StrategyFlags
-	events                    eventFlags
-	convStrategy              string // the old name of -strategy
-	machineText               string // of a modelled machine
-	finetunes                 bool   // log what becomes of every layer
+	solver, weights, snapshot        string
+	sigint, sigterm, sigusr1, sighup string
+	device                           cli.DeviceFlags
+	state                            cli.StateFlags
+	workers                          workerFlags
+	elastic                          elasticFlags
+	strategies                       cli.StrategyFlags
+	events                           eventFlags
+	convStrategy                     string // the old name of -strategy
+	machineText                      string // of a modelled machine
+	finetunes                        bool   // log what becomes of every layer
 }
 
 func train(e *cli.Env, o *trainOptions) error {

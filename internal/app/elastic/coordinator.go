@@ -51,6 +51,7 @@ type member struct {
 	epoch   int  // the last one in which it was, as rank
 	rank    int
 	trained int
+	version int // of the state, when it was ready
 }
 
 // event is a message of a member; without one its connection has ended with an error. Without a member it is the end of the waiting, or a stop.
@@ -109,7 +110,7 @@ func (c *Coordinator) accept(l net.Listener) {
 			return
 		}
 		go func() {
-			m := &member{line: newLine(conn), trained: -1}
+			m := &member{line: newLine(conn), trained: -1, version: -1}
 			err := m.line.receive(Silence, func(what message) { c.post(event{from: m, what: what}) })
 			conn.Close()
 			m.line.close()
@@ -169,7 +170,7 @@ func (c *Coordinator) hear(m *member, what message) {
 		if m.in && c.running {
 			c.over(fmt.Sprintf("%v has lost a connection", m))
 		}
-		m.ready, m.in = true, false
+		m.ready, m.in, m.version = true, false, what.Version
 	case kindDone:
 		m.done = m.in && what.Epoch == c.epoch
 		if c.running && !slices.ContainsFunc(c.members, func(m *member) bool { return m.in && !m.done }) {
@@ -250,7 +251,9 @@ func (c *Coordinator) begin() {
 
 // start begins an epoch with all members.
 func (c *Coordinator) start() {
-	first := slices.MaxFunc(c.members, func(a, b *member) int { return cmp.Compare(a.trained, b.trained) })
+	first := slices.MaxFunc(c.members, func(a, b *member) int {
+		return cmp.Or(cmp.Compare(a.version, b.version), cmp.Compare(a.trained, b.trained))
+	})
 	if first.trained < 0 && c.best > 0 {
 		c.finish(fmt.Errorf("all workers that had the state of iteration %d are lost: -snapshot auto goes on from the newest snapshot", c.best))
 		return
@@ -260,6 +263,7 @@ func (c *Coordinator) start() {
 	for rank, m := range c.members {
 		m.rank, m.epoch, m.in, m.ready = rank, c.epoch, true, false
 		e.Addresses, e.Hosts, e.Iterations = append(e.Addresses, m.Address), append(e.Hosts, m.Host), append(e.Iterations, m.trained)
+		e.Versions = append(e.Versions, m.version)
 	}
 	text := "from the beginning"
 	if first.trained >= 0 {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/swcaffe/swcaffe/topology"
+	"github.com/swcaffe/swcaffe/topology/tcp"
 )
 
 // The flags of long runs: go test ./internal/app/elastic -run Schedules -schedules 100000 -seed 1
@@ -32,6 +33,9 @@ type counting struct {
 	draws      *rand.Rand
 	completed  func(iteration int)
 	rescued    bool
+	// centred: the first rank has the sum, to which each adds in turn; the others know what it answered, and version counts the additions.
+	centred bool
+	version int
 }
 
 const items = 12
@@ -42,12 +46,21 @@ func (c *counting) Iteration() int {
 	return c.iteration
 }
 
-type countingState struct {
-	Iteration int
-	Sum       []float32
+func (c *counting) Version() int {
+	if c.centred && c.iteration >= 0 {
+		return c.version
+	}
+	return c.Iteration()
 }
 
-func (c *counting) State() ([]byte, error) { return json.Marshal(countingState{c.iteration, c.sum}) }
+type countingState struct {
+	Iteration, Version int
+	Sum                []float32
+}
+
+func (c *counting) State() ([]byte, error) {
+	return json.Marshal(countingState{c.iteration, c.version, c.sum})
+}
 
 func (c *counting) Rescue(error) { c.rescued = true }
 
@@ -59,7 +72,11 @@ func (c *counting) Train(e Epoch) error {
 		if err := json.Unmarshal(e.State, &s); err != nil {
 			return err
 		}
+		if c.centred && s.Version < c.version {
+			return fmt.Errorf("goes on from version %d, but had %d", s.Version, c.version)
+		}
 		c.set(s.Iteration, s.Sum)
+		c.version = s.Version
 	} else if c.Iteration() < 0 {
 		c.set(0, make([]float32, 3))
 	}
@@ -68,6 +85,12 @@ func (c *counting) Train(e Epoch) error {
 	for c.iteration < c.iterations {
 		time.Sleep(time.Duration(c.draws.Int64N(int64(2 * time.Second))))
 		c.host.pause(c.draws)
+		if c.centred {
+			if err := c.add(e.Mesh); err != nil {
+				return err
+			}
+			continue
+		}
 		data := make([]float32, 4)
 		for i := rank * items / size; i < (rank+1)*items/size; i++ {
 			data[i%3] += gradient(c.iteration, i)
@@ -85,6 +108,34 @@ func (c *counting) Train(e Epoch) error {
 		}
 		c.set(c.iteration+1, sum)
 		c.completed(c.iteration)
+	}
+	return nil
+}
+
+// add is an iteration with a centre: each rank adds 1, in turn.
+func (c *counting) add(mesh *tcp.Mesh) error {
+	answer := make([]float32, 2)
+	if mesh.Rank() > 0 {
+		if err := errors.Join(mesh.Send(0, answer), mesh.Recv(0, answer)); err != nil {
+			return err
+		}
+		c.version = int(answer[1])
+		c.set(c.iteration+1, answer[:1])
+		c.completed(c.iteration)
+		return nil
+	}
+	c.version++
+	c.set(c.iteration+1, []float32{c.sum[0] + 1})
+	c.completed(c.iteration)
+	for rank := 1; rank < mesh.Size(); rank++ {
+		if err := mesh.Recv(rank, answer); err != nil {
+			return err
+		}
+		c.version++
+		c.set(c.iteration, []float32{c.sum[0] + 1})
+		if err := mesh.Send(rank, []float32{c.sum[0], float32(c.version)}); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -152,6 +203,7 @@ type run struct {
 	latest         int // iteration that any worker has completed
 	workers        []*simWorker
 	iterations     int
+	centred        bool
 	ended          chan struct{}
 }
 
@@ -166,6 +218,7 @@ type simWorker struct {
 func (r *run) drive() {
 	top := 1 + r.random.IntN(5)
 	least := 1 + r.random.IntN(top)
+	r.centred = r.random.IntN(3) == 0
 	r.iterations, r.ended = 5+r.random.IntN(60), make(chan struct{})
 	r.net = &simulated{seed: r.random.Uint64(), made: map[string]int{}, longest: []time.Duration{10 * time.Millisecond, 300 * time.Millisecond}[r.random.IntN(2)], listeners: map[string]*simListener{}}
 	c := New(Options{Min: least, Max: top, Word: "word", Tell: r.tell})
@@ -220,7 +273,7 @@ func (r *run) tell(line string) {
 func (r *run) start() {
 	name := fmt.Sprint("host", len(r.workers))
 	h := &host{net: r.net, name: name}
-	c := &counting{iteration: -1, iterations: r.iterations, host: h,
+	c := &counting{iteration: -1, iterations: r.iterations, host: h, centred: r.centred,
 		draws: rand.New(rand.NewPCG(r.random.Uint64(), 2)),
 		completed: func(iteration int) {
 			r.mu.Lock()
@@ -307,6 +360,12 @@ func (r *run) judge(served error) {
 		case errors.Is(w.err, ErrEnded): // refused: it has come after the end
 		case w.c.Iteration() == r.iterations:
 			whole++
+			if r.centred {
+				if c := w.c; int(c.sum[0]) != c.version || c.version < r.iterations {
+					r.t.Errorf("worker %d has the sum %g after %d additions and %d iterations", i, c.sum, c.version, r.iterations)
+				}
+				continue
+			}
 			if !slices.Equal(w.c.sum, want) {
 				r.t.Errorf("worker %d has %g, want %g", i, w.c.sum, want)
 			}

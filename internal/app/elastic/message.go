@@ -38,13 +38,14 @@ type message struct {
 	// hello: who the worker is. Word is the secret of the training, Program the sum of the worker's program.
 	Word, Host, Program, Address string `json:",omitempty"`
 	PID                          int    `json:",omitempty"`
-	// ready and beat: iterations that the worker has completed, -1 before it has any state
-	Iteration int
-	// epoch: its number, the worker's rank, the addresses and computers of all by rank, the iterations that each has, and the rank with the state
+	// ready and beat: iterations that the worker has completed, -1 before it has any state. ready: the version of its state
+	Iteration, Version int
+	// epoch: its number, the worker's rank, the addresses and computers of all by rank, the iterations and versions that each has, and the rank with the state
 	// from which to go on; -1: from the beginning
 	Epoch, Rank, From int
 	Addresses, Hosts  []string `json:",omitempty"`
 	Iterations        []int    `json:",omitempty"`
+	Versions          []int    `json:",omitempty"`
 	// end: the worker is to write what was trained
 	Rescue bool `json:",omitempty"`
 	// over, end and failed: why; end without a reason: the training is complete

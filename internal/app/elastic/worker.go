@@ -28,6 +28,9 @@ type Epoch struct {
 type Training interface {
 	// Iteration is the number of iterations completed, -1 before there is any state. It may be called at any time.
 	Iteration() int
+	// Version tells which of two workers' states is the later one, -1 before there is any: Iteration, unless workers have one common state that some
+	// know better than others. It is called between two Trains.
+	Version() int
 	// State is the state after so many iterations. It is called between two Trains.
 	State() ([]byte, error)
 	// Train trains to the end. A failure of a connection is an error with topology.ErrAborted. When that returns, the state must be that after
@@ -170,7 +173,7 @@ func (s *session) run() (again bool, err error) {
 }
 
 func (s *session) ready() {
-	s.line.send(message{Kind: kindReady, Iteration: s.t.Iteration(), Epoch: s.epoch})
+	s.line.send(message{Kind: kindReady, Iteration: s.t.Iteration(), Version: s.t.Version(), Epoch: s.epoch})
 }
 
 // stop ends the epoch that is under way here, and waits for that.
@@ -215,20 +218,22 @@ func (s *session) train(m message, over chan struct{}) error {
 	return err
 }
 
-// hand gives the state of the rank that has trained most to those that have trained less.
+// hand gives the latest state to those that have an earlier one.
 func (s *session) hand(m message, mesh *tcp.Mesh) (state []byte, err error) {
 	if m.From < 0 {
 		return nil, nil
 	}
-	latest := m.Iterations[m.From]
+	has := func(rank int) bool {
+		return m.Iterations[rank] == m.Iterations[m.From] && m.Versions[rank] == m.Versions[m.From]
+	}
 	if m.Rank != m.From {
-		if m.Iterations[m.Rank] == latest {
+		if has(m.Rank) {
 			return nil, nil
 		}
 		return mesh.RecvBytes(m.From)
 	}
-	for rank, has := range m.Iterations {
-		if has == latest {
+	for rank := range m.Iterations {
+		if has(rank) {
 			continue
 		}
 		if state == nil {
