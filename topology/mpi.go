@@ -68,6 +68,7 @@ func OpenMPI() (*MPIJob, error) {
 		return nil, err
 	}
 	joined = m
+	handleOnStack()
 	return &MPIJob{Transport: newMPIRank(m), mpi: m}, nil
 }
 

@@ -19,7 +19,7 @@ import (
 var Doctor = cli.Command{
 	Name:     "doctor",
 	Synopsis: "look at the computers, ranks and network that a launcher gave",
-	Args:     "-cluster [-workers P] [-against NAME|FILE] [-bytes N]",
+	Args:     "-cluster [-workers P] [-against NAME|FILE] [-bytes N] [-json FILE]",
 	Example:  "swcaffe doctor -cluster -workers 4",
 	Help: `Run it in place of the training, by the same mpirun or srun. It prints the launcher and the MPI library, each rank's computer, cores and network
 cards, latency and bandwidth from rank 0 to every other rank, one after another, beside those of a model (-against), and the time of every
@@ -36,8 +36,10 @@ type doctorOptions struct {
 	against string
 	workers int
 	bytes   int64
+	json    string
 
-	model topology.Spec
+	model  topology.Spec
+	report doctorReport // of rank 0
 }
 
 func doctorFlags(fs *flag.FlagSet, o *doctorOptions) {
@@ -45,6 +47,7 @@ func doctorFlags(fs *flag.FlagSet, o *doctorOptions) {
 	cli.StringVar(fs, &o.against, "against", "", "the cluster's `NAME` or file whose figures are printed beside the measured ones (default: the model of one computer that auto uses)", cli.OneOf(topology.ClusterNames()...).OrFiles(cli.Prototxt))
 	fs.IntVar(&o.workers, "workers", 0, "the number of workers (default 2; under mpirun, the number of its processes)")
 	fs.Int64Var(&o.bytes, "bytes", 4_000_000, "the size of the array that is summed: that of a net's weights")
+	cli.OutputVar(fs, &o.json, "json", "write the figures to `FILE` as well")
 }
 
 func doctor(e *cli.Env, o *doctorOptions) error {
@@ -63,6 +66,7 @@ func doctor(e *cli.Env, o *doctorOptions) error {
 			return cli.FlagError("against", err)
 		}
 	}
+	o.report.Bytes, o.report.Model = o.bytes, doctorModel{o.model.Name, float64(o.model.Latency), o.model.BytesPerSecond}
 	if e.UnderMPI() {
 		return cli.InJob(e, o.workers, func(job *topology.MPIJob) (err error) {
 			defer pages.Catch(&err)
@@ -72,7 +76,8 @@ func doctor(e *cli.Env, o *doctorOptions) error {
 				return err
 			}
 			if job.Rank() == 0 {
-				fmt.Fprintf(e.Tables, "%s.\nJoined by %s.\n", e.World().Among(), job.Library())
+				o.report.Launcher, o.report.MPI = e.World().Among(), job.Library()
+				fmt.Fprintf(e.Tables, "%s.\nJoined by %s.\n", o.report.Launcher, o.report.MPI)
 				o.printSeats(e, all)
 			}
 			return o.examine(e, job)
@@ -89,10 +94,10 @@ func doctor(e *cli.Env, o *doctorOptions) error {
 
 // seat is where a rank is.
 type seat struct {
-	Host  string
-	PID   int
-	Cores int    // that the process may use
-	Cards string // network cards with their speeds
+	Host  string `json:"computer"`
+	PID   int    `json:"process"`
+	Cores int    `json:"cores"` // that the process may use
+	Cards string `json:"cards"` // network cards with their speeds
 }
 
 func here() seat {
@@ -158,6 +163,7 @@ func (o *doctorOptions) printSeats(e *cli.Env, all []seat) {
 		fmt.Fprintf(e.Tables, "%5d  %-20s %8d %6d  %s\n", rank, s.Host, s.PID, s.Cores, s.Cards)
 	}
 	fmt.Fprintf(e.Tables, "%d ranks on %d computers.\n", len(all), len(hosts))
+	o.report.Ranks, o.report.Computers = all, len(hosts)
 	told := map[string]bool{}
 	for _, s := range all {
 		if n := hosts[s.Host]; n > s.Cores && !told[s.Host] {

@@ -23,7 +23,10 @@ func (o *doctorOptions) examine(e *cli.Env, t topology.Transport) error {
 			return err
 		}
 	}
-	return o.sums(e, t)
+	if err := o.sums(e, t); err != nil || t.Rank() > 0 {
+		return err
+	}
+	return e.WriteJSON(o.json, o.report)
 }
 
 // links measures the links of rank 0 to all others, one after another.
@@ -55,6 +58,7 @@ func (o *doctorOptions) links(e *cli.Env, t topology.Transport) error {
 		}
 		latency := there.Seconds() / 2
 		rate := cli.BytesPerValue * longValues / max(whole.Seconds()-latency, 1e-9)
+		o.report.Links = append(o.report.Links, doctorLink{rank, latency, rate})
 		fmt.Fprintf(e.Tables, "%5d %12.1f %12.2f %15.0f%%\n", rank, 1e6*latency, rate/1e9, 100*rate/o.model.BytesPerSecond)
 	}
 	return nil
@@ -90,7 +94,7 @@ func (o *doctorOptions) sums(e *cli.Env, t topology.Transport) error {
 	layout := topology.Flat(t.Size())
 	data := make([]float32, o.bytes/cli.BytesPerValue)
 	pick := topology.Choose(cli.ThisComputer, layout, int(o.bytes))
-	var lines []string
+	var rows []doctorSum
 	fastest, least, picked := "", 0.0, 0.0
 	for _, name := range topology.Fixed() {
 		m := newMeasurement(t, layout)
@@ -101,22 +105,26 @@ func (o *doctorOptions) sums(e *cli.Env, t topology.Transport) error {
 		if err != nil {
 			return err
 		}
-		mark := ""
 		if name == pick {
-			mark, picked = "  auto takes it", seconds
+			picked = seconds
 		}
 		if fastest == "" || seconds < least {
 			fastest, least = name, seconds
 		}
-		lines = append(lines, fmt.Sprintf("%-20s %14.3f %14.3f%s\n", name, 1e3*float64(topology.Cost(name, cli.ThisComputer, layout, int(o.bytes))), 1e3*seconds, mark))
+		rows = append(rows, doctorSum{name, float64(topology.Cost(name, cli.ThisComputer, layout, int(o.bytes))), seconds})
 	}
 	if t.Rank() > 0 {
 		return nil
 	}
 	fmt.Fprintf(e.Tables, "\nAll-reduce of %d bytes over %d ranks\n%-20s %14s %14s\n", o.bytes, t.Size(), "algorithm", "estimated ms", "measured ms")
-	for _, l := range lines {
-		fmt.Fprint(e.Tables, l)
+	for _, r := range rows {
+		mark := ""
+		if r.Algorithm == pick {
+			mark = "  auto takes it"
+		}
+		fmt.Fprintf(e.Tables, "%-20s %14.3f %14.3f%s\n", r.Algorithm, 1e3*r.Estimated, 1e3*r.Measured, mark)
 	}
+	o.report.Sums, o.report.Auto, o.report.Fastest = rows, pick, fastest
 	fmt.Fprintf(e.Tables, "auto takes %s: of the estimates, by the figures of one computer (%.1f us, %.2f GB/s), its is the smallest.\n", pick, 1e6*float64(cli.ThisComputer.Latency), cli.ThisComputer.BytesPerSecond/1e9)
 	if least < 0.9*picked {
 		fmt.Fprintf(e.Tables, "%s was faster here: -allreduce %s, or dynamic, which measures while training.\n", fastest, fastest)
