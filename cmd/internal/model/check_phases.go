@@ -58,6 +58,13 @@ func (c *checker) phase(file *swproto.Net, phase caffepb.Phase, log *logrus.Logg
 	if c.o.weights != "" && err == nil {
 		err = solver.LoadWeights(n, c.o.weights, log)
 	}
+	if c.o.compiler != "" {
+		refused, advice := compilerNamed(c.o.compiler).look(n)
+		for _, a := range advice {
+			log.Warn(a)
+		}
+		err = errors.Join(append([]error{err}, refused...)...)
+	}
 	return errors.Join(err, c.add(n, phase, log), n.Close())
 }
 
