@@ -34,18 +34,34 @@ const longBytes = 4 << 10
 // Counts returns the numbers of a blob's values and gradients, floats or doubles.
 func (s *Stored) Counts(p *caffepb.BlobProto) (data, diff int) {
 	own := s.spans(p)
-	return max(len(p.Data), len(p.DoubleData), int(own.data.bytes/floatBytes)), max(len(p.Diff), len(p.DoubleDiff), int(own.diff.bytes/floatBytes))
+	return max(len(p.Data), len(p.DoubleData), len(p.GetInt8Data().GetData()), int(own.data.bytes/floatBytes)), max(len(p.Diff), len(p.DoubleDiff), int(own.diff.bytes/floatBytes))
 }
 
 // Data writes a blob's values to dst. Its length must be the first result of Counts. After a read error, dst may hold some of the
 // values. Several goroutines may call it.
 func (s *Stored) Data(p *caffepb.BlobProto, dst []float32) error {
+	if q := p.GetInt8Data(); q != nil {
+		return int8Values(dst, q)
+	}
 	return s.floats(dst, p.Data, p.DoubleData, s.spans(p).data)
 }
 
 // Diff is Data for the gradients.
 func (s *Stored) Diff(p *caffepb.BlobProto, dst []float32) error {
 	return s.floats(dst, p.Diff, p.DoubleDiff, s.spans(p).diff)
+}
+
+// int8Values writes values of 8 bits, each times the scale of its part.
+func int8Values(dst []float32, q *caffepb.Int8Values) error {
+	n := len(q.GetScale())
+	if n == 0 || len(dst)%n != 0 {
+		return fmt.Errorf("int8_data has %d scales for %d values", n, len(dst))
+	}
+	part := len(dst) / n
+	for i, b := range q.GetData() {
+		dst[i] = float32(int8(b)) * q.Scale[i/part]
+	}
+	return nil
 }
 
 // Close closes the file.

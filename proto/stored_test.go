@@ -264,3 +264,20 @@ func TestOpenWeightsWithoutLayers(t *testing.T) {
 		}
 	}
 }
+
+// TestInt8Values: values of 8 bits are read times the scales of their parts, and scales that do not divide them are an error.
+func TestInt8Values(t *testing.T) {
+	var s *Stored
+	p := &caffepb.BlobProto{Int8Data: &caffepb.Int8Values{Data: []byte{1, 0x80, 0xff, 127}, Scale: []float32{0.5, 2}}}
+	if n, diff := s.Counts(p); n != 4 || diff != 0 {
+		t.Fatalf("%d values, %d gradients", n, diff)
+	}
+	got := make([]float32, 4)
+	if err := s.Data(p, got); err != nil || !slices.Equal(got, []float32{0.5, -64, -2, 254}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	p.Int8Data.Scale = []float32{1, 1, 1}
+	if err := s.Data(p, got); err == nil || err.Error() != "int8_data has 3 scales for 4 values" {
+		t.Error(err)
+	}
+}

@@ -4,7 +4,7 @@
 // Each command is a cli.Command with a file of its own in one of these packages:
 //
 //	train    train, alone or with many workers, finetune and lr_find
-//	infer    test, classify, detect, extract_features, serve: trained nets
+//	infer    test, classify, detect, extract_features, serve, quantize: trained nets
 //	measure  time, explore and other measurements and models of machines and clusters
 //	model    nets, solvers and weights as files: draw_net, fmt, upgrade_*, export_onnx, import_onnx, export_weights, import_weights, check, verify
 //	dataset  convert_*, compute_image_mean, get_image_size, dataset, init
@@ -28,7 +28,7 @@ import (
 // Commands lists the commands in the order of "swcaffe help".
 var Commands = slices.Concat(
 	cli.Group("train nets", train.Train, train.Finetune, train.LRFind, model.Check),
-	cli.Group("use and judge trained nets", infer.Test, infer.Classify, infer.Detect, infer.ExtractFeatures, infer.Serve),
+	cli.Group("use and judge trained nets", infer.Test, infer.Classify, infer.Detect, infer.ExtractFeatures, infer.Serve, infer.Quantize),
 	cli.Group("measure this computer, and model machines and clusters",
 		measure.Time, model.Verify, measure.Explore, measure.Scale, measure.AllReduce, measure.Doctor, measure.Bandwidth, measure.DeviceQuery),
 	cli.Group("make data",

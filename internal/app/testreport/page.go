@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// head is the page up to its heading; $ is the model.
+// head is the page up to its heading; $ is the title.
 //
 //go:embed head.html
 var head string
@@ -13,7 +13,7 @@ var head string
 // Write writes the page. outputs are figures for its head.
 func (r *Report) Write(w io.Writer, outputs []Figure) error {
 	s, m := r.Results(outputs), &markup{}
-	m.put(head, s.Model)
+	m.put(head, "Test of "+s.Model)
 	m.summary(s)
 	if s.Unit != "" {
 		m.confusion(s)
