@@ -3,7 +3,7 @@
 // arXiv 1903.06934).
 //
 // A [Spec] describes a machine. It is an immutable value, read from a prototxt in machines/. A [Machine] executes kernels for a Spec in one
-// of four modes:
+// of five modes:
 //
 //	Native      on this computer: a core group is an OS core, the mesh is 1x1, and the LDM is the core's L2 cache.
 //	            Tiles are packed or alias memory; nothing is charged.
@@ -11,6 +11,7 @@
 //	            CPE to CPE; every transfer and operation is charged to virtual clocks.
 //	CostOnly    charges the same costs without reading or writing values.
 //	Planned     plans kernels as Native does, to ask which algorithms they would use, and runs none.
+//	Surveyed    runs them without units of work, to ask how they would divide it.
 //
 // Kernels (package cpe/kernel) are written once, as loops over tiles, with two sets of operations that follow the mode:
 //

@@ -89,6 +89,11 @@ func (g *CoreGroup) at(row, col int) *CPE { return g.cpes[row*g.machine.spec.Col
 // lo = hi may be anything from 0 to n. Results must not depend on which group computes a unit: on the host, parts are uneven (shares).
 func (g *CoreGroup) Share(n int) (lo, hi int) {
 	m := g.machine
+	if m.surveys() {
+		if m.survey.units(Units{N: n}); m.mode == Surveyed {
+			return 0, 0
+		}
+	}
 	if m.mode != Native || g.of < len(m.groups) {
 		return g.index * n / g.of, (g.index + 1) * n / g.of
 	}
@@ -101,16 +106,27 @@ func (g *CoreGroup) Share(n int) (lo, hi int) {
 // by other programs computes fewer, and concurrent groups access neighbouring data. Claim returns units lo <= i < hi of n: at most most, and
 // fewer towards the end; lo = hi if none are left. Results must not depend on which group computes a unit.
 func (g *CoreGroup) Claim(n, most int) (lo, hi int) {
-	claimed := &g.machine.claimed
+	m := g.machine
+	claimed := &m.claimed
+	if m.surveys() {
+		if claimed.Load() == 0 {
+			m.survey.units(Units{n, most})
+		}
+		if m.mode == Surveyed {
+			return 0, 0
+		}
+	}
 	for {
 		first := claimed.Load()
-		left := n - int(first)
-		some := min(left, most, max(1, left/(2*g.of)))
+		some := claim(n-int(first), most, g.of)
 		if some == 0 || claimed.CompareAndSwap(first, first+int32(some)) {
 			return int(first), int(first) + some
 		}
 	}
 }
+
+// claim returns how many of the units that are left a core group takes, which shares them with others.
+func claim(left, most, groups int) int { return min(left, most, max(1, left/(2*groups))) }
 
 // run runs a program natively and records its time.
 func (g *CoreGroup) run(p Program) error {
@@ -124,7 +140,7 @@ func (g *CoreGroup) run(p Program) error {
 
 // Memory returns n values of the group's own scratch memory.
 func (g *CoreGroup) Memory(n int) []float32 {
-	if !g.Values() {
+	if !g.machine.mode.memory() {
 		return nil
 	}
 	return g.memory[:n]

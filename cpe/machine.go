@@ -24,6 +24,7 @@ type Machine struct {
 	errs    []error
 	made    map[any]any // see Recall
 	observed
+	survey survey
 }
 
 // Program is a kernel's work on one core group. CoreGroup.Share gives the group's part of it.
@@ -134,13 +135,18 @@ func (m *Machine) run(p Program, groups int, start VTime) error {
 	if groups <= 0 || groups > len(m.groups) {
 		groups = len(m.groups)
 	}
+	asked := groups
+	if m.surveys() {
+		groups = 1
+	}
 	for _, g := range m.groups[:groups] {
 		g.of = groups
 		g.tiles = room(g.tiles, m.tiles)
 	}
 	begun := m.ledger.Time
-	if m.mode == Native {
+	if m.mode.native() {
 		m.runNative(p, groups)
+		m.survey.tell(p, asked, m.groups[0])
 	} else {
 		begun += m.runModelled(p, groups, start)
 	}
@@ -238,7 +244,7 @@ func (m *Machine) leftAll(groups int) bool {
 // it when they are made. All kernels share the storage, since one runs at a time. The next Run allocates it, so that planning many kernels
 // leaves no storage behind that was too small.
 func (m *Machine) Reserve(tiles int) {
-	if m.Values() && tiles > m.tiles {
+	if m.mode.memory() && tiles > m.tiles {
 		pages.Demand(float64(len(m.groups)) * float64(tiles))
 		m.tiles = tiles
 	}

@@ -39,7 +39,7 @@ func (m *Machine) Lend(memory []float32) { m.lent = memory }
 // TakeScratch gives the next kernel its scratch memory, with undefined contents, until the next TakeScratch. It uses the lent memory or, if
 // that is too small, the machine's own, which is then kept. It allocates only if no kernel has needed as much before.
 func (m *Machine) TakeScratch(s Scratch) {
-	if !m.Values() {
+	if !m.mode.memory() {
 		return
 	}
 	memory, n := m.lent, m.Needs(s)
@@ -61,7 +61,7 @@ func (m *Machine) TakeScratch(s Scratch) {
 
 // Common returns n values of the scratch memory that all core groups share. Its contents stay until the next TakeScratch.
 func (m *Machine) Common(n int) []float32 {
-	if !m.Values() {
+	if !m.mode.memory() {
 		return nil
 	}
 	return m.common[:n]
