@@ -45,7 +45,7 @@ What next:
                              writes report/index.html: the confusion matrix, and the misclassified digits
   bin/swcaffe dataset mnist
                              brings in MNIST, as data/mnist_train_lmdb and data/mnist_test_lmdb, through Go's modules or -from a folder;
-                             scripts/mnist_table.sh -seeds 1 -sets mnist trains LeNet on it as Caffe's example does
+                             scripts/mnist.py -parts lenet -seeds 1 trains LeNet on it as Caffe's example does
   bin/swcaffe init pets photos
                              prepares a training on images of your own, with a folder for each class; docs/images.md goes from there to answers
   bin/swcaffe check solver.prototxt

@@ -11,6 +11,7 @@
 #
 #   swcaffe_VERSION_OS_ARCH.tar.xz (Windows: .zip)     programs, README, licences, shells' completions, manual pages
 #   swcaffe_VERSION_ARCH.deb, swcaffe-VERSION.ARCH.rpm the same as packages, for Linux
+#   swcaffe_VERSION_oci.tar                            an image for containers (OCI), for both processors of Linux
 #   swcaffe_VERSION_OS_ARCH.cdx.json, .spdx.json       the modules that the program contains, with version, sum and licence
 #   install.sh                                         installs the archive that fits a computer, after a look at its sum
 #   SHA256SUMS
@@ -62,6 +63,7 @@ make() {
     step "$target, in $dir"
     one "$dir" "${target%/*}" "${target#*/}"
   done
+  image "$dir"
   cp "$dir/source/scripts/install.sh" "$dir/files/"
   (cd "$dir/files" && sha256sum -- * >SHA256SUMS)
 }
@@ -130,6 +132,58 @@ END
   for kind in deb rpm; do
     "$scratch/tools/nfpm" package -f "$dir/nfpm.yaml" -p "$kind" -t "$dir/files/" >/dev/null
   done
+}
+
+# blob FOLDER FILE moves a file to where an image has its contents, and prints its sum and size.
+blob() {
+  local sum size
+  sum=$(sha256sum <"$2" | cut -d ' ' -f 1) size=$(stat -c %s "$2")
+  mkdir -p "$1/blobs/sha256"
+  mv "$2" "$1/blobs/sha256/$sum"
+  echo "$sum $size"
+}
+
+# image DIR makes an archive of an OCI image layout with an image for each processor of Linux: the program, which needs nothing beside it, and its licences. See
+# github.com/opencontainers/image-spec.
+image() {
+  local dir=$1 target arch name layout=$1/oci diff layer layer_size config config_size sum size manifests='' types=application/vnd.oci.image
+  rm -rf "$layout"
+  mkdir -p "$layout"
+  for target in $targets; do
+    [ "${target%/*}" = linux ] || continue
+    arch=${target#*/} name=swcaffe_${version#v}_linux_${target#*/}
+    rm -rf "$dir/root"
+    mkdir -p "$dir/root/usr/bin" "$dir/root/usr/share/doc/swcaffe" "$dir/root/data"
+    cp "$dir/$name/swcaffe" "$dir/root/usr/bin/"
+    cp "$dir/$name/LICENSE" "$dir/$name/LICENSES.txt" "$dir/root/usr/share/doc/swcaffe/"
+    mkdir -m 1777 "$dir/root/tmp"
+    tar -C "$dir/root" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" --format=ustar -cf "$dir/layer" data tmp usr
+    diff=$(sha256sum <"$dir/layer" | cut -d ' ' -f 1)
+    gzip -n -9 -S .gz "$dir/layer"
+    read -r layer layer_size < <(blob "$layout" "$dir/layer.gz")
+    cat >"$dir/config" <<END
+{"created": "$date", "architecture": "$arch", "os": "linux",
+ "config": {"Entrypoint": ["/usr/bin/swcaffe"], "Cmd": ["help"], "WorkingDir": "/data", "Env": ["PATH=/usr/bin"],
+  "Labels": {"org.opencontainers.image.version": "$version", "org.opencontainers.image.revision": "$commit", "org.opencontainers.image.licenses": "BSD-2-Clause"}},
+ "rootfs": {"type": "layers", "diff_ids": ["sha256:$diff"]},
+ "history": [{"created": "$date", "created_by": "scripts/release.sh"}]}
+END
+    read -r config config_size < <(blob "$layout" "$dir/config")
+    cat >"$dir/manifest" <<END
+{"schemaVersion": 2, "mediaType": "$types.manifest.v1+json",
+ "config": {"mediaType": "$types.config.v1+json", "digest": "sha256:$config", "size": $config_size},
+ "layers": [{"mediaType": "$types.layer.v1.tar+gzip", "digest": "sha256:$layer", "size": $layer_size}]}
+END
+    read -r sum size < <(blob "$layout" "$dir/manifest")
+    manifests+="${manifests:+, }{\"mediaType\": \"$types.manifest.v1+json\", \"digest\": \"sha256:$sum\", \"size\": $size, \"platform\": {\"architecture\": \"$arch\", \"os\": \"linux\"}}"
+  done
+  [ -n "$manifests" ] || return 0
+  # Programs that load an image look for the name in an index that lists one thing: the index of both processors.
+  echo "{\"schemaVersion\": 2, \"mediaType\": \"$types.index.v1+json\", \"manifests\": [$manifests]}" >"$dir/both"
+  read -r sum size < <(blob "$layout" "$dir/both")
+  echo '{"imageLayoutVersion": "1.0.0"}' >"$layout/oci-layout"
+  echo "{\"schemaVersion\": 2, \"mediaType\": \"$types.index.v1+json\", \"manifests\": [{\"mediaType\": \"$types.index.v1+json\", \"digest\": \"sha256:$sum\", \"size\": $size, \"annotations\": {\"org.opencontainers.image.ref.name\": \"$version\"}}]}" >"$layout/index.json"
+  tar -C "$layout" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" --format=ustar -cf "$dir/files/swcaffe_${version#v}_oci.tar" blobs index.json oci-layout
 }
 
 make "$scratch/first"

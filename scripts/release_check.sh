@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs and runs what scripts/release.sh has made, as far as this computer can: archives for Linux on this processor and, with Debian's
-# qemu-user-static, on the other one; what the install script installs; the Debian and the RPM package, unpacked into a folder of their own; Windows's
+# qemu-user-static, on the other one; what the install script installs; the Debian and the RPM package, unpacked into a folder of their own; the image; Windows's
 # program under Debian's wine.
 #
 #   scripts/release_check.sh [DIR]
@@ -112,6 +112,33 @@ if command -v rpm2cpio >/dev/null && command -v cpio >/dev/null; then
 else
   echo "rpm: left out; Debian's rpm2cpio and cpio unpack it"
 fi
+
+# The image's contents are all that a container has: its program runs in that folder alone.
+for archive in "$dir"/swcaffe_*_oci.tar; do
+  if ! command -v skopeo >/dev/null; then
+    echo "image: left out; Debian's skopeo reads it"
+  elif [ "$(id -u)" != 0 ]; then
+    echo "image: left out; running it in a folder needs root"
+  else
+    skopeo --override-arch "$native" copy -q "oci-archive:$archive" "dir:$scratch/image"
+    skopeo inspect "dir:$scratch/image" >"$scratch/image.json"
+    grep -q "\"Architecture\": \"$native\"" "$scratch/image.json"
+    mkdir "$scratch/root"
+    layer=$(sed -n 's/^ *"sha256:\([0-9a-f]*\)".*/\1/p' "$scratch/image.json" | head -1)
+    tar -C "$scratch/root" -xzf "$scratch/image/$layer"
+    holds "$scratch/root" usr/share/doc/swcaffe/LICENSES.txt
+    cp -r "$models" "$scratch/root/data/models"
+    cat >"$scratch/inside" <<END
+#!/bin/sh
+exec chroot "$scratch/root" /usr/bin/swcaffe "\$@"
+END
+    chmod +x "$scratch/inside"
+    [[ $("$scratch/inside" version | head -1) == *" $wanted"* ]]
+    "$scratch/inside" dataset digits -train 640 -test 100 -out /data/digits >/dev/null 2>&1
+    "$scratch/inside" time -model /data/models/lenet/deploy.prototxt -iterations 2 >/dev/null 2>&1
+    echo "image: skopeo reads it for $native; the program renders digits and runs LeNet where nothing else is"
+  fi
+done
 
 for archive in "$dir"/swcaffe_*_windows_"$native".zip; do
   base=$(basename "$archive" .zip)

@@ -10,7 +10,7 @@
 #
 # DIR (zoo_runs) gets a copy of the binary, the models and the data when it is created. Every run has a folder there, with its
 # solver, log and snapshots. A stopped run continues from its last snapshot and ends with the same weights. A finished run is
-# not repeated. scripts/mnist_table.sh does the same on MNIST. SOLVER is a solver such as models/lenet/solver_adam.prototxt. Without it, the script trains all solvers, from the
+# not repeated. scripts/mnist.py does the same on MNIST. SOLVER is a solver such as models/lenet/solver_adam.prototxt. Without it, the script trains all solvers, from the
 # shortest run to the longest.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

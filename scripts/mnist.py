@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+"""Trains nets on MNIST and Fashion-MNIST and prints the tables of docs/mnist.md and of the models' READMEs.
+
+It fetches the sets as "swcaffe dataset" does, through this user's Go and apt, or finds them in DIR/data. Trainings:
+
+  lenet       LeNet with the settings of Caffe's example: 10,000 iterations of 64 images; with -caffe also by that program
+  bf16        MobileNetV2 with -precision bf16; and tests of the trained LeNets with it, which has no algorithm in bf16 when it trains
+  solvers     the same with the solver of every type in models/lenet, on MNIST
+  nets        the small nets of models/ with their own solvers
+  strategies  LeNet by four workers with every -workers_strategy, 2,000 iterations on MNIST, in virtual time
+
+A finished training is not repeated: the same command goes on after a stop. Figures are those of the last test, on all 10,000 test images.
+"""
+
+import argparse
+import collections
+import glob
+import json
+import os
+import re
+import resource
+import shlex
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PARTS = ['lenet', 'bf16', 'solvers', 'nets', 'strategies']
+SETS = ['mnist', 'fashion_mnist']
+TITLES = {'mnist': 'MNIST', 'fashion_mnist': 'Fashion-MNIST'}
+SOLVERS = ['nesterov', 'adagrad', 'rmsprop', 'adadelta', 'adam']
+NETS = ['cifar10_resnet8', 'cifar10_mobilenet_v2', 'mnist_autoencoder', 'mnist_siamese']
+
+# The learning rates of scripts/time_to_accuracy.sh, for batches of 16 images of each of four workers (sync: of 64 of all together).
+RATES = {'sync': 0.01, 'easgd': 0.1, 'async_sgd': 0.05, 'async_msgd': 0.005, 'hogwild_sgd': 0.05, 'async_easgd': 0.1, 'async_measgd': 0.01,
+         'hogwild_easgd': 0.1, 'sync_easgd1': 0.1, 'sync_easgd2': 0.1, 'sync_easgd3': 0.1, 'decentralised_easgd': 0.1}
+TRACED = 20  # iterations of which messages are counted
+
+# A training: its part, its name (a folder), the set and seed, the solver below models/, texts to replace in net and solver, and the command.
+Run = collections.namedtuple('Run', 'part name set seed solver net_edits solver_edits command')
+
+
+def lenet(part, name, set_, seed, command, solver='lenet/solver.prototxt', net_edits=(), solver_edits=()):
+    edits = [(r'max_iter: 2000', 'max_iter: %d' % (2000 if part == 'strategies' else 10000)), (r'stepsize: 1500', 'stepsize: 7500')]
+    return Run(part, name, set_, seed, solver, list(net_edits), edits + list(solver_edits), command)
+
+
+def runs(args):
+    """Return all trainings, those first that a table cannot do without."""
+    ours = ['./swcaffe', '-threads', str(args.threads)]
+    todo = []
+    for seed in range(1, args.seeds + 1):
+        for s in SETS:
+            todo.append(lenet('lenet', 'lenet', s, seed, ours))
+    for seed in range(1, args.seeds + 1):
+        if args.caffe and seed <= args.caffe_seeds:
+            todo.append(lenet('lenet', 'caffe', 'mnist', seed, [args.caffe]))
+        for strategy, rate in RATES.items() if seed <= args.strategy_seeds else ():
+            batch = 64 if strategy == 'sync' else 16
+            flags = ['-workers', '4', '-workers_strategy', strategy, '-transport', 'sim', '-cluster', 'infiniband_fdr', '-machine', 'sw26010']
+            todo.append(lenet('strategies', 'strategy_' + strategy, 'mnist', seed, ours + flags, net_edits=[('batch_size: 64', 'batch_size: %d' % batch)],
+                              solver_edits=[('base_lr: 0.01', 'base_lr: %g' % rate)]))
+        for solver in SOLVERS:
+            todo.append(lenet('solvers', 'lenet_' + solver, 'mnist', seed, ours, solver='lenet/solver_%s.prototxt' % solver))
+        for s in SETS:
+            for net in NETS:
+                todo.append(Run('nets', net, s, seed, net + '/solver.prototxt', [], [], ours))
+        for s in SETS:
+            todo.append(Run('bf16', 'cifar10_mobilenet_v2_bf16', s, seed, 'cifar10_mobilenet_v2/solver.prototxt', [], [], ours + ['-precision', 'bf16']))
+    return [r for r in todo if r.part in args.parts]
+
+
+def folder(run):
+    return os.path.join(run.set, run.name, 'seed_%d' % run.seed)
+
+
+def write_files(run, models):
+    """Write the net and the solver of a training into its folder, changed for the set."""
+    def changed(text, edits):
+        for old, new in edits:
+            text = re.sub(old, new, text)
+        return text
+
+    solver = os.path.join(models, run.solver)
+    with open(solver) as f:
+        text = f.read()
+    with open(os.path.join(os.path.dirname(models), re.search(r'^net: "(.*)"', text, re.M).group(1))) as f:
+        net = f.read()
+    pairs = run.set + '_pairs'
+    data = [('data/pairs_', 'data/%s_' % pairs), ('data/(digits|shapes)_', 'data/%s_' % run.set)]
+    here = folder(run)
+    mine = [(r'(?m)^#.*\n', ''), (r'(?m)^net: .*', 'net: "%s/net.prototxt"' % here), ('test_iter: 40', 'test_iter: 100'),
+            (r'(?m)^snapshot: .*', 'snapshot: 0'), (r'snapshot_prefix: .*', 'snapshot_prefix: "%s/last"' % here), (r'random_seed: \d+', 'random_seed: %d' % run.seed)]
+    os.makedirs(here, exist_ok=True)
+    with open(here + '/net.prototxt', 'w') as f:
+        f.write(changed(net, data + run.net_edits))
+    with open(here + '/solver.prototxt', 'w') as f:
+        f.write(changed(text, mine + run.solver_edits))
+
+
+def last_test(log):
+    """Return the outputs of the last test of the last test net, by their names."""
+    outputs = {}
+    for line in log.splitlines():
+        if ', Testing net (#' in line:
+            outputs = {}
+        found = re.search(r'Test net output #\d+: (\S+) = (\S+)', line)
+        if found:
+            outputs[found.group(1)] = float(found.group(2))
+    return outputs
+
+
+def rounded(set_, seed, threads):
+    """Test a trained LeNet with factors in bfloat16, unless it was done."""
+    here = os.path.join(set_, 'lenet', 'seed_%d' % seed)
+    to = os.path.join(set_, 'lenet_tested_bf16', 'seed_%d' % seed)
+    if os.path.exists(to + '/result.json') or not os.path.exists(here + '/last_iter_10000.caffemodel'):
+        return
+    os.makedirs(to, exist_ok=True)
+    test = ['./swcaffe', 'test', '-model', here + '/net.prototxt', '-weights', here + '/last_iter_10000.caffemodel', '-iterations', '100',
+            '-precision', 'bf16', '-threads', str(threads)]
+    done = subprocess.run(test, stderr=subprocess.PIPE, text=True)
+    found = dict(re.findall(r'\] (accuracy|loss) = (\S+)', done.stderr))
+    if done.returncode or len(found) != 2:
+        sys.exit('%s: the test failed:\n%s' % (to, done.stderr))
+    with open(to + '/result.json', 'w') as f:
+        json.dump({name: float(value) for name, value in found.items()}, f)
+
+
+def messages(trace):
+    """Return the number and the bytes of the messages of an iteration."""
+    with open(trace) as f:
+        events = json.load(f)
+    events = events['traceEvents'] if isinstance(events, dict) else events
+    sent = [e['args']['bytes'] for e in events if e.get('cat') == 'message']
+    return len(sent) / TRACED, sum(sent) / TRACED
+
+
+def train(run, models):
+    """Train, unless it was done, and write the figures to the run's file result.json."""
+    here = folder(run)
+    if os.path.exists(here + '/result.json'):
+        return
+    write_files(run, models)
+    command = run.command[:1] + ['train', '-solver', here + '/solver.prototxt'] + run.command[1:]
+    if run.part == 'strategies':
+        command += ['-trace', here + '/trace.json', '-trace_iterations', str(TRACED)]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with open(here + '/log', 'w') as log:
+        status = subprocess.call(command, stdout=log, stderr=subprocess.STDOUT)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with open(here + '/log') as f:
+        log = f.read()
+    result = last_test(log)
+    if status or 'Optimization Done' not in log or 'Test interrupted' in log or not result:
+        sys.exit('%s: the training failed or was stopped:\n%s' % (here, '\n'.join(log.splitlines()[-3:])))
+    result['processor_s'] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    times = re.findall(r'Simulated time: (\S+) s', log)
+    if times:
+        result['simulated_s'] = float(times[-1])
+        result['messages'], result['bytes'] = messages(here + '/trace.json')
+        os.remove(here + '/trace.json')
+    with open(here + '/result.partial', 'w') as f:
+        json.dump(result, f)
+    os.rename(here + '/result.partial', here + '/result.json')
+    print('%s: %s' % (here, ', '.join('%s %.6g' % item for item in result.items())), file=sys.stderr, flush=True)
+
+
+def fetch(sets):
+    for s in sets:
+        if not os.path.exists('data/%s_test_lmdb' % s) or not os.path.exists('data/%s_idx' % s):
+            subprocess.check_call(['./swcaffe', 'dataset', s, '-out', 'data', '-idx', '-force'])
+        for part, source in (('train', 'train'), ('test', 't10k')):
+            db = 'data/%s_pairs_%s_lmdb' % (s, part)
+            if not os.path.exists(db):
+                idx = 'data/%s_idx/%s-' % (s, source)
+                subprocess.check_call(['./swcaffe', 'convert_mnist_siamese_data', '-backend', 'lmdb', idx + 'images-idx3-ubyte', idx + 'labels-idx1-ubyte', db])
+
+
+def results(name, set_):
+    """Return the results of all seeds that were trained."""
+    found = []
+    for path in sorted(glob.glob(os.path.join(set_, name, 'seed_*', 'result.json'))):
+        with open(path) as f:
+            found.append(json.load(f))
+    return found
+
+
+def spread(found, key, form='%.4f'):
+    """Return two cells of a table: the mean of a figure and its range."""
+    values = [r[key] for r in found]
+    return [form % (sum(values) / len(values)), form % values[0] if len(values) == 1 else (form + ' to ' + form) % (min(values), max(values))]
+
+
+def table(head, rows):
+    return '\n'.join(['| %s |' % ' | '.join(head), '|' + '---|' * len(head)] + ['| %s |' % ' | '.join(cells) for cells in rows])
+
+
+def accuracies(names):
+    """Return rows of accuracy and loss of LeNet: names are (label, folder, set)."""
+    rows = []
+    for label, name, s in names:
+        found = results(name, s)
+        if found:
+            rows.append([TITLES[s], label, str(len(found))] + spread(found, 'accuracy') + spread(found, 'loss') + (spread(found, 'processor_s', '%.0f')[:1] if 'processor_s' in found[0] else ['-']))
+    return table(['set', 'training', 'seeds', 'test accuracy, mean', 'range', 'test loss, mean', 'range', 'processor s'], rows) if rows else ''
+
+
+def lenet_table():
+    return accuracies([(label, name, s) for s in SETS for label, name in (('swcaffe', 'lenet'), ('swcaffe, tested with `-precision bf16`', 'lenet_tested_bf16'), ('BVLC Caffe 1.0', 'caffe'))])
+
+
+def solver_table():
+    types = {'lenet': 'SGD', 'lenet_nesterov': 'Nesterov', 'lenet_adagrad': 'AdaGrad', 'lenet_rmsprop': 'RMSProp', 'lenet_adadelta': 'AdaDelta', 'lenet_adam': 'Adam'}
+    return accuracies([(label, name, 'mnist') for name, label in types.items()])
+
+
+def strategy_table():
+    rows = []
+    for strategy, rate in RATES.items():
+        for r in results('strategy_' + strategy, 'mnist')[:1]:
+            rows.append(['`%s`' % strategy, '%g' % rate, '%.4f' % r['accuracy'], '%.4f' % r['loss'], '%.1f' % r['simulated_s'], '%g' % r['messages'], '%.2f' % (r['bytes'] / 1e6)])
+    return table(['strategy', 'rate', 'test accuracy', 'test loss', 'simulated s', 'messages an iteration', 'MB an iteration'], rows) if rows else ''
+
+
+def net_table(net):
+    key, words = {'mnist_siamese': ('loss', 'contrastive loss of 10,000 test pairs'), 'mnist_autoencoder': ('cross_entropy_loss', 'cross entropy of a test image')}.get(net, ('accuracy', 'test accuracy'))
+    rows = []
+    for s, name in [(s, name) for s in SETS for name in (net, net + '_bf16')]:
+        found = results(name, s)
+        if found:
+            rows.append([TITLES[s] + (', `-precision bf16`' if name != net else ''), str(len(found))] + spread(found, key, '%.1f' if net == 'mnist_autoencoder' else '%.4f') + spread(found, 'processor_s', '%.0f')[:1])
+    return table(['set', 'seeds', words + ', mean', 'range', 'processor s'], rows) if rows else ''
+
+
+def sections():
+    """Return the tables by the file that has them and their names there."""
+    found = [('docs/mnist.md', 'lenet', lenet_table()), ('docs/mnist.md', 'solvers', solver_table()), ('docs/mnist.md', 'strategies', strategy_table())]
+    return found + [('models/%s/README.md' % net, 'nets', net_table(net)) for net in NETS]
+
+
+def write(path, name, text):
+    """Write a table into a document, between the lines that mark its place."""
+    with open(path) as f:
+        old = f.read()
+    if name == 'nets' and 'scripts/mnist.py -write' not in old: # its first table: before what differs from the paper
+        old = old.replace('## What differs', '## On MNIST and Fashion-MNIST\n\nThe same net and solver, printed by `scripts/mnist.py -parts nets,bf16` '
+                          '([docs/mnist.md](../../docs/mnist.md) says on what):\n\n<!-- scripts/mnist.py -write: nets -->\n<!-- end of nets -->\n\n## What differs', 1)
+    begin, end = '<!-- scripts/mnist.py -write: %s -->\n' % name, '<!-- end of %s -->' % name
+    if begin not in old or end not in old:
+        sys.exit('%s has no place for the table of %s' % (path, name))
+    with open(path, 'w') as f:
+        f.write(old[:old.index(begin) + len(begin)] + text + '\n' + old[old.index(end):])
+
+
+def plot(path):
+    """Plot the tests of LeNet on MNIST, a curve a training."""
+    logs = []
+    os.makedirs('curves', exist_ok=True)
+    for name in ('lenet', 'caffe'):
+        for run in sorted(glob.glob('mnist/%s/seed_*/result.json' % name)):
+            seed = run.split('seed_')[1].split('/')[0]
+            logs.append('curves/%s_seed_%s.log' % ({'lenet': 'swcaffe'}.get(name, name), seed))
+            with open(os.path.dirname(run) + '/log') as f, open(logs[-1], 'w') as out:
+                out.write(f.read())
+    subprocess.check_call(['./swcaffe', 'plot_log', '2', path, '-log_loss'] + logs)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument('dir', nargs='?', default='mnist_runs', metavar='DIR', help='gets the binary, the data and a folder for every training (mnist_runs)')
+    p.add_argument('-seeds', type=int, default=5, help='train with the seeds 1 to N (5)', metavar='N')
+    p.add_argument('-threads', type=int, default=0, help='threads of a training; the results have the same bits', metavar='N')
+    p.add_argument('-parts', default=','.join(PARTS), help='train only these, separated by commas', metavar='LIST')
+    p.add_argument('-caffe', type=os.path.abspath, help="also train with this program, which takes the arguments of Caffe's own; scripts/bench/caffe.sh makes one", metavar='FILE')
+    p.add_argument('-caffe_seeds', type=int, default=2, help='with the seeds 1 to N (2)', metavar='N')
+    p.add_argument('-strategy_seeds', type=int, default=1, help='train by strategies with the seeds 1 to N (1)', metavar='N')
+    p.add_argument('-print', dest='only_print', action='store_true', help='train nothing; print what there is')
+    p.add_argument('-write', action='store_true', help='write the tables into docs/ and models/, and the plot docs/mnist.svg')
+    args = p.parse_args()
+    args.parts = args.parts.split(',')
+    unknown = set(args.parts) - set(PARTS)
+    if unknown or args.seeds < 1:
+        p.error('-parts has %s; there are %s' % (', '.join(sorted(unknown)), ', '.join(PARTS)) if unknown else '-seeds must be 1 or more')
+    os.makedirs(args.dir, exist_ok=True)
+    args.dir = os.path.abspath(args.dir)
+    if not os.path.exists(args.dir + '/swcaffe'):
+        subprocess.check_call(['go', 'build', '-o', args.dir + '/swcaffe', './cmd/swcaffe'], cwd=ROOT, env=dict(os.environ, CGO_ENABLED='0'))
+    os.chdir(args.dir)
+    if not args.only_print:
+        try:
+            fetch(SETS)
+        except subprocess.CalledProcessError as e:
+            sys.exit('no data: %s failed' % shlex.join(e.cmd))
+        for run in runs(args):
+            train(run, os.path.join(ROOT, 'models'))
+            if run.name == 'lenet' and 'bf16' in args.parts:
+                rounded(run.set, run.seed, args.threads)
+    for path, name, text in sections():
+        if text:
+            print('%s: %s\n\n%s\n' % (path, name, text))
+            if args.write:
+                write(os.path.join(ROOT, path), name, text)
+    if args.write and results('lenet', 'mnist'):
+        plot(os.path.join(ROOT, 'docs', 'mnist.svg'))
+
+
+if __name__ == '__main__':
+    main()
