@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Measures swcaffe serve: throughput at saturation beside what `time -forward_only` gives at its best batch, latencies at 80 % of the load at saturation, and the
-# answers at 4 times that load; then the nets together, on one server; and beside each, ONNX Runtime behind a server of Node's. Each request has -items images as binary
-# FP32. The load comes from npm's autocannon, in a process of its own on the same computer, which takes some of the cores. So the seconds that the processors spend on an
+# answers at 4 times that load; then each two nets together, on one server; and beside each, ONNX Runtime behind a server of Node's. A table at the end has each figure with what
+# is asked of it. With the defaults it takes about six minutes. Each request has -items images as binary FP32. The load comes from a process of its own on the same computer, which
+# takes some of the cores: npm's autocannon, and at 80 % vegeta, whose requests are evenly apart (autocannon sends those of a second at its beginning). So the seconds that the processors spend on an
 # image are printed too, in the server with its kernel's part, and in the direct run: their ratio holds also where the load takes cores, but not where other programs run.
 # Weights are those that the nets' fillers give.
 #
@@ -9,11 +10,12 @@
 #
 # NET is a folder of models/, or mobilenet (lenet, mobilenet and resnet50 by default), -seconds the time of each measurement (10), -batch the most items of a run (8), -items the
 # images of a request (1), -iterations those of direct runs (20). -no_peer leaves out ONNX Runtime.
-# The ratios: images served to direct ones, the 99th percentile to the median at 80 %, and the median of answers at 4 times the load to that at saturation.
-# autocannon and onnxruntime-node are installed into build/ if they are not there. build/swcaffe-serve is the program.
+# The ratios: images served to direct ones, the 99th percentile to the median at 80 %, and the median of answers at 4 times the load to that at saturation. The server's queue
+# is as long as the load at saturation fills it, so that requests which are accepted at 4 times the load wait for as many others.
+# autocannon, vegeta and onnxruntime-node are installed into build/ if they are not there. build/swcaffe-serve is the program.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-cannon=9.0.0 runtime=1.30.0 seconds=10 batch=8 items=1 iterations=20 peer=1 nets=()
+cannon=9.0.0 vegeta=v12.12.0 runtime=1.30.0 seconds=10 batch=8 items=1 iterations=20 peer=1 nets=()
 while (($#)); do
   case $1 in
     -seconds) seconds=$2; shift 2 ;;
@@ -34,6 +36,7 @@ package() {
   npm install --prefix "build/$1" --no-audit --no-fund --ignore-scripts --silent "$2@$3"
 }
 package autocannon autocannon "$cannon"
+[ -x build/vegeta/vegeta ] || GOBIN=$PWD/build/vegeta go install "github.com/tsenart/vegeta/v12@$vegeta"
 [ -z "$peer" ] || package onnxruntime onnxruntime-node "$runtime"
 go build -o build/swcaffe-serve ./cmd/swcaffe
 swcaffe=$PWD/build/swcaffe-serve
@@ -110,7 +113,7 @@ await() {
 serve() {
   local models=() net
   for net in "$@"; do models+=(-model "$dir/$net.prototxt" -weights "$dir/$net.caffemodel" -name "$net"); done
-  "$swcaffe" serve "${models[@]}" -batch "$batch" -http 127.0.0.1:0 2>"$dir/serve.log" &
+  "$swcaffe" serve "${models[@]}" -batch "$batch" -queue $((3 * batch)) -http 127.0.0.1:0 2>"$dir/serve.log" &
   server=$!
   await "$dir/serve.log"
 }
@@ -134,9 +137,23 @@ load() {
   cpu=$(node -p "($(awk '{print $14 + $15}' "/proc/$server/stat") - $before) / $(getconf CLK_TCK)")
 }
 
+# even NAME RATE NET sends requests for a net, evenly apart. $dir/NAME.json has the results.
+even() {
+  printf 'POST %s/v2/models/%s/infer\nInference-Header-Content-Length: %s\n@%s\n' "$url" "$3" "$(cat "$dir/$3.body.head")" "$dir/$3.body" >"$dir/targets"
+  build/vegeta/vegeta attack -targets "$dir/targets" -rate "$2/1s" -duration "${seconds}s" | build/vegeta/vegeta report -type json >"$dir/$1.json"
+}
+
+# resident prints the server's memory in MB.
+resident() { awk '/VmRSS/ {printf "%d", $2 / 1000}' "/proc/$server/status"; }
+
+# asked WHAT VALUE OPERATOR LIMIT adds a line to the table at the end.
+verdicts=()
+asked() { verdicts+=("$(node -p "'$1'.padEnd(60) + ' ' + (+($2)).toFixed(3).padStart(10) + '  asked $3 ' + (+($4)).toFixed(3).padEnd(10) + (($2) $3 ($4) ? '' : '  MISSED')")"); }
+
 # served NAME [I] prints the images a second of the results' entry I.
 served() { field "$dir/$1.json" "(r[${2:-0}]['2xx'] * $items / r[${2:-0}].duration).toFixed(1)"; }
 
+too='(r[0].statusCodeStats["429"] || {count: 0}).count'
 printf '%-10s %9s %6s %9s %9s %6s %9s %8s %8s %6s %8s %8s %8s %8s %6s %9s\n' net direct/s batch 'cpu ms' served/s ratio 'cpu ms' 'p50 80%' 'p99 80%' ratio 'x4 200s' 'x4 429s' 'x4 other' 'p50 x4' ratio ORT/s
 declare -A speed
 for net in "${nets[@]}"; do
@@ -145,50 +162,72 @@ for net in "${nets[@]}"; do
   speed[$net]=$images
   serve "$net"
   body "$net"
-  load warm 2 0 "$net"
+  seconds=3 load warm 2 0 "$net"
   load full $((4 * batch)) 0 "$net"
   spent=$(node -p "(1000 * $cpu / ($(field "$dir/full.json" "r[0]['2xx']") * $items)).toFixed(3)")
   answered=$(field "$dir/full.json" "r[0]['2xx'] / r[0].duration")
   rate=$(node -p "Math.max(1, Math.round($answered * 0.8))")
-  load part $((2 * batch < rate ? 2 * batch : rate)) "$rate" "$net"
+  even part "$rate" "$net"
+  before=$(resident)
   load over $((16 * batch)) $((rate * 5)) "$net"
+  after=$(resident)
   stop
   other=-
   if [ -n "$peer" ]; then
     serve_peer "$net"
-    load peerwarm 2 0 "$net"
+    seconds=3 load peerwarm 2 0 "$net"
     load peer $((4 * batch)) 0 "$net"
     [ "$(field "$dir/peer.json" 'r[0].non2xx')" = 0 ] || { echo "ONNX Runtime's server fails for $net" >&2; cat "$dir/peer.errors" >&2; exit 1; }
     other=$(served peer)
     stop
   fi
-  too='(r[0].statusCodeStats["429"] || {count: 0}).count'
-  printf '%-10s %9.1f %6d %9s %9s %6.3f %9s %8s %8s %6.2f %8s %8s %8s %8s %6.2f %9s\n' "$net" "$images" "$best" "$cost" "$(served full)" "$(node -p "$(served full) / $images")" "$spent" \
-    "$(field "$dir/part.json" 'r[0].latency.p50')" "$(field "$dir/part.json" 'r[0].latency.p99')" "$(field "$dir/part.json" 'r[0].latency.p99 / Math.max(r[0].latency.p50, 1)')" \
-    "$(field "$dir/over.json" 'r[0]["2xx"]')" "$(field "$dir/over.json" "$too")" "$(field "$dir/over.json" "r[0].non2xx - $too + r[0].errors")" "$(field "$dir/over.json" 'r[0].latency.p50')" \
-    "$(node -p "$(field "$dir/over.json" 'r[0].latency.p50') / Math.max($(field "$dir/full.json" 'r[0].latency.p50'), 1)")" "$other"
+  ratio=$(node -p "$(served full) / $images") slower=$(field "$dir/over.json" "r[0].answered.p50 / $(field "$dir/full.json" 'r[0].answered.p50')")
+  wrong=$(field "$dir/over.json" "r[0].non2xx - $too + r[0].errors") tail=$(field "$dir/part.json" 'r.latencies["99th"] / r.latencies["50th"]')
+  printf '%-10s %9.1f %6d %9s %9s %6.3f %9s %8.2f %8.2f %6.2f %8s %8s %8s %8.2f %6.2f %9s\n' "$net" "$images" "$best" "$cost" "$(served full)" "$ratio" "$spent" \
+    "$(field "$dir/part.json" 'r.latencies["50th"] / 1e6')" "$(field "$dir/part.json" 'r.latencies["99th"] / 1e6')" "$tail" \
+    "$(field "$dir/over.json" 'r[0]["2xx"]')" "$(field "$dir/over.json" "$too")" "$wrong" "$(field "$dir/over.json" 'r[0].answered.p50')" "$slower" "$other"
+  asked "$net: images a second, of the direct ones" "$ratio" '>=' 0.9
+  asked "$net: 99th percentile to median at 80 %" "$tail" '<=' 3
+  asked "$net: 80 %: requests that were not answered 200" "$(field "$dir/part.json" 'r.requests - (r.status_codes["200"] || 0)')" '<=' 0
+  asked "$net: 4 times the load: answers but 200 and 429" "$wrong" '<=' 0
+  asked "$net: 4 times the load: median to that at saturation" "$slower" '<=' 1.3
+  asked "$net: 4 times the load: memory after to before" "$after / $before" '<=' 1.1
+  [ -z "$peer" ] || asked "$net: images a second, of ONNX Runtime" "$(served full) / $other" '>=' 1
 done
-((${#nets[@]} > 1)) || exit 0
-
-# The nets together: what each has of its direct speed, and all together.
-echo
-echo "together on one server, images a second and their part of the direct speed:"
-serve "${nets[@]}"
-for net in "${nets[@]}"; do body "$net"; done
-load warm 2 0 "${nets[@]}"
-load together $((4 * batch)) 0 "${nets[@]}"
-stop
-if [ -n "$peer" ]; then
-  serve_peer "${nets[@]}"
-  load peerwarm 2 0 "${nets[@]}"
-  load peer $((4 * batch)) 0 "${nets[@]}"
+# together NET... measures nets on one server: what each has of its direct speed, and all together.
+together() {
+  local net part i all=0 others=0
+  serve "$@"
+  for net in "$@"; do body "$net"; done
+  seconds=3 load warm 2 0 "$@"
+  load together $((4 * batch)) 0 "$@"
   stop
+  if [ -n "$peer" ]; then
+    serve_peer "$@"
+    seconds=3 load peerwarm 2 0 "$@"
+    load peer $((4 * batch)) 0 "$@"
+    stop
+  fi
+  for ((i = 0; i < $#; i++)); do
+    net=${*:i+1:1}
+    part=$(node -p "$(served together $i) / ${speed[$net]}")
+    all=$(node -p "$all + $part")
+    [ -z "$peer" ] || others=$(node -p "$others + $(served peer $i) / ${speed[$net]}")
+    printf '%-10s %9s %6.3f   ORT %9s\n' "$net" "$(served together $i)" "$part" "$([ -z "$peer" ] && echo - || served peer $i)"
+    asked "$net of $*: its part of its direct speed" "$part" '>=' "0.9 / (2 * $#)"
+  done
+  printf '%-10s %9s %6.3f\n' sum '' "$all"
+  asked "$*: the parts together" "$all" '>=' 0.9
+  [ -z "$peer" ] || asked "$*: the parts together, of ONNX Runtime" "$all / $others" '>=' 1
+}
+
+if ((${#nets[@]} > 1)); then
+  echo
+  echo "two on one server, images a second and their part of the direct speed:"
+  for ((a = 0; a < ${#nets[@]}; a++)); do
+    for ((b = a + 1; b < ${#nets[@]}; b++)); do together "${nets[a]}" "${nets[b]}"; done
+  done
 fi
-all=0
-for i in "${!nets[@]}"; do
-  net=${nets[i]}
-  part=$(node -p "$(served together "$i") / ${speed[$net]}")
-  all=$(node -p "$all + $part")
-  printf '%-10s %9s %6.3f   ORT %9s\n' "$net" "$(served together "$i")" "$part" "$([ -z "$peer" ] && echo - || served peer "$i")"
-done
-printf '%-10s %9s %6.3f\n' sum '' "$all"
+echo
+printf '%s\n' "${verdicts[@]}"
+printf '%s\n' "$SECONDS seconds"
