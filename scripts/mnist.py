@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains nets on MNIST and Fashion-MNIST and prints the tables of docs/mnist.md and of the models' READMEs.
+"""Trains nets on MNIST and Fashion-MNIST and prints the tables of docs/mnist.md.
 
 It fetches the sets as "swcaffe dataset" does, through this user's Go and apt, or finds them in DIR/data. Trainings:
 
@@ -222,29 +222,26 @@ def strategy_table():
     return table(['strategy', 'rate', 'test accuracy', 'test loss', 'simulated s', 'messages an iteration', 'MB an iteration'], rows) if rows else ''
 
 
-def net_table(net):
-    key, words = {'mnist_siamese': ('loss', 'contrastive loss of 10,000 test pairs'), 'mnist_autoencoder': ('cross_entropy_loss', 'cross entropy of a test image')}.get(net, ('accuracy', 'test accuracy'))
+def nets_table():
+    measures = {'mnist_siamese': ('loss', 'contrastive loss', '%.4f'), 'mnist_autoencoder': ('cross_entropy_loss', 'cross entropy', '%.1f')}
     rows = []
-    for s, name in [(s, name) for s in SETS for name in (net, net + '_bf16')]:
-        found = results(name, s)
+    for net, s, bf16 in [(net, s, bf16) for net in NETS for s in SETS for bf16 in ('', '_bf16')]:
+        found = results(net + bf16, s)
         if found:
-            rows.append([TITLES[s] + (', `-precision bf16`' if name != net else ''), str(len(found))] + spread(found, key, '%.1f' if net == 'mnist_autoencoder' else '%.4f') + spread(found, 'processor_s', '%.0f')[:1])
-    return table(['set', 'seeds', words + ', mean', 'range', 'processor s'], rows) if rows else ''
+            key, words, form = measures.get(net, ('accuracy', 'accuracy', '%.4f'))
+            rows.append(['`%s`' % net + (', `-precision bf16`' if bf16 else ''), TITLES[s], str(len(found)), words] + spread(found, key, form) + spread(found, 'processor_s', '%.0f')[:1])
+    return table(['model', 'set', 'seeds', 'figure', 'mean', 'range', 'processor s'], rows) if rows else ''
 
 
 def sections():
-    """Return the tables by the file that has them and their names there."""
-    found = [('docs/mnist.md', 'lenet', lenet_table()), ('docs/mnist.md', 'solvers', solver_table()), ('docs/mnist.md', 'strategies', strategy_table())]
-    return found + [('models/%s/README.md' % net, 'nets', net_table(net)) for net in NETS]
+    """Return the tables of docs/mnist.md by their names there."""
+    return [('lenet', lenet_table()), ('solvers', solver_table()), ('nets', nets_table()), ('strategies', strategy_table())]
 
 
 def write(path, name, text):
     """Write a table into a document, between the lines that mark its place."""
     with open(path) as f:
         old = f.read()
-    if name == 'nets' and 'scripts/mnist.py -write' not in old: # its first table: before what differs from the paper
-        old = old.replace('## What differs', '## On MNIST and Fashion-MNIST\n\nThe same net and solver, printed by `scripts/mnist.py -parts nets,bf16` '
-                          '([docs/mnist.md](../../docs/mnist.md) says on what):\n\n<!-- scripts/mnist.py -write: nets -->\n<!-- end of nets -->\n\n## What differs', 1)
     begin, end = '<!-- scripts/mnist.py -write: %s -->\n' % name, '<!-- end of %s -->' % name
     if begin not in old or end not in old:
         sys.exit('%s has no place for the table of %s' % (path, name))
@@ -275,7 +272,7 @@ def main():
     p.add_argument('-caffe_seeds', type=int, default=2, help='with the seeds 1 to N (2)', metavar='N')
     p.add_argument('-strategy_seeds', type=int, default=1, help='train by strategies with the seeds 1 to N (1)', metavar='N')
     p.add_argument('-print', dest='only_print', action='store_true', help='train nothing; print what there is')
-    p.add_argument('-write', action='store_true', help='write the tables into docs/ and models/, and the plot docs/mnist.svg')
+    p.add_argument('-write', action='store_true', help='write the tables into docs/mnist.md, and the plot docs/mnist.svg')
     args = p.parse_args()
     args.parts = args.parts.split(',')
     unknown = set(args.parts) - set(PARTS)
@@ -295,11 +292,11 @@ def main():
             train(run, os.path.join(ROOT, 'models'))
             if run.name == 'lenet' and 'bf16' in args.parts:
                 rounded(run.set, run.seed, args.threads)
-    for path, name, text in sections():
+    for name, text in sections():
         if text:
-            print('%s: %s\n\n%s\n' % (path, name, text))
+            print('%s\n\n%s\n' % (name, text))
             if args.write:
-                write(os.path.join(ROOT, path), name, text)
+                write(os.path.join(ROOT, 'docs', 'mnist.md'), name, text)
     if args.write and results('lenet', 'mnist'):
         plot(os.path.join(ROOT, 'docs', 'mnist.svg'))
 
