@@ -3,6 +3,7 @@ package net
 import (
 	"runtime/debug"
 	"slices"
+	"sync"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
@@ -27,27 +28,32 @@ func (a *Arena) reserve(n int) {
 // memory is a net's part in an arena.
 type memory struct {
 	arena    *Arena
-	placedIn *float32 // the start of the memory that the blobs were moved to
-	tidied   bool     // what planning and reading have left was given back
+	placedIn *float32  // the start of the memory that the blobs were moved to
+	tidied   sync.Once // what planning and reading have left was given back, by this net or by one that has its weights
 }
 
 // manyWeights is the number of values of weights from which on a net is worth a tidy.
 const manyWeights = 1 << 21
 
 // tidy gives back what planning and the reading of weights have left in Go's heap, before the first Forward of a net for inference with many weights. Such
-// a net needs little more memory than its weights take.
+// a net needs little more memory than its weights take. Nets that share weights do so once: it stops all goroutines, and a server has many such nets.
 func (n *Net) tidy() {
-	if n.tidied || !n.opt.ForwardOnly {
+	if !n.opt.ForwardOnly {
 		return
 	}
-	n.tidied = true
-	values := 0
-	for _, w := range n.learnable {
-		values += w.Blob.Count()
+	of := n
+	if n.opt.WeightsOf != nil {
+		of = n.opt.WeightsOf
 	}
-	if values >= manyWeights && n.opt.Device.Machine.Values() {
-		debug.FreeOSMemory()
-	}
+	of.tidied.Do(func() {
+		values := 0
+		for _, w := range of.learnable {
+			values += w.Blob.Count()
+		}
+		if values >= manyWeights && n.opt.Device.Machine.Values() {
+			debug.FreeOSMemory()
+		}
+	})
 }
 
 // useMemory reserves room for the plan's blobs. It moves nothing yet.
