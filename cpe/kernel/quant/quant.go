@@ -144,3 +144,15 @@ func ScaleOf(most float32) float32 {
 	}
 	return 1
 }
+
+// ChannelScales returns the scales of the weights of a number of output channels; of is the channel of a weight.
+func (s *Scales) ChannelScales(w []float32, of func(at int) int, channels int) []float32 {
+	most := make([]float32, channels)
+	for i, v := range w {
+		most[of(i)] = max(most[of(i)], abs(v))
+	}
+	for o := range most {
+		most[o] = s.scale(o, func() float32 { return most[o] })
+	}
+	return most
+}

@@ -11,12 +11,19 @@ import (
 func innerProduct(l *layer) error {
 	p := l.p.GetInnerProductParam()
 	axis, _ := l.bottom[0].Axis(int(p.GetAxis()))
-	w := l.weight(0)
+	rounded, err := l.quantised(0, l.weights[0].Shape(), p.GetTranspose())
+	if err != nil {
+		return err
+	}
+	w := rounded.weights
+	if w == "" {
+		w = l.weight(0)
+	}
 	if p.GetNormalize() {
 		squares := l.reduce("ReduceSumSquare", w, []int{1}, true)
 		w = l.node("Div", []string{w, l.node("Sqrt", []string{l.plus(squares, "least", 1e-6)})})
 	}
-	y := l.gemm(l.rows(l.in[0], l.bottom[0].NumAxes(), axis), w, l.biasOf(1), !p.GetTranspose())
+	y := l.gemm(l.rows(rounded.input(l, l.in[0]), l.bottom[0].NumAxes(), axis), w, l.biasOf(1), !p.GetTranspose())
 	top := l.dims(l.top[0])
 	l.set(0, l.reshape(y, []dim{product(top[:axis]), top[axis]}, top))
 	return nil

@@ -9,17 +9,19 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// constant is an initializer: floats, or integers.
+// constant is an initializer: floats, or integers, or bytes of a type.
 type constant struct {
 	name   string
 	dims   []int
 	floats []float32
 	ints   []int64
+	bytes  []byte
+	kind   onnxpb.TensorProto_DataType // of bytes: UINT8 or INT8
 }
 
 // equal compares values; weights of one net are the same slice.
 func (c *constant) equal(d *constant) bool {
-	if c.name != d.name || !slices.Equal(c.dims, d.dims) || !slices.Equal(c.ints, d.ints) || len(c.floats) != len(d.floats) {
+	if c.name != d.name || !slices.Equal(c.dims, d.dims) || !slices.Equal(c.ints, d.ints) || !slices.Equal(c.bytes, d.bytes) || c.kind != d.kind || len(c.floats) != len(d.floats) {
 		return false
 	}
 	if len(c.floats) > 0 && &c.floats[0] == &d.floats[0] {
@@ -33,6 +35,10 @@ func (c *constant) proto() *onnxpb.TensorProto {
 	t := &onnxpb.TensorProto{Name: proto.String(c.name), DataType: proto.Int32(int32(onnxpb.TensorProto_FLOAT))}
 	for _, d := range c.dims {
 		t.Dims = append(t.Dims, int64(d))
+	}
+	if c.bytes != nil {
+		t.DataType, t.RawData = proto.Int32(int32(c.kind)), c.bytes
+		return t
 	}
 	if c.ints != nil {
 		t.DataType = proto.Int32(int32(onnxpb.TensorProto_INT64))

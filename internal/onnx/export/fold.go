@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/layers"
 )
 
@@ -76,7 +77,7 @@ func (e *exporter) byChannel(j int) bool {
 
 // foldable reports whether layer i multiplies with weights and has its outputs on axis 1.
 func (e *exporter) foldable(i int) bool {
-	if len(e.net.Bottoms(i)) != 1 {
+	if len(e.net.Bottoms(i)) != 1 || e.net.Precision(i) == cpe.INT8 {
 		return false
 	}
 	p, bottom := e.net.LayerParam(i), e.net.Bottoms(i)[0]

@@ -82,9 +82,16 @@ func (l *layer) convolve(op string, group int) error {
 		w = window{[]int{1}, []int{1}, []int{0}, []int{1}}
 		dims = append(dims[:2:2], 1)
 	}
-	kernel, bias := l.kernel(op, &w, dims), l.biasOf(1)
+	rounded, err := l.quantised(0, dims, false)
+	if err != nil {
+		return err
+	}
+	kernel, bias := rounded.weights, l.biasOf(1)
+	if kernel == "" {
+		kernel = l.kernel(op, &w, dims)
+	}
 	for k := range l.bottom {
-		in := []string{l.items(l.in[k], l.bottom[k], axis), kernel, bias}
+		in := []string{l.items(rounded.input(l, l.in[k]), l.bottom[k], axis), kernel, bias}
 		y := l.node(op, in, w.attrs(group)...)
 		if op == "ConvTranspose" && group > 1 && l.scaled() {
 			y = l.apart(y, l.top[k])
