@@ -35,6 +35,8 @@ type Options struct {
 	Built func(*swnet.Net) error
 	// Done, if not nil, is called after every stage, for callers that measure how long each takes on this computer.
 	Done func(Stage)
+
+	economise, forwardOnly bool // how the net is planned
 }
 
 // Stage is a part of Run's work.
@@ -64,7 +66,7 @@ func (o *Options) build(m *cpe.Machine, file *swproto.Net) (*swnet.Net, error) {
 	}
 	objects := standIn(p)
 	d := &layers.Device{Machine: m, Random: layers.NewRandom(o.Seed), Log: o.Log, Force: o.Force}
-	n, err := swnet.New(p, swnet.Options{State: o.State, Device: d, Pos: file.LayerPos})
+	n, err := swnet.New(p, swnet.Options{State: o.State, Device: d, Pos: file.LayerPos, Economise: o.economise, ForwardOnly: o.forwardOnly})
 	if err != nil {
 		return nil, err
 	}

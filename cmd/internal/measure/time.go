@@ -27,7 +27,7 @@ import (
 var Time = cli.Command{
 	Name:     "time",
 	Synopsis: "measure a model's layers, or model them on another machine",
-	Args:     "-model FILE [-weights FILES] [-phase TRAIN|TEST] [-forward_only] [-iterations N] [-dry_run | -passes | -explain LAYER] [-json FILE] [-batch N] [-strategy NAME | -tune FILE] [-machine NAME|FILE [-core_groups N] [-roofline FILE] [-heatmap FILE -layer NAME] ...]",
+	Args:     "-model FILE [-weights FILES] [-phase TRAIN|TEST] [-forward_only] [-iterations N] [-dry_run | -passes | -explain LAYER | -cores LIST] [-json FILE] [-batch N] [-strategy NAME | -tune FILE] [-machine NAME|FILE [-core_groups N] [-roofline FILE] [-heatmap FILE -layer NAME] ...]",
 	Example:  "swcaffe time -model models/lenet/train_val.prototxt -iterations 50",
 	Help: `Runs forward and backward passes after a warm-up and prints the time of every layer in both directions: the mean as
 Caffe does, and medians in the -json file; and the algorithm that computes each direction of every convolution. -strategy forces a
@@ -53,6 +53,10 @@ cost is work, relative to the least; on a modelled machine it is milliseconds. P
 first algorithm that can is chosen. With -tune all of them are run, for their times. With -forward_only it lists those of inference.
 LAYER may be a regular expression for whole names, such as '.*'.
 
+-cores LIST computes nothing. It plans the net for 8, 64 or other numbers of cores like this computer's, and prints how each kernel's
+program divides its work: the cores that it asks for, the units that they share (N), or claim up to M at once (N/M), and the longest core's
+part over the mean of all cores. docs/cores.md has examples.
+
 -dry_run runs nothing: it prints every layer's shapes, parameters and FLOPs an image, two for each multiply-add of convolutions,
 inner products and recurrent layers, as publications count them.`,
 	Do: cli.With(timeFlags, timeModel),
@@ -68,6 +72,7 @@ func timeFlags(fs *flag.FlagSet, o *timeOptions) {
 	fs.BoolVar(&o.dryRun, "dry_run", false, "print shapes, parameters and FLOPs by layer and run nothing")
 	fs.BoolVar(&o.passes, "passes", false, "print what each pass over the net's tasks did, and run nothing")
 	fs.StringVar(&o.explain, "explain", "", "list every algorithm of `LAYER` with its cost, or the reason against it, and time nothing")
+	fs.StringVar(&o.cores, "cores", "", "print how kernels divide the work among numbers of cores in `LIST`, such as 8,16,...,128, and run nothing")
 	o.device.Register(fs)
 	o.state.Register(fs)
 	o.strategies.Register(fs, true)
@@ -77,6 +82,7 @@ func timeFlags(fs *flag.FlagSet, o *timeOptions) {
 type timeOptions struct {
 	model, weights, phase, json string
 	explain                     string // a layer
+	cores                       string // numbers
 	iterations                  int
 	dryRun, passes, forwardOnly bool
 	device                      cli.DeviceFlags
@@ -109,6 +115,9 @@ func timeModel(e *cli.Env, o *timeOptions) error {
 	if o.explain != "" && (o.dryRun || o.passes || o.json != "") {
 		return cli.Usagef("-explain prints tables and times nothing; leave -dry_run, -passes and -json out")
 	}
+	if o.cores != "" && (o.dryRun || o.passes || o.explain != "" || o.json != "" || o.weights != "") {
+		return cli.Usagef("-cores prints a table and runs nothing; leave -dry_run, -passes, -explain, -json and -weights out")
+	}
 	phase, err := cli.ParsePhase(o.phase)
 	if err != nil {
 		return err
@@ -124,6 +133,10 @@ func timeModel(e *cli.Env, o *timeOptions) error {
 		return err
 	}
 	switch {
+	case o.cores != "" && !spec.Native():
+		return cli.Usagef("-cores is for cores like those of this computer; -machine %s is modelled: use -core_groups", o.device.MachineName)
+	case o.cores != "":
+		return timeCores(e, o, spec, phase)
 	case spec.Native():
 		return timeMeasured(e, o, spec, phase)
 	case o.weights != "":
