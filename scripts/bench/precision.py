@@ -1,17 +1,20 @@
 #!/usr/bin/python3
-"""Compares -precision fp32 with bf16: times and memory.
+"""Compares -precision fp32 with bf16 or int8: times and memory.
 
-  scripts/bench/precision.py [-swcaffe FILE] [-rounds 5] [-iterations 20] [-train] MODEL:BATCH...
+  scripts/bench/precision.py [-swcaffe FILE] [-rounds 5] [-iterations 20] [-train] [-precision bf16|int8] [-torch COMMAND] MODEL:BATCH...
 
 Runs "swcaffe time" in both precisions in turns, of the forward pass in phase TEST or, with -train, of both passes in phase TRAIN, and prints for each net
-the median of the rounds' least iteration in ms, the median ratio with its range, and the peak of resident memory in MB. Run it on an otherwise idle machine."""
+the median of the rounds' least iteration in ms, the median ratio with its range, and the peak of resident memory in MB. With -torch, a command such as
+"build/torch/run python3" (scripts/unstable.sh build/torch python3-torch), PyTorch runs the net of the benchmark with MODEL's name beside them, in bfloat16 with
+channels last, for the medians of as many iterations. Run it on an otherwise idle machine."""
 import argparse
+import os
+import pathlib
 import re
+import shlex
 import statistics
 import subprocess
 import sys
-
-PRECISIONS = "fp32", "bf16"
 
 
 def arguments():
@@ -20,6 +23,8 @@ def arguments():
     p.add_argument("-rounds", type=int, default=5)
     p.add_argument("-iterations", type=int, default=20)
     p.add_argument("-train", action="store_true")
+    p.add_argument("-precision", default="bf16", choices=["bf16", "int8"])
+    p.add_argument("-torch", default="")
     p.add_argument("nets", nargs="+", metavar="MODEL:BATCH")
     return p.parse_args()
 
@@ -36,17 +41,38 @@ def measure(a, model, batch, precision):
     return min(times), int(re.search(r"^peak (\d+)$", text, re.M).group(1)) / 1024
 
 
+def torch(a, model, batch):
+    """Returns PyTorch's time in ms."""
+    peer = pathlib.Path(__file__).with_name("torch_peer.py")
+    how = ["bf16", "nhwc", "batch=" + batch] + ([] if a.train else ["forward"])
+    command = [*shlex.split(a.torch), str(peer), "net", pathlib.Path(model).stem, str(os.cpu_count()), str(a.iterations), *how]
+    child = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if child.returncode != 0:
+        sys.exit(" ".join(command))
+    return float(child.stdout)
+
+
+def span(ratios):
+    ratios = sorted(ratios)
+    return "%.3f [%.3f %.3f]" % (statistics.median(ratios), ratios[0], ratios[-1])
+
+
 def main():
     a = arguments()
-    print("%-40s %6s %10s %10s %28s %8s %8s" % ("net", "batch", "fp32 ms", "bf16 ms", "fp32/bf16", "fp32 MB", "bf16 MB"))
+    other = a.precision
+    heads = ["net", "batch", "fp32 ms", other + " ms", "fp32/" + other, "fp32 MB", other + " MB"] + (["PyTorch ms", "PyTorch/" + other] if a.torch else [])
+    form = "%-40s %6s %10s %10s %24s %8s %8s" + (" %10s %24s" if a.torch else "")
+    print(form % tuple(heads))
     for net in a.nets:
         model, _, batch = net.rpartition(":")
-        rounds = [[measure(a, model, batch, p) for p in PRECISIONS] for _ in range(a.rounds)]
-        fp32, bf16 = ([r[i][0] for r in rounds] for i in range(2))
-        ratios = sorted(x / y for x, y in zip(fp32, bf16))
-        peaks = [max(r[i][1] for r in rounds) for i in range(2)]
-        span = "%.3f [%.3f %.3f]" % (statistics.median(ratios), ratios[0], ratios[-1])
-        print("%-40s %6s %10.3f %10.3f %28s %8.0f %8.0f" % (model[-40:], batch, statistics.median(fp32), statistics.median(bf16), span, *peaks), flush=True)
+        rounds = [[measure(a, model, batch, p) for p in ("fp32", other)] + ([torch(a, model, batch)] if a.torch else []) for _ in range(a.rounds)]
+        fp32, lower = ([r[i][0] for r in rounds] for i in range(2))
+        row = [model[-40:], batch, "%.3f" % statistics.median(fp32), "%.3f" % statistics.median(lower), span(x / y for x, y in zip(fp32, lower))]
+        row += ["%.0f" % max(r[i][1] for r in rounds) for i in range(2)]
+        if a.torch:
+            peer = [r[2] for r in rounds]
+            row += ["%.3f" % statistics.median(peer), span(x / y for x, y in zip(peer, lower))]
+        print(form % tuple(row), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """PyTorch's times, in milliseconds, median of the iterations behind two warm-ups.
 
-torch_peer.py net NAME THREADS ITERATIONS: forward and backward of a benchmark net.
+torch_peer.py net NAME THREADS ITERATIONS [bf16] [nhwc] [forward] [batch=N]: forward and backward of a benchmark net. bf16: in autocast's bfloat16; nhwc: with
+  channels last; forward: the forward pass alone, in inference mode; batch: N images in place of the net's number.
 torch_peer.py conv SHAPE THREADS ITERATIONS: forward and both gradients of a convolution, as in run.py's sweep.
 torch_peer.py version"""
 import statistics
@@ -37,7 +38,7 @@ def apply(kind, p, layer, xs):
     if kind == "pool":
         return F.max_pool2d(x, p["kernel"], p["stride"], p["pad"], ceil_mode=True)
     return {
-        "relu": lambda: F.relu(x, inplace=True), "dropout": lambda: F.dropout(x), "sum": lambda: x + xs[1], "concat": lambda: torch.cat(xs, 1),
+        "relu": lambda: F.relu(x, inplace=True), "dropout": lambda: F.dropout(x, training=torch.is_grad_enabled()), "sum": lambda: x + xs[1], "concat": lambda: torch.cat(xs, 1),
         "lrn": lambda: F.local_response_norm(x, 5),
     }[kind]()
 
@@ -52,17 +53,31 @@ def forward(net, layers, x):
     return values[net.nodes[-1][0]]
 
 
-def time_net(name, iterations):
+def time_net(name, iterations, *how):
     net, layers = nets.NETS[name](), {}
-    x, label = torch.full(net.shape, 0.5), torch.ones(net.shape[0], dtype=torch.long)
-
-    def run():
+    shape = [int(([h[6:] for h in how if h.startswith("batch=")] or [net.shape[0]])[0]), *net.shape[1:]]
+    x, label = torch.full(shape, 0.5), torch.ones(shape[0], dtype=torch.long)
+    forward(net, layers, x)  # makes the layers
+    if "nhwc" in how:
+        x = x.to(memory_format=torch.channels_last)
         for layer in layers.values():
             if layer is not None:
-                layer.zero_grad()
-        F.cross_entropy(forward(net, layers, x), label).backward()
+                layer.to(memory_format=torch.channels_last)
+    with torch.autocast("cpu", torch.bfloat16, enabled="bf16" in how):
+        if "forward" not in how:
+            return median(lambda: train(net, layers, x, label), iterations)
+        for layer in layers.values():
+            if layer is not None:
+                layer.eval()
+        with torch.inference_mode():
+            return median(lambda: forward(net, layers, x), iterations)
 
-    return median(run, iterations)
+
+def train(net, layers, x, label):
+    for layer in layers.values():
+        if layer is not None:
+            layer.zero_grad()
+    F.cross_entropy(forward(net, layers, x), label).backward()
 
 
 def time_conv(shape, iterations):
@@ -93,4 +108,4 @@ if __name__ == "__main__":
         sys.exit()
     torch.set_num_threads(int(sys.argv[3]))
     measure = {"net": time_net, "conv": time_conv}[sys.argv[1]]
-    print("%.4f" % measure(sys.argv[2], int(sys.argv[4])))
+    print("%.4f" % measure(sys.argv[2], int(sys.argv[4]), *sys.argv[5:]))

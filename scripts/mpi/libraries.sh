@@ -1,57 +1,14 @@
 #!/usr/bin/env bash
-# Fetches Open MPI 6 and MPICH 5 of Debian's unstable release, whose libraries have the standard ABI of MPI 5.0, and unpacks them with the C library that
-# they need into a folder; nothing is installed. Writes DIR/run, which runs a command line with the folder's /usr in place of the
-# system's: all else stays where it is.
+# Fetches Open MPI 6 and MPICH 5 of Debian's unstable release, whose libraries have the standard ABI of MPI 5.0, into a folder (scripts/unstable.sh).
 #
 #   [MIRROR=URL] scripts/mpi/libraries.sh [DIR]
 #   build/mpi/run mpirun.mpich -np 2 build/swcaffe-mpi allreduce
 #
-# DIR is build/mpi by default. MIRROR is a mirror of Debian, by default the one in apt's configuration. Debian on amd64, root or user namespaces
-# are needed.
+# DIR is build/mpi by default.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 dir=$(realpath -m "${1:-build/mpi}")
-mirror=${MIRROR:-$(apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' | sed -n 's/^Debian //p' | head -n 1)}
-[ -n "$mirror" ] || { echo "apt knows no mirror of Debian (apt-get indextargets); name one: MIRROR=http://..." >&2; exit 1; }
-echo "taking Open MPI and MPICH of Debian unstable from $mirror"
-rm -rf "$dir"
-mkdir -p "$dir/apt/lists/partial" "$dir/apt/archives/partial" "$dir/root"
-
-# An apt of its own, to which nothing is installed, so that it finds all that the libraries need.
-: >"$dir/apt/status"
-echo "deb [arch=amd64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror unstable main" >"$dir/apt/sources.list"
-apt=(apt-get -qq -o APT::Architecture=amd64 -o APT::Architectures=amd64 -o APT::Sandbox::User=root -o Acquire::Check-Valid-Until=false
-  -o Dir::Etc::sourcelist="$dir/apt/sources.list" -o Dir::Etc::sourceparts=- -o Dir::State::lists="$dir/apt/lists"
-  -o Dir::State::status="$dir/apt/status" -o Dir::Cache="$dir/apt")
-"${apt[@]}" update
-"${apt[@]}" install --download-only --no-install-recommends openmpi-bin mpich coreutils dash >/dev/null
-for deb in "$dir"/apt/archives/*.deb; do
-  dpkg-deb -x "$deb" "$dir/root"
-done
-rm -r "$dir/apt"
-for name in bin sbin lib lib64; do
-  [ -e "$dir/root/$name" ] || ln -s "usr/$name" "$dir/root/$name"
-done
-# What the C library's own folders of the system would be mounted over, and what the folder has itself, stays out of sight.
-for path in /*; do
-  case $path in /usr | /etc | /bin | /sbin | /lib* | /proc) ;; *) [ -L "$path" ] || [ ! -d "$path" ] || mkdir -p "$dir/root$path" ;; esac
-done
-mkdir -p "$dir/root/proc"
-
-cat >"$dir/run" <<'END'
-#!/bin/sh
-# Runs a command line with the /usr and /etc beside this file.
-root=$(dirname "$(readlink -f "$0")")/root here=$(pwd)
-spaces=-m
-[ "$(id -u)" = 0 ] || spaces=-rm
-export root here
-exec unshare $spaces sh -c '
-  for path in /*; do
-    case $path in /usr | /etc | /bin | /sbin | /lib*) ;; *) [ -L "$path" ] || [ ! -d "$root$path" ] || mount --rbind "$path" "$root$path" ;; esac
-  done
-  exec chroot "$root" /bin/env -C "$here" PATH=/usr/bin HOME="${HOME:-/}" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$@"' sh "$@"
-END
-chmod +x "$dir/run"
+scripts/unstable.sh "$dir" openmpi-bin mpich
 "$dir/run" ompi_info --version | head -n 1
 "$dir/run" mpichversion | head -n 1
