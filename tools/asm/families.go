@@ -21,8 +21,8 @@ var sizes = []size{
 	{"vgemm", "ScatteredLanes", "is the number of lanes of these vectors.", 4, func(s emit.ISA) int { return s.Width }},
 	{"vconv", "TilePixels", "is the largest number of pixels of the tiles of Pixels and Offsets, and of kernel offsets of OffsetSums.", 4, most},
 	{"vconv", "SumRows", "is the number of rows of the tile of PixelSums. Of a whole block, kernels of 6, 5 and 5 rows compute a part each.", emit.Lanes,
-		func(s emit.ISA) int { return emit.Lanes * 16 / s.Registers }},
-	{"vconv", "SumBlocks", "is the largest number of blocks of columns of that tile.", 1, func(s emit.ISA) int { return s.Registers/8 - 1 }},
+		func(s emit.ISA) int { return halfOr(s, emit.Lanes/2, emit.Lanes) }},
+	{"vconv", "SumBlocks", "is the largest number of blocks of columns of that tile.", 1, func(s emit.ISA) int { return halfOr(s, 3, 1) }},
 }
 
 // tiles are the micro-kernels of matrix products, of a third, two thirds or all of a tile's rows, and of one or both of its vectors. The smaller
@@ -51,12 +51,34 @@ func scatteredTiles(s emit.ISA) [][]int {
 	return [][]int{{6, most}, {6, most / 2}}
 }
 
-// most is the number of sums of two vectors that fit the registers, beside the factors.
-func most(s emit.ISA) int { return s.Registers/2 - 2 }
+// halfOr returns half if a block of channels is one vector, else other.
+func halfOr(s emit.ISA, half, other int) int {
+	if s.Width == emit.Lanes {
+		return half
+	}
+	return other
+}
+
+// blockVectors are numbers of vectors of output channels: those of one block, and of two if there are no more than two.
+func blockVectors(s emit.ISA) []int {
+	if one := emit.Lanes / s.Width; one > 1 {
+		return []int{one}
+	}
+	return []int{1, 2}
+}
+
+// most is the number of sums of two vectors, or of a block's, that fit the registers, beside the factors. With Elements the factors are a vector for each pixel.
+func most(s emit.ISA) int {
+	vectors := slices.Max(append(blockVectors(s), 2))
+	if s.Elements {
+		return (s.Registers - vectors) / (vectors + 1)
+	}
+	return (s.Registers - vectors - 2) / vectors
+}
 
 // pixelTiles are pixels, and vectors of one and of two blocks of channels, as far as there are registers.
 func pixelTiles(s emit.ISA) (sizes [][]int) {
-	for vectors := emit.Lanes / s.Width; vectors <= 2; vectors++ {
+	for _, vectors := range blockVectors(s) {
 		for pixels := range most(s) {
 			sizes = append(sizes, []int{pixels + 1, vectors})
 		}
@@ -64,19 +86,19 @@ func pixelTiles(s emit.ISA) (sizes [][]int) {
 	return sizes
 }
 
-// pixelSumTiles are rows and vectors of a tile of a pointwise convolution's weight gradient: half a block of channels with 32 registers, else
+// pixelSumTiles are rows and vectors of a tile of a pointwise convolution's weight gradient: half a block of channels if it is one vector, else
 // a block in three parts.
 func pixelSumTiles(s emit.ISA) [][]int {
-	if s.Registers == 32 {
+	if s.Width == emit.Lanes {
 		return [][]int{{8, 1}, {8, 2}, {8, 3}}
 	}
-	return [][]int{{6, 2}, {5, 2}}
+	return [][]int{{6, emit.Lanes / s.Width}, {5, emit.Lanes / s.Width}}
 }
 
 // offsetSumTiles are lines, kernel offsets of each, and vectors. A line takes a general register.
 func offsetSumTiles(s emit.ISA) (sizes [][]int) {
 	const lines = 4
-	for vectors := emit.Lanes / s.Width; vectors <= 2; vectors++ {
+	for _, vectors := range blockVectors(s) {
 		for width := 1; width <= most(s); width++ {
 			for l := 1; l <= min(most(s)/width, lines); l++ {
 				sizes = append(sizes, []int{l, width, vectors})

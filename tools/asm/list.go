@@ -82,16 +82,20 @@ func evex(of func(emit.ISA) []member) func(emit.ISA) []member {
 	}
 }
 
-// bfloat16 restricts a kernel to processors with EVEX that multiply bfloat16 values.
-func bfloat16(of func(emit.ISA) []member) func(emit.ISA) []member {
+// where restricts a kernel to processors with EVEX that have further instructions, as a function of isa reports.
+func where(needs string, of func(emit.ISA) []member) func(emit.ISA) []member {
 	return func(s emit.ISA) []member {
 		list := evex(of)(s)
 		for i := range list {
-			list[i].needs = "HasBFloat16"
+			list[i].needs = needs
 		}
 		return list
 	}
 }
+
+// bfloat16 and integer restrict a kernel to processors that multiply bfloat16 values, and bytes.
+func bfloat16(of func(emit.ISA) []member) func(emit.ISA) []member { return where("HasBFloat16", of) }
+func integer(of func(emit.ISA) []member) func(emit.ISA) []member  { return where("HasBytes", of) }
 
 // either has an index 0 for a kernel of float32 values, and 1 for the same of pairs of bfloat16 values.
 func either(values, pairs func(emit.ISA) []member) func(emit.ISA) []member {
@@ -106,9 +110,12 @@ func either(values, pairs func(emit.ISA) []member) func(emit.ISA) []member {
 	}
 }
 
-// eight makes a kernel of vectors of 8 values, which all levels use: it is written for AVX2 alone.
+// eight makes a kernel of vectors of 8 values, which all levels of AVX2's processor use: it is written for AVX2 alone.
 func eight(of func(emit.ISA) []member) func(emit.ISA) []member {
 	return func(s emit.ISA) []member {
+		if s.Processor != emit.AVX2.Processor {
+			return nil
+		}
 		list := of(emit.AVX2)
 		for i := range list {
 			if s.Name != emit.AVX2.Name {

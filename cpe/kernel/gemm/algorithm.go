@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/factors"
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/quant"
 )
@@ -54,14 +55,18 @@ var (
 			Supports: func(p *Problem) error {
 				return op.FirstReason(op.Unless(p.Inference, "it is for weights that do not change"), inMemory((*Shape).rounds, "A is transposed, or C is added to")(p))
 			},
-			Kernel: planned(newRounded),
+			Kernel: func(m *cpe.Machine, p *Problem) (Kernel, error) {
+				return newRounded(m, p.Shape, Rounded, factors.BFloat16)
+			},
 		},
 		{
 			Name: Quantised, Doc: "factors rounded to 8 bits, sums in int32; all of B is packed, and kept if it is fixed", Types: op.Quantised,
 			Supports: func(p *Problem) error {
 				return op.FirstReason(quant.Fits(p.Shape.K), op.OnHost(p), op.Unless(!p.Shape.TransA && !p.Shape.Accumulate, "A is transposed, or C is added to"))
 			},
-			Kernel: planned(newQuantised),
+			Kernel: func(m *cpe.Machine, p *Problem) (Kernel, error) {
+				return newRounded(m, p.Shape, Quantised, factors.Int8)
+			},
 		},
 		{
 			Name: Dots, Doc: "dot products of a few rows of A with the rows of a large B', which is read once, in place, in a net for inference",

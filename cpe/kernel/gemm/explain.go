@@ -33,8 +33,6 @@ func explain(l *op.List[Shape, Kernel], m *cpe.Machine, p *Problem, measured boo
 		e.Plan = k.Plan().String()
 	case *rounded:
 		e.Plan = k.plan()
-	case *quantised:
-		e.Plan = k.plan()
 	}
 	if s := p.Shape; measured {
 		a, b, c := pages.Ones(s.M*s.K), pages.Ones(s.K*s.N), pages.Ones(s.M*s.N)

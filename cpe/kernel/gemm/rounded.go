@@ -4,7 +4,9 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/factors"
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
+	"github.com/swcaffe/swcaffe/cpe/kernel/quant"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/base/simd/vconv"
@@ -18,11 +20,19 @@ type Fixer interface {
 	Fix(number uint64)
 }
 
-// rounded multiplies a few or many rows of A with weights, both rounded to bfloat16. It is a convolution of images of one pixel: the rows of A are
-// packed as the pixels of vconv.PairKernel, all of B as panels of columns. Core groups claim panels.
+// Quantiser is implemented by the kernel of Quantised, whose factors have scales.
+type Quantiser interface {
+	// Quantise sets the scales of A and of the columns of B, before the first Run.
+	Quantise(s *quant.Scales)
+}
+
+// rounded multiplies a few or many rows of A with weights, both in another number type (factors.Packing). It is a convolution of images of one pixel: the
+// rows of A are packed as pixels, all of B as panels of columns. Core groups claim panels.
 type rounded struct {
 	machine *cpe.Machine
 	shape   Shape
+	name    shape.Algorithm
+	packing factors.Packing
 	depth   int // blocks of K of one pass
 	fixed   uint64
 	op.Kept
@@ -31,7 +41,7 @@ type rounded struct {
 }
 
 const (
-	roundedPanel = 32 // columns of a panel
+	roundedPanel = factors.Panel // columns of a panel
 	// roundedRows is the number of rows of A that read a panel once, so that they need no passes over K; more rows read the part of a panel that a pass
 	// of roundedDepth blocks keeps in L1.
 	roundedRows, roundedDepth = 14, 16
@@ -43,35 +53,37 @@ func (s *Shape) rounds(*cpe.Spec) bool {
 	return !s.TransA && !s.Accumulate && s.M > 0 && s.N > 0 && s.K > 0
 }
 
-func newRounded(m *cpe.Machine, s Shape) (Kernel, error) {
-	r := &rounded{machine: m, shape: s}
+func newRounded(m *cpe.Machine, s Shape, name shape.Algorithm, packing factors.Packing) (Kernel, error) {
+	r := &rounded{machine: m, shape: s, name: name, packing: packing}
 	r.depth = r.blocks()
 	if s.M > roundedRows {
 		r.depth = tiling.Even(r.blocks(), roundedDepth, 1)
 	}
-	r.Restore = r.restore
+	if packing.Restores() {
+		r.Restore = r.restore
+	}
 	r.programs = [3]cpe.Program{&roundLeft{r}, &roundRight{r}, r}
 	return r, nil
 }
 
 // plan describes the blocking.
 func (r *rounded) plan() string {
-	return fmt.Sprintf("%d panels of %d columns, passes of %d of %d blocks of %d of K", r.panels(), roundedPanel, r.depth, r.blocks(), vconv.PairBlock)
+	return fmt.Sprintf("%d panels of %d columns, passes of %d of %d blocks of %d of K", r.panels(), roundedPanel, r.depth, r.blocks(), r.packing.Block())
 }
 
 // blocks and panels are the numbers of blocks of K and of panels of columns.
-func (r *rounded) blocks() int { return tiling.Blocks(r.shape.K, vconv.PairBlock) }
+func (r *rounded) blocks() int { return tiling.Blocks(r.shape.K, r.packing.Block()) }
 func (r *rounded) panels() int { return tiling.Blocks(r.shape.N, roundedPanel) }
 
-// jump is the distance of blocks of packed A, panel the size of some blocks of a packed panel.
-func (r *rounded) jump() int { return vconv.PairPlaces(vconv.PairBlock * r.shape.M) }
-func (r *rounded) panel(blocks int) int {
-	return blocks * vconv.PairPlaces(vconv.PairBlock*roundedPanel)
+// jump is the distance of blocks of packed A, rows where the rows of a block of K of a packed panel begin.
+func (r *rounded) jump() int { return r.packing.Places(r.packing.Block() * r.shape.M) }
+func (r *rounded) rows(p, k int) int {
+	return p*r.packing.Size(r.blocks()) + r.packing.Head() + r.packing.Rows(k)
 }
 
-// right is the size of packed B; group that of a core group's memory: for two blocks of channels of all rows.
-func (r *rounded) right() int { return r.panels() * r.panel(r.blocks()) }
-func (r *rounded) group() int { return 2 * lanes * r.shape.M }
+// right is the size of packed B; group that of a core group's memory: for a block of K of all rows.
+func (r *rounded) right() int { return r.panels() * r.packing.Size(r.blocks()) }
+func (r *rounded) group() int { return max(2*lanes, r.packing.Block()) * r.shape.M }
 
 // reserved is the scratch memory of a run. Packed A and B are in memory that core groups share.
 func (r *rounded) reserved() cpe.Scratch {
@@ -85,8 +97,11 @@ func (r *rounded) reserved() cpe.Scratch {
 // Scratch implements Kernel.
 func (r *rounded) Scratch() int { return r.machine.Needs(r.reserved()) }
 
-// Algorithm returns Rounded.
-func (r *rounded) Algorithm() shape.Algorithm { return Rounded }
+// Algorithm returns Rounded or Quantised.
+func (r *rounded) Algorithm() shape.Algorithm { return r.name }
+
+// Quantise implements Quantiser.
+func (r *rounded) Quantise(s *quant.Scales) { r.packing = r.packing.With(s) }
 
 // Fix implements Fixer.
 func (r *rounded) Fix(number uint64) { r.fixed = number }
@@ -125,19 +140,17 @@ func (r *roundLeft) Name() string { return r.rounded.Name() + ", packing A" }
 // RunGroup packs a core group's share of the blocks.
 func (r *roundLeft) RunGroup(g *cpe.CoreGroup) error {
 	left, _ := r.packed(g)
-	two, m, k := g.Memory(r.group()), r.shape.M, r.shape.K
+	near, m, k := g.Memory(r.group()), r.shape.M, r.shape.K
 	lo, hi := g.Share(r.blocks())
 	for block := lo; block < hi; block++ {
-		first := block * vconv.PairBlock
-		if first+vconv.PairBlock > k {
-			clear(two)
+		first := block * r.packing.Block()
+		if first+r.packing.Block() > k {
+			clear(near)
 		}
-		for half := range 2 {
-			if at := first + half*lanes; at < k {
-				vec.CopyRows(two[half*lanes*m:], lanes, r.a[at:], k, m, min(lanes, k-at))
-			}
+		for at := first; at < min(first+r.packing.Block(), k); at += lanes {
+			vec.CopyRows(near[(at-first)*m:], lanes, r.a[at:], k, m, min(lanes, k-at))
 		}
-		vconv.RoundPixels(left[block*r.jump():], two, lanes*m, 2, m)
+		r.packing.Pixels(left[block*r.jump():], near, lanes*m, r.packing.Block()/lanes, m)
 	}
 	return nil
 }
@@ -152,21 +165,42 @@ func (r *roundRight) Name() string { return r.rounded.Name() + ", packing B" }
 func (r *roundRight) RunGroup(g *cpe.CoreGroup) error {
 	_, right := r.packed(g)
 	lo, hi := g.Share(r.panels())
-	var rows [vconv.PairBlock * roundedPanel]float32
+	var rows [vconv.ByteBlock * factors.Panel]float32
 	for p := lo; p < hi; p++ {
+		first := p * factors.Panel
+		steps := r.packing.StepsOf(first, min(factors.Panel, r.shape.N-first), r.column)
+		head := right[r.rows(p, 0)-r.packing.Head():]
+		if steps != nil {
+			r.packing.Begin(head, steps)
+		}
 		for block := range r.blocks() {
 			r.turn(r.b, rows[:], p, block, false)
-			vconv.RoundPanel(right[r.panel(p*r.blocks()+block):], rows[:], vconv.PairBlock)
+			r.packing.Round(rows[:], steps)
+			if steps != nil {
+				r.packing.AddToHead(head, rows[:], r.packing.Block())
+			}
+			r.packing.Panel(right[r.rows(p, block):], rows[:], r.packing.Block())
 		}
 	}
 	return nil
 }
 
+// column returns a column of B: a row of B', or a copy.
+func (r *rounded) column(o int) []float32 {
+	k := r.shape.K
+	if r.shape.TransB {
+		return r.b[o*k : (o+1)*k]
+	}
+	list := make([]float32, k)
+	vec.CopyRows(list, 1, r.b[o:], r.shape.N, k, 1)
+	return list
+}
+
 // turn copies a block of K of a panel from B to rows of the panel, with zeros behind K and N, or back.
 func (r *rounded) turn(b, rows []float32, p, block int, back bool) {
-	row, col := block*vconv.PairBlock, p*roundedPanel
-	k, n := min(vconv.PairBlock, r.shape.K-row), min(roundedPanel, r.shape.N-col)
-	if !back && (k < vconv.PairBlock || n < roundedPanel) {
+	row, col := block*r.packing.Block(), p*roundedPanel
+	k, n := min(r.packing.Block(), r.shape.K-row), min(roundedPanel, r.shape.N-col)
+	if !back && (k < r.packing.Block() || n < roundedPanel) {
 		clear(rows)
 	}
 	switch at := b[col*r.shape.K+row:]; {
@@ -183,10 +217,10 @@ func (r *rounded) turn(b, rows []float32, p, block int, back bool) {
 
 // restore writes the rounded weights of packed B.
 func (r *rounded) restore(w, packed []float32) {
-	rows := make([]float32, vconv.PairBlock*roundedPanel)
+	rows := make([]float32, r.packing.Block()*roundedPanel)
 	for p := range r.panels() {
 		for block := range r.blocks() {
-			vconv.UnroundPanel(rows, packed[r.panel(p*r.blocks()+block):], vconv.PairBlock)
+			r.packing.Unpack(rows, packed[r.rows(p, block):], 1)
 			r.turn(w, rows, p, block, true)
 		}
 	}
@@ -207,10 +241,11 @@ func (r *rounded) RunGroup(g *cpe.CoreGroup) error {
 		if r.bias != nil {
 			copy(start[:n], r.bias[p*roundedPanel:])
 		}
+		tile := vconv.Tile{JumpA: r.jump(), Head: right[r.rows(p, 0)-r.packing.Head():], Bias: start[:], C: sums, JumpC: lanes * m, Rows: m, N: vectors}
 		for k := 0; k < r.blocks(); k += r.depth {
-			deep := min(r.depth, r.blocks()-k)
-			vconv.PairKernel(deep, left[k*r.jump():], r.jump(), right[r.panel(p*r.blocks()+k):], start[:], sums, lanes*m, m, vectors, k > 0, false)
-			clear(start[:])
+			tile.Blocks = min(r.depth, r.blocks()-k)
+			tile.A, tile.B, tile.First, tile.Last = left[k*r.jump():], right[r.rows(p, k):], k == 0, k+tile.Blocks == r.blocks()
+			r.packing.Multiply(&tile)
 		}
 		for v := range vectors {
 			vec.CopyRows(r.c[p*roundedPanel+v*lanes:], r.shape.N, sums[v*lanes*m:], lanes, m, min(lanes, n-v*lanes))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/internal/base/simd/isa"
 	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/testkit/alloctest"
@@ -75,5 +76,50 @@ func testRounded(t *testing.T, s Shape) {
 			}
 		}
 		restore()
+	}
+}
+
+// TestIntegers: products of integers are right, with the same bits on any number of core groups and at every level; only sums that 32 bits hold are computed.
+func TestIntegers(t *testing.T) {
+	for _, s := range racing.Few([]Shape{
+		{M: 1, N: 1, K: 1, TransB: true}, {M: 1, N: 70, K: 45, TransB: true}, {M: 3, N: 33, K: 64}, {M: 14, N: 40, K: 700, TransB: true}, {M: 33, N: 16, K: 1900, TransB: true},
+	}) {
+		a, b, bias := kerneltest.Stepped(s.M*s.K, 1), kerneltest.Stepped(s.K*s.N, 2), kerneltest.Values(s.N, 3)
+		want := multiply(s, a, b, make([]float32, s.M*s.N))
+		for i := range want {
+			want[i] += float64(bias[i%s.N])
+		}
+		var first []float32
+		for _, level := range racing.Few(isa.Levels()) {
+			restore := isa.Use(level)
+			for _, groups := range []int{1, 2, 5} {
+				k, err := NewIn(kerneltest.Uneven(t, kerneltest.HostSpec(t), groups), s, true, op.Quantised)
+				if err != nil {
+					t.Fatal(err)
+				}
+				k.(Quantiser).Quantise(kerneltest.Scales(s.N))
+				if k.Algorithm() != Quantised {
+					t.Fatalf("computed by %s", k.Algorithm())
+				}
+				got := make([]float32, len(want))
+				for number := range uint64(2) {
+					k.(Fixer).Fix(number)
+					if err := k.Run(a, b, bias, got); err != nil {
+						t.Fatal(err)
+					}
+					kerneltest.Near(t, fmt.Sprintf("%v, %s, %d core groups", s, level, groups), got, want, s.K)
+					if first == nil {
+						first = slices.Clone(got)
+					}
+					if !slices.Equal(got, first) {
+						t.Errorf("%v, %s, %d core groups: other bits than at first", s, level, groups)
+					}
+				}
+			}
+			restore()
+		}
+	}
+	if _, err := NewIn(kerneltest.HostMachine(t, 1), Shape{M: 1, N: 2, K: 66312, TransB: true}, true, op.Quantised); err == nil {
+		t.Error("sums of 66312 products are computed")
 	}
 }

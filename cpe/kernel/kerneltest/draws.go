@@ -3,6 +3,7 @@ package kerneltest
 import (
 	"slices"
 
+	"github.com/swcaffe/swcaffe/cpe/kernel/quant"
 	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 	"math/rand/v2"
 	"sync"
@@ -56,4 +57,22 @@ func Rounded(n int, seed uint64) []float32 {
 		values[i] = vec.BFloat16(v)
 	}
 	return values
+}
+
+// Stepped are factors that Scales do not change: whole numbers of 1/64, from -100/64 to 127/64.
+func Stepped(n int, seed uint64) []float32 {
+	values := slices.Clone(Values(n, seed))
+	for i, v := range values {
+		values[i] = float32(max(-100, min(127, int(v*256)))) / 64
+	}
+	return values
+}
+
+// Scales are those of a product of Stepped factors with some output channels.
+func Scales(out int) *quant.Scales {
+	s, err := quant.New(1./64, 100, []float32{1. / 64}, out)
+	if err != nil {
+		panic(err)
+	}
+	return s
 }

@@ -111,17 +111,25 @@ func (s *Scales) Weights(to, factors, w []float32) {
 	row := len(w) / len(factors)
 	for o := range factors {
 		at := w[o*row : (o+1)*row]
-		scale := s.scale(o, func() (most float32) {
-			for _, v := range at {
-				most = max(most, abs(v))
-			}
-			return most
-		})
+		scale := s.OfWeights(o, at)
 		for i, v := range at {
 			to[o*row+i] = float32(RoundWeight(v, scale))
 		}
 		factors[o] = s.Factor(scale)
 	}
+}
+
+// Inverse is what inputs are multiplied by.
+func (s *Scales) Inverse() float32 { return s.inverse }
+
+// OfWeights returns the scale of an output channel, whose weights are w.
+func (s *Scales) OfWeights(o int, w []float32) float32 {
+	return s.scale(o, func() (most float32) {
+		for _, v := range w {
+			most = max(most, abs(v))
+		}
+		return most
+	})
 }
 
 // Factor is the factor of the sums of an output channel with a scale.

@@ -72,63 +72,6 @@ func TestRoundWeight(t *testing.T) {
 	}
 }
 
-// TestPanels packs weights in both of their orders, compares products with sums of integers, and restores them.
-func TestPanels(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	for range 200 {
-		groups, outputs, channels, taps := 1+r.IntN(3), 1+r.IntN(70), 1+r.IntN(9), 1+r.IntN(4)
-		p := quant.Panels{Groups: groups, Outputs: outputs, Channels: channels, Taps: taps, Output: channels * taps, Channel: taps, Tap: 1}
-		if groups == 1 && taps == 1 && r.IntN(2) == 0 {
-			p.Output, p.Channel = 1, outputs
-		}
-		w := make([]float32, groups*outputs*channels*taps)
-		for i := range w {
-			w[i] = float32(r.NormFloat64())
-		}
-		var err error
-		if p.Scales, err = quant.New(0.1, uint32(r.IntN(256)), nil, groups*outputs); err != nil {
-			t.Fatal(err)
-		}
-		packed := make([]float32, p.Places())
-		for i := range p.Count() {
-			p.Pack(packed, w, i)
-		}
-		back := make([]float32, len(w))
-		p.Restore(back, packed)
-		x := make([]uint8, quant.Quad*p.Quads()*taps)
-		for i := range x {
-			x[i] = uint8(r.IntN(256))
-		}
-		for i := range p.Count() {
-			panel := p.At(packed, i)
-			var sums [quant.Width]int32
-			panel.Start(&sums)
-			quant.Dot(&sums, x, panel.Weights, panel.N)
-			for lane := range panel.N {
-				o, want, most := panel.First+lane, int32(0), float32(0)
-				for c := range channels {
-					for k := range taps {
-						most = max(most, float32(math.Abs(float64(w[o*p.Output+c*p.Channel+k*p.Tap]))))
-					}
-				}
-				for c := range channels {
-					for k := range taps {
-						at := o*p.Output + c*p.Channel + k*p.Tap
-						q := quant.RoundWeight(w[at], most/127)
-						if got := back[at]; got != float32(q)*(most/127) {
-							t.Fatalf("weight %d restored as %g, want %d steps of %g", at, got, q, most/127)
-						}
-						want += (int32(x[k*quant.Quad*p.Quads()+c]) - int32(p.Scales.Zero)) * int32(q)
-					}
-				}
-				if sums[lane] != want {
-					t.Fatalf("output %d: %d, want %d", o, sums[lane], want)
-				}
-			}
-		}
-	}
-}
-
 // TestRefused: scales that are no scales, and sums that do not fit.
 func TestRefused(t *testing.T) {
 	nan := float32(math.NaN())

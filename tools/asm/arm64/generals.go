@@ -32,7 +32,7 @@ func init() {
 			l.line("CMP %s, %s", l.operand(o[1], "MOVD"), l.operand(o[0], "MOVD"))
 			l.flags = true
 		},
-		"TESTQ": test("CMP"), "TESTB": test("CMPW"),
+		"TESTQ": test("CMP", "TST"), "TESTB": test("CMPW", "TSTW"),
 		"PREFETCHT0": prefetch("PLDL1KEEP"), "PREFETCHT1": prefetch("PLDL2KEEP"),
 		"RET":        func(l *lowering, _ []operand.Op) { l.line("RET") },
 		"VZEROUPPER": func(*lowering, []operand.Op) {},
@@ -135,12 +135,14 @@ func lea(l *lowering, o []operand.Op) {
 	}
 }
 
-func test(compare string) lower {
+// test compares a register with itself, or some of its bits, with 0.
+func test(compare, bits string) lower {
 	return func(l *lowering, o []operand.Op) {
-		if o[0] != o[1] {
-			l.fail("the operands differ")
-		}
 		l.flags = true
+		if o[0] != o[1] {
+			l.line("%s %s, %s", bits, o[0].Asm(), general(o[1].(reg.Register)))
+			return
+		}
 		l.line("%s $0, %s", compare, general(o[0].(reg.Register)))
 	}
 }

@@ -49,7 +49,7 @@ var (
 	AVX2   = ISA{Name: "avx2", Tag: "AVX2", Processor: "amd64", Width: 8, Registers: 16, V: YMM}
 	// Package arm64 replaces AVX2's instructions on XMM registers.
 	NEON = ISA{Name: "neon", Tag: "NEON", Processor: "arm64", Width: 4, Registers: 32, V: func() reg.VecVirtual { return XMM() }, Elements: true,
-		Packages: []string{"vec", "vgemm", "vwinograd"}}
+		Packages: []string{"vec", "vgemm", "vwinograd", "vconv"}}
 )
 
 // Function emits a function of assembly with the parameters args, which body loads.

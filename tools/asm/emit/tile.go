@@ -34,8 +34,12 @@ func (s ISA) AddProducts(sums []reg.VecVirtual, value Mem, vectors []reg.VecVirt
 	}
 }
 
-// AddColumn adds a column of values, side by side from at, times a row of vectors to a tile. embed is that of AddProducts for each row.
-func (s ISA) AddColumn(acc [][]reg.VecVirtual, at Mem, row []reg.VecVirtual, embed func(i int) bool) {
+// Multiply adds a value times some vectors to a row of a tile: AddProducts, or the same of another number type.
+type Multiply func(sums []reg.VecVirtual, value Mem, vectors []reg.VecVirtual, embed bool)
+
+// AddColumn adds a column of values, side by side from at, times a row of vectors to a tile, by multiply if a set has no Elements. embed is that of
+// AddProducts for each row.
+func (s ISA) AddColumn(acc [][]reg.VecVirtual, at Mem, row []reg.VecVirtual, embed func(i int) bool, multiply Multiply) {
 	whole := 0
 	if s.Elements {
 		whole = len(acc) / 4 * 4
@@ -45,12 +49,17 @@ func (s ISA) AddColumn(acc [][]reg.VecVirtual, at Mem, row []reg.VecVirtual, emb
 		values[q] = s.Load(at.Offset(16 * q))
 	}
 	for i, sums := range acc[:whole] {
-		for j, v := range row {
-			AddProduct(i%4, values[i/4], v, sums[j])
-		}
+		AddElement(sums, i%4, values[i/4], row)
 	}
 	for i := whole; i < len(acc); i++ {
-		s.AddProducts(acc[i], at.Offset(4*i), row, embed(i))
+		multiply(acc[i], at.Offset(4*i), row, embed(i))
+	}
+}
+
+// AddElement adds one lane of a vector times some vectors to a row of a tile, on sets with Elements.
+func AddElement(sums []reg.VecVirtual, lane int, values reg.VecVirtual, vectors []reg.VecVirtual) {
+	for j, v := range vectors {
+		AddProduct(lane, values, v, sums[j])
 	}
 }
 
@@ -71,6 +80,15 @@ func (s ISA) AddPairs(sums []reg.VecVirtual, pair Mem, vectors []reg.VecVirtual,
 	VBROADCASTSS(pair, x)
 	for j, v := range vectors {
 		DotPairs(v, x, sums[j])
+	}
+}
+
+// AddBytes is AddProducts for four bytes, without signs, and vectors of four bytes with signs: each lane, an integer, adds the four products.
+func (s ISA) AddBytes(sums []reg.VecVirtual, four Mem, vectors []reg.VecVirtual, _ bool) {
+	x := s.V()
+	VBROADCASTSS(four, x)
+	for j, v := range vectors {
+		VPDPBUSD(v, x, sums[j])
 	}
 }
 

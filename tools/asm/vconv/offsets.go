@@ -17,12 +17,7 @@ func Offsets(s emit.ISA, rows, nv int) {
 	c, jumpC := emit.GP("c"), emit.GP("jumpC")
 	SHLQ(Imm(2), apart)
 	SHLQ(Imm(2), jumpC)
-	column := func(j int) Mem {
-		if j == 0 {
-			return Mem{Base: c}
-		}
-		return Mem{Base: c, Index: jumpC, Scale: 1}
-	}
+	column := column(s, nv, c, jumpC)
 	thrice, offs, b, step := GP64(), GP64(), GP64(), GP64()
 	later, last := GP64(), GP64()
 	LEAQ(Mem{Base: apart, Index: apart, Scale: 2}, thrice)
@@ -88,12 +83,12 @@ func OffsetSums(s emit.ISA, lines, width, nv int) {
 	for _, r := range []reg.Register{step, nextX, jumpY, nextY} {
 		SHLQ(Imm(2), r)
 	}
-	x := addresses(offs, base, lines)
+	x, columns := addresses(offs, base, lines), column(s, nv, y, jumpY)
 	acc := s.Accumulators(lines*width, nv)
 	pixel := func(u int) {
-		vectors := []reg.VecVirtual{s.Load(Mem{Base: y, Disp: u * emit.PixelBytes})}
-		if nv == 2 {
-			vectors = append(vectors, s.Load(Mem{Base: y, Index: jumpY, Scale: 1, Disp: u * emit.PixelBytes}))
+		vectors := make([]reg.VecVirtual, nv)
+		for j := range vectors {
+			vectors[j] = s.Load(columns(j).Offset(u * emit.PixelBytes))
 		}
 		for i := range acc {
 			at := Mem{Base: x[i/width], Disp: 4 * (i % width)}

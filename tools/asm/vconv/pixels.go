@@ -12,13 +12,17 @@ import (
 // pixels side by side, vectors jumpC apart) = start + A (rows x 16*blocks, blocks jumpA apart) * B, panels of 32 columns. It prefetches
 // to L1 the same pixels of the next block, or the next tile's pixels of the first block, and the places of the next results; and to L2 the
 // pixels behind these.
-func Pixels(s emit.ISA, rows, nv int) { pixels(s, rows, nv, s.AddProducts) }
+func Pixels(s emit.ISA, rows, nv int) { pixels(s, rows, nv, s.AddProducts, putPixels) }
 
 // Pairs emits Pixels for pairs of bfloat16 values in the place of values: a block has 32 channels.
-func Pairs(s emit.ISA, rows, nv int) { pixels(s, rows, nv, s.AddPairs) }
+func Pairs(s emit.ISA, rows, nv int) { pixels(s, rows, nv, s.AddPairs, putPixels) }
 
-// pixels emits Pixels with the given multiplication of a value and some vectors.
-func pixels(s emit.ISA, rows, nv int, multiply func(sums []reg.VecVirtual, value Mem, vectors []reg.VecVirtual, embed bool)) {
+// Bytes emits Pixels for four bytes in the place of a value, those of A without a sign: a block has 64 channels, and sums are 32-bit integers, which start and
+// what it accumulates are too. With last, it stores sums * scale + bias.
+func Bytes(s emit.ISA, rows, nv int) { pixels(s, rows, nv, s.AddBytes, putScaled) }
+
+// pixels emits Pixels with the given multiplication of a value and some vectors, and the given end of a tile.
+func pixels(s emit.ISA, rows, nv int, multiply emit.Multiply, put func(s emit.ISA, acc [][]reg.VecVirtual, column func(j int) Mem)) {
 	Label("tile")
 	blocks, a, jumpA := emit.GP("blocks"), emit.GP("a"), emit.GP("jumpA")
 	b, start := emit.GP("b"), emit.GP("start")
@@ -26,12 +30,7 @@ func pixels(s emit.ISA, rows, nv int, multiply func(sums []reg.VecVirtual, value
 	SHLQ(Imm(2), jumpA)
 	SHLQ(Imm(2), jumpC)
 	acc := started(s, start, rows, nv)
-	column := func(j int) Mem {
-		if j == 0 {
-			return Mem{Base: c}
-		}
-		return Mem{Base: c, Index: jumpC, Scale: 1}
-	}
+	column := column(s, nv, c, jumpC)
 	const unroll = 4
 	next, far, turns := GP64(), GP64(), GP64()
 	later, last, after := GP64(), GP64(), GP64()
@@ -49,6 +48,12 @@ func pixels(s emit.ISA, rows, nv int, multiply func(sums []reg.VecVirtual, value
 	MOVQ(U32(emit.Lanes/unroll), turns)
 	emit.Align(32)
 	Label("several")
+	var values []reg.VecVirtual
+	for i := range acc {
+		if s.Elements { // unroll values of each pixel
+			values = append(values, s.Load(Mem{Base: a, Disp: i * emit.PixelBytes}))
+		}
+	}
 	for u := range unroll {
 		vectors := make([]reg.VecVirtual, nv)
 		for j := range vectors {
@@ -57,7 +62,11 @@ func pixels(s emit.ISA, rows, nv int, multiply func(sums []reg.VecVirtual, value
 		PREFETCHT0(Mem{Base: next, Disp: u * emit.PixelBytes})
 		PREFETCHT1(Mem{Base: far, Disp: u * emit.PixelBytes})
 		for i := range acc {
-			multiply(acc[i], Mem{Base: a, Disp: i*emit.PixelBytes + 4*u}, vectors, i%6 == 1)
+			if s.Elements {
+				emit.AddElement(acc[i], u, values[i], vectors)
+			} else {
+				multiply(acc[i], Mem{Base: a, Disp: i*emit.PixelBytes + 4*u}, vectors, i%6 == 1)
+			}
 		}
 	}
 	fetchLater(s, later, last, jumpC, nv)
@@ -70,7 +79,7 @@ func pixels(s emit.ISA, rows, nv int, multiply func(sums []reg.VecVirtual, value
 	LEAQ(Mem{Base: a, Index: jumpA, Scale: 1, Disp: -emit.PixelBytes}, a)
 	DECQ(blocks)
 	JNE(LabelRef("block"))
-	putPixels(s, acc, column)
+	put(s, acc, column)
 	DECQ(emit.ParamAt("tiles"))
 	JNE(LabelRef("tile"))
 	s.Ret()
@@ -147,6 +156,11 @@ func putPixels(s emit.ISA, acc [][]reg.VecVirtual, column func(j int) Mem) {
 		}
 	}
 	Label("rectify")
+	writePixels(s, acc, column)
+}
+
+// writePixels stores the pixels of each vector. With floor, values below 0 become 0.
+func writePixels(s emit.ISA, acc [][]reg.VecVirtual, column func(j int) Mem) {
 	floor := Load(Param("floor"), GP8())
 	TESTB(floor, floor)
 	JEQ(LabelRef("write"))
@@ -164,6 +178,82 @@ func putPixels(s emit.ISA, acc [][]reg.VecVirtual, column func(j int) Mem) {
 	}
 }
 
+// putScaled stores sums, integers, to which it adds others if accumulate is set; with last, their products with the channels' scales, plus bias.
+func putScaled(s emit.ISA, acc [][]reg.VecVirtual, column func(j int) Mem) {
+	keep := Load(Param("accumulate"), GP8())
+	TESTB(keep, keep)
+	JEQ(LabelRef("ended"))
+	for i := range acc {
+		for j := range acc[i] {
+			VPADDD(column(j).Offset(i*emit.PixelBytes), acc[i][j], acc[i][j])
+		}
+	}
+	Label("ended")
+	last := Load(Param("last"), GP8())
+	TESTB(last, last)
+	JEQ(LabelRef("write"))
+	scale, bias := emit.GP("scale"), emit.GP("bias")
+	for j := range acc[0] {
+		factor, added := s.Load(Mem{Base: scale, Disp: 4 * s.Width * j}), s.Load(Mem{Base: bias, Disp: 4 * s.Width * j})
+		for i := range acc {
+			VCVTDQ2PS(acc[i][j], acc[i][j])
+			VMULPS(factor, acc[i][j], acc[i][j])
+			VADDPS(added, acc[i][j], acc[i][j])
+		}
+	}
+	writePixels(s, acc, column)
+}
+
+// ToBytes emits the conversion of a block of 16 channels of n pixels to bytes, a quarter of a block of Bytes: rounded to nearest even after the product with the
+// first number at with, and at least the second and at most the third, from which bytes count.
+func ToBytes(s emit.ISA) {
+	dst, src, n, with := emit.GP("dst"), emit.GP("src"), emit.GP("n"), emit.GP("with")
+	factor, low, high := s.V(), s.V(), s.V()
+	for i, v := range []reg.VecVirtual{factor, low, high} {
+		VBROADCASTSS(Mem{Base: with, Disp: 4 * i}, v)
+	}
+	first := s.V()
+	VCVTPS2DQ(low, first)
+	Label("pixel")
+	v := s.V()
+	VMULPS(Mem{Base: src}, factor, v)
+	VMAXPS(low, v, v) // low where v is NaN
+	VMINPS(high, v, v)
+	VCVTPS2DQ(v, v)
+	VPSUBD(first, v, v)
+	VPMOVDB(v, Mem{Base: dst})
+	ADDQ(U32(emit.PixelBytes), dst)
+	ADDQ(U32(emit.PixelBytes), src)
+	DECQ(n)
+	JNE(LabelRef("pixel"))
+	s.Ret()
+}
+
+// ToWhole emits the same rounding of n blocks of 16 values to whole numbers, from the second number to the third. The fourth is added and subtracted: float32
+// numbers as large are whole.
+func ToWhole(s emit.ISA) {
+	dst, src, n, with := emit.GP("dst"), emit.GP("src"), emit.GP("n"), emit.GP("with")
+	factor, low, high, whole := s.V(), s.V(), s.V(), s.V()
+	for i, v := range []reg.VecVirtual{factor, low, high, whole} {
+		VBROADCASTSS(Mem{Base: with, Disp: 4 * i}, v)
+	}
+	Label("block")
+	for at := 0; at < emit.PixelBytes; at += 4 * s.Width {
+		v := s.V()
+		VMULPS(Mem{Base: src, Disp: at}, factor, v)
+		VMAXPS(low, v, v) // low where v is NaN
+		VMINPS(high, v, v)
+		VADDPS(whole, v, v)
+		VSUBPS(whole, v, v)
+		VMOVUPS(v, Mem{Base: dst, Disp: at})
+	}
+	ADDQ(U32(emit.PixelBytes), dst)
+	ADDQ(U32(emit.PixelBytes), src)
+	DECQ(n)
+	JNE(LabelRef("block"))
+	s.Ret()
+}
+
 // PixelSums emits the micro-kernel of such a convolution's weight gradient, for tiles of rows: C (rows of output channels x vectors of
 // input channels) (+)= the sum over runs of pixels of A (rows of a block, pixels 16 values apart, runs nextA) times B (vectors jumpB
 // apart, runs nextB). After each tile A advances by stepA and thenA in turn. Each tile prefetches as many pixels from ahead, which advances by
@@ -174,7 +264,7 @@ func PixelSums(s emit.ISA, rows, nv int) { pixelSums(s, rows, nv, s.AddProducts)
 func PairSums(s emit.ISA, rows, nv int) { pixelSums(s, rows, nv, s.AddPairs) }
 
 // pixelSums emits PixelSums with the given multiplication of a value and some vectors.
-func pixelSums(s emit.ISA, rows, nv int, multiply func(sums []reg.VecVirtual, value Mem, vectors []reg.VecVirtual, embed bool)) {
+func pixelSums(s emit.ISA, rows, nv int, multiply emit.Multiply) {
 	Label("tile")
 	runs, pixels := emit.GP("runs"), emit.GP("pixels")
 	a, nextA := emit.GP("a"), emit.GP("nextA")
@@ -188,13 +278,15 @@ func pixelSums(s emit.ISA, rows, nv int, multiply func(sums []reg.VecVirtual, va
 	step := func(u int) {
 		at := Mem{Base: b, Disp: u * emit.PixelBytes}
 		vectors := []reg.VecVirtual{s.Load(at)}
-		for len(vectors) < nv {
-			at.Index, at.Scale = jumpB, uint8(len(vectors))
+		for j := 1; j < nv; j++ {
+			if nv*s.Width == emit.Lanes { // vectors of one block
+				at.Disp += 4 * s.Width
+			} else {
+				at.Index, at.Scale = jumpB, uint8(j)
+			}
 			vectors = append(vectors, s.Load(at))
 		}
-		for i := range acc {
-			multiply(acc[i], Mem{Base: a, Disp: u*emit.PixelBytes + 4*i}, vectors, i%6 == 1)
-		}
+		s.AddColumn(acc, Mem{Base: a, Disp: u * emit.PixelBytes}, vectors, func(i int) bool { return i%6 == 1 }, multiply)
 	}
 	const unroll = 4
 	left := GP64()

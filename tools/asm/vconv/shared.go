@@ -8,6 +8,19 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
+// column returns the places of nv vectors of channels behind base: one or two are jump bytes apart, more are one block.
+func column(s emit.ISA, nv int, base, jump reg.Register) func(j int) Mem {
+	return func(j int) Mem {
+		switch {
+		case nv > 2:
+			return Mem{Base: base, Disp: 4 * s.Width * j}
+		case j > 0:
+			return Mem{Base: base, Index: jump, Scale: 1}
+		}
+		return Mem{Base: base}
+	}
+}
+
 // addresses returns base plus each of n offsets of float32 values in memory.
 func addresses(offs, base reg.Register, n int) []reg.GPVirtual {
 	list := make([]reg.GPVirtual, n)

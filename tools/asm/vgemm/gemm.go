@@ -44,7 +44,7 @@ func Micro(s emit.ISA, rows, nv int) {
 			}
 			bv[j] = s.Load(Mem{Base: b, Disp: (2*u + j) * wide})
 		}
-		s.AddColumn(acc, Mem{Base: a, Disp: u * mr * 4}, bv, func(i int) bool { return i%6 == 1 })
+		s.AddColumn(acc, Mem{Base: a, Disp: u * mr * 4}, bv, func(i int) bool { return i%6 == 1 }, s.AddProducts)
 	}
 	advance := func(n int) {
 		ADDQ(U32(n*mr*4), a)

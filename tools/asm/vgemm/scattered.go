@@ -26,7 +26,7 @@ func Scattered(s emit.ISA, mr, nv int) {
 		for j := range bv {
 			bv[j] = s.Load(Mem{Base: b[j], Index: at, Scale: 4})
 		}
-		s.AddColumn(acc, Mem{Base: a, Disp: u * mr * 4}, bv, func(i int) bool { return i%3 == 1 })
+		s.AddColumn(acc, Mem{Base: a, Disp: u * mr * 4}, bv, func(i int) bool { return i%3 == 1 }, s.AddProducts)
 	}
 	advance := func(n int) {
 		ADDQ(U32(n*mr*4), a)

@@ -57,7 +57,7 @@ func ByColumns(s emit.ISA, rows, nv int) {
 		for range n {
 			bv := columns(s, Mem{Base: b}, nv)
 			ADDQ(ldb, b)
-			s.AddColumn(acc, Mem{Base: a}, bv, func(i int) bool { return i%6 == 1 })
+			s.AddColumn(acc, Mem{Base: a}, bv, func(i int) bool { return i%6 == 1 }, s.AddProducts)
 			ADDQ(lda, a)
 		}
 	})

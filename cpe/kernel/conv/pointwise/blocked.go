@@ -6,7 +6,9 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
+	"github.com/swcaffe/swcaffe/cpe/kernel/factors"
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
+	"github.com/swcaffe/swcaffe/cpe/kernel/quant"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/base/simd/vconv"
@@ -29,6 +31,15 @@ var BlockedBFloat16 = conv.Algorithm{
 	Kernel: conv.Staged(newBlockedPairs),
 }
 
+// BlockedInt8 is the algorithm pointwise-blocked-int8.
+var BlockedInt8 = conv.Algorithm{
+	Name: "pointwise-blocked-int8", Doc: "pointwise-blocked with factors rounded to 8 bits, sums in int32", Family: shape.Implicit, Types: op.Quantised,
+	Directions: []shape.Direction{shape.Forward}, Supports: pointwiseInBytes, Works: conv.ComputesInBlocks,
+	Cost:   func(p *conv.Problem) float64 { return conv.ProductCost(p) / 4 },
+	Steps:  stepsOfBlocks,
+	Kernel: conv.Staged(newBlockedIntegers),
+}
+
 // stepsOfBlocks: the input gradient can add.
 func stepsOfBlocks(p *conv.Problem, s op.Step) error {
 	if p.Direction == shape.InputGradient {
@@ -44,12 +55,15 @@ func Blockable(s *shape.Conv) bool {
 
 // newBlocked prepares a direction of a pointwise convolution whose images, results or both are stored in blocks of channels.
 // Operands stored by planes are converted on the fly, span by span.
-func newBlocked(t *conv.Task) error { return prepareBlocked(t, false) }
+func newBlocked(t *conv.Task) error { return prepareBlocked(t, factors.Float32) }
 
-// newBlockedPairs is newBlocked for factors in bfloat16.
-func newBlockedPairs(t *conv.Task) error { return prepareBlocked(t, true) }
+// newBlockedPairs and newBlockedIntegers are newBlocked for factors in bfloat16, and for integers.
+func newBlockedPairs(t *conv.Task) error { return prepareBlocked(t, factors.BFloat16) }
+func newBlockedIntegers(t *conv.Task) error {
+	return prepareBlocked(t, factors.Int8)
+}
 
-func prepareBlocked(t *conv.Task, pairs bool) error {
+func prepareBlocked(t *conv.Task, packing factors.Packing) error {
 	s, in, out := &t.Shape, t.Images != shape.Planes, t.Results != shape.Planes
 	if in && s.C%shape.BlockLanes > 0 || out && s.Out%shape.BlockLanes > 0 {
 		return fmt.Errorf("convolution %v: channels in blocks must be multiples of %d", s, shape.BlockLanes)
@@ -58,11 +72,11 @@ func prepareBlocked(t *conv.Task, pairs bool) error {
 	y := tensor.NewImages(s.Out, t.Results, s.OutSize(), tiling.Ones(len(s.In)))
 	switch t.Direction {
 	case shape.WeightGradient:
-		newPointWeights(t, x, y, pairs)
+		newPointWeights(t, x, y, packing.Rounded())
 	case shape.InputGradient:
-		newPointProduct(t, y, x, pairs)
+		newPointProduct(t, y, x, packing)
 	default:
-		newPointProduct(t, x, y, pairs)
+		newPointProduct(t, x, y, packing)
 	}
 	return nil
 }
@@ -77,8 +91,8 @@ func prepareBlocked(t *conv.Task, pairs bool) error {
 // weights. If there are many weights, a core group claims a few panels of a span instead; it packs each part of a panel when it multiplies by
 // it, so that packed weights never go to memory. Weights that are fixed are packed once (op.Kept).
 //
-// With factors in bfloat16 the pixels of a span are rounded into scratch memory, 32 channels of a pixel in the place of 16 values, and packed weights
-// take half the memory.
+// In other number types (factors.Packing) the pixels of a span are packed into scratch memory: 32 or 64 channels of a pixel in the place of 16 values. Packed
+// weights take as much less.
 type pointProduct struct {
 	*conv.Task
 	productPlan
@@ -89,18 +103,18 @@ type pointProduct struct {
 // productPlan is the blocking of pointProduct.
 type productPlan struct {
 	in, out   tensor.Images
-	pairs     bool // factors are rounded to bfloat16 (vconv.PairKernel)
-	depth     int  // blocks of factors of one pass
+	packing   factors.Packing
+	depth     int // blocks of factors of one pass
 	spans     tensor.Spans
 	parts     int  // parts of the panels that core groups claim one by one
 	ownPanels bool // each core group packs the panels that it uses
 }
 
 // planProduct computes the blocking for n images.
-func planProduct(spec *cpe.Spec, n int, in, out tensor.Images, pairs bool) productPlan {
-	v := productPlan{in: in, out: out, pairs: pairs}
+func planProduct(spec *cpe.Spec, n int, in, out tensor.Images, packing factors.Packing) productPlan {
+	v := productPlan{in: in, out: out, packing: packing}
 	v.depth = tiling.Even(v.blocks(), pointDepth, 1)
-	v.ownPanels = 4*v.panels()*v.weights(v.blocks()) > spec.LDMBytes/2 && v.panels() >= pointPanels*spec.CoreGroups
+	v.ownPanels = packing.Head() == 0 && 4*v.all() > spec.LDMBytes/2 && v.panels() >= pointPanels*spec.CoreGroups
 	held, unit, groups := v.depth, vconv.PixelRows(), 1
 	switch {
 	case !v.ownPanels:
@@ -133,38 +147,31 @@ type pointWorker struct {
 // it packs them itself and there are enough for all groups.
 const pointDepth, pointPanels = 16, 4
 
-func newPointProduct(t *conv.Task, in, out tensor.Images, pairs bool) *pointProduct {
+func newPointProduct(t *conv.Task, in, out tensor.Images, packing factors.Packing) *pointProduct {
 	spec := t.Machine.Spec()
-	v := &pointProduct{Task: t, productPlan: planProduct(&spec, t.Shape.N, in, out, pairs), workers: make([]pointWorker, spec.CoreGroups)}
+	v := &pointProduct{Task: t, productPlan: planProduct(&spec, t.Shape.N, in, out, packing), workers: make([]pointWorker, spec.CoreGroups)}
 	t.Reserved = cpe.Scratch{Common: v.common(), Group: v.own() + v.inScratch() + v.outScratch()}
 	t.Plan, t.Stages, t.Kept = v.productPlan, v.list(), &v.kept
-	v.kept.Restore = v.unpack
+	if packing.Restores() {
+		v.kept.Restore = v.unpack
+	}
 	return v
 }
 
 // panels is the number of panels of weights.
 func (v *productPlan) panels() int { return tiling.Blocks(v.out.Channels, conv.Panel) }
 
-// channels and places are the numbers of input channels of a block of factors, and of the values in memory that a pixel's take.
-func (v *productPlan) channels() int {
-	if v.pairs {
-		return vconv.PairBlock
-	}
-	return shape.BlockLanes
-}
-
-func (v *productPlan) places() int {
-	if v.pairs {
-		return vconv.PairPlaces(vconv.PairBlock)
-	}
-	return shape.BlockLanes
-}
-
 // blocks is the number of blocks of factors.
-func (v *productPlan) blocks() int { return tiling.Blocks(v.in.Channels, v.channels()) }
+func (v *productPlan) blocks() int { return tiling.Blocks(v.in.Channels, v.packing.Block()) }
 
-// weights is the number of values in memory of a panel of weights for some blocks of factors.
-func (v *productPlan) weights(blocks int) int { return blocks * v.places() * conv.Panel }
+// places is the number of places of a pixel's factors of a block.
+func (v *productPlan) places() int { return v.packing.Places(v.packing.Block()) }
+
+// weights is where the rows of block k of panel p of packed weights begin; all is the size of all of them.
+func (v *productPlan) weights(p, k int) int {
+	return p*v.packing.Size(v.blocks()) + v.packing.Head() + v.packing.Rows(k)
+}
+func (v *productPlan) all() int { return v.panels() * v.packing.Size(v.blocks()) }
 
 // common and own are the numbers of values of packed weights: shared by all core groups, and of each.
 func (v *pointProduct) common() int {
@@ -174,15 +181,12 @@ func (v *pointProduct) common() int {
 	return v.all()
 }
 
-// all is the number of values of all packed weights.
-func (v *pointProduct) all() int { return v.panels() * v.weights(v.blocks()) }
-
 // packsOwn reports whether core groups pack the panels that they use in this run.
 func (v *pointProduct) packsOwn() bool { return v.ownPanels && v.Args.Fixed == 0 }
 
 func (v *pointProduct) own() int {
 	if v.ownPanels {
-		return v.weights(v.depth)
+		return v.packing.Rows(v.depth)
 	}
 	return 0
 }
@@ -190,7 +194,7 @@ func (v *pointProduct) own() int {
 // inScratch and outScratch are the numbers of values of a core group's scratch memory for the source and the destination of a span.
 func (v *pointProduct) inScratch() int {
 	loaded := v.in.Scratch(v.in.Blocks(), v.spans.N)
-	if v.pairs {
+	if v.packing.Rounded() {
 		return loaded + v.spans.Images*v.blocks()*v.places()*v.spans.N
 	}
 	return v.spans.Images * loaded
@@ -202,7 +206,10 @@ func (v *pointProduct) outScratch() int {
 
 // list returns the stages.
 func (v *pointProduct) list() []conv.Stage {
-	pack := conv.Stage{Program: &packPoints{v}, Skipped: func() bool { return v.packsOwn() || v.kept.Fresh(v.Args.Fixed, v.all()) }}
+	pack := conv.Stage{Program: &packPoints{v}, Skipped: func() bool {
+		v.packing = v.packing.With(v.Args.Scales)
+		return v.packsOwn() || v.kept.Fresh(v.Args.Fixed, v.all())
+	}}
 	return []conv.Stage{pack, {Program: v}}
 }
 
@@ -249,7 +256,7 @@ func (v *pointProduct) make(w *pointWorker, span, first, last int, memory []floa
 // factors returns the blocks of factors of a span's pixels: in place, or in near, which is filled if load is set.
 func (v *pointProduct) factors(x []float32, s tensor.Span, near []float32, load bool) tensor.Blocks {
 	blocks := v.in.Blocks()
-	if !v.pairs {
+	if !v.packing.Rounded() {
 		if load {
 			v.in.Load(x, s, 0, blocks, near)
 		}
@@ -265,7 +272,7 @@ func (v *pointProduct) factors(x []float32, s tensor.Span, near []float32, load 
 		one.Image, one.Images = s.Image+i, 1
 		v.in.Load(x, one, 0, blocks, near)
 		from := v.in.At(x, one, 0, blocks, near)
-		vconv.RoundPixels(rounded[i*to.Image:], from.Data, from.Jump, blocks, s.N)
+		v.packing.Pixels(rounded[i*to.Image:], from.Data, from.Jump, blocks, s.N)
 	}
 	return to
 }
@@ -273,26 +280,27 @@ func (v *pointProduct) factors(x []float32, s tensor.Span, near []float32, load 
 // multiply computes panel p of a span for the blocks of factors from block k on. It adds to the results if k > 0.
 func (v *pointProduct) multiply(w *pointWorker, s tensor.Span, left, results tensor.Blocks, p, k int) {
 	deep, n := min(v.depth, v.blocks()-k), min(2, v.out.Blocks()-2*p)
-	panel := w.panels
+	panel, head := w.panels, w.panels
 	if v.packsOwn() {
 		v.pack(panel, p, k, deep)
 	} else {
-		panel = panel[v.weights(p*v.blocks()+k):]
+		panel, head = panel[v.weights(p, k):], panel[v.weights(p, 0)-v.packing.Head():]
 	}
 	clear(w.start[:])
-	if bias := v.Args.Bias; bias != nil && k == 0 {
+	if bias := v.Args.Bias; bias != nil {
 		copy(w.start[:], bias[p*conv.Panel:])
 	}
-	accumulate := k > 0 || v.Args.Add && v.out.Direct()
-	floor := v.Args.Floor && k+deep == v.blocks()
-	kernel := vconv.PixelKernel
-	if v.pairs {
-		kernel = vconv.PairKernel
-	}
+	tile := vconv.Tile{Blocks: deep, JumpA: left.Jump, Head: head, B: panel, Bias: w.start[:], JumpC: results.Jump, Rows: s.N, N: n,
+		First: k == 0, Last: k+deep == v.blocks(), Add: v.Args.Add && v.out.Direct(), Floor: v.Args.Floor}
 	for image := range s.Images {
-		a, c := left.Data[image*left.Image+k*left.Jump:], results.Data[image*results.Image:]
-		kernel(deep, a, left.Jump, panel, w.start[:], c, results.Jump, s.N, n, accumulate, floor)
+		tile.A, tile.C = left.Data[image*left.Image+k*left.Jump:], results.Data[image*results.Image:]
+		v.packing.Multiply(&tile)
 	}
+}
+
+// pointwiseInBytes: sums must not leave int32.
+func pointwiseInBytes(p *conv.Problem) error {
+	return op.FirstReason(quant.Fits(p.Shape.Depth()), pointwise(p))
 }
 
 func pointwiseInBlocks(p *conv.Problem) error {

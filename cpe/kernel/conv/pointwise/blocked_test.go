@@ -12,6 +12,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/convtest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/base/simd/isa"
 	"github.com/swcaffe/swcaffe/internal/testkit/alloctest"
@@ -83,6 +84,48 @@ func TestBlockedBFloat16(t *testing.T) {
 						}
 					}
 				})
+				restore()
+			}
+		})
+	}
+}
+
+// TestBlockedInt8: results of integers are right in every layout, with the same bits on any number of core groups and at every level.
+func TestBlockedInt8(t *testing.T) {
+	caches := [][]*cpe.Machine{kerneltest.CacheMachines(t, 1<<20), kerneltest.CacheMachines(t, 16<<10)}
+	for turn, s := range racing.Few(blockedShapes) {
+		want := convtest.NewCase(s, kerneltest.Stepped)
+		convtest.EachLayout(s, func(in, out bool) {
+			turn++
+			var first []float32
+			for _, level := range racing.Few(isa.Levels()) {
+				restore := isa.Use(level)
+				for _, m := range caches[turn%2] {
+					c, err := plan.NewIn(m, s, op.Force{}, op.Quantised)
+					if err == nil {
+						err = c.Arrange(shape.InBlocks(in), shape.InBlocks(out), []shape.Direction{shape.Forward})
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					if name := c.Algorithm(shape.Forward); name != "pointwise-blocked-int8" {
+						t.Fatalf("computed by %s", name)
+					}
+					x, y := kerneltest.Lie(want.X, s.N*s.C, in, false), make([]float32, len(want.WantY))
+					for fixed := range uint64(2) {
+						if err := c.Run(shape.Forward, conv.Arrays{X: x, W: want.W, Bias: want.Bias, Y: y, Fixed: fixed, Scales: kerneltest.Scales(s.Out)}); err != nil {
+							t.Fatal(err)
+						}
+						got := kerneltest.Lie(y, s.N*s.Out, out, true)
+						kerneltest.Near(t, fmt.Sprintf("%v, in blocks %v %v, %s", s, in, out, level), got, want.WantY, s.C)
+						if first == nil {
+							first = slices.Clone(got)
+						}
+						if !slices.Equal(got, first) {
+							t.Errorf("%v, in blocks %v %v, %s, %d core groups: other bits than at first", s, in, out, level, m.Spec().CoreGroups)
+						}
+					}
+				}
 				restore()
 			}
 		})

@@ -21,3 +21,6 @@ func supported() []*Level {
 
 // HasBFloat16 reports whether the processor multiplies pairs of bfloat16 values (AVX512_BF16), and permutes 16-bit words.
 func HasBFloat16() bool { return cpu.X86.HasAVX512BF16 && cpu.X86.HasAVX512BW }
+
+// HasBytes reports whether the processor adds up products of bytes (AVX512_VNNI).
+func HasBytes() bool { return cpu.X86.HasAVX512VNNI }

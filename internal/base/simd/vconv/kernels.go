@@ -12,6 +12,9 @@ type kernels struct {
 	SumBlocks int
 
 	Pixels      [2][15][5]pixels // by factors, pixels, vectors
+	Bytes       [15][5]bytes     // by pixels, vectors
+	ToBytes     toBytes
+	ToWhole     toWhole
 	RoundPixels roundPixels
 	RoundRows   roundRows
 	PixelSums   [2][9][5]pixelSums   // by factors, rows, vectors
@@ -34,6 +37,15 @@ var have = kernels{
 
 // pixels is the micro-kernel of pointwise convolutions of blocks of channels, for tiles of some pixels and vectors. factors is 1 for pairs of bfloat16 values.
 type pixels uint8
+
+// bytes is pixels for bytes.
+type bytes uint8
+
+// toBytes converts a block of channels of n pixels to bytes.
+type toBytes uint8
+
+// toWhole rounds n blocks of 16 values to whole numbers.
+type toWhole uint8
 
 // roundPixels rounds two blocks of channels of n pixels to such pairs.
 type roundPixels uint8

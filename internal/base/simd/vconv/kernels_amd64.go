@@ -73,6 +73,40 @@ func avx512(t *kernels) {
 		t.Pixels[1][13][2] = 55 // pairs13x2AVX512
 		t.Pixels[1][14][2] = 56 // pairs14x2AVX512
 	}
+	if isa.HasBytes() {
+		t.Bytes[1][1] = 1   // bytes1x1AVX512
+		t.Bytes[2][1] = 2   // bytes2x1AVX512
+		t.Bytes[3][1] = 3   // bytes3x1AVX512
+		t.Bytes[4][1] = 4   // bytes4x1AVX512
+		t.Bytes[5][1] = 5   // bytes5x1AVX512
+		t.Bytes[6][1] = 6   // bytes6x1AVX512
+		t.Bytes[7][1] = 7   // bytes7x1AVX512
+		t.Bytes[8][1] = 8   // bytes8x1AVX512
+		t.Bytes[9][1] = 9   // bytes9x1AVX512
+		t.Bytes[10][1] = 10 // bytes10x1AVX512
+		t.Bytes[11][1] = 11 // bytes11x1AVX512
+		t.Bytes[12][1] = 12 // bytes12x1AVX512
+		t.Bytes[13][1] = 13 // bytes13x1AVX512
+		t.Bytes[14][1] = 14 // bytes14x1AVX512
+		t.Bytes[1][2] = 15  // bytes1x2AVX512
+		t.Bytes[2][2] = 16  // bytes2x2AVX512
+		t.Bytes[3][2] = 17  // bytes3x2AVX512
+		t.Bytes[4][2] = 18  // bytes4x2AVX512
+		t.Bytes[5][2] = 19  // bytes5x2AVX512
+		t.Bytes[6][2] = 20  // bytes6x2AVX512
+		t.Bytes[7][2] = 21  // bytes7x2AVX512
+		t.Bytes[8][2] = 22  // bytes8x2AVX512
+		t.Bytes[9][2] = 23  // bytes9x2AVX512
+		t.Bytes[10][2] = 24 // bytes10x2AVX512
+		t.Bytes[11][2] = 25 // bytes11x2AVX512
+		t.Bytes[12][2] = 26 // bytes12x2AVX512
+		t.Bytes[13][2] = 27 // bytes13x2AVX512
+		t.Bytes[14][2] = 28 // bytes14x2AVX512
+	}
+	if isa.HasBytes() {
+		t.ToBytes = 1 // toBytesAVX512
+	}
+	t.ToWhole = 1 // toWholeAVX512
 	if isa.HasBFloat16() {
 		t.RoundPixels = 1 // roundPixelsAVX512
 	}
@@ -205,6 +239,7 @@ func avx2(t *kernels) {
 	t.Pixels[0][4][2] = 60     // pixels4x2AVX2
 	t.Pixels[0][5][2] = 61     // pixels5x2AVX2
 	t.Pixels[0][6][2] = 62     // pixels6x2AVX2
+	t.ToWhole = 2              // toWholeAVX2
 	t.PixelSums[0][6][2] = 7   // pixelSums6x2AVX2
 	t.PixelSums[0][5][2] = 8   // pixelSums5x2AVX2
 	t.Offsets[1][2] = 29       // offsets1x2AVX2
@@ -561,6 +596,176 @@ func (number pixels) run(blocks int, a *float32, jumpA int, b, start, c *float32
 		pixels5x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 62:
 		pixels6x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	}
+}
+
+//go:noescape
+func bytes1x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes2x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes3x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes4x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes5x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes6x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes7x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes8x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes9x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes10x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes11x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes12x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes13x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes14x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes1x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes2x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes3x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes4x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes5x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes6x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes7x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes8x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes9x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes10x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes11x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes12x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes13x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes14x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+func (number bytes) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int) {
+	switch number {
+	case 1:
+		bytes1x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 2:
+		bytes2x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 3:
+		bytes3x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 4:
+		bytes4x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 5:
+		bytes5x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 6:
+		bytes6x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 7:
+		bytes7x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 8:
+		bytes8x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 9:
+		bytes9x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 10:
+		bytes10x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 11:
+		bytes11x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 12:
+		bytes12x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 13:
+		bytes13x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 14:
+		bytes14x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 15:
+		bytes1x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 16:
+		bytes2x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 17:
+		bytes3x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 18:
+		bytes4x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 19:
+		bytes5x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 20:
+		bytes6x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 21:
+		bytes7x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 22:
+		bytes8x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 23:
+		bytes9x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 24:
+		bytes10x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 25:
+		bytes11x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 26:
+		bytes12x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 27:
+		bytes13x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 28:
+		bytes14x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	}
+}
+
+//go:noescape
+func toBytesAVX512(dst, src *float32, n int, with *float32)
+
+func (number toBytes) run(dst, src *float32, n int, with *float32) {
+	switch number {
+	case 1:
+		toBytesAVX512(dst, src, n, with)
+	}
+}
+
+//go:noescape
+func toWholeAVX512(dst, src *float32, n int, with *float32)
+
+//go:noescape
+func toWholeAVX2(dst, src *float32, n int, with *float32)
+
+func (number toWhole) run(dst, src *float32, n int, with *float32) {
+	switch number {
+	case 1:
+		toWholeAVX512(dst, src, n, with)
+	case 2:
+		toWholeAVX2(dst, src, n, with)
 	}
 }
 

@@ -11,31 +11,287 @@ func init() {
 }
 
 func neon(t *kernels) {
-	t.TilePixels = 14
-	t.SumRows = 8
-	t.SumBlocks = 3
+	t.TilePixels = 5
+	t.SumRows = 16
+	t.SumBlocks = 1
+	t.Pixels[0][1][4] = 1     // pixels1x4NEON
+	t.Pixels[0][2][4] = 2     // pixels2x4NEON
+	t.Pixels[0][3][4] = 3     // pixels3x4NEON
+	t.Pixels[0][4][4] = 4     // pixels4x4NEON
+	t.Pixels[0][5][4] = 5     // pixels5x4NEON
+	t.ToWhole = 1             // toWholeNEON
+	t.PixelSums[0][6][4] = 1  // pixelSums6x4NEON
+	t.PixelSums[0][5][4] = 2  // pixelSums5x4NEON
+	t.Offsets[1][4] = 1       // offsets1x4NEON
+	t.Offsets[2][4] = 2       // offsets2x4NEON
+	t.Offsets[3][4] = 3       // offsets3x4NEON
+	t.Offsets[4][4] = 4       // offsets4x4NEON
+	t.Offsets[5][4] = 5       // offsets5x4NEON
+	t.OffsetSums[1][1][4] = 1 // offsetSums1x1x4NEON
+	t.OffsetSums[2][1][4] = 2 // offsetSums2x1x4NEON
+	t.OffsetSums[3][1][4] = 3 // offsetSums3x1x4NEON
+	t.OffsetSums[4][1][4] = 4 // offsetSums4x1x4NEON
+	t.OffsetSums[1][2][4] = 5 // offsetSums1x2x4NEON
+	t.OffsetSums[2][2][4] = 6 // offsetSums2x2x4NEON
+	t.OffsetSums[1][3][4] = 7 // offsetSums1x3x4NEON
+	t.OffsetSums[1][4][4] = 8 // offsetSums1x4x4NEON
+	t.OffsetSums[1][5][4] = 9 // offsetSums1x5x4NEON
+	t.Taps[1] = 1             // taps1NEON
+	t.Taps[2] = 2             // taps2NEON
+	t.Taps[3] = 3             // taps3NEON
+	t.Taps[4] = 4             // taps4NEON
+	t.Taps[5] = 5             // taps5NEON
+	t.Taps[6] = 6             // taps6NEON
+	t.Taps[7] = 7             // taps7NEON
+	t.Taps[8] = 8             // taps8NEON
+	t.Taps[9] = 9             // taps9NEON
+	t.Taps[10] = 10           // taps10NEON
+	t.Taps[11] = 11           // taps11NEON
+	t.Taps[12] = 12           // taps12NEON
+	t.TapSums[1] = 1          // tapSums1NEON
+	t.TapSums[2] = 2          // tapSums2NEON
+	t.TapSums[3] = 3          // tapSums3NEON
+	t.TapSums[4] = 4          // tapSums4NEON
+	t.TapSums[5] = 5          // tapSums5NEON
 }
 
-func (pixels) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int) {
+//go:noescape
+func pixels1x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pixels2x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pixels3x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pixels4x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func pixels5x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+func (number pixels) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int) {
+	switch number {
+	case 1:
+		pixels1x4NEON(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 2:
+		pixels2x4NEON(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 3:
+		pixels3x4NEON(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 4:
+		pixels4x4NEON(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 5:
+		pixels5x4NEON(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	}
+}
+
+func (bytes) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int) {
+}
+
+func (toBytes) run(dst, src *float32, n int, with *float32) {}
+
+//go:noescape
+func toWholeNEON(dst, src *float32, n int, with *float32)
+
+func (number toWhole) run(dst, src *float32, n int, with *float32) {
+	switch number {
+	case 1:
+		toWholeNEON(dst, src, n, with)
+	}
 }
 
 func (roundPixels) run(dst, low, high *float32, step, n int) {}
 
 func (roundRows) run(dst, src *float32, n int) {}
 
-func (pixelSums) run(runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32) {
+//go:noescape
+func pixelSums6x4NEON(runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32)
+
+//go:noescape
+func pixelSums5x4NEON(runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32)
+
+func (number pixelSums) run(runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32) {
+	switch number {
+	case 1:
+		pixelSums6x4NEON(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
+	case 2:
+		pixelSums5x4NEON(runs, pixels, a, nextA, stepA, thenA, b, jumpB, nextB, ahead, nextAhead, jumpAhead, c, ldc, accumulate, tiles, m, n, words)
+	}
 }
 
-func (offsets) run(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool) {
+//go:noescape
+func offsets1x4NEON(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsets2x4NEON(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsets3x4NEON(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsets4x4NEON(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsets5x4NEON(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+func (number offsets) run(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool) {
+	switch number {
+	case 1:
+		offsets1x4NEON(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 2:
+		offsets2x4NEON(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 3:
+		offsets3x4NEON(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 4:
+		offsets4x4NEON(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 5:
+		offsets5x4NEON(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	}
 }
 
-func (offsetSums) run(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool) {
+//go:noescape
+func offsetSums1x1x4NEON(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
+
+//go:noescape
+func offsetSums2x1x4NEON(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
+
+//go:noescape
+func offsetSums3x1x4NEON(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
+
+//go:noescape
+func offsetSums4x1x4NEON(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
+
+//go:noescape
+func offsetSums1x2x4NEON(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
+
+//go:noescape
+func offsetSums2x2x4NEON(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
+
+//go:noescape
+func offsetSums1x3x4NEON(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
+
+//go:noescape
+func offsetSums1x4x4NEON(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
+
+//go:noescape
+func offsetSums1x5x4NEON(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool)
+
+func (number offsetSums) run(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool) {
+	switch number {
+	case 1:
+		offsetSums1x1x4NEON(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 2:
+		offsetSums2x1x4NEON(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 3:
+		offsetSums3x1x4NEON(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 4:
+		offsetSums4x1x4NEON(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 5:
+		offsetSums1x2x4NEON(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 6:
+		offsetSums2x2x4NEON(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 7:
+		offsetSums1x3x4NEON(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 8:
+		offsetSums1x4x4NEON(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	case 9:
+		offsetSums1x5x4NEON(rows, pixels, x, offs, step, nextX, y, jumpY, nextY, ahead, c, accumulate)
+	}
 }
 
-func (taps) run(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool) {
+//go:noescape
+func taps1NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+
+//go:noescape
+func taps2NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+
+//go:noescape
+func taps3NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+
+//go:noescape
+func taps4NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+
+//go:noescape
+func taps5NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+
+//go:noescape
+func taps6NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+
+//go:noescape
+func taps7NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+
+//go:noescape
+func taps8NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+
+//go:noescape
+func taps9NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+
+//go:noescape
+func taps10NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+
+//go:noescape
+func taps11NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+
+//go:noescape
+func taps12NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+
+func (number taps) run(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool) {
+	switch number {
+	case 1:
+		taps1NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 2:
+		taps2NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 3:
+		taps3NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 4:
+		taps4NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 5:
+		taps5NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 6:
+		taps6NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 7:
+		taps7NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 8:
+		taps8NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 9:
+		taps9NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 10:
+		taps10NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 11:
+		taps11NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
+	case 12:
+		taps12NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
+	}
 }
 
-func (tapSums) run(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool) {
+//go:noescape
+func tapSums1NEON(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+
+//go:noescape
+func tapSums2NEON(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+
+//go:noescape
+func tapSums3NEON(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+
+//go:noescape
+func tapSums4NEON(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+
+//go:noescape
+func tapSums5NEON(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool)
+
+func (number tapSums) run(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool) {
+	switch number {
+	case 1:
+		tapSums1NEON(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+	case 2:
+		tapSums2NEON(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+	case 3:
+		tapSums3NEON(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+	case 4:
+		tapSums4NEON(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+	case 5:
+		tapSums5NEON(rows, pixels, x, offs, step, nextX, y, nextY, c, accumulate)
+	}
 }
 
 func (maximaSums) run(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32) {}

@@ -7,6 +7,13 @@ package vconv
 func (pixels) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int) {
 }
 
+func (bytes) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int) {
+}
+
+func (toBytes) run(dst, src *float32, n int, with *float32) {}
+
+func (toWhole) run(dst, src *float32, n int, with *float32) {}
+
 func (roundPixels) run(dst, low, high *float32, step, n int) {}
 
 func (roundRows) run(dst, src *float32, n int) {}

@@ -10,7 +10,7 @@ import (
 // channel of a pair comes before the even one, and products are exact, so that sums have the same bits unless a sum is below 2⁻¹²⁶: the instruction
 // makes it zero.
 
-// PairBlock is the number of channels of a block of PairKernel's images.
+// PairBlock is the number of channels of a block of pairs.
 const PairBlock = 2 * isa.BlockLanes
 
 // HasPairs reports whether the processor multiplies pairs, at the level in use.
@@ -26,9 +26,9 @@ func PairPlaces(n int) int {
 	return n
 }
 
-// RoundPixels rounds blocks of 16 channels of some pixels for PairKernel, which are jump values apart in x. It makes blocks of PairBlock channels, one
-// behind another; the last one's missing channels are zero. dst may be x if jump is 16*rows.
-func RoundPixels(dst, x []float32, jump, blocks, rows int) {
+// roundPixelPairs rounds blocks of 16 channels of some pixels for Factors.Multiply, which are jump values apart in x. It makes blocks of PairBlock channels, one
+// behind another; the last one's missing channels are zero.
+func roundPixelPairs(dst, x []float32, jump, blocks, rows int) {
 	const lanes = isa.BlockLanes
 	if !HasPairs() {
 		for b := range blocks {
@@ -51,8 +51,8 @@ func RoundPixels(dst, x []float32, jump, blocks, rows int) {
 // zeros are the channels that are missing.
 var zeros [isa.BlockLanes]float32
 
-// RoundPanel rounds a panel of weights for PairKernel: k rows of 32 columns, k even. dst may be src.
-func RoundPanel(dst, src []float32, k int) {
+// roundPanel rounds a panel of weights: k rows of 32 columns, k even. dst may be src.
+func roundPanel(dst, src []float32, k int) {
 	if k%2 > 0 {
 		panic("vconv: a panel of pairs has an odd number of rows")
 	}
@@ -70,8 +70,8 @@ func RoundPanel(dst, src []float32, k int) {
 	}
 }
 
-// UnroundPanel writes the values of a panel that RoundPanel has made.
-func UnroundPanel(dst, src []float32, k int) {
+// unroundPanel writes the values of a panel that roundPanel has made.
+func unroundPanel(dst, src []float32, k int) {
 	paired := HasPairs()
 	for at := range k / 2 * pixelPanel {
 		to := dst[at/pixelPanel*2*pixelPanel+at%pixelPanel:]
@@ -82,15 +82,6 @@ func UnroundPanel(dst, src []float32, k int) {
 			to[0], to[pixelPanel] = from[pixelPanel], from[0]
 		}
 	}
-}
-
-// PairKernel is PixelKernel for blocks of PairBlock channels that RoundPixels has made, jumpA places apart, and a panel of RoundPanel.
-func PairKernel(blocks int, a []float32, jumpA int, b, start, c []float32, jumpC, rows, n int, accumulate, floor bool) {
-	if !HasPairs() {
-		PixelKernel(2*blocks, a, jumpA/2, b, start, c, jumpC, rows, n, accumulate, floor)
-		return
-	}
-	pixelKernel(pairs, blocks, a, jumpA, b, start, c, jumpC, rows, n, accumulate, floor)
 }
 
 // PairRows is the number of places that the values of one channel at n neighbouring pixels take.
@@ -120,7 +111,7 @@ func RoundRows(dst, src []float32, n int) {
 
 // PairSums is PixelSums for operands that RoundRows has made; r.N is PairRows of the number of pixels.
 func PairSums(r *PixelRuns, a, b, c []float32, ldc, first, m, n int, accumulate bool) {
-	factors := values
+	factors := kind(values)
 	if HasPairs() {
 		factors = pairs
 	}

@@ -22,13 +22,7 @@ func PixelKernel(blocks int, a []float32, jumpA int, b, start, c []float32, jump
 	pixelKernel(values, blocks, a, jumpA, b, start, c, jumpC, rows, n, accumulate, floor)
 }
 
-// The kinds of factors in the tables of kernels: float32 values, and pairs of bfloat16 values.
-const (
-	values = iota
-	pairs
-)
-
-func pixelKernel(factors, blocks int, a []float32, jumpA int, b, start, c []float32, jumpC, rows, n int, accumulate, floor bool) {
+func pixelKernel(factors kind, blocks int, a []float32, jumpA int, b, start, c []float32, jumpC, rows, n int, accumulate, floor bool) {
 	const lanes = isa.BlockLanes
 	_, _ = a[(blocks-1)*jumpA+rows*lanes-1], b[(blocks*lanes-1)*pixelPanel+n*lanes-1]
 	_, _ = start[n*lanes-1], c[(n-1)*jumpC+rows*lanes-1]
@@ -59,7 +53,7 @@ func spread(n, jump int) (blocks, vectors, apart int) {
 }
 
 // pixelTiles computes tiles of rows pixels each.
-func pixelTiles(factors, blocks int, a []float32, jumpA int, b, start, c []float32, jumpC, rows, n int, accumulate, floor bool, tiles int) {
+func pixelTiles(factors kind, blocks int, a []float32, jumpA int, b, start, c []float32, jumpC, rows, n int, accumulate, floor bool, tiles int) {
 	const lanes = isa.BlockLanes
 	step, vectors, apart := spread(n, jumpC)
 	kernel := have.Pixels[factors][rows][vectors]
@@ -138,7 +132,7 @@ func PixelSums(r *PixelRuns, a, b, c []float32, ldc, first, m, n int, accumulate
 }
 
 // sumsByKernel computes PixelSums with the micro-kernels for a kind of factors, and reports false if there are none.
-func sumsByKernel(factors int, r *PixelRuns, a, b, c []float32, ldc, first, m, n int, accumulate bool) bool {
+func sumsByKernel(factors kind, r *PixelRuns, a, b, c []float32, ldc, first, m, n int, accumulate bool) bool {
 	const lanes = isa.BlockLanes
 	last, columns := (r.N-1)*lanes, (n+lanes-1)/lanes
 	_ = b[(r.Runs-1)*r.NextB+(columns-1)*r.JumpB+last+lanes-1]
@@ -163,7 +157,7 @@ func pixelSumsGo(pixels int, a, b, c []float32, ldc, m, n int, accumulate bool) 
 
 // sumTiles calls the micro-kernels of PixelSums, and reports false if there are none. With tiles of half a block of rows, one kernel computes some
 // blocks of columns; if odd is set, a points to the second half. With tiles of a block, three kernels share the rows, one after the other.
-func sumTiles(factors, columns int, r *PixelRuns, a, b, c []float32, ldc int, odd, accumulate bool, m, n int) bool {
+func sumTiles(factors kind, columns int, r *PixelRuns, a, b, c []float32, ldc int, odd, accumulate bool, m, n int) bool {
 	const rows = isa.BlockLanes / 2
 	nextA, nextB := r.NextA-r.N*isa.BlockLanes, r.NextB-r.N*isa.BlockLanes
 	ahead, nextAhead, jumpAhead := b, nextB, 0

@@ -17,9 +17,14 @@ import (
 	"github.com/swcaffe/swcaffe/internal/testkit/racing"
 )
 
-// TestImplicitBFloat16: results are right in every layout, with the same bits on any number of core groups and at every level; kept weights are unpacked as
-// rounded ones; steps are done; nothing is allocated.
-func TestImplicitBFloat16(t *testing.T) {
+// TestPacked: with either number type results are right in every layout, with the same bits on any number of core groups and at every level; kept weights
+// are unpacked as rounded ones, or not at all; steps are done; nothing is allocated.
+func TestPacked(t *testing.T) {
+	t.Run("bf16", func(t *testing.T) { testPacked(t, "implicit-bf16", kerneltest.Rounded) })
+	t.Run("int8", func(t *testing.T) { testPacked(t, "implicit-int8", kerneltest.Stepped) })
+}
+
+func testPacked(t *testing.T, name string, factors func(n int, seed uint64) []float32) {
 	caches := [][]*cpe.Machine{kerneltest.CacheMachines(t, 1<<20), kerneltest.CacheMachines(t, 48<<10)}
 	for _, machines := range caches {
 		for i, m := range machines {
@@ -37,7 +42,7 @@ func TestImplicitBFloat16(t *testing.T) {
 		{N: 3, C: 32, Out: 9, Group: 1, In: []int{40}, Kernel: []int{5}, Stride: []int{1}, Pad: []int{3}, Dilation: []int{1}},
 		{N: 1, C: 32, Out: 32, Group: 1, In: []int{6, 9}, Kernel: []int{1, 3}, Stride: []int{1, 1}, Pad: []int{2, 0}, Dilation: []int{1, 1}},
 	}) {
-		want := convtest.NewCase(s, kerneltest.Rounded)
+		want := convtest.NewCase(s, factors)
 		convtest.EachLayout(s, func(in, out bool) {
 			var first []float32
 			for i, level := range racing.Few(isa.Levels()) {
@@ -49,7 +54,7 @@ func TestImplicitBFloat16(t *testing.T) {
 				for _, m := range machines {
 					spec := m.Spec()
 					t.Run(fmt.Sprintf("%v, in blocks %v %v, %s, %d core groups, L2 of %d bytes", s, in, out, level, spec.CoreGroups, spec.LDMBytes), func(t *testing.T) {
-						y := testPaired(t, m, s, in, out, want)
+						y := runPacked(t, m, name, s, in, out, want)
 						if first == nil {
 							first = y
 						}
@@ -64,16 +69,20 @@ func TestImplicitBFloat16(t *testing.T) {
 	}
 }
 
-func testPaired(t *testing.T, m *cpe.Machine, s shape.Conv, in, out bool, want *convtest.Case) []float32 {
-	c, err := plan.NewForced(m, s, op.Force{Name: "implicit-bf16"})
+func runPacked(t *testing.T, m *cpe.Machine, name string, s shape.Conv, in, out bool, want *convtest.Case) []float32 {
+	types, scales := op.RoundedFactors, kerneltest.Scales(s.Out)
+	if name == "implicit-int8" {
+		types = op.Quantised
+	}
+	c, err := plan.NewIn(m, s, op.Force{Name: name}, types)
 	if err == nil {
 		err = c.Arrange(shape.InBlocks(in), shape.InBlocks(out), []shape.Direction{shape.Forward})
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if name := c.Algorithm(shape.Forward); name != "implicit-bf16" {
-		t.Fatalf("computed by %s", name)
+	if runs := c.Algorithm(shape.Forward); string(runs) != name {
+		t.Fatalf("computed by %s", runs)
 	}
 	x, y := kerneltest.Lie(want.X, s.N*s.C, in, false), make([]float32, len(want.WantY))
 	for _, fixed := range []uint64{0, 1} {
@@ -81,7 +90,7 @@ func testPaired(t *testing.T, m *cpe.Machine, s shape.Conv, in, out bool, want *
 			for i := range y {
 				y[i] = -1
 			}
-			if err := c.Run(shape.Forward, conv.Arrays{X: x, W: w, Bias: want.Bias, Y: y, Fixed: fixed}); err != nil {
+			if err := c.Run(shape.Forward, conv.Arrays{Scales: scales, X: x, W: w, Bias: want.Bias, Y: y, Fixed: fixed}); err != nil {
 				t.Fatal(err)
 			}
 			kerneltest.Near(t, "y", kerneltest.Lie(y, s.N*s.Out, out, true), want.WantY, len(want.W)/s.Out)
@@ -91,10 +100,14 @@ func testPaired(t *testing.T, m *cpe.Machine, s shape.Conv, in, out bool, want *
 	weights := make([]float32, len(want.W))
 	if k := c.Keeper(shape.Forward); !k.Keeps(1) {
 		t.Error("weights are not kept")
-	} else if k.Unpack(weights); !slices.Equal(weights, want.W) {
-		t.Error("unpacked weights differ")
+	} else if k.Unpacks() == (name == "implicit-int8") {
+		t.Errorf("weights can be unpacked: %v", k.Unpacks())
+	} else if k.Unpacks() {
+		if k.Unpack(weights); !slices.Equal(weights, want.W) {
+			t.Error("unpacked weights differ")
+		}
 	}
-	if err := c.Run(shape.Forward, conv.Arrays{X: x, Bias: want.Bias, Y: y, Fixed: 1, Floor: true, Finish: func(y []float32, at, n, _ int) {
+	if err := c.Run(shape.Forward, conv.Arrays{Scales: scales, X: x, Bias: want.Bias, Y: y, Fixed: 1, Floor: true, Finish: func(y []float32, at, n, _ int) {
 		for i := range y[at : at+n] {
 			y[at+i] = 2*y[at+i] + 1
 		}
@@ -106,7 +119,9 @@ func testPaired(t *testing.T, m *cpe.Machine, s shape.Conv, in, out bool, want *
 			t.Fatalf("value %d with steps is %g, without %g", i, y[i], v)
 		}
 	}
-	if n := alloctest.PerRun(2, func() { err = c.Run(shape.Forward, conv.Arrays{X: x, Bias: want.Bias, Y: y, Fixed: 1}) }); n > 0 || err != nil {
+	if n := alloctest.PerRun(2, func() {
+		err = c.Run(shape.Forward, conv.Arrays{Scales: scales, X: x, Bias: want.Bias, Y: y, Fixed: 1})
+	}); n > 0 || err != nil {
 		t.Errorf("%d allocations in a run, error %v", n, err)
 	}
 	return kerneltest.Lie(made, s.N*s.Out, out, true)

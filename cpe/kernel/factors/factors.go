@@ -1,0 +1,105 @@
+// Package factors packs the factors of products in other number types than float32: pixels, and panels of weights.
+package factors
+
+import (
+	"github.com/swcaffe/swcaffe/cpe/kernel/quant"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vconv"
+)
+
+// Panel is the number of columns, output channels, of a panel of packed weights.
+const Panel = 32
+
+// Packing is a number type of factors. A block of rows of weights is rounded (Round), added to its panel's head (AddToHead) and packed (Panel).
+type Packing struct {
+	vconv.Factors
+	scales *quant.Scales // of integers, from With on
+}
+
+// Float32 leaves factors as they are, BFloat16 rounds them. Int8 makes them integers, with the scales of With.
+var (
+	Float32  = Packing{}
+	BFloat16 = Packing{Factors: vconv.Pairs()}
+	Int8     = Packing{Factors: vconv.Bytes(vconv.Step{})}
+)
+
+// With is the packing with a layer's scales; other types have none. Sizes do not depend on scales.
+func (p Packing) With(s *quant.Scales) Packing {
+	if p.Restores() {
+		return p
+	}
+	return Packing{vconv.Bytes(vconv.Step{Reciprocal: s.Inverse(), Zero: s.Zero}), s}
+}
+
+// Size is the number of places of a panel of some blocks of rows, with its head.
+func (p Packing) Size(blocks int) int { return p.Head() + p.Rows(blocks) }
+
+// Rows is Size without the head.
+func (p Packing) Rows(blocks int) int { return blocks * p.Places(p.Block()*Panel) }
+
+// Steps are the scales of the weights of a panel's columns.
+type Steps [Panel]float32
+
+// StepsOf returns the scales of n output channels' weights from channel first on; row returns a channel's weights. Other types than integers have none.
+func (p Packing) StepsOf(first, n int, row func(o int) []float32) *Steps {
+	if p.scales == nil {
+		return nil
+	}
+	var s Steps
+	for j := range s {
+		if s[j] = 1; j < n {
+			s[j] = p.scales.OfWeights(first+j, row(first+j))
+		}
+	}
+	return &s
+}
+
+// Begin sets the head of a panel of integers to that of no rows; AddToHead adds rows.
+func (p Packing) Begin(head []float32, steps *Steps) {
+	clear(head[:Panel])
+	for j, step := range steps {
+		head[Panel+j] = p.scales.Factor(step)
+	}
+}
+
+// Fill packs a panel, with its head, for n output channels from channel first on. w has for each output channel its weights by channel and kernel offset (tap);
+// the panel has for each tap blocks of rows, one for each channel.
+func (p Packing) Fill(panel, w []float32, first, n, channels, taps int) {
+	size, rows := channels*taps, make([]float32, p.Block()*Panel)
+	steps := p.StepsOf(first, n, func(o int) []float32 { return w[o*size : (o+1)*size] })
+	if steps != nil {
+		p.Begin(panel, steps)
+	}
+	head, panel := panel[:p.Head()], panel[p.Head():]
+	for tap := range taps {
+		for c := 0; c < channels; c += p.Block() {
+			clear(rows)
+			for o := range n {
+				from := w[(first+o)*size+c*taps+tap:]
+				for i := range min(p.Block(), channels-c) {
+					rows[i*Panel+o] = from[i*taps]
+				}
+			}
+			if p.Round(rows, steps); steps != nil {
+				p.AddToHead(head, rows, p.Block())
+			}
+			p.Panel(panel, rows, p.Block())
+			panel = panel[p.Rows(1):]
+		}
+	}
+}
+
+// Round makes a block of rows of weights whole numbers of steps; nil changes nothing.
+func (p Packing) Round(rows []float32, steps *Steps) {
+	if steps == nil {
+		return
+	}
+	for i, w := range rows[:p.Block()*Panel] {
+		rows[i] = float32(quant.RoundWeight(w, steps[i%Panel]))
+	}
+}
+
+// Restores reports whether Unpack can write weights: those of integers have lost too much.
+func (p Packing) Restores() bool { return p.Head() == 0 }
+
+// Unpack writes some blocks of rows of a panel, rounded.
+func (p Packing) Unpack(rows, panel []float32, blocks int) { p.Unpanel(rows, panel, blocks*p.Block()) }
