@@ -55,14 +55,15 @@ type Options struct {
 // node is a layer of the prototxt with its wiring.
 type node struct {
 	*schedule.Node
-	kind     layers.Type
-	param    *caffepb.LayerParameter
-	origin   int
-	device   *layers.Device
-	paramIDs []int     // indices in Net.params
-	given    []float32 // lr_mult of the weights with a ParamSpec in the prototxt
-	coupling layers.Coupling
-	items    bool // the tops have items of the batch
+	kind      layers.Type
+	param     *caffepb.LayerParameter
+	origin    int
+	device    *layers.Device
+	precision string    // of its products
+	paramIDs  []int     // indices in Net.params
+	given     []float32 // lr_mult of the weights with a ParamSpec in the prototxt
+	coupling  layers.Coupling
+	items     bool // the tops have items of the batch
 }
 
 // Net is a built network. It is not safe for concurrent use.
@@ -125,7 +126,7 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 		return nil, opt.fail(p, fmt.Errorf("no layers for phase %v, level %d, stages %q", opt.State.GetPhase(), opt.State.GetLevel(), opt.State.GetStage()))
 	}
 	opt.setBudget()
-	if opt.ForwardOnly || opt.WeightsOf != nil { // the weights lie together, in one of the nets that share them
+	if opt.ForwardOnly && !opt.Changing || opt.WeightsOf != nil { // the weights lie together, in one of the nets that share them
 		own := *opt.Device
 		own.Unfilled, own.WeightMemory = opt.WeightsOf != nil, &pages.Pool{}
 		opt.Device = &own
@@ -224,7 +225,7 @@ func (n *Net) LayerName(i int) string { return n.nodes[i].param.GetName() }
 func (n *Net) LayerType(i int) string { return n.nodes[i].param.GetType() }
 
 // Precision returns the precision of the products of layer i: one of cpe.Precisions.
-func (n *Net) Precision(i int) string { return n.nodes[i].device.Precision }
+func (n *Net) Precision(i int) string { return n.nodes[i].precision }
 
 // LayerParam returns the prototxt of layer i, which callers must not change.
 func (n *Net) LayerParam(i int) *caffepb.LayerParameter { return n.nodes[i].param }

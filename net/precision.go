@@ -60,18 +60,21 @@ func without(list []string, name string) (rest []string) {
 // infers reports whether the net is one in which layers compute in INT8: for testing, or one that never runs Backward.
 func (n *Net) infers() bool { return n.opt.ForwardOnly || n.opt.State.GetPhase() == caffepb.Phase_TEST }
 
-// deviceFor returns the device of a layer, which has the layer's precision.
+// deviceFor returns the device of a layer, which has the layer's precision: the net's own if its products are the same there.
 func (n *Net) deviceFor(d *node, p *caffepb.NetParameter) (*layers.Device, error) {
-	precision, err := n.precisionOf(d, p)
-	if err != nil {
+	var err error
+	if d.precision, err = n.precisionOf(d, p); err != nil {
 		return nil, err
 	}
-	if n.devices[precision] == nil {
+	if n.devices[d.precision] == nil {
 		own := *n.opt.Device
-		own.Precision = precision
-		n.devices[precision] = &own
+		if own.Precision = d.precision; own.Types() == n.opt.Device.Types() && d.precision != cpe.INT8 {
+			n.devices[d.precision] = n.opt.Device
+		} else {
+			n.devices[d.precision] = &own
+		}
 	}
-	return n.devices[precision], nil
+	return n.devices[d.precision], nil
 }
 
 // checkPrecision returns an error if the machine's user asks for INT8 and no layer computes in it.
