@@ -205,12 +205,20 @@ func (q *run) examine(n *swnet.Net, i int) (l Layer, ok bool) {
 	switch err := quant.Fits(depth); {
 	case q.Keep != nil && q.Keep.MatchString(l.Name):
 		l.Kept = "-keep"
+	case channelByChannel(n.LayerParam(i), w):
+		l.Kept = "it has one channel a group, and is as fast in fp32"
 	case only(q.Net, l.Name) == nil:
 		l.Kept = "other layers have its name, or it is not in all phases"
 	case err != nil:
 		l.Kept = err.Error()
 	}
 	return l, true
+}
+
+// channelByChannel reports whether a layer with weights w is a convolution of one channel a group, of several groups.
+func channelByChannel(l *caffepb.LayerParameter, w *blob.Blob) bool {
+	group := l.GetConvolutionParam().GetGroup()
+	return l.ConvolutionParam != nil && w.Dim(1) == 1 && (group > 1 || l.GetType() == "DepthwiseConvolution")
 }
 
 // give writes a layer's scales.

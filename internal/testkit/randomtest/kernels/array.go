@@ -138,6 +138,8 @@ func values(r *rand.Rand, kind string, n int) []float32 {
 			if r.IntN(4) == 0 {
 				v[i] = 2*r.Float32() - 1
 			}
+		case "stepped": // whole numbers of the scales
+			v[i] = float32(r.IntN(228)-100) / 64
 		case "rounded":
 			v[i] = vec.BFloat16(2*r.Float32() - 1)
 		default:

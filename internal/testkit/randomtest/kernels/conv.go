@@ -5,7 +5,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
-
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -88,6 +88,12 @@ func volume(extents []int) int {
 	return n
 }
 
+// infers reports whether the convolution is planned for forward alone, integers whether it then computes in 8 bits.
+func (c *convForm) infers() bool {
+	return c.Infers && slices.Contains([]string{"forward", "relu", "finish"}, c.Entry)
+}
+func (c *convForm) integers() bool { return c.infers() && c.bytes() }
+
 // plan makes the convolution of the problem, and reports whether images and results are in blocked layout.
 func (c *convForm) plan(m *cpe.Machine) (k *plan.Conv, in, out bool, err error) {
 	st, err := shape.ParseStrategy(c.Strategy)
@@ -99,13 +105,18 @@ func (c *convForm) plan(m *cpe.Machine) (k *plan.Conv, in, out bool, err error) 
 	if c.ForShape {
 		other.N++
 	}
-	if k, err = plan.New(m, other, st); err != nil {
+	spec := m.Spec()
+	types := op.Permitted(&spec)
+	if c.integers() {
+		types = op.Quantised
+	}
+	if k, err = plan.NewIn(m, other, op.Force{Family: st}, types); err != nil {
 		return nil, false, false, err
 	}
 	in, out = k.Blocks()
 	in, out = in && c.InBlocks, out && c.OutBlocks
 	var only []shape.Direction
-	if c.Infers && slices.Contains([]string{"forward", "relu", "finish"}, c.Entry) {
+	if c.infers() {
 		only = []shape.Direction{shape.Forward}
 	}
 	if err = k.Arrange(shape.InBlocks(in), shape.InBlocks(out), only); err != nil {

@@ -15,6 +15,7 @@ package kernels
 import (
 	"math/rand/v2"
 
+	"github.com/swcaffe/swcaffe/cpe/kernel/quant"
 	"github.com/swcaffe/swcaffe/internal/testkit/randomtest"
 )
 
@@ -44,8 +45,9 @@ type form interface {
 // common are the fields of all problems.
 type common struct {
 	Seed    uint64
-	Values  string `of:"ordinary,coarse,zeros,special,rounded"`
+	Values  string `of:"ordinary,coarse,zeros,special,rounded,stepped"`
 	Rounds  bool   // kernels may round factors to bfloat16, if that changes no value
+	Bytes   bool   // factors are rounded to 8 bits, if that changes no value, in inference
 	Cache   int    // KB of cache of a core group, or of modelled LDM; 0: the machine's
 	Shift   int    // offset of arrays from a cache line boundary, in values
 	Lend    bool   // lend scratch of the size that the kernel asks for
@@ -63,15 +65,30 @@ func (c *common) native() bool { return c.Model == "" || c.Model == "native" }
 // rounds reports whether kernels may round factors.
 func (c *common) rounds() bool { return c.Rounds && (c.Values == "rounded" || exact(c.Values)) }
 
+// bytes reports whether factors are integers.
+func (c *common) bytes() bool {
+	return c.Bytes && c.native() && (c.Values == "stepped" || c.Values == "coarse")
+}
+
+// scales are those that change neither stepped nor coarse values, for some output channels.
+func scales(outputs int) *quant.Scales {
+	s, err := quant.New(1./64, 100, []float32{1. / 64}, outputs)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
 // drawCommon draws the common fields. modelled is the share of problems on modelled machines.
 func drawCommon(r *rand.Rand, modelled float64) common {
-	c := common{Seed: r.Uint64N(1 << 32), Values: pick(r, "ordinary", "ordinary", "coarse", "coarse", "zeros", "rounded")}
+	c := common{Seed: r.Uint64N(1 << 32), Values: pick(r, "ordinary", "ordinary", "coarse", "coarse", "zeros", "rounded", "stepped")}
 	if r.Float64() < modelled {
 		c.Model, c.Program = pick(r, "sw26010", "sw26010", "sw26010_pro", "sw39000"), pick(r, "swcaffe", "swcaffe", "swcaffe-2019", "swcaffe-2018")
 		c.Cache = pick(r, 0, 0, 0, 32, 8)
 		return c
 	}
 	c.Cache = pick(r, 0, 0, 1024, 256, 48, 2048)
+	c.Bytes = c.Values == "stepped" || r.IntN(4) == 0
 	c.Rounds = c.Values == "rounded" || r.IntN(4) == 0
 	if r.IntN(8) == 0 {
 		c.Shift = 1 + r.IntN(15)

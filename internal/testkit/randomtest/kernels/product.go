@@ -6,6 +6,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 )
 
 // product is a matrix product: C (M x N) = op(A) * op(B), with a bias for every column, or added to C.
@@ -161,9 +162,15 @@ func (p *product) build(m *cpe.Machine, a, b, bias, c *array) (*run, error) {
 		if p.Entry == "inference" {
 			plan = gemm.NewInference
 		}
+		if p.Entry == "inference" && p.bytes() && !p.TransA {
+			plan = func(m *cpe.Machine, s gemm.Shape) (gemm.Kernel, error) { return gemm.NewIn(m, s, true, op.Quantised) }
+		}
 		k, err := plan(m, s)
 		if err != nil {
 			return nil, err
+		}
+		if q, ok := k.(gemm.Quantiser); ok {
+			q.Quantise(scales(p.N))
 		}
 		return &run{func() error { return k.Run(a.data, b.data, p.biases(bias), c.data) }, k.Scratch()}, nil
 	}
