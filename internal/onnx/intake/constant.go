@@ -34,6 +34,11 @@ func (n *node) foldConstants() (bool, error) {
 	if n.GetOpType() == "Size" {
 		return true, n.foldSize()
 	}
+	if v, err := n.operand(0); n.GetOpType() == "DequantizeLinear" && err == nil && v.constant != nil {
+		made, err := n.dequantized()
+		n.set(0, made)
+		return true, err
+	}
 	var in []*onnx.Tensor
 	for k := range n.GetInput() {
 		t, err := n.optional(k)

@@ -24,6 +24,7 @@ func init() {
 		"LSTM": recurrence(4, 2, []string{"Sigmoid", "Tanh", "Tanh"}, lstmPass), "GRU": recurrence(3, 1, []string{"Sigmoid", "Tanh"}, gruPass),
 		"RNN":                       recurrence(1, 1, []string{"Tanh"}, rnnPass),
 		"MeanVarianceNormalization": meanVarianceNormalization, "Expand": expand, "DepthToSpace": depthToSpace, "SpaceToDepth": spaceToDepth,
+		"QuantizeLinear": quantizeLinear, "DequantizeLinear": dequantizeLinear,
 		"Identity": alias, "Dropout": dropout, "Cast": cast, "Greater": giveWhole(greater), "ArgMax": giveWhole(argMax),
 		"Flatten": flatten, "Reshape": reshape, "Squeeze": squeeze, "Unsqueeze": squeeze, "Transpose": transpose, "Pad": pad,
 		"Concat": concat, "Split": split, "Slice": slice, "Tile": tile, "Gather": gather,

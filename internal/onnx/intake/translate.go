@@ -34,6 +34,7 @@ func Net(m *onnx.Model, batch int, device *layers.Device) (*Result, error) {
 		t.notes = append(t.notes, "The model computes with floats of 16 bits, the net with floats of 32: values differ by what 16 bits round")
 	}
 	t.noteNaN()
+	t.noteRoundings()
 	t.inPlace()
 	weights := proto.CloneOf(t.net)
 	weights.Layer = slices.DeleteFunc(weights.Layer, func(l *caffepb.LayerParameter) bool { return len(l.Param) > 0 && len(l.Blobs) == 0 }) // they share another's
@@ -56,6 +57,8 @@ type translator struct {
 	blobs      map[string]bool
 	net        *caffepb.NetParameter
 	notes      []string
+	roundings  int             // values that pass QuantizeLinear and DequantizeLinear
+	quantised  int             // layers in INT8
 	absorbed   map[string]bool // outputs of products that the pooling before them has taken over
 }
 
@@ -177,6 +180,9 @@ func (t *translator) node(p *onnxpb.NodeProto) error {
 	if err := n.checkTypes(); err != nil {
 		return err
 	}
+	if err := n.checkBytes(); err != nil {
+		return err
+	}
 	rule, ok := rules[p.GetOpType()]
 	if !ok {
 		return fmt.Errorf("no layer of Caffe does what this operator does, or swcaffe does not know it")
@@ -189,6 +195,7 @@ func (t *translator) node(p *onnxpb.NodeProto) error {
 		return err
 	}
 	n.setTypes()
+	n.quantise(first)
 	n.nameLast(first)
 	for k, out := range p.GetOutput() {
 		if out != "" && t.values[out] == nil && t.readers[out] > 0 {
@@ -204,6 +211,9 @@ func (t *translator) output(name string) error {
 	n := &node{translator: t, NodeProto: &onnxpb.NodeProto{Name: proto.String(name), Output: []string{name}}}
 	if v == nil {
 		return fmt.Errorf("no node computes it")
+	}
+	if v.rounded != nil && v.rounded.bytes {
+		return fmt.Errorf("it is the bytes of QuantizeLinear, which no blob holds")
 	}
 	if v.constant != nil {
 		_, err := n.held(v.constant, name)

@@ -19,6 +19,8 @@ const (
 	bfloat16s = onnxpb.TensorProto_BFLOAT16
 	truths    = onnxpb.TensorProto_BOOL
 	int64s    = onnxpb.TensorProto_INT64
+	int8s     = onnxpb.TensorProto_INT8
+	uint8s    = onnxpb.TensorProto_UINT8
 )
 
 func isInteger(t elementType) bool {
@@ -79,6 +81,13 @@ func (n *node) resultType() elementType {
 		return elementType(n.int("to", 0))
 	case "Shape", "Size", "ArgMax":
 		return int64s
+	case "QuantizeLinear":
+		if len(n.GetInput()) > 2 && n.GetInput()[2] != "" {
+			return n.types[n.GetInput()[2]]
+		}
+		return uint8s
+	case "DequantizeLinear":
+		return float32s
 	case "Greater", "Equal":
 		return truths
 	case "Where":

@@ -23,6 +23,9 @@ type value struct {
 	flat int
 	// positive says that no element is negative.
 	positive bool
+	// rounded is the rounding to bytes that the value has passed, and steps that of a constant; nil: none.
+	rounded *rounding
+	steps   *steps
 	// whole says that all elements are whole numbers: a cast to integers changes none.
 	whole bool
 }

@@ -107,7 +107,7 @@ var allowed = []struct {
 	{"internal/onnx/onnxpb", nil},
 	{"internal/onnx", []string{"internal/onnx/onnxpb"}},
 	{"internal/onnx/onnxtest", []string{"internal/onnx", "internal/onnx/onnxpb", "proto/", "layers", "net"}},
-	{"internal/onnx/intake", []string{"internal/onnx", "internal/onnx/onnxpb", "internal/onnx/export", "proto/", "blob", "layers", "net"}},
+	{"internal/onnx/intake", []string{"cpe/kernel/quant", "internal/onnx", "internal/onnx/onnxpb", "internal/onnx/export", "proto/", "blob", "layers", "net"}},
 	{"internal/onnx/export", []string{"cpe", "cpe/kernel/quant", "internal/base/box", "internal/onnx", "internal/onnx/onnxpb", "proto/", "blob", "layers", "net"}},
 	{"internal/app/testreport", []string{"proto/", "blob", "data/", "layers", "net", "internal/base/caffelog", "solver/evaluate", "internal/app/picture"}},
 	{"internal/app/quantise", []string{"proto/", "blob", "cpe", "cpe/kernel/quant", "layers", "net"}},

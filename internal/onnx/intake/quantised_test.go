@@ -1,0 +1,121 @@
+package intake
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/swcaffe/swcaffe/internal/onnx"
+	"github.com/swcaffe/swcaffe/internal/onnx/export"
+	"github.com/swcaffe/swcaffe/internal/onnx/onnxpb"
+	"github.com/swcaffe/swcaffe/internal/onnx/onnxtest"
+	"google.golang.org/protobuf/proto"
+)
+
+const quantisedNet = `
+	name: "quantised" precision: INT8
+	layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 2 dim: 6 dim: 9 dim: 8 } } }
+	layer { name: "a" type: "Convolution" bottom: "x" top: "a" convolution_param { num_output: 10 kernel_size: 3 pad: 1 weight_filler { type: "msra" } bias_filler { type: "gaussian" } }
+		quantization_param { input_scale: 0.03 input_zero_point: 121 } }
+	layer { name: "relu" type: "ReLU" bottom: "a" top: "ra" }
+	layer { name: "b" type: "Convolution" bottom: "ra" top: "b" convolution_param { num_output: 8 group: 2 kernel_size: 2 stride: 2 weight_filler { type: "msra" } }
+		quantization_param { input_scale: 0.02 weight_scale: 0.01 } }
+	layer { name: "ip" type: "InnerProduct" bottom: "b" top: "ip" inner_product_param { num_output: 7 weight_filler { type: "msra" } }
+		quantization_param { input_scale: 0.03 input_zero_point: 100 } }
+	layer { name: "t" type: "InnerProduct" bottom: "ip" top: "t" inner_product_param { num_output: 5 transpose: true weight_filler { type: "msra" } }
+		quantization_param { input_scale: 0.03 input_zero_point: 100 } }`
+
+// TestQuantised imports models in 8 bits, with unsigned bytes and with signed ones: layers have the scales that they were written from, and outputs the same bits.
+func TestQuantised(t *testing.T) {
+	for _, opset := range []int{13, 21} {
+		for _, signed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("opset %d, signed %v", opset, signed), func(t *testing.T) {
+				n := onnxtest.Build(t, onnxtest.Parse(t, quantisedNet))
+				exported, err := export.Net(n, export.Options{Opset: opset, Static: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if signed {
+					signBytes(t, exported.Model)
+				}
+				r, err := Net(&onnx.Model{ModelProto: exported.Model, Path: "test.onnx"}, 1, onnxtest.Device(t))
+				if err != nil {
+					t.Fatal(err)
+				}
+				again := build(t, r)
+				for i := range again.NumLayers() {
+					for k := range n.NumLayers() {
+						if n.LayerName(k) != again.LayerName(i) {
+							continue
+						}
+						want, got := n.LayerParam(k).GetQuantizationParam(), again.LayerParam(i).GetQuantizationParam()
+						if want.GetInputScale() != got.GetInputScale() || want.GetInputZeroPoint() != got.GetInputZeroPoint() || n.Precision(k) != again.Precision(i) {
+							t.Errorf("layer %s: %v in %s, want %v in %s", n.LayerName(k), got, again.Precision(i), want, n.Precision(k))
+						}
+					}
+				}
+				onnxtest.FillInputs(n, &onnxtest.Case{}, 4)
+				onnxtest.FillInputs(again, &onnxtest.Case{}, 4)
+				forward(t, n)
+				forward(t, again)
+				compare(t, "t", again.Blob("t").Data(), toFloats(n.Blob("t").Data()), 0)
+			})
+		}
+	}
+}
+
+// signBytes makes the bytes of inputs signed.
+func signBytes(t *testing.T, m *onnxpb.ModelProto) {
+	changed := 0
+	for _, c := range m.Graph.Initializer {
+		if strings.HasSuffix(c.GetName(), "input_zero_point") {
+			v, err := onnx.Decode(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.DataType, c.RawData, c.Int32Data = proto.Int32(int32(int8s)), []byte{byte(v.Ints[0] + math.MinInt8)}, nil
+			changed++
+		}
+	}
+	if changed != 4 {
+		t.Fatalf("%d zero points", changed)
+	}
+}
+
+// TestQuantisedRefused: bytes that other nodes read, and scales that do not fit, are errors that name the node.
+func TestQuantisedRefused(t *testing.T) {
+	n := onnxtest.Build(t, onnxtest.Parse(t, quantisedNet))
+	for want, change := range map[string]func(*onnxpb.GraphProto){
+		"(Conv): it reads the bytes of": func(g *onnxpb.GraphProto) {
+			for _, node := range g.Node {
+				if node.GetOpType() == "Conv" {
+					for _, q := range g.Node {
+						if q.GetOpType() == "QuantizeLinear" {
+							node.Input[0] = q.Output[0]
+							return
+						}
+					}
+				}
+			}
+		},
+		"(DequantizeLinear): its scale 0.5": func(g *onnxpb.GraphProto) {
+			for _, node := range g.Node {
+				if node.GetOpType() == "DequantizeLinear" && len(node.Input) == 3 && strings.Contains(node.Input[1], "input_scale") {
+					g.Initializer = append(g.Initializer, &onnxpb.TensorProto{Name: proto.String("other"), DataType: proto.Int32(int32(float32s)), FloatData: []float32{0.5}})
+					node.Input[1] = "other"
+					return
+				}
+			}
+		},
+	} {
+		exported, err := export.Net(n, export.Options{Opset: 13, Static: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(exported.Model.Graph)
+		if _, err = Net(&onnx.Model{ModelProto: exported.Model, Path: "test.onnx"}, 1, onnxtest.Device(t)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
