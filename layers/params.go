@@ -26,11 +26,16 @@ var ownParams = sync.OnceValue(func() map[string][]string {
 
 // Reads returns the parameter messages that layers of this type read; known is false for a user's type that does not declare them.
 func (t Type) Reads() (params []string, known bool) {
-	if t.Params != nil {
-		return t.Params, true
+	if params = t.Params; params == nil {
+		params = ownParams()[strings.ToLower(t.Name)]
+		known = len(params) > 0
+	} else {
+		known = true
 	}
-	own := ownParams()[strings.ToLower(t.Name)]
-	return own, len(own) > 0
+	if t.Computes(cpe.INT8) {
+		params = append(slices.Clip(params), quantization)
+	}
+	return params, known
 }
 
 // Ineffective returns the parameter messages of a layer that layers of its type do not read. A message that gives no more than an engine is left out:
@@ -42,7 +47,7 @@ func (t Type) Ineffective(p *caffepb.LayerParameter) (params []string) {
 	}
 	p.ProtoReflect().Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		name := string(fd.Name())
-		if strings.HasSuffix(name, "_param") && fd.Message() != nil && !slices.Contains(reads, name) && (name != quantization || !t.Computes(cpe.INT8)) && decides(v.Message()) {
+		if strings.HasSuffix(name, "_param") && fd.Message() != nil && !slices.Contains(reads, name) && decides(v.Message()) {
 			params = append(params, name)
 		}
 		return true

@@ -21,7 +21,7 @@ import (
 // jsonLines are command lines whose -json files have, together, every field of docs/json.md. The first word may be !, for a run that
 // fails: its file is written all the same.
 var jsonLines = []string{
-	"version", "device_query -machine sw26010",
+	"version", "device_query -machine sw26010", "doctor -cluster",
 	"! check -phase TRAIN faulty.prototxt deploy.prototxt", "! check none.prototxt", "check images.prototxt",
 	"test -model net.prototxt -weights n_iter_1.caffemodel -iterations 2", "test -model detections.prototxt -weights n_iter_1.caffemodel -iterations 1 -eval_type detection",
 	"classify deploy.prototxt n_iter_1.caffemodel none none image.png",

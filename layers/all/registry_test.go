@@ -36,6 +36,7 @@ func TestEveryTypeOfTheSchema(t *testing.T) {
 	types := map[string][]string{ // of fields that are not named after a type
 		"transform": nil, "loss": {"SoftmaxWithLoss"}, "python": nil, "recurrent": {"RNN", "LSTM"}, "norm": {"Normalize"},
 		"ctc_decoder":    {"CTCGreedyDecoder"},
+		"quantization":   {"Convolution", "InnerProduct"},
 		"annotated_data": nil, // its parameters precede it
 	}
 	fields := (&caffepb.LayerParameter{}).ProtoReflect().Descriptor().Fields()

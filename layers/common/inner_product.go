@@ -63,7 +63,7 @@ func (l *innerProduct) SetUp(bottom, _ []*blob.Blob) error {
 	if err := l.AddWeight(p.GetWeightFiller(), shape...); err != nil {
 		return err
 	}
-	if l.scales, err = part.ReadScales(&l.Base, l.n, l.k); err != nil {
+	if l.scales, err = part.ReadScales(&l.Base, l.Param.GetQuantizationParam(), l.n, l.k); err != nil {
 		return err
 	}
 	if l.bias {

@@ -7,12 +7,12 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/quant"
 	"github.com/swcaffe/swcaffe/layers"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// ReadScales checks a layer's quantization_param and returns its scales, nil if the layer does not compute in INT8: depth is the number of products that an
-// output sums. A layer whose sums may leave int32 computes in float32, with a warning, unless its own precision is INT8.
-func ReadScales(b *layers.Base, outputs, depth int) (*quant.Scales, error) {
-	q := b.Param.GetQuantizationParam()
+// ReadScales checks a layer's quantization_param q, if it has one, and returns its scales, nil if the layer does not compute in INT8: depth is the number of products
+// that an output sums. A layer whose sums may leave int32 computes in float32, with a warning, unless its own precision is INT8.
+func ReadScales(b *layers.Base, q *caffepb.QuantizationParameter, outputs, depth int) (*quant.Scales, error) {
 	if q == nil {
 		return nil, nil
 	}

@@ -114,7 +114,7 @@ func (l *convolution) SetUp(bottom, _ []*blob.Blob) error {
 	if err := l.AddWeight(p.GetWeightFiller(), append(weights, l.kernel...)...); err != nil {
 		return err
 	}
-	if l.scales, err = part.ReadScales(&l.Base, l.out, blob.CountOf(l.Weights[0].Shape()[1:]...)); err != nil {
+	if l.scales, err = part.ReadScales(&l.Base, l.Param.GetQuantizationParam(), l.out, blob.CountOf(l.Weights[0].Shape()[1:]...)); err != nil {
 		return err
 	}
 	if l.spatial == 0 {

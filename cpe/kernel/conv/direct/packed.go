@@ -45,7 +45,7 @@ func packedCost(packing factors.Packing, rate float64) func(p *conv.Problem) flo
 	return func(p *conv.Problem) float64 {
 		v := planPacked(p, packing)
 		pixels := v.rows.Units * v.width
-		return float64(p.Shape.N*pixels) * float64(v.groups*v.panels*conv.Panel) * float64(len(v.taps)*v.blocks*packing.Block()) / rate
+		return 2 * float64(p.Shape.N*pixels) * float64(v.groups*v.panels*conv.Panel) * float64(len(v.taps)*v.blocks*packing.Block()) / rate
 	}
 }
 

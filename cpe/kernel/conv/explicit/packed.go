@@ -25,12 +25,12 @@ var Int8 = conv.Algorithm{
 	Cost: costOfInt8, Steps: op.Only[shape.Conv](op.Floor), Kernel: conv.Staged(newPacked),
 }
 
-// costOfInt8 is a quarter of the cost of whole panels and blocks, and that of making the columns: a value takes as long as some products.
+// costOfInt8 is a quarter of the cost of whole panels and blocks, and that of making the columns: a value takes as long as some operations.
 func costOfInt8(p *conv.Problem) float64 {
 	const column = 16
 	v := planPacked(p)
 	pixels, depth := float64(p.Shape.N*v.pixels*p.Shape.Group), float64(v.blocks*vconv.ByteBlock)
-	return pixels*depth*float64(v.panels*conv.Panel)/4 + column*pixels*float64(p.Shape.Depth())
+	return 2*pixels*depth*float64(v.panels*conv.Panel)/4 + column*pixels*float64(p.Shape.Depth())
 }
 
 // packed multiplies the columns of some rows of results with packed weights (factors.Packing). Core groups claim rows.
