@@ -33,6 +33,11 @@ rm -r "$dir/apt"
 for name in bin sbin lib lib64; do
   [ -e "$dir/root/$name" ] || ln -s "usr/$name" "$dir/root/$name"
 done
+# Packages that are installed say which of several libraries of a name is meant (update-alternatives); here any is.
+for name in libblas.so.3 liblapack.so.3; do
+  found=$(find "$dir/root/usr/lib" -name $name -print -quit)
+  [ -z "$found" ] || [ -e "$dir/root/usr/lib/x86_64-linux-gnu/$name" ] || ln -s "${found#"$dir/root"}" "$dir/root/usr/lib/x86_64-linux-gnu/$name"
+done
 # What the C library's own folders of the system would be mounted over, and what the folder has itself, stays out of sight.
 for path in /*; do
   case $path in /usr | /etc | /bin | /sbin | /lib* | /proc) ;; *) [ -L "$path" ] || [ ! -d "$path" ] || mkdir -p "$dir/root$path" ;; esac

@@ -1,6 +1,6 @@
 """PyTorch's times, in milliseconds, median of the iterations behind two warm-ups.
 
-torch_peer.py net NAME THREADS ITERATIONS [bf16] [nhwc] [forward] [batch=N]: forward and backward of a benchmark net. bf16: in autocast's bfloat16; nhwc: with
+torch_peer.py net NAME THREADS ITERATIONS [bf16] [nhwc] [forward] [batch=N]: forward and backward of a benchmark net. bf16: in bfloat16, with autocast in training and weights in bfloat16 in inference; nhwc: with
   channels last; forward: the forward pass alone, in inference mode; batch: N images in place of the net's number.
 torch_peer.py conv SHAPE THREADS ITERATIONS: forward and both gradients of a convolution, as in run.py's sweep.
 torch_peer.py version"""
@@ -63,14 +63,18 @@ def time_net(name, iterations, *how):
         for layer in layers.values():
             if layer is not None:
                 layer.to(memory_format=torch.channels_last)
-    with torch.autocast("cpu", torch.bfloat16, enabled="bf16" in how):
-        if "forward" not in how:
+    if "forward" not in how:
+        with torch.autocast("cpu", torch.bfloat16, enabled="bf16" in how):
             return median(lambda: train(net, layers, x, label), iterations)
-        for layer in layers.values():
-            if layer is not None:
-                layer.eval()
-        with torch.inference_mode():
-            return median(lambda: forward(net, layers, x), iterations)
+    for layer in layers.values():
+        if layer is not None:
+            layer.eval()
+            if "bf16" in how:  # once: autocast would round the weights in every run
+                layer.to(torch.bfloat16)
+    if "bf16" in how:
+        x = x.to(torch.bfloat16)
+    with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled="bf16" in how):  # which knows what has no form in bfloat16
+        return median(lambda: forward(net, layers, x), iterations)
 
 
 def train(net, layers, x, label):
