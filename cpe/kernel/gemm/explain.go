@@ -8,9 +8,7 @@ import (
 
 // Explain says which algorithms could compute a product in a Kernel of NewIn, and why one does. If measured is set, it runs them all, for their times.
 func Explain(m *cpe.Machine, s Shape, inference bool, t op.Types, measured bool) (*op.Explanation, error) {
-	p := problem(m, s, inference)
-	p.Types = t
-	return explain(&algorithms, m, p, measured && t != op.Quantised)
+	return explain(&algorithms, m, problemIn(m, s, inference, t), measured && t != op.Quantised)
 }
 
 // ExplainBlocked is Explain for NewBlocked.

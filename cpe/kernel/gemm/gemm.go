@@ -46,7 +46,14 @@ func NewInference(m *cpe.Machine, s Shape) (Kernel, error) {
 
 // NewIn plans a product in number types other than those that the machine's user permits.
 func NewIn(m *cpe.Machine, s Shape, inference bool, t op.Types) (Kernel, error) {
+	return plan(&algorithms, m, problemIn(m, s, inference, t))
+}
+
+// problemIn is problem in number types. A product without factors is the same in all.
+func problemIn(m *cpe.Machine, s Shape, inference bool, t op.Types) *Problem {
 	p := problem(m, s, inference)
-	p.Types = t
-	return plan(&algorithms, m, p)
+	if p.Types = t; min(s.M, s.N, s.K) == 0 {
+		p.Types = op.Types{}
+	}
+	return p
 }

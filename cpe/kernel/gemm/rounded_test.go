@@ -119,6 +119,19 @@ func TestIntegers(t *testing.T) {
 			restore()
 		}
 	}
+	for _, s := range []Shape{{M: 0, N: 2, K: 3, TransB: true}, {M: 2, N: 0, K: 3}, {M: 2, N: 2, K: 0}} { // no factors
+		k, err := NewIn(kerneltest.HostMachine(t, 2), s, true, op.Quantised)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]float32, s.M*s.N)
+		if err := k.Run(make([]float32, s.M*s.K), make([]float32, s.K*s.N), []float32{3, 4}[:s.N], got); err != nil {
+			t.Fatal(err)
+		}
+		if s.K == 0 && !slices.Equal(got, []float32{3, 4, 3, 4}) {
+			t.Errorf("%v: %v", s, got)
+		}
+	}
 	if _, err := NewIn(kerneltest.HostMachine(t, 1), Shape{M: 1, N: 2, K: 66312, TransB: true}, true, op.Quantised); err == nil {
 		t.Error("sums of 66312 products are computed")
 	}
