@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/swcaffe/swcaffe/internal/base/half"
 	"github.com/swcaffe/swcaffe/internal/onnx/onnxpb"
 )
 
@@ -96,7 +97,7 @@ func floatAt(t *onnxpb.TensorProto, kind dataType, i int) float32 {
 		case onnxpb.TensorProto_DOUBLE:
 			return float32(t.GetDoubleData()[i])
 		case onnxpb.TensorProto_FLOAT16:
-			return half(uint16(t.GetInt32Data()[i]))
+			return half.Float32(uint16(t.GetInt32Data()[i]))
 		}
 		return math.Float32frombits(uint32(t.GetInt32Data()[i]) << 16)
 	}
@@ -106,27 +107,9 @@ func floatAt(t *onnxpb.TensorProto, kind dataType, i int) float32 {
 	case onnxpb.TensorProto_DOUBLE:
 		return float32(math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:])))
 	case onnxpb.TensorProto_FLOAT16:
-		return half(binary.LittleEndian.Uint16(raw[2*i:]))
+		return half.Float32(binary.LittleEndian.Uint16(raw[2*i:]))
 	}
 	return math.Float32frombits(uint32(binary.LittleEndian.Uint16(raw[2*i:])) << 16)
-}
-
-// half converts IEEE 754's 16-bit floats: 5 bits of exponent, 10 of mantissa.
-func half(h uint16) float32 {
-	sign, exponent, mantissa := float64(1), int(h>>10&31), float64(h&1023)
-	if h>>15 == 1 {
-		sign = -1
-	}
-	switch exponent {
-	case 0:
-		return float32(sign * math.Ldexp(mantissa, -24))
-	case 31:
-		if mantissa != 0 {
-			return float32(math.NaN())
-		}
-		return float32(sign * math.Inf(1))
-	}
-	return float32(sign * math.Ldexp(1024+mantissa, exponent-25))
 }
 
 func intAt(t *onnxpb.TensorProto, kind dataType, i int) int64 {

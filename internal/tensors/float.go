@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/swcaffe/swcaffe/internal/base/half"
 )
 
 // number is a type of floating-point numbers in a file.
@@ -13,9 +15,9 @@ type number struct {
 	value func(raw []byte, order binary.ByteOrder) float32
 }
 
-// half has IEEE 754's binary16: 5 bits of exponent, 10 of fraction.
+// binary16 has IEEE 754's binary16: 5 bits of exponent, 10 of fraction.
 var (
-	half  = number{2, func(raw []byte, order binary.ByteOrder) float32 { return fromHalf(order.Uint16(raw)) }}
+	short = number{2, func(raw []byte, order binary.ByteOrder) float32 { return half.Float32(order.Uint16(raw)) }}
 	brain = number{2, func(raw []byte, order binary.ByteOrder) float32 {
 		return math.Float32frombits(uint32(order.Uint16(raw)) << 16)
 	}}
@@ -24,25 +26,6 @@ var (
 		return float32(math.Float64frombits(order.Uint64(raw)))
 	}}
 )
-
-func fromHalf(h uint16) float32 {
-	exponent, fraction := int(h>>10&31), float64(h&1023)
-	var v float64
-	switch {
-	case exponent == 0:
-		v = math.Ldexp(fraction, -24)
-	case exponent == 31 && fraction == 0:
-		v = math.Inf(1)
-	case exponent == 31:
-		v = math.NaN()
-	default:
-		v = math.Ldexp(1024+fraction, exponent-25)
-	}
-	if h>>15 == 1 {
-		v = -v
-	}
-	return float32(v)
-}
 
 // readValues reads count numbers. It takes memory as the values come, so that a file that claims more than it has takes no more than it has.
 func (t number) readValues(r io.Reader, order binary.ByteOrder, count int) ([]float32, error) {

@@ -17,7 +17,7 @@ import (
 // literal of Python: a dictionary of descr (the type), fortran_order and shape. See numpy's numpy/lib/format.py.
 const magic = "\x93NUMPY"
 
-var numpyTypes = map[string]number{"f2": half, "f4": single, "f8": double}
+var numpyTypes = map[string]number{"f2": short, "f4": single, "f8": double}
 
 func readNPZ(f *os.File, size int64) ([]Tensor, error) {
 	z, err := zip.NewReader(f, size)

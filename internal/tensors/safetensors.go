@@ -28,7 +28,7 @@ const (
 	mostCount  = math.MaxInt32
 )
 
-var safetensorsTypes = map[string]number{"F16": half, "BF16": brain, "F32": single, "F64": double}
+var safetensorsTypes = map[string]number{"F16": short, "BF16": brain, "F32": single, "F64": double}
 
 func readSafetensors(f *os.File, size int64) ([]Tensor, error) {
 	var length [8]byte

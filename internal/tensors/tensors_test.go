@@ -188,33 +188,6 @@ func TestAgainstNumpy(t *testing.T) {
 	}
 }
 
-// TestHalf compares all values of binary16 with their definition in another form: sums of powers of two.
-func TestHalf(t *testing.T) {
-	for bits := range 1 << 16 {
-		h := uint16(bits)
-		want, power := 0.0, math.Ldexp(1, max(int(h>>10&31), 1)-15)
-		if h>>10&31 != 0 {
-			want = power
-		}
-		for k := range 10 {
-			if h>>(9-k)&1 == 1 {
-				want += power / float64(int(2)<<k)
-			}
-		}
-		if h>>10&31 == 31 {
-			if want = math.Inf(1); h&1023 != 0 {
-				want = math.NaN()
-			}
-		}
-		if h>>15 == 1 {
-			want = -want
-		}
-		if got := fromHalf(h); !same(got, want) || want == 0 && math.Signbit(float64(got)) != (h>>15 == 1) {
-			t.Fatalf("%#x is %v, want %v", h, got, want)
-		}
-	}
-}
-
 func safetensorsFile(header string, body int) []byte {
 	return append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...), make([]byte, body)...)
 }

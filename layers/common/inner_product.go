@@ -130,16 +130,13 @@ func (l *innerProduct) prepare() (err error) {
 	if l.weights, err = gemm.NewBlocked(machine, l.product(shape.WeightGradient)); err != nil {
 		return err
 	}
-	l.input, err = gemm.NewIn(machine, l.product(shape.InputGradient), false, l.Device.Types())
+	l.input, err = gemm.NewIn(machine, l.product(shape.InputGradient), false, l.Device.Types(), nil)
 	return err
 }
 
 // planForward plans the product of Forward.
 func (l *innerProduct) planForward() (err error) {
-	l.forward, err = gemm.NewIn(l.Device.Machine, l.product(shape.Forward), l.inference, part.Types(&l.Base, l.scales))
-	if k, ok := l.forward.(gemm.Quantiser); ok {
-		k.Quantise(l.scales)
-	}
+	l.forward, err = gemm.NewIn(l.Device.Machine, l.product(shape.Forward), l.inference, part.Types(&l.Base, l.scales), l.scales)
 	return err
 }
 
@@ -163,11 +160,11 @@ func (l *innerProduct) Explain(d shape.Direction) ([]*op.Explanation, error) {
 		e, err := gemm.ExplainBlocked(m, product, measured)
 		return []*op.Explanation{e}, err
 	}
-	types := l.Device.Types()
-	if d == shape.Forward {
-		types = part.Types(&l.Base, l.scales)
+	scales := l.scales
+	if d != shape.Forward {
+		scales = nil
 	}
-	e, err := gemm.Explain(m, product, l.inference, types, measured)
+	e, err := gemm.Explain(m, product, l.inference, part.Types(&l.Base, scales), scales, measured)
 	return []*op.Explanation{e}, err
 }
 

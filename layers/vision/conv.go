@@ -194,7 +194,7 @@ func (l *convolution) prepare() (err error) {
 	case l.Device.Tuner != nil && l.types() == op.Types{}:
 		l.conv, err = plan.NewTuned(l.Device.Machine, l.shape, l.Device.Tuner)
 	default:
-		l.conv, err = plan.NewIn(l.Device.Machine, l.shape, l.Device.Force, l.types())
+		l.conv, err = plan.NewIn(l.Device.Machine, l.shape, l.Device.Force, l.types(), l.scales)
 	}
 	if err != nil || !l.bias {
 		return err
@@ -236,7 +236,7 @@ func (l *convolution) Forward(bottom, top []*blob.Blob) error {
 	defer l.fixed.Settle(k)
 	for i := range bottom {
 		if err == nil {
-			err = l.forward(conv.Arrays{X: bottom[i].Data(), W: w, Bias: bias, Y: top[i].Data(), Scales: l.scales, Fixed: fixed}, top[i])
+			err = l.forward(conv.Arrays{X: bottom[i].Data(), W: w, Bias: bias, Y: top[i].Data(), Fixed: fixed}, top[i])
 		}
 	}
 	return err

@@ -2,7 +2,6 @@ package conv
 
 import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
-	"github.com/swcaffe/swcaffe/cpe/kernel/quant"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -20,9 +19,6 @@ import (
 type Arrays struct {
 	X, W, Bias, Y  []float32
 	DX, DW, DB, DY []float32
-
-	// Scales are those of X and W in problems with the types op.Quantised.
-	Scales *quant.Scales
 
 	// Fixed, if not 0, stands for the values of W: as long as it is the same, W is. Kernels may keep what they make of W.
 	Fixed uint64

@@ -12,20 +12,19 @@ const Panel = 32
 // Packing is a number type of factors. A block of rows of weights is rounded (Round), added to its panel's head (AddToHead) and packed (Panel).
 type Packing struct {
 	vconv.Factors
-	scales *quant.Scales // of integers, from With on
+	scales *quant.Scales // of integers
 }
 
-// Float32 leaves factors as they are, BFloat16 rounds them. Int8 makes them integers, with the scales of With.
+// Float32 leaves factors as they are, BFloat16 rounds them.
 var (
 	Float32  = Packing{}
 	BFloat16 = Packing{Factors: vconv.Pairs()}
-	Int8     = Packing{Factors: vconv.Bytes(vconv.Step{})}
 )
 
-// With is the packing with a layer's scales; other types have none. Sizes do not depend on scales.
-func (p Packing) With(s *quant.Scales) Packing {
-	if p.Restores() {
-		return p
+// Int8 makes factors integers. Sizes do not depend on scales: without any it is for plans alone.
+func Int8(s *quant.Scales) Packing {
+	if s == nil {
+		return Packing{Factors: vconv.Bytes(vconv.Step{})}
 	}
 	return Packing{vconv.Bytes(vconv.Step{Reciprocal: s.Inverse(), Zero: s.Zero}), s}
 }

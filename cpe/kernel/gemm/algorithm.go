@@ -65,7 +65,7 @@ var (
 				return op.FirstReason(quant.Fits(p.Shape.K), op.OnHost(p), op.Unless(!p.Shape.TransA && !p.Shape.Accumulate, "A is transposed, or C is added to"))
 			},
 			Kernel: func(m *cpe.Machine, p *Problem) (Kernel, error) {
-				return newRounded(m, p.Shape, Quantised, factors.Int8)
+				return newRounded(m, p.Shape, Quantised, factors.Int8(p.Scales))
 			},
 		},
 		{

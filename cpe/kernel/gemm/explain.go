@@ -3,12 +3,13 @@ package gemm
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
+	"github.com/swcaffe/swcaffe/cpe/kernel/quant"
 	"github.com/swcaffe/swcaffe/internal/base/pages"
 )
 
 // Explain says which algorithms could compute a product in a Kernel of NewIn, and why one does. If measured is set, it runs them all, for their times.
-func Explain(m *cpe.Machine, s Shape, inference bool, t op.Types, measured bool) (*op.Explanation, error) {
-	return explain(&algorithms, m, problemIn(m, s, inference, t), measured && t != op.Quantised)
+func Explain(m *cpe.Machine, s Shape, inference bool, t op.Types, scales *quant.Scales, measured bool) (*op.Explanation, error) {
+	return explain(&algorithms, m, problemIn(m, s, inference, t, scales), measured)
 }
 
 // ExplainBlocked is Explain for NewBlocked.

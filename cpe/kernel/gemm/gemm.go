@@ -20,6 +20,7 @@ package gemm
 import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
+	"github.com/swcaffe/swcaffe/cpe/kernel/quant"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -44,15 +45,15 @@ func NewInference(m *cpe.Machine, s Shape) (Kernel, error) {
 	return plan(&algorithms, m, problem(m, s, true))
 }
 
-// NewIn plans a product in number types other than those that the machine's user permits.
-func NewIn(m *cpe.Machine, s Shape, inference bool, t op.Types) (Kernel, error) {
-	return plan(&algorithms, m, problemIn(m, s, inference, t))
+// NewIn plans a product in number types other than those that the machine's user permits. scales are those of A and of the columns of B, with op.Quantised.
+func NewIn(m *cpe.Machine, s Shape, inference bool, t op.Types, scales *quant.Scales) (Kernel, error) {
+	return plan(&algorithms, m, problemIn(m, s, inference, t, scales))
 }
 
 // problemIn is problem in number types. A product without factors is the same in all.
-func problemIn(m *cpe.Machine, s Shape, inference bool, t op.Types) *Problem {
+func problemIn(m *cpe.Machine, s Shape, inference bool, t op.Types, scales *quant.Scales) *Problem {
 	p := problem(m, s, inference)
-	if p.Types = t; min(s.M, s.N, s.K) == 0 {
+	if p.Types, p.Scales = t, scales; min(s.M, s.N, s.K) == 0 {
 		p.Types = op.Types{}
 	}
 	return p

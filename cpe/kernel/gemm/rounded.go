@@ -6,7 +6,6 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/factors"
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
-	"github.com/swcaffe/swcaffe/cpe/kernel/quant"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/base/simd/vconv"
@@ -18,12 +17,6 @@ type Fixer interface {
 	op.Keeper
 	// Fix says that B of the next Run is that of a number; 0: it may be any.
 	Fix(number uint64)
-}
-
-// Quantiser is implemented by the kernel of Quantised, whose factors have scales.
-type Quantiser interface {
-	// Quantise sets the scales of A and of the columns of B, before the first Run.
-	Quantise(s *quant.Scales)
 }
 
 // rounded multiplies a few or many rows of A with weights, both in another number type (factors.Packing). It is a convolution of images of one pixel: the
@@ -99,9 +92,6 @@ func (r *rounded) Scratch() int { return r.machine.Needs(r.reserved()) }
 
 // Algorithm returns Rounded or Quantised.
 func (r *rounded) Algorithm() shape.Algorithm { return r.name }
-
-// Quantise implements Quantiser.
-func (r *rounded) Quantise(s *quant.Scales) { r.packing = r.packing.With(s) }
 
 // Fix implements Fixer.
 func (r *rounded) Fix(number uint64) { r.fixed = number }

@@ -93,11 +93,10 @@ func TestIntegers(t *testing.T) {
 		for _, level := range racing.Few(isa.Levels()) {
 			restore := isa.Use(level)
 			for _, groups := range []int{1, 2, 5} {
-				k, err := NewIn(kerneltest.Uneven(t, kerneltest.HostSpec(t), groups), s, true, op.Quantised)
+				k, err := NewIn(kerneltest.Uneven(t, kerneltest.HostSpec(t), groups), s, true, op.Quantised, kerneltest.Scales(s.N))
 				if err != nil {
 					t.Fatal(err)
 				}
-				k.(Quantiser).Quantise(kerneltest.Scales(s.N))
 				if k.Algorithm() != Quantised {
 					t.Fatalf("computed by %s", k.Algorithm())
 				}
@@ -120,7 +119,7 @@ func TestIntegers(t *testing.T) {
 		}
 	}
 	for _, s := range []Shape{{M: 0, N: 2, K: 3, TransB: true}, {M: 2, N: 0, K: 3}, {M: 2, N: 2, K: 0}} { // no factors
-		k, err := NewIn(kerneltest.HostMachine(t, 2), s, true, op.Quantised)
+		k, err := NewIn(kerneltest.HostMachine(t, 2), s, true, op.Quantised, kerneltest.Scales(s.N))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +131,7 @@ func TestIntegers(t *testing.T) {
 			t.Errorf("%v: %v", s, got)
 		}
 	}
-	if _, err := NewIn(kerneltest.HostMachine(t, 1), Shape{M: 1, N: 2, K: 66312, TransB: true}, true, op.Quantised); err == nil {
+	if _, err := NewIn(kerneltest.HostMachine(t, 1), Shape{M: 1, N: 2, K: 66312, TransB: true}, true, op.Quantised, kerneltest.Scales(2)); err == nil {
 		t.Error("sums of 66312 products are computed")
 	}
 }

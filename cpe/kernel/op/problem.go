@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/quant"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -20,6 +21,7 @@ type Problem[S Shape] struct {
 	Direction       shape.Direction
 	Images, Results shape.Layout // layouts, both of values and of gradients
 	Types           Types
+	Scales          *quant.Scales // of images and weights, with Quantised; no choice depends on them
 	Spec            *cpe.Spec
 	// Inference: the net only runs forward. Its results may differ from training's by rounding. Training keeps the bits of earlier versions.
 	Inference bool

@@ -9,8 +9,7 @@
 // round rounds ties to even. Sums are exact in int32 (Fits). Padding has the value z, which stands for 0. Biases and all that follows are in float32: the
 // product above is rounded before a bias is added. So every way to compute a layer gives the same bits.
 //
-// [Scales.Inputs] and [Scales.Weights] give the integers as float32 values, for references that add in float64. [Panels] is the layout of packed weights, and
-// [Dot] its product, of which a vector kernel takes the place.
+// [Scales.Inputs] and [Scales.Weights] give the integers as float32 values, for references that add in float64. Package factors packs them for vector kernels.
 package quant
 
 import (
@@ -81,13 +80,6 @@ func (s *Scales) Round(x float32) uint8 {
 		return 0
 	}
 	return uint8(int32(math.RoundToEven(float64(min(v, low+MostInput)))) + int32(s.Zero))
-}
-
-// Bytes rounds inputs.
-func (s *Scales) Bytes(to []uint8, x []float32) {
-	for i, v := range x[:len(to)] {
-		to[i] = s.Round(v)
-	}
 }
 
 // Inputs writes the values xq - z of inputs.

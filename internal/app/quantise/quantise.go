@@ -205,7 +205,7 @@ func (q *run) examine(n *swnet.Net, i int) (l Layer, ok bool) {
 	switch err := quant.Fits(depth); {
 	case q.Keep != nil && q.Keep.MatchString(l.Name):
 		l.Kept = "-keep"
-	case channelByChannel(n.LayerParam(i), w):
+	case channelByChannel(n.LayerParam(i), n.Bottoms(i)[0], w):
 		l.Kept = "it has one channel a group, and is as fast in fp32"
 	case only(q.Net, l.Name) == nil:
 		l.Kept = "other layers have its name, or it is not in all phases"
@@ -215,10 +215,9 @@ func (q *run) examine(n *swnet.Net, i int) (l Layer, ok bool) {
 	return l, true
 }
 
-// channelByChannel reports whether a layer with weights w is a convolution of one channel a group, of several groups.
-func channelByChannel(l *caffepb.LayerParameter, w *blob.Blob) bool {
-	group := l.GetConvolutionParam().GetGroup()
-	return l.ConvolutionParam != nil && w.Dim(1) == 1 && (group > 1 || l.GetType() == "DepthwiseConvolution")
+// channelByChannel reports whether a layer is a convolution whose weights w have one of the bottom's several channels each.
+func channelByChannel(l *caffepb.LayerParameter, bottom, w *blob.Blob) bool {
+	return l.ConvolutionParam != nil && w.Dim(1) == 1 && bottom.Dim(int(l.GetConvolutionParam().GetAxis())) > 1
 }
 
 // give writes a layer's scales.

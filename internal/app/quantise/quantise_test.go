@@ -9,25 +9,26 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// TestChannelByChannel: depthwise convolutions are known by their groups, not by a single input channel.
+// TestChannelByChannel: depthwise convolutions are those of several channels whose weights have one each, whatever their type is called.
 func TestChannelByChannel(t *testing.T) {
 	for _, tt := range []struct {
-		layer   string
-		weights []int
-		want    bool
+		layer           string
+		bottom, weights []int
+		want            bool
 	}{
-		{`type: "Convolution" convolution_param { num_output: 8 kernel_size: 3 group: 8 }`, []int{8, 1, 3, 3}, true},
-		{`type: "Convolution" convolution_param { num_output: 16 kernel_size: 3 group: 8 }`, []int{16, 1, 3, 3}, true},
-		{`type: "DepthwiseConvolution" convolution_param { num_output: 8 kernel_size: 3 }`, []int{8, 1, 3, 3}, true},
-		{`type: "Convolution" convolution_param { num_output: 20 kernel_size: 5 }`, []int{20, 1, 5, 5}, false},
-		{`type: "Convolution" convolution_param { num_output: 8 kernel_size: 3 group: 2 }`, []int{8, 4, 3, 3}, false},
-		{`type: "InnerProduct" inner_product_param { num_output: 8 }`, []int{8, 1}, false},
+		{`type: "Convolution" convolution_param { num_output: 8 kernel_size: 3 group: 8 }`, []int{2, 8, 9, 9}, []int{8, 1, 3, 3}, true},
+		{`type: "Convolution" convolution_param { num_output: 16 kernel_size: 3 group: 8 }`, []int{2, 8, 9, 9}, []int{16, 1, 3, 3}, true},
+		{`type: "DepthwiseConvolution" convolution_param { num_output: 8 kernel_size: 3 }`, []int{2, 8, 9, 9}, []int{8, 1, 3, 3}, true},
+		{`type: "ConvolutionDepthwise" convolution_param { num_output: 8 kernel_size: 3 axis: -3 }`, []int{2, 8, 9, 9}, []int{8, 1, 3, 3}, true},
+		{`type: "Convolution" convolution_param { num_output: 20 kernel_size: 5 }`, []int{2, 1, 28, 28}, []int{20, 1, 5, 5}, false},
+		{`type: "Convolution" convolution_param { num_output: 8 kernel_size: 3 group: 2 }`, []int{2, 8, 9, 9}, []int{8, 4, 3, 3}, false},
+		{`type: "InnerProduct" inner_product_param { num_output: 8 }`, []int{2, 1}, []int{8, 1}, false},
 	} {
 		l := &caffepb.LayerParameter{}
 		if err := prototext.Unmarshal([]byte(tt.layer), l); err != nil {
 			t.Fatal(err)
 		}
-		if got := channelByChannel(l, blob.New(tt.weights...)); got != tt.want {
+		if got := channelByChannel(l, blob.New(tt.bottom...), blob.New(tt.weights...)); got != tt.want {
 			t.Errorf("%s: %v", tt.layer, got)
 		}
 	}

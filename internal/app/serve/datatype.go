@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/swcaffe/swcaffe/internal/base/half"
 )
 
 // datatype is a type of the protocol's tensors. Nets compute in float32: values of other types are rounded to it.
@@ -27,7 +29,7 @@ var datatypes = []datatype{
 	{"INT16", 2, func(b []byte) float32 { return float32(int16(binary.LittleEndian.Uint16(b))) }, parseInt(16), integers("int_contents", (*contents).GetIntContents, math.MinInt16, math.MaxInt16)},
 	{"INT32", 4, func(b []byte) float32 { return float32(int32(binary.LittleEndian.Uint32(b))) }, parseInt(32), integers("int_contents", (*contents).GetIntContents, math.MinInt32, math.MaxInt32)},
 	{"INT64", 8, func(b []byte) float32 { return float32(int64(binary.LittleEndian.Uint64(b))) }, parseInt(64), integers("int64_contents", (*contents).GetInt64Contents, math.MinInt64, math.MaxInt64)},
-	{"FP16", 2, func(b []byte) float32 { return fromHalf(binary.LittleEndian.Uint16(b)) }, parseFloat(32), typed{}},
+	{"FP16", 2, func(b []byte) float32 { return half.Float32(binary.LittleEndian.Uint16(b)) }, parseFloat(32), typed{}},
 	{"BF16", 2, func(b []byte) float32 { return math.Float32frombits(uint32(binary.LittleEndian.Uint16(b)) << 16) }, parseFloat(32), typed{}},
 	{"FP32", 4, func(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) }, parseFloat(32), floats},
 	{"FP64", 8, func(b []byte) float32 { return float32(math.Float64frombits(binary.LittleEndian.Uint64(b))) }, parseFloat(64), doubles},
@@ -40,19 +42,6 @@ func findDatatype(name string) (*datatype, error) {
 		return nil, badf("datatype %q is none of the protocol's", name)
 	}
 	return &datatypes[k], nil
-}
-
-// fromHalf converts IEEE binary16, exactly.
-func fromHalf(h uint16) float32 {
-	sign, exponent, fraction := uint32(h>>15)<<31, uint32(h>>10)&31, uint32(h)&1023
-	switch exponent {
-	case 0:
-		f := float32(fraction) / (1 << 24)
-		return math.Float32frombits(math.Float32bits(f) | sign)
-	case 31:
-		return math.Float32frombits(sign | 0xff<<23 | fraction<<13)
-	}
-	return math.Float32frombits(sign | (exponent+112)<<23 | fraction<<13)
 }
 
 func parseBool(s string) (float32, error) {

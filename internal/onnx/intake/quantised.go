@@ -187,7 +187,11 @@ func (n *node) quantise(first int) {
 		} else if l.ConvolutionParam == nil || l.GetType() != "Convolution" {
 			continue
 		}
-		if s := w.steps; len(s.scales) == 1 || s.axis == axis && len(s.scales) == int(outputs) {
+		if _, err := quant.New(x.scale, uint32(x.zero), w.steps.scales, int(outputs)); err != nil {
+			n.notes = append(n.notes, fmt.Sprintf("Layer %q stays in fp32: %v", l.GetName(), err))
+			return
+		}
+		if s := w.steps; len(s.scales) == 1 || s.axis == axis {
 			l.QuantizationParam = &caffepb.QuantizationParameter{InputScale: proto.Float32(x.scale), WeightScale: slices.Clone(s.scales)}
 			if x.zero != 0 {
 				l.QuantizationParam.InputZeroPoint = proto.Uint32(uint32(x.zero))

@@ -119,3 +119,31 @@ func TestQuantisedRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestQuantisedScales: a layer whose weights have a scale that no layer takes stays in fp32, and a note says so.
+func TestQuantisedScales(t *testing.T) {
+	n := onnxtest.Build(t, onnxtest.Parse(t, quantisedNet))
+	exported, err := export.Net(n, export.Options{Opset: 13, Static: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range exported.Model.Graph.Initializer {
+		if strings.HasSuffix(c.GetName(), "weight_scale") {
+			v, err := onnx.Decode(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v.Floats[1] = 0
+			c.RawData, c.FloatData = nil, v.Floats
+			break
+		}
+	}
+	r, err := Net(&onnx.Model{ModelProto: exported.Model, Path: "test.onnx"}, 1, onnxtest.Device(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := build(t, r)
+	if again.Precision(1) != "fp32" || again.Precision(3) != "int8" || !strings.Contains(strings.Join(r.Notes, "\n"), `Layer "a" stays in fp32: weight_scale 1 is 0`) {
+		t.Errorf("layers in %s and %s, notes %q", again.Precision(1), again.Precision(3), r.Notes)
+	}
+}

@@ -27,8 +27,8 @@ var ImplicitBFloat16 = conv.Algorithm{
 var ImplicitInt8 = conv.Algorithm{
 	Name: "implicit-int8", Doc: "implicit-bf16 with factors rounded to 8 bits, sums in int32, also where weights change", Family: shape.Implicit,
 	Types: op.Quantised, Directions: []shape.Direction{shape.Forward}, Supports: func(p *conv.Problem) error { return op.FirstReason(quant.Fits(p.Shape.Depth()), packable(p)) },
-	Cost: packedCost(factors.Int8, 4), Works: conv.ComputesInBlocks, Steps: conv.StepsForward,
-	Kernel: conv.Staged(func(t *conv.Task) error { return newPacked(t, factors.Int8) }),
+	Cost: packedCost(factors.Int8(nil), 4), Works: conv.ComputesInBlocks, Steps: conv.StepsForward,
+	Kernel: conv.Staged(func(t *conv.Task) error { return newPacked(t, factors.Int8(t.Scales)) }),
 }
 
 func packable(p *conv.Problem) error {
@@ -71,11 +71,11 @@ type packedPlan struct {
 	bands   int   // bands of an image
 	parts   int   // parts of a group's panels that core groups claim
 	groups  int
-	blocks  int // blocks of pairs of a group's channels
+	blocks  int // blocks of factors of a group's channels
 	panels  int // panels of a group's output channels
 }
 
-// planPaired computes the blocking for a problem.
+// planPacked computes the blocking for a problem.
 func planPacked(p *conv.Problem, packing factors.Packing) packedPlan {
 	s := &p.Shape
 	one := tiling.Ones(len(s.In))
@@ -112,13 +112,13 @@ func newPacked(t *conv.Task, packing factors.Packing) error {
 	if packing.Restores() {
 		v.kept.Restore = v.restore
 	}
-	pack := conv.Stage{Program: &packWeights{v}, Skipped: func() bool { v.packing = v.packing.With(t.Args.Scales); return v.kept.Fresh(t.Args.Fixed, v.weights()) }}
+	pack := conv.Stage{Program: &packWeights{v}, Skipped: func() bool { return v.kept.Fresh(t.Args.Fixed, v.weights()) }}
 	t.Stages = []conv.Stage{pack, {Program: v}}
 	t.Reserved = cpe.Scratch{Common: v.weights(), Group: v.group()}
 	return nil
 }
 
-// pixels is the number of pixels that some lines of results need, with those behind the last; jump is the distance of blocks of pairs.
+// pixels is the number of pixels that some lines of results need, with those behind the last; jump is the distance of blocks of factors.
 func (v *packedPlan) pixels(lines int) int { return v.rows.Lines(lines)*v.width + v.behind }
 func (v *packedPlan) jump(pixels int) int  { return v.packing.Places(v.packing.Block() * pixels) }
 

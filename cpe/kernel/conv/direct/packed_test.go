@@ -74,7 +74,7 @@ func runPacked(t *testing.T, m *cpe.Machine, name string, s shape.Conv, in, out 
 	if name == "implicit-int8" {
 		types = op.Quantised
 	}
-	c, err := plan.NewIn(m, s, op.Force{Name: name}, types)
+	c, err := plan.NewIn(m, s, op.Force{Name: name}, types, scales)
 	if err == nil {
 		err = c.Arrange(shape.InBlocks(in), shape.InBlocks(out), []shape.Direction{shape.Forward})
 	}
@@ -90,7 +90,7 @@ func runPacked(t *testing.T, m *cpe.Machine, name string, s shape.Conv, in, out 
 			for i := range y {
 				y[i] = -1
 			}
-			if err := c.Run(shape.Forward, conv.Arrays{Scales: scales, X: x, W: w, Bias: want.Bias, Y: y, Fixed: fixed}); err != nil {
+			if err := c.Run(shape.Forward, conv.Arrays{X: x, W: w, Bias: want.Bias, Y: y, Fixed: fixed}); err != nil {
 				t.Fatal(err)
 			}
 			kerneltest.Near(t, "y", kerneltest.Lie(y, s.N*s.Out, out, true), want.WantY, len(want.W)/s.Out)
@@ -107,7 +107,7 @@ func runPacked(t *testing.T, m *cpe.Machine, name string, s shape.Conv, in, out 
 			t.Error("unpacked weights differ")
 		}
 	}
-	if err := c.Run(shape.Forward, conv.Arrays{Scales: scales, X: x, Bias: want.Bias, Y: y, Fixed: 1, Floor: true, Finish: func(y []float32, at, n, _ int) {
+	if err := c.Run(shape.Forward, conv.Arrays{X: x, Bias: want.Bias, Y: y, Fixed: 1, Floor: true, Finish: func(y []float32, at, n, _ int) {
 		for i := range y[at : at+n] {
 			y[at+i] = 2*y[at+i] + 1
 		}
@@ -120,7 +120,7 @@ func runPacked(t *testing.T, m *cpe.Machine, name string, s shape.Conv, in, out 
 		}
 	}
 	if n := alloctest.PerRun(2, func() {
-		err = c.Run(shape.Forward, conv.Arrays{Scales: scales, X: x, Bias: want.Bias, Y: y, Fixed: 1})
+		err = c.Run(shape.Forward, conv.Arrays{X: x, Bias: want.Bias, Y: y, Fixed: 1})
 	}); n > 0 || err != nil {
 		t.Errorf("%d allocations in a run, error %v", n, err)
 	}

@@ -70,12 +70,9 @@ func (v packedPlan) String() string {
 }
 
 func newPacked(t *conv.Task) error {
-	v := &packed{Task: t, packedPlan: planPacked(&t.Problem), packing: factors.Int8, geometry: im2col.NewGeometry(t.Shape), band: make([]im2col.Band, t.Spec.CoreGroups)}
+	v := &packed{Task: t, packedPlan: planPacked(&t.Problem), packing: factors.Int8(t.Scales), geometry: im2col.NewGeometry(t.Shape), band: make([]im2col.Band, t.Spec.CoreGroups)}
 	t.Plan, t.Kept = v.packedPlan, &v.kept
-	pack := conv.Stage{Program: &packWeights{v}, Skipped: func() bool {
-		v.packing = v.packing.With(t.Args.Scales)
-		return v.kept.Fresh(t.Args.Fixed, v.weights())
-	}}
+	pack := conv.Stage{Program: &packWeights{v}, Skipped: func() bool { return v.kept.Fresh(t.Args.Fixed, v.weights()) }}
 	t.Stages = []conv.Stage{pack, {Program: v}}
 	t.Reserved = cpe.Scratch{Common: v.weights(), Group: v.columns() + v.lanes() + v.bytes() + v.results()}
 	return nil

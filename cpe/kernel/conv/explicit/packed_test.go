@@ -39,7 +39,7 @@ func testInt8(t *testing.T, s shape.Conv, caches [][]*cpe.Machine) {
 	for i, level := range racing.Few(isa.Levels()) {
 		restore := isa.Use(level)
 		for _, m := range caches[i%2] {
-			c, err := plan.NewIn(m, s, op.Force{Name: "explicit-int8"}, op.Quantised)
+			c, err := plan.NewIn(m, s, op.Force{Name: "explicit-int8"}, op.Quantised, scales)
 			if err == nil {
 				err = c.Arrange(shape.Planes, shape.Planes, []shape.Direction{shape.Forward})
 			}
@@ -51,7 +51,7 @@ func testInt8(t *testing.T, s shape.Conv, caches [][]*cpe.Machine) {
 			}
 			y := make([]float32, len(want.WantY))
 			for fixed := range uint64(2) {
-				a := conv.Arrays{X: want.X, W: want.W, Bias: want.Bias, Y: y, Fixed: fixed, Scales: scales}
+				a := conv.Arrays{X: want.X, W: want.W, Bias: want.Bias, Y: y, Fixed: fixed}
 				if err := c.Run(shape.Forward, a); err != nil {
 					t.Fatal(err)
 				}

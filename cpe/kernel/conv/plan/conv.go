@@ -8,6 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
+	"github.com/swcaffe/swcaffe/cpe/kernel/quant"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -21,6 +22,7 @@ type Conv struct {
 	layouts [2]shape.Layout   // of images and results
 	only    []shape.Direction // in a net for inference, the one that runs
 	types   op.Types          // what Forward, and the gradients but for op.Quantised, may compute in
+	scales  *quant.Scales     // with op.Quantised
 	tuner   conv.Tuner        // chooses algorithms by measurement, if not nil
 	does    [3]*direction     // by Direction
 	both    *direction        // both gradients at once, if not nil
@@ -44,13 +46,13 @@ func New(m *cpe.Machine, s shape.Conv, st shape.Strategy) (*Conv, error) {
 // NewForced plans a convolution with the algorithms that a user asks for, and makes its kernels.
 func NewForced(m *cpe.Machine, s shape.Conv, f op.Force) (*Conv, error) {
 	spec := m.Spec()
-	return NewIn(m, s, f, op.Permitted(&spec))
+	return NewIn(m, s, f, op.Permitted(&spec), nil)
 }
 
 // NewIn is NewForced in number types other than those that the machine's user permits. With op.Quantised, Forward alone has them.
-func NewIn(m *cpe.Machine, s shape.Conv, f op.Force, t op.Types) (*Conv, error) {
+func NewIn(m *cpe.Machine, s shape.Conv, f op.Force, t op.Types, scales *quant.Scales) (*Conv, error) {
 	spec := m.Spec()
-	c := &Conv{machine: m, spec: &spec, forced: [3]op.Force{f, f, f}, free: f.Family == shape.Auto, types: t}
+	c := &Conv{machine: m, spec: &spec, forced: [3]op.Force{f, f, f}, free: f.Family == shape.Auto, types: t, scales: scales}
 	return c, c.plan(s)
 }
 
@@ -82,7 +84,7 @@ func (c *Conv) prepare() error {
 
 // problem returns a direction's problem in the present layouts. Directions that do not run have their kernels for planes, which always exist.
 func (c *Conv) problem(d shape.Direction) conv.Problem {
-	p := conv.Problem{Shape: c.shape, Direction: d, Images: shape.Planes, Results: shape.Planes, Types: c.types, Spec: c.spec, Inference: c.only != nil}
+	p := conv.Problem{Shape: c.shape, Direction: d, Images: shape.Planes, Results: shape.Planes, Types: c.types, Scales: c.scales, Spec: c.spec, Inference: c.only != nil}
 	if d != shape.Forward && c.types == op.Quantised {
 		p.Types = op.Types{}
 	}
@@ -236,7 +238,7 @@ func (c *Conv) Arrange(images, results shape.Layout, only []shape.Direction) err
 
 // ForShape plans the same convolution for images of other extents, in the same layouts. It keeps the strategies, or the tuner.
 func (c *Conv) ForShape(s shape.Conv) (*Conv, error) {
-	n := &Conv{machine: c.machine, spec: c.spec, free: c.free, layouts: c.layouts, only: c.only, types: c.types, tuner: c.tuner}
+	n := &Conv{machine: c.machine, spec: c.spec, free: c.free, layouts: c.layouts, only: c.only, types: c.types, scales: c.scales, tuner: c.tuner}
 	for d := range shape.Direction(3) {
 		p := c.problem(d)
 		p.Images, p.Results = shape.Planes, shape.Planes

@@ -60,7 +60,7 @@ func newBlocked(t *conv.Task) error { return prepareBlocked(t, factors.Float32) 
 // newBlockedPairs and newBlockedIntegers are newBlocked for factors in bfloat16, and for integers.
 func newBlockedPairs(t *conv.Task) error { return prepareBlocked(t, factors.BFloat16) }
 func newBlockedIntegers(t *conv.Task) error {
-	return prepareBlocked(t, factors.Int8)
+	return prepareBlocked(t, factors.Int8(t.Scales))
 }
 
 func prepareBlocked(t *conv.Task, packing factors.Packing) error {
@@ -207,7 +207,6 @@ func (v *pointProduct) outScratch() int {
 // list returns the stages.
 func (v *pointProduct) list() []conv.Stage {
 	pack := conv.Stage{Program: &packPoints{v}, Skipped: func() bool {
-		v.packing = v.packing.With(v.Args.Scales)
 		return v.packsOwn() || v.kept.Fresh(v.Args.Fixed, v.all())
 	}}
 	return []conv.Stage{pack, {Program: v}}

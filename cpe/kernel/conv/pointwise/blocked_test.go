@@ -101,7 +101,7 @@ func TestBlockedInt8(t *testing.T) {
 			for _, level := range racing.Few(isa.Levels()) {
 				restore := isa.Use(level)
 				for _, m := range caches[turn%2] {
-					c, err := plan.NewIn(m, s, op.Force{}, op.Quantised)
+					c, err := plan.NewIn(m, s, op.Force{}, op.Quantised, kerneltest.Scales(s.Out))
 					if err == nil {
 						err = c.Arrange(shape.InBlocks(in), shape.InBlocks(out), []shape.Direction{shape.Forward})
 					}
@@ -113,7 +113,7 @@ func TestBlockedInt8(t *testing.T) {
 					}
 					x, y := kerneltest.Lie(want.X, s.N*s.C, in, false), make([]float32, len(want.WantY))
 					for fixed := range uint64(2) {
-						if err := c.Run(shape.Forward, conv.Arrays{X: x, W: want.W, Bias: want.Bias, Y: y, Fixed: fixed, Scales: kerneltest.Scales(s.Out)}); err != nil {
+						if err := c.Run(shape.Forward, conv.Arrays{X: x, W: want.W, Bias: want.Bias, Y: y, Fixed: fixed}); err != nil {
 							t.Fatal(err)
 						}
 						got := kerneltest.Lie(y, s.N*s.Out, out, true)

@@ -106,11 +106,11 @@ func (c *convForm) plan(m *cpe.Machine) (k *plan.Conv, in, out bool, err error) 
 		other.N++
 	}
 	spec := m.Spec()
-	types := op.Permitted(&spec)
+	types, scales := op.Permitted(&spec), scales(c.Out)
 	if c.integers() {
 		types = op.Quantised
 	}
-	if k, err = plan.NewIn(m, other, op.Force{Family: st}, types); err != nil {
+	if k, err = plan.NewIn(m, other, op.Force{Family: st}, types, scales); err != nil {
 		return nil, false, false, err
 	}
 	in, out = k.Blocks()

@@ -53,9 +53,8 @@ func (j *convJob) finish(k *plan.Conv, st shape.Strategy, blocked bool) *run {
 			y[at+i] = 2*y[at+i] + float32(channel)
 		}
 	}
-	scales := scales(j.Out)
 	return &run{func() error {
-		return k.Run(shape.Forward, conv.Arrays{Scales: scales, X: j.x.data, W: j.w.data, Bias: j.biases(), Y: j.y.data, Floor: floor, Finish: finish})
+		return k.Run(shape.Forward, conv.Arrays{X: j.x.data, W: j.w.data, Bias: j.biases(), Y: j.y.data, Floor: floor, Finish: finish})
 	}, k.Scratch(shape.Forward)}
 }
 

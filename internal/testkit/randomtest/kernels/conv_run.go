@@ -100,19 +100,18 @@ func (j *convJob) call(k *plan.Conv, in, out bool) *run {
 		}
 	}
 	j.unwritten()
-	scales := scales(j.Out)
 	switch e := j.Entry; {
 	case e == "relu":
 		j.forward(st(shape.Forward), func(_ int, v float64) float64 { return max(0, v) })
 		return &run{func() error {
-			return k.Run(shape.Forward, conv.Arrays{Scales: scales, X: j.x.data, W: j.w.data, Bias: j.biases(), Y: j.y.data, Floor: true, Fixed: j.fixed()})
+			return k.Run(shape.Forward, conv.Arrays{X: j.x.data, W: j.w.data, Bias: j.biases(), Y: j.y.data, Floor: true, Fixed: j.fixed()})
 		}, k.Scratch(shape.Forward)}
 	case e == "finish":
 		return j.finish(k, st(shape.Forward), out)
 	case e == "forward":
 		j.forward(st(shape.Forward), func(_ int, v float64) float64 { return v })
 		return &run{func() error {
-			return k.Run(shape.Forward, conv.Arrays{Scales: scales, X: j.x.data, W: j.w.data, Bias: j.biases(), Y: j.y.data, Fixed: j.fixed()})
+			return k.Run(shape.Forward, conv.Arrays{X: j.x.data, W: j.w.data, Bias: j.biases(), Y: j.y.data, Fixed: j.fixed()})
 		}, k.Scratch(shape.Forward)}
 	case e == "weights":
 		j.weights(st(shape.WeightGradient), true, false)

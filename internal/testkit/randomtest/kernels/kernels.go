@@ -72,7 +72,7 @@ func (c *common) bytes() bool {
 
 // scales are those that change neither stepped nor coarse values, for some output channels.
 func scales(outputs int) *quant.Scales {
-	s, err := quant.New(1./64, 100, []float32{1. / 64}, outputs)
+	s, err := quant.New(1./64, 100, []float32{1. / 64}, max(0, outputs))
 	if err != nil {
 		panic(err)
 	}

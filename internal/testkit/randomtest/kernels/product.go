@@ -163,14 +163,13 @@ func (p *product) build(m *cpe.Machine, a, b, bias, c *array) (*run, error) {
 			plan = gemm.NewInference
 		}
 		if p.Entry == "inference" && p.bytes() && !p.TransA {
-			plan = func(m *cpe.Machine, s gemm.Shape) (gemm.Kernel, error) { return gemm.NewIn(m, s, true, op.Quantised) }
+			plan = func(m *cpe.Machine, s gemm.Shape) (gemm.Kernel, error) {
+				return gemm.NewIn(m, s, true, op.Quantised, scales(p.N))
+			}
 		}
 		k, err := plan(m, s)
 		if err != nil {
 			return nil, err
-		}
-		if q, ok := k.(gemm.Quantiser); ok {
-			q.Quantise(scales(p.N))
 		}
 		return &run{func() error { return k.Run(a.data, b.data, p.biases(bias), c.data) }, k.Scratch()}, nil
 	}
