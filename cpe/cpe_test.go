@@ -320,6 +320,71 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
+// TestPutLater: what a step leaves for later is transferred while the step after the next one is fetched, and at the end.
+func TestPutLater(t *testing.T) {
+	m := started(t)
+	err := m.Run(program(func(g *CoreGroup) error {
+		for range 3 {
+			g.step.dma += 10
+			g.step.compute += 4
+			g.Overlap()
+			g.later.dma += 3
+		}
+		return nil
+	}), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 10 to fetch, 10 beside 4 of work, 10+3 beside 4 of work; then 4 of work and the last two stores, one after the other.
+	if l := m.Ledger(); l.Time != 10+10+13+4+3+3 || l.DMA != 39 || l.Compute != 12 {
+		t.Errorf("%+v", l)
+	}
+}
+
+// TestSections: a section that has run with the same transfers outstanding costs the same again, and leaves the same outstanding.
+func TestSections(t *testing.T) {
+	work := func(g *CoreGroup, key int) func() error {
+		return func() error {
+			g.step.dma += VTime(7 + key)
+			g.step.compute += VTime(5 * key)
+			g.Overlap()
+			g.later.dma += VTime(2 * key)
+			return nil
+		}
+	}
+	keys := []int{1, 1, 2, 1, 1, 1, 2, 2, 2, 1}
+	var ledgers [2]Ledger
+	for i, mode := range []Mode{Functional, CostOnly} {
+		ran := 0
+		m, err := New(load(t, "sw39000"), mode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		err = m.Run(program(func(g *CoreGroup) error {
+			for _, key := range keys {
+				err := g.Section(key, func() error {
+					ran++
+					return work(g, key)()
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ledgers[i] = m.Ledger(); (ran == len(keys)) != (mode == Functional) {
+			t.Errorf("%v: %d of %d sections ran", mode, ran, len(keys))
+		}
+	}
+	if ledgers[0] != ledgers[1] {
+		t.Errorf("functional %+v, cost only %+v", ledgers[0], ledgers[1])
+	}
+}
+
 // TestSlowestGroupCounts: groups work side by side.
 func TestSlowestGroupCounts(t *testing.T) {
 	m := started(t)

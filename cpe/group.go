@@ -31,13 +31,19 @@ type pace struct {
 // charges are the costs of the current program.
 type charges struct {
 	ledger   Ledger
-	active   int   // number of CPEs that use the DMA engine at once
-	step     cost  // cost of the mesh since the last Sync or Overlap
-	busy     bool  // some CPE has costs of its own since then
-	pending  VTime // work of the last overlapped step, with which the next transfers overlap
+	active   int  // number of CPEs that use the DMA engine at once
+	busy     bool // some CPE has costs of its own since the last Sync or Overlap
 	rates    rateCache
 	memo     memo
-	sections map[int]Ledger // costs of sections of the program, by key
+	sections map[section]sectionCost
+	outstanding
+}
+
+// outstanding is what a core group has begun and not waited for.
+type outstanding struct {
+	step    cost  // cost of the mesh since the last Sync or Overlap
+	later   cost  // transfers of the step after that: PutLater
+	pending VTime // work of the last overlapped step, with which the next transfers overlap
 }
 
 func newCoreGroup(m *Machine, index int) *CoreGroup {
@@ -53,7 +59,7 @@ func newCoreGroup(m *Machine, index int) *CoreGroup {
 }
 
 func (g *CoreGroup) reset() {
-	g.ledger, g.active, g.step, g.pending = Ledger{}, len(g.cpes), cost{}, 0
+	g.ledger, g.active, g.outstanding = Ledger{}, len(g.cpes), outstanding{}
 	g.memo.forget()
 	g.memo.turn = known{}
 	g.busy = false
@@ -173,6 +179,8 @@ func (g *CoreGroup) Sync() {
 	if !g.charged() {
 		return
 	}
+	g.step.add(&g.later, 1)
+	g.later = cost{}
 	g.gather()
 	g.ledger.Time += g.pending + g.step.total()
 	g.pending = 0
@@ -189,12 +197,12 @@ func (g *CoreGroup) Overlap() {
 	if g.Spec().DMA.NeverOverlaps {
 		g.ledger.Time += g.pending + g.step.total()
 		g.pending = 0
-		g.close()
-		return
+	} else {
+		g.ledger.Time += max(g.pending, g.step.transfer())
+		g.pending = g.step.work()
 	}
-	g.ledger.Time += max(g.pending, g.step.transfer())
-	g.pending = g.step.work()
 	g.close()
+	g.step, g.later = g.later, cost{}
 }
 
 // gather adds the slowest CPE's own cost to the mesh's.
@@ -256,12 +264,12 @@ func (g *CoreGroup) Steady(lo, hi int, work func(i int) error) error {
 	}
 	var last Ledger
 	for i := lo; i < hi; i++ {
-		before, pending := g.ledger, g.pending
+		before, left := g.ledger, g.outstanding
 		if err := work(i); err != nil {
 			return err
 		}
 		one := g.ledger.Sub(before)
-		if i > lo && one == last && g.pending == pending {
+		if i > lo && one == last && g.outstanding == left {
 			g.ledger.repeat(&before, hi-i)
 			return nil
 		}

@@ -88,26 +88,38 @@ func (g *CoreGroup) Remember(c *CPE, key int) {
 	g.memo.far[key] = &far
 }
 
-// Section runs work that starts and ends with no transfers outstanding. If only costs are modelled and work of this key has run before in
-// this program, its cost is charged again instead.
+// section identifies a piece of a program by a kernel's key and by what is outstanding when it begins.
+type section struct {
+	key int
+	outstanding
+}
+
+// sectionCost is the cost of such a piece, and what is outstanding when it ends.
+type sectionCost struct {
+	ledger Ledger
+	outstanding
+}
+
+// Section runs work. If only costs are modelled, and work of this key has run before in this program with the same transfers outstanding, its
+// cost is charged again instead.
 func (g *CoreGroup) Section(key int, work func() error) error {
 	if g.everyWork() {
 		return work()
 	}
-	if l, ok := g.sections[key]; ok {
-		g.ledger.addTimes(&l, 1)
-		g.ledger.addTotals(&l, 1)
+	at := section{key, g.outstanding}
+	if c, ok := g.sections[at]; ok {
+		g.ledger.addTimes(&c.ledger, 1)
+		g.ledger.addTotals(&c.ledger, 1)
+		g.outstanding = c.outstanding
 		return nil
 	}
-	g.Sync()
 	before := g.ledger
 	if err := work(); err != nil {
 		return err
 	}
-	g.Sync()
 	if g.sections == nil {
-		g.sections = map[int]Ledger{}
+		g.sections = map[section]sectionCost{}
 	}
-	g.sections[key] = g.ledger.Sub(before)
+	g.sections[at] = sectionCost{g.ledger.Sub(before), g.outstanding}
 	return nil
 }

@@ -45,6 +45,12 @@ func (s *Spec) sendNs(bytes, rows, cols int) float64 {
 	return float64(n) * s.RMACycles(bytes, n, rows, cols) / s.ClockGHz
 }
 
+// ExchangeNs is the time, in nanoseconds, in which the owners of some values of A and of B send them along their rows and columns (Exchange).
+func (s *Spec) ExchangeNs(a, b int) float64 {
+	bytes := s.Bus.valueBytes()
+	return s.sendNs(bytes*a, 0, s.Cols-1) + s.sendNs(bytes*b, s.Rows-1, 0)
+}
+
 // wrong returns the first invalid figure of a machine that has RMA, or nil.
 func (r *RMASpec) wrong() *FigureError {
 	if r.Block < 1 || r.MaxPending < 1 {

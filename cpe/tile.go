@@ -217,6 +217,14 @@ func (g *CoreGroup) Put(t *Tile) {
 	}
 }
 
+// PutLater is Put of a tile with two buffers (Double): its transfer overlaps with the work of the next step, which must end with Overlap.
+func (g *CoreGroup) PutLater(t *Tile) {
+	now := g.step
+	g.step = g.later
+	g.Put(t)
+	g.step, g.later = now, g.step
+}
+
 // chargeTile charges the transfer of a tile. All owners of parts transfer at once; the time is that of the largest part.
 func (g *CoreGroup) chargeTile(t *Tile, run int, put bool) {
 	values := t.partRows * t.partCols

@@ -57,14 +57,22 @@ func TestDataParallelGemm(t *testing.T) {
 // cost-only runs charge only those that differ.
 func TestManyBlocksCostOnly(t *testing.T) {
 	racing.SkipSequential(t)
+	for _, name := range []string{"sw26010", "sw39000"} {
+		manyBlocks(t, name)
+	}
+}
+
+// manyBlocks compares both modes' ledgers of products on a machine.
+func manyBlocks(t *testing.T, machine string) {
+	t.Helper()
 	for _, ldm := range []int{1 << 10, 3 << 10, 16 << 10} {
 		for _, overlaps := range []bool{false, true} {
 			for _, s := range []Shape{
 				{M: 200, N: 700, K: 150}, {M: 64, N: 1280, K: 320, Accumulate: true}, {M: 333, N: 260, K: 95, TransA: true}, {M: 260, N: 130, K: 8, TransB: true},
 			} {
-				spec := kerneltest.Machine(t, "sw26010", true).Spec()
+				spec := kerneltest.Machine(t, machine, true).Spec()
 				spec.LDMBytes, spec.DMA.OverlapsBuses = ldm, overlaps
-				kerneltest.ChargesTheSameOn(t, spec, fmt.Sprintf("%v in %d bytes", s, ldm), func(m *cpe.Machine) error {
+				kerneltest.ChargesTheSameOn(t, spec, fmt.Sprintf("%s: %v in %d bytes", machine, s, ldm), func(m *cpe.Machine) error {
 					g, err := NewBlocked(m, s)
 					if err != nil {
 						return err

@@ -63,7 +63,7 @@ func meshPlan(spec *cpe.Spec, s Shape, bm, bn, bk int) Plan {
 	mr, nr := vgemm.Tile()
 	p := Plan{
 		BM: bm, BN: bn, BK: bk, Order: [3]int{loopM, loopN, loopK}, Steps: meshSteps(spec),
-		MR: mr, NR: nr, Double: s.doubleBuffers(spec), Share: Sharing{Rows: spec.Rows, Cols: 4 * spec.Cols},
+		MR: mr, NR: nr, Double: s.doubleBuffers(spec), Chained: s.chains(spec), Share: Sharing{Rows: spec.Rows, Cols: 4 * spec.Cols},
 	}
 	tiles := newTiles(spec, p)
 	p.LDM = tiles.bytes(spec, p)
@@ -125,6 +125,9 @@ func (t *tileTimes) meshNs(s Shape, p Plan) float64 {
 	nm, nn, nk := tiling.Blocks(s.M, p.BM), tiling.Blocks(s.N, p.BN), max(1, tiling.Blocks(s.K, p.BK))
 	visits := float64(nm * nn * nk)
 	multiply := float64(p.Steps-1)*spec.MultiplyNs(m, n, k, false) + spec.MultiplyNs(m, n, k, true)
+	if spec.HasRMA() {
+		multiply = max(multiply, float64(p.Steps)*spec.ExchangeNs(m*k, k*n))
+	}
 	fetch := func(rows, cols int, trans bool) float64 {
 		if trans {
 			rows, cols = cols, rows
@@ -143,7 +146,14 @@ func (t *tileTimes) meshNs(s Shape, p Plan) float64 {
 	if s.Accumulate {
 		c += t.of(tileOf{m, n, false})
 	}
-	if p.Double {
+	switch {
+	case p.Chained:
+		steady := max(transfers+float64(nm*nn)*c, visits*multiply)
+		if s.Scattered { // one of many products, which overlap as their blocks do
+			return steady
+		}
+		return steady + transfers/visits + multiply + c
+	case p.Double:
 		each := transfers / visits
 		return float64(nm*nn) * (each + float64(nk-1)*max(each, multiply) + multiply + c)
 	}

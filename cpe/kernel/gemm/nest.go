@@ -207,7 +207,11 @@ func (p *Nest) start(g *cpe.CoreGroup, row, col int) {
 
 // finish stores the current block of C.
 func (p *Nest) finish(g *cpe.CoreGroup) {
-	if p.held[2] != nothing {
+	switch {
+	case p.held[2] == nothing:
+	case p.Plan.Chained:
+		g.PutLater(&p.c)
+	default:
 		g.Put(&p.c)
 		g.Sync()
 	}

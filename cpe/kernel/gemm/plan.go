@@ -22,6 +22,10 @@ func (s *Shape) doubleBuffers(spec *cpe.Spec) bool {
 	return spec.DMA.OverlapsBuses || !s.Accumulate && !s.Scattered
 }
 
+// chains reports whether blocks of C are stored while others are multiplied. Kernels for register buses do not: they are those that were
+// published for the SW26010, whose LDM has no room for it.
+func (s *Shape) chains(spec *cpe.Spec) bool { return spec.HasRMA() && s.doubleBuffers(spec) }
+
 // String prints the shape.
 func (s Shape) String() string {
 	t := map[bool]string{true: "'", false: ""}
@@ -55,7 +59,8 @@ type Plan struct {
 	Steps      int // parts of a block's K; each is broadcast once
 	MR, NR     int // rows and columns of this computer's micro-kernel
 	Double     bool
-	LDM        int // bytes of one CPE's LDM
+	Chained    bool // C has two buffers: a block is stored while the next one is multiplied
+	LDM        int  // bytes of one CPE's LDM
 	Share      Sharing
 }
 
@@ -86,7 +91,7 @@ func newTiles(spec *cpe.Spec, p Plan) tiles {
 	return tiles{
 		a: cpe.Tile{RowParts: spec.Rows, ColParts: p.Steps, Layout: cpe.Layout{Panel: p.MR, ByRows: true}, Double: p.Double, Sent: true},
 		b: cpe.Tile{RowParts: p.Steps, ColParts: spec.Cols, Layout: cpe.Layout{Panel: p.NR}, Double: p.Double, Sent: true},
-		c: cpe.Tile{RowParts: spec.Rows, ColParts: spec.Cols, PadRows: p.MR, PadCols: p.NR},
+		c: cpe.Tile{RowParts: spec.Rows, ColParts: spec.Cols, PadRows: p.MR, PadCols: p.NR, Double: p.Chained},
 	}
 }
 
