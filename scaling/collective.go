@@ -35,8 +35,8 @@ type Collective interface {
 	Time(nodes int, bytes int64) (topology.VTime, error)
 }
 
-// Simulated is the simulated time of one of AllReduces on a cluster's network. If a simulation would make too many steps, it is the closed
-// form, and TooLong, if not nil, is called with the simulation's error.
+// Simulated is the simulated time of one of AllReduces on a cluster's network. If a simulation would take too long, it is
+// topology.Estimate, and TooLong, if not nil, is called with the simulation's error.
 type Simulated struct {
 	Cluster   topology.Spec
 	Mapping   topology.Mapping
@@ -67,7 +67,8 @@ func (s Simulated) Time(nodes int, bytes int64) (topology.VTime, error) {
 		if s.TooLong != nil {
 			s.TooLong(err)
 		}
-		return topology.Cost(algorithm, s.Cluster, l, int(bytes)), nil
+		estimate, _ := topology.Estimate(s.Cluster, l, schedule, bytesPerValue)
+		return estimate, nil
 	}
 	return t.Seconds, err
 }

@@ -22,6 +22,7 @@ type filling struct {
 	opened    []int32 // links that were opened in this call of fill; some more than once
 	followed  int     // number of opened links that have opened others
 	led       []int32 // classes whose leader changed in this call; some more than once
+	shares    int     // how many times a link looked at one of its classes
 	queue     heap    // open links, ordered by the level at which they would be full
 }
 
@@ -248,6 +249,7 @@ func (f *filling) lead(id, leader int32) {
 func (f *filling) recount(link int32) {
 	l := &f.links[link]
 	l.counted, l.changed = true, false
+	f.shares += len(l.classes)
 	for level := f.bandwidth / float64(l.messages); ; level = l.fullAt() {
 		l.free, l.waiting, l.capped, l.next = f.bandwidth, l.messages, level, math.Inf(1)
 		for _, id := range l.classes {

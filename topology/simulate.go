@@ -24,8 +24,18 @@ func (t Timing) BusBandwidth(ranks, bytes int) float64 {
 // maxSteps is the largest number of steps of all ranks that is simulated. A ring of 40,960 nodes dealt round-robin has 3.4e9.
 const maxSteps = 200e6
 
-// ErrTooLong is the error for a schedule with too many steps to simulate.
-var ErrTooLong = errors.New("too many steps to simulate")
+// maxShares is how many times a simulation may look at a class of messages on a shared link, without a trace. It takes seconds. Exchanges that
+// are folded to a power of two, on supernodes that are filled unevenly, change the rates of most classes whenever a message ends.
+const maxShares = 160e6
+
+// ErrTooLong is the error for a schedule that takes too long to simulate; Estimate has an estimate.
+var ErrTooLong = errors.New("too long to simulate")
+
+// tooLong is ErrTooLong with its reason, and the estimate.
+func tooLong(spec Spec, l Layout, s *Schedule, elementBytes int, why string) error {
+	estimate, how := Estimate(spec, l, s, elementBytes)
+	return fmt.Errorf("%w: %s over %d nodes %s; %s estimates %.6g s", ErrTooLong, s.Algorithm, s.Ranks, why, how, float64(estimate))
+}
 
 // Simulate simulates a schedule on a cluster and returns its time and traffic. Elements have elementBytes bytes. trace, if not nil, is called
 // at the end of every message. Without it, rings whose messages share no link are computed in closed form.
@@ -36,8 +46,7 @@ func Simulate(spec Spec, l Layout, s *Schedule, elementBytes int, trace func(Mes
 		}
 	}
 	if steps := float64(s.Ranks) * float64(s.Rounds); steps > maxSteps {
-		return Timing{}, fmt.Errorf("%w: %s over %d nodes makes %.3g steps, more than the %.3g that are simulated; its closed form estimates %.6g s",
-			ErrTooLong, s.Algorithm, s.Ranks, steps, float64(maxSteps), float64(Cost(s.Algorithm, spec, l, s.Elements*elementBytes)))
+		return Timing{}, tooLong(spec, l, s, elementBytes, fmt.Sprintf("makes %.3g steps, more than the %.3g that are simulated", steps, float64(maxSteps)))
 	}
 	p := &player{schedule: s, net: newNetwork(spec, l), elementBytes: elementBytes, ranks: make([]playing, s.Ranks)}
 	p.net.ended = trace
@@ -54,6 +63,9 @@ func Simulate(spec Spec, l Layout, s *Schedule, elementBytes int, trace func(Mes
 		at := c.at + spec.ReduceTime(float64(p.ranks[c.rank].reduceBytes))
 		if err := p.proceed(c.rank, at); err != nil {
 			return Timing{}, err
+		}
+		if trace == nil && p.net.links.rates.shares > maxShares {
+			return Timing{}, tooLong(spec, l, s, elementBytes, "shares links in too many ways")
 		}
 	}
 	return p.timing()

@@ -72,6 +72,13 @@ var nothing = [2]int{-1, -1}
 
 // Run computes one job. Its extents may differ from those of the plan; blocks keep their sizes.
 func (p *Nest) Run(g *cpe.CoreGroup, job *Job) error {
+	err := p.Start(g, job)
+	g.Sync()
+	return err
+}
+
+// Start is Run, but with a chained plan the last block of C may still be on its way: a job that follows overlaps with it.
+func (p *Nest) Start(g *cpe.CoreGroup, job *Job) error {
 	if job.M0 >= job.M1 || job.N0 >= job.N1 {
 		return nil
 	}

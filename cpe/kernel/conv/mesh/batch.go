@@ -209,7 +209,7 @@ func (v *batchConv) result(g *cpe.CoreGroup, w *batchWorker, group, first, n int
 		A: &w.a, B: &w.b, C: cpe.Matrix{Data: tiling.From(c, cAt(first)), Ld: cols, Run: cols, Jump: cAt(1) - cAt(0)},
 		M1: rows, N1: n * cols, K1: len(w.used) * deep, Bias: v.bias(group), BiasRows: true,
 	}
-	return w.product.Run(g, &w.job)
+	return w.product.Start(g, &w.job)
 }
 
 // Published reports whether the published implicit kernels accept a shape. They need one group; forward at least 64 input channels in

@@ -14,6 +14,7 @@ package kernels
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/quant"
 	"github.com/swcaffe/swcaffe/internal/testkit/randomtest"
@@ -29,6 +30,25 @@ func Kinds() []randomtest.Kind {
 		kind("stream", drawStream, func() form { return &streamForm{} }),
 	}
 }
+
+// On returns the kinds with problems on modelled machines. Theirs are all on the machine of that name, one of Machines.
+func On(machine string) []randomtest.Kind {
+	kinds := slices.DeleteFunc(Kinds(), func(k randomtest.Kind) bool { return k.Name == "norm" })
+	for i := range kinds {
+		draw := kinds[i].Random
+		kinds[i].Random = func(r *rand.Rand) randomtest.Problem {
+			for {
+				if p := draw(r).(problem); p.shape.base().Model == machine {
+					return p
+				}
+			}
+		}
+	}
+	return kinds
+}
+
+// Machines are the modelled machines of problems.
+var Machines = []string{"sw26010", "sw26010_pro", "sw39000"}
 
 // form holds the fields of a problem. It is a pointer to a struct that embeds common; text.go lists the permitted types of
 // fields.

@@ -48,6 +48,7 @@ func run() error {
 		dir     = flag.String("dir", "failures", "the folder for failing problems")
 		most    = flag.Int("most", 10, "failures after which to end")
 		index   = flag.Int("index", -1, "print the problem of this `NUMBER`, as drawn, and check it alone, of the one kind that -kind names")
+		machine = flag.String("machine", "", "draw kernel problems on this modelled machine alone: "+strings.Join(kernels.Machines, ", "))
 		problem = flag.String("problem", "", "check the problem in this `FILE` alone, of the one kind that -kind names")
 	)
 	flag.Parse()
@@ -56,6 +57,12 @@ func run() error {
 	}
 	if *child {
 		return randomtest.Serve(kinds, os.Stdin, os.Stdout)
+	}
+	if *machine != "" {
+		if !slices.Contains(kernels.Machines, *machine) {
+			return fmt.Errorf("-machine %s: the machines are %s", *machine, strings.Join(kernels.Machines, ", "))
+		}
+		kinds = kernels.On(*machine)
 	}
 	if *only != "" {
 		chosen := strings.Split(*only, ",")
