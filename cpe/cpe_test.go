@@ -93,7 +93,7 @@ func TestLoadErrors(t *testing.T) {
 		}
 	}
 	_, err := Load("sw26100")
-	if err == nil || !strings.Contains(err.Error(), "host, k40m, knl7250, mt2000plus, sw26010") {
+	if err == nil || !strings.Contains(err.Error(), "host, k40m, knl7250, mt2000plus, mt3000, sw26010") {
 		t.Errorf("an unknown machine gives %v, want the known ones", err)
 	}
 }

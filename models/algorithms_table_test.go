@@ -35,6 +35,15 @@ func (t *table) drop(columns []string) {
 	maps.DeleteFunc(t.lines, func(l line, _ string) bool { return slices.Contains(columns, l.column) })
 }
 
+// take takes over another table's rows of some columns, of layers that both have.
+func (t *table) take(from *table, columns []string) {
+	for l, algorithm := range from.lines {
+		if slices.Contains(columns, l.column) && slices.Contains(t.layers, l.layer) {
+			t.lines[l] = algorithm
+		}
+	}
+}
+
 var directionNames = []string{"forward", "weight gradient", "input gradient"}
 
 // group is names that have a text in common.
