@@ -139,14 +139,22 @@ func (s *Session) Run(ctx context.Context, inputs ...Array) ([]Array, error) {
 	return s.outs, nil
 }
 
-// Prepare plans the net for a number of items, which the first run of that size would do otherwise.
+// Prepare plans the net for a number of items, and makes what the plan keeps, as packed weights, in a run of zeros, which no later run of that size waits for then. A net whose layers
+// have effects (Model.Continues) does not run.
 func (s *Session) Prepare(items int) error {
 	if err := s.enter(); err != nil {
 		return err
 	}
 	defer s.leave()
-	_, err := s.planFor(items)
-	return err
+	p, err := s.planFor(items)
+	if err != nil || s.model.effect != "" {
+		return err
+	}
+	for _, in := range p.inputs {
+		clear(in.Data())
+	}
+	_ = p.forward(context.Background()) // a layer may refuse zeros, as the size of an image; what the layers before it keep is made
+	return nil
 }
 
 // bind puts the inputs into the model's order and checks them.

@@ -171,7 +171,7 @@ func (o *serveOptions) config(e *cli.Env) (serve.Config, error) {
 	}
 	cfg := serve.Config{
 		Address: o.http, GRPC: o.grpc, Token: cli.HTTPToken(o.token), Cert: o.cert, Key: o.key, Folder: o.repository,
-		Cores: o.cores, Sessions: o.sessions, AllCores: coresBesideRequests(machine), Queue: o.queue, Requests: o.requests, Delay: o.delay, Timeout: o.timeout, MaxBody: o.maxBody, MaxBodies: o.maxBodies,
+		Cores: o.cores, Sessions: o.sessions, AllCores: coresOf(machine), Queue: o.queue, Requests: o.requests, Delay: o.delay, Timeout: o.timeout, MaxBody: o.maxBody, MaxBodies: o.maxBodies,
 		Connections: o.connections, HeaderTime: o.headerTime, IdleTime: o.idleTime, MaxPixels: o.maxPixels,
 		Errorf: e.Log.Errorf,
 		Load: func(opt predict.Options) (*predict.Model, error) {
@@ -192,15 +192,12 @@ func (o *serveOptions) config(e *cli.Env) (serve.Config, error) {
 	return cfg, nil
 }
 
-// coresBesideRequests returns the cores that models share, 0 on a modelled machine, and doubles the processors that Go uses. The goroutines of a run keep those that they
-// have, also while they wait for one another, so that requests would be read and answered only between runs. The operating system shares the cores better.
-func coresBesideRequests(machine cpe.Spec) int {
-	n := runtime.GOMAXPROCS(0)
-	runtime.GOMAXPROCS(2 * n)
+// coresOf returns the cores that models share, 0 on a modelled machine.
+func coresOf(machine cpe.Spec) int {
 	if cpe.DefaultMode(machine) != cpe.Native {
 		return 0
 	}
-	return n
+	return runtime.GOMAXPROCS(0)
 }
 
 func serveModels(e *cli.Env, o *serveOptions) error {

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/swcaffe/swcaffe/predict"
@@ -51,6 +52,9 @@ func (v *version) work(own *runner) {
 }
 
 // take returns the jobs of the next run, once it may begin, and whether it is to have all cores of the version. Without any it ends; ok is false then.
+//
+// Runs keep their processors of Go, of which there are as many as cores: what reads requests and writes answers has those that no run has. So it takes no cores from the runs of
+// other models, however many its requests are. Between runs it goes first, so that requests that have come share the next run.
 func (v *version) take() (jobs []*job, wide, ok bool) {
 	v.taking.Lock()
 	defer v.taking.Unlock()
@@ -62,6 +66,7 @@ func (v *version) take() (jobs []*job, wide, ok bool) {
 			}
 		}
 		v.turns.waitWide()
+		runtime.Gosched()
 		if v.gone(first) {
 			continue
 		}

@@ -75,7 +75,7 @@ func start(name, number string, m *predict.Model, cfg *Config, meter *meter, alo
 	return v, nil
 }
 
-// begin makes the plans that start has not made, between runs, which have all cores meanwhile.
+// begin makes the plans that start has not made, in turns with runs, which have all cores meanwhile.
 func (v *version) begin() {
 	for _, r := range append([]*runner{v.wide}, v.runners...) {
 		for !r.planned() {
@@ -84,7 +84,8 @@ func (v *version) begin() {
 					v.wide.run(jobs)
 					v.turns.end(wide)
 				}
-			} else if err := r.plan(); err != nil {
+			}
+			if err := r.plan(); err != nil {
 				v.errorf("%s: %v", v.title(), err)
 				return // the runs that need it try again
 			}
