@@ -2,10 +2,14 @@ package serve
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
+	"math"
 	"math/bits"
 	"net/http"
+	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -60,11 +64,13 @@ func readInfer(r *http.Request) (memory *body, content []byte, header int, err e
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		return nil, nil, 0, failf(http.StatusUnsupportedMediaType, "Content-Encoding %s: bodies must not be compressed", e)
 	}
-	text := r.Header.Get(headerLength)
+	text := strings.Join(r.Header.Values(headerLength), ", ")
 	if text != "" {
-		if header, err = strconv.Atoi(text); err != nil || header < 0 {
+		length, err := strconv.ParseUint(text, 10, 62)
+		if err != nil {
 			return nil, nil, 0, badf("%s: %s: it should be the length of the JSON at the body's beginning", headerLength, text)
 		}
+		header = int(min(length, math.MaxInt))
 	}
 	if r.ContentLength > 0 {
 		memory = newBody(int(r.ContentLength))
@@ -102,6 +108,9 @@ func readBody(r *http.Request) (content []byte, err error) {
 func bodyError(err error) error {
 	if status := statusOf(err); status != http.StatusInternalServerError {
 		return err
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return failf(http.StatusRequestTimeout, "the body did not come in time: %w", err)
 	}
 	return badf("reading the body: %w", err)
 }

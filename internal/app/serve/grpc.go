@@ -82,7 +82,7 @@ func (v *version) inferGRPC(ctx context.Context, r *inferencepb.ModelInferReques
 	for _, o := range outputs {
 		out := &inferencepb.ModelInferResponse_InferOutputTensor{Name: o.name, Datatype: o.datatype(), Shape: extents(o.shape)}
 		if len(r.RawInputContents) > 0 {
-			response.RawOutputContents = append(response.RawOutputContents, o.appendBinary(nil))
+			response.RawOutputContents = append(response.RawOutputContents, o.binary())
 		} else {
 			out.Contents = o.contents()
 		}
@@ -124,6 +124,8 @@ func (t *tensor) readInput(in *inferencepb.ModelInferRequest_InferInputTensor, r
 	switch {
 	case err != nil:
 		return err
+	case in.Parameters["shared_memory_region"] != nil:
+		return errSharedMemory
 	case raw == nil:
 		return t.readContents(d, in.Contents, count)
 	case in.Contents != nil:

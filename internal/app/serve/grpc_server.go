@@ -81,9 +81,12 @@ func unary[Request, Response any](call func(context.Context, *Request) (*Respons
 	}
 }
 
+// grpcContent is the content type of gRPC, to which the form of the messages may be added.
+const grpcContent = "application/grpc"
+
 // isGRPC reports whether a request is a call over gRPC.
 func isGRPC(r *http.Request) bool {
-	kind, ok := strings.CutPrefix(r.Header.Get("Content-Type"), "application/grpc")
+	kind, ok := strings.CutPrefix(r.Header.Get("Content-Type"), grpcContent)
 	return ok && r.ProtoMajor == 2 && (kind == "" || kind[0] == '+' || kind[0] == ';')
 }
 
@@ -114,7 +117,7 @@ func (s *Server) oneMessage(next http.Handler) http.Handler {
 		}
 		var prefix [prefixLength]byte
 		if _, err := io.ReadFull(r.Body, prefix[:]); err != nil {
-			return badf("reading the length of the message: %w", err)
+			return badf("the length of the message: %w", bodyError(err))
 		}
 		length := int64(binary.BigEndian.Uint32(prefix[1:]))
 		if length > limit {
@@ -184,6 +187,7 @@ var grpcCodes = map[int]connect.Code{
 	http.StatusBadRequest:            connect.CodeInvalidArgument,
 	http.StatusUnauthorized:          connect.CodeUnauthenticated,
 	http.StatusForbidden:             connect.CodePermissionDenied,
+	http.StatusRequestTimeout:        connect.CodeDeadlineExceeded,
 	http.StatusNotFound:              connect.CodeNotFound,
 	http.StatusRequestEntityTooLarge: connect.CodeResourceExhausted,
 	http.StatusTooManyRequests:       connect.CodeResourceExhausted,
@@ -212,7 +216,7 @@ func grpcError(err error) *connect.Error {
 // refuseGRPC answers a call with an error.
 func refuseGRPC(w http.ResponseWriter, err error) {
 	e, h := grpcError(err), w.Header()
-	h.Set("Content-Type", "application/grpc")
+	h.Set("Content-Type", grpcContent)
 	h.Set("Grpc-Status", strconv.Itoa(int(e.Code())))
 	h.Set("Grpc-Message", url.PathEscape(e.Message()))
 	w.WriteHeader(http.StatusOK)

@@ -282,8 +282,8 @@ func TestGRPCMessages(t *testing.T) {
 	transport.Protocols.SetUnencryptedHTTP2(true)
 	defer transport.CloseIdleConnections()
 	for body, want := range map[string]string{
-		"":                               "3 reading the length of the message: EOF",
-		"\x00\x00":                       "3 reading the length of the message: unexpected EOF",
+		"":                               "3 the length of the message: reading the body: EOF",
+		"\x00\x00":                       "3 the length of the message: reading the body: unexpected EOF",
 		"\x00\x00\x00\x00\x09ab":         "3 the message ends 7 bytes early",
 		"\x01\x00\x00\x00\x02ab":         "13 ", // the library's
 		"\x00\x00\x00\x00\x02ab":         "3 unmarshal message",

@@ -177,6 +177,14 @@ func (o *output) appendBinary(b []byte) []byte {
 	return appendFloats(b, o.values)
 }
 
+// binary returns an output's values as the protocol has them in binary, in the same memory if they lie so.
+func (o *output) binary() []byte {
+	if b := bytesOf(o.values); b != nil && o.texts == nil {
+		return b
+	}
+	return o.appendBinary(nil)
+}
+
 // label returns the n largest classes of each item as SCORE:CLASS:LABEL, as the classification extension writes them.
 func (v *version) label(scores predict.Array, n int) (texts []string, shape []int) {
 	items := scores.Shape[0]

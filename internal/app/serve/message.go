@@ -32,6 +32,8 @@ type (
 		BinaryData       *bool  `json:"binary_data"`
 		BinaryDataOutput bool   `json:"binary_data_output"`
 		Classification   int    `json:"classification"`
+
+		SharedMemory *string `json:"shared_memory_region"`
 	}
 	inferResponse struct {
 		ModelName    string           `json:"model_name"`
@@ -48,6 +50,9 @@ type (
 	}
 )
 
+// errSharedMemory refuses what Triton's clients may ask for where the server runs on their computer.
+var errSharedMemory = badf("shared memory is not taken; the values are in the request")
+
 // tensor is an input of a request: values, or the elements of a BYTES tensor.
 type tensor struct {
 	name     string
@@ -59,12 +64,12 @@ type tensor struct {
 // parseInfer reads a request: JSON of header bytes, and behind it the values of the inputs that have a binary_data_size, in their order.
 func parseInfer(body []byte, header int) (*inferRequest, []tensor, error) {
 	var r inferRequest
-	d := json.NewDecoder(bytes.NewReader(body[:header]))
-	if err := d.Decode(&r); err != nil {
-		return nil, nil, badf("the request's JSON: %w", err)
+	end, err := decodeJSON(body[:header], &r)
+	if err != nil {
+		return nil, nil, err
 	}
-	if d.More() {
-		return nil, nil, badf("the request's JSON ends at byte %d, but its length is %d; binary tensors need the header Inference-Header-Content-Length", d.InputOffset(), header)
+	if end < header {
+		return nil, nil, badf("the request's JSON ends at byte %d, but its length is %d; binary tensors need the header %s", end, header, headerLength)
 	}
 	if len(r.Inputs) == 0 {
 		return nil, nil, badf("the request has no inputs")
@@ -85,6 +90,16 @@ func parseInfer(body []byte, header int) (*inferRequest, []tensor, error) {
 	return &r, list, nil
 }
 
+// decodeJSON reads the JSON at the beginning of a text, and returns where it ends: behind white space that follows it.
+func decodeJSON(text []byte, into any) (end int, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if err := d.Decode(into); err != nil {
+		return 0, badf("the request's JSON: %w", err)
+	}
+	end = int(d.InputOffset())
+	return end + len(text[end:]) - len(bytes.TrimLeft(text[end:], " \t\r\n")), nil
+}
+
 // read makes a tensor of an input. binary holds the values of this and the following binary inputs; those of the following are returned.
 func (in *requestInput) read(binary []byte) (t tensor, rest []byte, err error) {
 	d, err := findDatatype(in.Datatype)
@@ -98,6 +113,8 @@ func (in *requestInput) read(binary []byte) (t tensor, rest []byte, err error) {
 	}
 	size := in.Parameters.BinaryDataSize
 	switch {
+	case in.Parameters.SharedMemory != nil:
+		return t, nil, errSharedMemory
 	case size == nil && d.size == 0:
 		t.elements, err = parseTexts(in.Data, count)
 		return t, binary, err

@@ -2,8 +2,6 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -91,6 +89,10 @@ func (s *Server) routes() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isGRPC(r) {
 			calls.ServeHTTP(w, r)
+			return
+		}
+		if kind := r.Header.Get("Content-Type"); strings.HasPrefix(kind, grpcContent) {
+			refuse(w, r, failf(http.StatusUnsupportedMediaType, "%s over %s: gRPC is answered over HTTP/2, as %s or %[3]s+proto", kind, r.Proto, grpcContent))
 			return
 		}
 		mux.ServeHTTP(w, r)
@@ -239,11 +241,18 @@ func writeReady(w http.ResponseWriter, ready bool) {
 
 // readControl reads the body of a call of the repository, which may be empty.
 func readControl(w http.ResponseWriter, r *http.Request, into any) error {
-	r.Body = http.MaxBytesReader(w, r.Body, maxControl)
-	if err := json.NewDecoder(r.Body).Decode(into); err != nil && !errors.Is(err, io.EOF) {
-		return badf("the request's JSON: %w", err)
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxControl))
+	if err != nil {
+		return bodyError(err)
 	}
-	return nil
+	if len(text) == 0 {
+		return nil
+	}
+	end, err := decodeJSON(text, into)
+	if err == nil && end < len(text) {
+		err = badf("the request's JSON ends at byte %d of %d", end, len(text))
+	}
+	return err
 }
 
 func (s *Server) index(w http.ResponseWriter, r *http.Request) error {
