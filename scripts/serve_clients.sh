@@ -24,7 +24,7 @@ cp "$dir/w_iter_0.caffemodel" "$dir/models/lenet/1/net.caffemodel"
 seq -f 'digit %g' 0 9 >"$dir/models/lenet/labels.txt"
 "$dir/swcaffe" serve -repository "$dir/models" -http 127.0.0.1:0 -grpc 127.0.0.1:0 2>"$dir/serve.log" &
 server=$!
-until grep -q 'the server: ' "$dir/serve.log"; do
+until grep -qs 'the server: ' "$dir/serve.log"; do
   kill -0 "$server" || { cat "$dir/serve.log" >&2; exit 1; }
   sleep 0.1
 done

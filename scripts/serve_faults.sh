@@ -31,7 +31,7 @@ fail() {
 begin() { # FLAG...
   "$dir/swcaffe" serve -repository "$dir/models" -http 127.0.0.1:0 "$@" 2>"$dir/serve.log" &
   server=$!
-  until grep -q 'the server: ' "$dir/serve.log"; do
+  until grep -qs 'the server: ' "$dir/serve.log"; do
     kill -0 "$server" 2>/dev/null || fail 'the server does not start'
     sleep 0.1
   done

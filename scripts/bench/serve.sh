@@ -1,33 +1,39 @@
 #!/usr/bin/env bash
-# Measures swcaffe serve: throughput at saturation beside what `time -forward_only` gives at its best batch, latencies at 80 % of the load at saturation, and the
-# answers at 4 times that load; then each two nets together, on one server; and beside each, ONNX Runtime behind a server of Node's. A table at the end has each figure with what
-# is asked of it. With the defaults it takes about six minutes. Each request has -items images as binary FP32. The load comes from a process of its own on the same computer, which
-# takes some of the cores: npm's autocannon, and at 80 % vegeta, whose requests are evenly apart (autocannon sends those of a second at its beginning). So the seconds that the processors spend on an
-# image are printed too, in the server with its kernel's part, and in the direct run: their ratio holds also where the load takes cores, but not where other programs run.
-# Weights are those that the nets' fillers give.
+# Measures swcaffe serve: milliseconds from the start of the process until it is ready; throughput at saturation beside what `time -forward_only` gives at its best batch, latencies at
+# 80 % of the load at saturation, and the answers at 4 times that load; then each two nets together, on one server; and beside each, ONNX Runtime behind a server of Node's. A table at
+# the end has each figure with what is asked of it. With the defaults it takes about eight minutes. Each request has images as binary FP32. The load comes from a process of its own on
+# the same computer, which takes some of the cores: npm's autocannon, and for latencies vegeta, whose requests are evenly apart (autocannon sends those of a second at its beginning); the
+# load at saturation of which it sends 80 % is vegeta's own. So the seconds that the processors spend on an image are printed too, in the server with its kernel's part, and in the
+# direct run: their ratio holds also where the load takes cores, but not where other programs run. Weights are those that the nets' fillers give.
 #
-#   scripts/bench/serve.sh [-seconds N] [-batch N] [-items N] [-iterations N] [-no_peer] [NET...]
+#   scripts/bench/serve.sh [-seconds N] [-batch N] [-iterations N] [-no_peer] [NET[:ITEMS]...]
 #
-# NET is a folder of models/, or mobilenet (lenet, mobilenet and resnet50 by default), -seconds the time of each measurement (10), -batch the most items of a run (8), -items the
-# images of a request (1), -iterations those of direct runs (20). -no_peer leaves out ONNX Runtime.
+# NET is a folder of models/, or mobilenet, ITEMS the images of a request (1); lenet:64, mobilenet and resnet50 by default, since a single digit costs less than any request. -seconds is
+# the time of each measurement (10), -batch the most items of a run (8; of a net whose requests have more, as many), -iterations those of direct runs (20). -no_peer leaves out ONNX Runtime.
 # The ratios: images served to direct ones, the 99th percentile to the median at 80 %, and the median of answers at 4 times the load to that at saturation. The server's queue
 # is as long as the load at saturation fills it, so that requests which are accepted at 4 times the load wait for as many others.
 # autocannon, vegeta and onnxruntime-node are installed into build/ if they are not there. build/swcaffe-serve is the program.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-cannon=9.0.0 vegeta=v12.12.0 runtime=1.30.0 seconds=10 batch=8 items=1 iterations=20 peer=1 nets=()
+cannon=9.0.0 vegeta=v12.12.0 runtime=1.30.0 seconds=10 batch=8 iterations=20 peer=1 nets=()
 while (($#)); do
   case $1 in
     -seconds) seconds=$2; shift 2 ;;
     -batch) batch=$2; shift 2 ;;
-    -items) items=$2; shift 2 ;;
     -iterations) iterations=$2; shift 2 ;;
     -no_peer) peer=; shift ;;
-    -*) echo "serve.sh: no option $1; there are -seconds, -batch, -items, -iterations and -no_peer" >&2; exit 2 ;;
+    -*) echo "serve.sh: no option $1; there are -seconds, -batch, -iterations and -no_peer" >&2; exit 2 ;;
     *) nets+=("$1"); shift ;;
   esac
 done
-((${#nets[@]})) || nets=(lenet mobilenet resnet50)
+((${#nets[@]})) || nets=(lenet:64 mobilenet resnet50)
+declare -A images_of # of a request
+for ((i = 0; i < ${#nets[@]}; i++)); do
+  name=${nets[i]%:*}
+  images_of[$name]=1
+  [ "$name" = "${nets[i]}" ] || images_of[$name]=${nets[i]#*:}
+  nets[i]=$name
+done
 
 # package FOLDER NAME VERSION installs one of npm's into build/FOLDER.
 package() {
@@ -66,7 +72,7 @@ prepare() {
   printf 'net: "%s" base_lr: 0.01 lr_policy: "fixed" max_iter: 0 snapshot_prefix: "%s" random_seed: 1\n' "$of.fillers" "$of" >"$dir/solver.prototxt"
   "$swcaffe" train -solver "$dir/solver.prototxt" 2>"$dir/train.log"
   mv "${of}_iter_0.caffemodel" "$of.caffemodel"
-  [ -z "$peer" ] || "$swcaffe" export_onnx -model "$of.prototxt" -weights "$of.caffemodel" -batch "$items" -fold -o "$of.onnx" >/dev/null 2>"$dir/export.log"
+  [ -z "$peer" ] || "$swcaffe" export_onnx -model "$of.prototxt" -weights "$of.caffemodel" -batch "${images_of[$1]}" -fold -o "$of.onnx" >/dev/null 2>"$dir/export.log"
 }
 
 # run_direct NET N ITERATIONS prints the images a second of time -forward_only for batches of N, and the processors' seconds for the whole command.
@@ -77,11 +83,14 @@ run_direct() {
   echo "$(field "$dir/time.json" r.total.images_per_s) $(awk '{print $1 + $2}' "$dir/times")"
 }
 
+# most NET... prints the most items of a run: of one net with large requests, as many as these have.
+most() { if (($# == 1 && ${images_of[$1]} > batch)); then echo "${images_of[$1]}"; else echo "$batch"; fi; }
+
 # direct NET prints the images a second at the best batch, that batch, and the processors' milliseconds an image: that of iterations for 3 seconds more than in a first run,
 # so that what the command does before is not in it.
 direct() {
   local n best speed few many more
-  best=$(for ((n = 1; n <= batch; n *= 2)); do echo "$(run_direct "$1" "$n" "$iterations") $n"; done | sort -g | tail -1)
+  best=$(for ((n = 1; n <= $(most "$1"); n *= 2)); do echo "$(run_direct "$1" "$n" "$iterations") $n"; done | sort -g | tail -1)
   read -r speed few n <<<"$best"
   more=$(node -p "Math.ceil(3 * $speed / $n)")
   read -r _ many < <(run_direct "$1" "$n" $((iterations + more)))
@@ -92,7 +101,7 @@ direct() {
 body() {
   curl -fs "$url/v2/models/$1" >"$dir/about.json"
   node -e "
-    const about = JSON.parse(require('fs').readFileSync('$dir/about.json')), shape = [$items, ...about.inputs[0].shape.slice(1)];
+    const about = JSON.parse(require('fs').readFileSync('$dir/about.json')), shape = [${images_of[$1]}, ...about.inputs[0].shape.slice(1)];
     const values = Buffer.from(Float32Array.from({length: shape.reduce((a, b) => a * b)}, (_, i) => i % 7).buffer);
     const input = {name: about.inputs[0].name, datatype: 'FP32', shape, parameters: {binary_data_size: values.length}};
     const head = Buffer.from(JSON.stringify({inputs: [input], parameters: {binary_data_output: true}}));
@@ -102,7 +111,7 @@ body() {
 
 # await LOG waits for a server's address in its log, and puts it into url.
 await() {
-  until grep -q 'the server: ' "$1"; do
+  until grep -qs 'the server: ' "$1"; do
     kill -0 "$server" || { cat "$1" >&2; exit 1; }
     sleep 0.1
   done
@@ -113,10 +122,26 @@ await() {
 serve() {
   local models=() net
   for net in "$@"; do models+=(-model "$dir/$net.prototxt" -weights "$dir/$net.caffemodel" -name "$net"); done
-  "$swcaffe" serve "${models[@]}" -batch "$batch" -queue $((3 * batch)) -http 127.0.0.1:0 2>"$dir/serve.log" &
+  "$swcaffe" serve "${models[@]}" -batch "$(most "$@")" -queue "$connections" -http 127.0.0.1:0 2>"$dir/serve.log" &
   server=$!
   await "$dir/serve.log"
+  settle
 }
+
+# ticks prints the processors' time of the server.
+ticks() { awk '{print $14 + $15}' "/proc/$server/stat"; }
+
+# settle waits until the server has made its plans: it computes nothing then.
+settle() {
+  local before=-9
+  until (($(ticks) - before < 3)); do
+    before=$(ticks)
+    sleep 0.5
+  done
+}
+
+# starts NET prints the median and the least of the milliseconds from the start of the server's process until it says that it is ready, 11 times.
+starts() { node scripts/bench/serve_start.js "$swcaffe" serve -model "$dir/$1.prototxt" -weights "$dir/$1.caffemodel" -http 127.0.0.1:0; }
 
 # serve_peer NET... starts ONNX Runtime's server.
 serve_peer() {
@@ -132,15 +157,17 @@ load() {
   local name=$1 connections=$2 rate=$3 net targets=() before
   shift 3
   for net in "$@"; do targets+=("$url/v2/models/$net/infer" "$dir/$net.body"); done
-  before=$(awk '{print $14 + $15}' "/proc/$server/stat")
+  before=$(ticks)
   NODE_PATH=build/autocannon/node_modules node scripts/bench/serve_load.js "$dir/$name.json" "$connections" "$seconds" "$rate" "${targets[@]}"
-  cpu=$(node -p "($(awk '{print $14 + $15}' "/proc/$server/stat") - $before) / $(getconf CLK_TCK)")
+  cpu=$(node -p "($(ticks) - $before) / $(getconf CLK_TCK)")
 }
 
-# even NAME RATE NET sends requests for a net, evenly apart. $dir/NAME.json has the results.
+# even NAME RATE NET sends requests for a net, evenly apart, or (0) as fast as answers come to as many clients as autocannon has. $dir/NAME.json has the results.
 even() {
+  local rate=(-rate "$2/1s")
+  [ "$2" != 0 ] || rate=(-rate 0 -max-workers "$connections")
   printf 'POST %s/v2/models/%s/infer\nInference-Header-Content-Length: %s\n@%s\n' "$url" "$3" "$(cat "$dir/$3.body.head")" "$dir/$3.body" >"$dir/targets"
-  build/vegeta/vegeta attack -targets "$dir/targets" -rate "$2/1s" -duration "${seconds}s" | build/vegeta/vegeta report -type json >"$dir/$1.json"
+  build/vegeta/vegeta attack -targets "$dir/targets" "${rate[@]}" -duration "${seconds}s" | build/vegeta/vegeta report -type json >"$dir/$1.json"
 }
 
 # resident prints the server's memory in MB.
@@ -150,71 +177,76 @@ resident() { awk '/VmRSS/ {printf "%d", $2 / 1000}' "/proc/$server/status"; }
 verdicts=()
 asked() { verdicts+=("$(node -p "'$1'.padEnd(60) + ' ' + (+($2)).toFixed(3).padStart(10) + '  asked $3 ' + (+($4)).toFixed(3).padEnd(10) + (($2) $3 ($4) ? '' : '  MISSED')")"); }
 
-# served NAME [I] prints the images a second of the results' entry I.
-served() { field "$dir/$1.json" "(r[${2:-0}]['2xx'] * $items / r[${2:-0}].duration).toFixed(1)"; }
+# served NAME I ITEMS prints the images a second of the results' entry I, of requests with ITEMS images.
+served() { field "$dir/$1.json" "(r[${2:-0}]['2xx'] * $3 / r[${2:-0}].duration).toFixed(1)"; }
 
+connections=$((4 * batch))
 too='(r[0].statusCodeStats["429"] || {count: 0}).count'
 printf '%-10s %9s %6s %9s %9s %6s %9s %8s %8s %6s %8s %8s %8s %8s %6s %9s\n' net direct/s batch 'cpu ms' served/s ratio 'cpu ms' 'p50 80%' 'p99 80%' ratio 'x4 200s' 'x4 429s' 'x4 other' 'p50 x4' ratio ORT/s
-declare -A speed
+declare -A speed starting
 for net in "${nets[@]}"; do
   prepare "$net"
+  items=${images_of[$net]}
+  starting[$net]=$(starts "$net")
   read -r images best cost < <(direct "$net")
   speed[$net]=$images
   serve "$net"
   body "$net"
   seconds=3 load warm 2 0 "$net"
-  load full $((4 * batch)) 0 "$net"
+  load full "$connections" 0 "$net"
   spent=$(node -p "(1000 * $cpu / ($(field "$dir/full.json" "r[0]['2xx']") * $items)).toFixed(3)")
   answered=$(field "$dir/full.json" "r[0]['2xx'] / r[0].duration")
-  rate=$(node -p "Math.max(1, Math.round($answered * 0.8))")
-  even part "$rate" "$net"
+  seconds=$((seconds / 2 + 1)) even all 0 "$net"
+  even part "$(field "$dir/all.json" 'Math.max(1, Math.round(r.throughput * 0.8))')" "$net"
+  seconds=2 load over $((4 * connections)) "$(node -p "Math.ceil(4 * $answered)")" "$net" # memory for as many requests at a time
   before=$(resident)
-  load over $((16 * batch)) $((rate * 5)) "$net"
+  load over $((4 * connections)) "$(node -p "Math.ceil(4 * $answered)")" "$net"
   after=$(resident)
   stop
   other=-
   if [ -n "$peer" ]; then
     serve_peer "$net"
     seconds=3 load peerwarm 2 0 "$net"
-    load peer $((4 * batch)) 0 "$net"
+    load peer "$connections" 0 "$net"
     [ "$(field "$dir/peer.json" 'r[0].non2xx')" = 0 ] || { echo "ONNX Runtime's server fails for $net" >&2; cat "$dir/peer.errors" >&2; exit 1; }
-    other=$(served peer)
+    other=$(served peer 0 "$items")
     stop
   fi
-  ratio=$(node -p "$(served full) / $images") slower=$(field "$dir/over.json" "r[0].answered.p50 / $(field "$dir/full.json" 'r[0].answered.p50')")
+  ratio=$(node -p "$(served full 0 "$items") / $images") slower=$(field "$dir/over.json" "r[0].answered.p50 / $(field "$dir/full.json" 'r[0].answered.p50')")
   wrong=$(field "$dir/over.json" "r[0].non2xx - $too + r[0].errors") tail=$(field "$dir/part.json" 'r.latencies["99th"] / r.latencies["50th"]')
-  printf '%-10s %9.1f %6d %9s %9s %6.3f %9s %8.2f %8.2f %6.2f %8s %8s %8s %8.2f %6.2f %9s\n' "$net" "$images" "$best" "$cost" "$(served full)" "$ratio" "$spent" \
+  printf '%-10s %9.1f %6d %9s %9s %6.3f %9s %8.2f %8.2f %6.2f %8s %8s %8s %8.2f %6.2f %9s\n' "$net" "$images" "$best" "$cost" "$(served full 0 "$items")" "$ratio" "$spent" \
     "$(field "$dir/part.json" 'r.latencies["50th"] / 1e6')" "$(field "$dir/part.json" 'r.latencies["99th"] / 1e6')" "$tail" \
     "$(field "$dir/over.json" 'r[0]["2xx"]')" "$(field "$dir/over.json" "$too")" "$wrong" "$(field "$dir/over.json" 'r[0].answered.p50')" "$slower" "$other"
+  asked "$net: milliseconds until it is ready" "${starting[$net]%% *}" '<=' 100
   asked "$net: images a second, of the direct ones" "$ratio" '>=' 0.9
   asked "$net: 99th percentile to median at 80 %" "$tail" '<=' 3
   asked "$net: 80 %: requests that were not answered 200" "$(field "$dir/part.json" 'r.requests - (r.status_codes["200"] || 0)')" '<=' 0
   asked "$net: 4 times the load: answers but 200 and 429" "$wrong" '<=' 0
   asked "$net: 4 times the load: median to that at saturation" "$slower" '<=' 1.3
   asked "$net: 4 times the load: memory after to before" "$after / $before" '<=' 1.1
-  [ -z "$peer" ] || asked "$net: images a second, of ONNX Runtime" "$(served full) / $other" '>=' 1
+  [ -z "$peer" ] || asked "$net: images a second, of ONNX Runtime" "$(served full 0 "$items") / $other" '>=' 1
 done
 # together NET... measures nets on one server: what each has of its direct speed, and all together.
 together() {
-  local net part i all=0 others=0
+  local net part i items all=0 others=0
   serve "$@"
   for net in "$@"; do body "$net"; done
   seconds=3 load warm 2 0 "$@"
-  load together $((4 * batch)) 0 "$@"
+  load together "$connections" 0 "$@"
   stop
   if [ -n "$peer" ]; then
     serve_peer "$@"
     seconds=3 load peerwarm 2 0 "$@"
-    load peer $((4 * batch)) 0 "$@"
+    load peer "$connections" 0 "$@"
     stop
   fi
   for ((i = 0; i < $#; i++)); do
-    net=${*:i+1:1}
-    part=$(node -p "$(served together $i) / ${speed[$net]}")
+    net=${*:i+1:1} items=${images_of[${*:i+1:1}]}
+    part=$(node -p "$(served together $i "$items") / ${speed[$net]}")
     all=$(node -p "$all + $part")
-    [ -z "$peer" ] || others=$(node -p "$others + $(served peer $i) / ${speed[$net]}")
-    printf '%-10s %9s %6.3f   ORT %9s\n' "$net" "$(served together $i)" "$part" "$([ -z "$peer" ] && echo - || served peer $i)"
-    asked "$net of $*: its part of its direct speed" "$part" '>=' "0.9 / (2 * $#)"
+    [ -z "$peer" ] || others=$(node -p "$others + $(served peer $i "$items") / ${speed[$net]}")
+    printf '%-10s %9s %6.3f   ORT %9s\n' "$net" "$(served together $i "$items")" "$part" "$([ -z "$peer" ] && echo - || served peer $i "$items")"
+    asked "$net of $*: its part of its direct speed" "$part" '>=' "0.9 / $#"
   done
   printf '%-10s %9s %6.3f\n' sum '' "$all"
   asked "$*: the parts together" "$all" '>=' 0.9
@@ -229,5 +261,11 @@ if ((${#nets[@]} > 1)); then
   done
 fi
 echo
+for net in "${nets[@]}"; do echo "$net: ready after ${starting[$net]}"; done
+if command -v cc >/dev/null; then
+  cc -O2 -pthread -o "$dir/read" scripts/bench/read.c
+  for net in "${nets[@]}"; do "$dir/read" "$dir/$net.caffemodel"; done
+fi
+uptime
 printf '%s\n' "${verdicts[@]}"
 printf '%s\n' "$SECONDS seconds"

@@ -1,6 +1,6 @@
-// The load of scripts/serve_reload.sh: reload.js URL FOLDER PID RELOADS SECONDS CLIENTS. FOLDER has w1_ and w2_iter_0.caffemodel and the repository models, PID is the server.
+// The load of scripts/serve_reload.sh: reload.js URL FOLDER PID RELOADS SECONDS CLIENTS RATE EVERY. FOLDER has w1_ and w2_iter_0.caffemodel and the repository models, PID is the server.
 const fs = require('fs'), http = require('http');
-const [url, dir, pid, reloads, seconds, clients] = process.argv.slice(2).map((a, i) => (i < 2 ? a : Number(a)));
+const [url, dir, pid, reloads, seconds, clients, rate, every] = process.argv.slice(2).map((a, i) => (i < 2 ? a : Number(a)));
 const agent = new http.Agent({ keepAlive: true });
 const ask = (path, body, headers) => new Promise((done, fail) => {
   const r = http.request(url + path, { method: 'POST', agent, headers }, (w) => {
@@ -39,8 +39,9 @@ const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
   if (near(answers[0], answers[1])) throw new Error('both weights give the same answer');
   let now = 1, exchanging = false, exchanges = 0, ended = false, requests = 0, strict = 0;
   const times = [];
-  const client = async () => {
+  const start = Date.now(), client = async () => {
     while (!ended) {
+      if (rate && Date.now() - start > 60000) await sleep((1000 * clients) / rate);
       const begin = process.hrtime.bigint(), calm = !exchanging, count = exchanges, of = answers[now];
       const got = await infer();
       times[requests++ % 100000] = Number(process.hrtime.bigint() - begin) / 1e6;
@@ -55,16 +56,18 @@ const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
   const begin = Date.now(), warm = [];
   const more = () => (seconds ? Date.now() - begin < 1000 * seconds : exchanges < reloads);
   let low = Infinity, high = 0;
+  const tenths = [];
   while (!ended && more()) {
     exchanging = true;
     await load(now + 1);
     now = 1 - now;
     exchanges++;
     exchanging = false;
-    if (seconds) await sleep(2000);
+    if (seconds) await sleep(1000 * every);
     const checked = strict;
     while (!ended && strict === checked) await sleep(1); // until an answer must be of these weights
     const part = seconds ? (Date.now() - begin) / 1000 / seconds : exchanges / reloads;
+    if (part * 10 >= tenths.length + 1 && tenths.length < 10) tenths.push(memory().toFixed(0));
     if (part < 0.3) continue; // the heap finds its size
     if (part < 0.65) low = Math.min(low, memory());
     if (part > 0.65) high = Math.max(high, memory());
@@ -78,7 +81,7 @@ const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
   console.log(`${exchanges} exchanges in ${((Date.now() - begin) / 1000).toFixed(0)} s under ${requests} requests; none failed; ${strict} began and ended between two exchanges and had the answer of the weights loaded last, the others that of one or the other`);
   console.log(`a request took ${at(0.5)} ms in the median, ${at(0.99)} ms in the 99th percentile, ${at(1)} ms at most`);
   const late = files();
-  console.log(`memory: at least ${low.toFixed(0)} MB in the second third, at most ${high.toFixed(0)} MB in the last; open files: ${warm[0]}, then ${late}`);
+  console.log(`memory: at least ${low.toFixed(0)} MB in the second third, at most ${high.toFixed(0)} MB in the last; after each tenth of the time ${tenths.join(', ')}; open files: ${warm[0]}, then ${late}`);
   if (high > 1.5 * low) throw new Error('memory grows');
   if (late > warm[0] + 10) throw new Error('open files grow');
 })().catch((e) => {
