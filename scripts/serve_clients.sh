@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the examples of docs/serve.md against a server with LeNet, and clients of all calls of the protocol: over HTTP with curl, Go and Node's fetch, over gRPC in Python
+# Runs all commands of docs/serve.md against a server with LeNet and a small net with a detection layer, and clients of all calls of the protocol: over HTTP with curl, Go and Node's fetch, over gRPC in Python
 # (Debian's python3-grpcio, protobuf-compiler), Node (npm's @grpc/grpc-js and @grpc/proto-loader, which it installs into build/grpc) and C++ (Debian's
-# protobuf-compiler-grpc, libgrpc++-dev and libprotobuf-dev; compiled into build/grpc). It needs curl, and leaves out the others, saying so, where they are not installed.
+# protobuf-compiler-grpc, libgrpc++-dev and libprotobuf-dev; compiled into build/grpc), and grpcurl (which Go installs into build/grpc). It needs curl, and leaves out the others, saying so, where they are not installed.
 # Weights are those of fillers. SWCAFFE_TEST_BINARY names a program to use in the place of one that it builds.
 #
 #   scripts/serve_clients.sh
@@ -16,31 +16,69 @@ cleanup() {
 trap cleanup EXIT
 if [ -n "${SWCAFFE_TEST_BINARY:-}" ]; then ln -s "$SWCAFFE_TEST_BINARY" "$dir/swcaffe"; else go build -o "$dir/swcaffe" ./cmd/swcaffe; fi
 sed 's/\(convolution_param\|inner_product_param\) {/\1 { weight_filler { type: "xavier" }/' models/lenet/deploy.prototxt >"$dir/fillers.prototxt" # deploy.prototxt has none: all weights would be 0
-printf 'net: "%s/fillers.prototxt" base_lr: 0.01 lr_policy: "fixed" max_iter: 0 snapshot_prefix: "%s/w" random_seed: 1\n' "$dir" "$dir" >"$dir/solver.prototxt"
-"$dir/swcaffe" train -solver "$dir/solver.prototxt" 2>"$dir/train.log"
-mkdir -p "$dir/models/lenet/1"
+cat >"$dir/boxes.prototxt" <<'END' # two cells, each of which finds an object
+layer { name: "x" type: "Input" top: "data" input_param { shape { dim: [1, 3, 20, 40] } } transform_param { mean_value: 10 scale: 0.1 } }
+layer { name: "codes" type: "InnerProduct" bottom: "data" top: "codes" inner_product_param { num_output: 8 } }
+layer { name: "scores" type: "InnerProduct" bottom: "data" top: "scores" inner_product_param { num_output: 4 bias_filler { value: 0.75 } } }
+layer { name: "map" type: "Pooling" bottom: "data" top: "map" pooling_param { kernel_size: 20 stride: 20 } }
+layer { name: "prior" type: "PriorBox" bottom: "map" bottom: "data" top: "prior" prior_box_param { min_size: 8 } }
+layer { name: "out" type: "DetectionOutput" bottom: "codes" bottom: "scores" bottom: "prior" top: "out" detection_output_param { num_classes: 2 confidence_threshold: 0.1 } }
+END
+# weights NET FILE writes the weights that a net's fillers give.
+weights() {
+  printf 'net: "%s" base_lr: 0.01 lr_policy: "fixed" max_iter: 0 snapshot_prefix: "%s/w" random_seed: 1\n' "$1" "$dir" >"$dir/solver.prototxt"
+  "$dir/swcaffe" train -solver "$dir/solver.prototxt" 2>"$dir/train.log"
+  mv "$dir/w_iter_0.caffemodel" "$2"
+}
+mkdir -p "$dir/models/lenet/1" "$dir/models/ssd/1"
 cp models/lenet/deploy.prototxt "$dir/models/lenet/1/"
-cp "$dir/w_iter_0.caffemodel" "$dir/models/lenet/1/net.caffemodel"
+cp "$dir/boxes.prototxt" "$dir/models/ssd/1/deploy.prototxt"
+weights "$dir/fillers.prototxt" "$dir/models/lenet/1/net.caffemodel"
+weights "$dir/boxes.prototxt" "$dir/models/ssd/1/net.caffemodel"
 seq -f 'digit %g' 0 9 >"$dir/models/lenet/labels.txt"
-"$dir/swcaffe" serve -repository "$dir/models" -http 127.0.0.1:0 -grpc 127.0.0.1:0 2>"$dir/serve.log" &
-server=$!
-until grep -qs 'the server: ' "$dir/serve.log"; do
-  kill -0 "$server" || { cat "$dir/serve.log" >&2; exit 1; }
-  sleep 0.1
-done
+
+# begin FLAG... starts a server in the folder; finish ends it.
+begin() {
+  rm -f "$dir/serve.log"
+  (cd "$dir" && exec ./swcaffe serve "$@" -http 127.0.0.1:0 2>serve.log) &
+  server=$!
+  until grep -qs 'the server: ' "$dir/serve.log"; do
+    kill -0 "$server" || { cat "$dir/serve.log" >&2; exit 1; }
+    sleep 0.1
+  done
+}
+finish() {
+  kill -TERM "$server"
+  wait "$server"
+  server=
+}
+for name in deploy A B; do cp models/lenet/deploy.prototxt "$dir/$name.prototxt"; done
+for name in net A B; do cp "$dir/models/lenet/1/net.caffemodel" "$dir/$name.caffemodel"; done
+cp "$dir/models/lenet/labels.txt" "$dir"
+served=0
+while read -ra words; do
+  begin "${words[@]:2}"
+  finish
+  served=$((served + 1))
+done < <(grep '^    swcaffe serve ' docs/serve.md)
+((served == 3)) || { echo "docs/serve.md has $served commands that start a server, 3 are known" >&2; exit 1; }
+echo "the page's servers: started, and ended by SIGTERM"
+
+begin -repository models -grpc 127.0.0.1:0
 url=$(sed -n 's/.*the server: \([^ ]*\).*/\1/p' "$dir/serve.log")
 address=$(sed -n 's/.*for gRPC, //p' "$dir/serve.log")
 
 # A grey PNG of 2x2, under the name that the page uses: the format is told by the bytes.
 base64 -d >"$dir/cat.jpg" <<<'iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAAAAABX3VL4AAAADklEQVR4nGNg4GRg5AIAADYAFcZLn+AAAAAASUVORK5CYII='
+cp "$dir/cat.jpg" "$dir/street.jpg"
 
 # block LANGUAGE prints the page's blocks of a language, for this server.
 block() { sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" docs/serve.md | grep -v '^```' | sed "s#http://127.0.0.1:8000#$url#g; s#127.0.0.1:8001#$address#g"; }
 
-# The nets with boxes are not here: their line is left out.
-block sh | grep -v /ssd/ | sed 's/^curl /curl -fsS /' >"$dir/page.sh"
+block sh | sed 's/^curl /curl -fsS /' >"$dir/page.sh"
 (cd "$dir" && bash -euo pipefail page.sh >page.out)
 grep -c '"label":"digit ' "$dir/page.out" | grep -qx 3 || { cat "$dir/page.out"; exit 1; }
+grep -q '"objects":\[{.*"xmin":' "$dir/page.out" || { cat "$dir/page.out"; exit 1; }
 grep -q '"shape":\[1,10\]' "$dir/page.out" || { cat "$dir/page.out"; exit 1; }
 echo "curl: the page's commands"
 
@@ -64,8 +102,12 @@ if command -v go >/dev/null; then
   gofmt -l "$dir/page.go" | (! grep .)
   go run "$dir/page.go" | grep -q '^prob \[1 10\] \['
   echo "Go: the page's client"
+  [ -x build/grpc/grpcurl ] || GOBIN=$PWD/build/grpc go install github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.3
+  sed -n 's/^    \(grpcurl .*\)/\1/p' docs/serve.md | sed "s#127.0.0.1:8001#$address#; s#^#build/grpc/#" >"$dir/grpcurl.sh"
+  bash -euo pipefail "$dir/grpcurl.sh" | grep -qx inference.GRPCInferenceService
+  echo "grpcurl: the page's command"
 else
-  echo "Go is not installed: left out"
+  echo "Go is not installed: its client and grpcurl are left out"
 fi
 
 if command -v node >/dev/null; then
@@ -134,7 +176,5 @@ else
   echo "protobuf-compiler-grpc, libgrpc++-dev or libprotobuf-dev is not installed: the client in C++ is left out"
 fi
 
-kill -TERM "$server"
-wait "$server"
-server=
+finish
 echo "SIGTERM: exit status 0"
