@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   ModelMetadataRequest about;
   about.set_name("lenet");
   check(call(&GRPCInferenceService::Stub::ModelMetadata, about).inputs(0).shape(3) == 28, "another shape");
-  check(call(&GRPCInferenceService::Stub::RepositoryIndex, RepositoryIndexRequest()).models_size() == 1, "another index");
+  check(call(&GRPCInferenceService::Stub::RepositoryIndex, RepositoryIndexRequest()).models(0).name() == "lenet", "another index");
   RepositoryModelLoadRequest load;
   load.set_model_name("lenet");
   call(&GRPCInferenceService::Stub::RepositoryModelLoad, load);
