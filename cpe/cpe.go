@@ -71,10 +71,10 @@ func (c *CPE) Hold(kernel string, n int) error {
 	}
 	c.used += n
 	if c.used > g.Spec().LDMFloats() {
-		return fmt.Errorf("CPE (%d,%d): %w", c.Row, c.Col, &LDMError{Kernel: kernel, Asked: 4 * c.used, Have: g.Spec().LDMBytes})
+		return fmt.Errorf("CPE (%d,%d): %w", c.Row, c.Col, &LDMError{Kernel: kernel, Asked: g.Spec().Bytes(c.used), Have: g.Spec().LDMBytes})
 	}
-	g.ledger.LDMPeak = max(g.ledger.LDMPeak, 4*c.used)
-	c.usage.LDMPeak = max(c.usage.LDMPeak, 4*c.used)
+	g.ledger.LDMPeak = max(g.ledger.LDMPeak, g.Spec().Bytes(c.used))
+	c.usage.LDMPeak = max(c.usage.LDMPeak, g.Spec().Bytes(c.used))
 	return nil
 }
 
@@ -176,13 +176,14 @@ func (c *CPE) charge(b *Block, put bool) {
 	if number > b.Planes && b.Rows > 1 && b.Planes > 1 && b.PlaneStride != b.Rows*b.RowStride {
 		requests, number = b.Planes, b.Rows // a request has one stride
 	}
-	stream, wait := g.transfer(g.active, 4*length, float64(number), put)
+	bytes := g.Spec().Bytes(length)
+	stream, wait := g.transfer(g.active, bytes, float64(number), put)
 	g.busy = true
 	for range requests {
 		c.cost.request(stream, wait)
 	}
-	g.count(4*length*number*requests, requests, put)
-	c.usage.moved(4*length*number*requests, put)
+	g.count(bytes*number*requests, requests, put)
+	c.usage.moved(bytes*number*requests, put)
 }
 
 // Wait waits for the CPE's transfers before dependent work.

@@ -111,7 +111,7 @@ func fromProto(m *machinepb.Machine) Spec {
 	s := Spec{
 		Name: m.GetName(), Description: m.GetDescription(),
 		CoreGroups: int(m.GetCoreGroups()), Rows: int(m.GetMeshRows()), Cols: int(m.GetMeshCols()),
-		ClockGHz: m.GetClockGhz(), FlopsPerCycle: m.GetFlopsPerCycle(), SpecialCycles: m.GetSpecialCycles(),
+		ClockGHz: m.GetClockGhz(), FlopsPerCycle: m.GetFlopsPerCycle(), HalfFlops: m.GetHalfFlopsPerCycle(), SpecialCycles: m.GetSpecialCycles(),
 		LDMBytes: int(m.GetLdmBytes()), L1Bytes: int(m.GetL1Bytes()), L3Bytes: int(m.GetL3Bytes()), MemoryBytes: int(m.GetMemoryBytes()),
 		DMA: DMASpec{
 			LatencyNs: m.GetDma().GetLatencyNs(), TransactionBytes: int(m.GetDma().GetTransactionBytes()),

@@ -40,6 +40,9 @@ func New(spec Spec, mode Mode) (*Machine, error) {
 	if mode.native() != spec.native {
 		return nil, fmt.Errorf("machine %q cannot run in mode %q: this computer runs natively, all other machines are modelled", spec.Name, mode)
 	}
+	if spec.half && mode == Functional {
+		return nil, fmt.Errorf("machine %q in half precision models costs alone: values are computed in float32", spec.Name)
+	}
 	if spec.Software.OnMPE && !spec.hasMPE() {
 		return nil, fmt.Errorf("machine %q: its file does not describe an mpe, to which software %s leaves work", spec.Name, spec.Software.Name)
 	}

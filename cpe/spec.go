@@ -16,6 +16,7 @@ type Spec struct {
 
 	ClockGHz      float64
 	FlopsPerCycle float64 // of one CPE; a multiply-add is two
+	HalfFlops     float64 // FlopsPerCycle on values of two bytes; 0: the machine has none
 	SpecialCycles float64 // for an exponential, logarithm, division or root
 
 	LDMBytes    int // scratchpad of one CPE
@@ -35,6 +36,7 @@ type Spec struct {
 
 	native    bool
 	onMPE     bool
+	half      bool     // values have two bytes: InHalf
 	leftOut   []string // names of algorithms that kernels do not choose
 	precision string   // of products, see WithPrecision
 }
@@ -78,8 +80,8 @@ func (s Spec) CPEs() int { return s.Rows * s.Cols }
 // PeakGFlops returns the peak of one core group in GFLOP/s.
 func (s Spec) PeakGFlops() float64 { return float64(s.CPEs()) * s.FlopsPerCycle * s.ClockGHz }
 
-// LDMFloats returns how many float32 values fit the LDM of one CPE.
-func (s Spec) LDMFloats() int { return s.LDMBytes / 4 }
+// LDMFloats returns how many values fit the LDM of one CPE.
+func (s Spec) LDMFloats() int { return s.LDMBytes / s.Bytes(1) }
 
 // TotalMemoryBytes returns the main memory of all core groups; 0: not stated.
 func (s Spec) TotalMemoryBytes() int {

@@ -236,12 +236,12 @@ func (g *CoreGroup) chargeTile(t *Tile, run int, put bool) {
 	cols := min((t.cols+t.partCols-1)/t.partCols, s.Cols)
 	run = max(1, min(run, values))
 	each := t.perCPE(s)
-	stream, wait := g.transfer(rows*cols, 4*run, float64(values)/float64(run), put)
+	stream, wait := g.transfer(rows*cols, s.Bytes(run), float64(values)/float64(run), put)
 	for range each {
 		g.step.request(stream, wait)
 	}
 	g.step.compute += fromNs(s.convertNs(values*each, t.Product))
-	g.count(4*t.rows*t.cols, (rows*cols)*each, put)
+	g.count(s.Bytes(t.rows*t.cols), (rows*cols)*each, put)
 	if g.machine.tracing {
 		g.movedTile(t, put)
 	}

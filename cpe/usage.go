@@ -50,6 +50,6 @@ func (g *CoreGroup) movedTile(t *Tile, put bool) {
 	s := g.Spec()
 	for i := range t.parts {
 		p := &t.parts[i]
-		g.at(i/t.ColParts%s.Rows, i%t.ColParts%s.Cols).usage.moved(4*p.Rows*p.Cols, put)
+		g.at(i/t.ColParts%s.Rows, i%t.ColParts%s.Cols).usage.moved(s.Bytes(p.Rows*p.Cols), put)
 	}
 }

@@ -133,7 +133,7 @@ func (s Spec) notNegatives() []figure {
 	return append(s.Pipe.Original.figures(), []figure{
 		{"rma.gap_cycles", s.RMA.GapCycles}, {"rma.bytes_per_cycle", s.RMA.BytesPerCycle},
 		{"dma.partial_put.one_ns", s.DMA.PartialPut.OneNs}, {"dma.partial_put.two_ns", s.DMA.PartialPut.TwoNs},
-		{"special_cycles", s.SpecialCycles}, {"memory_bytes", float64(s.MemoryBytes)}, {"memory.bytes", float64(s.Memory.Bytes)},
+		{"half_flops_per_cycle", s.HalfFlops}, {"special_cycles", s.SpecialCycles}, {"memory_bytes", float64(s.MemoryBytes)}, {"memory.bytes", float64(s.Memory.Bytes)},
 		{"pipe.step_cycles", s.Pipe.StepCycles}, {"pipe.prologue_cycles", s.Pipe.PrologueCycles}, {"pipe.epilogue_cycles", s.Pipe.EpilogueCycles},
 		{"pipe.sync_cycles", s.Pipe.SyncCycles}, {"pipe.block_cycles", s.Pipe.BlockCycles}, {"pipe.convert_cycles", s.Pipe.ConvertCycles},
 		{"bus.latency_cycles", s.Bus.LatencyCycles}, {"mpe.gflops", s.MPE.GFlops}, {"mpe.copy_gbytes_per_s", s.MPE.CopyGBps},

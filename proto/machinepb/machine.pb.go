@@ -127,9 +127,11 @@ type Machine struct {
 	// If absent, each core group has its own main memory, with the bandwidth of dma.
 	Memory *Memory `protobuf:"bytes,18,opt,name=memory" json:"memory,omitempty"`
 	// Remote access to LDM, in the place of bus.
-	Rma           *RMA `protobuf:"bytes,19,opt,name=rma" json:"rma,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Rma *RMA `protobuf:"bytes,19,opt,name=rma" json:"rma,omitempty"`
+	// Peak operations of one CPE per cycle on values of two bytes (half precision or bfloat16). If absent, the machine has none.
+	HalfFlopsPerCycle *float64 `protobuf:"fixed64,20,opt,name=half_flops_per_cycle,json=halfFlopsPerCycle" json:"half_flops_per_cycle,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 // Default values for Machine fields.
@@ -299,6 +301,13 @@ func (x *Machine) GetRma() *RMA {
 		return x.Rma
 	}
 	return nil
+}
+
+func (x *Machine) GetHalfFlopsPerCycle() float64 {
+	if x != nil && x.HalfFlopsPerCycle != nil {
+		return *x.HalfFlopsPerCycle
+	}
+	return 0
 }
 
 // Main memory shared by all core groups.
@@ -1204,7 +1213,7 @@ var File_swcaffe_machine_proto protoreflect.FileDescriptor
 
 const file_swcaffe_machine_proto_rawDesc = "" +
 	"\n" +
-	"\x15swcaffe/machine.proto\x12\aswcaffe\"\xeb\x04\n" +
+	"\x15swcaffe/machine.proto\x12\aswcaffe\"\x9c\x05\n" +
 	"\aMachine\x12\x12\n" +
 	"\x04name\x18\x01 \x02(\tR\x04name\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x1f\n" +
@@ -1226,7 +1235,8 @@ const file_swcaffe_machine_proto_rawDesc = "" +
 	"\bl3_bytes\x18\x10 \x01(\x04R\al3Bytes\x12!\n" +
 	"\x04pipe\x18\x11 \x01(\v2\r.swcaffe.PipeR\x04pipe\x12'\n" +
 	"\x06memory\x18\x12 \x01(\v2\x0f.swcaffe.MemoryR\x06memory\x12\x1e\n" +
-	"\x03rma\x18\x13 \x01(\v2\f.swcaffe.RMAR\x03rma\"@\n" +
+	"\x03rma\x18\x13 \x01(\v2\f.swcaffe.RMAR\x03rma\x12/\n" +
+	"\x14half_flops_per_cycle\x18\x14 \x01(\x01R\x11halfFlopsPerCycle\"@\n" +
 	"\x06Memory\x12 \n" +
 	"\fgbytes_per_s\x18\x01 \x02(\x01R\n" +
 	"gbytesPerS\x12\x14\n" +

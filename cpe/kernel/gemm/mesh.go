@@ -162,6 +162,6 @@ func (t *tileTimes) meshNs(s Shape, p Plan) float64 {
 
 // tileNs is the time for all CPEs to transfer rows x cols values of a larger matrix to LDM or back, and to convert them.
 func tileNs(spec *cpe.Spec, rows, cols int, put bool) float64 {
-	stream, wait := spec.DMA.TransferNs(spec.CPEs(), 4*cols, float64(rows), put)
+	stream, wait := spec.DMA.TransferNs(spec.CPEs(), spec.Bytes(cols), float64(rows), put)
 	return max(stream, (stream+wait)/float64(min(2, spec.DMA.MaxPending))) + spec.ConvertNs(rows*cols)
 }

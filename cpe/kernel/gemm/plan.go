@@ -104,7 +104,7 @@ func (t *tiles) extents(p Plan) []cpe.TileExtent {
 
 func (t *tiles) bytes(spec *cpe.Spec, p Plan) int {
 	ldm, _ := cpe.Need(spec, t.extents(p)...)
-	return 4 * ldm
+	return spec.Bytes(ldm)
 }
 
 // Check returns an error if an extent is negative.

@@ -116,7 +116,7 @@ func cut(spec *cpe.Spec, h, w int, far func(rows, cols int) (int, int), own, sta
 		p.rows, p.cols = cutPlane(r, c, limit-state*rows*cols, func(rows, cols int) int { return 2 * other * rows * cols })
 	}
 	if p.rows == 0 {
-		return 0, 0, p, &cpe.LDMError{Kernel: "pooling", Asked: 4 * need(1, 1), Have: spec.LDMBytes}
+		return 0, 0, p, &cpe.LDMError{Kernel: "pooling", Asked: spec.Bytes(need(1, 1)), Have: spec.LDMBytes}
 	}
 	return rows, cols, p, nil
 }

@@ -133,12 +133,12 @@ func (s *Pass) planLDM(spec *cpe.Spec) (Plan, error) {
 		return Plan{Double: true, Tile: s.fit(spec.LDMFloats())}, nil
 	}
 	p := Plan{Double: true, Tile: s.evenTile(spec, spec.LDMFloats()/2)}
-	if p.LDM = 8 * s.need(p.Tile); p.Tile == [3]int{} {
+	if p.LDM = spec.Bytes(2 * s.need(p.Tile)); p.Tile == [3]int{} {
 		p.Double = false
 		if p.Tile = s.evenTile(spec, spec.LDMFloats()); p.Tile == [3]int{} {
 			p.Tile = s.fit(spec.LDMFloats())
 		}
-		p.LDM = 4 * s.need(p.Tile)
+		p.LDM = spec.Bytes(s.need(p.Tile))
 	}
 	if p.LDM > spec.LDMBytes {
 		return s.planPieces(spec, p.LDM)
@@ -154,7 +154,7 @@ func (s *Pass) planPieces(spec *cpe.Spec, asked int) (Plan, error) {
 	if p.Piece == 0 {
 		return p, &cpe.LDMError{Kernel: s.Name, Asked: asked, Have: spec.LDMBytes}
 	}
-	p.LDM, p.Scratch = 8*s.need(piece(p.Piece)), s.near(s.Dims[1])*p.Tile[2]
+	p.LDM, p.Scratch = spec.Bytes(2*s.need(piece(p.Piece))), s.near(s.Dims[1])*p.Tile[2]
 	return p, nil
 }
 

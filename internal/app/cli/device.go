@@ -79,8 +79,16 @@ func (d *DeviceFlags) rounding(spec cpe.Spec) (cpe.Spec, error) {
 	case d.precision == "" || d.precision == cpe.FP32:
 	case d.Engine == layers.MPE && d.precision == cpe.BF16:
 		return spec, Usagef("-precision %s is for -engine cpe: the mpe engine is the reference, in fp32", d.precision)
-	case !spec.Native():
-		return spec, Usagef("-precision %s is for this computer; -machine %s is modelled in fp32", d.precision, d.MachineName)
+	case spec.Native():
+		return spec, nil
+	case d.precision == cpe.BF16:
+		half, err := spec.InHalf()
+		if err != nil {
+			return spec, Usagef("-precision %s: %w", d.precision, err)
+		}
+		return half.WithPrecision(cpe.FP32)
+	default:
+		return spec, Usagef("-precision %s is for this computer; -machine %s is modelled in fp32 or bf16", d.precision, d.MachineName)
 	}
 	return spec, nil
 }

@@ -109,7 +109,7 @@ func batchedImages(p *conv.Problem) int {
 	}
 	last := len(s.In) - 1
 	images := tiling.Blocks(s.N, p.Spec.CoreGroups)
-	if 4*images*(s.In[last]+2*s.Pad[last]+s.OutSize()[last]) > p.Spec.LDMBytes {
+	if p.Spec.Bytes(images*(s.In[last]+2*s.Pad[last]+s.OutSize()[last])) > p.Spec.LDMBytes {
 		return 0
 	}
 	return images

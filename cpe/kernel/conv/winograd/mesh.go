@@ -76,7 +76,7 @@ func newMesh(t *task, most int) error {
 	out := s.OutSize()
 	v.sinks = tilesOut{h: out[0], w: out[1], image: s.Out * tiling.Size(out)}
 	if need := max(v.runNeed(1, 1, 1), v.weightNeed(1)); need > spec.LDMFloats() {
-		return &cpe.LDMError{Kernel: "winograd", Asked: 4 * need, Have: spec.LDMBytes}
+		return &cpe.LDMError{Kernel: "winograd", Asked: spec.Bytes(need), Have: spec.LDMBytes}
 	}
 	v.cut(&spec, &s, most)
 	points, tiles := form.Points(), v.runs.most(v.block*v.runs.together)
