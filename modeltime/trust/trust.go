@@ -3,10 +3,12 @@
 //
 // Two things make a range. The first is what the model was given: a machine's bandwidth may have been published several times, and
 // differently. A figure is modelled with every one of these curves; the least and the largest result are its band. The second is what the
-// model lacks: published times lie outside their bands. For every kind of pass, machines.csv holds two factors, so that at most a tenth of
-// the published times lies below the band's lower end times the first, and at most a tenth above its upper end times the second. A range is
-// the band widened by these factors. With fewer than ten published times no time lies outside. clusters.csv holds the same for
-// communication.
+// model lacks: published times lie outside their bands. For every kind of pass, machines.csv holds two factors, and a range is the
+// band widened by them: its lower end times the first, its upper end times the second. clusters.csv holds the same for communication.
+//
+// Factors come from published times in one of two ways. Of a machine with several publications they are each other's inverse, and a tenth lies
+// outside if every publication counts the same ([FitSources]): the next program may err in the other direction. Of others at most a tenth lies
+// below and at most a tenth above, none if there are fewer than ten ([Fit]).
 //
 // Both files are made from the published points in cpe/validation and topology/validation, and their tests hold them; with -rewrite they
 // write them. Factors widen what is printed. No modelled figure depends on them.
@@ -14,6 +16,7 @@ package trust
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/csv"
 	"fmt"
@@ -124,6 +127,27 @@ func (s Spread) Widest() Factors {
 		w = Factors{w.Points + f.Points, min(w.Low, f.Low), max(w.High, f.High)}
 	}
 	return w
+}
+
+// FitSources returns the factors of a kind from the samples of several publications.
+func FitSources(sources [][]Sample) Factors {
+	type weighted struct{ off, weight float64 }
+	var all []weighted
+	points := 0
+	for _, samples := range sources {
+		points += len(samples)
+		for _, s := range samples {
+			all = append(all, weighted{max(1, s.Least/s.Published, s.Published/s.Most), 1 / float64(len(samples))})
+		}
+	}
+	slices.SortFunc(all, func(a, b weighted) int { return cmp.Compare(b.off, a.off) })
+	outside := 0.1 * float64(len(sources))
+	for _, w := range all {
+		if outside -= w.weight; outside < -1e-9 {
+			return Factors{points, 1 / w.off, w.off}
+		}
+	}
+	return Factors{points, 1, 1}
 }
 
 // Sample is a published time, and the band of the modelled ones.

@@ -28,6 +28,26 @@ func TestFit(t *testing.T) {
 	}
 }
 
+// TestFitSources: by hand. Every source counts the same, and a tenth of them lies outside: of two sources, a fifth of one.
+func TestFitSources(t *testing.T) {
+	near := Sample{Least: 2, Most: 4, Published: 3}
+	many := []Sample{{2, 4, 100}, {2, 4, 8}, near, near, near, near, near, near, near, near} // 25 times, and twice as long
+	for _, c := range []struct {
+		sources [][]Sample
+		want    Factors
+	}{
+		{[][]Sample{many}, Factors{10, 0.5, 2}},                               // the one of ten lies outside
+		{[][]Sample{many, {near}}, Factors{11, 1, 1}},                         // two of ten, a tenth of both sources
+		{[][]Sample{many, {{2, 4, 1}}}, Factors{11, 0.5, 2}},                  // half as long: as far off as the next
+		{[][]Sample{{{2, 4, 0.5}}, {near, near}}, Factors{3, 0.25, 4}},        // few points: none lies outside
+		{[][]Sample{{{2, 4, 0.5}}, many[2:], many[2:]}, Factors{17, 0.25, 4}}, // a third of all is more than a tenth
+	} {
+		if got := FitSources(c.sources); got != c.want {
+			t.Errorf("%v: %+v, want %+v", c.sources, got, c.want)
+		}
+	}
+}
+
 func TestRange(t *testing.T) {
 	s := Spread{Explicit: {10, 0.5, 2}, Stream: {3, 0.9, 1.25}}
 	s[Any] = s.Widest()
