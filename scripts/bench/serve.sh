@@ -183,7 +183,7 @@ served() { field "$dir/$1.json" "(r[${2:-0}]['2xx'] * $3 / r[${2:-0}].duration).
 connections=$((4 * batch))
 too='(r[0].statusCodeStats["429"] || {count: 0}).count'
 printf '%-10s %9s %6s %9s %9s %6s %9s %8s %8s %6s %8s %8s %8s %8s %6s %9s\n' net direct/s batch 'cpu ms' served/s ratio 'cpu ms' 'p50 80%' 'p99 80%' ratio 'x4 200s' 'x4 429s' 'x4 other' 'p50 x4' ratio ORT/s
-declare -A speed starting
+declare -A speed starting held
 for net in "${nets[@]}"; do
   prepare "$net"
   items=${images_of[$net]}
@@ -191,6 +191,7 @@ for net in "${nets[@]}"; do
   read -r images best cost < <(direct "$net")
   speed[$net]=$images
   serve "$net"
+  held[$net]=$(resident)
   body "$net"
   seconds=3 load warm 2 0 "$net"
   load full "$connections" 0 "$net"
@@ -261,7 +262,7 @@ if ((${#nets[@]} > 1)); then
   done
 fi
 echo
-for net in "${nets[@]}"; do echo "$net: ready after ${starting[$net]}"; done
+for net in "${nets[@]}"; do echo "$net: ready after ${starting[$net]}; ${held[$net]} MB with all plans"; done
 if command -v cc >/dev/null; then
   cc -O2 -pthread -o "$dir/read" scripts/bench/read.c
   for net in "${nets[@]}"; do "$dir/read" "$dir/$net.caffemodel"; done
