@@ -182,13 +182,22 @@ func (b badRequest) send(address string) (status int, answer string, err error) 
 	return w.StatusCode, string(all), nil
 }
 
+// goodRequest sends a request that is answered.
+func goodRequest(t *testing.T, s *Server) {
+	t.Helper()
+	good := badRequest{"", post(inferPath), string(jsonRequest(make([]float32, values))), http.StatusOK, ""}
+	if status, answer, err := good.send(s.GRPC()); status != good.status || err != nil {
+		t.Errorf("a good request: status %d, %v: %s", status, err, answer)
+	}
+}
+
 // TestBadRequestsAsSent: each request that hostile and clumsy clients send over HTTP/1 has its status and says why, and leaves no goroutine, file or memory.
 func TestBadRequestsAsSent(t *testing.T) {
 	cfg := config(t)
 	cfg.Timeout = 2 * time.Second
 	cfg.MaxPixels = 1000
 	s, _ := run(t, cfg)
-	held := heldBy(s)
+	held := heldBy(t, s)
 	for range 2 { // the first time makes what is made once
 		for _, b := range badRequests() {
 			status, answer, err := b.send(s.GRPC())
@@ -201,10 +210,7 @@ func TestBadRequestsAsSent(t *testing.T) {
 		}
 		held.check(t)
 	}
-	good := badRequest{"", post(inferPath), string(jsonRequest(make([]float32, values))), http.StatusOK, ""}
-	if status, answer, err := good.send(s.GRPC()); status != good.status || err != nil {
-		t.Errorf("a good request afterwards: status %d, %v: %s", status, err, answer)
-	}
+	goodRequest(t, s)
 }
 
 // TestBadCallsAsSent: the same over gRPC, as frames of HTTP/2 from a client that is none of gRPC's.
@@ -229,7 +235,7 @@ func TestBadCallsAsSent(t *testing.T) {
 		return func(r *inferencepb.ModelInferRequest) { r.Inputs[0].Shape = list }
 	}
 	good := of(func(*inferencepb.ModelInferRequest) {})
-	held := heldBy(s)
+	held := heldBy(t, s)
 	for range 2 {
 		for _, c := range []struct{ name, call, headers, body, want string }{
 			{"no model", inferCall, "", of(func(r *inferencepb.ModelInferRequest) { r.ModelName = "" }), `5 model "" is not in the repository`},
@@ -313,7 +319,14 @@ func openFiles() int {
 	return len(list)
 }
 
-func heldBy(s *Server) *holding {
+// heldBy counts what a server holds that answers.
+func heldBy(t *testing.T, s *Server) *holding {
+	t.Helper()
+	goodRequest(t, s)
+	for s.connections.Load() > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(50 * time.Millisecond) // for the connection's goroutine
 	return &holding{s, runtime.NumGoroutine(), openFiles(), 0}
 }
 

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"time"
 
@@ -93,12 +94,22 @@ func (v *version) ended(j *job) bool {
 	return err != nil
 }
 
-// gather takes jobs from the queue until a run is full, or the queue is empty and the delay has passed. A job that cannot join is the next run's.
+// portion returns the most jobs of the next run: those that wait are divided among the workers that have no run, unless runs wait for more of them.
+func (v *version) portion() int {
+	if v.delay > 0 {
+		return math.MaxInt
+	}
+	idle := v.turns.idle(len(v.runners))
+	return (len(v.queue) + idle) / idle // rounded up, with the job that was taken
+}
+
+// gather takes jobs from the queue until a run has its portion or is full, or the queue is empty and the delay has passed. A job that cannot join is the next run's.
 func (v *version) gather(first *job) []*job {
 	jobs := []*job{first}
 	deadline := time.NewTimer(v.delay)
 	defer deadline.Stop()
-	for items := first.items; items < v.batch; {
+	most := v.portion()
+	for items := first.items; items < v.batch && len(jobs) < most; {
 		j := v.another(deadline)
 		switch {
 		case j == nil:

@@ -5,7 +5,8 @@ import "sync"
 // turns lets runs of a version go on at once, each on its share of the version's cores, or one run with all of them.
 //
 // Runs side by side wait for nothing at the layers' ends, and lose less where other threads of the computer take a core from one of them: so requests that wait are
-// answered at the highest rate. A request that comes alone has its answer sooner with all cores.
+// answered at the highest rate. A request that comes alone has its answer sooner with all cores;
+// several are divided among those that have no run.
 type turns struct {
 	mu      sync.Mutex
 	ended   sync.Cond // of a run with all cores
@@ -22,6 +23,13 @@ func (t *turns) waitWide() {
 	for t.wide {
 		t.ended.Wait()
 	}
+}
+
+// idle returns how many of a number of workers have no run.
+func (t *turns) idle(workers int) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return workers - t.running
 }
 
 // begin begins a run, and reports whether it has all cores: it does if that is wanted and no other run goes on. One goroutine at a time calls waitWide and begin.
