@@ -8,6 +8,8 @@ import (
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/app/cli"
+	"github.com/swcaffe/swcaffe/internal/app/figure"
+	"github.com/swcaffe/swcaffe/internal/app/modelplot"
 	"github.com/swcaffe/swcaffe/internal/base/simd/isa"
 )
 
@@ -16,7 +18,7 @@ var DeviceQuery = cli.Command{
 	Name:     "device_query",
 	Prints:   true,
 	Synopsis: "show the machine that layers run on, and the machines there are",
-	Args:     "[-machine NAME|FILE] [-json FILE]",
+	Args:     "[-machine NAME|FILE] [-json FILE | -draw FILE]",
 	Example:  "swcaffe device_query -machine sw26010",
 	Help:     "Prints a machine's figures: core groups, mesh, LDM, clock. Without -machine it shows the host and lists the others.",
 	Do:       cli.With(queryFlags, deviceQuery),
@@ -25,11 +27,12 @@ var DeviceQuery = cli.Command{
 func queryFlags(fs *flag.FlagSet, o *queryOptions) {
 	cli.StringVar(fs, &o.machine, "machine", "host", "host, a machine's name or a machine `FILE`", cli.OneOf(cpe.Names()...).OrFiles(cli.Prototxt))
 	cli.OutputVar(fs, &o.json, "json", "write the figures to `FILE` as well (docs/json.md); -: to standard output, alone")
+	cli.OutputVar(fs, &o.picture, "draw", "modelled machines with a mesh: draw a core group with its figures to `FILE`, .svg or .png, and print nothing")
 	fs.StringVar(&o.gpu, "gpu", "", "refused: there is no GPU in this build")
 }
 
 type queryOptions struct {
-	machine, gpu, json string
+	machine, gpu, json, picture string
 }
 
 // deviceReport is the file of -json. A figure that is 0 is not known of the machine.
@@ -55,9 +58,15 @@ func deviceQuery(e *cli.Env, o *queryOptions) error {
 	if o.gpu != "" {
 		return cli.Usagef("-gpu %s: there is no GPU in this build to ask about; leave the flag out", o.gpu)
 	}
+	if o.json != "" && o.picture != "" {
+		return cli.Usagef("-draw draws in the place of figures; leave -json out")
+	}
 	spec, err := cpe.Load(o.machine)
 	if err != nil {
 		return cli.FlagError("machine", err)
+	}
+	if o.picture != "" {
+		return drawGroup(e, o.picture, spec)
 	}
 	fmt.Fprintf(e.Tables, "%s", spec.Describe())
 	fmt.Fprintf(e.Tables, "SIMD:                 %s\nGOMAXPROCS:           %d\n", isa.Name(), runtime.GOMAXPROCS(0))
@@ -78,4 +87,17 @@ func reportDevice(s *cpe.Spec) deviceReport {
 		r.DMAGBps = s.DMA.Peak()
 	}
 	return r
+}
+
+// drawGroup draws a core group of a machine to a file.
+func drawGroup(e *cli.Env, file string, spec cpe.Spec) error {
+	format, err := figure.Format(file)
+	if err != nil {
+		return cli.Usagef("-draw %w", err)
+	}
+	picture, err := modelplot.Group(spec, format)
+	if err != nil {
+		return cli.Usagef("-draw: %w", err)
+	}
+	return e.WriteFile(file, picture)
 }
