@@ -62,7 +62,7 @@ func (v *version) take() (jobs []*job, wide, ok bool) {
 	for {
 		first := v.next
 		if v.next = nil; first == nil {
-			if first, ok = <-v.queue; !ok {
+			if first = v.queue.wait(nil); first == nil {
 				return nil, false, false
 			}
 		}
@@ -75,7 +75,7 @@ func (v *version) take() (jobs []*job, wide, ok bool) {
 		if first.alone == nil && v.joins {
 			jobs = v.gather(first)
 		}
-		return jobs, v.turns.begin(v.next == nil && len(v.queue) == 0), true
+		return jobs, v.turns.begin(v.next == nil && v.queue.size() == 0), true
 	}
 }
 
@@ -100,14 +100,18 @@ func (v *version) portion() int {
 		return math.MaxInt
 	}
 	idle := v.turns.idle(len(v.runners))
-	return (len(v.queue) + idle) / idle // rounded up, with the job that was taken
+	return (v.queue.size() + idle) / idle // rounded up, with the job that was taken
 }
 
 // gather takes jobs from the queue until a run has its portion or is full, or the queue is empty and the delay has passed. A job that cannot join is the next run's.
 func (v *version) gather(first *job) []*job {
 	jobs := []*job{first}
-	deadline := time.NewTimer(v.delay)
-	defer deadline.Stop()
+	var deadline <-chan time.Time
+	if v.delay > 0 {
+		t := time.NewTimer(v.delay)
+		defer t.Stop()
+		deadline = t.C
+	}
 	most := v.portion()
 	for items := first.items; items < v.batch && len(jobs) < most; {
 		j := v.another(deadline)
@@ -126,20 +130,11 @@ func (v *version) gather(first *job) []*job {
 	return jobs
 }
 
-// another returns a job of the queue, nil if none comes before the deadline.
-func (v *version) another(deadline *time.Timer) *job {
-	select {
-	case j := <-v.queue:
+// another returns a job of the queue, nil if none comes before the deadline; without one, nil if none is there.
+func (v *version) another(deadline <-chan time.Time) *job {
+	if deadline == nil {
+		j, _ := v.queue.next()
 		return j
-	default:
 	}
-	if v.delay == 0 {
-		return nil
-	}
-	select {
-	case j := <-v.queue: // nil after it was closed
-		return j
-	case <-deadline.C:
-		return nil
-	}
+	return v.queue.wait(deadline)
 }

@@ -3,6 +3,7 @@
 //	repository.go  models by name and version: load, exchange, unload
 //	folder.go      the files of a model repository in Triton's layout
 //	version.go     a loaded net: its ports, checks of inputs, its queue
+//	queue.go       requests that wait for a version
 //	batch.go       requests of the queue, joined to runs
 //	turns.go       runs side by side, or one with all cores
 //	runner.go      a run

@@ -97,6 +97,9 @@ func (v *version) wait(j *job) error {
 		visitOf(j.ctx).ran(j)
 		return j.err
 	case <-j.ctx.Done():
+		if v.queue.remove(j) {
+			v.gone(j)
+		}
 		visitOf(j.ctx).left(j)
 		return fmt.Errorf("model %q gave no answer in time: %w", v.name, context.Cause(j.ctx))
 	}

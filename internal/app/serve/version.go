@@ -25,7 +25,7 @@ type version struct {
 	errorf       func(format string, args ...any) // writes to the log
 
 	users sync.WaitGroup // requests that found the version; the queue is closed after they have ended
-	queue chan *job
+	queue *queue
 
 	taking sync.Mutex // held by the goroutine that takes the next run's jobs
 	next   *job       // of the queue, for the next run; nil: none
@@ -45,7 +45,7 @@ var errFull = &failure{http.StatusTooManyRequests, errors.New("the model's queue
 func start(name, number string, m *predict.Model, cfg *Config, meter *meter, alone bool) (*version, error) {
 	v := &version{
 		name: name, number: number, model: m, batch: m.Batch(), joins: separable(m), maxPixels: cfg.MaxPixels, delay: cfg.Delay, meter: meter, trace: cfg.Trace, errorf: cfg.Errorf,
-		queue: make(chan *job, cfg.Queue), begun: make(chan struct{}),
+		queue: newQueue(cfg.Queue), begun: make(chan struct{}),
 	}
 	v.turns.init()
 	v.wide = v.runner(cfg.Cores)
@@ -79,7 +79,7 @@ func start(name, number string, m *predict.Model, cfg *Config, meter *meter, alo
 func (v *version) begin() {
 	for _, r := range append([]*runner{v.wide}, v.runners...) {
 		for !r.planned() {
-			if v.next != nil || len(v.queue) > 0 {
+			if v.next != nil || v.queue.size() > 0 {
 				if jobs, wide, ok := v.take(); ok {
 					v.wide.run(jobs)
 					v.turns.end(wide)
@@ -148,19 +148,17 @@ func separable(m *predict.Model) bool {
 func (v *version) submit(j *job) error {
 	j.entered = time.Now()
 	j.memory.use()
-	select {
-	case v.queue <- j:
-		return nil
-	default:
+	if !v.queue.push(j) {
 		j.memory.release()
 		return errFull
 	}
+	return nil
 }
 
 // retire ends the version after the requests that found it. Nobody may find it any more.
 func (v *version) retire() {
 	v.users.Wait()
-	close(v.queue)
+	v.queue.close()
 	v.workers.Wait()
 	v.end()
 }

@@ -1,0 +1,120 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/swcaffe/swcaffe/predict"
+)
+
+// TestQueue: every job that is pushed is taken or removed, once and in order, also by goroutines that take turns; the end of the queue ends all of them.
+func TestQueue(t *testing.T) {
+	q := newQueue(3)
+	list := []*job{{items: 1}, {items: 2}, {items: 3}, {items: 4}}
+	for i, j := range list {
+		if q.push(j) != (i < 3) {
+			t.Errorf("job %d of a queue for 3 is taken: %v", i+1, i >= 3)
+		}
+	}
+	if !q.remove(list[1]) || q.remove(list[1]) || q.remove(list[3]) || q.size() != 2 {
+		t.Errorf("%d jobs remain of 3, of which one was removed", q.size())
+	}
+	if a, b := q.wait(nil), q.wait(nil); a != list[0] || b != list[2] {
+		t.Errorf("jobs %d and %d come for 1 and 3", a.items, b.items)
+	}
+	if j := q.wait(time.After(time.Millisecond)); j != nil {
+		t.Errorf("job %d comes of an empty queue", j.items)
+	}
+
+	const all = 1000
+	q = newQueue(10)
+	var taking sync.Mutex
+	var takers sync.WaitGroup
+	seen := map[*job]int{}
+	for range 4 {
+		takers.Go(func() {
+			for {
+				taking.Lock()
+				j := q.wait(nil)
+				if seen[j]++; j == nil {
+					taking.Unlock()
+					return
+				}
+				taking.Unlock()
+			}
+		})
+	}
+	gone := 0
+	for i := range all {
+		j := &job{}
+		for !q.push(j) {
+			time.Sleep(time.Microsecond)
+		}
+		if i%3 == 0 && q.remove(j) {
+			gone++
+		}
+	}
+	q.close()
+	takers.Wait()
+	if len(seen) != all-gone+1 || seen[nil] != 4 {
+		t.Errorf("%d of %d jobs were taken, %d removed; %d of 4 takers ended", len(seen)-1, all, gone, seen[nil])
+	}
+	for _, n := range seen {
+		if n != 1 && n != 4 {
+			t.Errorf("a job was taken %d times", n)
+		}
+	}
+}
+
+// TestPlacesOfVanishedClients: clients that give up leave their places in the queue to others, while a run goes on, and memory of theirs is free.
+func TestPlacesOfVanishedClients(t *testing.T) {
+	cfg, _ := breakingConfig(t)
+	cfg.Queue = 2
+	s, url := run(t, cfg)
+	v, err := s.repository.find("m", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.users.Done()
+	await := func(n int) {
+		t.Helper()
+		for begin := time.Now(); v.queue.size() != n; time.Sleep(time.Millisecond) {
+			if time.Since(begin) > 10*time.Second {
+				t.Fatalf("%d requests are in the queue, want %d", v.queue.size(), n)
+			}
+		}
+	}
+	v.turns.begin(true) // as if a run went on
+	defer v.turns.end(true)
+	first := newJob(t.Context()) // a worker waits with it for the run's end
+	first.alone = func(context.Context, *predict.Session) error { return nil }
+	if err := v.submit(first); err != nil {
+		t.Fatal(err)
+	}
+	await(0)
+	for range 3 {
+		ctx, cancel := context.WithCancel(t.Context())
+		var clients sync.WaitGroup
+		for range 2 {
+			clients.Go(func() {
+				r, _ := http.NewRequestWithContext(ctx, "POST", url+"/v2/models/m/infer", bytes.NewReader(row(1)))
+				if w, err := http.DefaultClient.Do(r); err == nil {
+					io.Copy(io.Discard, w.Body)
+					w.Body.Close()
+				}
+			})
+		}
+		await(2)
+		if status, _, body := call(t, "POST", url+"/v2/models/m/infer", row(1)); status != 429 {
+			t.Errorf("a third request for two places: status %d: %s", status, body)
+		}
+		cancel()
+		clients.Wait()
+		await(0)
+	}
+}
