@@ -23,9 +23,10 @@ func TestTurns(t *testing.T) {
 	var taking sync.Mutex
 	var running, wide, most atomic.Int32
 	var workers sync.WaitGroup
+	begin := time.Now()
 	for w := range 4 {
 		workers.Go(func() {
-			for i := range 200 {
+			for i := 0; i < 200 || wide.Load() == 0 && time.Since(begin) < 20*time.Second; i++ {
 				taking.Lock()
 				u.waitWide()
 				all := u.begin((i+w)%3 == 0)
