@@ -9,23 +9,28 @@ It fetches the sets as "swcaffe dataset" does, through this user's Go and apt, o
   nets        the small nets of models/ with their own solvers
   strategies  LeNet by four workers with every -workers_strategy, 2,000 iterations on MNIST, in virtual time
 
-A finished training is not repeated: the same command goes on after a stop. Figures are those of the last test, on all 10,000 test images.
+A finished training is not repeated: the same command goes on after a stop. Nor is one whose figures are in docs/mnist.csv, but with -again.
+Figures are those of the last test, on all 10,000 test images.
 """
 
 import argparse
 import collections
+import csv
 import glob
 import json
 import os
 import re
 import resource
 import shlex
+import shutil
 import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PARTS = ['lenet', 'bf16', 'solvers', 'nets', 'strategies']
 SETS = ['mnist', 'fashion_mnist']
+TABLE = os.path.join(ROOT, 'docs', 'mnist.csv')  # the figures of every training behind the tables
+FIGURES = ['accuracy', 'loss', 'cross_entropy_loss', 'processor_s', 'simulated_s', 'messages', 'bytes']
 TITLES = {'mnist': 'MNIST', 'fashion_mnist': 'Fashion-MNIST'}
 SOLVERS = ['nesterov', 'adagrad', 'rmsprop', 'adadelta', 'adam']
 NETS = ['cifar10_resnet8', 'cifar10_mobilenet_v2', 'mnist_autoencoder', 'mnist_siamese']
@@ -109,11 +114,11 @@ def last_test(log):
     return outputs
 
 
-def rounded(set_, seed, threads):
+def rounded(set_, seed, threads, known):
     """Test a trained LeNet with factors in bfloat16, unless it was done."""
     here = os.path.join(set_, 'lenet', 'seed_%d' % seed)
     to = os.path.join(set_, 'lenet_tested_bf16', 'seed_%d' % seed)
-    if os.path.exists(to + '/result.json') or not os.path.exists(here + '/last_iter_10000.caffemodel'):
+    if (set_, 'lenet_tested_bf16', seed) in known or os.path.exists(to + '/result.json') or not os.path.exists(here + '/last_iter_10000.caffemodel'):
         return
     os.makedirs(to, exist_ok=True)
     test = ['./swcaffe', 'test', '-model', here + '/net.prototxt', '-weights', here + '/last_iter_10000.caffemodel', '-iterations', '100',
@@ -135,10 +140,10 @@ def messages(trace):
     return len(sent) / TRACED, sum(sent) / TRACED
 
 
-def train(run, models):
+def train(run, models, known):
     """Train, unless it was done, and write the figures to the run's file result.json."""
     here = folder(run)
-    if os.path.exists(here + '/result.json'):
+    if (run.set, run.name, run.seed) in known or os.path.exists(here + '/result.json'):
         return
     write_files(run, models)
     command = run.command[:1] + ['train', '-solver', here + '/solver.prototxt'] + run.command[1:]
@@ -176,13 +181,35 @@ def fetch(sets):
                 subprocess.check_call(['./swcaffe', 'convert_mnist_siamese_data', '-backend', 'lmdb', idx + 'images-idx3-ubyte', idx + 'labels-idx1-ubyte', db])
 
 
-def results(name, set_):
-    """Return the results of all seeds that were trained."""
-    found = []
-    for path in sorted(glob.glob(os.path.join(set_, name, 'seed_*', 'result.json'))):
+def stored(path):
+    """Return the figures of trainings that a table of -write has, by set, name and seed."""
+    if not os.path.exists(path):
+        return {}
+    with open(path, newline='') as f:
+        return {(r['set'], r['training'], int(r['seed'])): {k: float(r[k]) for k in FIGURES if r[k]} for r in csv.DictReader(f)}
+
+
+def trained():
+    """Return the figures of the trainings in this folder, by set, name and seed."""
+    found = {}
+    for path in glob.glob('*/*/seed_*/result.json'):
+        set_, name, seed, _ = path.split(os.sep)
         with open(path) as f:
-            found.append(json.load(f))
+            found[set_, name, int(seed[len('seed_'):])] = json.load(f)
     return found
+
+
+def store(path, found):
+    with open(path, 'w', newline='') as f:
+        out = csv.writer(f, lineterminator='\n')
+        out.writerow(['set', 'training', 'seed'] + FIGURES)
+        for key in sorted(found):
+            out.writerow(list(key) + ['%.6g' % found[key][k] if k in found[key] else '' for k in FIGURES])
+
+
+def results(found, name, set_):
+    """Return the figures of a training by its seeds."""
+    return [found[key] for key in sorted(found) if key[:2] == (set_, name)]
 
 
 def spread(found, key, form='%.4f'):
@@ -195,47 +222,47 @@ def table(head, rows):
     return '\n'.join(['| %s |' % ' | '.join(head), '|' + '---|' * len(head)] + ['| %s |' % ' | '.join(cells) for cells in rows])
 
 
-def accuracies(names):
+def accuracies(all_, names):
     """Return rows of accuracy and loss of LeNet: names are (label, folder, set)."""
     rows = []
     for label, name, s in names:
-        found = results(name, s)
+        found = results(all_, name, s)
         if found:
             rows.append([TITLES[s], label, str(len(found))] + spread(found, 'accuracy') + spread(found, 'loss') + (spread(found, 'processor_s', '%.0f')[:1] if 'processor_s' in found[0] else ['-']))
     return table(['set', 'training', 'seeds', 'test accuracy, mean', 'range', 'test loss, mean', 'range', 'processor s'], rows) if rows else ''
 
 
-def lenet_table():
-    return accuracies([(label, name, s) for s in SETS for label, name in (('swcaffe', 'lenet'), ('swcaffe, tested with `-precision bf16`', 'lenet_tested_bf16'), ('BVLC Caffe 1.0', 'caffe'))])
+def lenet_table(all_):
+    return accuracies(all_, [(label, name, s) for s in SETS for label, name in (('swcaffe', 'lenet'), ('swcaffe, tested with `-precision bf16`', 'lenet_tested_bf16'), ('BVLC Caffe 1.0', 'caffe'))])
 
 
-def solver_table():
+def solver_table(all_):
     types = {'lenet': 'SGD', 'lenet_nesterov': 'Nesterov', 'lenet_adagrad': 'AdaGrad', 'lenet_rmsprop': 'RMSProp', 'lenet_adadelta': 'AdaDelta', 'lenet_adam': 'Adam'}
-    return accuracies([(label, name, 'mnist') for name, label in types.items()])
+    return accuracies(all_, [(label, name, 'mnist') for name, label in types.items()])
 
 
-def strategy_table():
+def strategy_table(all_):
     rows = []
     for strategy, rate in RATES.items():
-        for r in results('strategy_' + strategy, 'mnist')[:1]:
+        for r in results(all_, 'strategy_' + strategy, 'mnist')[:1]:
             rows.append(['`%s`' % strategy, '%g' % rate, '%.4f' % r['accuracy'], '%.4f' % r['loss'], '%.1f' % r['simulated_s'], '%g' % r['messages'], '%.2f' % (r['bytes'] / 1e6)])
     return table(['strategy', 'rate', 'test accuracy', 'test loss', 'simulated s', 'messages an iteration', 'MB an iteration'], rows) if rows else ''
 
 
-def nets_table():
+def nets_table(all_):
     measures = {'mnist_siamese': ('loss', 'contrastive loss', '%.4f'), 'mnist_autoencoder': ('cross_entropy_loss', 'cross entropy', '%.1f')}
     rows = []
     for net, s, bf16 in [(net, s, bf16) for net in NETS for s in SETS for bf16 in ('', '_bf16')]:
-        found = results(net + bf16, s)
+        found = results(all_, net + bf16, s)
         if found:
             key, words, form = measures.get(net, ('accuracy', 'accuracy', '%.4f'))
             rows.append(['`%s`' % net + (', `-precision bf16`' if bf16 else ''), TITLES[s], str(len(found)), words] + spread(found, key, form) + spread(found, 'processor_s', '%.0f')[:1])
     return table(['model', 'set', 'seeds', 'figure', 'mean', 'range', 'processor s'], rows) if rows else ''
 
 
-def sections():
+def sections(all_):
     """Return the tables of docs/mnist.md by their names there."""
-    return [('lenet', lenet_table()), ('solvers', solver_table()), ('nets', nets_table()), ('strategies', strategy_table())]
+    return [('lenet', lenet_table(all_)), ('solvers', solver_table(all_)), ('nets', nets_table(all_)), ('strategies', strategy_table(all_))]
 
 
 def write(path, name, text):
@@ -249,17 +276,20 @@ def write(path, name, text):
         f.write(old[:old.index(begin) + len(begin)] + text + '\n' + old[old.index(end):])
 
 
-def plot(path):
-    """Plot the tests of LeNet on MNIST, a curve a training."""
+def plot(path, all_):
+    """Plot the tests of LeNet on MNIST, a curve a training, if the logs of all of them are here."""
     logs = []
-    os.makedirs('curves', exist_ok=True)
     for name in ('lenet', 'caffe'):
-        for run in sorted(glob.glob('mnist/%s/seed_*/result.json' % name)):
-            seed = run.split('seed_')[1].split('/')[0]
-            logs.append('curves/%s_seed_%s.log' % ({'lenet': 'swcaffe'}.get(name, name), seed))
-            with open(os.path.dirname(run) + '/log') as f, open(logs[-1], 'w') as out:
-                out.write(f.read())
-    subprocess.check_call(['./swcaffe', 'plot_log', '2', path, '-log_loss'] + logs)
+        for seed in [key[2] for key in sorted(all_) if key[:2] == ('mnist', name)]:
+            log = 'mnist/%s/seed_%d/log' % (name, seed)
+            if not os.path.exists(log):
+                print('%s stays as it is: %s is not here' % (path, log), file=sys.stderr)
+                return
+            os.makedirs('curves', exist_ok=True)
+            logs.append('curves/%s_seed_%d.log' % ({'lenet': 'swcaffe'}.get(name, name), seed))
+            shutil.copyfile(log, logs[-1])
+    if logs:
+        subprocess.check_call(['./swcaffe', 'plot_log', '2', path, '-log_loss'] + logs)
 
 
 def main():
@@ -272,7 +302,8 @@ def main():
     p.add_argument('-caffe_seeds', type=int, default=2, help='with the seeds 1 to N (2)', metavar='N')
     p.add_argument('-strategy_seeds', type=int, default=1, help='train by strategies with the seeds 1 to N (1)', metavar='N')
     p.add_argument('-print', dest='only_print', action='store_true', help='train nothing; print what there is')
-    p.add_argument('-write', action='store_true', help='write the tables into docs/mnist.md, and the plot docs/mnist.svg')
+    p.add_argument('-again', action='store_true', help='train also what docs/mnist.csv has')
+    p.add_argument('-write', action='store_true', help='write the tables into docs/mnist.md, their figures into docs/mnist.csv, and the plot docs/mnist.svg')
     args = p.parse_args()
     args.parts = args.parts.split(',')
     unknown = set(args.parts) - set(PARTS)
@@ -283,22 +314,25 @@ def main():
     if not os.path.exists(args.dir + '/swcaffe'):
         subprocess.check_call(['go', 'build', '-o', args.dir + '/swcaffe', './cmd/swcaffe'], cwd=ROOT, env=dict(os.environ, CGO_ENABLED='0'))
     os.chdir(args.dir)
+    known = stored(TABLE)
     if not args.only_print:
         try:
             fetch(SETS)
         except subprocess.CalledProcessError as e:
             sys.exit('no data: %s failed' % shlex.join(e.cmd))
         for run in runs(args):
-            train(run, os.path.join(ROOT, 'models'))
+            train(run, os.path.join(ROOT, 'models'), {} if args.again else known)
             if run.name == 'lenet' and 'bf16' in args.parts:
-                rounded(run.set, run.seed, args.threads)
-    for name, text in sections():
+                rounded(run.set, run.seed, args.threads, {} if args.again else known)
+    known.update(trained())
+    for name, text in sections(known):
         if text:
             print('%s\n\n%s\n' % (name, text))
             if args.write:
                 write(os.path.join(ROOT, 'docs', 'mnist.md'), name, text)
-    if args.write and results('lenet', 'mnist'):
-        plot(os.path.join(ROOT, 'docs', 'mnist.svg'))
+    if args.write:
+        store(TABLE, known)
+        plot(os.path.join(ROOT, 'docs', 'mnist.svg'), known)
 
 
 if __name__ == '__main__':

@@ -1,23 +1,29 @@
 #!/usr/bin/env bash
-# Makes a release of HEAD: programs for Linux, macOS and Windows on amd64 and arm64, packages for Debian and for RPM, their sums, lists of contents
-# (CycloneDX, SPDX) and the licences of all modules. It makes everything twice, in different folders, and fails if a byte differs.
+# Makes a release of HEAD: programs for Linux, macOS and Windows on amd64 and arm64, packages for Debian and for RPM, Python's wheels, their sums, lists
+# of contents (CycloneDX, SPDX) and the licences of all modules. It makes everything twice, in different folders, and fails if a byte differs.
 #
-#   scripts/release.sh [-version vX.Y.Z] [-targets "OS/ARCH ..."] [DIR]
+#   scripts/release.sh [-version vX.Y.Z] [-targets "OS/ARCH ..."] [-wheels "ARCH ..."] [DIR]
 #
 #   -version vX.Y.Z  the version; by default the tag of HEAD
 #   -targets LIST    all six by default
+#   -wheels LIST     "x86_64 aarch64 windows" by default, which are all that compilers of Debian can build
 #
 # DIR (dist/release) is made anew:
 #
 #   swcaffe_VERSION_OS_ARCH.tar.xz (Windows: .zip)     programs, README, licences, shells' completions, manual pages
 #   swcaffe_VERSION_ARCH.deb, swcaffe-VERSION.ARCH.rpm the same as packages, for Linux
 #   swcaffe_VERSION_oci.tar                            an image for containers (OCI), for both processors of Linux
+#   swcaffe-VERSION-py3-none-PLATFORM.whl              the Python module, with licences and lists of contents inside
 #   swcaffe_VERSION_OS_ARCH.cdx.json, .spdx.json       the modules that the program contains, with version, sum and licence
 #   install.sh                                         installs the archive that fits a computer, after a look at its sum
 #   SHA256SUMS
 #
 # Linux has swcaffe-mpi beside swcaffe, which runs it under MPI. A program for Linux or macOS that is larger than 12 MB compressed by xz is an error.
-# It needs Go, git, zip, GNU tar, gzip and xz, and fetches nfpm through Go's modules. scripts/release_check.sh installs and runs the results.
+# It needs Go, git, zip, GNU tar, gzip and xz, for the wheels gcc, python3, gcc-aarch64-linux-gnu and gcc-mingw-w64-x86-64, and fetches nfpm through Go's
+# modules. scripts/release_check.sh installs and runs the results.
+#
+# There is no wheel for macOS, whose headers and stubs of libraries no package of Debian has, and none for Windows on arm64, for which Debian's mingw-w64 has
+# no compiler. There, scripts/wheel.sh's command "go build -buildmode=c-shared" makes the library with that system's compiler.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/alive.sh
@@ -27,11 +33,13 @@ limit=$((12 << 20)) # bytes of a compressed program, at most
 
 version=$(git describe --exact-match --tags --match 'v[0-9]*' 2>/dev/null || true)
 targets='linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64'
+wheels='x86_64 aarch64 windows'
 while (($# > 0)); do
   case $1 in
     -version) version=$2 && shift 2 ;;
     -targets) targets=$2 && shift 2 ;;
-    -*) echo "$0: unknown flag $1; there are -version and -targets" >&2 && exit 1 ;;
+    -wheels) wheels=$2 && shift 2 ;;
+    -*) echo "$0: unknown flag $1; there are -version, -targets and -wheels" >&2 && exit 1 ;;
     *) break ;;
   esac
 done
@@ -41,6 +49,8 @@ commit=$(git rev-parse HEAD)
 export SOURCE_DATE_EPOCH
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 date=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)
+x=github.com/swcaffe/swcaffe/internal/base/version
+stamp="-X $x.number=$version -X $x.commit=$commit -X $x.date=$date" # for Go's linker
 # Nothing of this user's or this computer's settings gets into the programs.
 export LC_ALL=C TZ=UTC CGO_ENABLED=0 GOFLAGS=-buildvcs=false GOTOOLCHAIN=local GOAMD64=v1 GOARM64=v8.0 GOWORK=off
 umask 022
@@ -55,7 +65,7 @@ GOBIN=$scratch/tools alive go install -trimpath "$nfpm"
 
 # make DIR makes all files in a folder from the commit's own files.
 make() {
-  local dir=$1 target
+  local dir=$1 target wheel
   mkdir -p "$dir/source" "$dir/files" "$dir/host"
   git archive "$commit" | tar -x -C "$dir/source"
   (cd "$dir/source" && go build -trimpath -o "$dir/host/" ./cmd/swcaffe ./internal/app/bill)
@@ -64,6 +74,10 @@ make() {
     one "$dir" "${target%/*}" "${target#*/}"
   done
   image "$dir"
+  for wheel in $wheels; do
+    step "wheel $wheel, in $dir"
+    VERSION=${version#v} STAMP=$stamp bash "$dir/source/scripts/wheel.sh" "$wheel" "$dir/files" - >&2
+  done
   cp "$dir/source/scripts/install.sh" "$dir/files/"
   (cd "$dir/files" && sha256sum -- * >SHA256SUMS)
 }
@@ -71,12 +85,12 @@ make() {
 # one DIR OS ARCH makes the files of a target.
 one() {
   local dir=$1 os=$2 arch=$3 name=swcaffe_${version#v}_$2_$3 program=swcaffe
-  local tree=$dir/$name x=github.com/swcaffe/swcaffe/internal/base/version
+  local tree=$dir/$name
   [ "$os" != windows ] || program=swcaffe.exe
   mkdir -p "$tree/completions" "$tree/man/man1"
-  (cd "$dir/source" && GOOS=$os GOARCH=$arch alive go build -trimpath -ldflags "-s -w -buildid= -X $x.number=$version -X $x.commit=$commit -X $x.date=$date" -o "$tree/$program" ./cmd/swcaffe)
+  (cd "$dir/source" && GOOS=$os GOARCH=$arch alive go build -trimpath -ldflags "-s -w -buildid= $stamp" -o "$tree/$program" ./cmd/swcaffe)
   if [ "$os" = linux ]; then
-    (cd "$dir/source" && GOOS=$os GOARCH=$arch alive go build -trimpath -ldflags "-s -w -buildid= -X $x.number=$version -X $x.commit=$commit -X $x.date=$date" -o "$tree/swcaffe-mpi" ./cmd/swcaffe-mpi)
+    (cd "$dir/source" && GOOS=$os GOARCH=$arch alive go build -trimpath -ldflags "-s -w -buildid= $stamp" -o "$tree/swcaffe-mpi" ./cmd/swcaffe-mpi)
   fi
   cp "$dir/source/README.md" "$dir/source/LICENSE" "$dir/source/CHANGELOG.md" "$tree/"
   "$dir/host/bill" -program "$tree/$program" -date "$date" -licences "$tree/LICENSES.txt" -cyclonedx "$dir/files/$name.cdx.json" -spdx "$dir/files/$name.spdx.json"

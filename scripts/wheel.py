@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes a wheel of the Python module caffe and prints its name; scripts/wheel.sh calls it with the library.
 
-A wheel is a zip file with the module, and with METADATA, WHEEL and RECORD as the packaging standards (PEP 427, 491, 600) say. The same
-files give the same bytes: names are sorted and times are fixed.
+A wheel is a zip file with the module, and with METADATA, WHEEL and RECORD as the packaging standards (PEP 427, 491, 600) say, and
+with the licences and lists of what the library contains. The same files give the same bytes: names are sorted and times are fixed.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def read(*path):
         return f.read()
 
 
-def contents(library, version, platform):
+def contents(library, bill, version, platform):
     """Return the files of the wheel: bytes by name, and the names that are programs."""
     files = {}
     for package in ('caffe', 'swcaffe'):
@@ -49,9 +49,10 @@ def contents(library, version, platform):
                 if name.endswith(('.py', '.pyi')) or name == 'py.typed':
                     path = os.path.relpath(os.path.join(folder, name), os.path.join(ROOT, 'python'))
                     files[path.replace(os.sep, '/')] = read('python', path)
+    name = 'caffe/' + os.path.basename(library)
     with open(library, 'rb') as f:
-        files['caffe/libswcaffe.so'] = f.read()
-    programs = {'caffe/libswcaffe.so'}
+        files[name] = f.read()
+    programs = {name}
     for name in os.listdir(os.path.join(ROOT, 'python')):
         if name.endswith('.py'):
             path = 'swcaffe-%s.data/scripts/%s' % (version, name)
@@ -62,6 +63,8 @@ def contents(library, version, platform):
     files[info + 'METADATA'] = METADATA.format(version=version, description=read('docs', 'python.md').decode()).encode()
     files[info + 'WHEEL'] = WHEEL.format(platform=platform).encode()
     files[info + 'LICENSE'] = read('LICENSE')
+    for name in os.listdir(bill):  # PEP 770 puts lists of contents into sboms
+        files[info + ('sboms/' if name.endswith('.json') else '') + name] = read(bill, name)
     files[info + 'top_level.txt'] = b'caffe\nswcaffe\n'
     return files, programs, info + 'RECORD'
 
@@ -72,10 +75,10 @@ def digest(data):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    for flag in ('-library', '-version', '-platform', '-out'):
+    for flag in ('-library', '-bill', '-version', '-platform', '-out'):
         p.add_argument(flag, required=True)
     args = p.parse_args()
-    files, programs, record = contents(args.library, args.version, args.platform)
+    files, programs, record = contents(args.library, args.bill, args.version, args.platform)
     lines = ['%s,%s,%d' % (name, digest(data), len(data)) for name, data in sorted(files.items())] + [record + ',,']
     files[record] = ('\n'.join(lines) + '\n').encode()
 

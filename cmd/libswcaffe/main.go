@@ -16,7 +16,11 @@ package main
 /*
 #include <stdint.h>
 #include <stdlib.h>
+#ifdef _WIN32
+#include <windows.h>
+#else
 #include <pthread.h>
+#endif
 
 typedef struct {
 	uint64_t address;
@@ -32,7 +36,11 @@ static int64_t call(sw_callback f, int32_t op, int64_t key, const char *text, co
 	return exception;
 }
 
+#ifdef _WIN32
+static uintptr_t thread(void) { return GetCurrentThreadId(); }
+#else
 static uintptr_t thread(void) { return (uintptr_t)pthread_self(); }
+#endif
 */
 import "C"
 
