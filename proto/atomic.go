@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -166,8 +167,11 @@ func isAt(f *os.File, name string) bool {
 	return errA == nil && errB == nil && os.SameFile(a, b)
 }
 
-// syncDir makes a rename survive a power failure, if the file system supports this.
+// syncDir makes a rename survive a power failure, if the file system supports this. Windows refuses to flush a folder.
 func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
 	d, err := os.Open(dir)
 	if err != nil {
 		return err
