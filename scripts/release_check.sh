@@ -1,12 +1,22 @@
 #!/usr/bin/env bash
-# Installs and runs what scripts/release.sh has made, as far as this computer can: archives for Linux on this processor and, with Debian's
-# qemu-user-static, on the other one; what the install script installs; the Debian and the RPM package, unpacked into a folder of their own; the image; Windows's
-# program under Debian's wine.
+# Installs and runs what scripts/release.sh has made, as far as this computer can.
 #
 #   scripts/release_check.sh [DIR]
 #
-# DIR is dist/release. Of each program it looks at the version, renders digits, trains LeNet, stops it by SIGINT where there are signals, resumes it, and
-# compares the weights with those of an undisturbed training. It prints a line for each way, also for those that it leaves out, and why.
+# DIR is dist/release. These are the ways, and what of Debian they need:
+#
+#   archives      for Linux on this processor, and on the other one by qemu-user-static
+#   install.sh    from the folder; and from one with a damaged archive, which it must refuse
+#   deb           dpkg installs and removes it in a fresh Debian (mmdebstrap, root)
+#   rpm           rpm installs and removes it in an empty root (rpm, root)
+#   image         podman loads and runs it (podman, root)
+#   wheels        pip installs that of this processor into a fresh environment (python3-venv, python3-numpy); a program of C loads the other ones: by
+#                 qemu-user-static (gcc-aarch64-linux-gnu), and by Windows's (gcc-mingw-w64-x86-64)
+#   Windows       wine runs the program (wine64). Its version 8 lacks the library bcryptprimitives.dll, from which Go's programs get random numbers; one with
+#                 that function alone, in C, stands in (gcc-mingw-w64-x86-64)
+#
+# Of each program it looks at the version, renders digits, trains LeNet, resumes it in the middle, and compares the weights with those of an undisturbed
+# training. The archive for this processor, its wheel and Windows's program are also stopped by SIGINT, and go on. It prints a line for each way, also for those that it leaves out, and why.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 models=$PWD/models
@@ -63,7 +73,15 @@ stop() {
     wait "$pid" || exit # before ||, set -e has no effect
     ls models/lenet/*.solverstate >/dev/null
   ) || { tail -3 "$scratch/$name/stopped.log" >&2; echo "$name: SIGINT left no snapshot" >&2; exit 1; }
-  echo "$name: SIGINT ends a training with a snapshot"
+  (
+    cd "$scratch/$name"
+    at=$(ls models/lenet/*.solverstate)
+    reached=${at##*_iter_} reached=${reached%.solverstate}
+    sed -i "s/max_iter: .*/max_iter: $((reached + 2))/" models/lenet/solver.prototxt
+    "$@" train -solver models/lenet/solver.prototxt -snapshot "$at" >resumed.log 2>&1
+    ls "models/lenet/lenet_iter_$((reached + 2)).caffemodel" >/dev/null
+  ) || { tail -3 "$scratch/$name/resumed.log" >&2; echo "$name: the training does not go on" >&2; exit 1; }
+  echo "$name: SIGINT ends a training with a snapshot, from which it goes on"
 }
 
 for archive in "$dir"/swcaffe_*_linux_*.tar.xz; do
@@ -98,61 +116,113 @@ if "$dir/install.sh" -from "$scratch/damaged" -to "$scratch/none" 2>"$scratch/re
 fi
 echo "install.sh: a damaged archive is refused, nothing is installed"
 
-mkdir "$scratch/deb" "$scratch/rpm"
-if command -v dpkg-deb >/dev/null; then
-  dpkg-deb -x "$dir"/swcaffe_*_"$native".deb "$scratch/deb"
-  try deb 4 "$scratch/deb/usr/bin/swcaffe"
+# within ROOT WORD... runs swcaffe in a root, where /mnt is the working directory.
+within() {
+  unshare -m sh -c 'root=$1 && shift && mount --bind . "$root/mnt" && exec unshare --root="$root" --wd=/mnt /usr/bin/swcaffe "$@"' - "$@"
+}
+
+if ! command -v mmdebstrap >/dev/null || [ "$(id -u)" != 0 ]; then
+  echo "deb: left out; needs Debian's mmdebstrap and root"
 else
-  echo "deb: left out; there is no dpkg-deb"
-fi
-if command -v rpm2cpio >/dev/null && command -v cpio >/dev/null; then
-  # The paths in the package are absolute; cpio would write to them. rpm2cpio of rpm 4.18 ends with 1 also when it has written all.
-  (cd "$scratch/rpm" && { rpm2cpio "$dir"/swcaffe-*."${native/amd64/x86_64}".rpm || true; } | cpio -id --no-absolute-filenames --quiet)
-  try rpm 4 "$scratch/rpm/usr/bin/swcaffe"
-else
-  echo "rpm: left out; Debian's rpm2cpio and cpio unpack it"
+  mirror=$(apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' | sed -n 's/^Debian //p' | head -n 1)
+  root=$scratch/debian
+  mmdebstrap --quiet --variant=essential --mode=root "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" "$root" "$mirror" >"$scratch/mmdebstrap.log" 2>&1 || { tail -3 "$scratch/mmdebstrap.log" >&2; exit 1; }
+  cp "$dir"/swcaffe_*_"$native".deb "$root/swcaffe.deb"
+  chroot "$root" dpkg -i /swcaffe.deb >"$scratch/dpkg.log"
+  holds "$root/usr/share" doc/swcaffe/copyright doc/swcaffe/LICENSES.txt bash-completion/completions/swcaffe
+  mkdir -p "$root/mnt"
+  try deb 4 within "$root"
+  chroot "$root" dpkg --purge swcaffe >>"$scratch/dpkg.log"
+  [ ! -e "$root/usr/bin/swcaffe" ] && [ ! -e "$root/usr/share/doc/swcaffe" ] || { echo "deb: dpkg leaves files" >&2; exit 1; }
+  echo "deb: dpkg installs it in a fresh Debian, and removes it without a trace"
 fi
 
-# The image's contents are all that a container has: its program runs in that folder alone.
+if ! command -v rpm >/dev/null || [ "$(id -u)" != 0 ]; then
+  echo "rpm: left out; needs Debian's rpm and root"
+else
+  root=$scratch/rpmroot
+  mkdir "$root"
+  # Debian's rpm asks for --force-debian, since packages there are dpkg's; no package owns what is in this root.
+  rpm --root "$root" --initdb
+  rpm --root "$root" --force-debian -i "$dir"/swcaffe-*."${native/amd64/x86_64}".rpm
+  rpm --root "$root" -V swcaffe
+  holds "$root/usr/share" doc/swcaffe/LICENSES.txt zsh/site-functions/_swcaffe
+  mkdir -p "$root/mnt"
+  try rpm 4 within "$root"
+  rpm --root "$root" --force-debian -e swcaffe
+  [ ! -e "$root/usr/bin/swcaffe" ] || { echo "rpm: rpm leaves files" >&2; exit 1; }
+  echo "rpm: rpm installs it in an empty root, finds its files whole, and removes it"
+fi
+
+# contained IMAGE WORD... runs an image, where /data is the working directory.
+podman=(podman --root "$scratch/containers" --runroot "$scratch/running" --storage-driver vfs --cgroup-manager cgroupfs --events-backend none)
+contained() { "${podman[@]}" run --rm --network none --cgroups disabled -v "$PWD:/data" "$@"; }
+
 for archive in "$dir"/swcaffe_*_oci.tar; do
-  if ! command -v skopeo >/dev/null; then
-    echo "image: left out; Debian's skopeo reads it"
-  elif [ "$(id -u)" != 0 ]; then
-    echo "image: left out; running it in a folder needs root"
-  else
-    skopeo --override-arch "$native" copy -q "oci-archive:$archive" "dir:$scratch/image"
-    skopeo inspect "dir:$scratch/image" >"$scratch/image.json"
-    grep -q "\"Architecture\": \"$native\"" "$scratch/image.json"
-    mkdir "$scratch/root"
-    layer=$(sed -n 's/^ *"sha256:\([0-9a-f]*\)".*/\1/p' "$scratch/image.json" | head -1)
-    tar -C "$scratch/root" -xzf "$scratch/image/$layer"
-    holds "$scratch/root" usr/share/doc/swcaffe/LICENSES.txt
-    cp -r "$models" "$scratch/root/data/models"
-    cat >"$scratch/inside" <<END
-#!/bin/sh
-exec chroot "$scratch/root" /usr/bin/swcaffe "\$@"
-END
-    chmod +x "$scratch/inside"
-    [[ $("$scratch/inside" version | head -1) == *" $wanted"* ]]
-    "$scratch/inside" dataset digits -train 640 -test 100 -out /data/digits >/dev/null 2>&1
-    "$scratch/inside" time -model /data/models/lenet/deploy.prototxt -iterations 2 >/dev/null 2>&1
-    echo "image: skopeo reads it for $native; the program renders digits and runs LeNet where nothing else is"
+  if ! command -v podman >/dev/null || [ "$(id -u)" != 0 ]; then
+    echo "image: left out; needs Debian's podman and root"
+    continue
   fi
+  loaded=$("${podman[@]}" load -q -i "$archive" 2>"$scratch/podman.log") || { cat "$scratch/podman.log" >&2; exit 1; }
+  try image 4 contained "${loaded##*: }"
+  "${podman[@]}" system reset -f >/dev/null 2>&1
 done
 
-for archive in "$dir"/swcaffe_*_windows_"$native".zip; do
-  base=$(basename "$archive" .zip)
-  if wine=$(command -v wine64 || command -v wine || ls /usr/lib/wine/wine64 2>/dev/null); then
-    unzip -q -d "$scratch" "$archive"
-    export WINEPREFIX=$scratch/wine WINEDEBUG=-all DISPLAY=
-    began=$("$wine" "$scratch/$base/swcaffe.exe" version 2>&1 || true)
-    if [[ $began == *bcryptprimitives.dll* ]]; then
-      echo "$base: left out; $("$wine" --version) has no bcryptprimitives.dll, which programs of Go need"
-    else
-      try "$base" 4 "$wine" "$scratch/$base/swcaffe.exe"
-    fi
-  else
-    echo "$base: left out; Debian's wine64 runs it"
-  fi
+# loaded NAME WHEEL COMPILER COMMAND... loads the library of a wheel by a program of C.
+loaded() {
+  local name=$1 wheel=$2 compiler=$3 folder=$scratch/$1
+  shift 3
+  unzip -q -d "$folder" "$wheel"
+  holds "$folder"/swcaffe-*.dist-info LICENSES.txt sboms/swcaffe.spdx.json sboms/swcaffe.cdx.json
+  "$compiler" -o "$folder/load.exe" scripts/wheel_load.c
+  echo "$name: $("$@" "$folder/load.exe" "$(ls "$folder"/caffe/libswcaffe.*)")"
+}
+
+for wheel in "$dir"/*.whl; do
+  name=$(basename "$wheel" .whl)
+  case $name in
+    *_"${native/amd64/x86_64}")
+      python3 -m venv --system-site-packages "$scratch/venv"
+      "$scratch/venv/bin/pip" install -q --no-index --no-deps --disable-pip-version-check "$wheel"
+      try "$name" 4 "$scratch/venv/bin/python" -m caffe
+      stop "$name" "$scratch/venv/bin/python" -m caffe
+      ;;
+    *_aarch64)
+      if command -v qemu-aarch64-static >/dev/null && command -v aarch64-linux-gnu-gcc >/dev/null; then
+        loaded "$name" "$wheel" aarch64-linux-gnu-gcc qemu-aarch64-static -L /usr/aarch64-linux-gnu
+      else
+        echo "$name: left out; Debian's qemu-user-static and gcc-aarch64-linux-gnu load it"
+      fi
+      ;;
+    *-win_amd64) ;; # below
+    *) echo "$name: left out; it is for another processor" ;;
+  esac
 done
-echo "left out: macOS, which needs a Mac"
+
+windows=$(command -v wine64 || ls /usr/lib/wine/wine64 2>/dev/null) || windows=
+mingw=$(command -v x86_64-w64-mingw32-gcc) || mingw=
+if [ -z "$windows" ] || [ -z "$mingw" ]; then
+  echo "Windows: left out; Debian's wine64 runs its program and loads its wheel, with gcc-mingw-w64-x86-64"
+else
+  export WINEPREFIX=$scratch/wine WINEDEBUG=-all DISPLAY=
+  "$windows" wineboot -i >/dev/null 2>&1
+  if [ ! -e "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll" ]; then
+    cat >"$scratch/random.c" <<'END'
+#include <windows.h>
+#include <ntsecapi.h>
+BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T length) { return RtlGenRandom(data, (ULONG)length); }
+END
+    "$mingw" -shared -o "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll" "$scratch/random.c" -ladvapi32
+  fi
+  for archive in "$dir"/swcaffe_*_windows_amd64.zip; do
+    base=$(basename "$archive" .zip)
+    unzip -q -d "$scratch" "$archive"
+    holds "$scratch/$base" LICENSES.txt completions/swcaffe.bash man/man1/swcaffe.1
+    try "$base" 20 "$windows" "$scratch/$base/swcaffe.exe"
+    stop "$base" "$windows" "$scratch/$base/swcaffe.exe"
+  done
+  for wheel in "$dir"/*-win_amd64.whl; do
+    loaded "$(basename "$wheel" .whl)" "$wheel" "$mingw" "$windows"
+  done
+fi
+echo "left out: macOS, which needs a Mac; Windows on arm64"

@@ -79,20 +79,7 @@ print(glob.glob(os.path.join(glob.escape(folder), "pip-*.whl"))[0])')
 elif [ "$os" = windows ]; then
   echo "not loaded: scripts/release_check.sh does it under Debian's wine"
 elif command -v "qemu-$arch" >/dev/null; then
-  cat >"$tree/load.c" <<'C'
-#include <dlfcn.h>
-#include <stdio.h>
-#include <string.h>
-int main(int n, char **words) {
-  void *library = dlopen(words[1], RTLD_NOW);
-  char *(*call)(char *, char *) = library ? (char *(*)(char *, char *))dlsym(library, "sw_call") : 0;
-  if (!call) return fprintf(stderr, "%s\n", dlerror()), 1;
-  char *types = call("types", "{}");
-  printf("under qemu the library answers with %zu characters of layer types\n", strlen(types));
-  return !strstr(types, "Convolution");
-}
-C
-  "$cc" -o "$tree/load" "$tree/load.c"
+  "$cc" -o "$tree/load" scripts/wheel_load.c
   "qemu-$arch" -L "/usr/$triple" "$tree/load" "$library"
 else
   echo "not loaded: qemu-$arch (Debian: qemu-user) is not installed"
