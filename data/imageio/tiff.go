@@ -48,7 +48,6 @@ type tiffFile struct {
 	zstd                             *zstd.Decoder
 	xz                               *xz.Reader
 	runs                             [2][]uint32 // of rows of faxes
-	subsampling                      [2]int
 }
 
 // isTIFF reports whether a file begins with the signature of a TIFF, in either byte order.

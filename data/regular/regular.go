@@ -80,14 +80,12 @@ func OpenText(path string) (io.ReadCloser, error) {
 		return nil, err
 	}
 	t := &text{bufio.NewReader(f), f}
-	start, err := t.Peek(len(mark)) // an error comes again with the first Read
+	start, _ := t.Peek(len(mark)) // an error comes again with the first Read
 	switch {
 	case string(start) == mark:
 		_, err = t.Discard(len(mark))
 	case len(start) >= 2 && (string(start[:2]) == "\xff\xfe" || string(start[:2]) == "\xfe\xff"):
 		err = &fs.PathError{Op: "read", Path: path, Err: errors.New("it is text in UTF-16; save it as UTF-8")}
-	default:
-		err = nil
 	}
 	if err != nil {
 		f.Close()

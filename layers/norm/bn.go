@@ -39,7 +39,6 @@ type bn struct {
 	averages      bool // there are running averages
 	momentum, eps float64
 
-	axes       int
 	normaliser normaliser
 	norm       *blob.Blob // (x - mean) / sqrt(variance + eps)
 	factors    []float32  // slope / sqrt(variance + eps), for Backward

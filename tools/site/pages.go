@@ -24,7 +24,7 @@ type site struct {
 	root, out string
 	pages     []*page
 	groups    []group           // the menu's, of docs/README.md and of the commands
-	files     map[string]string // files that pages link to, by their paths in the site; the same in the repository
+	files     map[string]string // files that pages link to, by their paths in the site
 }
 
 // page is a page: its address and its parts.
@@ -116,26 +116,30 @@ func (s *site) link(from string, destination []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range entries {
-			if e.Type().IsRegular() {
-				s.copies(path.Join(name, e.Name()))
-			}
-		}
 		s.listing(name, entries)
 		u.Path = strings.TrimSuffix(u.Path, "/") + "/index.html"
 	case path.Ext(name) == ".md":
 		u.Path = address(u.Path)
 	default:
-		s.copies(name)
+		u.Path = path.Join(path.Dir(u.Path), path.Base(s.copied(name)))
 	}
 	return []byte(u.String()), nil
 }
 
-func (s *site) copies(name string) {
+// shown are the files that browsers show as they are; the others are copied as texts.
+var shown = []string{".svg", ".png", ".json", ".txt"}
+
+// copied has a file copied and returns its path in the site.
+func (s *site) copied(name string) string {
+	to := name
+	if !slices.Contains(shown, path.Ext(name)) {
+		to += ".txt"
+	}
 	if s.files == nil {
 		s.files = map[string]string{}
 	}
-	s.files[name] = filepath.Join(s.root, name)
+	s.files[to] = filepath.Join(s.root, name)
+	return to
 }
 
 // listing makes a page of a folder's files, once.
@@ -148,7 +152,8 @@ func (s *site) listing(name string, entries []os.DirEntry) {
 	fmt.Fprintf(&body, "<h1>%s</h1>\n<ul>\n", template.HTMLEscapeString(name))
 	for _, e := range entries {
 		if e.Type().IsRegular() {
-			fmt.Fprintf(&body, "<li><a href=\"%s\">%s</a></li>\n", url.PathEscape(e.Name()), template.HTMLEscapeString(e.Name()))
+			to := path.Base(s.copied(path.Join(name, e.Name())))
+			fmt.Fprintf(&body, "<li><a href=\"%s\">%s</a></li>\n", url.PathEscape(to), template.HTMLEscapeString(e.Name()))
 		}
 	}
 	p.Body = template.HTML(body.String() + "</ul>\n")

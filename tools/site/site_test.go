@@ -67,8 +67,8 @@ func TestSite(t *testing.T) {
 	for name, wanted := range map[string][]string{
 		"index.html":          {`<a href="docs/index.html">index</a>`, `href="https://example.com/x.md"`, `<summary>For users</summary>`, `<a href="docs/a.html">Page A</a>`},
 		"docs/a.html":         {`<a href="../data/index.html">`, `id="two-words-b_c-1"`, `code &lt;&amp;&gt;`, `<div class="wide"><table>`, `class="here"`, `href="../style.css"`},
-		"data/index.html":     {`<a href="y%20z.csv">y z.csv</a>`},
-		"data/y z.csv":        {"2"},
+		"data/index.html":     {`<a href="y%20z.csv.txt">y z.csv</a>`},
+		"data/y z.csv.txt":    {"2"},
 		"commands/train.html": {`<a href="../docs/a.html">docs/a.md</a>`, `the &lt;solver&gt;`},
 		"commands/index.html": {`<h2>Train nets</h2>`, `train a &lt;model&gt;`},
 		"index.js":            {`["docs/a.html#two-words-b_c-1","Page A","Two words, b_c","here code \u003c\u0026\u003e"]`, `"commands/train.html"`},

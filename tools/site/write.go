@@ -23,8 +23,8 @@ type item struct {
 	Here           bool
 }
 
-// shown is a group of the menu; it is open on its own pages.
-type shown struct {
+// opened is a group of the menu; it is open on its own pages.
+type opened struct {
 	Name  string
 	Open  bool
 	Items []item
@@ -129,10 +129,10 @@ func (s *site) menuOf(titles map[string]string) ([]group, error) {
 	return groups, nil
 }
 
-func here(groups []group, titles map[string]string, address string) []shown {
-	var menu []shown
+func here(groups []group, titles map[string]string, address string) []opened {
+	var menu []opened
 	for _, g := range groups {
-		s := shown{Name: g.name, Open: slices.Contains(g.pages, address)}
+		s := opened{Name: g.name, Open: slices.Contains(g.pages, address)}
 		for _, p := range g.pages {
 			s.Items = append(s.Items, item{p, strings.TrimPrefix(titles[p], "swcaffe "), p == address})
 		}

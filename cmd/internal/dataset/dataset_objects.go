@@ -87,9 +87,8 @@ func objectLabels() *caffepb.LabelMap {
 // objectRecord is a rendered image, ready to be written.
 type objectRecord struct {
 	key     string
-	values  [][]byte          // of the databases, in their order
-	files   map[string][]byte // by path below the folder of files
-	lists   [][2]string       // a list's name and the image's line in it
+	values  [][]byte    // of the databases, in their order
+	lists   [][2]string // a list's name and the image's line in it
 	failure error
 }
 

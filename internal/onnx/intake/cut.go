@@ -102,7 +102,7 @@ func (c chain) cut(v *value, k cut) *value {
 	var last *value
 	if rest == 1 {
 		if end+1 < extent || k.from > 0 {
-			v, extent, end, k.from = c.between(v, k.axis, k.from, end+1), end+1-k.from, end-k.from, 0
+			v, end = c.between(v, k.axis, k.from, end+1), end-k.from
 		}
 		both := c.parts(v, k.axis, end)
 		v, last = both[0], both[1]

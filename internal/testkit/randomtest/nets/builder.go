@@ -34,7 +34,6 @@ type builder struct {
 	tips   []*tip
 	layers int
 	blobs  int
-	shared int // number of names given to shared weights
 
 	work   float64 // remaining budget of multiply-adds in Forward
 	values float64 // remaining budget of values in blobs

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Follows the first page as a new user: makes a fresh Debian (mmdebstrap), puts Go and this commit into it, and there runs the commands of README.md as they
+# stand, a door after the other. It prints what they print, and the seconds of each door. The first command that fails ends it.
+#
+#   scripts/doors.sh [DIR]
+#
+# DIR (build/doors) gets the root, and is made anew. It needs root, mmdebstrap and Go. Of this computer it takes Go, the certificates of its network, and
+# Go's settings for modules; what a user has at hand is made: a trained LeNet with its files, and a folder of photographs.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. scripts/alive.sh
+
+root=$(realpath -m "${1:-build/doors}")
+mirror=$(apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' | sed -n 's/^Debian //p' | head -n 1)
+rm -rf --one-file-system "$root"
+mkdir -p "$(dirname "$root")"
+alive mmdebstrap --quiet --variant=apt --mode=root "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" "$root" "$mirror"
+mkdir -p "$root/usr/local" "$root/etc/ssl" "$root/swcaffe" "$root/work"
+cp -r "$(go env GOROOT)" "$root/usr/local/go"
+cp -rL /etc/ssl/certs "$root/etc/ssl/"
+cp -L /etc/resolv.conf "$root/etc/"
+git clone -q . "$root/swcaffe"
+
+# The commands of a section of README.md: its indented lines, without the outputs behind #.
+commands() { awk -v title="$1" '/^## / { here = $0 == "## " title } /^# / { here = title == "" } here && /^    / { sub(/^    /, ""); sub(/ +#.*/, ""); print }' README.md; }
+
+# inside SCRIPT runs commands in the root as they would be typed, each shown before it runs.
+inside() {
+  printf '%s\n' "$1" >"$root/work/commands"
+  unshare -m sh -c 'mount -t proc proc "$0/proc" && mount -t tmpfs tmpfs "$0/tmp" && mount --bind /dev "$0/dev" && exec chroot "$0" env -i HOME=/root TERM=dumb \
+    PATH=/usr/local/go/bin:/usr/sbin:/usr/bin:/sbin:/bin GOPROXY="$1" GOSUMDB="$2" bash -c "cd /swcaffe && set -e -o pipefail && trap '\''echo \"\\$ \\$BASH_COMMAND\"'\'' DEBUG && . /work/commands"' \
+    "$root" "$(go env GOPROXY)" "$(go env GOSUMDB)"
+}
+
+# door TITLE [SETUP] runs what a section says, behind commands that make what its user has.
+door() {
+  local began=$SECONDS script
+  script=$(commands "$1")
+  [ -n "$script" ] || { echo "$0: README.md has no commands below \"$1\"" >&2; exit 1; }
+  # A server runs until it is stopped.
+  script=$(sed 's/^swcaffe serve /timeout --preserve-status -s INT 10 &/' <<<"$script")
+  printf '\n== door: %s\n' "$1"
+  [ -z "${2:-}" ] || inside "$2" >"$root/work/setup.log" 2>&1 || { tail "$root/work/setup.log" >&2; exit 1; }
+  began=$SECONDS
+  inside "$script"
+  echo "== $((SECONDS - began)) s; $(uptime | sed 's/.*load/load/')"
+}
+
+printf '== first command\n'
+began=$SECONDS
+inside './scripts/quickstart.sh'
+echo "== $((SECONDS - began)) s; $(uptime | sed 's/.*load/load/')"
+
+door 'I have a prototxt and a caffemodel' 'cp models/lenet/train_val.prototxt models/lenet/deploy.prototxt .
+cp models/lenet/lenet_iter_2000.caffemodel net.caffemodel
+bin/swcaffe dataset digits -out drawn -train 200 -test 10 -files
+cp drawn/digits_labels.txt labels.txt
+cp "$(find drawn/digits_files/test/9 -name "*.png" | head -n 1)" 9.png'
+door 'I have images and want to train' 'bin/swcaffe dataset digits -out drawn -train 200 -test 10 -files -force
+cp -r drawn/digits_files/train photos'
+door 'I script in Python or Go'
