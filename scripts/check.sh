@@ -109,12 +109,30 @@ CGO_ENABLED=1 alive go list -export -tags mpi ./... >/dev/null
 step "go vet"
 alive go vet ./...
 (cd tools/asm && alive go vet ./...)
+(cd tools/site && alive go vet ./...)
+
+# Only what the program is made of: with the tests it takes twice as long. Names such as Huffman may begin an error (ST1005). Later runs read most
+# from staticcheck's cache.
+step "staticcheck, govulncheck"
+mkdir -p build/tools
+has_tool() { go version -m "build/tools/$1" 2>/dev/null | grep -qF "$2"; }
+has_tool staticcheck $'honnef.co/go/tools\tv0.8.2' || GOBIN=$PWD/build/tools GOFLAGS= alive go install -trimpath honnef.co/go/tools/cmd/staticcheck@v0.8.2
+has_tool govulncheck $'golang.org/x/vuln\tv1.9.0' || GOBIN=$PWD/build/tools GOFLAGS= alive go install -trimpath golang.org/x/vuln/cmd/govulncheck@v1.9.0
+alive build/tools/staticcheck -tests=false -checks inherit,-ST1005 ./...
+if ! build/tools/govulncheck ./cmd/swcaffe >build/govulncheck.log 2>&1; then
+  grep -q 'fetching vulnerabilities' build/govulncheck.log || { cat build/govulncheck.log; exit 1; }
+  echo "govulncheck is left out, its database cannot be reached: $(tail -n 1 build/govulncheck.log)"
+fi
 
 step "docs/architecture.svg is what the imports give"
 scripts/architecture.py -check
 
 step "the assembly and its dispatch are what tools/asm writes"
 (cd tools/asm && alive go test ./...)
+
+step "the site of the documents, and all its links"
+(cd tools/site && alive go test ./...)
+alive ./scripts/site.sh
 
 # On a busy machine a package may need more than go test's default of ten minutes. go test begins with the packages that are named first: those
 # whose tests take longest, so that none of them is left to the end alone.
