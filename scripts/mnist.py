@@ -9,7 +9,8 @@ It fetches the sets as "swcaffe dataset" does, through this user's Go and apt, o
   nets        the small nets of models/ with their own solvers
   strategies  LeNet by four workers with every -workers_strategy, 2,000 iterations on MNIST, in virtual time
 
-A finished training is not repeated: the same command goes on after a stop. Nor is one whose figures are in docs/mnist.csv, but with -again.
+A finished training is not repeated: the same command goes on after a stop. Nor is one whose figures are in docs/mnist.csv, but with -again. A row of
+docs/mnist.md stays until there are figures of as many seeds.
 Figures are those of the last test, on all 10,000 test images.
 """
 
@@ -265,15 +266,31 @@ def sections(all_):
     return [('lenet', lenet_table(all_)), ('solvers', solver_table(all_)), ('nets', nets_table(all_)), ('strategies', strategy_table(all_))]
 
 
-def write(path, name, text):
-    """Write a table into a document, between the lines that mark its place."""
+def parts(path, name):
+    """Return a document's text up to the table of that name, the table, and the text behind it."""
     with open(path) as f:
-        old = f.read()
+        text = f.read()
     begin, end = '<!-- scripts/mnist.py -write: %s -->\n' % name, '<!-- end of %s -->' % name
-    if begin not in old or end not in old:
+    if begin not in text or end not in text:
         sys.exit('%s has no place for the table of %s' % (path, name))
-    with open(path, 'w') as f:
-        f.write(old[:old.index(begin) + len(begin)] + text + '\n' + old[old.index(end):])
+    start = text.index(begin) + len(begin)
+    return text[:start], text[start:text.index(end)], text[text.index(end):]
+
+
+def joined(old, new):
+    """Return a table with the rows of both. Of two rows of the same training the one of more seeds counts, or the new one."""
+    if not old.strip() or not new:
+        return new or old.strip()
+    lines = new.splitlines()
+    head = [cell.strip() for cell in lines[0].strip('|').split('|')]
+    names = head.index('seeds') if 'seeds' in head else 1
+    rows = {}
+    for line in old.splitlines()[2:] + lines[2:]:
+        cells = [cell.strip() for cell in line.strip('|').split('|')]
+        key = tuple(cells[:names])
+        if key not in rows or 'seeds' not in head or int(cells[names]) >= int(rows[key][0]):
+            rows[key] = cells[names], line
+    return '\n'.join(lines[:2] + [line for _, line in rows.values()])
 
 
 def plot(path, all_):
@@ -325,11 +342,14 @@ def main():
             if run.name == 'lenet' and 'bf16' in args.parts:
                 rounded(run.set, run.seed, args.threads, {} if args.again else known)
     known.update(trained())
+    document = os.path.join(ROOT, 'docs', 'mnist.md')
     for name, text in sections(known):
-        if text:
-            print('%s\n\n%s\n' % (name, text))
-            if args.write:
-                write(os.path.join(ROOT, 'docs', 'mnist.md'), name, text)
+        before, old, behind = parts(document, name)
+        text = joined(old, text)
+        print('%s\n\n%s\n' % (name, text))
+        if args.write:
+            with open(document, 'w') as f:
+                f.write(before + text + '\n' + behind)
     if args.write:
         store(TABLE, known)
         plot(os.path.join(ROOT, 'docs', 'mnist.svg'), known)
