@@ -84,9 +84,9 @@ func (w *waits) look(now time.Duration) {
 	}
 }
 
-// follow calls look every second until stopped is closed; nil: as long as the process lives.
+// follow calls look twice a second until stopped is closed; nil: as long as the process lives.
 func (w *waits) follow(stopped <-chan struct{}) {
-	tick := time.NewTicker(time.Second)
+	tick := time.NewTicker(time.Second / 2)
 	defer tick.Stop()
 	for {
 		select {

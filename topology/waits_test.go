@@ -29,7 +29,7 @@ func TestTellWaits(t *testing.T) {
 			data := make([]float32, 100)
 			return NewAllReduce(tr, NewSchedule("ring", Flat(2), 100)).Run(data)
 		})
-		want := []string{"rank 0 has waited 5s for rank 1: for a message of it; it goes on waiting", "rank 1 is back: rank 0 waited 6s for a message of it"}
+		want := []string{"rank 0 has waited 4s for rank 1: for a message of it; it goes on waiting", "rank 1 is back: rank 0 waited 6s for a message of it"}
 		if err != nil || !slices.Equal(told, want) {
 			t.Errorf("told %q, want %q; error %v", told, want, err)
 		}

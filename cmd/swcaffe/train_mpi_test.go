@@ -164,7 +164,7 @@ func (job mpiJob) testFaults(t *testing.T) {
 	}
 }
 
-// testStopped: while a process is stopped, another one logs after some seconds which rank it waits for, and later that this rank
+// testStopped: while a process is stopped, another one logs within five seconds which rank it waits for, and later that this rank
 // is back. The job then continues.
 func (job mpiJob) testStopped(t *testing.T) {
 	dir := t.TempDir()
@@ -195,9 +195,13 @@ func (job mpiJob) testStopped(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	begun := time.Now()
 	signal(stopped, stopSignal)
 	for _, line := range []string{" for rank 2: for ", "it goes on waiting"} {
 		eventually(t, line, func() bool { return strings.Contains(out.String(), line) })
+	}
+	if took := time.Since(begun); took > 5*time.Second+time.Second/2 { // half a second for a busy machine
+		t.Errorf("rank 2 was named after %v", took)
 	}
 	signal(stopped, continueSignal)
 	eventually(t, "rank 2 is back", func() bool { return strings.Contains(out.String(), "rank 2 is back") })

@@ -54,7 +54,7 @@ func (f *elasticFlags) check(o *trainOptions) error {
 			return fmt.Errorf("%s: %w", elasticVariable, err)
 		}
 	}
-	w, events := &o.workers, &o.events
+	w := &o.workers
 	switch {
 	case f.at != "" && f.span == "":
 		return cli.Usagef("-elastic_at needs -elastic")
@@ -64,8 +64,6 @@ func (f *elasticFlags) check(o *trainOptions) error {
 		return cli.Usagef("-join joins the training that another command has started by -elastic: leave one of the two out")
 	case w.transport != "":
 		return cli.Usagef("-elastic has a transport of its own: leave -transport out")
-	case events.logJSON != "" || events.http != "" || events.tensorboard != "" || events.trace != "":
-		return cli.Usagef("-elastic: the first worker may change, so that only the log shows the run: leave -log_json, -http, -tensorboard and -trace out")
 	case w.expected != 0:
 		return cli.Usagef("-elastic MIN:MAX says how many workers there are: leave -workers_expected out")
 	}
@@ -94,6 +92,15 @@ func (f *elasticFlags) check(o *trainOptions) error {
 // supervise starts workers and waits for the end of the training. The command with -elastic coordinates all workers.
 func (o *trainOptions) supervise(e *cli.Env) error {
 	f := &o.elastic
+	if err := o.events.check(); err != nil {
+		return err
+	}
+	if o.events.http != "" && cli.HTTPToken(o.events.token) == "" {
+		// The page of the next first worker opens by the same word.
+		if err := os.Setenv(cli.HTTPTokenVariable, rand.Text()); err != nil {
+			return err
+		}
+	}
 	if f.join != "" {
 		word, address, _ := strings.Cut(f.join, "@")
 		return newNursery(e, elasticWorker{address, word}).run(o.workers.workers, nil)

@@ -31,7 +31,17 @@ type outliving struct {
 	team      *solver.Team
 	carried   *solver.Carried
 	completed atomic.Int64
+	shows     role
 }
+
+// role is who receives the events of a run: the first worker's process has the receivers, the others only help to trace.
+type role int
+
+const (
+	noRole role = iota
+	firstRole
+	otherRole
+)
 
 // elasticWork is the work of a process that a command with -elastic or -join has started.
 func (o *trainOptions) elasticWork(e *cli.Env, actions *signals, spec cpe.Spec) error {
@@ -43,6 +53,8 @@ func (o *trainOptions) elasticWork(e *cli.Env, actions *signals, spec cpe.Spec) 
 	}
 	t := &outliving{o: o, e: e, actions: actions, spec: spec, seed: o.device.SeedOrTime(), free: func() {}}
 	t.completed.Store(-1)
+	o.events.among = true
+	defer o.events.done()
 	defer func() { t.free() }()
 	w := elastic.Worker{Coordinator: self.Coordinator, Word: self.Word, Program: hex.EncodeToString(program), Host: host, PID: os.Getpid(), Network: &roads{to: self.Coordinator}}
 	err = w.Run(t)
@@ -100,16 +112,60 @@ func (t *outliving) Train(epoch elastic.Epoch) error {
 		t.completed.Store(int64(t.carried.Iter()))
 	}
 	t.log = cli.RankLog(t.e, epoch.Mesh.Rank())
+	t.actions.tell(t.log)
+	if err := t.show(epoch); err != nil {
+		return err
+	}
 	mesh, stop := topology.TellWaits(epoch.Mesh, func(line string) { t.e.Log.Warn(line) })
 	defer stop()
 	t.team = t.o.workers.team(mesh, topology.Flat(epoch.Mesh.Size()), sinceNow())
+	disconnect := func(error) {}
+	if tracer := t.o.workers.tracer; tracer != nil {
+		disconnect = tracer.connect(epoch.Mail)
+	}
 	err := t.begin()
 	if err == nil {
 		err = t.o.solve(t.e, t.actions, t.solver, t.team, t.log)
 	}
+	disconnect(err)
 	if t.solver != nil {
 		err = errors.Join(err, t.keep())
 	}
+	return err
+}
+
+// pagePatience is how long a new first worker tries to open the page, whose port the last one may still hold.
+const pagePatience = 2 * time.Second
+
+// show opens the receivers of events in the process of the first worker. They stay while it is the first one. If a later first worker cannot open the page,
+// for instance on another computer, the training goes on without.
+func (t *outliving) show(epoch elastic.Epoch) error {
+	f, rank, shows := &t.o.events, epoch.Mesh.Rank(), otherRole
+	if rank == 0 {
+		shows = firstRole
+	}
+	if shows == t.shows {
+		if f.tracer != nil {
+			f.tracer.restart(rank)
+		}
+		return nil
+	}
+	open := func() error {
+		f.done()
+		return f.open(t.e, rank, epoch.Number > 1 || t.o.snapshot != "", false, t.actions)
+	}
+	err := open()
+	if epoch.Number > 1 && f.http != "" {
+		for begun := time.Now(); err != nil && time.Since(begun) < pagePatience; err = open() {
+			time.Sleep(pagePatience / 10)
+		}
+		if err != nil {
+			t.e.Log.Warnf("The page moves to this computer, but does not open: %v; training goes on without it", err)
+			f.http, f.metrics, f.token, f.labels = "", false, "", ""
+			err = open()
+		}
+	}
+	t.shows, t.o.workers.tracer = shows, f.tracer
 	return err
 }
 

@@ -24,6 +24,7 @@ type eventFlags struct {
 	traced               int    // iterations in it
 	labels               string // a file with the names of the classes
 
+	among  bool             // other processes write to the terminal too
 	stream *events.Stream   // nil: nobody
 	start  desk             // worked before an iteration; nil: nobody asks the solver for anything
 	look   *looker          // nil: no page
@@ -67,20 +68,20 @@ func (f *eventFlags) check() error {
 	return nil
 }
 
-// open connects the receivers that the flags name. A resumed run's page shows the run from its beginning if -log_json has that. alone says
-// that there is one worker.
-func (f *eventFlags) open(e *cli.Env, resumed, alone bool, actions *signals) error {
+// open connects the receivers that the flags name, in the process whose first worker has rank 0; others help to trace. A resumed run's page shows the run
+// from its beginning if -log_json has that. alone says that there is one worker.
+func (f *eventFlags) open(e *cli.Env, rank int, resumed, alone bool, actions *signals) error {
 	if err := f.check(); err != nil {
 		return err
 	}
 	if f.http != "" || f.trace != "" {
-		f.tracer = newTracer(e.LaunchedRank())
+		f.tracer = newTracer(rank)
 	}
-	shows := canShow(e) && f.logJSON != cli.StandardStream
+	shows := canShow(e) && !f.among && f.logJSON != cli.StandardStream
 	if f.logJSON == "" && f.http == "" && f.tensorboard == "" && f.trace == "" && !shows {
 		return nil
 	}
-	if e.LaunchedRank() != 0 {
+	if rank != 0 {
 		if f.trace != "" {
 			f.tracer.assist(f.traced)
 		}
@@ -175,4 +176,5 @@ func (f *eventFlags) done() {
 	for i := len(f.close) - 1; i >= 0; i-- {
 		f.close[i]()
 	}
+	f.stream, f.start, f.look, f.board, f.tracer, f.status, f.close = nil, nil, nil, nil, nil, nil, nil
 }

@@ -79,9 +79,10 @@ func (l *looker) open(s *solver.Solver) (_ *inspect.Probe, err error) {
 	return l.probe, err
 }
 
-// close frees the probe.
+// close frees the probe; a later solver gets its own.
 func (l *looker) close() {
 	if l.probe != nil {
 		_ = l.probe.Close() // it has no files
+		l.probe = nil
 	}
 }

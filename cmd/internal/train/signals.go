@@ -49,6 +49,13 @@ func (s *signals) finish() {
 	s.running, s.over = false, true
 }
 
+// tell changes the log that is told of requests.
+func (s *signals) tell(log *logrus.Logger) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log = log
+}
+
 // take records a signal's request, and logs it before the solver can act on it.
 func (s *signals) take(sig os.Signal, a solver.Action) {
 	s.mu.Lock()

@@ -28,6 +28,7 @@ type tracer struct {
 	gathered []*capture   // of which parts of other processes are coming
 	last     time.Time    // of the last event
 	file     *capture     // of -trace; nil: none
+	save     func(c *capture)
 	ranks    *ranks       // the other processes; nil: none
 	wire     trust.Spread // of the modelled cluster; nil: none, or nothing is known of it
 	work     sync.WaitGroup
@@ -46,6 +47,7 @@ type capture struct {
 	begun    bool   // a row records it, or has
 	over     bool   // the first rank's row is done
 	note     string // about other processes
+	stale    bool   // another one takes its place
 }
 
 func newTracer(first int) *tracer { return &tracer{first: first, latest: -1, taps: map[int]*tap{}} }
@@ -55,8 +57,7 @@ const fileCapture = 0
 
 // write adds the capture of -trace, which writes a file.
 func (t *tracer) write(e *cli.Env, path string, iterations int) {
-	c := &capture{id: fileCapture, from: -1, count: iterations}
-	c.done = func() { // a failure does not end the run
+	t.keep(iterations, func(c *capture) { // a failure does not end the run
 		c.recorder.Close()
 		c.modelled.Close()
 		err := e.CreateFile(path, func(w io.Writer) error {
@@ -69,15 +70,36 @@ func (t *tracer) write(e *cli.Env, path string, iterations int) {
 		if err != nil {
 			e.Log.Warnf("-trace %v; training goes on", err)
 		}
-	}
-	t.file = c
-	t.captures = append(t.captures, c)
+	})
 }
 
 // assist adds the part of this process in the file that the first one writes.
-func (t *tracer) assist(iterations int) {
-	t.file = &capture{id: fileCapture, from: -1, count: iterations, done: func() {}}
-	t.captures = append(t.captures, t.file)
+func (t *tracer) assist(iterations int) { t.keep(iterations, func(*capture) {}) }
+
+// keep adds a capture for the file.
+func (t *tracer) keep(iterations int, save func(c *capture)) {
+	c := &capture{id: fileCapture, from: -1, count: iterations}
+	c.done = func() { save(c) }
+	t.file, t.save = c, save
+	t.captures = append(t.captures, c)
+}
+
+// restart follows a new team of workers, in which the first one of this process has a rank. Captures that are under way end; that of -trace begins anew if it
+// was not complete. Other processes than the first take part in any case, since a new first one may write the file again.
+func (t *tracer) restart(rank int) {
+	t.mu.Lock()
+	rest, file := t.captures, t.file
+	t.captures, t.rows, t.taps, t.ranks, t.latest, t.first = nil, nil, map[int]*tap{}, nil, -1, rank
+	if file != nil && (rank != 0 || slices.Contains(rest, file) || slices.Contains(t.gathered, file)) {
+		file.stale = true
+		t.keep(file.count, t.save)
+	}
+	t.mu.Unlock()
+	for _, c := range rest {
+		if c != file {
+			t.complete(c)
+		}
+	}
 }
 
 // Timeline records the next iteration for a page.
@@ -96,7 +118,7 @@ func (t *tracer) Timeline(ctx context.Context) (*page.Timeline, error) {
 	c.recorder.Close()
 	c.modelled.Close()
 	if !c.over {
-		return nil, errors.New("the run has ended")
+		return nil, errors.New("the iteration was not completed: the run has ended, or a worker was lost")
 	}
 	return &page.Timeline{
 		Iteration: c.from, Rows: c.recorder.Rows(), Uses: c.recorder.Uses(), Note: c.note, Modelled: c.modelled.Rows(), ModelledUses: c.modelled.Uses(),
@@ -186,22 +208,25 @@ func (t *tracer) ended(c *capture, r *row, iteration int) {
 func (t *tracer) complete(c *capture) {
 	c.once.Do(func() {
 		t.mu.Lock()
-		others, is := t.ranks != nil, func(o *capture) bool { return o == c }
+		ranks, is := t.ranks, func(o *capture) bool { return o == c }
 		t.captures = slices.DeleteFunc(t.captures, is)
-		if others {
+		if ranks != nil {
 			t.gathered = append(t.gathered, c)
 		}
 		t.mu.Unlock()
-		if !others {
+		if ranks == nil {
 			c.done()
 			return
 		}
 		t.work.Go(func() {
-			t.ranks.gather(c)
+			ranks.gather(c)
 			t.mu.Lock()
 			t.gathered = slices.DeleteFunc(t.gathered, is)
+			stale := c.stale
 			t.mu.Unlock()
-			c.done()
+			if !stale {
+				c.done()
+			}
 		})
 	})
 }

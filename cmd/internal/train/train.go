@@ -140,7 +140,7 @@ func train(e *cli.Env, o *trainOptions) error {
 		return o.elasticWork(e, actions, spec)
 	}
 	defer o.events.done()
-	if err := o.events.open(e, o.snapshot != "", o.workers.alone(), actions); err != nil {
+	if err := o.events.open(e, e.LaunchedRank(), o.snapshot != "", o.workers.alone(), actions); err != nil {
 		return err
 	}
 	o.workers.tracer = o.events.tracer

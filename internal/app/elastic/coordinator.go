@@ -176,6 +176,8 @@ func (c *Coordinator) hear(m *member, what message) {
 		if c.running && !slices.ContainsFunc(c.members, func(m *member) bool { return m.in && !m.done }) {
 			c.finish(nil)
 		}
+	case kindMail:
+		c.forward(m, what)
 	case kindFailed:
 		c.finish(fmt.Errorf("%v: %s", m, what.Why))
 	}

@@ -7,6 +7,7 @@
 //	coordinator.go  the coordinator
 //	worker.go       a worker's epochs
 //	meet.go         connections between the workers of an epoch
+//	mail.go         texts between them, for what shows a training
 package elastic
 
 import (
@@ -46,6 +47,9 @@ type message struct {
 	Addresses, Hosts  []string `json:",omitempty"`
 	Iterations        []int    `json:",omitempty"`
 	Versions          []int    `json:",omitempty"`
+	// mail: the rank that it is for, in From the one that it is of, and the text
+	To   int    `json:",omitempty"`
+	Text []byte `json:",omitempty"`
 	// end: the worker is to write what was trained
 	Rescue bool `json:",omitempty"`
 	// over, end and failed: why; end without a reason: the training is complete
@@ -59,6 +63,7 @@ const (
 	kindBeat   = "beat"  // also the coordinator's
 	kindDone   = "done"  // the worker has trained to the end of the epoch
 	kindFailed = "failed"
+	kindMail   = "mail" // from one worker to another; also the coordinator's, who forwards it
 
 	kindEpoch = "epoch"
 	kindOver  = "over" // the epoch is over
@@ -105,17 +110,27 @@ func (l *line) send(m message) {
 
 // receive calls take for every message until the connection fails or has been silent for some time.
 func (l *line) receive(silence time.Duration, take func(message)) error {
-	d := json.NewDecoder(l.conn)
+	d := json.NewDecoder(heard{l.conn, silence})
 	for {
-		if err := l.conn.SetReadDeadline(time.Now().Add(silence)); err != nil {
-			return err
-		}
 		var m message
 		if err := d.Decode(&m); err != nil {
 			return err
 		}
 		take(m)
 	}
+}
+
+// heard reads from a connection that may be silent for some time. A long message is no silence.
+type heard struct {
+	net.Conn
+	silence time.Duration
+}
+
+func (h heard) Read(b []byte) (int, error) {
+	if err := h.SetReadDeadline(time.Now().Add(h.silence)); err != nil {
+		return 0, err
+	}
+	return h.Conn.Read(b)
 }
 
 // close closes the connection after the queued messages.

@@ -20,6 +20,7 @@ type Network interface {
 type Epoch struct {
 	Number int
 	Mesh   *tcp.Mesh
+	Mail   *Mail
 	// State is what another worker's State has returned and from which to go on; nil: this one's own, or the beginning if it has none.
 	State []byte
 }
@@ -113,6 +114,7 @@ type session struct {
 	result chan error    // of the epoch that is under way; nil: none
 	over   chan struct{} // closed when it is over
 	epoch  int
+	mail   *Mail // of the epoch; nil: there was none
 }
 
 func (s *session) beat() {
@@ -156,6 +158,8 @@ func (s *session) run() (again bool, err error) {
 				s.ready()
 			case m.Kind == kindEpoch:
 				s.begin(m)
+			case m.Kind == kindMail:
+				s.mail.take(m)
 			}
 		case err := <-s.result:
 			s.result = nil
@@ -191,11 +195,12 @@ func (s *session) stop() {
 // begin takes part in an epoch.
 func (s *session) begin(m message) {
 	s.epoch, s.over, s.result = m.Epoch, make(chan struct{}), make(chan error, 1)
-	over, result := s.over, s.result
-	go func() { result <- s.train(m, over) }()
+	s.mail = newMail(s, m)
+	over, result, mail := s.over, s.result, s.mail
+	go func() { result <- s.train(m, mail, over) }()
 }
 
-func (s *session) train(m message, over chan struct{}) error {
+func (s *session) train(m message, mail *Mail, over chan struct{}) error {
 	mesh, err := s.w.meet(m, over)
 	if err != nil {
 		return err
@@ -208,7 +213,7 @@ func (s *session) train(m message, over chan struct{}) error {
 		}
 		mesh.Close()
 	}()
-	e := Epoch{Number: m.Epoch, Mesh: mesh}
+	e := Epoch{Number: m.Epoch, Mesh: mesh, Mail: mail}
 	if e.State, err = s.hand(m, mesh); err == nil {
 		err = s.t.Train(e)
 	}
