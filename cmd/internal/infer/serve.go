@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"math/bits"
 	"os"
 	"os/signal"
 	"runtime"
@@ -176,6 +177,7 @@ func (o *serveOptions) config(e *cli.Env) (serve.Config, error) {
 		Errorf: e.Log.Errorf,
 		Load: func(opt predict.Options) (*predict.Model, error) {
 			opt.Batch = o.batch
+			opt.Plans = max(8, bits.Len(uint(o.batch))+1) // one for each size of run: 1, 2, 4 ... and -batch
 			return loadModel(e, &o.device, machine, opt)
 		},
 	}
