@@ -112,6 +112,11 @@ func (m *Model) open() (err error) {
 	}
 	defer machine.Close()
 	d := &layers.Device{Engine: layers.MPE, Machine: machine, Random: layers.NewRandom(m.opt.Seed), Log: m.opt.Log}
+	if m.opt.Weights != "" {
+		if d.Stored, err = solver.StoredLayers(nil, m.opt.Weights); err != nil {
+			return err
+		}
+	}
 	n, err := swnet.New(m.file.Param, swnet.Options{State: m.state, Device: d, Pos: m.file.LayerPos, ForwardOnly: true, Prepares: true})
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -142,4 +143,22 @@ func picture(t *testing.T, height, width int, seed uint64) (file []byte, im imag
 		t.Fatal(err)
 	}
 	return b.Bytes(), of
+}
+
+// TestFillers: layers that a file of weights has get these and no filler's values; the others get their fillers'.
+func TestFillers(t *testing.T) {
+	const input = `layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 1 dim: 3 } } }
+layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" inner_product_param { num_output: 2 weight_filler { type: "xavier" } bias_filler { value: 3 } } }`
+	of := plainNet(t, write(t, "a.prototxt", input), 5)
+	m := load(t, Options{Weights: save(t, of), Net: write(t, "b.prototxt", input+`
+layer { name: "b" type: "InnerProduct" bottom: "a" top: "b" inner_product_param { num_output: 2 weight_filler { value: 0.5 } bias_filler { value: 7 } } }`)})
+	want := [][]float32{of.Learnable()[0].Blob.Values(), {3, 3}, {0.5, 0.5, 0.5, 0.5}, {7, 7}}
+	for i, w := range m.weights.Learnable() {
+		if !slices.Equal(w.Blob.Values(), want[i]) {
+			t.Errorf("weight %d of layer %s is %v, want %v", w.Index, w.Layer, w.Blob.Values(), want[i])
+		}
+	}
+	if n := len(m.weights.Learnable()); n != len(want) {
+		t.Errorf("%d weights, want %d", n, len(want))
+	}
 }

@@ -71,11 +71,19 @@ func openState(path string) (*swproto.State, error) {
 	return swproto.OpenState(path)
 }
 
-// StoredLayers returns the names of the layers that have weights in a comma-separated list of files.
+// StoredLayers returns the names of the layers that have weights in a comma-separated list of files; without a net, none of those in files of HDF5, whose names are not always the
+// layers'.
 func StoredLayers(n *swnet.Net, list string) (map[string]bool, error) {
+	paths, err := weightFiles(list)
+	if err != nil {
+		return nil, err
+	}
 	names := map[string]bool{}
-	for path := range strings.SplitSeq(list, ",") {
-		w, err := openWeights(n, strings.TrimSpace(path))
+	for _, path := range paths {
+		if n == nil && hdf5.Is(path) {
+			continue
+		}
+		w, err := openWeights(n, path)
 		if err != nil {
 			return nil, err
 		}
