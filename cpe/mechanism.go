@@ -29,6 +29,8 @@ var mechanisms = suggest.Table[Mechanism]{Kind: "mechanism", Kinds: "mechanisms"
 		func(s *Spec) { s.Software.Batched = false }},
 	{"grouping", "then col2im of the original makes a request for every line, not for the consecutive lines that a CPE has of a channel", true, "",
 		func(s *Spec) { s.Software.Grouped = false }},
+	{"chaining", "then products wait until a block of results is stored, where remote access to LDM leaves room for a second block", true, replans,
+		func(s *Spec) { s.Software.Unchained = true }},
 	{"alignment", "then blocks that do not start at transaction boundaries take no longer", false, replans,
 		func(s *Spec) { s.DMA.Aligned = true }},
 	{"data_parallel", "then core groups share the columns of inner products, and not their images as in the original", false,

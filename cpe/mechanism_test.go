@@ -54,7 +54,7 @@ func TestWithout(t *testing.T) {
 			return nil
 		}, false},
 	}
-	ofKernels := []string{"stall", "awaiting", "batching", "data_parallel", "grouping", "line_norm", "mpe", "scalar", "unbuffered"} // see their tests
+	ofKernels := []string{"stall", "awaiting", "batching", "chaining", "data_parallel", "grouping", "line_norm", "mpe", "scalar", "unbuffered"} // see their tests
 	s := load(t, "sw26010")
 	for _, name := range Mechanisms() {
 		c, ok := cases[name]

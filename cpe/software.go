@@ -19,6 +19,8 @@ type Software struct {
 	// Listed: products run the original's loop in double precision, which loads and stores C in every step of the mesh, and convert value by
 	// value.
 	Listed bool
+	// Unchained: where CPEs have remote access to LDM, products wait until a block of results is stored, too.
+	Unchained bool
 	// Awaited: im2col and col2im wait for each request before they make the next.
 	Awaited bool
 	// Grouped: col2im gets several lines of the column matrix in one request where strides are 1, and deals lines to CPEs in runs. The paper of

@@ -62,6 +62,37 @@ func TestManyBlocksCostOnly(t *testing.T) {
 	}
 }
 
+// TestChaining: on machines with remote access to LDM, blocks of results are stored while others are multiplied; on others they are not.
+func TestChaining(t *testing.T) {
+	s := Shape{M: 2048, N: 2048, K: 512}
+	for name, faster := range map[string]bool{"sw39000": true, "sw26010": false} {
+		spec := kerneltest.Machine(t, name, true).Spec()
+		without, err := spec.Without("chaining")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var times [2]cpe.VTime
+		for i, spec := range []cpe.Spec{spec, without} {
+			m, err := cpe.New(spec, cpe.CostOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer m.Close()
+			g, err := NewBlocked(m, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := g.Run(nil, nil, nil, nil); err != nil {
+				t.Fatal(err)
+			}
+			times[i] = m.Ledger().Time
+		}
+		if (times[0] < times[1]) != faster || !faster && times[0] != times[1] {
+			t.Errorf("%s: %v, without chaining %v", name, times[0], times[1])
+		}
+	}
+}
+
 // manyBlocks compares both modes' ledgers of products on a machine.
 func manyBlocks(t *testing.T, machine string) {
 	t.Helper()

@@ -24,7 +24,9 @@ func (s *Shape) doubleBuffers(spec *cpe.Spec) bool {
 
 // chains reports whether blocks of C are stored while others are multiplied. Kernels for register buses do not: they are those that were
 // published for the SW26010, whose LDM has no room for it.
-func (s *Shape) chains(spec *cpe.Spec) bool { return spec.HasRMA() && s.doubleBuffers(spec) }
+func (s *Shape) chains(spec *cpe.Spec) bool {
+	return spec.HasRMA() && !spec.Software.Unchained && s.doubleBuffers(spec)
+}
 
 // String prints the shape.
 func (s Shape) String() string {
