@@ -134,9 +134,15 @@ func drawFactors(a, b []*blob.Blob, random *layers.Random) {
 	copy(b[1].Data(), a[1].Data())
 }
 
-// fillInputs fills Input layers with Gaussian values.
+// fillInputs fills Input layers with Gaussian values, and with indices where an Embed layer reads them.
 func fillInputs(n *swnet.Net, seed uint64) {
 	random := layers.NewRandom(seed)
+	indices := map[*blob.Blob]int{}
+	for i := range n.NumLayers() {
+		if n.LayerType(i) == "Embed" {
+			indices[n.Bottoms(i)[0]] = int(n.LayerParam(i).GetEmbedParam().GetInputDim())
+		}
+	}
 	for i := range n.NumLayers() {
 		if n.LayerType(i) != "Input" {
 			continue
@@ -144,6 +150,9 @@ func fillInputs(n *swnet.Net, seed uint64) {
 		for _, t := range n.Tops(i) {
 			for k := range t.Data() {
 				t.Data()[k] = float32(random.NormFloat64())
+				if most := indices[t]; most > 0 {
+					t.Data()[k] = float32(random.IntN(most))
+				}
 			}
 		}
 	}
