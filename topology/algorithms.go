@@ -61,17 +61,16 @@ func NewSchedule(name string, l Layout, n int) *Schedule {
 	return s
 }
 
-// Choose returns the fixed algorithm with the smallest closed form for an array of the given size; of several, the first in the list.
+// Choose returns the fixed algorithm with the smallest estimate (Estimate) for an array of the given size; of several, the first in the list.
 func Choose(spec Spec, l Layout, bytes int) string {
-	c := newCosts(spec, l)
-	best := algorithms[0]
-	least := best.cost(c, float64(bytes))
-	for _, a := range algorithms[1:] {
-		if t := a.cost(c, float64(bytes)); t < least {
-			best, least = a, t
+	const element = 4
+	best, least := "", VTime(0)
+	for _, a := range algorithms {
+		if t, _ := Estimate(spec, l, NewSchedule(a.name, l, bytes/element), element); best == "" || t < least {
+			best, least = a.name, t
 		}
 	}
-	return best.name
+	return best
 }
 
 // Cost evaluates the closed form of one of the Fixed algorithms for an array of the given size.

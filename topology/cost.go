@@ -1,5 +1,7 @@
 package topology
 
+import "slices"
+
 // costs are the parameters of the closed forms, in the notation of [SWC] V-A (J. Fang et al., "swCaffe", arXiv 1903.06934): alpha seconds a
 // message; beta1 seconds a byte inside a supernode, possibly depending on the message's size; beta2 seconds a byte when all ranks of a
 // supernode use the uplink; gamma seconds a byte of addition. There are p ranks, q in a full supernode, and s = p/q supernodes. A message
@@ -9,6 +11,7 @@ package topology
 // The forms are exact if p, q and s are powers of two where the algorithm prefers that. Otherwise they add the fold, and are estimates.
 type costs struct {
 	ranks, perSupernode, supernodes int
+	sizes                           []int // ranks of each supernode
 	mapping                         Mapping
 	alpha, uplinkAlpha              float64
 	beta1                           func(bytes float64) float64
@@ -18,10 +21,11 @@ type costs struct {
 // newCosts derives the parameters from a cluster and a layout.
 func newCosts(spec Spec, l Layout) costs {
 	c := costs{
-		ranks: l.Ranks(), perSupernode: l.largest(), supernodes: l.Supernodes(), mapping: l.Mapping,
+		ranks: l.Ranks(), supernodes: l.Supernodes(), sizes: l.sizes(), mapping: l.Mapping,
 		alpha: float64(spec.Latency), uplinkAlpha: float64(spec.UplinkLatency),
 		beta1: func(bytes float64) float64 { return 1 / spec.messageBandwidth(bytes) },
 	}
+	c.perSupernode = slices.Max(c.sizes)
 	c.beta2 = float64(c.perSupernode) / spec.uplinkBandwidth()
 	if spec.ReduceBytesPerSecond > 0 {
 		c.gamma = 1 / spec.ReduceBytesPerSecond
@@ -113,14 +117,24 @@ func (c costs) binomialTree(n float64) VTime {
 // groups:
 //
 //	2 log2 g alpha + 2 (g-1)/g n beta1 + 2 log2(p/g) alpha + 2 (1 - g/p) n/g beta2 + (p-1)/p n gamma
+//
+// g is the largest power of two that fits the smallest supernode. Larger supernodes have several groups, and fold their remaining ranks.
 func (c costs) hierarchical(n float64) VTime {
-	g, _ := powerBelow(c.perSupernode)
+	g, _ := powerBelow(slices.Min(c.sizes))
 	inside, across := c, c
-	inside.supernodes, inside.ranks = 1, c.perSupernode
-	across.ranks, across.perSupernode = max(c.ranks/g, 1), 1
-	across.mapping = Block
+	inside.supernodes = 1
+	across.ranks, across.perSupernode, across.mapping = 0, c.perSupernode/g, Block
+	t := inside.halving(n, g)
+	folded := false
+	for _, size := range c.sizes {
+		across.ranks += size / g
+		folded = folded || size%g != 0
+	}
+	if folded {
+		t += c.message(false, n, true) + c.message(false, n, false)
+	}
 	shard := n / float64(g)
-	return VTime(inside.fold(n) + inside.halving(n, g) + across.fold(shard) + across.halving(shard, across.ranks))
+	return VTime(t + across.fold(shard) + across.halving(shard, across.ranks))
 }
 
 // halving is the reduce-scatter and all-gather of n bytes between the largest power of two of ranks.

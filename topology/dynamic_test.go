@@ -107,6 +107,31 @@ func TestDynamicPicksAgain(t *testing.T) {
 	}
 }
 
+// TestChooseUneven: where supernodes are filled unevenly, too, the choice takes at most an eighth longer than the best one.
+func TestChooseUneven(t *testing.T) {
+	for _, cluster := range []string{"taihulight", "oceanlight", "tianhe3", "infiniband_fdr"} {
+		spec, err := LoadSpec(cluster)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, ranks := range []int{2, 7, 64, 300, 400, 600, 1000} {
+			for _, bytes := range []int{4096, 1 << 20, 100e6} {
+				if ranks > spec.Nodes {
+					continue
+				}
+				l := layout(t, spec, ranks, Block)
+				chosen := Choose(spec, l, bytes)
+				took := simulate(t, spec, l, NewSchedule(chosen, l, bytes/4)).Seconds
+				for _, name := range Fixed() {
+					if s := simulate(t, spec, l, NewSchedule(name, l, bytes/4)).Seconds; float64(s) < float64(took)/1.125 {
+						t.Errorf("%s, %d bytes over %d: %s was chosen with %g s, %s takes %g s", cluster, bytes, ranks, chosen, took, name, s)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestChoose: small arrays go by messages, large ones by bytes, and the map of supernodes matters.
 func TestChoose(t *testing.T) {
 	spec, err := LoadSpec("taihulight")

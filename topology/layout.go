@@ -93,13 +93,13 @@ func (l Layout) gather(ranks []int) []int {
 	return out
 }
 
-// largest returns the number of ranks in the fullest supernode.
-func (l Layout) largest() int {
-	most := 0
-	for _, g := range l.groups(identity(l.Ranks())) {
-		most = max(most, len(g))
+// sizes returns the number of ranks in each supernode.
+func (l Layout) sizes() []int {
+	sizes := make([]int, l.supernodes)
+	for _, s := range l.supernode {
+		sizes[s]++
 	}
-	return most
+	return sizes
 }
 
 func identity(n int) []int {

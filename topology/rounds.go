@@ -1,9 +1,13 @@
 package topology
 
-// Estimate estimates the time of a schedule that Simulate takes too long for, and names what it is: the sum of rounds or, for schedules of
-// too many steps, the closed form of Cost.
+// maxSummed is the largest number of steps of all ranks whose rounds are summed: a second's work. Only rings have more, and their closed form is
+// near.
+const maxSummed = 20e6
+
+// Estimate estimates the time of a schedule without simulating it, and names what it is: the sum of rounds or, for schedules of very many
+// steps, the closed form of Cost.
 func Estimate(spec Spec, l Layout, s *Schedule, elementBytes int) (seconds VTime, by string) {
-	if float64(s.Ranks)*float64(s.Rounds) > maxSteps {
+	if float64(s.Ranks)*float64(s.Rounds) > maxSummed {
 		return Cost(s.Algorithm, spec, l, s.Elements*elementBytes), "its closed form"
 	}
 	return byRounds(spec, l, s, elementBytes), "the sum of its rounds"
