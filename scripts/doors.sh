@@ -14,6 +14,7 @@ root=$(realpath -m "${1:-build/doors}")
 mirror=$(apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' | sed -n 's/^Debian //p' | head -n 1)
 rm -rf --one-file-system "$root"
 mkdir -p "$(dirname "$root")"
+[ -n "$mirror" ] || { echo "$0: apt knows no mirror of Debian (apt-get indextargets)" >&2; exit 1; }
 alive mmdebstrap --quiet --variant=apt --mode=root "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" "$root" "$mirror"
 mkdir -p "$root/usr/local" "$root/etc/ssl" "$root/swcaffe" "$root/work"
 cp -r "$(go env GOROOT)" "$root/usr/local/go"
@@ -24,12 +25,18 @@ git clone -q . "$root/swcaffe"
 # The commands of a section of README.md: its indented lines, without the outputs behind #.
 commands() { awk -v title="$1" '/^## / { here = $0 == "## " title } /^# / { here = title == "" } here && /^    / { sub(/^    /, ""); sub(/ +#.*/, ""); print }' README.md; }
 
-# inside SCRIPT runs commands in the root as they would be typed, each shown before it runs.
+cat >"$root/work/follow" <<'END'
+cd /swcaffe
+set -e -o pipefail
+trap 'echo "\$ $BASH_COMMAND"' DEBUG
+. /work/commands
+END
+
+# inside COMMANDS runs commands in the root, each shown before it runs, with the settings of a fresh login.
 inside() {
   printf '%s\n' "$1" >"$root/work/commands"
-  unshare -m sh -c 'mount -t proc proc "$0/proc" && mount -t tmpfs tmpfs "$0/tmp" && mount --bind /dev "$0/dev" && exec chroot "$0" env -i HOME=/root TERM=dumb \
-    PATH=/usr/local/go/bin:/usr/sbin:/usr/bin:/sbin:/bin GOPROXY="$1" GOSUMDB="$2" bash -c "cd /swcaffe && set -e -o pipefail && trap '\''echo \"\\$ \\$BASH_COMMAND\"'\'' DEBUG && . /work/commands"' \
-    "$root" "$(go env GOPROXY)" "$(go env GOSUMDB)"
+  unshare -m sh -c 'mount -t proc proc "$1/proc" && mount -t tmpfs tmpfs "$1/tmp" && mount --bind /dev "$1/dev" && exec chroot "$@"' - "$root" \
+    env -i HOME=/root TERM=dumb PATH=/swcaffe/bin:/usr/local/go/bin:/usr/sbin:/usr/bin:/sbin:/bin GOPROXY="$(go env GOPROXY)" GOSUMDB="$(go env GOSUMDB)" bash /work/follow
 }
 
 # door TITLE [SETUP] runs what a section says, behind commands that make what its user has.

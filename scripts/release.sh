@@ -196,7 +196,7 @@ END
   echo "{\"schemaVersion\": 2, \"mediaType\": \"$types.index.v1+json\", \"manifests\": [$manifests]}" >"$dir/both"
   read -r sum size < <(blob "$layout" "$dir/both")
   echo '{"imageLayoutVersion": "1.0.0"}' >"$layout/oci-layout"
-  echo "{\"schemaVersion\": 2, \"mediaType\": \"$types.index.v1+json\", \"manifests\": [{\"mediaType\": \"$types.index.v1+json\", \"digest\": \"sha256:$sum\", \"size\": $size, \"annotations\": {\"org.opencontainers.image.ref.name\": \"$version\"}}]}" >"$layout/index.json"
+  echo "{\"schemaVersion\": 2, \"mediaType\": \"$types.index.v1+json\", \"manifests\": [{\"mediaType\": \"$types.index.v1+json\", \"digest\": \"sha256:$sum\", \"size\": $size, \"annotations\": {\"org.opencontainers.image.ref.name\": \"swcaffe:${version#v}\"}}]}" >"$layout/index.json"
   tar -C "$layout" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" --format=ustar -cf "$dir/files/swcaffe_${version#v}_oci.tar" blobs index.json oci-layout
 }
 

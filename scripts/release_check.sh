@@ -9,7 +9,7 @@
 #   install.sh    from the folder; and from one with a damaged archive, which it must refuse
 #   deb           dpkg installs and removes it in a fresh Debian (mmdebstrap, root)
 #   rpm           rpm installs and removes it in an empty root (rpm, root)
-#   image         podman loads and runs it (podman, root)
+#   image         podman loads and runs it (podman, runc, root)
 #   wheels        pip installs that of this processor into a fresh environment (python3-venv, python3-numpy); a program of C loads the other ones: by
 #                 qemu-user-static (gcc-aarch64-linux-gnu), and by Windows's (gcc-mingw-w64-x86-64)
 #   Windows       wine runs the program (wine64). Its version 8 lacks the library bcryptprimitives.dll, from which Go's programs get random numbers; one with
@@ -155,12 +155,13 @@ else
 fi
 
 # contained IMAGE WORD... runs an image, where /data is the working directory.
-podman=(podman --root "$scratch/containers" --runroot "$scratch/running" --storage-driver vfs --cgroup-manager cgroupfs --events-backend none)
-contained() { "${podman[@]}" run --rm --network none --cgroups disabled -v "$PWD:/data" "$@"; }
+# With runc it does so in containers too, and with limits that ours allow.
+podman=(podman --root "$scratch/containers" --runroot "$scratch/running" --runtime runc --storage-driver vfs --cgroup-manager cgroupfs --events-backend none --log-level error)
+contained() { "${podman[@]}" run --rm --network none --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 -v "$PWD:/data" "$@"; }
 
 for archive in "$dir"/swcaffe_*_oci.tar; do
-  if ! command -v podman >/dev/null || [ "$(id -u)" != 0 ]; then
-    echo "image: left out; needs Debian's podman and root"
+  if ! command -v podman >/dev/null || ! command -v runc >/dev/null || [ "$(id -u)" != 0 ]; then
+    echo "image: left out; needs Debian's podman, runc and root"
     continue
   fi
   loaded=$("${podman[@]}" load -q -i "$archive" 2>"$scratch/podman.log") || { cat "$scratch/podman.log" >&2; exit 1; }
@@ -182,7 +183,7 @@ for wheel in "$dir"/*.whl; do
   name=$(basename "$wheel" .whl)
   case $name in
     *_"${native/amd64/x86_64}")
-      python3 -m venv --system-site-packages "$scratch/venv"
+      "${PYTHON:-/usr/bin/python3}" -m venv --system-site-packages "$scratch/venv"
       "$scratch/venv/bin/pip" install -q --no-index --no-deps --disable-pip-version-check "$wheel"
       try "$name" 4 "$scratch/venv/bin/python" -m caffe
       stop "$name" "$scratch/venv/bin/python" -m caffe
