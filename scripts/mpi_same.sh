@@ -10,6 +10,8 @@
 #   mpich-tag    the same with the MPICH that is installed (mpich, libmpich-dev, pkgconf, gcc)
 #   slurm-tag    the build for Open MPI under srun --mpi=pmix, if Slurm is installed (scripts/mpi/slurm.sh)
 #   slurm-abi    the static swcaffe under srun --mpi=pmix, with Open MPI 6
+#   ...-2-hosts  the four under mpirun again, as root, with two workers each on two hosts: network namespaces, between which MPI has TCP alone
+#                (scripts/mpi/hosts.sh); it fails if they have not used it
 #
 # What is not installed is said and left out; local and one other way are needed at least. -here fetches nothing: the two ways by the ABI, and
 # slurm-abi, are then left out unless build/mpi is there.
@@ -28,9 +30,10 @@ while [ $# -gt 0 ]; do
 done
 ranks=4
 work=$(mktemp -d)
-trap 'scripts/mpi/slurm.sh stop "$work/slurm" >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
+trap 'scripts/mpi/slurm.sh stop "$work/slurm" >/dev/null 2>&1 || true; scripts/mpi/hosts.sh stop "$work/hosts"; rm -rf "$work"' EXIT
 
 mkdir -p build/mpi-bin
+rm -f build/mpi-bin/swcaffe-openmpi build/mpi-bin/swcaffe-mpich # of MPIs that may be gone
 CGO_ENABLED=0 alive go build -o build/mpi-bin/swcaffe ./cmd/swcaffe
 CGO_ENABLED=0 alive go build -o build/mpi-bin/swcaffe-mpi ./cmd/swcaffe-mpi
 static=$PWD/build/mpi-bin/swcaffe
@@ -56,7 +59,7 @@ train() {
     exit 1
   }
   (cd "$dir" && sha256sum lenet_iter_"$iterations".*) >"$work/$way.$strategy.sums"
-  printf '%-12s %-12s %4d s  %s\n' "$way" "$strategy" $((SECONDS - began)) "$(sha256sum <"$work/$way.$strategy.sums" | cut -c 1-16)"
+  printf '%-20s %-12s %4d s  %s\n' "$way" "$strategy" $((SECONDS - began)) "$(sha256sum <"$work/$way.$strategy.sums" | cut -c 1-16)"
 }
 
 # way NAME COMMAND... trains by both strategies and compares with local.
@@ -119,6 +122,33 @@ if have srun slurmctld slurmd munged && [ "$(id -u)" = 0 ]; then
   fi
 else
   without "slurm-tag, slurm-abi" "install slurm-wlm, and be root"
+fi
+
+# across NAME COMMAND... is way on both hosts. The workers on each have half of the gradients to send.
+across() {
+  local carried
+  carried=$("$hosts/carried")
+  way "$1-2-hosts" "$hosts/on" 1 "${@:2}"
+  carried=$(($("$hosts/carried") - carried))
+  [ $carried -gt $((iterations * 1000000)) ] || { echo "$1: only $carried bytes went from host to host" >&2; exit 1; }
+  echo "                     $((carried / 1000000)) MB went from host to host"
+}
+if [ "$(id -u)" = 0 ] && have ip nsenter unshare && scripts/mpi/hosts.sh start "$work/hosts"; then
+  hosts=$work/hosts
+  mapfile -t at <"$hosts/addresses"
+  # MPICH's UCX finds out that both are one computer, and would use its memory.
+  export UCX_TLS=tcp,self
+  hydra=(-launcher ssh -launcher-exec "$hosts/agent" -iface sw0 -hosts "${at[0]}:2,${at[1]}:2" -np $ranks)
+  [ ! -x build/mpi-bin/swcaffe-openmpi ] || across openmpi-tag "${open4[@]}" --mca plm_rsh_agent "$hosts/agent" --host "${at[0]}:2,${at[1]}:2" "$PWD/build/mpi-bin/swcaffe-openmpi"
+  [ ! -x build/mpi-bin/swcaffe-mpich ] || across mpich-tag mpirun.mpich "${hydra[@]}" "$PWD/build/mpi-bin/swcaffe-mpich"
+  if [ -x build/mpi/run ]; then
+    export SWHOST_RUN=$PWD/build/mpi/run
+    across openmpi-abi "$SWHOST_RUN" mpirun.openmpi --prtemca plm_ssh_agent "$hosts/agent" --mca btl_tcp_if_include sw0 --map-by :oversubscribe \
+      --host "${at[0]}:2,${at[1]}:2" -np $ranks "$static"
+    across mpich-abi "$SWHOST_RUN" mpirun.mpich "${hydra[@]}" "$static"
+  fi
+else
+  without "two hosts" "be root, with iproute2, util-linux and network namespaces"
 fi
 
 [ $compared -gt 0 ] || { echo "there was no MPI to compare with" >&2; exit 1; }

@@ -3,7 +3,7 @@
 #
 #   scripts/mpi/slurm.sh start DIR; export SLURM_CONF=DIR/slurm.conf; srun -n 2 --mpi=pmix ...; scripts/mpi/slurm.sh stop DIR
 #
-# Debian's slurm-wlm is needed. The node has eight places, whatever the number of processors.
+# Debian's slurm-wlm is needed. The node has 32 places, whatever the number of processors.
 set -euo pipefail
 action=$1 dir=$(realpath -m "$2")
 
@@ -59,7 +59,7 @@ JobRequeue=1
 MinJobAge=3600
 KillWait=10
 SlurmdParameters=config_overrides
-NodeName=$(hostname -s) NodeAddr=127.0.0.1 CPUs=8 State=UNKNOWN
+NodeName=$(hostname -s) NodeAddr=127.0.0.1 CPUs=32 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES State=UP OverSubscribe=FORCE:4
 END
 export SLURM_CONF=$dir/slurm.conf
