@@ -16,7 +16,7 @@ import (
 // Batch is the algorithm mesh-batch.
 var Batch = conv.Algorithm{
 	Name: "mesh-batch", Doc: "swDNN's: each position is a GEMM of weights and a core group's images", Family: shape.Implicit,
-	Directions: conv.EveryDirection, Declines: unpublished, Kernel: conv.Staged(newBatchConv),
+	Directions: conv.EveryDirection, Declines: unpublished, Kernel: conv.Staged(func(t *conv.Task) error { return newBatchConv(t, false) }),
 	Supports: func(p *conv.Problem) error {
 		return op.FirstReason(op.OnModel(p), conv.InPlanes(p), conv.NotStrided(p), buffered(p),
 			op.Unless(!sharesRows(p.Shape, p.Spec, p.Direction), "core groups share rows here, not images"))
@@ -54,9 +54,10 @@ type batchWorker struct {
 // mostColumns is the largest number of positions per product that planning tries.
 const mostColumns = 32
 
-func newBatchConv(t *conv.Task) error {
+// newBatchConv plans mesh-batch or, with rows, mesh-rows.
+func newBatchConv(t *conv.Task, rows bool) error {
 	d, spec := t.Direction, t.Machine.Spec()
-	layout, err := newBatchLayout(t, sharesRows(t.Shape, &spec, d))
+	layout, err := newBatchLayout(t, rows)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/convtest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/mesh"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
@@ -48,6 +49,41 @@ func TestSharedRows(t *testing.T) {
 					t.Errorf("%v %v: core groups share rows in %s", c.s, shape.Direction(d), other.Software.Name)
 				}
 			}
+		}
+	}
+}
+
+// TestRowsOrImages: on a machine with remote access to LDM sharing rows is a choice beside sharing images, and the better one for few images of a
+// core group; on the SW26010 our own plans share images alone.
+func TestRowsOrImages(t *testing.T) {
+	s := convtest.Shape2D(32, 256, 256, 1, 14, 14, 3, 3, 1, 1, 1)
+	for _, name := range []string{"sw39000", "sw26010"} {
+		spec, err := cpe.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var times []cpe.VTime
+		for _, a := range []conv.Algorithm{mesh.Rows, mesh.Batch} {
+			m, err := cpe.New(spec, cpe.CostOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer m.Close()
+			p := conv.Problem{Shape: s, Direction: shape.Forward, Spec: &spec}
+			if err := a.Supports(&p); err != nil {
+				continue
+			}
+			k, err := a.Kernel(m, &p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := k.Run(conv.Arrays{}); err != nil {
+				t.Fatal(err)
+			}
+			times = append(times, m.Ledger().Time)
+		}
+		if rows := name == "sw39000"; rows != (len(times) == 2) || rows && times[0] >= times[1] {
+			t.Errorf("%s: times %v of rows and images", name, times)
 		}
 	}
 }

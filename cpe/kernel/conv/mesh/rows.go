@@ -11,10 +11,10 @@ import (
 // Rows is the algorithm mesh-rows.
 var Rows = conv.Algorithm{
 	Name: "mesh-rows", Doc: "mesh-batch with all images in each product; core groups share rows of results", Family: shape.Implicit,
-	Directions: conv.EveryDirection, Declines: unpublished, Kernel: conv.Staged(newBatchConv),
+	Directions: conv.EveryDirection, Declines: unpublished, Kernel: conv.Staged(func(t *conv.Task) error { return newBatchConv(t, true) }),
 	Supports: func(p *conv.Problem) error {
 		return op.FirstReason(op.OnModel(p), conv.InPlanes(p), conv.NotStrided(p), buffered(p),
-			op.Unless(sharesRows(p.Shape, p.Spec, p.Direction), "core groups share images here: the published kernels support the shape, or there are fewer rows than core groups"))
+			op.Unless(sharesRows(p.Shape, p.Spec, p.Direction) || mayShareRows(p.Shape, p.Spec, p.Direction), "core groups share images here: the published kernels support the shape, or there are fewer rows than core groups"))
 	},
 }
 
@@ -24,6 +24,13 @@ var Rows = conv.Algorithm{
 func sharesRows(s shape.Conv, spec *cpe.Spec, d shape.Direction) bool {
 	w := &spec.Software
 	return w.BatchOnly && !w.Unbuffered && spec.CoreGroups > 1 && resultRows(s, d) >= spec.CoreGroups && !Published(s, spec, d)
+}
+
+// mayShareRows reports whether sharing rows is a choice beside sharing images: of our own plans on machines with remote access to LDM, whose DMA is slow
+// for lines of few images.
+func mayShareRows(s shape.Conv, spec *cpe.Spec, d shape.Direction) bool {
+	w := &spec.Software
+	return spec.HasRMA() && !w.BatchOnly && !w.Unbuffered && spec.CoreGroups > 1 && resultRows(s, d) >= spec.CoreGroups
 }
 
 // resultRows returns the number of rows that core groups can share: rows of outputs or, for the input gradient, of images.
