@@ -51,6 +51,14 @@ func (s *Spec) ExchangeNs(a, b int) float64 {
 	return s.sendNs(bytes*a, 0, s.Cols-1) + s.sendNs(bytes*b, s.Rows-1, 0)
 }
 
+// slower returns the description with all times of requests multiplied by a factor.
+func (r RMASpec) slower(by float64) RMASpec {
+	for _, cycles := range []*float64{&r.NearCycles, &r.FarCycles, &r.RequestCycles, &r.IssueCycles, &r.GapCycles} {
+		*cycles *= by
+	}
+	return r
+}
+
 // wrong returns the first invalid figure of a machine that has RMA, or nil.
 func (r *RMASpec) wrong() *FigureError {
 	if r.Block < 1 || r.MaxPending < 1 {
