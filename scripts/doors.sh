@@ -27,8 +27,8 @@ commands() { awk -v title="$1" '/^## / { here = $0 == "## " title } /^# / { here
 
 cat >"$root/work/follow" <<'END'
 cd /swcaffe
-set -e -o pipefail
-trap 'echo "\$ $BASH_COMMAND"' DEBUG
+set -e -T -o pipefail
+trap 'echo "\$ $BASH_COMMAND" >&2' DEBUG
 . /work/commands
 END
 
@@ -60,9 +60,9 @@ echo "== $((SECONDS - began)) s; $(uptime | sed 's/.*load/load/')"
 
 door 'I have a prototxt and a caffemodel' 'cp models/lenet/train_val.prototxt models/lenet/deploy.prototxt .
 cp models/lenet/lenet_iter_2000.caffemodel net.caffemodel
-bin/swcaffe dataset digits -out drawn -train 200 -test 10 -files
+bin/swcaffe dataset digits -out drawn -train 200 -test 10 -files -force
 cp drawn/digits_labels.txt labels.txt
-cp "$(find drawn/digits_files/test/9 -name "*.png" | head -n 1)" 9.png'
+cp "$(find drawn/digits_files/*/9 -name "*.png" | head -n 1)" 9.png'
 door 'I have images and want to train' 'bin/swcaffe dataset digits -out drawn -train 200 -test 10 -files -force
 cp -r drawn/digits_files/train photos'
 door 'I script in Python or Go'
