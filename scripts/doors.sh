@@ -4,13 +4,19 @@
 #
 #   scripts/doors.sh [DIR]
 #
-# DIR (build/doors) gets the root, and is made anew. It needs root, mmdebstrap and Go. Of this computer it takes Go, the certificates of its network, and
+# DIR gets the root, is made anew and stays; without it the root goes at the end. It needs root, mmdebstrap and Go. Of this computer it takes Go, the certificates of its network, and
 # Go's settings for modules; what a user has at hand is made: a trained LeNet with its files, and a folder of photographs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/alive.sh
 
-root=$(realpath -m "${1:-build/doors}")
+if [ $# -gt 0 ]; then
+  root=$(realpath -m "$1")
+else
+  folder=$(mktemp -d)
+  trap 'rm -rf --one-file-system "$folder"' EXIT
+  root=$folder/debian
+fi
 mirror=$(apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' | sed -n 's/^Debian //p' | head -n 1)
 rm -rf --one-file-system "$root"
 mkdir -p "$(dirname "$root")"
