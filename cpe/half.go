@@ -9,7 +9,7 @@ func (s Spec) InHalf() (Spec, error) {
 	if s.HalfFlops == 0 {
 		return s, fmt.Errorf("machine %q: its file has no half_flops_per_cycle", s.Name)
 	}
-	s.Pipe.BlockCols = int(float64(s.Pipe.BlockCols) * s.HalfFlops / s.FlopsPerCycle)
+	s.Pipe.BlockCols = max(1, int(float64(s.Pipe.BlockCols)*s.HalfFlops/s.FlopsPerCycle))
 	s.FlopsPerCycle = s.HalfFlops
 	s.Bus.ValueBytes = 2
 	s.half = true

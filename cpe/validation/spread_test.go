@@ -215,20 +215,7 @@ func TestCoverage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const file = "../../docs/coverage.svg"
-	if *rewrite {
-		if err := os.WriteFile(file, drawn, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	kept, err := os.ReadFile(file)
-	if err == nil {
-		err = sameButRounding(kept, drawn)
-	}
-	if err != nil {
-		t.Errorf("%s is not the plot of today's ranges (%v); draw it with -rewrite", file, err)
-	}
+	holdPicture(t, "../../docs/coverage.svg", drawn)
 }
 
 // coverageBar is the share of a publication's times that lie in the ranges that the others give.

@@ -132,6 +132,12 @@ func TestTrustPlot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	holdPicture(t, file, drawn)
+}
+
+// holdPicture compares a picture with the one in a file, or writes it with -rewrite.
+func holdPicture(t *testing.T, file string, drawn []byte) {
+	t.Helper()
 	if *rewrite {
 		if err := os.WriteFile(file, drawn, 0o644); err != nil {
 			t.Fatal(err)
