@@ -10,6 +10,9 @@ import "github.com/swcaffe/swcaffe/internal/base/suggest"
 // DEVIATIONS.md quotes as [CODE]. It is a list of differences, one a field.
 type Software struct {
 	Name string
+	// StandIn: its kernels are not known, and those of swcaffe-2018 are modelled in their place. What is known are published times, of which package
+	// trust makes ranges of its own.
+	StandIn bool
 	// BatchOnly: the implicit convolution computes one position of the images at a time, and needs 128 images per core group forward and 64
 	// backward. With fewer, core groups share rows.
 	BatchOnly bool
@@ -50,6 +53,7 @@ var softwares = suggest.Table[Software]{Kind: "software", Kinds: "software", Nam
 	{Name: "swcaffe-2019", BatchOnly: true, ByPoint: true, LineNorm: true},
 	published2018,
 	grouped2018(),
+	standIn2017(),
 }}
 
 // published2018 is the program of the paper's tables.
@@ -65,6 +69,13 @@ func grouped2018() Software {
 	return s
 }
 
+// standIn2017 stands for the programs of two logs of 2017, with older kernels and the products of the vendor's library.
+func standIn2017() Software {
+	s := published2018
+	s.Name, s.StandIn = "swcaffe-2017", true
+	return s
+}
+
 // Softwares returns the names that WithSoftware accepts, this program's own first.
 func Softwares() []string { return softwares.Names() }
 
@@ -76,4 +87,13 @@ func (s Spec) WithSoftware(name string) (Spec, error) {
 	}
 	s.Software = w
 	return s, nil
+}
+
+// Measured returns the name under which package trust keeps the errors of this machine's modelled times: the machine's, with the program's where
+// its kernels are not known.
+func (s Spec) Measured() string {
+	if s.Software.StandIn {
+		return s.Name + ":" + s.Software.Name
+	}
+	return s.Name
 }

@@ -149,7 +149,7 @@ func modelledColumns() ([]column, error) {
 			continue
 		}
 		for _, software := range cpe.Softwares()[1:] {
-			if software == "swcaffe-source" { // it has the algorithms of swcaffe-2018
+			if software == "swcaffe-source" || software == "swcaffe-2017" { // they have the algorithms of swcaffe-2018
 				continue
 			}
 			published, err := spec.WithSoftware(software)

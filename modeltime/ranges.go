@@ -11,14 +11,19 @@ import (
 	swproto "github.com/swcaffe/swcaffe/proto"
 )
 
-// ranges reports whether ranges are asked for and can be told.
-func (o *Options) ranges() bool { return !o.Bare && trust.Of(o.Spec.Name) != nil }
+// spread returns what ranges are made from; nil if none are asked for or can be told.
+func (o *Options) spread() trust.Spread {
+	if o.Bare {
+		return nil
+	}
+	return trust.Of(o.Spec.Measured())
+}
 
 // onCurves models an iteration on the machine as described and, if a range can be told, with each of the other published curves of its
 // bandwidth, which are costs only. The reports are in this order. They are modelled concurrently, and do not depend on each other.
 func (o *Options) onCurves(file *swproto.Net) ([]*Report, error) {
 	all := []Options{*o}
-	if o.ranges() {
+	if o.spread() != nil {
 		for _, name := range o.Spec.Curves() {
 			if name == o.Spec.Curve() {
 				continue
@@ -52,8 +57,7 @@ func (o *Options) onCurves(file *swproto.Net) ([]*Report, error) {
 }
 
 // addRanges adds the ranges of all times, from the reports with other curves.
-func (r *Report) addRanges(others []*Report) {
-	spread := trust.Of(r.Machine)
+func (r *Report) addRanges(spread trust.Spread, others []*Report) {
 	for i := range r.Layers {
 		for _, of := range passes {
 			d := of(&r.Layers[i])

@@ -113,8 +113,8 @@ func Run(file *swproto.Net, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.ranges() {
-		reports[0].addRanges(reports[1:])
+	if spread := o.spread(); spread != nil {
+		reports[0].addRanges(spread, reports[1:])
 	}
 	return reports[0], nil
 }

@@ -129,25 +129,45 @@ func (s Spread) Widest() Factors {
 	return w
 }
 
-// FitSources returns the factors of a kind from the samples of several publications.
+// FitSources returns the factors of a kind from the samples of several publications, whose program is the modelled one. They are each other's
+// inverse.
 func FitSources(sources [][]Sample) Factors {
+	f := quantile(sources, func(s Sample) float64 { return max(s.Least/s.Published, s.Published/s.Most) })
+	return Factors{points(sources), 1 / f, f}
+}
+
+// FitStandIn returns the factors of a kind from the samples of several publications whose program another stands in for. It may be slower throughout,
+// so that each end has a factor of its own.
+func FitStandIn(sources [][]Sample) Factors {
+	low := quantile(sources, func(s Sample) float64 { return s.Least / s.Published })
+	return Factors{points(sources), 1 / low, quantile(sources, func(s Sample) float64 { return s.Published / s.Most })}
+}
+
+// points counts the samples of all publications.
+func points(sources [][]Sample) (n int) {
+	for _, samples := range sources {
+		n += len(samples)
+	}
+	return n
+}
+
+// quantile returns a bound, at least 1, that a tenth of the samples is beyond. Every publication counts the same.
+func quantile(sources [][]Sample, off func(s Sample) float64) float64 {
 	type weighted struct{ off, weight float64 }
 	var all []weighted
-	points := 0
 	for _, samples := range sources {
-		points += len(samples)
 		for _, s := range samples {
-			all = append(all, weighted{max(1, s.Least/s.Published, s.Published/s.Most), 1 / float64(len(samples))})
+			all = append(all, weighted{max(1, off(s)), 1 / float64(len(samples))})
 		}
 	}
 	slices.SortFunc(all, func(a, b weighted) int { return cmp.Compare(b.off, a.off) })
 	outside := 0.1 * float64(len(sources))
 	for _, w := range all {
 		if outside -= w.weight; outside < -1e-9 {
-			return Factors{points, 1 / w.off, w.off}
+			return w.off
 		}
 	}
-	return Factors{points, 1, 1}
+	return 1
 }
 
 // Sample is a published time, and the band of the modelled ones.

@@ -49,7 +49,7 @@ func timeModelled(e *cli.Env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase
 		if err := printExplanations(e.Tables, list, err); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(e.Tables, "\n"+aboutCosts(spec.Name))
+		_, err = fmt.Fprintln(e.Tables, "\n"+aboutCosts(spec.Measured()))
 		return err
 	}
 	options.Mode, options.Seed, options.Mesh = mode, uint64(max(0, o.device.Seed)), pictures.mesh
