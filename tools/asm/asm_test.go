@@ -72,7 +72,7 @@ func TestList(t *testing.T) {
 			parameters = len(names(k.by))
 		}
 		for _, s := range levels {
-			for _, m := range k.all(s) {
+			for _, m := range k.of(s) {
 				if name := m.name + s.Tag; seen[name] {
 					t.Errorf("two kernels are called %s", name)
 				} else {

@@ -160,7 +160,7 @@ func (k *kernel) extent(i int) (n int) {
 	}
 	named := map[string]bool{}
 	for _, s := range levels {
-		for _, m := range k.all(s) {
+		for _, m := range k.of(s) {
 			if v, err := strconv.Atoi(m.when[i]); err == nil {
 				n = max(n, v+1)
 			} else {
@@ -191,7 +191,7 @@ func (k *kernel) enumerate(to *bytes.Buffer) {
 		return
 	}
 	fmt.Fprintf(to, "\n// %s\ntype %s int\n\nconst (\n", doc, kind)
-	for i, m := range k.all(levels[0]) {
+	for i, m := range k.of(levels[0]) {
 		if i == 0 {
 			fmt.Fprintf(to, "%s %s = iota\n", m.when[0], kind)
 		} else {

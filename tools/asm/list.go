@@ -26,22 +26,14 @@ type kernel struct {
 	of   func(s emit.ISA) []member
 }
 
-// all are the functions of a kernel for an instruction set, none if the set has no kernels in the package.
-func (k *kernel) all(s emit.ISA) []member {
-	if s.Packages != nil && !slices.Contains(s.Packages, k.room) {
-		return nil
-	}
-	return k.of(s)
-}
-
 // members are the functions of a kernel for an instruction set. Where assembly is written by hand, they are those that the package has in the file
 // NAME_PROCESSOR.s.
 func (k *kernel) members(s emit.ISA) []member {
 	if s.V != nil {
-		return k.all(s)
+		return k.of(s)
 	}
 	text, _ := os.ReadFile(filepath.Join("..", "..", "internal", "base", "simd", k.room, s.Name+"_"+s.Processor+".s"))
-	return slices.DeleteFunc(k.all(s), func(m member) bool { return !bytes.Contains(text, []byte("TEXT ·"+m.function(s)+"(SB)")) })
+	return slices.DeleteFunc(k.of(s), func(m member) bool { return !bytes.Contains(text, []byte("TEXT ·"+m.function(s)+"(SB)")) })
 }
 
 // member is a function of a kernel for one instruction set.
@@ -110,17 +102,15 @@ func either(values, pairs func(emit.ISA) []member) func(emit.ISA) []member {
 	}
 }
 
-// eight makes a kernel of vectors of 8 values, which all levels of AVX2's processor use: it is written for AVX2 alone.
+// eight makes a kernel of runs of 8 values, which all levels of AVX2's processor use: it is written for AVX2 and for narrower vectors.
 func eight(of func(emit.ISA) []member) func(emit.ISA) []member {
 	return func(s emit.ISA) []member {
-		if s.Processor != emit.AVX2.Processor {
-			return nil
+		if s.Width <= emit.AVX2.Width {
+			return of(s)
 		}
 		list := of(emit.AVX2)
 		for i := range list {
-			if s.Name != emit.AVX2.Name {
-				list[i].name, list[i].emit = list[i].name+emit.AVX2.Tag, nil
-			}
+			list[i].name, list[i].emit = list[i].name+emit.AVX2.Tag, nil
 		}
 		return list
 	}

@@ -61,7 +61,7 @@ func assemble(s emit.ISA, room string) {
 		pass.Compile = pass.Concat(pass.Compile, pass.Func(printed))
 	}
 	for _, k := range in(room) {
-		for _, m := range k.all(s) {
+		for _, m := range k.of(s) {
 			if m.emit != nil {
 				s.Function(m.name, k.args, m.emit)
 			}
@@ -95,7 +95,7 @@ func writeAll(to string) error {
 			return err
 		}
 		for _, s := range levels {
-			if s.V != nil && (s.Packages == nil || slices.Contains(s.Packages, room)) {
+			if s.V != nil {
 				processes.Go(func() error { return writeAssembly(self, folder, room, s) })
 			}
 		}

@@ -1,5 +1,5 @@
 // Package simd has no code. The packages below it hold the vector kernels of the library, of float32 values but for vpixel's bytes, each with its
-// assembly for AVX-512, AVX2 and, in vec, vgemm and vwinograd, NEON, a loop in plain Go that does the same, and tests that run at every level of the computer.
+// assembly for AVX-512, AVX2 and NEON, a loop in plain Go that does the same, and tests that run at every level of the computer.
 //
 //   - isa: the levels, which one is in use, and the tables
 //   - vec: element by element, sums, solvers' updates, rearranging copies

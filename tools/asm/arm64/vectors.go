@@ -18,19 +18,42 @@ func init() {
 		"VPAND": three("AND16B"), "VANDPS": three("AND16B"), "VPOR": three("ORR16B"),
 		"VPXOR": three("EOR16B"), "VXORPS": three("EOR16B"), "VXORPD": three("EOR16B"),
 		"VUNPCKLPS": three("ZIP14S"), "VUNPCKHPS": three("ZIP24S"), "VUNPCKLPD": three("ZIP12D"), "VUNPCKHPD": three("ZIP22D"),
+		"VPCMPEQD": three("CMEQ4S"), "VPACKUSDW": narrowed("SQXTUN4H"), "VPACKUSWB": narrowed("SQXTUN8B"),
+		"VPBROADCASTB": func(l *lowering, o []operand.Op) {
+			l.line("VLD1R (%s), [V%d.B16]", l.pointer(o[0].(operand.Mem)), l.result(o[1]))
+		},
+		"VPADDW": three("ADD8H"), "VPSUBW": three("SUB8H"), "VPADDB": three("ADD16B"), "VPMULLW": three("MUL8H"),
+		"VPSLLW": shifted("SHL8H"), "VPSRLW": shifted("USHR8H"), "VPSRAW": shifted("SSHR8H"),
+		"VPUNPCKLBW": three("ZIP116B"), "VPUNPCKHBW": three("ZIP216B"), "VPUNPCKLWD": three("ZIP18H"), "VPUNPCKHWD": three("ZIP28H"),
+		"VPUNPCKLDQ": three("ZIP14S"), "VPUNPCKHDQ": three("ZIP24S"), "VPACKSSDW": narrowed("SQXTN4H"), "VPACKSSWB": narrowed("SQXTN8B"),
+		"VPMADDWD": productsOfWords("ADDP4S"), "VPMULHW": productsOfWords("UZP28H"), "VPGATHERDD": gather, "VPALIGNR": aligned,
+		"VPMOVZXBW": widenBytes("FMOVD", "UXTL8H"), "VPMOVZXBD": widenBytes("FMOVS", "UXTL8H", "UXTL4S"),
+		"VPSHUFB": func(l *lowering, o []operand.Op) { l.vector("TBL16B", l.result(o[2]), l.source(o[1]), l.source(o[0])) },
 		"VPANDN":  func(l *lowering, o []operand.Op) { l.vector("BIC16B", l.result(o[2]), l.source(o[0]), l.source(o[1])) },
 		"VSQRTPS": two("FSQRT4S"), "VCVTDQ2PS": two("SCVTF4S"), "VCVTPS2DQ": two("FCVTNS4S"), "VCVTPD2PSX": two("FCVTN2S"),
-		"VMOVUPS": copyVector, "VMOVAPS": copyVector, "VMOVUPD": copyVector, "VMOVDQU": copyVector,
-		"VBROADCASTSS": broadcast("FMOVS", "DUP4S"), "VPBROADCASTD": broadcast("FMOVS", "DUP4S"), "VPBROADCASTQ": broadcast("FMOVD", "DUP2D"),
-		"VMOVD": moveScalar("FMOVS"), "VMOVSS": moveScalar("FMOVS"), "VMOVLPS": moveScalar("FMOVD"),
+		"VMOVUPS": copyVector, "VMOVAPS": copyVector, "VMOVUPD": copyVector, "VMOVDQU": copyVector, "VMOVDQA": copyVector,
+		"VBROADCASTSS": broadcast("FMOVS", "DUP4S"), "VPBROADCASTD": broadcast("FMOVS", "DUP4S"), "VPBROADCASTW": broadcast("", "DUP8H"), "VPBROADCASTQ": broadcast("FMOVD", "DUP2D"),
+		"VMOVD": moveScalar("FMOVS"), "VMOVSS": moveScalar("FMOVS"), "VMOVLPS": moveScalar("FMOVD"), "VMOVQ": moveScalar("FMOVD"),
 		"VFMADD231PS": three("FMLA4S"), "VFNMADD231PS": three("FMLS4S"), "VFMADD231PD": three("FMLA2D"),
 		"VFMADD213PS": multiplyBy("FMLA4S"), "VFMADD213PD": multiplyBy("FMLA2D"),
 		"VMAXPS": larger("FCMGT4S", false), "VMINPS": larger("FCMGT4S", true), "VMAXPD": larger("FCMGT2D", false), "VMINPD": larger("FCMGT2D", true),
 		"VPSLLD": shifted("SHL4S"), "VPSRLD": shifted("USHR4S"), "VPSRAD": shifted("SSHR4S"), "VPSLLQ": shifted("SHL2D"), "VPSRLQ": shifted("USHR2D"),
-		"VCMPPS": compare, "VBLENDVPS": blend, "VMASKMOVPS": masked, "VCVTPS2PD": doubles, "VPMULUDQ": multiplyHalves,
+		"VCMPPS": compare, "VBLENDVPS": blend, "VPBLENDVB": blend, "VMASKMOVPS": masked, "VCVTPS2PD": doubles, "VPMULUDQ": multiplyHalves,
 		"VROUNDPS":  immediate(8, func(l *lowering, o []operand.Op) { l.vector("FRINTN4S", l.result(o[1]), l.source(o[0])) }),
 		"VPERMILPS": immediate(0xb1, func(l *lowering, o []operand.Op) { l.vector("REV644S", l.result(o[1]), l.source(o[0])) }),
-		"VPSHUFD":   immediate(0xee, func(l *lowering, o []operand.Op) { l.vector("UPPER", l.result(o[1]), l.source(o[0])) }),
+		"VPSHUFD": func(l *lowering, o []operand.Op) {
+			to, from := l.result(o[2]), l.source(o[1])
+			switch order := l.number(o[0]); order {
+			case 0xee:
+				l.vector("UPPER", to, from)
+			case 0x4e:
+				l.vector("EXT16B8", to, from, from)
+			case 0xb1:
+				l.vector("REV644S", to, from)
+			default:
+				l.fail("the order %#x is not known", order)
+			}
+		},
 		"VSHUFPS": func(l *lowering, o []operand.Op) {
 			name := map[uint8]string{0x88: "UZP14S", 0xdd: "UZP24S"}[l.number(o[0])]
 			if name == "" {
@@ -42,6 +65,11 @@ func init() {
 			upper := l.fresh()
 			l.vector("UPPER", upper, l.source(o[0]))
 			l.line("FMOVD F%d, %s", upper, l.place(o[1].(operand.Mem)))
+		},
+		"ADDLANES": func(l *lowering, o []operand.Op) {
+			sum := l.fresh()
+			l.vector("ADDV4S", sum, l.source(o[0]))
+			l.vector("LANE0", number(o[1].(reg.Register)), sum)
 		},
 		"FMLAELEMENT": func(l *lowering, o []operand.Op) {
 			l.vector(fmt.Sprintf("FMLA4S%d", l.number(o[0])), l.result(o[3]), l.source(o[2]), l.source(o[1]))
@@ -117,7 +145,13 @@ func moveScalar(name string) lower {
 			l.line("%s F%d, %s", name, l.source(o[0]), l.place(m))
 			return
 		}
-		l.line("%s %s, F%d", name, l.operand(o[0], "MOVWU"), l.result(o[1]))
+		from := ""
+		if m, ok := o[0].(operand.Mem); ok {
+			from = l.place(m)
+		} else {
+			from = l.operand(o[0], "")
+		}
+		l.line("%s %s, F%d", name, from, l.result(o[1]))
 	}
 }
 
@@ -181,13 +215,16 @@ func compare(l *lowering, o []operand.Op) {
 		l.vector("FCMEQ4S", to, a, b)
 	case 0x11:
 		l.vector("FCMGT4S", to, b, a)
-	case 0x12:
+	case 0x02, 0x12:
 		l.vector("FCMGE4S", to, b, a)
+	case 0x16: // not at most: greater, or one is NaN
+		l.vector("FCMGE4S", to, b, a)
+		l.vector("NOT16B", to, to)
 	case 0x1d:
 		l.vector("FCMGE4S", to, a, b)
 	case 0x1e:
 		l.vector("FCMGT4S", to, a, b)
-	case 0x03: // unordered: one is NaN
+	case 0x03, 0x07: // unordered: one is NaN; ordered
 		ordered := l.fresh()
 		l.vector("FCMEQ4S", ordered, a, a)
 		if a != b {
@@ -195,7 +232,11 @@ func compare(l *lowering, o []operand.Op) {
 			l.vector("FCMEQ4S", other, b, b)
 			l.vector("AND16B", ordered, ordered, other)
 		}
-		l.vector("NOT16B", to, ordered)
+		if predicate == 0x03 {
+			l.vector("NOT16B", to, ordered)
+		} else {
+			l.copyTo(to, ordered)
+		}
 	default:
 		l.fail("the predicate %#x is not known", predicate)
 	}
@@ -274,4 +315,67 @@ func multiplyHalves(l *lowering, o []operand.Op) {
 	l.vector("XTN2S", a, l.source(o[1]))
 	l.vector("XTN2S", b, l.source(o[0]))
 	l.vector("UMULL2D", l.result(o[2]), a, b)
+}
+
+// narrowed halves the lanes of two vectors and saturates them; x86's assembler writes the upper half's vector first.
+func narrowed(name string) lower {
+	return func(l *lowering, o []operand.Op) {
+		upper, lower, to := l.source(o[0]), l.source(o[1]), l.result(o[2])
+		into := to
+		if to == upper && upper != lower {
+			into = l.fresh()
+		}
+		l.vector(name, into, lower)
+		if upper == lower && to == lower {
+			l.vector("DUP2D", into, into)
+		} else {
+			l.vector(name+"UPPER", into, upper)
+		}
+		l.copyTo(to, into)
+	}
+}
+
+// widenBytes makes larger lanes of bytes, by some steps.
+func widenBytes(load string, steps ...string) lower {
+	return func(l *lowering, o []operand.Op) {
+		to := l.result(o[1])
+		from := to
+		if m, ok := o[0].(operand.Mem); ok {
+			l.line("%s %s, F%d", load, l.place(m), to)
+		} else {
+			from = l.source(o[0])
+		}
+		for _, step := range steps {
+			l.vector(step, to, from)
+			from = to
+		}
+	}
+}
+
+// productsOfWords multiplies words, which have signs, and joins the products of the lower and of the upper ones.
+func productsOfWords(join string) lower {
+	return func(l *lowering, o []operand.Op) {
+		b, a, low, high := l.source(o[0]), l.source(o[1]), l.fresh(), l.fresh()
+		l.vector("SMULL4S", low, a, b)
+		l.vector("SMULL4SUPPER", high, a, b)
+		l.vector(join, l.result(o[2]), low, high)
+	}
+}
+
+// gather loads four values from bytes behind a base. The mask is not looked at: kernels gather whole vectors.
+func gather(l *lowering, o []operand.Op) {
+	m, to := o[1].(operand.Mem), l.result(o[2])
+	if m.Scale != 1 || m.Disp != 0 {
+		l.fail("the offsets are not in bytes from the base")
+	}
+	for lane := range 4 {
+		l.vector(fmt.Sprintf("LANE%d", lane), 17, number(m.Index))
+		l.line("ADD R17.SXTW, %s, %s", general(m.Base), temporary)
+		l.vector(fmt.Sprintf("LOAD%d", lane), to, 16)
+	}
+}
+
+// aligned are 16 bytes of two vectors side by side, of which the second operand is the lower one.
+func aligned(l *lowering, o []operand.Op) {
+	l.vector(fmt.Sprintf("EXT16B%d", l.number(o[0])), l.result(o[3]), l.source(o[1]), l.source(o[2]))
 }

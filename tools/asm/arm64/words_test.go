@@ -36,7 +36,11 @@ func TestEncode(t *testing.T) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(shifts)) {
-		for bits := 1; bits < 32; bits++ {
+		lane := 32
+		if strings.Contains(name, "8H") {
+			lane = 16
+		}
+		for bits := 1; bits < lane; bits++ {
 			enter(name, shifts[name].shown, draw.IntN(32), draw.IntN(32), bits)
 		}
 	}

@@ -40,7 +40,6 @@ type ISA struct {
 	EVEX      bool                  // mask registers, operands broadcast from memory, permutations of two registers, more bits of precision of 1/√x
 	V         func() reg.VecVirtual // a fresh vector register; nil if the assembly is written by hand
 	Elements  bool                  // products with one lane of a register; masked stores of whole vectors are as fast as others
-	Packages  []string              // the packages that have kernels; nil for all
 }
 
 // The instruction sets.
@@ -48,8 +47,7 @@ var (
 	AVX512 = ISA{Name: "avx512", Tag: "AVX512", Processor: "amd64", Width: 16, Registers: 32, EVEX: true, V: ZMM}
 	AVX2   = ISA{Name: "avx2", Tag: "AVX2", Processor: "amd64", Width: 8, Registers: 16, V: YMM}
 	// Package arm64 replaces AVX2's instructions on XMM registers.
-	NEON = ISA{Name: "neon", Tag: "NEON", Processor: "arm64", Width: 4, Registers: 32, V: func() reg.VecVirtual { return XMM() }, Elements: true,
-		Packages: []string{"vec", "vgemm", "vwinograd", "vconv"}}
+	NEON = ISA{Name: "neon", Tag: "NEON", Processor: "arm64", Width: 4, Registers: 32, V: func() reg.VecVirtual { return XMM() }, Elements: true}
 )
 
 // Function emits a function of assembly with the parameters args, which body loads.

@@ -68,6 +68,11 @@ func AddProduct(lane int, values, v, sum reg.VecVirtual) {
 	Instruction(&ir.Instruction{Opcode: "FMLAELEMENT", Operands: []Op{Imm(uint64(lane)), values, v, sum}, Inputs: []Op{values, v, sum}, Outputs: []Op{sum}})
 }
 
+// AddLanes is the sum of the lanes of a vector of integers, on sets with Elements.
+func AddLanes(v reg.VecVirtual, sum reg.GPVirtual) {
+	Instruction(&ir.Instruction{Opcode: "ADDLANES", Operands: []Op{v, sum}, Inputs: []Op{v}, Outputs: []Op{sum}})
+}
+
 // AddPairs is AddProducts for pairs of bfloat16 values: each lane adds both products of its pair.
 func (s ISA) AddPairs(sums []reg.VecVirtual, pair Mem, vectors []reg.VecVirtual, embed bool) {
 	if embed {

@@ -11,10 +11,11 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// channelRows returns the constants of a block's channels that parameters point to. They are in registers if one vector holds all channels, which
-// leaves enough registers, else in memory. The operand of constant i for vector g of a row is rows[g][i]. Slope is one value for all.
-func channelRows(s emit.ISA, params ...string) [][]Op {
+// channelRows returns the constants of a block's channels that parameters point to. They are in registers if there are enough beside the sums, else in
+// memory. The operand of constant i for vector g of a row is rows[g][i]. Slope is one value for all.
+func channelRows(s emit.ISA, sums int, params ...string) [][]Op {
 	rows := make([][]Op, emit.Lanes/s.Width)
+	held := s.Registers == 32 && sums+len(params)*len(rows) <= 20
 	for _, param := range params {
 		p := emit.GP(param)
 		var slope reg.VecVirtual
@@ -27,7 +28,7 @@ func channelRows(s emit.ISA, params ...string) [][]Op {
 			switch {
 			case param == "slope":
 				row = slope
-			case s.Registers == 32:
+			case held:
 				row = s.Load(row)
 			}
 			rows[g] = append(rows[g], row)
@@ -35,6 +36,9 @@ func channelRows(s emit.ISA, params ...string) [][]Op {
 	}
 	return rows
 }
+
+// sumsOf is the number of registers of two sums of each channel of a block, in float64.
+func sumsOf(s emit.ISA) int { return 4 * emit.Lanes / s.Width }
 
 // Constants of a vnorm.Block, and those of its gradient.
 const (
@@ -72,22 +76,54 @@ func storeLanes(s emit.ISA, acc []reg.VecVirtual) {
 	s.Ret()
 }
 
-// storeSigns stores a bit for each lane, set where a vector is above 0.
-func storeSigns(s emit.ISA, v reg.VecVirtual, to reg.Register) {
-	if s.EVEX {
+// storeSigns stores a bit for each lane of vector g of a pixel, set where it is above 0, and moves to the next byte behind its last bit. half holds the
+// bits of half a byte until the other half is there.
+func storeSigns(s emit.ISA, v reg.VecVirtual, g int, half reg.VecVirtual, to reg.Register) {
+	switch {
+	case s.EVEX:
 		above := K()
 		VCMPPS(Imm(emit.GT), s.F(0), v, above)
 		KMOVW(above, Mem{Base: to})
-		return
+	case s.Width == 8:
+		above, bits := s.V(), GP32()
+		VCMPPS(Imm(emit.GT), s.F(0), v, above)
+		VMOVMSKPS(above, bits)
+		MOVB(bits.As8(), Mem{Base: to})
+	default:
+		above := s.V()
+		VCMPPS(Imm(emit.GT), s.F(0), v, above)
+		VPAND(laneBits(s, g), above, above)
+		if g%2 == 0 {
+			VMOVUPS(above, half)
+			return
+		}
+		VPOR(half, above, above)
+		bits := GP32()
+		emit.AddLanes(above, bits)
+		MOVB(bits.As8(), Mem{Base: to})
 	}
-	above, bits := s.V(), GP32()
-	VCMPPS(Imm(emit.GT), s.F(0), v, above)
-	VMOVMSKPS(above, bits)
-	MOVB(bits.As8(), Mem{Base: to})
+	nextSigns(s, g, to)
 }
 
-// bySigns returns yes in the lanes whose bits are set and no elsewhere.
-func bySigns(s emit.ISA, signs reg.Register, yes, no reg.VecVirtual) reg.VecVirtual {
+// nextSigns moves to the byte with the signs of the vector behind vector g of a pixel.
+func nextSigns(s emit.ISA, g int, signs reg.Register) {
+	if bits := s.Width * (g + 1); bits%8 == 0 {
+		ADDQ(Imm(uint64(max(1, s.Width/8))), signs)
+	}
+}
+
+// laneBits has the bit of each lane of vector g in a byte of signs.
+func laneBits(s emit.ISA, g int) Mem {
+	first := s.Width * g % 8
+	name := "laneBits"
+	if first > 0 {
+		name = "upperLaneBits"
+	}
+	return s.Words(name, func(lane int) int { return 1 << (first + lane) })
+}
+
+// bySigns returns yes in the lanes of vector g of a pixel whose bits are set and no elsewhere.
+func bySigns(s emit.ISA, signs reg.Register, g int, yes, no reg.VecVirtual) reg.VecVirtual {
 	r := s.V()
 	if s.EVEX {
 		above := K()
@@ -95,7 +131,7 @@ func bySigns(s emit.ISA, signs reg.Register, yes, no reg.VecVirtual) reg.VecVirt
 		VBLENDMPS(yes, no, above, r)
 		return r
 	}
-	bits := s.Words("laneBits", func(lane int) int { return 1 << lane })
+	bits := laneBits(s, g)
 	above := s.V()
 	VPBROADCASTB(Mem{Base: signs}, above)
 	VPAND(bits, above, above)
@@ -106,9 +142,9 @@ func bySigns(s emit.ISA, signs reg.Register, yes, no reg.VecVirtual) reg.VecVirt
 
 // BlockMoments emits Σ x and Σ (x-pivot)² of each lane, in float64.
 func BlockMoments(s emit.ISA) {
-	p := channelRows(s, "pivot")
+	p := channelRows(s, sumsOf(s), "pivot")
 	x := emit.GP("x")
-	acc := s.Zeros(4 * len(p))
+	acc := s.Zeros(sumsOf(s))
 	eachPixel(s, []reg.Register{x}, func(at reg.GPVirtual, g, disp int) {
 		addMoments(s, acc[4*g:], s.Load(Mem{Base: x, Index: at, Scale: 4, Disp: disp}), p[g][0])
 	})
@@ -117,7 +153,7 @@ func BlockMoments(s emit.ISA) {
 
 // BlockNormalise emits y of a vnorm.Row with the constants of each lane.
 func BlockNormalise(s emit.ISA) {
-	p := channelRows(s, strings.Split(normalParams, ", ")...)
+	p := channelRows(s, 0, strings.Split(normalParams, ", ")...)
 	x := emit.GP("x")
 	y := emit.GP("y")
 	eachPixel(s, []reg.Register{x, y}, func(at reg.GPVirtual, g, disp int) {
@@ -129,11 +165,11 @@ func BlockNormalise(s emit.ISA) {
 
 // BlockNormaliseAdd emits v of a vnorm.Row plus other, rectified; unless signs is nil it gets the signs of the sums.
 func BlockNormaliseAdd(s emit.ISA) {
-	p := channelRows(s, strings.Split(normalParams, ", ")...)
+	p := channelRows(s, 0, strings.Split(normalParams, ", ")...)
 	x := emit.GP("x")
 	y := emit.GP("y")
 	other := emit.GP("other")
-	signs := emit.GP("signs")
+	signs, half := emit.GP("signs"), s.V()
 	eachPixel(s, []reg.Register{x, y, other}, func(at reg.GPVirtual, g, disp int) {
 		mem := Mem{Index: at, Scale: 4, Disp: disp}
 		_, v := chain(s, s.Load(emit.Based(mem, x)), p[g])
@@ -142,8 +178,7 @@ func BlockNormaliseAdd(s emit.ISA) {
 		unsigned := fmt.Sprintf("unsigned%d", g)
 		TESTQ(signs, signs)
 		JEQ(LabelRef(unsigned))
-		storeSigns(s, v, signs)
-		ADDQ(Imm(uint64(s.Width/8)), signs)
+		storeSigns(s, v, g, half, signs)
 		Label(unsigned)
 	})
 	s.Ret()
@@ -151,10 +186,10 @@ func BlockNormaliseAdd(s emit.ISA) {
 
 // BlockNormaliseSums emits Σ g*xn and Σ g of each lane, in float64.
 func BlockNormaliseSums(s emit.ISA) {
-	p := channelRows(s, strings.Split(normalParams, ", ")...)
+	p := channelRows(s, sumsOf(s), strings.Split(normalParams, ", ")...)
 	x := emit.GP("x")
 	dy := emit.GP("dy")
-	acc := s.Zeros(4 * len(p))
+	acc := s.Zeros(sumsOf(s))
 	eachPixel(s, []reg.Register{dy, x}, func(at reg.GPVirtual, g, disp int) {
 		mem := Mem{Index: at, Scale: 4, Disp: disp}
 		xn, grad := rectifiedGrad(s, emit.Based(mem, dy), emit.Based(mem, x), p[g])
@@ -165,17 +200,17 @@ func BlockNormaliseSums(s emit.ISA) {
 
 // BlockMaskSums emits g, which is dy, times the slope where its sign is not set, and the sums of BlockNormaliseSums for it.
 func BlockMaskSums(s emit.ISA) {
-	p := channelRows(s, "mean", "scale", "slope")
+	p := channelRows(s, sumsOf(s), "mean", "scale", "slope")
 	x := emit.GP("x")
 	signs := emit.GP("signs")
 	dy := emit.GP("dy")
 	grad := emit.GP("grad")
-	acc := s.Zeros(4 * len(p))
+	acc := s.Zeros(sumsOf(s))
 	eachPixel(s, []reg.Register{dy, x}, func(at reg.GPVirtual, g, disp int) {
 		mem := Mem{Index: at, Scale: 4, Disp: disp}
 		made := s.Load(emit.Based(mem, dy))
-		made = bySigns(s, signs, made, s.Mul(made, p[g][2]))
-		ADDQ(Imm(uint64(s.Width/8)), signs)
+		made = bySigns(s, signs, g, made, s.Mul(made, p[g][2]))
+		nextSigns(s, g, signs)
 		VMOVUPS(made, emit.Based(mem, grad))
 		sumGradient(s, acc[4*g:], s.Mul(s.Sub(s.Load(emit.Based(mem, x)), p[g][0]), p[g][1]), made)
 	})
@@ -184,7 +219,7 @@ func BlockMaskSums(s emit.ISA) {
 
 // BlockNormaliseGrad emits A*(g - B - C*xn) of each lane.
 func BlockNormaliseGrad(s emit.ISA) {
-	p := channelRows(s, strings.Split(gradParams, ", ")...)
+	p := channelRows(s, 0, strings.Split(gradParams, ", ")...)
 	x := emit.GP("x")
 	dy := emit.GP("dy")
 	dx := emit.GP("dx")

@@ -10,7 +10,7 @@ import (
 
 // BlockLeaky emits max(x, 0) + slope*min(x, 0) with the slope of each lane, and the signs of zeros of vec.ReLU.
 func BlockLeaky(s emit.ISA) {
-	p := channelRows(s, "slopes")
+	p := channelRows(s, 0, "slopes")
 	x := emit.GP("x")
 	y := emit.GP("y")
 	zero := s.Zero()
@@ -24,7 +24,7 @@ func BlockLeaky(s emit.ISA) {
 
 // BlockLeakyGrad emits dy, times the slope of its lane where x is not above 0.
 func BlockLeakyGrad(s emit.ISA) {
-	p := channelRows(s, "slopes")
+	p := channelRows(s, 0, "slopes")
 	x := emit.GP("x")
 	dy := emit.GP("dy")
 	dx := emit.GP("dx")
@@ -41,7 +41,7 @@ func BlockLeakySums(s emit.ISA) {
 	x := emit.GP("x")
 	dy := emit.GP("dy")
 	zero := s.Zero()
-	acc := s.Zeros(4 * emit.Lanes / s.Width)
+	acc := s.Zeros(sumsOf(s))
 	eachPixel(s, []reg.Register{dy, x}, func(at reg.GPVirtual, g, disp int) {
 		mem := Mem{Index: at, Scale: 4, Disp: disp}
 		sumGradient(s, acc[4*g:], s.Min(zero, s.Load(emit.Based(mem, x))), s.Load(emit.Based(mem, dy)))

@@ -62,7 +62,7 @@ func eachWindow(s emit.ISA, half int, fetched []reg.Register, body func(window [
 func window(s emit.ISA, half int, below, at, above Mem) (window []reg.VecVirtual) {
 	own := s.Load(at)
 	low, high := s.V(), s.V()
-	if s.Width == emit.Lanes {
+	if s.Width != 8 {
 		low, high = s.Load(below), s.Load(above)
 	} else {
 		VPERM2F128(Imm(0x03), below, own, low)

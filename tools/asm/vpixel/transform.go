@@ -28,42 +28,35 @@ const (
 
 type vector = reg.VecVirtual
 
-// Transform emits the inverse cosine transform of pairs of blocks: each half of a vector has a row of one of them.
+// Transform emits the inverse cosine transform of pairs of blocks: each half of a vector of AVX2 has a row of one of them. NEON's vectors have a row of one
+// block, and hold what AVX2 has no registers for.
 func Transform(s emit.ISA) {
-	out, stride, values, quant, pairs := emit.GP("out"), emit.GP("stride"), emit.GP("values"), emit.GP("quant"), emit.GP("pairs")
-	odds := AllocLocal(8 * 32)
-	Label("pair")
-	TESTQ(pairs, pairs)
-	JLE(LabelRef("done"))
+	out, stride, values, quant := emit.GP("out"), emit.GP("stride"), emit.GP("values"), emit.GP("quant")
+	var odds Mem
+	if s.Registers < 32 {
+		odds = AllocLocal(8 * 4 * s.Width)
+	}
+	eachVector(s, "pairs", func() {
+		rows := dequantise(s, values, quant)
+		columns := pass(s, rows, odds, fraction-kept)
+		lines := pass(s, transpose(s, columns), odds, fraction+kept+3)
+		store(s, bytes(s, lines), out, stride)
 
-	rows := dequantise(values, quant)
-	columns := pass(rows, odds, fraction-kept)
-	lines := pass(transpose(columns), odds, fraction+kept+3)
-	store(bytes(lines), out, stride)
-
-	ADDQ(U32(256), values)
-	ADDQ(Imm(16), out)
-	DECQ(pairs)
-	JMP(LabelRef("pair"))
-	Label("done")
+		ADDQ(U32(32*s.Width), values)
+		ADDQ(Imm(uint64(2*s.Width)), out)
+	})
 	s.Ret()
 }
 
-// two returns the result of an instruction with two sources in a fresh register.
-func two(f func(...Op), b, a Op) vector {
-	r := YMM()
-	f(b, a, r)
-	return r
-}
-
-// dequantise loads the rows of two blocks and multiplies them. A block without coefficients below its first row does not saturate in the first
+// dequantise loads the rows of blocks and multiplies them. A block without coefficients below its first row does not saturate in the first
 // pass, but wraps: then the first row has 14 bits.
-func dequantise(values, quant reg.Register) (rows [8]vector) {
-	below := YMM()
+func dequantise(s emit.ISA, values, quant reg.Register) (rows [8]vector) {
+	below := s.V()
 	for y := 7; y >= 0; y-- {
-		r := YMM()
-		VBROADCASTI128(Mem{Base: values, Disp: 16 * y}, r) // not a move of half a register, whose other half avo would keep alive
-		VINSERTI128(Imm(1), Mem{Base: values, Disp: 128 + 16*y}, r, r)
+		r := rowOf(s, values, y)
+		if s.Width > 4 {
+			VINSERTI128(Imm(1), Mem{Base: values, Disp: 128 + 16*y}, r, r)
+		}
 		switch y {
 		case 7:
 			VMOVDQA(r, below)
@@ -71,15 +64,13 @@ func dequantise(values, quant reg.Register) (rows [8]vector) {
 		default:
 			VPOR(r, below, below)
 		}
-		q := YMM()
-		VBROADCASTI128(Mem{Base: quant, Disp: 16 * y}, q)
-		VPMULLW(q, r, r)
+		VPMULLW(rowOf(s, quant, y), r, r)
 		rows[y] = r
 	}
-	zero := YMM()
+	zero := s.V()
 	VPXOR(zero, zero, zero)
 	VPCMPEQD(zero, below, below)
-	t := YMM()
+	t := s.V()
 	for _, order := range []uint64{0x4e, 0xb1} {
 		VPSHUFD(U8(order), below, t)
 		VPAND(t, below, below)
@@ -90,46 +81,62 @@ func dequantise(values, quant reg.Register) (rows [8]vector) {
 	return rows
 }
 
+// rowOf loads row y of a block, to both halves of a vector of AVX2. A move of half a register would let avo keep the other half alive.
+func rowOf(s emit.ISA, block reg.Register, y int) vector {
+	r := s.V()
+	if s.Width == 4 {
+		VMOVDQU(Mem{Base: block, Disp: 16 * y}, r)
+	} else {
+		VBROADCASTI128(Mem{Base: block, Disp: 16 * y}, r)
+	}
+	return r
+}
+
 // pair is a constant vector of pairs of words.
-func pair(a, b int) Mem {
-	return emit.ISA{Width: 8}.Bits(uint32(uint16(a)) | uint32(uint16(b))<<16)
+func pair(s emit.ISA, a, b int) Mem {
+	return s.Bits(uint32(uint16(a)) | uint32(uint16(b))<<16)
 }
 
 // pass emits one pass over the eight vectors v, whose results lose some bits.
-func pass(v [8]vector, odds Mem, bits int) (out [8]vector) {
-	at := func(i, half int) Mem { m := odds; m.Disp += 64*i + 32*half; return m }
-	z3, z4 := two(VPADDW, v[7], v[3]), two(VPADDW, v[5], v[1])
+func pass(s emit.ISA, v [8]vector, odds Mem, bits int) (out [8]vector) {
+	var saved [4][2]Op
+	z3, z4 := s.Op(VPADDW, v[7], v[3]), s.Op(VPADDW, v[5], v[1])
 	for half, unpack := range []func(...Op){VPUNPCKLWD, VPUNPCKHWD} {
-		z := two(unpack, z4, z3)
-		p, q := two(VPMADDWD, pair(f1175-f1961, f1175), z), two(VPMADDWD, pair(f1175, f1175-f0390), z)
+		z := s.Op(unpack, z4, z3)
+		p, q := s.Op(VPMADDWD, pair(s, f1175-f1961, f1175), z), s.Op(VPMADDWD, pair(s, f1175, f1175-f0390), z)
 		save := func(i int, from vector, a, b int, more vector) {
-			r := two(VPMADDWD, pair(a, b), from)
+			r := s.Op(VPMADDWD, pair(s, a, b), from)
 			VPADDD(more, r, r)
-			VMOVDQU(r, at(i, half))
+			saved[i][half] = r
+			if s.Registers < 32 {
+				m := odds.Offset(64*i + 32*half)
+				VMOVDQU(r, m)
+				saved[i][half] = m
+			}
 		}
-		u := two(unpack, v[1], v[7])
+		u := s.Op(unpack, v[1], v[7])
 		save(0, u, -f0899, f1501-f0899, q)
 		save(3, u, f0298-f0899, -f0899, p)
-		u = two(unpack, v[3], v[5])
+		u = s.Op(unpack, v[3], v[5])
 		save(1, u, -f2562, f3072-f2562, p)
 		save(2, u, f2053-f2562, -f2562, q)
 	}
-	sum, difference := two(VPADDW, v[4], v[0]), two(VPSUBW, v[4], v[0])
-	low, high := two(VPUNPCKLWD, v[6], v[2]), two(VPUNPCKHWD, v[6], v[2])
+	sum, difference := s.Op(VPADDW, v[4], v[0]), s.Op(VPSUBW, v[4], v[0])
+	low, high := s.Op(VPUNPCKLWD, v[6], v[2]), s.Op(VPUNPCKHWD, v[6], v[2])
 	for i, e := range []struct {
 		base     vector
 		factor   Mem
 		subtract bool
 	}{
-		{sum, pair(f1306, f0541), false},
-		{difference, pair(f0541, f0541-f1847), false},
-		{difference, pair(f0541, f0541-f1847), true},
-		{sum, pair(f1306, f0541), true},
+		{sum, pair(s, f1306, f0541), false},
+		{difference, pair(s, f0541, f0541-f1847), false},
+		{difference, pair(s, f0541, f0541-f1847), true},
+		{sum, pair(s, f1306, f0541), true},
 	} {
 		var up, down [2]vector
 		for half, from := range []vector{low, high} {
-			m := two(VPMADDWD, e.factor, from)
-			r := YMM()
+			m := s.Op(VPMADDWD, e.factor, from)
+			r := s.V()
 			VPXOR(r, r, r)
 			if half == 0 { // words become the upper halves of double words
 				VPUNPCKLWD(e.base, r, r)
@@ -142,56 +149,62 @@ func pass(v [8]vector, odds Mem, bits int) (out [8]vector) {
 			} else {
 				VPADDD(m, r, r)
 			}
-			VPADDD(emit.ISA{Width: 8}.Bits(1<<(bits-1)), r, r)
-			up[half], down[half] = two(VPADDD, at(i, half), r), two(VPSUBD, at(i, half), r)
+			VPADDD(s.Bits(1<<(bits-1)), r, r)
+			up[half], down[half] = s.Op(VPADDD, saved[i][half], r), s.Op(VPSUBD, saved[i][half], r)
 			VPSRAD(U8(bits), up[half], up[half])
 			VPSRAD(U8(bits), down[half], down[half])
 		}
-		out[i], out[7-i] = two(VPACKSSDW, up[1], up[0]), two(VPACKSSDW, down[1], down[0])
+		out[i], out[7-i] = s.Op(VPACKSSDW, up[1], up[0]), s.Op(VPACKSSDW, down[1], down[0])
 	}
 	return out
 }
 
-// transpose exchanges rows and columns of the words of both halves.
-func transpose(v [8]vector) [8]vector {
+// transpose exchanges rows and columns of the words of each half.
+func transpose(s emit.ISA, v [8]vector) [8]vector {
 	var a, b [8]vector
 	for i := range 4 { // words of vectors i and i+4 side by side
-		a[2*i], a[2*i+1] = two(VPUNPCKLWD, v[i+4], v[i]), two(VPUNPCKHWD, v[i+4], v[i])
+		a[2*i], a[2*i+1] = s.Op(VPUNPCKLWD, v[i+4], v[i]), s.Op(VPUNPCKHWD, v[i+4], v[i])
 	}
 	// Of a, 0 and 1 have vectors 0 and 4, 2 and 3 have 1 and 5, 4 and 5 have 2 and 6, 6 and 7 have 3 and 7.
 	for i := range 2 { // vectors i, i+2, i+4 and i+6
-		b[4*i], b[4*i+1] = two(VPUNPCKLWD, a[2*i+4], a[2*i]), two(VPUNPCKHWD, a[2*i+4], a[2*i])
-		b[4*i+2], b[4*i+3] = two(VPUNPCKLWD, a[2*i+5], a[2*i+1]), two(VPUNPCKHWD, a[2*i+5], a[2*i+1])
+		b[4*i], b[4*i+1] = s.Op(VPUNPCKLWD, a[2*i+4], a[2*i]), s.Op(VPUNPCKHWD, a[2*i+4], a[2*i])
+		b[4*i+2], b[4*i+3] = s.Op(VPUNPCKLWD, a[2*i+5], a[2*i+1]), s.Op(VPUNPCKHWD, a[2*i+5], a[2*i+1])
 	}
 	var c [8]vector
 	for i := range 4 {
-		c[2*i], c[2*i+1] = two(VPUNPCKLWD, b[i+4], b[i]), two(VPUNPCKHWD, b[i+4], b[i])
+		c[2*i], c[2*i+1] = s.Op(VPUNPCKLWD, b[i+4], b[i]), s.Op(VPUNPCKHWD, b[i+4], b[i])
 	}
 	return c
 }
 
 // bytes emits samples from words: four vectors, each with two rows of both blocks.
-func bytes(v [8]vector) (rows [4]vector) {
+func bytes(s emit.ISA, v [8]vector) (rows [4]vector) {
 	var p [4]vector
 	for i := range 4 {
-		p[i] = two(VPACKSSWB, v[i+4], v[i])
-		VPADDB(emit.ISA{Width: 8}.Bits(0x80808080), p[i], p[i])
+		p[i] = s.Op(VPACKSSWB, v[i+4], v[i])
+		VPADDB(s.Bits(0x80808080), p[i], p[i])
 	}
 	// Rows of v are columns of the blocks. Of p, i has columns i and i+4.
-	c01, c45 := two(VPUNPCKLBW, p[1], p[0]), two(VPUNPCKHBW, p[1], p[0])
-	c23, c67 := two(VPUNPCKLBW, p[3], p[2]), two(VPUNPCKHBW, p[3], p[2])
+	c01, c45 := s.Op(VPUNPCKLBW, p[1], p[0]), s.Op(VPUNPCKHBW, p[1], p[0])
+	c23, c67 := s.Op(VPUNPCKLBW, p[3], p[2]), s.Op(VPUNPCKHBW, p[3], p[2])
 	for i, unpack := range []func(...Op){VPUNPCKLWD, VPUNPCKHWD} {
-		left, right := two(unpack, c23, c01), two(unpack, c67, c45)
-		rows[2*i], rows[2*i+1] = two(VPUNPCKLDQ, right, left), two(VPUNPCKHDQ, right, left)
+		left, right := s.Op(unpack, c23, c01), s.Op(unpack, c67, c45)
+		rows[2*i], rows[2*i+1] = s.Op(VPUNPCKLDQ, right, left), s.Op(VPUNPCKHDQ, right, left)
 	}
 	return rows
 }
 
-// store writes 8 rows of 16 samples.
-func store(rows [4]vector, out, stride reg.Register) {
+// store writes 8 rows of samples.
+func store(s emit.ISA, rows [4]vector, out, stride reg.Register) {
 	at := GP64()
 	MOVQ(out, at)
 	for _, r := range rows {
+		if s.Width == 4 {
+			VMOVLPS(r, Mem{Base: at})
+			VMOVHPS(r, Mem{Base: at, Index: stride, Scale: 1})
+			LEAQ(Mem{Base: at, Index: stride, Scale: 2}, at)
+			continue
+		}
 		VPERMQ(U8(0xd8), r, r) // the first row of both blocks, then the second
 		VMOVDQU(r.AsX(), Mem{Base: at})
 		VEXTRACTI128(Imm(1), r, Mem{Base: at, Index: stride, Scale: 1})

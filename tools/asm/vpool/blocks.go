@@ -131,6 +131,12 @@ func storeBytes(s emit.ISA, v reg.VecVirtual, m Mem) {
 		VPMOVDB(v, m)
 		return
 	}
+	if s.Width == 4 {
+		VPACKUSDW(v, v, v)
+		VPACKUSWB(v, v, v)
+		VMOVD(v, m)
+		return
+	}
 	lo, hi := v.AsX(), XMM()
 	VEXTRACTI128(Imm(1), v, hi)
 	VPACKUSDW(hi, lo, hi)

@@ -53,6 +53,11 @@ func neon(t *kernels) {
 	t.TapSums[3] = 3          // tapSums3NEON
 	t.TapSums[4] = 4          // tapSums4NEON
 	t.TapSums[5] = 5          // tapSums5NEON
+	t.MaximaSums[1] = 1       // maximaSums1NEON
+	t.MaximaSums[2] = 2       // maximaSums2NEON
+	t.MaximaSums[3] = 3       // maximaSums3NEON
+	t.MaximaSums[4] = 4       // maximaSums4NEON
+	t.MaximaSums[5] = 5       // maximaSums5NEON
 }
 
 //go:noescape
@@ -294,4 +299,32 @@ func (number tapSums) run(rows, pixels int, x *float32, offs *int, step, nextX i
 	}
 }
 
-func (maximaSums) run(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32) {}
+//go:noescape
+func maximaSums1NEON(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32)
+
+//go:noescape
+func maximaSums2NEON(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32)
+
+//go:noescape
+func maximaSums3NEON(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32)
+
+//go:noescape
+func maximaSums4NEON(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32)
+
+//go:noescape
+func maximaSums5NEON(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32)
+
+func (number maximaSums) run(runs *int, x *float32, n int, index, places *int32, dy, sums, all *float32) {
+	switch number {
+	case 1:
+		maximaSums1NEON(runs, x, n, index, places, dy, sums, all)
+	case 2:
+		maximaSums2NEON(runs, x, n, index, places, dy, sums, all)
+	case 3:
+		maximaSums3NEON(runs, x, n, index, places, dy, sums, all)
+	case 4:
+		maximaSums4NEON(runs, x, n, index, places, dy, sums, all)
+	case 5:
+		maximaSums5NEON(runs, x, n, index, places, dy, sums, all)
+	}
+}

@@ -11,44 +11,214 @@ func init() {
 }
 
 func neon(t *kernels) {
+	t.Moments = 1            // momentsNEON
+	t.Normalise = 1          // normaliseNEON
+	t.NormaliseSums = 1      // normaliseSumsNEON
+	t.NormaliseGrad = 1      // normaliseGradNEON
+	t.BlockMoments = 1       // blockMomentsNEON
+	t.BlockNormalise = 1     // blockNormaliseNEON
+	t.BlockNormaliseAdd = 1  // blockNormaliseAddNEON
+	t.BlockNormaliseSums = 1 // blockNormaliseSumsNEON
+	t.BlockMaskSums = 1      // blockMaskSumsNEON
+	t.BlockNormaliseGrad = 1 // blockNormaliseGradNEON
+	t.BlockLeaky = 1         // blockLeakyNEON
+	t.BlockLeakyGrad = 1     // blockLeakyGradNEON
+	t.BlockLeakySums = 1     // blockLeakySumsNEON
+	t.NearSquares[3] = 1     // nearSquares3NEON
+	t.NearSquares[5] = 2     // nearSquares5NEON
+	t.MulAddNear[3] = 1      // mulAddNear3NEON
+	t.MulAddNear[5] = 2      // mulAddNear5NEON
+	t.SumSquares = 1         // sumSquaresNEON
+	t.MulAddRows = 1         // mulAddRowsNEON
+	t.PowRatio = 1           // powRatioNEON
 }
 
-func (moments) run(out *float64, x *float32, n int, pivot *float32) {}
+//go:noescape
+func momentsNEON(out *float64, x *float32, n int, pivot *float32)
 
-func (normalise) run(y, x *float32, n int, p *float32) {}
-
-func (normaliseSums) run(out *float64, dy, x *float32, n int, p *float32) {}
-
-func (normaliseGrad) run(dx, dy, x *float32, n int, p *float32) {}
-
-func (blockMoments) run(out *float64, x *float32, n int, pivot *float32) {}
-
-func (blockNormalise) run(y, x *float32, n int, mean, scale, gamma, beta, slope *float32) {}
-
-func (blockNormaliseAdd) run(y *float32, signs *uint16, x, other *float32, n int, mean, scale, gamma, beta, slope *float32) {
+func (number moments) run(out *float64, x *float32, n int, pivot *float32) {
+	switch number {
+	case 1:
+		momentsNEON(out, x, n, pivot)
+	}
 }
 
-func (blockNormaliseSums) run(out *float64, dy, x *float32, n int, mean, scale, gamma, beta, slope *float32) {
+//go:noescape
+func normaliseNEON(y, x *float32, n int, p *float32)
+
+func (number normalise) run(y, x *float32, n int, p *float32) {
+	switch number {
+	case 1:
+		normaliseNEON(y, x, n, p)
+	}
 }
 
-func (blockMaskSums) run(out *float64, grad, dy *float32, signs *uint16, x *float32, n int, mean, scale, slope *float32) {
+//go:noescape
+func normaliseSumsNEON(out *float64, dy, x *float32, n int, p *float32)
+
+func (number normaliseSums) run(out *float64, dy, x *float32, n int, p *float32) {
+	switch number {
+	case 1:
+		normaliseSumsNEON(out, dy, x, n, p)
+	}
 }
 
-func (blockNormaliseGrad) run(dx, dy, x *float32, n int, mean, scale, gamma, beta, slope, a, b, c *float32) {
+//go:noescape
+func normaliseGradNEON(dx, dy, x *float32, n int, p *float32)
+
+func (number normaliseGrad) run(dx, dy, x *float32, n int, p *float32) {
+	switch number {
+	case 1:
+		normaliseGradNEON(dx, dy, x, n, p)
+	}
 }
 
-func (blockLeaky) run(y, x *float32, n int, slopes *float32) {}
+//go:noescape
+func blockMomentsNEON(out *float64, x *float32, n int, pivot *float32)
 
-func (blockLeakyGrad) run(dx, dy, x *float32, n int, slopes *float32) {}
+func (number blockMoments) run(out *float64, x *float32, n int, pivot *float32) {
+	switch number {
+	case 1:
+		blockMomentsNEON(out, x, n, pivot)
+	}
+}
 
-func (blockLeakySums) run(out *float64, dy, x *float32, n int) {}
+//go:noescape
+func blockNormaliseNEON(y, x *float32, n int, mean, scale, gamma, beta, slope *float32)
 
-func (nearSquares) run(dst, below, x, above *float32, n int, scale, shift float32) {}
+func (number blockNormalise) run(y, x *float32, n int, mean, scale, gamma, beta, slope *float32) {
+	switch number {
+	case 1:
+		blockNormaliseNEON(y, x, n, mean, scale, gamma, beta, slope)
+	}
+}
 
-func (mulAddNear) run(dst, by, below, x, above *float32, n int, scale float32) {}
+//go:noescape
+func blockNormaliseAddNEON(y *float32, signs *uint16, x, other *float32, n int, mean, scale, gamma, beta, slope *float32)
 
-func (sumSquares) run(dst, src *float32, ld, rows, n int, scale, shift float32, words *int32) {}
+func (number blockNormaliseAdd) run(y *float32, signs *uint16, x, other *float32, n int, mean, scale, gamma, beta, slope *float32) {
+	switch number {
+	case 1:
+		blockNormaliseAddNEON(y, signs, x, other, n, mean, scale, gamma, beta, slope)
+	}
+}
 
-func (mulAddRows) run(dst, x, src *float32, ld, rows, n int, scale float32, words *int32) {}
+//go:noescape
+func blockNormaliseSumsNEON(out *float64, dy, x *float32, n int, mean, scale, gamma, beta, slope *float32)
 
-func (powRatio) run(own, ratio, dy, x, s *float32, n int, words *int32) {}
+func (number blockNormaliseSums) run(out *float64, dy, x *float32, n int, mean, scale, gamma, beta, slope *float32) {
+	switch number {
+	case 1:
+		blockNormaliseSumsNEON(out, dy, x, n, mean, scale, gamma, beta, slope)
+	}
+}
+
+//go:noescape
+func blockMaskSumsNEON(out *float64, grad, dy *float32, signs *uint16, x *float32, n int, mean, scale, slope *float32)
+
+func (number blockMaskSums) run(out *float64, grad, dy *float32, signs *uint16, x *float32, n int, mean, scale, slope *float32) {
+	switch number {
+	case 1:
+		blockMaskSumsNEON(out, grad, dy, signs, x, n, mean, scale, slope)
+	}
+}
+
+//go:noescape
+func blockNormaliseGradNEON(dx, dy, x *float32, n int, mean, scale, gamma, beta, slope, a, b, c *float32)
+
+func (number blockNormaliseGrad) run(dx, dy, x *float32, n int, mean, scale, gamma, beta, slope, a, b, c *float32) {
+	switch number {
+	case 1:
+		blockNormaliseGradNEON(dx, dy, x, n, mean, scale, gamma, beta, slope, a, b, c)
+	}
+}
+
+//go:noescape
+func blockLeakyNEON(y, x *float32, n int, slopes *float32)
+
+func (number blockLeaky) run(y, x *float32, n int, slopes *float32) {
+	switch number {
+	case 1:
+		blockLeakyNEON(y, x, n, slopes)
+	}
+}
+
+//go:noescape
+func blockLeakyGradNEON(dx, dy, x *float32, n int, slopes *float32)
+
+func (number blockLeakyGrad) run(dx, dy, x *float32, n int, slopes *float32) {
+	switch number {
+	case 1:
+		blockLeakyGradNEON(dx, dy, x, n, slopes)
+	}
+}
+
+//go:noescape
+func blockLeakySumsNEON(out *float64, dy, x *float32, n int)
+
+func (number blockLeakySums) run(out *float64, dy, x *float32, n int) {
+	switch number {
+	case 1:
+		blockLeakySumsNEON(out, dy, x, n)
+	}
+}
+
+//go:noescape
+func nearSquares3NEON(dst, below, x, above *float32, n int, scale, shift float32)
+
+//go:noescape
+func nearSquares5NEON(dst, below, x, above *float32, n int, scale, shift float32)
+
+func (number nearSquares) run(dst, below, x, above *float32, n int, scale, shift float32) {
+	switch number {
+	case 1:
+		nearSquares3NEON(dst, below, x, above, n, scale, shift)
+	case 2:
+		nearSquares5NEON(dst, below, x, above, n, scale, shift)
+	}
+}
+
+//go:noescape
+func mulAddNear3NEON(dst, by, below, x, above *float32, n int, scale float32)
+
+//go:noescape
+func mulAddNear5NEON(dst, by, below, x, above *float32, n int, scale float32)
+
+func (number mulAddNear) run(dst, by, below, x, above *float32, n int, scale float32) {
+	switch number {
+	case 1:
+		mulAddNear3NEON(dst, by, below, x, above, n, scale)
+	case 2:
+		mulAddNear5NEON(dst, by, below, x, above, n, scale)
+	}
+}
+
+//go:noescape
+func sumSquaresNEON(dst, src *float32, ld, rows, n int, scale, shift float32, words *int32)
+
+func (number sumSquares) run(dst, src *float32, ld, rows, n int, scale, shift float32, words *int32) {
+	switch number {
+	case 1:
+		sumSquaresNEON(dst, src, ld, rows, n, scale, shift, words)
+	}
+}
+
+//go:noescape
+func mulAddRowsNEON(dst, x, src *float32, ld, rows, n int, scale float32, words *int32)
+
+func (number mulAddRows) run(dst, x, src *float32, ld, rows, n int, scale float32, words *int32) {
+	switch number {
+	case 1:
+		mulAddRowsNEON(dst, x, src, ld, rows, n, scale, words)
+	}
+}
+
+//go:noescape
+func powRatioNEON(own, ratio, dy, x, s *float32, n int, words *int32)
+
+func (number powRatio) run(own, ratio, dy, x, s *float32, n int, words *int32) {
+	switch number {
+	case 1:
+		powRatioNEON(own, ratio, dy, x, s, n, words)
+	}
+}

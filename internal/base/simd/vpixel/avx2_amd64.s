@@ -13,7 +13,7 @@ TEXT ·transformAVX2(SB), NOSPLIT, $256-40
 	MOVQ quant+24(FP), BX
 	MOVQ pairs+32(FP), SI
 
-pair:
+loop:
 	TESTQ          SI, SI
 	JLE            done
 	VBROADCASTI128 112(DX), Y1
@@ -384,7 +384,7 @@ pair:
 	ADDQ           $0x00000100, DX
 	ADDQ           $0x10, AX
 	DECQ           SI
-	JMP            pair
+	JMP            loop
 
 done:
 	VZEROUPPER

@@ -11,20 +11,98 @@ func init() {
 }
 
 func neon(t *kernels) {
+	t.Transform = 1 // transformNEON
+	t.Mix = 1       // mixNEON
+	t.Widen = 1     // widenNEON
+	t.Bgr = 1       // bgrNEON
+	t.Pick[1] = 1   // pick1NEON
+	t.Pick[3] = 2   // pick3NEON
+	t.Columns3 = 1  // columns3NEON
+	t.Columns1 = 1  // columns1NEON
+	t.Blend = 1     // blendNEON
 }
 
-func (transform) run(out *byte, stride int, values *int16, quant *uint16, pairs int) {}
+//go:noescape
+func transformNEON(out *byte, stride int, values *int16, quant *uint16, pairs int)
 
-func (mix) run(sums *int16, near, far *byte, vectors int) {}
+func (number transform) run(out *byte, stride int, values *int16, quant *uint16, pairs int) {
+	switch number {
+	case 1:
+		transformNEON(out, stride, values, quant, pairs)
+	}
+}
 
-func (widen) run(out *byte, sums *int16, vectors, left, right int) {}
+//go:noescape
+func mixNEON(sums *int16, near, far *byte, vectors int)
 
-func (bgr) run(out, y, cb, cr *byte, vectors int) {}
+func (number mix) run(sums *int16, near, far *byte, vectors int) {
+	switch number {
+	case 1:
+		mixNEON(sums, near, far, vectors)
+	}
+}
 
-func (pick) run(dst *float32, src *byte, vectors int, mean, scale float32) {}
+//go:noescape
+func widenNEON(out *byte, sums *int16, vectors, left, right int)
 
-func (columns3) run(out *int16, row *byte, at *int32, weights *uint32, n int) {}
+func (number widen) run(out *byte, sums *int16, vectors, left, right int) {
+	switch number {
+	case 1:
+		widenNEON(out, sums, vectors, left, right)
+	}
+}
 
-func (columns1) run(out *int16, row *byte, at *int32, weights *uint32, vectors int) {}
+//go:noescape
+func bgrNEON(out, y, cb, cr *byte, vectors int)
 
-func (blend) run(out *byte, upper, lower *int16, vectors, a, b int) {}
+func (number bgr) run(out, y, cb, cr *byte, vectors int) {
+	switch number {
+	case 1:
+		bgrNEON(out, y, cb, cr, vectors)
+	}
+}
+
+//go:noescape
+func pick1NEON(dst *float32, src *byte, vectors int, mean, scale float32)
+
+//go:noescape
+func pick3NEON(dst *float32, src *byte, vectors int, mean, scale float32)
+
+func (number pick) run(dst *float32, src *byte, vectors int, mean, scale float32) {
+	switch number {
+	case 1:
+		pick1NEON(dst, src, vectors, mean, scale)
+	case 2:
+		pick3NEON(dst, src, vectors, mean, scale)
+	}
+}
+
+//go:noescape
+func columns3NEON(out *int16, row *byte, at *int32, weights *uint32, n int)
+
+func (number columns3) run(out *int16, row *byte, at *int32, weights *uint32, n int) {
+	switch number {
+	case 1:
+		columns3NEON(out, row, at, weights, n)
+	}
+}
+
+//go:noescape
+func columns1NEON(out *int16, row *byte, at *int32, weights *uint32, vectors int)
+
+func (number columns1) run(out *int16, row *byte, at *int32, weights *uint32, vectors int) {
+	switch number {
+	case 1:
+		columns1NEON(out, row, at, weights, vectors)
+	}
+}
+
+//go:noescape
+func blendNEON(out *byte, upper, lower *int16, vectors, a, b int)
+
+func (number blend) run(out *byte, upper, lower *int16, vectors, a, b int) {
+	switch number {
+	case 1:
+		blendNEON(out, upper, lower, vectors, a, b)
+	}
+}

@@ -11,36 +11,202 @@ func init() {
 }
 
 func neon(t *kernels) {
+	t.MaxPool[1] = 1            // maxPool1NEON
+	t.MaxPool[2] = 2            // maxPool2NEON
+	t.AvePool[1] = 1            // avePool1NEON
+	t.AvePool[2] = 2            // avePool2NEON
+	t.MaxPlane[3][1] = 1        // maxPlane3x1NEON
+	t.MaxPlane[3][2] = 2        // maxPlane3x2NEON
+	t.MaxPlane[2][2] = 3        // maxPlane2x2NEON
+	t.AvePlane[3][1] = 1        // avePlane3x1NEON
+	t.AvePlane[3][2] = 2        // avePlane3x2NEON
+	t.AvePlane[2][2] = 3        // avePlane2x2NEON
+	t.MaxPlaneGrad[3][1] = 1    // maxPlaneGrad3x1NEON
+	t.MaxPlaneGrad[3][2] = 2    // maxPlaneGrad3x2NEON
+	t.MaxPlaneGrad[2][2] = 3    // maxPlaneGrad2x2NEON
+	t.AvePlaneGrad[3][1] = 1    // avePlaneGrad3x1NEON
+	t.AvePlaneGrad[3][2] = 2    // avePlaneGrad3x2NEON
+	t.AvePlaneGrad[2][2] = 3    // avePlaneGrad2x2NEON
+	t.MaxBlocks = 1             // maxBlocksNEON
+	t.AveBlocks = 1             // aveBlocksNEON
+	t.MaxBlocksGrad = 1         // maxBlocksGradNEON
+	t.AveBlocksGrad = 1         // aveBlocksGradNEON
+	t.MaxBlocksGroups[3][1] = 1 // maxBlocksGrad3x1NEON
+	t.MaxBlocksGroups[3][2] = 2 // maxBlocksGrad3x2NEON
+	t.MaxBlocksGroups[2][2] = 3 // maxBlocksGrad2x2NEON
 }
 
-func (maxPool) run(dst *float32, mask *int32, index, w int, src *float32, kh, kw, ld, n int, words *int32) {
+//go:noescape
+func maxPool1NEON(dst *float32, mask *int32, index, w int, src *float32, kh, kw, ld, n int, words *int32)
+
+//go:noescape
+func maxPool2NEON(dst *float32, mask *int32, index, w int, src *float32, kh, kw, ld, n int, words *int32)
+
+func (number maxPool) run(dst *float32, mask *int32, index, w int, src *float32, kh, kw, ld, n int, words *int32) {
+	switch number {
+	case 1:
+		maxPool1NEON(dst, mask, index, w, src, kh, kw, ld, n, words)
+	case 2:
+		maxPool2NEON(dst, mask, index, w, src, kh, kw, ld, n, words)
+	}
 }
 
-func (avePool) run(dst *float32, divisor float32, src *float32, kh, kw, ld, n int, words *int32) {}
+//go:noescape
+func avePool1NEON(dst *float32, divisor float32, src *float32, kh, kw, ld, n int, words *int32)
 
-func (maxPlane) run(dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo, n int) {
+//go:noescape
+func avePool2NEON(dst *float32, divisor float32, src *float32, kh, kw, ld, n int, words *int32)
+
+func (number avePool) run(dst *float32, divisor float32, src *float32, kh, kw, ld, n int, words *int32) {
+	switch number {
+	case 1:
+		avePool1NEON(dst, divisor, src, kh, kw, ld, n, words)
+	case 2:
+		avePool2NEON(dst, divisor, src, kh, kw, ld, n, words)
+	}
 }
 
-func (avePlane) run(dst *float32, src *float32, col int, rows *int, table *int32, ldo, n int) {}
+//go:noescape
+func maxPlane3x1NEON(dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo, n int)
 
-func (maxPlaneGrad) run(dx, dy *float32, mask *int32, rows *int, table *int32, to, from, ldx, ldo, n int) {
+//go:noescape
+func maxPlane3x2NEON(dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo, n int)
+
+//go:noescape
+func maxPlane2x2NEON(dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo, n int)
+
+func (number maxPlane) run(dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo, n int) {
+	switch number {
+	case 1:
+		maxPlane3x1NEON(dst, mask, src, col, rows, table, ldo, n)
+	case 2:
+		maxPlane3x2NEON(dst, mask, src, col, rows, table, ldo, n)
+	case 3:
+		maxPlane2x2NEON(dst, mask, src, col, rows, table, ldo, n)
+	}
 }
 
-func (avePlaneGrad) run(dx, dy *float32, rows *int, table *int32, to, from, ldx, ldo, n int) {}
+//go:noescape
+func avePlane3x1NEON(dst *float32, src *float32, col int, rows *int, table *int32, ldo, n int)
+
+//go:noescape
+func avePlane3x2NEON(dst *float32, src *float32, col int, rows *int, table *int32, ldo, n int)
+
+//go:noescape
+func avePlane2x2NEON(dst *float32, src *float32, col int, rows *int, table *int32, ldo, n int)
+
+func (number avePlane) run(dst *float32, src *float32, col int, rows *int, table *int32, ldo, n int) {
+	switch number {
+	case 1:
+		avePlane3x1NEON(dst, src, col, rows, table, ldo, n)
+	case 2:
+		avePlane3x2NEON(dst, src, col, rows, table, ldo, n)
+	case 3:
+		avePlane2x2NEON(dst, src, col, rows, table, ldo, n)
+	}
+}
+
+//go:noescape
+func maxPlaneGrad3x1NEON(dx, dy *float32, mask *int32, rows *int, table *int32, to, from, ldx, ldo, n int)
+
+//go:noescape
+func maxPlaneGrad3x2NEON(dx, dy *float32, mask *int32, rows *int, table *int32, to, from, ldx, ldo, n int)
+
+//go:noescape
+func maxPlaneGrad2x2NEON(dx, dy *float32, mask *int32, rows *int, table *int32, to, from, ldx, ldo, n int)
+
+func (number maxPlaneGrad) run(dx, dy *float32, mask *int32, rows *int, table *int32, to, from, ldx, ldo, n int) {
+	switch number {
+	case 1:
+		maxPlaneGrad3x1NEON(dx, dy, mask, rows, table, to, from, ldx, ldo, n)
+	case 2:
+		maxPlaneGrad3x2NEON(dx, dy, mask, rows, table, to, from, ldx, ldo, n)
+	case 3:
+		maxPlaneGrad2x2NEON(dx, dy, mask, rows, table, to, from, ldx, ldo, n)
+	}
+}
+
+//go:noescape
+func avePlaneGrad3x1NEON(dx, dy *float32, rows *int, table *int32, to, from, ldx, ldo, n int)
+
+//go:noescape
+func avePlaneGrad3x2NEON(dx, dy *float32, rows *int, table *int32, to, from, ldx, ldo, n int)
+
+//go:noescape
+func avePlaneGrad2x2NEON(dx, dy *float32, rows *int, table *int32, to, from, ldx, ldo, n int)
+
+func (number avePlaneGrad) run(dx, dy *float32, rows *int, table *int32, to, from, ldx, ldo, n int) {
+	switch number {
+	case 1:
+		avePlaneGrad3x1NEON(dx, dy, rows, table, to, from, ldx, ldo, n)
+	case 2:
+		avePlaneGrad3x2NEON(dx, dy, rows, table, to, from, ldx, ldo, n)
+	case 3:
+		avePlaneGrad2x2NEON(dx, dy, rows, table, to, from, ldx, ldo, n)
+	}
+}
 
 func (packPlaces) run(codes *uint8, index *int32, y *float32, first, step, width, span, n int, relu bool) {
 }
 
 func (unpackPlaces) run(index *int32, codes *uint8, first, step, edge, span, n int) {}
 
-func (maxBlocks) run(dst *float32, mask *uint8, src *float32, columns *int, places *int32, count, ld, wide, n int, limit float32) {
+//go:noescape
+func maxBlocksNEON(dst *float32, mask *uint8, src *float32, columns *int, places *int32, count, ld, wide, n int, limit float32)
+
+func (number maxBlocks) run(dst *float32, mask *uint8, src *float32, columns *int, places *int32, count, ld, wide, n int, limit float32) {
+	switch number {
+	case 1:
+		maxBlocksNEON(dst, mask, src, columns, places, count, ld, wide, n, limit)
+	}
 }
 
-func (aveBlocks) run(dst, divisors, src *float32, columns *int, count, ld, n int) {}
+//go:noescape
+func aveBlocksNEON(dst, divisors, src *float32, columns *int, count, ld, n int)
 
-func (maxBlocksGrad) run(dx, dy *float32, taken *uint8, columns *int, places *int32, count, ld, down, across, n int) {
+func (number aveBlocks) run(dst, divisors, src *float32, columns *int, count, ld, n int) {
+	switch number {
+	case 1:
+		aveBlocksNEON(dst, divisors, src, columns, count, ld, n)
+	}
 }
 
-func (aveBlocksGrad) run(dx, dy *float32, columns *int, count, ld, n int) {}
+//go:noescape
+func maxBlocksGradNEON(dx, dy *float32, taken *uint8, columns *int, places *int32, count, ld, down, across, n int)
 
-func (maxBlocksGroups) run(dx, dy *float32, taken *uint8, places *int32, count, ld, down, n int) {}
+func (number maxBlocksGrad) run(dx, dy *float32, taken *uint8, columns *int, places *int32, count, ld, down, across, n int) {
+	switch number {
+	case 1:
+		maxBlocksGradNEON(dx, dy, taken, columns, places, count, ld, down, across, n)
+	}
+}
+
+//go:noescape
+func aveBlocksGradNEON(dx, dy *float32, columns *int, count, ld, n int)
+
+func (number aveBlocksGrad) run(dx, dy *float32, columns *int, count, ld, n int) {
+	switch number {
+	case 1:
+		aveBlocksGradNEON(dx, dy, columns, count, ld, n)
+	}
+}
+
+//go:noescape
+func maxBlocksGrad3x1NEON(dx, dy *float32, taken *uint8, places *int32, count, ld, down, n int)
+
+//go:noescape
+func maxBlocksGrad3x2NEON(dx, dy *float32, taken *uint8, places *int32, count, ld, down, n int)
+
+//go:noescape
+func maxBlocksGrad2x2NEON(dx, dy *float32, taken *uint8, places *int32, count, ld, down, n int)
+
+func (number maxBlocksGroups) run(dx, dy *float32, taken *uint8, places *int32, count, ld, down, n int) {
+	switch number {
+	case 1:
+		maxBlocksGrad3x1NEON(dx, dy, taken, places, count, ld, down, n)
+	case 2:
+		maxBlocksGrad3x2NEON(dx, dy, taken, places, count, ld, down, n)
+	case 3:
+		maxBlocksGrad2x2NEON(dx, dy, taken, places, count, ld, down, n)
+	}
+}
