@@ -6,7 +6,9 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -33,6 +35,9 @@ type counting struct {
 	draws      *rand.Rand
 	completed  func(iteration int)
 	rescued    bool
+	rank       int               // of the last epoch
+	slow       time.Duration     // how much longer than others it takes for an iteration
+	waits      func(line string) // not nil: gets lines of waits for others
 	// centred: the first rank has the sum, to which each adds in turn; the others know what it answered, and version counts the additions.
 	centred bool
 	version int
@@ -81,9 +86,21 @@ func (c *counting) Train(e Epoch) error {
 		c.set(0, make([]float32, 3))
 	}
 	rank, size := e.Mesh.Rank(), e.Mesh.Size()
-	reduce := topology.NewAllReduce(e.Mesh, topology.NewSchedule("halving_doubling", topology.Flat(size), 4))
+	mesh := topology.Transport(e.Mesh)
+	if c.waits != nil {
+		var stop func()
+		mesh, stop = topology.TellWaits(mesh, c.waits)
+		defer stop()
+	}
+	reduce := topology.NewAllReduce(mesh, topology.NewSchedule("halving_doubling", topology.Flat(size), 4))
+	c.mu.Lock()
+	c.rank = rank
+	c.mu.Unlock()
 	for c.iteration < c.iterations {
-		time.Sleep(time.Duration(c.draws.Int64N(int64(2 * time.Second))))
+		c.mu.Lock()
+		slow := c.slow
+		c.mu.Unlock()
+		time.Sleep(time.Duration(c.draws.Int64N(int64(2*time.Second))) + slow)
 		c.host.pause(c.draws)
 		if c.centred {
 			if err := c.add(e.Mesh); err != nil {
@@ -204,6 +221,7 @@ type run struct {
 	workers        []*simWorker
 	iterations     int
 	centred        bool
+	waits          func(line string)
 	ended          chan struct{}
 }
 
@@ -273,7 +291,7 @@ func (r *run) tell(line string) {
 func (r *run) start() {
 	name := fmt.Sprint("host", len(r.workers))
 	h := &host{net: r.net, name: name}
-	c := &counting{iteration: -1, iterations: r.iterations, host: h, centred: r.centred,
+	c := &counting{iteration: -1, iterations: r.iterations, host: h, centred: r.centred, waits: r.waits,
 		draws: rand.New(rand.NewPCG(r.random.Uint64(), 2)),
 		completed: func(iteration int) {
 			r.mu.Lock()
@@ -373,5 +391,58 @@ func (r *run) judge(served error) {
 	}
 	if whole == 0 {
 		r.t.Errorf("no worker has the whole training")
+	}
+}
+
+// TestSlow trains by three workers, of which one computes for 20 s in each iteration. It shows signs of life: the others wait for it and name it
+// within five seconds, and it stays. One that is stopped for as long shows none: it counts as lost, and takes part again afterwards.
+func TestSlow(t *testing.T) {
+	const pause = 20 * time.Second
+	for _, stopped := range []bool{false, true} {
+		synctest.Test(t, func(*testing.T) {
+			r := &run{t: t, random: rand.New(rand.NewPCG(*seed, 0)), iterations: 40, ended: make(chan struct{})}
+			r.net = &simulated{seed: *seed, made: map[string]int{}, longest: 10 * time.Millisecond, listeners: map[string]*simListener{}}
+			var began, named time.Time // when rank 2 became slow, and when another one said so
+			r.waits = func(line string) {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				if strings.Contains(line, "has waited 4s for rank 2: ") && named.IsZero() {
+					named = time.Now()
+				}
+			}
+			c := New(Options{Min: 1, Max: 3, Word: "word", Tell: r.tell})
+			l, _ := (&host{net: r.net, name: "centre"}).Listen()
+			var served error
+			go func() {
+				served = c.Serve(l)
+				close(r.ended)
+			}()
+			for range 3 {
+				r.start()
+			}
+			time.Sleep(10 * time.Second)
+			for _, w := range r.workers {
+				w.c.mu.Lock()
+				if w.c.rank == 2 && stopped {
+					w.host.stall(pause)
+				} else if w.c.rank == 2 {
+					w.c.slow = pause
+				}
+				w.c.mu.Unlock()
+			}
+			began = time.Now()
+			<-r.ended
+			r.judge(served)
+			log := strings.Join(r.lines, "\n")
+			switch waited := named.Sub(began); {
+			case !stopped && len(r.lines) != 1:
+				t.Errorf("a slow worker has ended an epoch:\n%s", log)
+			case !stopped && (named.IsZero() || waited > 9*time.Second): // within 5 s, after two quick iterations of up to 2 s
+				t.Errorf("the slow rank is named %v after it became slow", waited)
+			case stopped && !regexp.MustCompile(`Lost rank 2 on .*: it has been silent for 5s\nWorkers: 2; .*\nWorkers: 3; `).MatchString(log):
+				t.Errorf("a stopped worker is not lost and taken in again:\n%s", log)
+			}
+			time.Sleep(time.Hour) // what is left ends too
+		})
 	}
 }
