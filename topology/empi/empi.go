@@ -64,6 +64,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unsafe"
 
 	"github.com/emer/empi/v2/mpi"
@@ -99,7 +100,18 @@ func (binding) Rank() int { return mpi.WorldRank() }
 
 func (binding) Size() int { return mpi.WorldSize() }
 
-func (binding) Finalize() { mpi.Finalize() }
+// leave is how long ranks do nothing before they leave a job of MPICH.
+const leave = time.Second / 2
+
+// Finalize leaves the job. In MPICH 4.0, connections by TCP end with a question to the other rank. A rank that has its answers waits for the launcher
+// and answers no more: a rank whose last call of ours still ran when the other one asked, and so gave its answer early, would wait for ever. So all end
+// their last calls first.
+func (b binding) Finalize() {
+	if strings.HasPrefix(b.Library(), "MPICH") {
+		time.Sleep(leave)
+	}
+	mpi.Finalize()
+}
 
 func (binding) Exit(code int) { C.exit(C.int(code)) }
 
