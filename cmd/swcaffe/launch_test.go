@@ -55,6 +55,7 @@ func TestWrongLaunches(t *testing.T) {
 		{"PET_NNODES=3 PET_NODE_RANK=0", train, []string{"Kubeflow Trainer", "PET_NNODES=3"}},
 		{"HOROVOD_SIZE=2 HOROVOD_RANK=1", train, []string{"horovodrun", "HOROVOD_SIZE=2"}},
 		{"K_MPI_JOB_ROLE=launcher OMPI_MCA_orte_default_hostfile=hosts", train, []string{"MPI operator", "one of 4", "mpirun -n 4"}},
+		{"K_MPI_JOB_ROLE=launcher OMPI_MCA_orte_default_hostfile=hosts OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1", train, []string{"one of 4", "in the launcher's pod", "mpirun --hostfile hosts"}},
 
 		// Counts that differ.
 		{"", train + " -workers_expected 3", []string{"-workers_expected 3", "alone"}},

@@ -64,6 +64,8 @@ func (e *Env) settle(c Command, own *flag.FlagSet) error {
 		return f != nil && f.Value.String() != ""
 	}
 	w := launch.Look(os.LookupEnv)
+	host, _ := os.Hostname()
+	ignored := launch.Ignored(os.LookupEnv, host)
 	switch {
 	case c.Prints, c.Joins && given(JoinFlag):
 		return nil
@@ -80,6 +82,8 @@ func (e *Env) settle(c Command, own *flag.FlagSet) error {
 		return fmt.Errorf("%s: %s works in one process, and several would overwrite one another's files. %s", w.Among(), c.Name, aloneBy(w))
 	case !w.MPI || w.Rank < 0:
 		return fmt.Errorf("%s, which would train alone. %s %s", w.Among(), w.Advice, aloneBy(w))
+	case ignored != "":
+		return fmt.Errorf("%s, in the launcher's pod, which %s does not name: this mpirun does not know the operator's variable for the file, as Open MPI 5 and later do not. Use `mpirun --hostfile %s ...`", w.Among(), ignored, ignored)
 	case !topology.HasMPI():
 		return e.handOver(w)
 	}

@@ -122,3 +122,21 @@ func TestTable(t *testing.T) {
 		}
 	}
 }
+
+func TestIgnored(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "hostfile")
+	if err := os.WriteFile(path, []byte("lenet-worker-0.lenet.default.svc slots=1\nlenet-worker-1.lenet.default.svc:1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ env, host, want string }{
+		{"K_MPI_JOB_ROLE=launcher OMPI_MCA_orte_default_hostfile=" + path, "lenet-launcher-x7", path},
+		{"K_MPI_JOB_ROLE=launcher HYDRA_HOST_FILE=" + path, "lenet-worker-1", ""}, // Hydra hands all variables on
+		{"K_MPI_JOB_ROLE=launcher HYDRA_HOST_FILE=" + path, "lenet-worker-0.lenet.default.svc.cluster.local", ""},
+		{"OMPI_MCA_orte_default_hostfile=" + path, "node1", ""}, // a user's own
+		{"K_MPI_JOB_ROLE=launcher", "lenet-launcher-x7", ""},
+	} {
+		if got := Ignored(getter(c.env), c.host); got != c.want {
+			t.Errorf("%s on %s: %q, want %q", c.env, c.host, got, c.want)
+		}
+	}
+}

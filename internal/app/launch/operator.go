@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -30,7 +31,7 @@ func operator(get func(string) (string, bool)) World {
 		if !ok {
 			continue
 		}
-		if n := places(path); n > 1 {
+		if _, n := places(path); n > 1 {
 			return World{
 				Launcher: "Kubernetes' MPI operator", Size: n, Rank: -1, Seen: []string{name + "=" + path},
 				Advice: fmt.Sprintf("This is the launcher's pod, and %s names %d places: the pod's command must be `mpirun -n %d swcaffe ...`.", path, n, n),
@@ -40,12 +41,31 @@ func operator(get func(string) (string, bool)) World {
 	return World{}
 }
 
-// places counts the processes for which a hostfile has room: a host a line, with slots=N (Open MPI) or :N (MPICH, Intel MPI), or for one.
-// A file that cannot be read has none.
-func places(path string) (n int) {
+// Ignored returns the operator's hostfile if mpirun has started this process in the launcher's pod, which the file does not name; "" otherwise. mpirun
+// of Open MPI 5 and later does not know the variable by which the operator tells of the file, and would start all processes in that pod.
+func Ignored(get func(string) (string, bool), host string) string {
+	if role, _ := get(roleVariable); role != "launcher" {
+		return ""
+	}
+	for _, name := range hostfileVariables {
+		path, ok := get(name)
+		if !ok {
+			continue
+		}
+		own, _, _ := strings.Cut(host, ".")
+		if hosts, n := places(path); n > 1 && !slices.Contains(hosts, own) {
+			return path
+		}
+	}
+	return ""
+}
+
+// places returns the hosts of a hostfile, without their domains, and the number of processes for which there is room: a host a line, with slots=N (Open MPI)
+// or :N (MPICH, Intel MPI), or for one. A file that cannot be read has none.
+func places(path string) (hosts []string, n int) {
 	f, err := os.Open(path)
 	if err != nil {
-		return 0
+		return nil, 0
 	}
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
@@ -55,7 +75,9 @@ func places(path string) (n int) {
 			continue
 		}
 		slots := 1
-		_, number, ok := strings.Cut(fields[0], ":")
+		name, number, ok := strings.Cut(fields[0], ":")
+		host, _, _ := strings.Cut(name, ".")
+		hosts = append(hosts, host)
 		for _, f := range fields[1:] {
 			if s, found := strings.CutPrefix(f, "slots="); found {
 				number, ok = s, true
@@ -66,5 +88,5 @@ func places(path string) (n int) {
 		}
 		n += slots
 	}
-	return n
+	return hosts, n
 }
